@@ -37,6 +37,18 @@ def page_write(begin, end, text):
     PAGE.write_text(head + begin + "\n" + text + "\n" + end + rest.split(end)[1])
 
 
+def in_sandbox(folder, *flags):
+    """The words before a command that hasp confines to a folder."""
+    return [HASP, "sandbox", *flags, "--root", str(folder), "--"]
+
+
+def in_bubblewrap(folder):
+    """The same for bubblewrap. The folder may be in /dev/shm: it follows /dev."""
+    return ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/",
+            "--dev", "/dev", "--proc", "/proc", "--bind", str(folder), str(folder), "--chdir",
+            str(folder), "--"]
+
+
 class Cost(NamedTuple):
     """CPU: of all processes; memory: of the largest one."""
     wall_ms: float

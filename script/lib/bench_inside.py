@@ -28,22 +28,16 @@ import bench
 import npm_peers
 
 BEGIN, END = "<!-- inside: begin -->", "<!-- inside: end -->"
-HASP = bench.HASP
 SHM = Path("/dev/shm")
 
 
 def ways():
     """{name: words before a command in a folder}; the first is what the others are compared with."""
-    def sandbox(level):
-        return lambda folder: [HASP, "sandbox", "--sandbox", level, "--root", str(folder), "--"]
-
-    found = {"outside": lambda folder: [], "hasp": sandbox("full"),
-             "hasp, level landlock": sandbox("landlock")}
+    found = {"outside": lambda folder: [],
+             "hasp": lambda folder: bench.in_sandbox(folder, "--sandbox", "full"),
+             "hasp, level landlock": lambda folder: bench.in_sandbox(folder, "--sandbox", "landlock")}
     if shutil.which("bwrap"):
-        found["bubblewrap"] = lambda folder: [
-            "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/",
-            "--dev", "/dev", "--proc", "/proc", "--bind", str(folder), str(folder), "--chdir",
-            str(folder), "--"]
+        found["bubblewrap"] = bench.in_bubblewrap
     return found
 
 
@@ -191,7 +185,7 @@ def result_of(folder, names_only):
         for name in sorted(files):
             full = Path(path) / name
             hashed.update(b"%s\0" % os.path.relpath(full, folder).encode())
-            if name != "stdout" and not names_only and full.is_file():
+            if not names_only and full.is_file():
                 hashed.update(bench.digest(full).encode())
     return hashed.hexdigest()
 

@@ -29,13 +29,10 @@ HASP = bench.HASP
 def confined(folder):
     """Ways to run a command: (name, words before it); the first is that of hasp."""
     return [
-        ("hasp sandbox", [HASP, "sandbox", "--root", str(folder), "--"]),
+        ("hasp sandbox", bench.in_sandbox(folder)),
         ("without", []),
-        ("hasp sandbox, level landlock", [HASP, "sandbox", "--sandbox", "landlock", "--root",
-                                          str(folder), "--"]),
-        ("bubblewrap", ["bwrap", "--unshare-all", "--die-with-parent", "--new-session",
-                        "--ro-bind", "/", "/", "--bind", str(folder), str(folder),
-                        "--dev", "/dev", "--proc", "/proc", "--chdir", str(folder), "--"]),
+        ("hasp sandbox, level landlock", bench.in_sandbox(folder, "--sandbox", "landlock")),
+        ("bubblewrap", bench.in_bubblewrap(folder)),
     ]
 
 

@@ -308,7 +308,7 @@ static bool check_state(const json_t *of, struct err *err)
 	    span_eq(json_span(state), SPAN("TASK_STATE_UNSPECIFIED")))
 		return true;
 	name_line(&word, utf8_head(json_span(state), STATE_BYTES));
-	return err_set(err, ERR_TOOL_FAILED, "its task is in a state that is unknown: \"%s\".",
+	return err_set(err, ERR_TOOL_FAILED, "its task is in an unknown state: \"%s\".",
 	               word.len ? word.data : "");
 }
 

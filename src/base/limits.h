@@ -243,13 +243,16 @@
 #define LIMIT_GUARD_VACATED 4096
 /* And their paths, of a session's commands. */
 #define LIMIT_GUARD_VACATED_BYTES ((size_t)1 << 20)
+/* Folders beneath what a symbolic link leads to that are looked through for names that others obey;
+ * beyond these it counts as having one. */
+#define LIMIT_GUARD_LINKED 4096
 /* Seconds without a command, after which the next one begins a session of its own. */
 #define LIMIT_GUARD_SESSION_S (12 * 3600)
 /* Seconds without a command in a workspace, after which what is known of it is removed. */
 #define LIMIT_GUARD_FILE_S (30 * 24 * 3600)
 /* Commands of a session that run at the same time. */
 #define LIMIT_GUARD_COMMANDS 1024
-/* Things that one check tells of one by one; then it says how many more there were. */
+/* Findings that one check reports one by one; a last line gives the number of the others. */
 #define LIMIT_GUARD_TOLD 64
 
 /* The search for hard links that lead outside of a workspace (`hasp sandbox --status`): entries

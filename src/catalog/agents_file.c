@@ -82,7 +82,7 @@ static void add_tool_word(json_t *list, struct span text, bool restricts, const 
 	word = mem_dup(trimmed.data, trimmed.len);
 	/* What is taken away is then the whole tool. */
 	if (restricts)
-		word[strcspn(word, "(")] = '\0';
+		word[strcspn(word, "()")] = '\0';
 	if (strpbrk(word, "()")) {
 		/* What stands in the parentheses would be wider without them. */
 		warnings_add_line(notices, "%s: the tool \"%.100s\" is left out: only whole tools "
@@ -130,6 +130,17 @@ static json_t *read_tools(const json_t *value, bool restricts, const char *file,
 	return list;
 }
 
+static bool is_list_of_tools(const json_t *value)
+{
+	size_t i;
+	json_t *word;
+
+	json_array_foreach((json_t *)value, i, word)
+		if (!json_is_string(word))
+			return false;
+	return json_is_array(value) || json_is_string(value);
+}
+
 /* What restricts must be understood: an agent with a wrong list would have more than its author
  * meant. */
 static bool lists_are_known(const struct agent_definition *definition,
@@ -142,11 +153,10 @@ static bool lists_are_known(const struct agent_definition *definition,
 	for (i = 0; i < ARRAY_LEN(members); i++) {
 		const json_t *value = json_object_get(front->fields, members[i]);
 
-		if (value && !json_is_null(value) && !json_is_array(value) &&
-		    !json_is_string(value))
+		if (value && !json_is_null(value) && !is_list_of_tools(value))
 			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "its %s is neither a list nor words with commas between "
-			               "them.", members[i]);
+			               "its %s must be a list, or names separated by commas.",
+			               members[i]);
 	}
 	json_array_foreach(definition->without, i, word) {
 		const char *name = json_string_value(word);
@@ -157,7 +167,7 @@ static bool lists_are_known(const struct agent_definition *definition,
 		    tool_names_foreign(name))
 			continue;
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "its disallowedTools name \"%.100s\", which is no tool%s%s%s", name,
+		               "its disallowedTools name an unknown tool, \"%.100s\"%s%s%s", name,
 		               near ? "; did you mean \"" : ".", near ? near : "",
 		               near ? "\"?" : "");
 	}

@@ -47,8 +47,8 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/* Of a process that holds keys no memory is written down, and of what it starts neither.  A limit
- * of one byte also keeps the kernel from handing it to a program (core(5)); 0 does not. */
+/* This process holds keys: neither it nor its children may leave a core dump.  A limit of one byte
+ * also keeps the kernel from handing it to a program (core(5)); 0 does not. */
 static void forbid_core_dumps(void)
 {
 	struct rlimit limit;

@@ -24,6 +24,9 @@ enum {
 	CONSENT_SCREEN = 15,       /* more lines may have left the screen when the last is read */
 };
 
+#define BRINGS_HOOK "hook, which runs outside the sandbox,"
+#define BRINGS_SERVER "MCP server"
+
 /* ---- what it brings ------------------------------------------------------------------ */
 
 struct bringing {
@@ -169,7 +172,7 @@ static void consent_servers(struct bringing *bringing)
 		_cleanup_buf_ struct buf text = BUF_INIT(CONSENT_BYTES);
 
 		consent_server(entry, &text);
-		consent_program(bringing, "MCP server", name, text.data ? text.data : "");
+		consent_program(bringing, BRINGS_SERVER, name, text.data ? text.data : "");
 	}
 }
 
@@ -208,7 +211,7 @@ static void consent_hook(struct bringing *bringing, const char *event, const jso
 		if (json_is_string(arg))
 			buf_printf(&line, " %s", json_string_value(arg));
 	consent_environment(json_object_get(hook, "env"), &line);
-	consent_program(bringing, "hook, which runs outside the sandbox,", event,
+	consent_program(bringing, BRINGS_HOOK, event,
 	                line.data ? line.data : "");
 }
 
@@ -406,8 +409,8 @@ static void consent_settings(struct bringing *bringing)
 		const char *variable = json_string_value(json_object_get(one, "envVar"));
 
 		if (name && variable && extension_variable_steers(variable))
-			consent_line(bringing, "setting that is not used, as programs obey it,",
-			             name, variable);
+			consent_line(bringing, "setting that is ignored because it changes how "
+			             "programs run,", name, variable);
 		else if (name && variable)
 			consent_line(bringing, "setting", name, variable);
 	}
@@ -463,12 +466,18 @@ static size_t lines_beginning(struct span text, struct span begin)
 	return count;
 }
 
+bool install_runs_programs(const char *brings)
+{
+	return lines_beginning(span_str(brings), SPAN("  " BRINGS_HOOK)) ||
+	       lines_beginning(span_str(brings), SPAN("  " BRINGS_SERVER " "));
+}
+
 char *install_brings_shown(const char *folder, const json_t *manifest)
 {
 	_cleanup_free_ char *text = brings_text(folder, manifest, /* all= */ false);
 	const size_t lines = lines_beginning(span_str(text), SPAN(""));
-	const size_t hooks = lines_beginning(span_str(text), SPAN("  hook, which runs outside"));
-	const size_t servers = lines_beginning(span_str(text), SPAN("  MCP server "));
+	const size_t hooks = lines_beginning(span_str(text), SPAN("  " BRINGS_HOOK));
+	const size_t servers = lines_beginning(span_str(text), SPAN("  " BRINGS_SERVER " "));
 
 	if (lines <= CONSENT_SCREEN || hooks + servers == 0)
 		return mem_steal(&text);

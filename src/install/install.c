@@ -180,9 +180,6 @@ static bool fetch_or_link(struct install *install, const struct install_wish *wi
 	       manifest_put(install, wish->manifest, "marketplace", err);
 }
 
-#define ENV_LINE \
-	"  .env: not used, the source's answers to settings are none of yours\n"
-
 /* A .env of the source would count as what the user set. */
 static bool env_leave_out(struct install *install, struct err *err)
 {
@@ -212,7 +209,7 @@ static char *install_text(const struct install *install)
 	                  is_link(install) ? "Linking" : "Installing", install_name(install),
 	                  version, shown, *path ? ", folder " : "", path,
 	                  *tag ? ", release " : "", tag, *plugin ? ", which is " : "", plugin,
-	                  shown_brings, install->env ? ENV_LINE : "");
+	                  shown_brings, install->env ? INSTALL_ENV_LINE : "");
 }
 
 /* Says of a manifest that is missing where it was looked for, not in which folder of ours. */

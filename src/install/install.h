@@ -102,6 +102,8 @@ char *install_brings(const char *folder, const json_t *manifest);
 /* The same for a question: of many lines that run nothing some, with how many more there are, and
  * of many in all a last one says how many run programs. */
 char *install_brings_shown(const char *folder, const json_t *manifest);
+/* Whether something of what install_brings returned runs programs: hooks, MCP servers. */
+bool install_runs_programs(const char *brings);
 
 /* ---- what is fetched, of skills, too (source.c, fetch.c) ---------------------------------- */
 

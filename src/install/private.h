@@ -16,6 +16,10 @@
 
 struct source;
 
+/* A line below what an extension brings, where install.env is set. */
+#define INSTALL_ENV_LINE \
+	"  .env: not used; the answers to its settings are yours to give\n"
+
 /* Fetches what the wish names, if settings let that happen, and reads its manifest (install.c). */
 bool install_look(struct install *install, const struct install_wish *wish,
                   const struct source *source, const struct settings *settings, struct err *err);

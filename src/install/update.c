@@ -196,18 +196,6 @@ static bool update_is_idle(const struct extension *extension, const struct insta
 	       server_has_the_same(origin, wish, source);
 }
 
-/* By install_brings. */
-static bool runs_programs(const char *brings)
-{
-	struct span rest = span_str(brings), line;
-
-	while (line_next(&rest, &line))
-		if (span_starts(line, SPAN("  hook, which runs")) ||
-		    span_starts(line, SPAN("  MCP server ")))
-			return true;
-	return false;
-}
-
 /* Numbers by their value, other text by its bytes; one that is not known is lower. */
 static bool version_is_lower(const char *now, const char *before)
 {
@@ -218,7 +206,7 @@ static char *update_text(const struct install *install, const struct extension *
                          const struct home *home, const char *changes)
 {
 	_cleanup_free_ char *files =
-		runs_programs(install->brings) ?
+		install_runs_programs(install->brings) ?
 			extension_changed_files(home, extension->name, install->folder) :
 			mem_strdup("");
 	_cleanup_free_ char *version =
@@ -227,10 +215,11 @@ static char *update_text(const struct install *install, const struct extension *
 		extension_line(json_span(json_object_get(install->origin, "source")));
 
 	return mem_printf("Updating extension \"%s\" from %s to %s%s, out of %s. It brings, with + "
-	                  "for what is new and - for what is gone:\n%s%s%s", extension->name,
+	                  "for what is new and - for what is gone:\n%s%s%s%s", extension->name,
 	                  extension->version, version,
 	                  version_is_lower(version, extension->version) ? ", a lower version" : "",
-	                  source, changes, *files ? "Files that change:\n" : "", files);
+	                  source, changes, install->env ? INSTALL_ENV_LINE : "",
+	                  *files ? "Files that change:\n" : "", files);
 }
 
 static bool update_find(struct install *install, const struct extension *extension,
@@ -273,7 +262,7 @@ static bool update_find(struct install *install, const struct extension *extensi
 	 * lower version may have what a later one mended. */
 	install->asks = install->asks || !origin_has(origin, "source", wish.source) ||
 	                !origin_has(origin, "path", wish.path) ||
-	                (!install->same && runs_programs(install->brings)) ||
+	                (!install->same && install_runs_programs(install->brings)) ||
 	                version_is_lower(json_string_value(json_object_get(install->manifest,
 	                                                                   "version")),
 	                                 extension->version);

@@ -72,8 +72,8 @@ bool local_provider_command(const char *const *argv, const struct worker_options
 /* Where apply_changes keeps its journal: beneath GEMINI_CLI_HOME or HOME; NULL when there is no
  * home folder. The caller frees. */
 char *local_journal_folder(void);
-/* Where guards keep what they know of each other (sandbox/guard/recall.h): as above; NULL where the
- * home folder does not exist, too.  The caller frees. */
+/* Where guards keep what they know of each other (sandbox/guard/recall.h): as above; also NULL if
+ * the home folder does not exist.  The caller frees. */
 char *local_guard_folder(void);
 
 /* local_provider_none where level paths is asked for, else local_provider. */

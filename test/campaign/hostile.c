@@ -115,8 +115,10 @@ int main(int argc, char **argv)
 		text++;
 	if (!way->name || !text->name)
 		return 2;
-	if (!getcwd(top, sizeof(top)) || !ways_prepare() || !texts_prepare(text))
-		return 3;
+	if (!getcwd(top, sizeof(top)) || !ways_prepare())
+		return 4;
+	if (!texts_prepare(text))
+		return 3; /* the kernel has no such memory */
 	try_all(way, text, read_targets());
 	texts_end();
 	printf("finished\n");

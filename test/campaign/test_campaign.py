@@ -23,7 +23,6 @@ pytestmark = [pytest.mark.rows_in_turn(40)]
 HASP, HOSTILE = os.environ["HASP"], os.environ["HOSTILE"]
 UNPRIVILEGED = 65534
 OLD = "[core]\n\tbare = false\n"
-ATTACK = "[core]\n\tfsmonitor = touch attacked\n"
 
 # What the name is, and whether it is there before.  "@" is the call's: each has a place of its own.
 TARGETS = [
@@ -160,7 +159,7 @@ def harm(ground, report):
 @pytest.mark.parametrize("way", TABLES["way"])
 def test_nothing_stays_unreported(ground, level, text, way):
     code, report = ground.run(level, way, text)
-    if code == 3:
+    if code == 3 and text == "secret":
         pytest.skip("this kernel has no " + text)
     assert code == 0 and "finished" in ground.output, ground.output[-2000:]
     assert report["sandbox"] == level

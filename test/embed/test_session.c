@@ -349,6 +349,10 @@ static void options_that_cannot_be_have_codes_and_sentences(void **state)
 	options = f->options;
 	options.settings = "{\"security\": {\"disableYoloMode\": true}}";
 	assert_int_equal(refused(&options), HASP_AGENT_NOT_PERMITTED);
+	options.settings = "{\"hasp\": {\"worker\": [{\"kind\": \"argv\", \"argv\": [\"x\"]}]}}";
+	assert_int_equal(refused(&options), HASP_AGENT_WORKER_FAILED);
+	options.settings = "{\"hasp\": {\"worker\": \"local\"}}";
+	assert_int_equal(refused(&options), HASP_AGENT_INVALID_ARGUMENT);
 	options = f->options;
 	options.resume = "latest";
 	assert_int_equal(refused(&options), HASP_AGENT_INVALID_ARGUMENT);

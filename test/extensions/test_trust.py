@@ -54,7 +54,7 @@ def test_settings_steer_no_programs(world, variable):
     hook = {"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "env >%s" % seen}]}]}}
     folder = source(world, {"hooks/hooks.json": hook}, settings=settings(variable))
     said = run(world, "install", "--consent", str(folder)).text
-    assert "setting that is not used, as programs obey it, s0: %s" % variable in said
+    assert "setting that is ignored because it changes how programs run, s0: %s" % variable in said
     (world.extensions / "ext" / ".env").write_text("%s=/planted\n" % variable)
     world.run(WRITE, "-p", "x", "-y")
     assert "/planted" not in seen.read_text()

@@ -42,8 +42,9 @@ def test_what_it_brings_is_the_same_and_nobody_is_asked(world, folder):
     (folder / "GEMINI.md").write_text("FIG\n")
     (folder / "gemini-extension.json").write_text(manifest())
     (world.extensions / "ext" / ".env").write_text("KEY=1\n")
+    (folder / ".env").write_text("KEY=theirs\n")
     done = run(world, "update", "EXT")
-    assert done.text.endswith('  instructions: GEMINI.md\nExtension "ext" successfully updated: 1.2.3 -> 2.0.0.\n') and not done.err
+    assert done.text.endswith('  instructions: GEMINI.md\n  .env: not used; the answers to its settings are yours to give\nExtension "ext" successfully updated: 1.2.3 -> 2.0.0.\n') and not done.err
     assert "FIG" in world.run(HELLO, "-p", "x").said(0)
     assert (world.extensions / "ext" / ".env").read_text() == "KEY=1\n"  # the user's
     assert sorted(os.listdir(world.extensions)) == ["ext", "extension-enablement.json"]

@@ -4,6 +4,7 @@
 The supervisor says nothing here (guard_probe): the walk after the command is all there is."""
 
 import os
+import struct
 
 import pytest
 
@@ -173,6 +174,37 @@ def test_a_command_that_was_killed_is_checked_by_the_next(session, place):
     report = session("[ ! -e sub/.git/hooks/pre-commit ]")
     assert any("sub/.git/hooks/pre-commit" in line for line in report.told)
     assert session("true").count == 0
+
+
+def test_what_a_killed_command_left_hides_no_finding_of_the_next(session, place):
+    session("git init -q --template= r0; hook r0/.git/hooks pre-commit; for r in $(seq 69); do cp -r r0 r$r; done", "--killed")
+    report = session("git init -q --template= own; hook own/.git/hooks pre-push")
+    assert any("/own/.git/hooks/pre-push" in line for line in report.told), report.told
+    more = [line for line in report.told if "more name" in line]
+    assert report.count == 66 and len(more) == 1 and " 6 more names " in more[0], more
+
+
+def test_one_more_than_is_listed(place):
+    report = place.guarded(BARE + "git init -q --template= r0; hook r0/.git/hooks pre-commit; "
+                           "for r in $(seq 64); do cp -r r0 r$r; done")
+    assert report.count == 65 and " 1 more name (" in report.told[-1]
+
+
+def test_an_index_of_folders_that_cannot_be_is_not_believed(session, place):
+    place.shell("mkdir sub; echo a > sub/.envrc; sleep 0.05")
+    change = session("echo b > sub/.envrc")
+    assert any("sub/.envrc" in line for line in change.told)
+    assert session("true").count == 0
+    memory = place.top / "memory"
+    data = bytearray(memory.read_bytes())
+    payload = 88 + 1024 * 24
+    folders, text_bytes = struct.unpack_from("QQ", data, 48)
+    assert folders and payload + folders * 48 + text_bytes <= len(data)
+    text = payload + 40
+    assert struct.unpack_from("Q", data, text)[0] < text_bytes
+    struct.pack_into("Q", data, text, 2 ** 64 - 3)
+    memory.write_bytes(data)
+    assert any("sub/.envrc" in line for line in session("true").told)
 
 
 @pytest.mark.parametrize("depth, files", [(3000, 256), (200, 40)])

@@ -161,6 +161,22 @@ def test_the_same_name_is_taken_away_again_and_again(tmp_path):
     assert names == ["commondir.hasp-taken", "commondir.hasp-taken-2", "commondir.hasp-taken-3"]
 
 
+@pytest.mark.parametrize("name", ["x.hasp-taken.desktop", "a.hasp-taken-x", "a.hasp-taken-123", "a.hasp-taken-", "a.hasp-taken~",
+                                  "a.hasp-taken-0123456789abcdeF", "a.hasp-taken-0123456789abcdef0"])
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_a_name_of_the_commands_own_is_not_taken_for_one_put_aside(tmp_path, level, name):
+    place = Place(tmp_path / "top")
+    report = place.guarded(BARE + "hook .git/hooks '%s'; ln -s $O '.git/logs/%s'" % (name, name), "--level", level)
+    assert report.count == 2, report.told
+    assert not (place.work / ".git/hooks" / name).exists() and not (place.work / ".git/logs" / name).is_symlink()
+
+
+@pytest.mark.parametrize("end", ["", "-2", "-99", "-0123456789abcdef"])
+def test_what_was_put_aside_stays(tmp_path, end):
+    place = Place(tmp_path / "top")
+    assert place.guarded(BARE + "hook .git/hooks 'x.hasp-taken%s'" % end).count == 0
+
+
 def test_symbolic_links_that_were_in_a_git_folder_stay(tmp_path):
     place = Place(tmp_path / "top")
     place.shell("mkdir $O/rr $O/log; ln -s $O/rr .git/rr-cache; mv .git/logs/refs $O/log/refs; "

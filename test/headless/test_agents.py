@@ -265,6 +265,7 @@ def test_hostile_files_do_nothing(world):
     ({"tools": "Read, Grep"}, {"read_file", "read_many_files", "search_files"}),
     ({"tools": "[replace, run_shell_command]"}, {"update_file", "safe_patch", "run_shell_command"}),
     ({"tools": "'*_file'", "disallowedTools": "Write"}, {"read_file", "update_file"}),
+    ({"tools": "Read, Bash", "disallowedTools": "Bash)"}, {"read_file", "read_many_files"}),
     ({"tools": "[invoke_agent, nothing, write_todos, read_file]"}, {"read_file"}),
 ])
 def test_its_tools_are_those_that_it_names(world, fields, expected):

@@ -168,3 +168,29 @@ def test_what_is_no_place_ends_the_start(world, far, value, said):
     for argv in (("-p", "x"), ("tool", "read_file", "-a", "file_path=f.txt")):
         done = world.command(*argv)
         assert done.code != 0 and "hasp.worker" in done.err and said in done.err, done.err
+
+
+# ---- what works on this machine only
+
+LOCAL = {"kind": "local"}
+
+
+@pytest.mark.parametrize("local, runs", [
+    (None, False), (LOCAL, True), ({**LOCAL, "level": "full"}, False), ({**LOCAL, "levle": "full"}, None),
+], ids=str)
+def test_servers_are_programs_of_this_machine(world, far, local, runs):
+    """The level is landlock here."""
+    mark = world.top / "started"
+    world.settings(hasp={"worker": [far.entry(), *([local] if local else [])], "sandbox": {"level": "landlock"}},
+                   mcpServers={"own": {"command": "sh", "args": ["-c", "touch %s" % mark], "sandbox": {"write": [str(world.top)]}}})
+    done = world.command("mcp", "test", "own")
+    assert done.code != 0 and mark.exists() == bool(runs) and far.starts() == [], (done.text, done.err)
+    if not runs:
+        assert "another machine's" in done.text + done.err, (done.text, done.err)
+    assert world.command("mcp", "list").code == 0
+
+
+def test_places_that_cannot_be_used_are_an_error_for_servers(world, far):
+    world.settings(hasp={"worker": "local"})
+    done = world.command("mcp", "list")
+    assert done.code != 0 and "must be an array" in done.err, done.err

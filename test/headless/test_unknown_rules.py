@@ -135,7 +135,7 @@ def test_a_projects_single_file_allows_once_it_is_allowed(world):
     assert (world.root / "a.txt").read_text() == "x"
 
 
-@pytest.mark.parametrize("field", ["Wirte", "[Bash, wirte_file]", "5"])
+@pytest.mark.parametrize("field", ["Wirte", "[Bash, wirte_file]", "5", "[Bash, 5]", "[Bash, [Write]]"])
 def test_an_agent_whose_list_is_wrong_is_not_used(world, field):
     folder = world.home / ".gemini" / "agents"
     folder.mkdir()

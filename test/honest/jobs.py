@@ -290,7 +290,8 @@ def keys_and_services():
     yield Job("gpg: a key, sign, verify, encrypt", "mkdir -m 700 g; export GNUPGHOME=$PWD/g; gpg -q --batch --passphrase '' "
               "--quick-gen-key a@example.org ed25519 sign 2> /dev/null; echo text > file; gpg -q --batch --sign file; "
               "gpg -q --verify file.gpg 2>&1 | grep -c 'Good signature'; gpg -q -d file.gpg 2> /dev/null; "
-              "gpg -q --batch --passphrase x --pinentry-mode loopback -o c.gpg -c file; gpgconf --kill all; rm -rf g",
+              "gpg -q --batch --passphrase x --pinentry-mode loopback -o c.gpg -c file; gpgconf --kill all; "
+              "gpgconf --remove-socketdir 2> /dev/null; rm -rf g",
               unlike=("*.gpg",))
     yield Job("ssh-keygen, sign and verify", "ssh-keygen -q -t ed25519 -N '' -C c -f k; echo text > file; "
               "ssh-keygen -q -Y sign -f k -n file file 2> /dev/null; (printf 'a@example.org '; cat k.pub) > signers; "

@@ -465,6 +465,9 @@ def call(request):
     if "garbage" in ways:
         while True:
             sys.stdout.write("no JSON\n")
+    if "empty-batches" in ways:
+        while True:
+            sys.stdout.write("[]\n")
     if "wrong-ids" in ways:
         for wrong in ("x", 10 ** 12, -1):
             send({"jsonrpc": "2.0", "id": wrong, "result": text("wrong")})

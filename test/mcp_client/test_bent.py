@@ -101,6 +101,14 @@ def test_an_address_s_answers(world, name, how):
     assert not result["success"] and BENT[name][1] in result["message"], result
 
 
+def test_blanks_before_a_body(world):
+    with far(world, bent="body") as server:
+        server.line = " \r\n" + READ["a batch"]
+        done = world.run([[call("mcp_far_echo", {"text": "x"})], [text("Done.")]], "-p", "Do it.", *ALLOW)
+    (result,) = done.results()
+    assert "bent" in result.get("output", ""), result
+
+
 @pytest.mark.parametrize("how", ["stream", "body"])
 def test_an_answer_to_another_request(world, how):
     with far(world, bent=how) as server:

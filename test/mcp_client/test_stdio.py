@@ -273,6 +273,7 @@ def test_many_calls_at_once(world):
     ("endless-line", ["fake", "too long"]),
     ("endless-output", ["fake", "nobody asked for"]),
     ("garbage", ["fake", "nobody asked for"]),
+    ("empty-batches", ["fake", "nobody asked for"]),
     ("error", ["fake", "-32000"]),
     ("no-object", ["fake", "no object"]),
 ])

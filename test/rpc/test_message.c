@@ -94,6 +94,7 @@ static void what_is_left_of_a_broken_message_is_read(void **state)
 		{ "{\"id\":4,\"result\":", 1, false, true, 4 },
 		{ "{\"id\":4,\"level\":\"info\"}", 0, false, true, 4 },
 		{ "[{\"jsonrpc\":\"2.0\",\"id\":1},{\"jsonrpc\":\"2.0\",\"id\":2},", 2, false, false, 0 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\": 7\n}", 1, false, true, 7 },
 		{ "{\"a\":\"\\", 0, false, false, 0 },
 	};
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -385,6 +387,48 @@ static void a_worker_that_the_kernel_ended_is_explained(void **state)
 	den_release(&den);
 }
 
+/* In a child: mounts a small file system, fills it, and exits with 0 if a look says so once. */
+static void fill_small_disk(const char *folder)
+{
+	struct sandbox_plan plan = { .level = SANDBOX_FULL, .use = SANDBOX_USE_COMMAND };
+	struct denial denial = { 0 };
+	struct limits *limits;
+	char path[128];
+	int fd;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
+	    mount("none", folder, "tmpfs", 0, "size=4M,nr_inodes=100") != 0)
+		_exit(2);
+	plan.temp = (char *)folder;
+	limits = sandbox_limits_new(&plan, getpid());
+	if (sandbox_limits_look(limits, &denial))
+		_exit(3);
+	snprintf(path, sizeof(path), "%s/x", folder);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || posix_fallocate(fd, 0, 4000000) != 0)
+		_exit(4);
+	if (!sandbox_limits_look(limits, &denial) || !strstr(denial.what, "disk space"))
+		_exit(5);
+	_exit(sandbox_limits_look(limits, &denial) ? 6 : 0);
+}
+
+/* The disk is kept from being filled also where neither memory nor processes have a limit. */
+static void reserves_need_no_other_limit(void **state)
+{
+	char folder[] = "/tmp/hasp-limits-XXXXXX";
+	int status = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	pid = fork();
+	if (pid == 0)
+		fill_small_disk(folder);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	rmdir(folder);
+	assert_int_equal(status, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +438,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_group_comes_and_goes_with_its_command),
 		cmocka_unit_test(a_worker_that_the_kernel_ended_is_explained),
 		cmocka_unit_test(groups_of_the_dead_are_removed),
+		cmocka_unit_test(reserves_need_no_other_limit),
 	};
 
 	den_probe_main(argc, argv, probes);

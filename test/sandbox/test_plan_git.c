@@ -433,6 +433,29 @@ static void files_of_a_writable_repository_are_shown(void **state)
 	sandbox_plan_free(plan);
 }
 
+/* A part of a name is not a description. */
+static void a_repository_that_is_named_is_found_behind_a_name_like_it(void **state)
+{
+	static const char *const trees[] = { "out/x", "out/.github/x", "out/.gitx/.gity" };
+	static const char *const gits[] = { "out/x/.git", "out/.github/x/.git",
+		                            "out/.gitx/.gity/.git" };
+	struct fixture *f = *state;
+	const char *write[1];
+
+	f->options.write = write;
+	f->options.write_count = 1;
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++) {
+		const char *tree = in(f, trees[i]);
+		struct sandbox_plan *plan;
+
+		shell(f, "mkdir -p %s; git init %s", tree, tree);
+		write[0] = in(f, gits[i]);
+		plan = plan_with_temp(f);
+		assert_rule(plan, tree, SANDBOX_READ, SANDBOX_REASON_DEFAULT);
+		sandbox_plan_free(plan);
+	}
+}
+
 static void borrowed_objects_are_shown(void **state)
 {
 	struct fixture *f = *state;
@@ -518,6 +541,7 @@ int main(void)
 		TEST(parameters_of_git_count),
 		TEST(a_configuration_cannot_make_plans_expensive),
 		TEST(files_of_a_writable_repository_are_shown),
+		TEST(a_repository_that_is_named_is_found_behind_a_name_like_it),
 		TEST(borrowed_objects_are_shown),
 		TEST(a_repository_is_read_only_whose_files_cannot_be_shown),
 		TEST(what_the_tables_show_in_a_hidden_folder_is_hidden_in_a_repository),

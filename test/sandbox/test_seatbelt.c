@@ -3,6 +3,8 @@
  * the plan says. */
 #include "plan_fixture.h"
 
+#include <regex.h>
+
 #include "base/buf.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/report/report.h"
@@ -59,6 +61,27 @@ static size_t count_expressions(const char *text)
 	return count;
 }
 
+/* (require-all (regex #"...") (require-not (subpath "...")) ...) */
+static bool matches_all(const char *filter, const char *path)
+{
+	const char *end = strchr(filter, '\n'), *at = strstr(filter, "(regex #");
+	char text[8192];
+	regex_t regex;
+	bool matches;
+
+	assert_true(at && at < end);
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(at + 9, "\""), at + 9);
+	assert_int_equal(regcomp(&regex, text, REG_EXTENDED | REG_NOSUB), 0);
+	matches = regexec(&regex, path, 0, NULL, 0) == 0;
+	regfree(&regex);
+	while (matches && (at = strstr(at, "(require-not (subpath ")) != NULL && at < end) {
+		at = read_string(at + strlen("(require-not (subpath "), text);
+		matches = strncmp(path, text, strlen(text)) != 0 ||
+		          (path[strlen(text)] && path[strlen(text)] != '/');
+	}
+	return matches;
+}
+
 /* What the profile decides about a path: the last rule that matches. */
 static bool allows(const char *profile, const char *operation, const char *path)
 {
@@ -76,7 +99,10 @@ static bool allows(const char *profile, const char *operation, const char *path)
 		         (int)(filter ? filter - line : (long)len), line);
 		if (!strstr(operations, operation))
 			continue;
-		if (filter) {
+		if (filter && strncmp(filter, "(require-all ", 13) == 0) {
+			if (!matches_all(filter, path))
+				continue;
+		} else if (filter) {
 			subpath = strncmp(filter, "(subpath ", 9) == 0;
 			if (!subpath && strncmp(filter, "(literal ", 9) != 0)
 				continue;
@@ -129,6 +155,39 @@ static void the_profile_decides_as_the_plan_does(void **state)
 	/* A folder with something protected in it keeps its name. */
 	assert_false(allows(profile, "file-write-unlink", in(f, "tree/.git")));
 	assert_false(allows(profile, "file-write-unlink", f->work));
+	free(profile);
+	sandbox_plan_free(plan);
+}
+
+static void hidden_entries_of_a_writable_home_are_denied_but_for_open_ones(void **state)
+{
+	static const char *const entries[] = {
+		".cache", ".cache/x", ".cachet", ".npm/_cacache", ".config/x", ".profile", ".x",
+		".cargo", ".cargo/bin/x", ".cargo/registry/x", ".git", ".git/index",
+		".git/config", ".git/hooks/pre-commit", ".github/x", "file", "sub/.x",
+	};
+	struct fixture *f = *state;
+	const char *write[] = { f->home };
+	struct sandbox_plan *plan;
+	char *profile;
+
+	shell(f, "git init $H; mkdir $H/.cache");
+	f->options.write = write;
+	f->options.write_count = 1;
+	plan = plan_of(f);
+	profile = profile_of(plan, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
+		char *name = mem_printf("home/%s", entries[i]);
+		const char *path = in(f, name);
+		bool writes = plan_judge(plan, path, SANDBOX_WRITE, false, NULL) &&
+		              plan_judge_obeyed(plan, path, NULL);
+
+		if (allows(profile, "file-write*", path) != writes)
+			fail_msg("writing %s: the plan says %d", path, writes);
+		free(name);
+	}
+	assert_true(allows(profile, "file-write*", in(f, "home/.cache/x")));
+	assert_false(allows(profile, "file-write*", in(f, "home/.profile")));
 	free(profile);
 	sandbox_plan_free(plan);
 }
@@ -207,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, plan_setup, plan_teardown)
 		TEST(the_profile_decides_as_the_plan_does),
+		TEST(hidden_entries_of_a_writable_home_are_denied_but_for_open_ones),
 		TEST(hostile_paths_cannot_leave_their_strings),
 		TEST(the_network_is_off_or_on_and_sockets_stay_inside),
 	};

@@ -825,12 +825,54 @@ const char **prepare_sandbox(const struct settings *settings, struct worker_opti
 }
 
 #define SYSCALLS "hasp.sandbox.syscalls"
+#define PLACES "hasp.worker"
 
 bool prepare_is_read(const struct settings *settings, const char *name, struct err *err)
 {
 	const char *sentence = settings ? settings_unusable(settings, name) : NULL;
 
 	return !sentence || err_set(err, ERR_INVALID_ARGUMENT, "%s", sentence);
+}
+
+/* A member that is unknown may be one that demands more. */
+static bool is_local_place(const json_t *place, enum sandbox_level level)
+{
+	const json_t *least = json_object_get(place, "level");
+	enum sandbox_level parsed = SANDBOX_PATHS;
+
+	return span_eq(json_span(json_object_get(place, "kind")), SPAN("local")) &&
+	       json_object_size(place) == (least ? 2 : 1) &&
+	       (!least || (json_is_string(least) &&
+	                   sandbox_level_parse(json_string_value(least), &parsed))) &&
+	       level >= parsed;
+}
+
+bool prepare_local(const struct settings *settings, struct worker_options *options,
+                   struct err *err)
+{
+	const json_t *list = settings_get(settings, PLACES);
+	const enum sandbox_level level = options->level_given ? options->level :
+	                                                        sandbox_probe()->best;
+	struct settings_origin origin;
+	json_t *place;
+	size_t i;
+
+	if (!prepare_is_read(settings, PLACES, err))
+		return false;
+	if (!json_array_size(list))
+		return true;
+	json_array_foreach((json_t *)list, i, place)
+		if (is_local_place(place, level)) {
+			options->level_given = true;
+			options->level = level;
+			return true;
+		}
+	origin = settings_origin_of(settings, PLACES);
+	return err_set(err, ERR_DENIED_BY_SANDBOX,
+	               "This works only on this machine, and " PLACES " (%s, line %u) lists no "
+	               "local place for which level %s suffices.",
+	               origin.file ? origin.file : "the settings", origin.line,
+	               sandbox_level_name(level));
 }
 
 bool prepare_hooks(const struct settings *settings, struct err *err)

@@ -123,6 +123,13 @@ struct prepare_level {
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
                    prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
 
+/* Whether hasp.worker lets work be done on this machine, for what cannot be done elsewhere: it is
+ * not set, or one of its places is local, and the level of `options`, which prepare_level has
+ * settled, suffices for it; that is then the level that `options` demand. INVALID_ARGUMENT: the
+ * setting cannot be used.  DENIED_BY_SANDBOX: work must be done elsewhere. */
+bool prepare_local(const struct settings *settings, struct worker_options *options,
+                   struct err *err);
+
 /* Whether commands and servers may have the network: no administrator forbids it.  `settings` may
  * be NULL. */
 bool prepare_may_network(const struct settings *settings);

@@ -306,6 +306,7 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 	worker.roots = roots;
 	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL, NULL,
 	                   &worker, err) ||
+	    !prepare_local(agent->settings, &worker, err) ||
 	    !prepare_syscalls(agent->settings, &worker, &syscalls, err))
 		return false;
 	write = prepare_sandbox(agent->settings, &worker);

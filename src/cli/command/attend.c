@@ -29,7 +29,7 @@ enum {
 /* Whether what the command writes to a terminal could be taken for hasp's words.  Plain text is
  * printable ASCII, its lines, colours and what erases to the end of a line; nothing else can bring
  * letters together that were not written one after the other. */
-struct watch {
+struct output_watch {
 	enum { WATCH_TEXT, WATCH_RETURN, WATCH_ESCAPE, WATCH_SEQUENCE } state;
 	unsigned matched; /* letters of hasp's name */
 	bool misleading;
@@ -56,7 +56,7 @@ struct attention {
 	struct denial *denials; /* owned */
 	size_t denial_count, denial_room;
 	bool output_lost;
-	struct watch watch;
+	struct output_watch watch;
 };
 
 static const int passed_on[] = { SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
@@ -114,7 +114,7 @@ static void attend_on_denied(void *data, const struct denial *denial)
 	pthread_mutex_unlock(&attention->lock);
 }
 
-static void watch_letter(struct watch *watch, unsigned char c)
+static void watch_letter(struct output_watch *watch, unsigned char c)
 {
 	static const char name[] = "hasp";
 	const char lower = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
@@ -129,7 +129,7 @@ static void watch_letter(struct watch *watch, unsigned char c)
 		watch->matched = 0;
 }
 
-static void watch_byte(struct watch *watch, unsigned char c)
+static void watch_byte(struct output_watch *watch, unsigned char c)
 {
 	switch (watch->state) {
 	case WATCH_RETURN: /* only a line's end is plain */
@@ -152,7 +152,7 @@ static void watch_byte(struct watch *watch, unsigned char c)
 }
 
 /* Nothing is left to be found out once it is misleading. */
-static void watch_output(struct watch *watch, struct span bytes)
+static void watch_output(struct output_watch *watch, struct span bytes)
 {
 	for (size_t i = 0; i < bytes.len && !watch->misleading; i++)
 		watch_byte(watch, (unsigned char)bytes.data[i]);

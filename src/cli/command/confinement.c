@@ -230,7 +230,7 @@ static void complain_of_level(void *data, const char *severity, const char *mess
 	output_complain(message);
 }
 
-/* Only what went otherwise than the first place says: results name the level. */
+/* Report only that the first place was not used: results name the level. */
 static void complain_of_place(void *data, const char *severity, const char *message)
 {
 	(void)data;

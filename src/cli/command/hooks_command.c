@@ -93,17 +93,9 @@ static void hide_secrets(json_t *rows)
 /* Foreign text behind a word of ours: all of it on that line. */
 static void print_part(const char *word, const char *text, struct buf *out)
 {
-	buf_str(out, word);
-	while (*text) {
-		const size_t len = strcspn(text, "\n");
+	_cleanup_free_ char *line = mem_printf("%s%s", word, text);
 
-		buf_append(out, text, len);
-		text += len;
-		if (*text)
-			buf_str(out, "\\n");
-		text += *text != '\0';
-	}
-	buf_char(out, '\n');
+	render_printf(out, "%s\n", line);
 }
 
 /* "BeforeTool  write_file  project  guard  sh guard.sh": a line for each. */
@@ -153,8 +145,7 @@ static void print_difference(const json_t *row, struct buf *out)
 	if (json_object_get(now, "sha256"))
 		print_part("    sha256: ", hook_row_text(now, "sha256"), out);
 	if (old && new)
-		render_difference(out, hook_row_text(row, "file"), json_span(old), json_span(new),
-		                  false);
+		render_difference(out, hook_row_text(row, "file"), json_span(old), json_span(new));
 	else if (before && json_is_object(now))
 		buf_str(out, "    The difference cannot be shown: hasp keeps texts up to 64 "
 		             "KiB.\n");

@@ -95,16 +95,22 @@ static bool open_sandbox(struct mcp_command *command, struct err *err)
 	struct prepare_folders included = { .list = list, .notice = show_notice };
 	_cleanup_free_ const char **roots = NULL, **write = NULL;
 	struct mcp_servers_options servers = {
-		.settings = command->settings, .workers = options, .home = command->home,
+		.settings = command->settings, .home = command->home,
 		.environment = &command->env.options, .idle = true, .notice = show_notice,
 		.no_network = !prepare_may_network(command->settings),
 		.login = action_is(command, "auth") ? show_login : NULL,
 	};
+	struct err why = ERR_INIT;
 
 	if (!confinement_read(command->invocation, &command->confinement, err) ||
 	    !confinement_settle_with(&command->confinement, command->settings, show_notice, NULL,
 	                             err))
 		return false;
+	/* As for a prompt, no program is started here if work must be done elsewhere. */
+	if (prepare_local(command->settings, options, &why))
+		servers.workers = options;
+	else if (why.code != ERR_DENIED_BY_SANDBOX)
+		return err_set(err, why.code, "%s", why.message);
 	if (!prepare_kept_of(command->project, show_notice, NULL, &command->confinement.kept,
 	                     &command->confinement.kept_texts, options, err))
 		return false;

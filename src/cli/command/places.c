@@ -162,7 +162,8 @@ bool places_suffice(const struct confinement *confinement, struct provider *prov
 	       err_set(err, why.code, "%s: %s", confinement->place, why.message);
 }
 
-/* Exactly that level from now on: what the kernel refuses later is an error, and not weaker. */
+/* Exactly that level from now on: what the kernel refuses later is an error, not a reason for a
+ * weaker level. */
 static bool local_try(const struct worker_place *place, struct confinement *confinement,
                       struct err *err)
 {

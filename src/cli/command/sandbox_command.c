@@ -295,9 +295,9 @@ static const char *end_sentence(enum run_why why)
  * them; in a pipe or a file that would be in the way of whoever reads the command's output, and
  * --json and --report FILE are for programs. */
 
-/* Whatever the command made of the terminal: an end to open sequences, the usual letters and
- * colours, the begin of a line with nothing behind and below it. */
-#define TERMINAL_ANEW "\030\033\\\017\033(B\033[0m\r\033[J"
+/* Whatever state the command left the terminal in: end open sequences, select the usual character
+ * set and colours, go to the start of the line and erase everything after it. */
+#define TERMINAL_RESET "\030\033\\\017\033(B\033[0m\r\033[J"
 
 static void say_last(const struct attended *attended, struct span said)
 {
@@ -311,7 +311,7 @@ static void say_last(const struct attended *attended, struct span said)
 	if (terminal && attended->line_open)
 		buf_char(&text, '\n');
 	if (terminal && attended->misleading && term && strcmp(term, "dumb") != 0)
-		buf_str(&text, TERMINAL_ANEW);
+		buf_str(&text, TERMINAL_RESET);
 	buf_span(&text, said);
 	for (size_t i = 0; i < said.len; i++)
 		lines += said.data[i] == '\n';

@@ -74,8 +74,9 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	{ .id = FLAG_WORKER_ROOT, .name = "worker-root",                                         \
 	  .value = { "PATH", COMPLETE_NOTHING, NULL },                                           \
 	  .help = "the folder to work in there",                                                 \
-	  .man = "The folder to work in at the other end of --worker, an absolute path over "     \
-		 "there. The default is the folder that hasp was started in." }
+	  .man = "The folder to work in at the other end of --worker or of a place in "            \
+		 "hasp.worker, an absolute path over there. The default is the folder that hasp "  \
+		 "was started in." }
 
 #define POLICY_FLAGS                                                                             \
 	{ .id = FLAG_POLICY, .name = "policy", .repeatable = true,                               \

@@ -128,10 +128,12 @@ void render_printf(struct buf *out, const char *format, ...)
 			put_conversion(out, spec, va_arg(args, const char *), precision);
 		else if (*end == 'z')
 			buf_printf(out, "%zu", va_arg(args, size_t)), end++;
-		else if (*end == 'd' || *end == 'u')
-			buf_printf(out, "%d", va_arg(args, int));
-		else
-			buf_char(out, *end);
+		else if (*end == '%')
+			buf_char(out, '%');
+		else { /* its argument would be taken for the next one's */
+			out->overflowed = true;
+			break;
+		}
 		format = end + 1;
 	}
 	va_end(args);
@@ -234,8 +236,7 @@ bool render_diff(struct buf *out, struct span unified, bool colour, size_t width
 	return !out->overflowed;
 }
 
-bool render_difference(struct buf *out, const char *name, struct span before, struct span now,
-                       bool colour)
+bool render_difference(struct buf *out, const char *name, struct span before, struct span now)
 {
 	const struct script_print_options options = { .old_name = name, .new_name = name,
 		                                      .context = 3 };
@@ -248,7 +249,7 @@ bool render_difference(struct buf *out, const char *name, struct span before, st
 	lines_index(&new_lines, now);
 	diff_lines(&old_lines, &new_lines, &script);
 	ok = script_print(&unified, &old_lines, &script, &options) &&
-	     render_diff(out, buf_view(&unified), colour, 0);
+	     render_diff(out, buf_view(&unified), /* colour= */ false, 0);
 	script_release(&script);
 	lines_release(&old_lines);
 	lines_release(&new_lines);

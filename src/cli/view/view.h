@@ -45,7 +45,8 @@ bool view_print(struct buf *out, const json_t *result, const struct view *view);
 /* Appends the text, usually one line without its ending. */
 void render_safe(struct buf *out, struct span untrusted);
 /* As buf_printf, with each text made safe, line ends in it too: a foreign one is never a line that
- * hasp seems to print. Knows %s (with -WIDTH and .PRECISION), %zu, %d and %u. */
+ * hasp seems to print. Knows %s (with -WIDTH and .PRECISION), %zu and %%; after any other
+ * conversion `out` has overflowed. */
 void render_printf(struct buf *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -54,9 +55,8 @@ void render_printf(struct buf *out, const char *format, ...)
  * lines red, added ones green, and what differs between paired lines is in
  * reverse.  The diff is foreign text too.  False when `out` overflowed. */
 bool render_diff(struct buf *out, struct span unified, bool colour, size_t width);
-/* Appends what differs between two texts of a file, as render_diff. */
-bool render_difference(struct buf *out, const char *name, struct span before, struct span now,
-                       bool colour);
+/* Appends what differs between two texts of a file, as render_diff, without colour. */
+bool render_difference(struct buf *out, const char *name, struct span before, struct span now);
 
 /* ---- cells ------------------------------------------------------------------- */
 

@@ -130,10 +130,10 @@ struct auth_callback {
 	char *uri;           /* http://127.0.0.1:PORT/oauth/callback; owned */
 };
 
-/* Listens where the address leads that is sent: on 127.0.0.1 for that literal (RFC 8252, section
- * 8.3), which is what hasp registers itself; on both addresses of this machine for "localhost",
- * which a client has that was registered by others, so that no one else can listen on the other
- * one.  IO_ERROR: the port cannot be had. */
+/* Listens on the address of the redirect URI: 127.0.0.1 for that literal, which hasp registers
+ * itself (RFC 8252, section 8.3); for "localhost", as in clients that others registered, on
+ * 127.0.0.1 and ::1, so that no other program can listen on one of them.  IO_ERROR: the port cannot
+ * be had. */
 bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err);
 /* Stops listening, and frees the address. */
 void auth_callback_close(struct auth_callback *callback);

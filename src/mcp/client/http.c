@@ -401,7 +401,7 @@ static bool exchange_outcome(struct exchange *exchange, struct err *err)
 	/* Errors of the protocol may come with a status of their own, which says more than one
 	 * without an id. */
 	if (exchange->ask && !exchange->streams && body_is_answer(exchange))
-		mcp_client_receive(client, buf_view(&exchange->body), exchange->ask);
+		mcp_client_receive(client, span_trim(buf_view(&exchange->body)), exchange->ask);
 	if (exchange->ask && mcp_client_settled(exchange->ask))
 		return true;
 	if (exchange->status < 200 || exchange->status > 299)

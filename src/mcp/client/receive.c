@@ -302,6 +302,8 @@ static bool client_take_batch(struct mcp_client *client, struct span text,
 
 	if (!span_starts(text, SPAN("[")) || !rpc_parse_json(text, &batch, &problem))
 		return false;
+	if (!json_array_size(batch)) /* it counts as one that cannot be read */
+		return false;
 	json_array_foreach(batch, i, value) {
 		if (rpc_parse_value(json_incref(value), &message, &problem)) {
 			client_take_message(client, &message, asked);

@@ -225,7 +225,7 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 
 void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait)
 {
-	struct mcp_ask ask = { .client = client, .wait = wait, .error = ERR_INIT };
+	struct mcp_ask ask = { .client = client, .wait = wait, .bell = -1, .error = ERR_INIT };
 
 	ask_begin(&ask);
 	ask.longest_ms = ask.until_ms;

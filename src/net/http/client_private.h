@@ -89,7 +89,7 @@ bool http_url_same_origin(const struct url_parts *a, const struct url_parts *b);
  * serves its own machines; addresses that carry an IPv4 one (mapped, NAT64, 6to4) are judged by
  * that. */
 bool http_address_is_public(const struct sockaddr *address);
-/* INVALID_ARGUMENT: one of these (NULL-terminated; or NULL) is several to whoever reads it. */
+/* INVALID_ARGUMENT: a header (the list is NULL-terminated, or NULL) contains a line break. */
 bool http_headers_are_lines(const char *const *headers, struct err *err);
 /* A host that is an address in digits, or a name that never is public ("localhost"). */
 bool http_host_is_private(const char *host);

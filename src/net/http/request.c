@@ -376,7 +376,7 @@ static void check_method(struct http_request *request, const char *url)
 	http_refuse(request, 405, "This path does not have that method.");
 }
 
-/* Its client may ask: no stranger takes its place. */
+/* The client has shown the token: its connection no longer counts as a stranger's. */
 static void connection_know(struct http_connection *connection)
 {
 	if (connection->known)

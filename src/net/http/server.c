@@ -120,7 +120,7 @@ static void connection_shut(struct http_connection *connection)
 	shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* Whoever only connects takes nobody's place: the oldest stranger goes. */
+/* Connections that have shown no token must not keep out others: close the oldest of them. */
 static void strangers_bound(struct http_server *server)
 {
 	struct http_connection *connection = server->connections.next;

@@ -102,7 +102,7 @@ struct http_request {
 	struct buf body;
 	size_t discarded;
 	size_t seen_bytes;              /* of the body, with the last tick */
-	unsigned stalled;               /* ticks since then */
+	unsigned stalled;               /* ticks in a row without progress */
 	bool delivered; /* route->request was called */
 	bool in_call;   /* libmicrohttpd waits for us to return */
 	bool suspended;

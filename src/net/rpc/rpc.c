@@ -281,7 +281,9 @@ static bool remains_take_id(struct span text, size_t at, struct rpc_remains *ret
 	digits = span_skip(digits, quoted ? 1 : 0);
 	for (; len < digits.len && len < 18 && ascii_is_digit(digits.data[len]); len++)
 		id = id * 10 + (digits.data[len] - '0');
-	if (!len || (len < digits.len && !strchr(quoted ? "\"" : ",} \t\r", digits.data[len])))
+	if (!len || (len < digits.len &&
+	             !(digits.data[len] &&
+	               strchr(quoted ? "\"" : ",} \t\r\n", digits.data[len]))))
 		return false;
 	if (ret->has_id && ret->id != id)
 		return false;
@@ -289,25 +291,30 @@ static bool remains_take_id(struct span text, size_t at, struct rpc_remains *ret
 	return true;
 }
 
-static void remains_take_member(struct span text, struct span name, size_t value, bool *ids_differ,
-                                struct rpc_remains *ret)
+/* What else the members so far say. */
+struct remains_seen {
+	bool result, ids_differ;
+};
+
+static void remains_take_member(struct span text, struct span name, size_t value,
+                                struct remains_seen *seen, struct rpc_remains *ret)
 {
 	if (span_eq(name, SPAN("\"jsonrpc\"")))
 		ret->messages++;
 	else if (span_eq(name, SPAN("\"method\"")))
 		ret->is_call = true;
 	else if (span_eq(name, SPAN("\"result\"")))
-		ret->has_result = true;
+		seen->result = true;
 	else if (span_eq(name, SPAN("\"id\""))) {
 		ret->has_id = remains_take_id(text, value, ret);
-		*ids_differ = *ids_differ || !ret->has_id;
+		seen->ids_differ = seen->ids_differ || !ret->has_id;
 	}
 }
 
 /* Members of the outermost object count; of a batch, those of each. */
 void rpc_remains_read(struct span text, struct rpc_remains *ret)
 {
-	bool ids_differ = false;
+	struct remains_seen seen = { 0 };
 	size_t depth = 0;
 
 	*ret = (struct rpc_remains){ 0 };
@@ -320,8 +327,7 @@ void rpc_remains_read(struct span text, struct rpc_remains *ret)
 
 			if (depth == 1 && colon < text.len && text.data[colon] == ':')
 				remains_take_member(text, span_of(text.data + at, end - at),
-				                    rpc_skip_blanks(text, colon + 1), &ids_differ,
-				                    ret);
+				                    rpc_skip_blanks(text, colon + 1), &seen, ret);
 		} else if (c == '{' || (c == '[' && depth)) {
 			depth++;
 		} else if ((c == '}' || c == ']') && depth) {
@@ -329,8 +335,8 @@ void rpc_remains_read(struct span text, struct rpc_remains *ret)
 		}
 		at = end;
 	}
-	ret->has_id = ret->has_id && !ids_differ;
-	ret->messages += !ret->messages && ret->has_id && ret->has_result;
+	ret->has_id = ret->has_id && !seen.ids_differ;
+	ret->messages += !ret->messages && ret->has_id && seen.result;
 }
 
 /* Writing. */

@@ -104,7 +104,6 @@ bool rpc_parse(struct span text, struct rpc_message *ret, struct rpc_problem *pr
 struct rpc_remains {
 	size_t messages; /* how many; 0: it is something else, as a line of a log */
 	bool is_call;    /* it has a method: no response */
-	bool has_result;
 	bool has_id;     /* one, a number or a string of digits */
 	int64_t id;
 };

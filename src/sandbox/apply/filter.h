@@ -28,6 +28,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* file_setattr (Linux 6.17).  What comes later is ENOSYS, as on the kernel of that time, until the
+ * filters know it; programs fall back. */
+enum { FILTER_LAST_CALL = 469 };
+
 enum filter_name {
 	FILTER_BASE,
 	FILTER_FILES,

@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The last call that the filters know (FILTER_LAST_CALL in gen_filters.c). */
-enum { LAST_CALL = 469 };
+#include "sandbox/apply/filter.h"
 
 static void print_names(uint32_t own, uint32_t other)
 {
-	for (int number = 0; number <= LAST_CALL; number++) {
+	for (int number = 0; number <= FILTER_LAST_CALL; number++) {
 		char *name = seccomp_syscall_resolve_num_arch(own, number);
 		char *theirs = seccomp_syscall_resolve_num_arch(other, number);
 

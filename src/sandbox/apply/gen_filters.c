@@ -33,10 +33,6 @@
  * A call that libseccomp may not know yet is named with its number as well (the same on all
  * architectures from 424 on). */
 
-/* file_setattr (Linux 6.17).  What comes later is ENOSYS, as on the kernel of that time, until
- * somebody has looked at it; programs fall back. */
-enum { FILTER_LAST_CALL = 469 };
-
 enum rule_answer {
 	RULE_ERRNO,  /* the kernel answers with `error`, no record */
 	RULE_DENY,   /* refused with `error`; in a command's filter by the supervisor, with a

@@ -340,6 +340,7 @@ static bool group_passed(enum sandbox_level level, const struct sandbox_limits *
 	return events.processes && processes_passed(level, max, ret);
 }
 
+/* The next look comes later where this one found what the last one did. */
 static void note_look(struct limits *limits, size_t alive, uint64_t bytes)
 {
 	const bool same = alive == limits->alive && bytes == limits->bytes;
@@ -393,20 +394,23 @@ static bool reserve_passed(const struct limits *limits, const struct reserve *re
 		snprintf(ret->what, sizeof(ret->what), "disk space: less than %llu MiB free at %s",
 		         (unsigned long long)reserve->bytes >> 20, reserve->path);
 	else
-		snprintf(ret->what, sizeof(ret->what), "number of files: room for less than %llu "
-		         "more at %s", (unsigned long long)reserve->files, reserve->path);
+		snprintf(ret->what, sizeof(ret->what), "number of files: fewer than %llu free at "
+		         "%s", (unsigned long long)reserve->files, reserve->path);
 	return true;
 }
 
 bool sandbox_limits_look(struct limits *limits, struct denial *ret)
 {
-	if (limits->reported || (!limits->max.memory_bytes && !limits->max.processes))
+	if (limits->reported)
 		return false;
-	limits->reported = group_passed(limits->level, &limits->max,
-	                                cgroup_watch_look(&limits->group), ret) ||
-	               reserve_passed(limits, &limits->reserves[0], ret) ||
-	               reserve_passed(limits, &limits->reserves[1], ret) ||
-	               limits_passed_by_count(limits, ret);
+	limits->reported = reserve_passed(limits, &limits->reserves[0], ret) ||
+	                   reserve_passed(limits, &limits->reserves[1], ret);
+	if (!limits->max.memory_bytes && !limits->max.processes)
+		note_look(limits, 0, 0);
+	else if (!limits->reported)
+		limits->reported = group_passed(limits->level, &limits->max,
+		                                cgroup_watch_look(&limits->group), ret) ||
+		                   limits_passed_by_count(limits, ret);
 	return limits->reported;
 }
 

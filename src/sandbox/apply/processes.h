@@ -67,8 +67,8 @@ struct limits;
  * without /proc nothing is seen but the control group's counters. */
 struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main);
 
-/* True once, when a limit was passed; then *ret says which. Costs some 10 us a process, and
- * nothing where the plan has no limits. */
+/* True once, when a limit was passed; then *ret says which. Costs some 10 us a process; where the
+ * plan limits neither memory nor processes, only the file systems' reserves are looked at. */
 bool sandbox_limits_look(struct limits *limits, struct denial *ret);
 
 /* How long from one look to the next: LIMITS_LOOK_MS to LIMITS_QUIET_MS. */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -391,9 +390,10 @@ size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct 
 	size_t reported;
 
 	pthread_mutex_lock(&guard->lock);
+	reported = guard->early_count;
 	guard->denied = denied;
 	guard->data = data;
-	guard->reported = guard->early_count;
+	guard->reported = 0;
 	guard->stopped = false;
 	guard_deliver_early(guard);
 	check_absent(guard);
@@ -401,7 +401,7 @@ size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct 
 	check_places(guard);
 	names_check_vacated(guard);
 	guard_look_everywhere(guard);
-	reported = guard->reported;
+	reported += guard->reported;
 	pthread_mutex_unlock(&guard->lock);
 	return reported;
 }

@@ -60,8 +60,9 @@ void guard_gone(struct guard *guard, const char *path);
  * there was none.  Where the file system does not know: no.  From any thread. */
 bool guard_is_fresh(struct guard *guard, const char *folder);
 
-/* Returns how many things were put right; each is reported as a denial of kind REMOVED. Can be
- * called several times. What could not be put right is reported with a `what` that says so. */
+/* Returns how many things it found.  Each is reported, up to LIMIT_GUARD_TOLD, as a denial of kind
+ * REMOVED, CHANGED or UNCHECKED; a last one says how many more there were.  Can be called several
+ * times.  What could not be put right is reported with a `what` that says so. */
 size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
                    void *data);
 /* After the last check, when no process of the command runs any more: if all was looked at, the

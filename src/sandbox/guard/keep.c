@@ -363,7 +363,7 @@ static bool check_unknown(struct guard *guard, const struct kept_item *folder, i
 	struct statx stx;
 	struct stat st;
 
-	if (strstr(name, ".hasp-taken"))
+	if (guard_is_taken(name))
 		return true;
 	if (guard->kept->partly) {
 		if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -398,7 +398,7 @@ static enum walk_answer through_enter(struct walk *walk, struct walk_folder *fol
 {
 	(void)walk;
 	(void)folder;
-	return strstr(name, ".hasp-taken") ? WALK_SKIP : WALK_LIST;
+	return guard_is_taken(name) ? WALK_SKIP : WALK_LIST;
 }
 
 /* Names that went away show in their folder's time. */

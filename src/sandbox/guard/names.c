@@ -284,7 +284,7 @@ static enum walk_answer enter_linked(struct walk *walk, struct walk_folder *fold
 	if (search->found || strcmp(name, ".git") == 0 || names_is_packages(span_str(name)))
 		return WALK_SKIP;
 	/* Too much to know. */
-	search->found = ++search->seen >= LIMIT_GUARD_VACATED;
+	search->found = ++search->seen >= LIMIT_GUARD_LINKED;
 	return WALK_LIST;
 }
 

@@ -133,7 +133,7 @@ static int open_list(const struct reading *reading, const char *name)
 /* Git runs files with the names of hooks; the samples that it brings along have an ending. */
 static bool is_hook(const char *name)
 {
-	return !span_ends(span_str(name), SPAN(".sample")) && !strstr(name, ".hasp-taken");
+	return !span_ends(span_str(name), SPAN(".sample")) && !guard_is_taken(name);
 }
 
 static bool each_hook(void *data, const char *name, unsigned char type)
@@ -161,7 +161,7 @@ static bool each_worktree(void *data, const char *name, unsigned char type)
 {
 	struct reading *reading = data;
 
-	if (type == DT_REG || strstr(name, ".hasp-taken"))
+	if (type == DT_REG || guard_is_taken(name))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(worktree_files); i++) {
 		_cleanup_free_ char *path = NULL;
@@ -242,7 +242,7 @@ static bool link_walk_entry(struct walk *walk, struct walk_folder *folder, const
 	struct part *part;
 	struct stat st;
 
-	if (strstr(name, ".hasp-taken"))
+	if (guard_is_taken(name))
 		return false;
 	if (type != DT_LNK)
 		return true;
@@ -338,7 +338,7 @@ static enum walk_answer modules_enter(struct walk *walk, struct walk_folder *fol
 	                                       walk->path);
 	_cleanup_fd_ int fd = -1;
 
-	if (strstr(name, ".hasp-taken"))
+	if (guard_is_taken(name))
 		return WALK_SKIP;
 	if (folder->marks & MODULE_ITSELF) { /* its "modules" */
 		folder->marks = 0;
@@ -361,7 +361,7 @@ static bool modules_entry(struct walk *walk, struct walk_folder *folder, const c
 
 	if (folder->marks & MODULE_ITSELF)
 		return strcmp(name, "modules") == 0;
-	if (type == DT_LNK && !strstr(name, ".hasp-taken")) { /* git makes none: it is looked at */
+	if (type == DT_LNK && !guard_is_taken(name)) { /* git makes none: it is looked at */
 		inner = walk_join(walk, name);
 		path = mem_printf("%s/%s", modules->folder, inner);
 		modules->found(walk->guard, modules->root, path);

@@ -218,6 +218,21 @@ static void aside_name(const char *name, int number, char out[static 256])
 		snprintf(out, 256, "%.200s" TAKEN "-%016llx", name, (unsigned long long)random);
 }
 
+bool guard_is_taken(const char *name)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *end = NULL;
+	size_t len;
+
+	for (const char *at = strstr(name, TAKEN); at; at = strstr(at + 1, TAKEN))
+		end = at + strlen(TAKEN);
+	if (!end || !*end)
+		return end;
+	len = strlen(end + 1);
+	return *end == '-' && ((len >= 1 && len <= 2 && strspn(end + 1, "0123456789") == len) ||
+	                       (len == 16 && strspn(end + 1, digits) == len));
+}
+
 bool guard_put_aside(struct guard *guard, int folder, const char *name, char ret_name[static 256])
 {
 	for (int number = 1; number <= ASIDE_MAX + 1; number++) {
@@ -459,12 +474,14 @@ void guard_report_rest(struct guard *guard)
 {
 	struct denial denial = { .kind = DENIAL_REMOVED, .reason = SANDBOX_REASON_LIMIT,
 		.level = guard->plan->level, .count = 1 };
+	const size_t more = guard->reported > LIMIT_GUARD_TOLD ?
+	                            guard->reported - LIMIT_GUARD_TOLD : 0;
 
-	if (guard->reported <= LIMIT_GUARD_TOLD)
+	if (!more)
 		return;
 	snprintf(denial.what, sizeof(denial.what),
-	         "%zu more names (put right or changed likewise, and not listed)",
-	         guard->reported - LIMIT_GUARD_TOLD);
+	         "%zu more name%s (put right or changed likewise, and not listed)", more,
+	         more == 1 ? "" : "s");
 	deliver(guard, &denial);
 }
 

@@ -142,6 +142,8 @@ char *guard_full_path(const struct guard_root *root, const char *path);
 bool guard_read(int folder, const char *path, char **ret_data, size_t *ret_len);
 /* Renames to NAME.hasp-taken; ret_name gets the new name. Opens up the folder if it has to. */
 bool guard_put_aside(struct guard *guard, int folder, const char *name, char ret_name[static 256]);
+/* Whether the name is one that guard_put_aside makes. */
+bool guard_is_taken(const char *name);
 /* Puts a file with this content and mode in place of the name; what was there, if anything, is
  * put aside in the same instant (ret_name, or ""). */
 bool guard_replace(struct guard *guard, int folder, const char *name, struct span content,

@@ -456,10 +456,11 @@ static bool read_payload(struct recall *recall, const struct recall_head *head)
 		return false;
 	recall->old.list = recall_read_part(fd, head->folders, sizeof(*recall->old.list), &at, &ok);
 	recall->old.text = recall_read_part(fd, head->text_bytes, 1, &at, &ok);
-	for (size_t i = 0; i < head->folders; i++) /* after a crash of the machine: anything */
-		ok = ok && recall->old.list[i].text + TEXTS_LEAST <= head->text_bytes;
-	ok = ok && head->text_bytes >= TEXTS_LEAST &&
-	     memcmp(recall->old.text + head->text_bytes - 2, "\0", 2) == 0;
+	/* After a crash of the machine: anything. */
+	ok = ok && head->text_bytes >= TEXTS_LEAST;
+	for (size_t i = 0; ok && i < head->folders; i++)
+		ok = recall->old.list[i].text <= head->text_bytes - TEXTS_LEAST;
+	ok = ok && memcmp(recall->old.text + head->text_bytes - 2, "\0", 2) == 0;
 	recall->keys = recall_read_part(fd, head->keys, sizeof(*recall->keys), &at, &ok);
 	recall->vacated = recall_read_part(fd, head->vacated_bytes, 1, &at, &ok);
 	return ok;

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "data/schema.h"
 
 enum { NAME_MAX_BYTES = 64 };
 
@@ -71,14 +72,6 @@ int sandbox_call_number(const char *name)
 	return call ? call->number : -1;
 }
 
-const char *sandbox_call_group(size_t i, const char **ret_calls)
-{
-	if (i >= ARRAY_LEN(groups))
-		return NULL;
-	*ret_calls = groups[i].calls;
-	return groups[i].name;
-}
-
 static const struct group *find_group(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(groups); i++)
@@ -97,45 +90,15 @@ static bool call_is_needed(const char *name)
 
 /* ---- names that are none ---- */
 
-/* How many letters have to change (Levenshtein). */
-static size_t letters_between(const char *a, const char *b)
-{
-	size_t row[NAME_MAX_BYTES + 1], len = strlen(b);
-
-	for (size_t j = 0; j <= len; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= len; j++) {
-			const size_t same = diagonal + (a[i - 1] != b[j - 1]);
-			const size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-
-			diagonal = row[j];
-			row[j] = same < least ? same : least;
-		}
-	}
-	return row[len];
-}
-
 static const char *nearest_name(const char *name)
 {
-	const char *nearest = NULL;
-	size_t best = strlen(name) / 2 + 1;
+	const size_t count = ARRAY_LEN(groups) + sandbox_call_count;
+	_cleanup_free_ const char **names = mem_alloc(count, sizeof(*names));
 
-	for (size_t i = 0; i < ARRAY_LEN(groups) + sandbox_call_count; i++) {
-		const char *other = i < ARRAY_LEN(groups) ?
-		                            groups[i].name :
-		                            sandbox_calls[i - ARRAY_LEN(groups)].name;
-		const size_t letters = letters_between(name, other);
-
-		if (letters < best) {
-			best = letters;
-			nearest = other;
-		}
-	}
-	return nearest;
+	for (size_t i = 0; i < count; i++)
+		names[i] = i < ARRAY_LEN(groups) ? groups[i].name :
+		                                   sandbox_calls[i - ARRAY_LEN(groups)].name;
+	return schema_nearest_name(name, names, count);
 }
 
 static bool call_is_unknown(const char *name, struct err *err)
@@ -146,11 +109,11 @@ static bool call_is_unknown(const char *name, struct err *err)
 
 	if (!sane)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "what is named is neither a system call nor a group of them.");
+		               "A name there is not a system call or a group of them.");
 	if (nearest)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "\"%s\" is neither a system call nor a group of them; \"%s\" is the "
-		               "nearest.", name, nearest);
+		               "\"%s\" is neither a system call nor a group of them; did you "
+		               "mean \"%s\"?", name, nearest);
 	return err_set(err, ERR_INVALID_ARGUMENT,
 	               "\"%s\" is neither a system call nor a group of them.", name);
 }

@@ -32,7 +32,4 @@ bool sandbox_calls_expand(const char *const *names, size_t count, char ***ret, s
                           struct err *err);
 void sandbox_calls_free(char **calls); /* NULL is fine */
 
-/* Group `i` and what is in it, separated by blanks, for documents; NULL past the last. */
-const char *sandbox_call_group(size_t i, const char **ret_calls);
-
 #endif

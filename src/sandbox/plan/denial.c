@@ -444,6 +444,8 @@ static const struct {
 	  "syslog, utempter and sd_notify write to whoever listens" },
 	{ DENIAL_CONNECT, SANDBOX_REASON_SOCKETS, "unix:/run/systemd/resolve/", "",
 	  "names are looked up by systemd-resolved" },
+	{ DENIAL_WRITE, SANDBOX_REASON_SOCKETS, "/run/user/", "",
+	  "gpg and others use a folder elsewhere if there is none for them" },
 };
 
 /* Folders of what programs make anew when they need it; the same goes for what is beneath. */

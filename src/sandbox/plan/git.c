@@ -35,6 +35,7 @@
 #include "base/span.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "sandbox/plan/private.h"
 
 /* Submodules' names may have slashes: how deep a repository is looked for beneath .git/modules. */
@@ -179,7 +180,7 @@ static void protect_each(struct git_walk *walk, const char *folder, const char *
 /* What the configuration names is protected in a linked worktree that commands can write. */
 static void protect_checkout(struct git_walk *walk, const char *own, const char *pointed)
 {
-	_cleanup_free_ char *top = location_folder(pointed);
+	_cleanup_free_ char *top = path_folder(pointed);
 
 	plan_config(walk->draft, walk->git, top);
 	if (location_kind_beneath(own, "config.worktree") == LOCATION_FILE)
@@ -199,7 +200,7 @@ static bool protect_worktree(void *data, const char *path)
 	if (checkout)
 		location_resolve(path, checkout, NULL, NULL, &place);
 	if (place.kind == LOCATION_FILE) {
-		_cleanup_free_ char *top = location_folder(place.path);
+		_cleanup_free_ char *top = path_folder(place.path);
 
 		plan_describes(draft, walk->git, top, path);
 	}
@@ -214,7 +215,7 @@ static bool protect_worktree(void *data, const char *path)
 static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree)
 {
 	_cleanup_free_ char *top = configured_top(draft, folder);
-	_cleanup_free_ char *above = location_folder(folder);
+	_cleanup_free_ char *above = path_folder(folder);
 	struct git_walk walk = { .draft = draft, .git = folder, .worktree = top ? top : worktree };
 
 	draft->git_folders++;

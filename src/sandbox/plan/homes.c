@@ -128,7 +128,7 @@ void plan_writable_homes(struct draft *draft)
 
 	if (home)
 		hide_entries(draft, home);
-	/* Asked is about a folder taken for a home, not about this machine. */
+	/* The plan is for a folder given as the home folder, not for this machine. */
 	if (draft->options->home)
 		return;
 	hide_entries(draft, "/root");

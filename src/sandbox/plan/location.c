@@ -356,13 +356,6 @@ size_t location_above(const char *path, size_t len)
 	return len > 1 ? len - 1 : 1;
 }
 
-char *location_folder(const char *path)
-{
-	size_t len = location_above(path, strlen(path));
-
-	return mem_dup(path, len ? len : 1);
-}
-
 const void *location_row(const void *rows, size_t count, size_t size, const char *text, size_t len)
 {
 	size_t low = 0, high = count;

@@ -80,9 +80,6 @@ size_t location_above(const char *path, size_t len);
  * member; NULL: there is none. */
 const void *location_row(const void *rows, size_t count, size_t size, const char *text, size_t len);
 
-/* The folder that a canonical path is in: "/a" for "/a/b", "/" for "/a"; the caller frees. */
-char *location_folder(const char *path);
-
 /* "base/rel", "/rel" for "/"; the caller frees. */
 char *location_join(const char *base, const char *rel);
 

@@ -76,6 +76,9 @@ struct sandbox_names names_home(void);
  * are caches, and what a project consists of. */
 extern const struct sandbox_name names_hidden_entry;
 bool names_is_hidden_entry(const char *rel);
+/* Entry `i` of those that are not, relative to the home folder; each stands for all beneath it.
+ * NULL past the last. */
+const char *names_open_entry(size_t i);
 /* Relative to the home folder, and to $GEMINI_CLI_HOME: hasp's and Gemini CLI's own. */
 struct sandbox_names names_own(void);
 /* Relative to "/". */

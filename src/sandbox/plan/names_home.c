@@ -563,6 +563,11 @@ static const char *const open_entries[] = {
 	".gitlab-ci.yml", ".editorconfig", ".dockerignore",
 };
 
+const char *names_open_entry(size_t i)
+{
+	return i < ARRAY_LEN(open_entries) ? open_entries[i] : NULL;
+}
+
 bool names_is_hidden_entry(const char *rel)
 {
 	if (rel[0] != '.')

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "sandbox/plan/private.h"
 
 struct keeping {
@@ -72,7 +71,8 @@ void plan_keep(struct draft *draft)
 		keep_paths(draft, options->ask, options->ask_count, /* firm= */ false);
 }
 
-/* Whether the canonical `path` is beneath one that nothing lifts; of relative ones, in `root`. */
+/* Whether the canonical `path` is beneath `kept`, which nothing lifts; a relative one is in
+ * `start`. */
 static bool is_beneath(const char *start, const char *kept, const char *path)
 {
 	_cleanup_location_ struct location place = { 0 };

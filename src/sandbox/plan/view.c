@@ -23,6 +23,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "sandbox/plan/private.h"
 
 /* What keeps a description of the files beside it. */
@@ -220,26 +221,31 @@ static void note_git_variables(struct draft *draft)
 		plan_describes(draft, draft->trees[i].git, top.path, NULL);
 }
 
+/* Each component of `path` that is `description` but for the first: what lies next to it is the
+ * tree. */
+static void note_components(struct draft *draft, const char *path, const char *description)
+{
+	_cleanup_free_ char *name = mem_printf("/%s", description);
+
+	for (const char *at = strstr(path, name); at; at = strstr(at + 1, name)) {
+		const char *end = at + strlen(name);
+		_cleanup_free_ char *git = NULL, *tree = NULL;
+
+		if (at == path || (*end && *end != '/'))
+			continue;
+		git = mem_dup(path, (size_t)(end - path));
+		tree = mem_dup(path, (size_t)(at - path));
+		plan_describes(draft, path, tree, NULL);
+		plan_describes(draft, git, tree, NULL);
+	}
+}
+
 /* --write of a repository, or of a part of one. */
 static void note_named(struct draft *draft)
 {
-	for (size_t i = 0; i < draft->writable_count; i++) {
-		const char *path = draft->writable[i];
-
-		for (size_t k = 0; k < ARRAY_LEN(descriptions); k++) {
-			_cleanup_free_ char *name = mem_printf("/%s", descriptions[k]);
-			const char *at = strstr(path, name);
-			size_t len = at ? (size_t)(at - path) + strlen(name) : 0;
-			_cleanup_free_ char *git = NULL, *tree = NULL;
-
-			if (!at || at == path || (path[len] && path[len] != '/'))
-				continue;
-			git = mem_dup(path, len);
-			tree = mem_dup(path, (size_t)(at - path));
-			plan_describes(draft, path, tree, NULL);
-			plan_describes(draft, git, tree, NULL);
-		}
-	}
+	for (size_t i = 0; i < draft->writable_count; i++)
+		for (size_t k = 0; k < ARRAY_LEN(descriptions); k++)
+			note_components(draft, draft->writable[i], descriptions[k]);
 }
 
 /* ---- folders that are hidden in part ------------------------------------------------------- */
@@ -248,7 +254,7 @@ static void note_named(struct draft *draft)
 static const struct draft_rule *hiding_folder(const struct draft *draft,
                                              const struct draft_rule *rule)
 {
-	_cleanup_free_ char *above = location_folder(rule->rule.path);
+	_cleanup_free_ char *above = path_folder(rule->rule.path);
 	const struct draft_rule *found = draft_decide(draft, above);
 
 	return found && found->rule.access == SANDBOX_HIDDEN ? found : NULL;

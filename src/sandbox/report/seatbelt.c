@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "sandbox/plan/location.h"
 #include "sandbox/plan/names.h"
 
@@ -33,16 +34,28 @@ static void rule(struct buf *out, const char *verb_and_operations, bool folder, 
 	buf_str(out, "))\n");
 }
 
-/* Hidden entries of a home folder (plan.h): `pattern` is "HOME/.*". */
+/* Hidden entries of a home folder (plan.h) but those that are open: `pattern` is "HOME/.*".  An
+ * allow behind a deny would not do: the last rule that matches decides, also for what is protected
+ * in an open entry. */
 static void deny_hidden_entries(struct buf *out, const char *pattern)
 {
-	buf_str(out, "(deny file-write* (regex #\"^");
+	_cleanup_free_ char *home = path_folder(pattern);
+
+	buf_str(out, "(deny file-write* (require-all (regex #\"^");
 	for (const char *at = pattern; at[0] != '.' || at[1] != '*' || at[2]; at++) {
 		if (!isalnum((unsigned char)*at) && *at != '/')
 			buf_char(out, '\\');
 		buf_char(out, *at);
 	}
-	buf_str(out, "\\.\"))\n");
+	buf_str(out, "\\.\")");
+	for (size_t i = 0; names_open_entry(i); i++) {
+		_cleanup_free_ char *path = location_join(home, names_open_entry(i));
+
+		buf_str(out, " (require-not (subpath ");
+		seatbelt_quote(out, path);
+		buf_str(out, "))");
+	}
+	buf_str(out, "))\n");
 }
 
 /* What every program needs; what is not here is denied. */

@@ -262,11 +262,7 @@ pid_t call_proc_group(const char *text)
  * cases, because most processes have one thread. */
 static pid_t call_process(const struct call *call)
 {
-	unsigned long long group = 0;
-
-	if (!call->supervisor->proc_is_own)
-		return call->thread;
-	return status_value(call, "Tgid:", 10, &group) ? (pid_t)group : 0;
+	return call->supervisor->proc_is_own ? call_group(call) : call->thread;
 }
 
 static void call_name(const struct call *call, char *name, size_t size)
@@ -404,7 +400,7 @@ static void report_pending(struct supervisor *supervisor)
 
 	if (!supervisor->unlisted)
 		return;
-	snprintf(denial.what, sizeof(denial.what), "%zu denials that are told", LIMIT_DENIALS);
+	snprintf(denial.what, sizeof(denial.what), "%zu denials that are reported", LIMIT_DENIALS);
 	supervise_report_denial(supervisor, &denial);
 	supervisor->unlisted = 0;
 }

@@ -227,9 +227,8 @@ void caller_resign_ids(const struct call *call)
 	supervisor->ids = NULL;
 }
 
-uid_t caller_user(const struct call *call)
+uid_t caller_user(void)
 {
-	(void)call;
 	return (uid_t)setfsuid((uid_t)-1);
 }
 

@@ -23,10 +23,6 @@
 #include "sandbox/plan/denial.h"
 #include "sandbox/supervise/private.h"
 
-#ifndef AT_EMPTY_PATH
-#define AT_EMPTY_PATH 0x1000
-#endif
-
 /* ---- judging ---- */
 
 /* What the kernel would say at this level, if it said it. */
@@ -368,9 +364,7 @@ static bool begins_half(const struct call *call, const struct named *from, const
 	section = mem_printf("[branch \"%s\"]", from->path + git + strlen(logs));
 	text = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
 	n = read_whole_small(AT_FDCWD, config, text, LIMIT_GUARD_FILE_BYTES);
-	if (n >= 0 && !memmem(text, (size_t)n, section, strlen(section)))
-		return false;
-	return true;
+	return n < 0 || memmem(text, (size_t)n, section, strlen(section));
 }
 
 /* ---- moving ---- */

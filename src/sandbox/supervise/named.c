@@ -15,7 +15,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -66,7 +65,7 @@ static int read_name(int fd, char *path)
 }
 
 /* The process's working folder, or a descriptor of its own: owned, or -1 with errno set. */
-static int open_link(const struct call *call, int folder)
+int named_open_folder(const struct call *call, int folder)
 {
 	char link[24] = "cwd";
 	int fd;
@@ -79,19 +78,9 @@ static int open_link(const struct call *call, int folder)
 	return fd;
 }
 
-int named_open_folder(const struct call *call, int folder)
-{
-	return open_link(call, folder);
-}
-
 static int open_root_folder(void)
 {
 	return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-static int open_base(const struct call *call, int folder, const char *path)
-{
-	return path[0] == '/' ? open_root_folder() : open_link(call, folder);
 }
 
 /* ---- /proc ---- */
@@ -185,7 +174,7 @@ static bool link_is_trusted(const struct path_walk *walk, const struct stat *lin
 	if (fstat(walk->at, &folder) != 0)
 		return false;
 	return (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
-	       link->st_uid == folder.st_uid || link->st_uid == caller_user(walk->call);
+	       link->st_uid == folder.st_uid || link->st_uid == caller_user();
 }
 
 /* /proc/self and /proc/thread-self are ordinary links whose text depends on who reads it. */
@@ -396,7 +385,7 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 	ret->name[0] = '\0';
 	if (error)
 		return error;
-	if (path[0] != '/' && (base = open_link(call, folder)) < 0)
+	if (path[0] != '/' && (base = named_open_folder(call, folder)) < 0)
 		return errno;
 	if (parts.plain && !follow) {
 		error = find_plain(call, &base, path, &parts, ret);
@@ -462,13 +451,13 @@ int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 		errno = EBADF;
 		return -1;
 	}
-	return name_opened(call, open_link(call, fd), false, ret);
+	return name_opened(call, named_open_folder(call, fd), false, ret);
 }
 
 int named_open(const struct call *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
-	_cleanup_fd_ int base = path[0] == '/' ? -1 : open_link(call, folder);
+	_cleanup_fd_ int base = path[0] == '/' ? -1 : named_open_folder(call, folder);
 	int fd, error;
 
 	ret->folder = -1;
@@ -495,7 +484,8 @@ int named_open_within(const struct call *call, int folder, const char *path,
                       const struct open_how *how, struct named *ret)
 {
 	const char *from = how->resolve & RESOLVE_IN_ROOT ? "." : path;
-	_cleanup_fd_ int base = open_base(call, folder, from);
+	_cleanup_fd_ int base = from[0] == '/' ? open_root_folder() :
+	                                           named_open_folder(call, folder);
 	int fd;
 
 	ret->folder = -1;

@@ -182,8 +182,8 @@ static int open_terminal(const struct call *call, const struct opening *opening)
 
 /* ---- judging ---- */
 
-/* Whether the call would fail anyhow, because the name is not there, or is: with which error. */
-static int fails_anyhow(const struct named *named, const struct opening *opening)
+/* Whether the call would fail anyway, because the name is not there, or is: with which error. */
+static int fails_anyway(const struct named *named, const struct opening *opening)
 {
 	if (!(opening->how.flags & O_CREAT))
 		return named_exists(named) ? 0 : ENOENT;
@@ -210,7 +210,7 @@ static int try_named(const struct call *call, struct opening *opening,
 		return -1;
 	}
 	if (verdict.refused) {
-		error = fails_anyhow(named, opening);
+		error = fails_anyway(named, opening);
 		*ret_answer = error ? answer_error(error) : supervise_refuse_name(call, &verdict);
 		return -1;
 	}

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "base/limits.h"
+#include "sandbox/apply/filter.h"
 #include "sandbox/supervise/decode.h"
 #include "sandbox/supervise/supervise.h"
 
@@ -74,6 +75,8 @@ struct umask_call {
 
 struct supervisor {
 	const struct sandbox_plan *plan; /* borrowed */
+	/* By number, the names of calls that the plan forbids (borrowed), or NULL. */
+	const char *forbidden[FILTER_LAST_CALL + 1];
 	struct supervisor_events events;
 	int notify_fd, stop_fd;          /* owned */
 	struct seccomp_notif *request;   /* owned; as large as the kernel's */
@@ -159,7 +162,7 @@ bool call_alive(const struct call *call);
  * two has a record. */
 int call_read(const struct call *call, uint64_t address, void *data, size_t len);
 /* A path: NUL-terminated, at most LIMIT_PATH_BYTES with its NUL. 0, EFAULT, ENAMETOOLONG, EACCES.
- * Without call_alive, which whoever acts on it asks anyhow. */
+ * Without call_alive: the caller checks that before acting on it. */
 int call_read_path(const struct call *call, uint64_t address, char path[LIMIT_PATH_BYTES]);
 /* A copy of one of the process's descriptors: owned, or -1 with errno set. */
 int call_descriptor(const struct call *call, int fd);
@@ -188,7 +191,7 @@ int caller_take_ids(const struct call *call);
 bool caller_ids_are_fixed(void);
 void caller_resign_ids(const struct call *call);
 /* The user that files are opened as. */
-uid_t caller_user(const struct call *call);
+uid_t caller_user(void);
 /* Whether the process may have one more descriptor: EMFILE comes before anything is made. */
 bool caller_has_room(const struct call *call);
 /* The number of the caller's process, and of the one that `text` ("self", or begins with a number)

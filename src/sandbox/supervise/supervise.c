@@ -157,7 +157,7 @@ static struct answer supervise_shmctl(const struct call *call, const struct hand
 #endif
 
 /* Newer than the headers of some systems; the same on all architectures. */
-enum { NR_FCHMODAT2 = 452, NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466, NR_COUNT = 470 };
+enum { NR_FCHMODAT2 = 452, NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466 };
 
 #define ONE(handler, folder_, path_, flags_, detail_) \
 	{ .run = handler, .folder = folder_, .path = path_, .folder2 = -1, .path2 = -1, \
@@ -169,7 +169,7 @@ enum { NR_FCHMODAT2 = 452, NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466, NR_COUNT
 static struct answer supervise_group(const struct call *call, const struct handler *row);
 
 /* Numbers are those of arguments. Calls without a row are refused. */
-static const struct handler handlers[NR_COUNT] = {
+static const struct handler handlers[FILTER_LAST_CALL + 1] = {
 	[SYS_openat] = ONE(supervise_open, 0, 1, 2, 0),
 	[SYS_openat2] = ONE(supervise_openat2, 0, 1, -1, 0),
 	[SYS_truncate] = ONE(supervise_truncate, -1, 0, -1, 0),
@@ -255,21 +255,26 @@ static struct answer supervise_forbid(const struct call *call, const char *name)
 	return answer_error(EPERM);
 }
 
-static const char *forbidden_name(const struct sandbox_plan *plan, int number)
+/* By number, once: each call that is handed over is looked up. */
+static void resolve_forbidden(struct supervisor *supervisor)
 {
-	for (size_t i = 0; i < plan->syscall_count; i++)
-		if (sandbox_call_number(plan->syscalls[i]) == number)
-			return plan->syscalls[i];
-	return NULL;
+	const struct sandbox_plan *plan = supervisor->plan;
+
+	for (size_t i = 0; i < plan->syscall_count; i++) {
+		const int number = sandbox_call_number(plan->syscalls[i]);
+
+		if (number >= 0 && number <= FILTER_LAST_CALL)
+			supervisor->forbidden[number] = plan->syscalls[i];
+	}
 }
 
 static struct answer handle_call(const struct call *call)
 {
 	static const struct handler refuse = { .run = supervise_refuse };
-	int number = call->number;
-	const char *forbidden = forbidden_name(call->supervisor->plan, number);
-	const struct handler *row = number >= 0 && number < NR_COUNT && handlers[number].run ?
-		&handlers[number] : &refuse;
+	const int number = call->number;
+	const bool known = number >= 0 && number <= FILTER_LAST_CALL;
+	const char *forbidden = known ? call->supervisor->forbidden[number] : NULL;
+	const struct handler *row = known && handlers[number].run ? &handlers[number] : &refuse;
 
 	return forbidden ? supervise_forbid(call, forbidden) : row->run(call, row);
 }
@@ -392,6 +397,7 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
 		.proc_is_own = call_proc_is_own(),
 		.same_ids = caller_ids_are_fixed(),
 		.takes_descriptors = call_can_take_descriptors() };
+	resolve_forbidden(supervisor);
 	supervisor->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (supervisor->stop_fd < 0 || !make_buffers(supervisor))
 		error = errno;

@@ -291,8 +291,8 @@ static void policies_revoke(struct command_call *call, struct span which)
 	const size_t number = command_word_is(which, "all") ? 0 : revoked_number(which);
 
 	if (!host_revoke(host, number))
-		command_fail(call, "\"%.*s\" is no number of what is allowed for this session; "
-		             "/policies lists it.", (int)which.len, which.len ? which.data : "");
+		command_fail(call, "No permission \"%.*s\" in this session. /policies lists them.",
+		             (int)which.len, which.len ? which.data : "");
 	else if (!number)
 		command_say(call, STYLE(ROLE_TEXT),
 		            "Nothing is allowed for this session any more.");

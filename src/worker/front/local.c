@@ -141,8 +141,6 @@ static void refuse_network(struct local *local)
 	pthread_mutex_unlock(&local->lock);
 }
 
-/* ---- starting ---- */
-
 /* ---- what the guards of commands know of each other ---- */
 
 /* A file for each workspace beneath the user's home folder, where no command reaches; where there
@@ -175,6 +173,8 @@ static int open_recall(struct local *local, const struct sandbox_plan *plan)
 	pthread_mutex_unlock(&local->lock);
 	return fd;
 }
+
+/* ---- starting ---- */
 
 /* Where a container's filter forbids what entering a shared network needs, the command has one of
  * its own: no less is kept from it. */

@@ -654,18 +654,13 @@ static void loop_turn(struct loop *loop)
 	look_at_processes(loop);
 }
 
-static bool plan_has_limits(const struct sandbox_plan *plan)
-{
-	return plan && (plan->limits.memory_bytes || plan->limits.processes);
-}
-
 void *run_loop(void *data)
 {
 	struct run_state *state = data;
 	struct loop loop = { .state = state };
 
 	loop.output_ms = loop.alive_ms = state->began_ms;
-	if (plan_has_limits(state->plan))
+	if (state->plan)
 		loop.limits = sandbox_limits_new(state->plan, state->child.pid);
 	enter_phase(&loop, RUNNING);
 	if (state->events.started)
