@@ -166,8 +166,9 @@ def test_the_same_name_is_taken_away_again_and_again(tmp_path):
 @pytest.mark.parametrize("level", ["full", "landlock"])
 def test_a_name_of_the_commands_own_is_not_taken_for_one_put_aside(tmp_path, level, name):
     place = Place(tmp_path / "top")
-    report = place.guarded(BARE + "hook .git/hooks '%s'; ln -s $O '.git/logs/%s'" % (name, name), "--level", level)
-    assert report.count == 2, report.told
+    hook = "" if level == "full" else "hook .git/hooks '%s'; " % name  # at full a mount keeps the folder
+    report = place.guarded(BARE + hook + "ln -s $O '.git/logs/%s'" % name, "--level", level)
+    assert report.count == (2 if hook else 1), report.told
     assert not (place.work / ".git/hooks" / name).exists() and not (place.work / ".git/logs" / name).is_symlink()
 
 

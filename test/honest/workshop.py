@@ -84,6 +84,10 @@ class Workshop:
         shutil.copy(hasp, self.hasp)
         self.husky = self.top / "husky"
         shutil.copytree(npm_peers.folder("husky"), self.husky, symlinks=True)
+        runtime = Path("/run/user/%d" % self.uid)  # a login makes it, and programs look for it there
+        if not runtime.exists():
+            runtime.mkdir(mode=0o700, parents=True)
+            os.chown(runtime, self.uid, self.uid)
 
     def close(self):
         shutil.rmtree(self.top, ignore_errors=True)

@@ -387,6 +387,31 @@ static void a_worker_that_the_kernel_ended_is_explained(void **state)
 	den_release(&den);
 }
 
+static void write_text(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		_exit(2);
+	close(fd);
+}
+
+/* In a user namespace that has this user and group, and may mount. */
+static void mount_small_disk(const char *folder)
+{
+	char users[32], groups[32];
+
+	snprintf(users, sizeof(users), "0 %d 1", (int)geteuid());
+	snprintf(groups, sizeof(groups), "0 %d 1", (int)getegid());
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+		_exit(2);
+	write_text("/proc/self/setgroups", "deny");
+	write_text("/proc/self/uid_map", users);
+	write_text("/proc/self/gid_map", groups);
+	if (mount("none", folder, "tmpfs", 0, "size=4M,nr_inodes=100") != 0)
+		_exit(2);
+}
+
 /* In a child: mounts a small file system, fills it, and exits with 0 if a look says so once. */
 static void fill_small_disk(const char *folder)
 {
@@ -396,9 +421,7 @@ static void fill_small_disk(const char *folder)
 	char path[128];
 	int fd;
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-	    mount("none", folder, "tmpfs", 0, "size=4M,nr_inodes=100") != 0)
-		_exit(2);
+	mount_small_disk(folder);
 	plan.temp = (char *)folder;
 	limits = sandbox_limits_new(&plan, getpid());
 	if (sandbox_limits_look(limits, &denial))

@@ -39,7 +39,8 @@ struct denial {
 
 /* Whether ordinary programs ask for this as a matter of routine and go on without it (a name is
  * looked up, a cache cannot be kept): a command that succeeds has lost nothing by it, so people and
- * models are not shown it then.  Reports keep it.  Of what is written, only caches are routine. */
+ * models are not shown it then.  Reports keep it.  Of what is written, only caches and runtime
+ * folders (/run/user) are routine. */
 bool denial_is_routine(const struct denial *denial);
 
 /* Whether the record is about what was found afterwards, and nothing was denied. */
