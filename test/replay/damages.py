@@ -5,7 +5,7 @@
     damaged(block, "quotes", number)                        # True, and the block's sent lines are changed
     block.old(), block.new()                                # as an exact replacement has them
     block.marked()                                          # as a hunk has them
-    block.differing(sent)                                   # lines that a model has to see to do it right
+    block.missing(sent.old())                               # lines that a model has to see to do it right
 
 What a damage has nothing to change in is sent as it is, and does not count as damaged.
 """
@@ -54,9 +54,8 @@ class Block:
     def true_old(self):
         return [true for mark, _, true in self.rows if mark != "+"]
 
-    def differing(self, sent):
-        """Of these lines as they are, those that the block `sent` had otherwise."""
-        known = set(sent.old())
+    def missing(self, known):
+        """Its old lines as they are that are not among these."""
         return [line for line in self.true_old() if line not in known and line.strip()]
 
 

@@ -48,6 +48,7 @@ class Contender:
 
 def contenders():
     return [Contender("hasp, update_file", "hasp, Gemini", "exact"),
+            Contender("hasp, update_file, a file's edits in one reply", "hasp, Gemini", "together"),
             Contender("hasp, safe_patch, an edit a call", "hasp, Gemini", "patch"),
             Contender("hasp, safe_patch, a file a call", "hasp, Gemini", "patch a file"),
             Contender("hasp, apply_patch", "hasp, OpenAI", "envelope"),

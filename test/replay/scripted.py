@@ -31,9 +31,10 @@ ANSWER = 400  # characters of a refusal that are kept
 TRIES = 6  # replies for one edit
 AROUND = 15  # lines on each side of a place that is read again
 FAR = 25  # lines between a place and what others change elsewhere
-CONTEXT = {"exact": 1, "patch": 10, "patch a file": 10, "envelope": 3}
+CONTEXT = {"exact": 1, "together": 1, "patch": 10, "patch a file": 10, "envelope": 3}
 TELLS_TO_READ = re.compile(r"read it again|re-?read|read (the file|it) (again|first)|has not been read", re.I)
 NO_DAMAGE = "none"  # of an edit that was sent as it should be
+EXACT = "exact", "together"  # by exact replacement, an edit a call; a call a reply, or all of a file
 OTHERS = "changed elsewhere", "changed beside it"
 
 
@@ -161,7 +162,7 @@ class Model:
                     yield from self.again(before)
             before = group
             if not self.stopped:
-                yield from self.edit(group)
+                yield from self.edit_together(group) if self.dialect == "together" else self.edit(group)
             if self.stopped:
                 return
 
@@ -170,22 +171,47 @@ class Model:
         whole = self.dialect == "envelope" and ("apply_patch" in self.names or not self.locked())
         if whole:
             return [self.task.edits]
-        if self.dialect in ("patch a file", "envelope"):
+        if self.dialect in ("patch a file", "envelope", "together"):
             return [[edit for edit in self.task.edits if edit.path == path] for path in self.files]
         return [[edit] for edit in self.task.edits]
 
     def locked(self):
         return "safe_patch" in self.names
 
-    def edit(self, group):
+    def prepare(self, group):
+        """The blocks that are sent for these edits, and their damage, which has been done; None: there is none."""
         self.group, sent = group, self.blocks(group)
         done = [edit.damage for edit in group if edit.damage and self.spoil(edit, sent)]
         damage = Damage(done[0]) if done else None
         self.damages += [damage] if damage else []
         self.kind = damage.kind if damage else NO_DAMAGE
-        stale = bool(damage) and damage.kind == "an earlier hash"
-        yield self.say(EDIT, self.call(sent, stale))
+        return sent, damage
+
+    def edit(self, group):
+        sent, damage = self.prepare(group)
         self.last = sent
+        yield self.say(EDIT, self.call(sent, stale(damage)))
+        yield from self.finish(group, damage)
+
+    def edit_together(self, group):
+        """Sends all of them in one reply, against one hash, as models do."""
+        parts = [self.prepare([edit]) for edit in group]
+        calls = [self.call(sent, stale(damage)) for sent, damage in parts]
+        self.last = parts[-1][0]
+        yield self.say(EDIT, *calls)
+        answers = self.results[-len(calls):]
+        made = [edit for edit, answer in zip(group, answers) if not failed(answer)]
+        if made and not self.settled(made):
+            made = []
+        for edit, answer, (sent, damage) in zip(group, answers, parts):
+            if edit in made and damage:
+                damage.end = "made"
+            elif edit not in made and not self.stopped:
+                self.last, self.kind = sent, damage.kind if damage else NO_DAMAGE
+                yield from self.finish([edit], damage, answer)
+
+    def finish(self, group, damage, answer=None):
+        """What follows until the edits are made; `answer`: what the call was told, if not the last result."""
         for _ in range(TRIES):
             wrongs = len(self.wrong)
             if self.settled(group):
@@ -195,34 +221,38 @@ class Model:
             if not damage:
                 damage = Damage(NO_DAMAGE)
                 self.damages.append(damage)
-            damage.refuse(self.results[-1])
+            answer = answer or self.results[-1]
+            damage.refuse(answer)
             self.said[-1][0] = RECOVER
-            for reply in self.recover(group, sent, damage):
+            for reply in self.recover(group, answer, damage):
                 damage.rounds += 1
                 yield reply
-            sent = self.blocks(group)
+            answer = None
         damage.end = "lost"
         self.stopped = "not made after %d replies: %s" % (TRIES, ways.texts(self.results[-1])[:300])
 
-    def recover(self, group, sent, damage):
+    def recover(self, group, answer, damage):
         """The replies until the edit is sent again, that one included."""
-        answer = ways.texts(self.results[-1])
         files = [self.files[path] for path in dict.fromkeys(edit.path for edit in group)]
-        offer = next((found for found in members(self.results[-1], "rebased") if found), None)
+        offer = next((found for found in members(answer, "rebased") if found), None)
         if isinstance(offer, dict) and offer.get("id") and len(files) == 1:
             files[0].learn()
+            self.last = self.blocks(group)
             yield self.say(EDIT, {"call": "safe_patch", "args": {
                 "file_path": files[0].path, "rebase": offer["id"],
                 "base_content_sha256": self.hashes[files[0].path][-1]}})
             return
+        text = ways.texts(answer)
+        known = {line for _, block in self.last for line in block.old()}
         needed = [] if damage.kind == "not unique" else [
-            line for fresh, one in zip(self.blocks(group, True), sent) for line in fresh[1].differing(one[1])]
-        shown = all(line in answer for line in needed)
-        if not shown or not needed and TELLS_TO_READ.search(said(self.results[-1])):
+            line for _, block in self.blocks(group, True) for line in block.missing(known)]
+        shown = all(line in text for line in needed)
+        if not shown or not needed and TELLS_TO_READ.search(said(answer)):
             yield self.say(RECOVER, *(self.look(file, group, damage.rounds >= 3) for file in files))
         for file in files:
             file.learn()
-        yield self.say(EDIT, self.call(self.blocks(group)))
+        self.last = self.blocks(group)
+        yield self.say(EDIT, self.call(self.last))
 
     def look(self, file, group, whole):
         if whole:
@@ -310,7 +340,7 @@ class Model:
         if kind == "not unique":
             return self.shorten(edit, sent)
         exact = None if kind == "line numbers" and self.dialect == "envelope" else \
-            self.dialect == "exact"
+            self.dialect in EXACT
         block = next(block for path, block in sent if path == edit.path and any(
             at >= block.start and one is edit and at <= block.start + len(block.rows)
             for _, at, one in file.places))
@@ -330,7 +360,7 @@ class Model:
         path, block = blocks[0]
         known = self.hashes.get(path, [])
         sha256 = known[-2] if stale else known[-1] if known else None
-        if self.dialect == "exact":
+        if self.dialect in EXACT:
             name = next(name for name in ("update_file", "replace", "Edit") if name in self.names)
             return ways.exact_call(name, self.names[name], path, "\n".join(block.old()),
                                    "\n".join(block.new()), sha256)
@@ -361,6 +391,10 @@ class Model:
                 "edits": len(self.task.edits), "damages": self.damages, "wrong": self.wrong,
                 "stopped": self.stopped or (None if not any(file.places for file in self.files.values())
                                             else "the product ended the run")}
+
+
+def stale(damage):
+    return bool(damage) and damage.kind == "an earlier hash"
 
 
 def members(value, name):

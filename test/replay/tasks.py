@@ -140,7 +140,10 @@ def damage(task):
             continue
         lines = task.files[edit.path][:-1].split("\n")
         earlier = any(other.path == edit.path for other in task.edits[:number])
-        kinds = [kind for kind in DAMAGES if (number or kind != "sent again") and
+        # Blank lines that are put in twice may be meant.
+        again = number and any(line.strip() for line in task.edits[number - 1].new
+                               if line not in task.edits[number - 1].old)
+        kinds = [kind for kind in DAMAGES if (again or kind != "sent again") and
                  (earlier or kind != "an earlier hash") and
                  damages.possible(kind, lines, edit.at, edit)]
         edit.damage = rng.choices(kinds, [RARE.get(kind, 1) for kind in kinds])[0]

@@ -53,3 +53,10 @@ def test_what_the_model_said_is_not_counted():
 def test_all_text_of_a_result_is_found():
     value = {"output": '{"content": "one\\ntwo", "hunks": [{"line": 3, "text": "three"}]}', "n": 4}
     assert ways.texts(value) == "one\ntwo\nthree"
+
+
+def test_a_peer_that_cannot_be_had_is_named():
+    lost = ways.Product("codex 0.169", "openai", None, None)
+    lost.missing = "npm did not install it"
+    gone = bench_answers.gather([lost], LINES)
+    assert "| codex 0.169 | missing: npm did not install it |" in bench_answers.page(gone, LINES)
