@@ -17,6 +17,8 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "tool/set.h"
+#include "tool/spelling.h"
 #include "tool/tool.h"
 
 /* ---- order ------------------------------------------------------------------- */
@@ -158,6 +160,30 @@ static void call_take_meant(struct call *call)
 	call->name = meant->name;
 }
 
+/* For everybody but the model, a call is what it means in hasp's words; tool_call reads it
+ * itself, so that it can answer in the model's. */
+static void call_take_spelling(struct call *call)
+{
+	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
+	struct spelled_call spelled;
+
+	call->run_name = call->name;
+	call->run_args = json_incref(call->args);
+	if (!call->tool || !tool_names_of(call->tool->name))
+		return;
+	spelling_read(call->name, call->args, &problems, &spelled);
+	if (!problems.len && tool_set_find(call->session.tools, spelled.name)) {
+		if (!call->asked_args)
+			call->asked_args = json_incref(call->args);
+		json_decref(call->args);
+		call->args = json_copy(spelled.arguments);
+		call->tool = tool_set_find(call->session.tools, spelled.name);
+		if (strcmp(spelled.name, tool_names_spelling(call->name)) != 0)
+			call->name = call->tool->name;
+	}
+	spelling_release(&spelled);
+}
+
 /* `part`: of the reply, has to live as long as the call. */
 static void call_init(struct call *call, struct agent *agent, const json_t *part)
 {
@@ -175,6 +201,7 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	call->asked_name = call->name;
 	call->tool = tool_set_find(call->session.tools, call->name);
 	call_take_meant(call);
+	call_take_spelling(call);
 	call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
 	json_object_del(call->args, "wait_for_previous");
 	if (agent->diff_after_edit && call->session.return_content == RETURN_FULL &&
@@ -195,6 +222,7 @@ static void call_release(struct call *call)
 	tool_change_release(&call->change);
 	json_decref(call->args);
 	json_decref(call->asked_args);
+	json_decref(call->run_args);
 	json_decref(call->ran_args);
 	free(call->ran_name);
 	json_decref(call->tail);
@@ -488,7 +516,7 @@ static void call_run(struct call *call)
 {
 	uint64_t began = clock_monotonic_ms();
 
-	call->result = tool_call(&call->session, call->name, call->args);
+	call->result = tool_call(&call->session, call->run_name, call->run_args);
 	follow_tails(call);
 	agent_confirm_report(call);
 	call_report_end(call, clock_monotonic_ms() - began);
