@@ -27,6 +27,7 @@ struct pending_call {
 	json_t *sent;                /* likewise; names that came in place of theirs; or NULL */
 	enum call_decision decision; /* with `decided` */
 	bool decided;                /* the session has rules; else the tool's kind decides */
+	bool followed;               /* made on what an earlier edit of its reply made */
 	bool modified;               /* by who was asked: `tool` and `arguments` are to be
 	                              * validated */
 };
@@ -388,7 +389,7 @@ static void check_hashes(const json_t *arguments, struct buf *problems)
 /* Canonical names, right types; what is wrong goes to `problems`. */
 static json_t *normalise_call(struct session *session, const struct tool *tool, const char *called,
                               const struct schema *schema, const json_t *arguments,
-                              json_t **ret_sent, struct buf *problems)
+                              json_t **ret_sent, struct buf *problems, bool *followed)
 {
 	_cleanup_buf_ struct buf more = BUF_INIT(PROBLEMS_MAX);
 	json_t *renamed, *checked, *expanded;
@@ -405,7 +406,11 @@ static json_t *normalise_call(struct session *session, const struct tool *tool, 
 	buf_span(problems, buf_view(&more));
 	if (tool->plans)
 		check_hashes(checked, problems);
-	return checked;
+	if (problems->len || *followed)
+		return checked;
+	expanded = rebase_follow(session, tool, checked, followed);
+	json_decref(checked);
+	return expanded;
 }
 
 /* Brings the arguments into their canonical form; what is wrong with them goes to `problems`. */
@@ -424,7 +429,7 @@ static bool bring_into_form(struct session *session, const char *called, struct 
 	}
 	if (schema) {
 		call->arguments = normalise_call(session, call->tool, called, schema, given,
-		                                 &call->sent, problems);
+		                                 &call->sent, problems, &call->followed);
 	} else {
 		call->arguments = json_incref(given);
 		if (!json_is_object(given))
@@ -580,6 +585,19 @@ static void name_as_sent(const struct pending_call *call, json_t *result)
 		json_object_set_new(result, "message", json_text(buf_view(&text)));
 }
 
+/* The state that the call named was not on disk, but what the edits before it made of that. */
+static void say_followed(const struct pending_call *call, json_t *result)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(PROBLEMS_MAX + (64 << 10));
+
+	if (!call->followed || tool_result_failed(result))
+		return;
+	buf_span(&text, json_span(json_object_get(result, "message")));
+	buf_str(&text, " It was made on top of the edits before it in the same reply, which it "
+	               "does not touch.");
+	json_object_set_new(result, "message", json_text(buf_view(&text)));
+}
+
 /* The order of every call. */
 static json_t *go_through(struct session *session, const char *called, struct pending_call *call)
 {
@@ -606,6 +624,7 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 	call.arguments = arguments ? json_incref((json_t *)arguments) : json_object();
 	result = go_through(session, name, &call);
 	name_as_sent(&call, result);
+	say_followed(&call, result);
 	json_decref(call.arguments);
 	json_decref(call.sent);
 	return result;
