@@ -802,6 +802,18 @@ static void batch_summarize(struct batch *batch, size_t total, struct calls_outc
 	ret->refused = batch->declined && !any_done;
 }
 
+/* Several edits that a reply makes of one state are made one on top of the other. */
+static void calls_mark_reply(struct agent *agent, struct call *calls, size_t count)
+{
+	uint64_t reply = (uint64_t)atomic_fetch_add(&agent->top->edit_replies, 1) + 1;
+	size_t editors = 0;
+
+	for (size_t i = 0; i < count; i++)
+		editors += calls[i].tool && calls[i].tool->plans;
+	for (size_t i = 0; i < count && editors > 1; i++)
+		calls[i].session.reply = reply;
+}
+
 static void run_batch(struct batch *batch)
 {
 	_cleanup_free_ struct runner *runners = mem_alloc(batch->count, sizeof(*runners));
@@ -831,6 +843,7 @@ void calls_run(struct agent *agent, const json_t *content, struct calls_outcome 
 	*ret = (struct calls_outcome){ 0 };
 	total = calls_collect(agent, content, calls);
 	batch.count = total < CALLS_MAX ? total : CALLS_MAX;
+	calls_mark_reply(agent, calls, batch.count);
 	for (size_t i = 0; i < batch.count; i++)
 		order[i] = calls[i].order;
 	run_batch(&batch);
