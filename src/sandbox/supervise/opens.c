@@ -212,7 +212,7 @@ static int try_named(const struct call *call, struct opening *opening,
                      const struct named *named, struct answer *ret_answer)
 {
 	struct wanted wanted = { .truncates = opening->how.flags & O_TRUNC };
-	struct verdict verdict;
+	struct verdict verdict, config;
 	int fd, error;
 
 	supervise_judge(call, named->path, wanted, &verdict);
@@ -223,6 +223,11 @@ static int try_named(const struct call *call, struct opening *opening,
 	if (verdict.refused) {
 		error = fails_anyway(named, opening);
 		*ret_answer = error ? answer_error(error) : supervise_refuse_name(call, &verdict);
+		return -1;
+	}
+	if ((opening->how.flags & O_CREAT) &&
+	    supervise_begins_half(call, NULL, named->path, &config)) {
+		*ret_answer = supervise_refuse_name(call, &config);
 		return -1;
 	}
 	supervise_report_made(call, named->path);

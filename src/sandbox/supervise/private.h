@@ -272,6 +272,10 @@ void supervise_record_verdict(const struct call *call, struct verdict *verdict, 
 struct answer supervise_refuse_name(const struct call *call, struct verdict *verdict);
 /* A name is about to be made, moved to, or opened for writing. */
 void supervise_report_made(const struct call *call, const char *path);
+/* Whether git is about to begin what it cannot end, as its configuration may not be written: what
+ * is moved from `from` (NULL: made) to `to` says so.  *ret is about the configuration then. */
+bool supervise_begins_half(const struct call *call, const char *from, const char *to,
+                           struct verdict *ret);
 
 /* ---- records (call.c) ---- */
 
