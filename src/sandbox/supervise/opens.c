@@ -116,7 +116,7 @@ static int open_folder_name(const struct named *named, const struct opening *ope
 }
 
 /* Before what is there is truncated for a process that could not get the descriptor. */
-static bool has_room(const struct call *call, const struct opening *opening)
+static bool may_truncate(const struct call *call, const struct opening *opening)
 {
 	if (!(opening->how.flags & O_TRUNC) || caller_has_room(call))
 		return true;
@@ -133,7 +133,7 @@ static int open_opening(const struct call *call, const struct named *named,
 	int fd;
 
 	if (!named->name[0])
-		return has_room(call, opening) ? reopen_descriptor(named->folder, opening) : -1;
+		return may_truncate(call, opening) ? reopen_descriptor(named->folder, opening) : -1;
 	if (strchr(named->name, '/'))
 		return open_folder_name(named, opening);
 	if (flags & O_CREAT) {
@@ -143,7 +143,7 @@ static int open_opening(const struct call *call, const struct named *named,
 		if (fd >= 0 || errno != EEXIST || (flags & O_EXCL))
 			return fd;
 	}
-	return has_room(call, opening) ? open_with(named->folder, named->name, opening, flags,
+	return may_truncate(call, opening) ? open_with(named->folder, named->name, opening, flags,
 	                                           RESOLVE_NO_SYMLINKS) : -1;
 }
 
@@ -304,7 +304,7 @@ static int open_existing(const struct call *call, const struct opening *opening,
 		*ret_answer = supervise_refuse_name(call, &verdict);
 		return -1;
 	}
-	if (!has_room(call, opening))
+	if (!may_truncate(call, opening))
 		return -1;
 	if (opens_for_writing(opening))
 		supervise_report_made(call, path);
