@@ -105,6 +105,7 @@ static int find_name_argument(const struct call *call, signed char folder, signe
 	int error = call_read_path(call, call->args[(unsigned char)path], text);
 
 	ret->folder = -1;
+	ret->lent = false;
 	if (!error)
 		error = named_find(call, folder_argument(call, folder), text, false, ret);
 	return error;
@@ -250,6 +251,7 @@ static int find_source(const struct call *call, const struct handler *row, uint6
 	int folder = folder_argument(call, row->folder);
 
 	ret->folder = -1;
+	ret->lent = false;
 	if (error || text[0] || !(flags & AT_EMPTY_PATH))
 		return error ? error :
 		               named_find(call, folder, text, flags & AT_SYMLINK_FOLLOW, ret);
