@@ -31,6 +31,7 @@ struct pending_call {
 	                              * NULL: the arguments are another's */
 	enum call_decision decision; /* with `decided` */
 	bool decided;                /* the session has rules; else the tool's kind decides */
+	bool followed;               /* made on what an earlier edit of its reply made */
 	bool modified;               /* by who was asked: `tool` and `arguments` are to be
 	                              * validated */
 };
@@ -409,10 +410,11 @@ static json_t *sent_names(const json_t *sent, const json_t *spelled)
 }
 
 /* Canonical names, right types; what is wrong goes to `problems`. */
-static json_t *normalise_call(struct session *session, const struct tool *tool, const char *called,
-                              const struct schema *schema, const json_t *arguments,
-                              const json_t *spelled, json_t **ret_sent, struct buf *problems)
+static json_t *normalise_call(struct session *session, struct pending_call *call,
+                              const char *called, const struct schema *schema,
+                              const json_t *arguments, struct buf *problems)
 {
+	const struct tool *tool = call->tool;
 	_cleanup_buf_ struct buf more = BUF_INIT(PROBLEMS_MAX);
 	json_auto_t *aliases = NULL;
 	json_t *renamed, *checked, *expanded;
@@ -420,21 +422,25 @@ static json_t *normalise_call(struct session *session, const struct tool *tool, 
 	if (!json_is_object(arguments))
 		return schema_check(schema, (json_t *)arguments, problems);
 	renamed = alias_resolve(tool, called, arguments, &aliases, problems);
-	*ret_sent = sent_names(aliases, spelled);
+	call->sent = sent_names(aliases, call->spelled);
 	expanded = tool->plans ? editor_expand_insert(session, renamed, problems) :
 	                         json_incref(renamed);
 	json_decref(renamed);
 	renamed = rebase_expand(session, tool, expanded, problems);
 	json_decref(expanded);
 	expanded = renamed;
-	checked = schema_check_sent(schema, expanded, *ret_sent, &more);
+	checked = schema_check_sent(schema, expanded, call->sent, &more);
 	json_decref(expanded);
 	if (problems->len && more.len)
 		buf_str(problems, "; ");
 	buf_span(problems, buf_view(&more));
 	if (tool->plans)
 		check_hashes(checked, problems);
-	return checked;
+	if (problems->len || call->followed)
+		return checked;
+	expanded = rebase_follow(session, tool, checked, &call->followed);
+	json_decref(checked);
+	return expanded;
 }
 
 /* Brings the arguments into their canonical form; what is wrong with them goes to `problems`. */
@@ -452,8 +458,7 @@ static bool bring_into_form(struct session *session, const char *called, struct 
 		return false;
 	}
 	if (schema) {
-		call->arguments = normalise_call(session, call->tool, called, schema, given,
-		                                 call->spelled, &call->sent, problems);
+		call->arguments = normalise_call(session, call, called, schema, given, problems);
 	} else {
 		call->arguments = json_incref(given);
 		if (!json_is_object(given))
@@ -610,6 +615,19 @@ static void name_as_sent(const struct pending_call *call, json_t *result)
 		json_object_set_new(result, "message", json_text(buf_view(&text)));
 }
 
+/* The state that the call named was not on disk, but what the edits before it made of that. */
+static void say_followed(const struct pending_call *call, json_t *result)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(PROBLEMS_MAX + (64 << 10));
+
+	if (!call->followed || tool_result_failed(result))
+		return;
+	buf_span(&text, json_span(json_object_get(result, "message")));
+	buf_str(&text, " It was made on top of the edits before it in the same reply, which it "
+	               "does not touch.");
+	json_object_set_new(result, "message", json_text(buf_view(&text)));
+}
+
 /* The order of every call. */
 static json_t *go_through(struct session *session, const char *called, struct pending_call *call)
 {
@@ -661,6 +679,7 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 	else
 		result = go_through(session, spelled.name, &call);
 	name_as_sent(&call, result);
+	say_followed(&call, result);
 	json_decref(call.arguments);
 	json_decref(call.sent);
 	spelling_release(&spelled);

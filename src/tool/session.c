@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "tool/history.h"
 #include "tool/outside.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
@@ -53,6 +54,7 @@ void session_init(struct session *session, struct provider *provider)
 	pthread_mutex_init(&shared->grant_lock, NULL);
 	*session = (struct session){ .provider = provider, .shared = shared,
 		                     .kept = rebase_kept_new(),
+		                     .history = history_new(),
 		                     .inactivity_ms = INACTIVITY_MS };
 }
 
@@ -66,6 +68,7 @@ void session_branch(struct session *session, const struct session *from)
 	*session = *from;
 	session->shared = shared;
 	session->kept = rebase_kept_new();
+	session->history = history_new();
 	session->hooks = (struct call_hooks){ 0 };
 }
 
@@ -90,6 +93,7 @@ void session_release(struct session *session)
 	tool_grant_release(&shared->grant);
 	outside_session_free(shared->outside);
 	rebase_kept_free(session->kept);
+	history_free(session->history);
 	free(shared);
 	*session = (struct session){ .provider = session->provider };
 }

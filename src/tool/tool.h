@@ -147,6 +147,10 @@ struct session {
 	struct tool_services *services; /* borrowed (services.h); NULL: tools that need them fail */
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
 	struct kept *kept;             /* likewise: what it keeps of files (rebase.h) */
+	struct history *history;       /* likewise: who changed files (history.h) */
+	/* Calls with the same number come from one reply of a model, which has several edits;
+	 * 0: the call stands alone. */
+	uint64_t reply;
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
 	/* Which ignore files count where the arguments do not say; of a file that is read by its

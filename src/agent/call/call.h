@@ -243,6 +243,7 @@ struct call {
 	                              * one; or NULL */
 	json_t *args;                /* owned; without what is only for the order */
 	const struct tool *tool;     /* NULL: there is no such tool */
+	const char *repaired, *unreadable; /* its arguments (model/part.h); borrowed, or NULL */
 	struct order_call order;
 	enum call_state state;       /* under the batch's lock */
 	struct call_round *round;     /* of its reply; NULL: the call is not made */

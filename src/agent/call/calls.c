@@ -202,9 +202,12 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	call->name = call->name ? call->name : "";
 	call->asked_name = call->name;
 	call->tool = tool_set_find(call->session.tools, call->name);
+	call->repaired = json_string_value(json_object_get(part, PART_REPAIRED));
+	call->unreadable = json_string_value(json_object_get(part, PART_UNREADABLE));
 	call_take_meant(call);
 	call_take_spelling(call);
-	call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
+	if (!call->unreadable)
+		call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
 	json_object_del(call->args, "wait_for_previous");
 	if (agent->diff_after_edit && call->session.return_content == RETURN_FULL &&
 	    knows_base(call))
@@ -416,6 +419,9 @@ static json_t *build_answer(struct call *call)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)
 		json_object_set_new(response, FOUND_CONTEXT, json_text(span_str(found)));
+	if (call->repaired)
+		json_object_set_new(response, "arguments_repaired",
+		                    json_text(span_str(call->repaired)));
 	response = show_unseen(response);
 	part = part_response(call->id, call->asked_name, response);
 	if (json_array_size(media))
@@ -524,17 +530,6 @@ static void follow_tails(struct call *call)
 	}
 }
 
-/* Runs it to its end on this thread: `answer` is there. Told on the bus and recorded. */
-static void call_run(struct call *call)
-{
-	uint64_t began = clock_monotonic_ms();
-
-	call->result = tool_call(&call->session, call->run_name, call->run_args);
-	follow_tails(call);
-	agent_confirm_report(call);
-	call_report_end(call, clock_monotonic_ms() - began);
-}
-
 /* Ends it without running it: CANCELLED, INVALID_ARGUMENT, ... with a sentence. */
 static void agent_call_refuse(struct call *call, enum err_code code, const char *sentence)
 {
@@ -543,6 +538,21 @@ static void agent_call_refuse(struct call *call, enum err_code code, const char 
 	err_set(&err, code, "%s", sentence);
 	call->result = tool_failure(&err);
 	call_report_end(call, 0);
+}
+
+/* Runs it to its end on this thread: `answer` is there. Told on the bus and recorded. */
+static void call_run(struct call *call)
+{
+	uint64_t began = clock_monotonic_ms();
+
+	if (call->unreadable) {
+		agent_call_refuse(call, ERR_INVALID_ARGUMENT, call->unreadable);
+		return;
+	}
+	call->result = tool_call(&call->session, call->run_name, call->run_args);
+	follow_tails(call);
+	agent_confirm_report(call);
+	call_report_end(call, clock_monotonic_ms() - began);
 }
 
 /* ---- all calls of a reply ---------------------------------------------------- */
@@ -815,6 +825,18 @@ static void batch_summarize(struct batch *batch, size_t total, struct calls_outc
 	ret->refused = batch->declined && !any_done;
 }
 
+/* Several edits that a reply makes of one state are made one on top of the other. */
+static void calls_mark_reply(struct agent *agent, struct call *calls, size_t count)
+{
+	uint64_t reply = (uint64_t)atomic_fetch_add(&agent->top->edit_replies, 1) + 1;
+	size_t editors = 0;
+
+	for (size_t i = 0; i < count; i++)
+		editors += calls[i].tool && calls[i].tool->plans;
+	for (size_t i = 0; i < count && editors > 1; i++)
+		calls[i].session.reply = reply;
+}
+
 static void run_batch(struct batch *batch)
 {
 	_cleanup_free_ struct runner *runners = mem_alloc(batch->count, sizeof(*runners));
@@ -844,6 +866,7 @@ void calls_run(struct agent *agent, const json_t *content, struct calls_outcome 
 	*ret = (struct calls_outcome){ 0 };
 	total = calls_collect(agent, content, calls);
 	batch.count = total < CALLS_MAX ? total : CALLS_MAX;
+	calls_mark_reply(agent, calls, batch.count);
 	for (size_t i = 0; i < batch.count; i++)
 		order[i] = calls[i].order;
 	run_batch(&batch);

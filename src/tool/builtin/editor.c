@@ -9,6 +9,7 @@
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/private.h"
+#include "tool/history.h"
 #include "tool/rebase.h"
 #include "tool/spelling.h"
 
@@ -119,6 +120,10 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 	"Check the path; list_directory shows what is there. To create the file, leave " \
 	"base_content_sha256 out."
 
+/* Likewise, where the file has the edit. */
+#define MADE_ADVICE \
+	"Do not make this edit again: the file has it. Base the next edit on latest_file_state."
+
 /* The sentence for a person or model; owned by the caller. */
 static char *editor_message(const struct change *change, const struct change_result *result,
                             bool dry_run)
@@ -175,8 +180,10 @@ static json_t *state_json(struct session *session, const char *path,
 	                    exists && content ? json_text(buf_view(content)) : json_null());
 	if (state && !state->exists)
 		json_object_set_new(object, "exists", json_false());
-	if (exists)
+	if (exists) {
 		put_form(object, form);
+		history_showed(session, &state->sha256);
+	}
 	if (exists && content)
 		rebase_keep(session, &state->sha256, json_object_get(object, "content"));
 	return object;
@@ -378,6 +385,40 @@ static void remember_state(const struct editor *editor, const struct change *cha
 		session_met(editor->session, result->state.path, &result->state.sha256);
 }
 
+/* Whether the change was made, and the file is another than before it. */
+static bool is_new_state(const struct editor *editor, const struct change_result *result)
+{
+	return result->done && !editor->options.dry_run && result->state_known &&
+	       result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256);
+}
+
+static void remember_edit(const struct editor *editor, const struct change *change,
+                          const struct change_result *result, const json_t *state)
+{
+	const json_t *version = json_object_get(state, "version");
+
+	if (is_new_state(editor, result))
+		history_edited(editor->session, &(struct history_edit){
+			.path = result->state.path,
+			.before = result->before.sha256,
+			.after = result->state.sha256,
+			.version = (uint64_t)json_integer_value(version),
+			.change = change,
+		});
+}
+
+/* The file has the edit already: which answer of this session says so. */
+static void say_made_before(const struct editor *editor, const struct change *change,
+                            const struct change_result *result, struct buf *message)
+{
+	uint64_t version = result->state.path ? history_made_before(editor->session,
+	                                                            result->state.path, change) : 0;
+
+	if (version)
+		buf_printf(message, " The same call made it before, with version %llu of the file "
+		                    "as its answer.", (unsigned long long)version);
+}
+
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
@@ -385,32 +426,33 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run);
 	_cleanup_buf_ struct buf message = BUF_INIT(16384);
 	bool made = result->already;
+	json_t *state;
 
 	buf_str(&message, said);
 	if (editor->alone)
 		rebased = rebase_offer(editor->session, change, result, &message, &made);
-	if (result->done && !editor->options.dry_run && result->state_known &&
-	    result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256))
-		rebase_wrote(editor->session, result->state.path, &result->before.sha256,
-		             &result->state.sha256);
+	if (made)
+		say_made_before(editor, change, result, &message);
 	if (!result->done && result->state_known && !result->state.exists &&
 	    (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_FILE_NOT_FOUND))
 		filter_suggest_file(editor->session, change->path, &message);
 	json_object_set_new(object, "success", json_boolean(result->done));
 	json_object_set_new(object, "message", json_text(buf_view(&message)));
-	json_object_set_new(object, "latest_file_state", latest_state(editor, change, result));
+	state = latest_state(editor, change, result);
+	json_object_set_new(object, "latest_file_state", state);
 	remember_state(editor, change, result);
+	remember_edit(editor, change, result, state);
 	if (made)
 		json_object_set_new(object, "already_applied", json_true());
 	if (result->done)
 		put_success(object, editor, result);
 	else
 		json_object_set_new(object, "error", error_json(change, result));
-	if (rebased) {
+	if (!result->done && (rebased || made))
 		json_object_set_new(json_object_get(object, "error"), "advice",
-		                    json_cstr(REBASE_ADVICE));
+		                    json_cstr(rebased ? REBASE_ADVICE : MADE_ADVICE));
+	if (rebased)
 		json_object_set_new(object, "rebased", rebased);
-	}
 	if (result->note[0])
 		json_object_set_new(object, "note", json_cstr(result->note));
 	return object;
