@@ -113,6 +113,7 @@ static void hook_override(struct model_request *request, const json_t *shown,
 
 /* ---- which tools ------------------------------------------------------------------- */
 
+/* A dialect's editor (tool/dialect.h) is in the place of several: any of them stands for it. */
 static bool list_has_tool(const json_t *list, const char *name)
 {
 	const struct tool *tool = tool_find(name);
@@ -121,8 +122,11 @@ static bool list_has_tool(const json_t *list, const char *name)
 
 	json_array_foreach((json_t *)list, i, allowed) {
 		const char *word = json_string_value(allowed);
+		const struct tool *named = word ? tool_find(word) : NULL;
 
-		if (word && (!strcmp(word, name) || (tool && tool_find(word) == tool)))
+		if (word && (!strcmp(word, name) || (tool && named == tool)))
+			return true;
+		if (tool && named && tool->plans && named->plans && strcmp(tool->name, name) != 0)
 			return true;
 	}
 	return false;

@@ -221,6 +221,34 @@ bool tool_names_stand_for(const char *word, const char *tool, bool restricts)
 	       tool_names_means_other(known, word);
 }
 
+const char *tool_names_dialect(const char *spelling)
+{
+	static const struct {
+		const char *name, *dialect;
+	} known[] = {
+		{ "safe_patch", "hasp" },
+		{ "SafePatchTool", "hasp" },
+		{ "update_file", "hasp" },
+		{ "write_file", "hasp" },
+		{ "WriteFileTool", "hasp" },
+		{ "apply_changes", "hasp" },
+		{ "ApplyChangesTool", "hasp" },
+		{ "replace", "gemini" },
+		{ "ReplaceTool", "gemini" },
+		{ "EditTool", "gemini" },
+		{ "SmartEditTool", "gemini" },
+		{ "apply_patch", "openai" },
+		{ "applypatch", "openai" },
+		{ "patch", "openai" },
+	};
+	const struct tool_names *names = tool_names_find(spelling);
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(known[i].name, spelling) == 0)
+			return known[i].dialect;
+	return names && names->edits ? "anthropic" : NULL;
+}
+
 bool tool_names_foreign(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(foreign); i++)

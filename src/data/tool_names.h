@@ -63,6 +63,9 @@ bool tool_names_means_edits(const char *name);
  * of it, "*" in it for any letters, or another agent's name for what it does. `restricts`: the list
  * takes tools away, so a name of any editor stands for apply_changes, too. */
 bool tool_names_stand_for(const char *word, const char *tool, bool restricts);
+/* The dialect (tool/dialect.h) of an editor's name, as tool_names_spelling has it: "hasp",
+ * "gemini", "openai", "anthropic"; NULL: it is none. */
+const char *tool_names_dialect(const char *spelling);
 /* Whether another agent has a tool of this name, and hasp none that does the same. */
 bool tool_names_foreign(const char *name);
 /* The known name nearest to this one; NULL: none is near, or the name is known. */

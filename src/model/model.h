@@ -90,7 +90,9 @@ enum model_thinking { MODEL_THINK_DEFAULT, MODEL_THINK_OFF, MODEL_THINK_LOW, MOD
 struct model_request {
 	struct span system;          /* may be empty */
 	const json_t *contents;      /* content.h; repaired before it is sent */
-	/* [{"name", "description", "parameters": JSON Schema, "loading"?}], or NULL.  "loading":
+	/* [{"name", "description", "parameters": JSON Schema, "loading"?, "grammar"?}], or NULL.
+	 * "grammar": in Lark's words, that of the tool's one argument "input", for providers that
+	 * take calls of free text.  "loading":
 	 *   "loads"     its results, {"tools": [such objects]}, load what they have
 	 *   "instead"   calls what was loaded, where the provider does not take that by name
 	 *   "deferred"  at the end, of those that can be loaded, for providers that want all of

@@ -81,6 +81,8 @@ CASES = [
         "Unsupported parameter: max_output_tokens", "max_output_tokens"), None),
     ("tools.[].strict", RESPONSES, "gpt-4o", {"tools": [READ]}, openai(
         "Unknown parameter: 'tools[0].strict'.", "tools[0].strict", "unknown_parameter"), None),
+    ("tools.[].format", RESPONSES, "gpt-5.1", {"tools": [dict(READ, grammar='start: "x"')]}, openai(
+        "Invalid value: 'custom'. This type of tool is not supported.", "tools[0].type"), None),
     ("response_format.json_schema.strict", CHAT, "qwen3", {"answer_schema": SCHEMA}, pydantic(
         "response_format", "json_schema", "strict"), None),
     ("text.format.strict", RESPONSES, "gpt-4o", {"answer_schema": SCHEMA}, openai(

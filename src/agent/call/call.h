@@ -233,6 +233,7 @@ struct call {
 	const char *id, *asked_name; /* as the model has them; borrowed from `part` */
 	const char *name;            /* the same, or of the tool that it means in hasp's words */
 	json_t *asked_args;          /* owned; where they are not `args` */
+	const char *dialect;         /* of an edit: whose words it is in; or NULL */
 	const char *run_name;        /* for tool_call: the model's, of the call that call_tool
 	                              * means */
 	json_t *run_args;            /* owned; likewise */
