@@ -166,6 +166,19 @@ static void report_left_out(void *data, const char *sentence)
 	                                          .text = span_str(sentence) });
 }
 
+/* As media_fit, for the model that answers now. */
+static json_t *fit_to_current(struct model *model, const json_t *contents,
+                              void (*report)(void *data, const char *sentence), void *data)
+{
+	_cleanup_free_ const struct model_options **configured =
+		mem_alloc(model->count + 1, sizeof(*configured));
+
+	for (size_t i = 0; i < model->count; i++)
+		configured[i] = &model->endpoints[i].options;
+	return media_fit(&model->media, &current_endpoint(model)->options, configured, contents,
+	                 report, data);
+}
+
 static bool attempt_once(struct asking *asking, struct attempt *attempt, struct model_reply *ret,
                          struct err *err)
 {
@@ -177,8 +190,8 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 
 	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
 		request.contents = longer = with_nudge(request.contents);
-	request.contents = fit = media_fit(&asking->model->media, &endpoint->options,
-	                                   request.contents, report_left_out, asking);
+	request.contents = fit = fit_to_current(asking->model, request.contents, report_left_out,
+	                                        asking);
 	sink_init(&sink, asking->event, asking->data);
 	endpoint_recall(endpoint);
 	asking->requests++;
@@ -201,7 +214,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 
 json_t *model_sendable(struct model *model, const json_t *contents)
 {
-	return media_fit(&model->media, &current_endpoint(model)->options, contents, NULL, NULL);
+	return fit_to_current(model, contents, NULL, NULL);
 }
 
 /* ---- replies that pause ---- */
