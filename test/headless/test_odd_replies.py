@@ -82,6 +82,18 @@ def test_what_was_repaired_is_said_in_the_result(world, kind):
     assert "arguments_repaired" in said and "trailing comma removed" in said and "names quoted" in said, said
 
 
+def test_a_type_that_was_meant_is_said_in_the_result(world):
+    world.write("1", "one\n")
+    calls = [("c1", "read_file", '{"file_path": 1, "start_line": "1", "max_lines": 2,}'),
+             ("c2", "read_file", '{"file_path": "1", "max_lines": 2}')]
+    done = world.run([{"reply": stream(*events("openai", calls))}, {"reply": HELLO["openai"]}], "-p", "Read.",
+                     kind="openai")
+    assert done.code == 0, done.err
+    taken, plain = [json.dumps(result) for result in done.results()]
+    assert "trailing comma removed, file_path taken as a string, start_line taken as a number" in taken, taken
+    assert "one" in taken and "arguments_repaired" not in plain
+
+
 # ---- as one value -------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("headers", [PLAIN, None])
