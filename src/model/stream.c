@@ -309,16 +309,23 @@ static bool note_shape(struct transfer *transfer, struct span bytes)
  * platform.claude.com/docs/en/api/rate-limits; openrouter.ai/docs/api-reference/limits. */
 static const struct {
 	const char *limit, *remaining;
+	const char *reset; /* a duration, a moment (RFC 3339), seconds or milliseconds since 1970 */
 } quota_fields[] = {
-	{ "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests" },
-	{ "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens" },
-	{ "x-ratelimit-limit", "x-ratelimit-remaining" },
-	{ "anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining" },
-	{ "anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining" },
+	{ "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
+	  "x-ratelimit-reset-requests" },
+	{ "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens",
+	  "x-ratelimit-reset-tokens" },
+	{ "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset" },
+	{ "anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining",
+	  "anthropic-ratelimit-requests-reset" },
+	{ "anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining",
+	  "anthropic-ratelimit-tokens-reset" },
 	{ "anthropic-ratelimit-input-tokens-limit",
-	  "anthropic-ratelimit-input-tokens-remaining" },
+	  "anthropic-ratelimit-input-tokens-remaining",
+	  "anthropic-ratelimit-input-tokens-reset" },
 	{ "anthropic-ratelimit-output-tokens-limit",
-	  "anthropic-ratelimit-output-tokens-remaining" },
+	  "anthropic-ratelimit-output-tokens-remaining",
+	  "anthropic-ratelimit-output-tokens-reset" },
 };
 
 /* A field that is one decimal number below 10^15; false: it is not there, or something else. */
@@ -349,6 +356,43 @@ static void read_quota(struct span headers, struct model_quota *ret)
 		if (!ret->known || left < ret->left)
 			*ret = (struct model_quota){ .known = true, .left = left };
 	}
+}
+
+/* Seconds until the moment or for the time that a field names; below 0: it names none. */
+static double reset_seconds(struct span headers, const char *name)
+{
+	enum { EPOCH_S = 1000000000 };
+	const struct span text = span_trim(http_field(headers, name));
+	_cleanup_free_ char *word = mem_dup(text.len ? text.data : "", text.len);
+	struct tm moment = { 0 };
+	uint64_t number;
+
+	if (quota_number(headers, name, &number)) {
+		const double value = number / EPOCH_S >= 1000 ? (double)number / 1000 :
+		                                                (double)number;
+
+		return value < EPOCH_S ? value : value - (double)time(NULL);
+	}
+	if (strptime(word, "%Y-%m-%dT%H:%M:%S", &moment))
+		return (double)(timegm(&moment) - time(NULL));
+	return fault_duration(text);
+}
+
+/* The longest time until a limit that is used up is renewed; below 0: no field says so. */
+static double quota_reset(struct span headers)
+{
+	double longest = -1;
+	uint64_t remaining;
+
+	for (size_t i = 0; i < ARRAY_LEN(quota_fields); i++) {
+		double seconds;
+
+		if (!quota_number(headers, quota_fields[i].remaining, &remaining) || remaining)
+			continue;
+		seconds = reset_seconds(headers, quota_fields[i].reset);
+		longest = seconds > longest ? seconds : longest;
+	}
+	return longest;
 }
 
 static bool transfer_on_head(void *data, int status, struct span headers)
@@ -462,6 +506,8 @@ static bool read_refusal(const struct endpoint *endpoint, struct transfer *trans
 		ret->trouble = endpoint->format->error(transfer->status, value, &ret->delay_s, err);
 		if (after > ret->delay_s)
 			ret->delay_s = after;
+		if (ret->delay_s < 0 && transfer->status == 429)
+			ret->delay_s = quota_reset(buf_view(&transfer->headers));
 		if (err->code == ERR_INVALID_ARGUMENT)
 			ret->refused = refusable_refused(buf_view(&transfer->body), transfer->sent);
 	} else {
