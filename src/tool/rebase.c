@@ -533,7 +533,8 @@ static bool follow_one(struct session *session, json_t *arguments, const char *p
 	if (!path || !sha256_parse(span_trim(hash), &base))
 		return false;
 	change.base = &base;
-	if (read_now(session, path, LIMIT_KEPT_BYTES, &read) && sha256_eq(&base, &read.state.sha256)) {
+	if (read_now(session, path, LIMIT_KEPT_BYTES, &read) &&
+	    sha256_eq(&base, &read.state.sha256)) {
 		/* The next edit of the reply may need it. */
 		json_auto_t *content = json_text(buf_view(&read.content));
 

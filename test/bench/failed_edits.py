@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-HASP = os.environ.get("HASP") or str(Path(__file__).resolve().parents[2] / "build" / "hasp")
+HASP = str(Path(os.environ.get("HASP") or Path(__file__).resolve().parents[2] / "build" / "hasp").resolve())
 
 
 def words(megabytes, end):

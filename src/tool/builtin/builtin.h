@@ -231,7 +231,7 @@ extern const struct tool tool_exit_plan_mode;
 	"message": {"type": "string"})
 
 #define RESULT_FILE SCHEMA( \
-	{"type": "object", "required": ["file_path", "version", "sha256", "content"], \
+	{"type": "object", "required": ["success", "file_path", "version", "sha256", "content"], \
 	 "additionalProperties": false, "properties": { ) RESULT_FILE_PROPERTIES SCHEMA(}})
 
 /* clang-format on */
