@@ -192,6 +192,11 @@ void session_raise_version(struct session *session, uint64_t at_least);
  * that was not seen, or too long ago (some thousand files are remembered). */
 void session_saw(struct session *session, const char *path, const struct sha256 *sha256);
 bool session_seen(const struct session *session, const char *path, struct sha256 *ret);
+/* The state of which this session saw something last: a part of it, too, and what the refusal of an
+ * edit showed that has no place for a hash.  It is what base_content_sha256 "seen" stands for
+ * (spelling.h).  Forgotten as the others are. */
+void session_met(struct session *session, const char *path, const struct sha256 *sha256);
+bool session_has_met(const struct session *session, const char *path, struct sha256 *ret);
 
 /* Allows the same to all commands that begin from now on. */
 void session_grant(struct session *session, const struct tool_grant *grant);

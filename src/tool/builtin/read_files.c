@@ -98,6 +98,7 @@ static json_t *file_result(struct session *session, const struct read_request *r
 		put_read_media(file, read);
 	else
 		put_read_text(file, request, read);
+	session_met(session, read->state.path, &read->state.sha256);
 	if (!read->truncated && !read->cut_lines && read->first_line <= 1 &&
 	    request->start_column <= 1)
 		session_saw(session, read->state.path, &read->state.sha256);

@@ -454,6 +454,7 @@ static const struct tool_alias parameter_aliases[] = {
 	{ "run_in_background", "is_background", 0 },
 	{ "background", "is_background", 0 },
 	{ "tty", "pty", 0 },
+	{ "explanation", "description", 0 },
 	{ NULL, NULL, 0 },
 };
 
