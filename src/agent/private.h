@@ -81,6 +81,7 @@ struct agent {
 	pthread_mutex_t asking;        /* of `top`: one question at a time; or, where they are put
 	                                * together, of `asked` */
 	_Atomic unsigned rounds;       /* of `top`: of questions that were put together */
+	_Atomic unsigned edit_replies; /* of `top`: of the model, which may have several edits */
 	struct asking *asked;          /* of `top`: calls that are being asked about together */
 };
 

@@ -295,7 +295,7 @@ static void on_switch(struct listener *listener, const struct model_event *event
 	agent_publish(listener->agent, BUS_MODEL, message);
 }
 
-/* It is taken out of the session when the request is over. */
+/* Media are taken out of the session when the request is over. */
 static void on_left_out(struct listener *listener, const struct model_event *event)
 {
 	_cleanup_free_ char *text = mem_dup(event->text.data, event->text.len);
@@ -318,7 +318,7 @@ static void on_model_event(void *data, const struct model_event *event)
 		on_model_waiting(listener, event);
 	else if (event->kind == MODEL_RESTART)
 		on_restart(listener, event);
-	else if (event->kind == MODEL_LEFT_OUT)
+	else if (event->kind == MODEL_LEFT_OUT || event->kind == MODEL_NOTE)
 		on_left_out(listener, event);
 	else if (event->kind == MODEL_SWITCHED)
 		on_switch(listener, event);

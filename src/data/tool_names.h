@@ -60,6 +60,9 @@ struct tool_names {
 /* The row of a name in any spelling: canonical, alias, with "default_api." or "functions." before
  * it, in camelCase. NULL: hasp has no such tool of its own. */
 const struct tool_names *tool_names_find(const char *name);
+/* The name that this one is in the table, without what may stand before it and in the table's case:
+ * "apply_patch" for "functions.applyPatch". Static; NULL: as of tool_names_find. */
+const char *tool_names_spelling(const char *name);
 /* The row of a canonical name alone; NULL: it is none. */
 const struct tool_names *tool_names_of(const char *canonical);
 /* All rows. */

@@ -157,6 +157,7 @@ enum model_event_kind {
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
 	                 * refused them, and the caller keeps them out of the conversation
 	                 * (media_without in media.h) */
+	MODEL_NOTE,     /* text: a sentence about the reply, for the user */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
 	                 * in subject */
 };

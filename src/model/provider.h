@@ -73,6 +73,9 @@ struct provider_reader {
 	              struct err *err);
 	bool (*end)(void *reader, enum wire_trouble *trouble, struct err *err);
 	void (*free)(void *reader);
+	/* The events (an array, new) that a stream would have had for an answer that came whole,
+	 * as one value; NULL: the value is one itself, or a list of some. */
+	json_t *(*events_of)(const json_t *answer);
 };
 
 struct provider_format {

@@ -357,6 +357,17 @@ const char *wire_loader(const json_t *tools)
 	return NULL;
 }
 
+bool wire_declares(const json_t *tools, const char *name)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(tools, i, tool)
+		if (span_eq(json_span(json_object_get(tool, "name")), span_str(name)))
+			return true;
+	return false;
+}
+
 bool wire_is_of(const json_t *call, const char *loader)
 {
 	return loader && span_eq(json_span(json_object_get(call, "name")), span_str(loader));
@@ -510,21 +521,6 @@ bool wire_event(struct reply_sink *sink, const struct sse_event *event, json_t *
 	return err_set(err, ERR_MODEL_ERROR,
 	               "Event %zu of the answer cannot be read. %s It begins: %s", sink->events,
 	               why.message, shown.len ? shown.data : "(nothing)");
-}
-
-json_t *wire_args(struct reply_sink *sink, struct span text)
-{
-	struct err why = ERR_INIT;
-	json_t *args = NULL;
-	bool lone = false;
-
-	if (!json_parse_lenient(text, WIRE_EVENT_DEPTH, &args, &lone, &why))
-		return NULL;
-	sink->lone |= lone;
-	if (json_is_object(args))
-		return args;
-	json_decref(args);
-	return NULL;
 }
 
 bool wire_no_tool(const char *provider, const json_t *name, struct err *err)

@@ -307,6 +307,20 @@ def guard(world, command, source="project", content=GUARD):
                    hooks={"BeforeTool": [group(command, name="guard")]})
 
 
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_what_is_trusted_while_hasp_runs_is_held_from_the_next_command_on(world, level):
+    world.write("tools/guard.sh", GUARD, 0o755)
+    world.settings(hooks={"SessionEnd": [group("$GEMINI_PROJECT_DIR/tools/guard.sh", name="guard")]})
+    write = [call("run_shell_command", {"command": "echo '# more' >> tools/guard.sh; echo done"})]
+    trusted = []
+    steps = [write, {"reply": write, "wait": lambda: trusted.append(world.command("hooks", "trust").text)}, [text("Done.")]]
+    done = world.run(steps, "-p", "x", "-y", "--sandbox=" + level)
+    assert done.code == 0, done.err
+    assert "Trusted: tools/guard.sh" in trusted[0], trusted
+    assert (world.root / "tools/guard.sh").read_text() == GUARD + "# more\n", "the first may, the second may not"
+    assert "has changed since" not in done.err
+
+
 @pytest.mark.parametrize("source", ["project", "user"])
 @pytest.mark.parametrize("command", [
     "$GEMINI_PROJECT_DIR/tools/guard.sh", '"$CLAUDE_PROJECT_DIR"/tools/guard.sh',

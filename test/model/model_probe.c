@@ -90,7 +90,7 @@ static void on_event(void *data, const struct model_event *event)
 	static const char *const kinds[] = {
 		[MODEL_TEXT] = "text",   [MODEL_THOUGHT] = "thought", [MODEL_CALL] = "call",
 		[MODEL_USAGE] = "usage", [MODEL_RESTART] = "restart", [MODEL_WAITING] = "waiting", [MODEL_SWITCHED] = "switched",
-		[MODEL_LEFT_OUT] = "left_out",
+		[MODEL_LEFT_OUT] = "left_out", [MODEL_NOTE] = "note",
 	};
 	json_t *line;
 

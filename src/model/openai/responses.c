@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/arguments.h"
 #include "model/openai/openai.h"
 #include "model/part.h"
 #include "model/provider.h"
@@ -444,11 +445,10 @@ static bool item_noted(const json_t *set, const json_t *item, size_t place)
 
 static bool read_call_item(struct responses_reader *reader, const json_t *item, struct err *err)
 {
-	struct span text = span_trim(json_span(json_object_get(item, "arguments")));
 	const char *name = json_string_value(json_object_get(item, "name"));
 	const char *id = json_string_value(json_object_get(item, "call_id"));
+	const json_t *args = json_object_get(item, "arguments");
 	struct span status = json_span(json_object_get(item, "status"));
-	json_t *args;
 
 	if (!name || !*name)
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
@@ -457,34 +457,25 @@ static bool read_call_item(struct responses_reader *reader, const json_t *item, 
 		sink_call_left_out(reader->sink, name, false);
 		return true;
 	}
-	args = wire_args(reader->sink, text);
-	if (!text.len || args) {
-		sink_call(reader->sink, part_call(id, name, args));
-		if (status.len)
-			sink_whole(reader->sink);
-		json_decref(args);
-		return true;
-	}
-	return err_set(err, ERR_MODEL_ERROR,
-	               "The arguments of the model's call of %.100s are not a JSON object.", name);
+	sink_call(reader->sink,
+	          json_is_string(args) ?
+	                  arguments_part(reader->sink, id, name, json_span(args), true) :
+	                  arguments_part_of(reader->sink, id, name, args, true));
+	if (status.len)
+		sink_whole(reader->sink);
+	return true;
 }
 
 /* A search that is ours to make is a call of the tool that loads. */
 static bool read_search_item(struct responses_reader *reader, const json_t *item, struct err *err)
 {
 	const char *loader = reader->sink->loader;
-	const json_t *arguments = json_object_get(item, "arguments");
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_ANSWER_BYTES);
 	json_auto_t *call = NULL;
 
 	if (!loader || !span_eq(json_span(json_object_get(item, "execution")), SPAN("client")))
 		return true;
 	call = json_copy((json_t *)item);
 	json_object_set_new(call, "name", json_string(loader));
-	if (json_is_object(arguments)) {
-		json_print(&text, arguments, 0);
-		json_object_set_new(call, "arguments", json_text(buf_view(&text)));
-	}
 	return read_call_item(reader, call, err);
 }
 
@@ -758,7 +749,27 @@ static bool responses_reader_end(void *data, enum wire_trouble *trouble, struct 
 	return reader->ended || err_set(err, ERR_MODEL_ERROR, "The model's answer broke off.");
 }
 
+/* The response itself: its output is what no event has said. */
+static json_t *responses_events_of(const json_t *answer)
+{
+	static const struct {
+		const char *status, *type;
+	} types[] = {
+		{ "incomplete", "response.incomplete" }, { "failed", "response.failed" },
+	};
+	struct span status = json_span(json_object_get(answer, "status"));
+	const char *type = "response.completed";
+
+	if (!json_object_get(answer, "output") && json_object_get(answer, "error"))
+		return json_pack("[O]", answer);
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (span_eq(status, span_str(types[i].status)))
+			type = types[i].type;
+	return json_pack("[{s:s, s:O}]", "type", type, "response", answer);
+}
+
 static const struct provider_reader responses_reader = {
+	.events_of = responses_events_of,
 	.make = responses_reader_new,
 	.event = responses_reader_event,
 	.end = responses_reader_end,

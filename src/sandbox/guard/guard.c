@@ -148,6 +148,8 @@ bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret,
 		guard_free(guard);
 		return false;
 	}
+	links_take(guard);
+	guard->began = guard_now();
 	take_repositories(guard);
 	guard_keep_take(guard);
 	*ret = guard;
@@ -173,6 +175,7 @@ void guard_free(struct guard *guard)
 	recall_free(guard->recall);
 	guard_keep_free(guard->kept);
 	names_free(guard);
+	links_free(guard->links);
 	pthread_mutex_destroy(&guard->lock);
 	free(guard);
 }

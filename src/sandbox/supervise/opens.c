@@ -115,15 +115,25 @@ static int open_folder_name(const struct named *named, const struct opening *ope
 	return -1;
 }
 
+/* Before what is there is truncated for a process that could not get the descriptor. */
+static bool open_has_room(const struct call *call, const struct opening *opening)
+{
+	if (!(opening->how.flags & O_TRUNC) || caller_has_room(call))
+		return true;
+	errno = EMFILE;
+	return false;
+}
+
 /* A final link is ELOOP.  What may be made is made as new first: of a new file all is known that
  * else would be asked for. */
-static int open_opening(const struct named *named, struct opening *opening)
+static int open_opening(const struct call *call, const struct named *named,
+                        struct opening *opening)
 {
 	const uint64_t flags = opening->how.flags;
 	int fd;
 
 	if (!named->name[0])
-		return reopen_descriptor(named->folder, opening);
+		return open_has_room(call, opening) ? reopen_descriptor(named->folder, opening) : -1;
 	if (strchr(named->name, '/'))
 		return open_folder_name(named, opening);
 	if (flags & O_CREAT) {
@@ -133,7 +143,8 @@ static int open_opening(const struct named *named, struct opening *opening)
 		if (fd >= 0 || errno != EEXIST || (flags & O_EXCL))
 			return fd;
 	}
-	return open_with(named->folder, named->name, opening, flags, RESOLVE_NO_SYMLINKS);
+	return open_has_room(call, opening) ? open_with(named->folder, named->name, opening, flags,
+	                                           RESOLVE_NO_SYMLINKS) : -1;
 }
 
 /* ---- the caller's terminal ---- */
@@ -216,7 +227,7 @@ static int try_named(const struct call *call, struct opening *opening,
 	}
 	supervise_report_made(call, named->path);
 	fd = strcmp(named->path, "/dev/tty") == 0 ? open_terminal(call, opening) :
-	                                            open_opening(named, opening);
+	                                            open_opening(call, named, opening);
 	error = fd < 0 ? errno : 0;
 	supervise_record_verdict(call, &verdict, error);
 	errno = error;
@@ -293,6 +304,8 @@ static int open_existing(const struct call *call, const struct opening *opening,
 		*ret_answer = supervise_refuse_name(call, &verdict);
 		return -1;
 	}
+	if (!open_has_room(call, opening))
+		return -1;
 	if (opens_for_writing(opening))
 		supervise_report_made(call, path);
 	fd = strcmp(path, "/dev/tty") == 0 ? open_terminal(call, opening) :
@@ -414,9 +427,6 @@ static struct answer try_open(const struct call *call, struct opening *opening)
 	struct answer answer = { .kind = ANSWER_LATER };
 	int fd;
 
-	if ((opening->how.flags & O_TRUNC) && !(opening->how.flags & O_EXCL) &&
-	    !caller_has_room(call))
-		return answer_error(EMFILE);
 	if (opening->how.flags & O_CREAT)
 		caller_take_umask(call);
 	fd = opening->held >= 0 ? fd_steal(&opening->held) : open_any(call, opening, &answer);

@@ -192,7 +192,7 @@ bool caller_ids_are_fixed(void);
 void caller_resign_ids(const struct call *call);
 /* The user that files are opened as. */
 uid_t caller_user(void);
-/* Whether the process may have one more descriptor: EMFILE comes before anything is made. */
+/* Whether the process may have one more descriptor: EMFILE comes before anything is truncated. */
 bool caller_has_room(const struct call *call);
 /* The number of the caller's process, and of the one that `text` ("self", or begins with a number)
  * names, both as /proc counts; 0: unknown. */

@@ -55,8 +55,8 @@ static const char list_directory_result_schema[] = SCHEMA(
 /* clang-format on */
 
 static const struct tool_alias list_directory_parameter_aliases[] = {
-	{ "dir_path", "path", 0 },
-	{ "directory", "path", 0 },
+	ALIASES_FOLDER,
+	{ "ignore_globs", "ignore", 0 },
 	{ NULL, NULL, 0 },
 };
 
@@ -216,8 +216,8 @@ static const char glob_result_schema[] = SCHEMA(
 
 static const struct tool_alias glob_parameter_aliases[] = {
 	{ "pattern", "patterns", 0 },
-	{ "dir_path", "path", 0 },
-	{ "directory", "path", 0 },
+	{ "glob_pattern", "patterns", 0 },
+	ALIASES_FOLDER,
 	{ NULL, NULL, 0 },
 };
 

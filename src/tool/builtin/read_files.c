@@ -9,6 +9,7 @@
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/private.h"
+#include "tool/history.h"
 #include "tool/rebase.h"
 #include "tool/tool.h"
 
@@ -91,10 +92,12 @@ static json_t *file_result(struct session *session, const struct read_request *r
 	json_object_set_new(file, "file_path", json_name(read->state.path));
 	json_object_set_new(file, "version", json_size(session_next_version(session)));
 	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
+	history_showed(session, &read->state.sha256);
 	if (read->kind == READ_MEDIA)
 		put_read_media(file, read);
 	else
 		put_read_text(file, request, read);
+	session_met(session, read->state.path, &read->state.sha256);
 	if (!read->truncated && !read->cut_lines && read->first_line <= 1 &&
 	    request->start_column <= 1)
 		session_saw(session, read->state.path, &read->state.sha256);
