@@ -156,7 +156,8 @@ enum model_event_kind {
 	                 * delay_ms */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
 	                 * refused them, and the caller keeps them out of the conversation
-	                 * (media_without in media.h) */
+	                 * (media_without in media.h).  With `subject`: the name of a tool that the
+	                 * provider does not accept; it is left out of requests from now on */
 	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
 	                 * in subject */
 };

@@ -31,6 +31,7 @@
 #include "base/span.h"
 #include "model/model.h"
 #include "model/provider.h"
+#include "model/tool_fit.h"
 
 /* ---- grounding --------------------------------------------------------------- */
 
@@ -66,6 +67,8 @@ struct reply_sink {
 	enum sink_open open;
 	size_t events;         /* of the stream, so far (wire_event) */
 	const char *loader;    /* wire_loader of the request; borrowed */
+	const struct tool_fit *fit; /* of the request; borrowed, or NULL: calls are as the tools
+	                             * have them */
 	bool lone;             /* halves of surrogate pairs may stand in what comes (json_whole) */
 	struct buf held;       /* half a pair at the end of the last piece */
 	size_t bytes;          /* text and arguments so far */
