@@ -433,6 +433,9 @@ enum tool_blame tool_fit_blame(const json_t *body, struct span answer, char **re
 	                                     "parameters", "properties" };
 	static const char *const nothing[] = { "invalid argument", "bad request",
 	                                       "invalid request", "invalid_argument" };
+	/* The model takes no tools at all. */
+	static const char *const none[] = { "support tool", "support function", "tool use",
+	                                    "tool calling", "function calling" };
 	_cleanup_buf_ struct buf out = BUF_INIT(8 * ANSWER_BYTES);
 	json_auto_t *names = declared_names(body), *value = answer_value(answer);
 	enum tool_blame blame = TOOL_BLAME_NONE;
@@ -448,6 +451,9 @@ enum tool_blame tool_fit_blame(const json_t *body, struct span answer, char **re
 	for (size_t i = 0; i < ARRAY_LEN(about); i++)
 		if (has_phrase(buf_view(&out), about[i], false))
 			blame = TOOL_BLAME_SOME;
+	for (size_t i = 0; i < ARRAY_LEN(none); i++)
+		if (has_phrase(buf_view(&out), none[i], false))
+			blame = TOOL_BLAME_NONE;
 	name = blame == TOOL_BLAME_SOME ? blamed_name(names, buf_view(&out)) : NULL;
 	*ret_name = mem_strdup(name);
 	return name ? TOOL_BLAME_NAMED : blame;

@@ -147,11 +147,14 @@ bool stream_settle_tools(struct endpoint *endpoint, const struct model_request *
 	struct trial trial = { .endpoint = endpoint, .request = request, .tools = suspects };
 	const size_t count = json_array_size(suspects);
 
+	/* The only tool is what the request is about. */
+	if (count < 2)
+		return false;
 	if (attempt->blame == TOOL_BLAME_NAMED &&
 	    endpoint->tools_refused++ < LIMIT_MODEL_TOOLS_REFUSED &&
 	    leave_out_named(&trial, attempt->tool))
 		return true;
-	if (count && trial_probe(&trial, 0, count) == PROBE_REFUSED &&
+	if (trial_probe(&trial, 0, count) == PROBE_REFUSED &&
 	    trial_probe(&trial, 0, 0) == PROBE_TAKEN)
 		trial_split(&trial, 0, count);
 	*requests += trial.probes;
