@@ -320,7 +320,18 @@ static void on_switch(struct listener *listener, const struct model_event *event
 static void on_left_out(struct listener *listener, const struct model_event *event)
 {
 	_cleanup_free_ char *text = mem_dup(event->text.data, event->text.len);
+	_cleanup_free_ char *name = mem_dup(event->subject.data ? event->subject.data : "",
+	                                    event->subject.len);
+	const struct tool_set *set = listener->agent->options.session->tools;
+	const struct tool *tool = *name ? tool_set_find(set, name) : NULL;
 
+	if (tool && tool->server) {
+		char *longer = mem_printf("%s It is the tool \"%s\" of the MCP server \"%s\".",
+		                          text, tool->server_tool, tool->server);
+
+		free(text);
+		text = longer;
+	}
 	agent_notice(listener->agent, "warning", text);
 	if (event->media && !listener->refused)
 		listener->refused = json_object();

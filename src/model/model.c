@@ -198,6 +198,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 	asking->asked++;
 	ok = stream_attempt(endpoint, &request, &sink, attempt, err);
 	if (ok) {
+		endpoint->tools_refused = 0;
 		*ret = (struct model_reply){
 			.model = mem_strdup(endpoint->id),
 			.attempts = asking->requests,
@@ -423,6 +424,22 @@ static bool ask_without_media(struct asking *asking, struct err *err)
 	return false;
 }
 
+/* The provider refuses a tool: the prompt goes on without it. */
+static bool ask_without_tools(struct asking *asking, const struct attempt *attempt,
+                              const struct err *why)
+{
+	_cleanup_free_ char *text = mem_printf("%s Asked again without the tool that it refuses.",
+	                                       why->message);
+
+	if (!stream_settle_tools(current_endpoint(asking->model), &asking->request, attempt,
+	                         &asking->requests))
+		return false;
+	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+	                                          .text = span_str(text),
+	                                          .attempt = asking->requests + 1 });
+	return true;
+}
+
 static void settle_media(struct asking *asking, bool answered)
 {
 	json_t *refused = media_settle(&asking->model->media, asking->request.contents, answered);
@@ -449,7 +466,11 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 		ask_without(asking, attempt->refused, err);
 		return true;
 	}
-	if (ask_without_media(asking, err))
+	if (attempt->blame == TOOL_BLAME_POSSIBLE && ask_without_media(asking, err))
+		return true;
+	if (attempt->blame != TOOL_BLAME_NONE && ask_without_tools(asking, attempt, err))
+		return true;
+	if (attempt->blame != TOOL_BLAME_POSSIBLE && ask_without_media(asking, err))
 		return true;
 	said = *err;
 	step = stream_retry_after(&asking->retry, attempt, &delay_ms);

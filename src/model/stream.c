@@ -172,6 +172,7 @@ struct transfer {
 	bool enough;            /* and it was */
 	enum wire_trouble trouble;
 	refusable_set sent;     /* of an answer that refuses the request: what it had */
+	json_t *refused;        /* and all of it; owned, or NULL */
 	struct err err;
 };
 
@@ -495,6 +496,18 @@ static bool transfer_broke(const struct endpoint *endpoint, struct transfer *tra
 	return false;
 }
 
+/* What of the request it was: a parameter, a tool. */
+static void find_cause(const struct transfer *transfer, struct attempt *ret)
+{
+	_cleanup_free_ char *tool = NULL;
+
+	ret->refused = refusable_refused(buf_view(&transfer->body), transfer->sent);
+	if (ret->refused)
+		return;
+	ret->blame = tool_fit_blame(transfer->refused, buf_view(&transfer->body), &tool);
+	snprintf(ret->tool, sizeof(ret->tool), "%s", tool ? tool : "");
+}
+
 /* The server said no, or something that is no answer. */
 static bool read_refusal(const struct endpoint *endpoint, struct transfer *transfer,
                          struct attempt *ret, struct err *err)
@@ -509,7 +522,7 @@ static bool read_refusal(const struct endpoint *endpoint, struct transfer *trans
 		if (ret->delay_s < 0 && transfer->status == 429)
 			ret->delay_s = quota_reset(buf_view(&transfer->headers));
 		if (err->code == ERR_INVALID_ARGUMENT)
-			ret->refused = refusable_refused(buf_view(&transfer->body), transfer->sent);
+			find_cause(transfer, ret);
 	} else {
 		ret->trouble = fault_set_status(transfer->status, SPAN("It leads elsewhere; the "
 		                           "address of the model has to be the final one."), err);
@@ -655,17 +668,13 @@ static bool build_request(const struct endpoint *endpoint, const struct model_re
 }
 
 /* What the request had that may be refused. Only a refusal pays for looking. */
-static refusable_set sent_in(const struct wire_request *wire)
+static void keep_sent(const struct wire_request *wire, struct transfer *transfer)
 {
 	struct err ignored = ERR_INIT;
-	refusable_set found;
-	json_t *body;
 
-	if (!json_parse(buf_view(&wire->body), &body, &ignored))
-		return 0;
-	found = refusable_in(wire->format, body);
-	json_decref(body);
-	return found & ~wire->without;
+	if (!json_parse(buf_view(&wire->body), &transfer->refused, &ignored))
+		return;
+	transfer->sent = refusable_in(wire->format, transfer->refused) & ~wire->without;
 }
 
 static bool transfer_send(struct endpoint *endpoint, const struct model_request *request,
@@ -700,7 +709,7 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 		if (!ok)
 			endpoint_trace(endpoint, "%s: %s", endpoint->id, err->message);
 		if (transfer->status == 400 || transfer->status == 422)
-			transfer->sent = sent_in(&wire);
+			keep_sent(&wire, transfer);
 	}
 	wire_request_release(&wire);
 	return ok;
@@ -726,6 +735,7 @@ static void transfer_release(struct transfer *transfer)
 	sse_reader_release(&transfer->sse);
 	buf_release(&transfer->headers);
 	buf_release(&transfer->body);
+	json_decref(transfer->refused);
 }
 
 /* The reader's last word, and what the reply is worth. */
@@ -771,11 +781,35 @@ static bool answer_without_http(struct endpoint *endpoint, const struct model_re
 	return false;
 }
 
+/* Says once which tools are not sent. */
+static void tell_left_out(struct endpoint *endpoint, const struct tool_fit *fit,
+                          const struct reply_sink *sink)
+{
+	const char *name;
+	json_t *key;
+
+	json_object_foreach(fit->gone, name, key) {
+		_cleanup_free_ char *text = NULL;
+
+		if (!endpoint->told_tools)
+			endpoint->told_tools = json_object();
+		if (!sink->event || json_object_get(endpoint->told_tools, name))
+			continue;
+		json_object_set_new_nocheck(endpoint->told_tools, name, json_true());
+		text = mem_printf("%s does not accept the declaration of the tool %s, which is "
+		                  "left out of requests to it.", endpoint->id, name);
+		sink->event(sink->data, &(struct model_event){ .kind = MODEL_LEFT_OUT,
+		                                               .text = span_str(text),
+		                                               .subject = span_str(name) });
+	}
+}
+
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
 	double begun = precise_ms();
 	struct transfer transfer;
+	struct tool_fit fit;
 	bool ok;
 
 	*ret = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
@@ -784,13 +818,16 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		ret->ms = precise_ms() - begun;
 		return ok;
 	}
+	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
+	tell_left_out(endpoint, &fit, sink);
 	transfer_init(&transfer, endpoint);
 	sink->loader = wire_loader(request->tools);
 	sink->tools = request->tools;
+	sink->fit = &fit;
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
 	transfer.stop = request->enough;
-	ok = transfer_send(endpoint, request, false, &transfer, err);
+	ok = transfer_send(endpoint, &fit.request, false, &transfer, err);
 	if (!ok && endpoint->client && !transfer.enough)
 		transfer_broke(endpoint, &transfer, ret, err);
 	ret->connected |= ok || transfer.enough;
@@ -803,6 +840,8 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	read_quota(buf_view(&transfer.headers), &sink->quota);
 	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);
+	sink->fit = NULL;
+	tool_fit_release(&fit);
 	ret->ms = precise_ms() - begun;
 	return ok;
 }
@@ -811,6 +850,7 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
                   bool *exact, struct attempt *attempt, struct err *err)
 {
 	struct transfer transfer;
+	struct tool_fit fit;
 	bool ok;
 
 	*attempt = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
@@ -819,8 +859,10 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
 		return endpoint->format->answer_count(endpoint->state, request, ret, exact, err);
 	if (!endpoint->format->count)
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s cannot count tokens.", endpoint->id);
+	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
 	transfer_init(&transfer, endpoint);
-	ok = transfer_send(endpoint, request, true, &transfer, err);
+	ok = transfer_send(endpoint, &fit.request, true, &transfer, err);
+	tool_fit_release(&fit);
 	if (!ok && endpoint->client)
 		transfer_broke(endpoint, &transfer, attempt, err);
 	if (ok && transfer.status / 100 != 2)

@@ -140,10 +140,11 @@ def test_schemas_are_cut_to_what_gemini_knows():
         sent = server.requests[0].body["tools"][0]["functionDeclarations"][0]
     assert sent["parametersJsonSchema"] == {
         "type": "object", "required": ["a"], "additionalProperties": False, "properties": {
-            "a": {"type": ["string", "null"]}, "b": {"enum": ["x"]}, "c": {"$ref": "#/$defs/d"},
-            "e": {"type": "integer"}, "f": {"type": "array", "items": {}},
-            "g": {"oneOf": [{"type": "string"}, {"type": "integer"}]}},
-        "$defs": {"d": {"type": "string"}}}
+            "a": {"type": ["string", "null"], "description": "(minLength: 1, pattern: ^a, default: a)"},
+            "b": {"type": "string", "enum": ["x"]}, "c": {"type": "string", "description": "gone (maxLength: 5)"},
+            "e": {"type": "integer", "minimum": 1},
+            "f": {"type": "array", "items": {}, "description": "(uniqueItems: true)"},
+            "g": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}
 
 
 @pytest.mark.parametrize("name, thinking, tokens, sent", [
