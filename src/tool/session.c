@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "tool/answer.h"
 #include "tool/outside.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
@@ -19,21 +20,9 @@ extern char **environ;
 
 enum { INACTIVITY_MS = 300 * 1000 };
 
-/* Files whose states are remembered; the oldest is forgotten for a new one. */
-enum { SEEN_MAX = 2048 };
-
-struct seen_file {
-	uint64_t key;  /* of the path: compared first */
-	char *path;    /* owned */
-	struct sha256 sha256;
-};
-
 struct session_shared {
 	struct session_shared *of; /* borrowed; whose version, schemas and grants count; or NULL */
 	_Atomic uint64_t version;
-	pthread_mutex_t seen_lock;
-	struct seen_file *seen; /* owned; at most SEEN_MAX */
-	size_t seen_count, seen_cap, seen_oldest;
 	/* By tool; compiled when first used. A schema that two threads compile at once is
 	 * thrown away by the second. */
 	struct schema *_Atomic *schemas;
@@ -48,10 +37,10 @@ void session_init(struct session *session, struct provider *provider)
 
 	shared->outside = outside_session_new();
 	shared->schemas = mem_alloc(tool_builtin_count(), sizeof(*shared->schemas));
-	pthread_mutex_init(&shared->seen_lock, NULL);
 	pthread_mutex_init(&shared->grant_lock, NULL);
 	*session = (struct session){ .provider = provider, .shared = shared,
 		                     .kept = rebase_kept_new(),
+		                     .seen = seen_new(),
 		                     .inactivity_ms = INACTIVITY_MS };
 }
 
@@ -60,11 +49,11 @@ void session_branch(struct session *session, const struct session *from)
 	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
 
 	shared->of = from->shared->of ? from->shared->of : from->shared;
-	pthread_mutex_init(&shared->seen_lock, NULL);
 	pthread_mutex_init(&shared->grant_lock, NULL);
 	*session = *from;
 	session->shared = shared;
 	session->kept = rebase_kept_new();
+	session->seen = seen_new();
 	session->hooks = (struct call_hooks){ 0 };
 }
 
@@ -81,14 +70,11 @@ void session_release(struct session *session)
 	for (size_t i = 0; !shared->of && i < tool_builtin_count(); i++)
 		schema_free(atomic_load(&shared->schemas[i]));
 	free(shared->schemas);
-	for (size_t i = 0; i < shared->seen_count; i++)
-		free(shared->seen[i].path);
-	free(shared->seen);
-	pthread_mutex_destroy(&shared->seen_lock);
 	pthread_mutex_destroy(&shared->grant_lock);
 	tool_grant_release(&shared->grant);
 	outside_session_free(shared->outside);
 	rebase_kept_free(session->kept);
+	seen_free(session->seen);
 	free(shared);
 	*session = (struct session){ .provider = session->provider };
 }
@@ -110,62 +96,6 @@ void session_raise_version(struct session *session, uint64_t at_least)
 	while (now < at_least &&
 	       !atomic_compare_exchange_weak(&session_common(session)->version, &now, at_least))
 		;
-}
-
-static uint64_t path_hash(const char *path)
-{
-	uint64_t key = 0xcbf29ce484222325u;
-
-	for (; *path; path++)
-		key = (key ^ (unsigned char)*path) * 0x100000001b3u;
-	return key;
-}
-
-/* With the lock held. */
-static struct seen_file *find_seen(struct session_shared *shared, const char *path, uint64_t key)
-{
-	for (size_t i = 0; i < shared->seen_count; i++)
-		if (shared->seen[i].key == key && strcmp(shared->seen[i].path, path) == 0)
-			return &shared->seen[i];
-	return NULL;
-}
-
-void session_saw(struct session *session, const char *path, const struct sha256 *sha256)
-{
-	struct session_shared *shared = session->shared;
-	uint64_t key = path_hash(path);
-	struct seen_file *file;
-
-	pthread_mutex_lock(&shared->seen_lock);
-	file = find_seen(shared, path, key);
-	if (!file) {
-		if (shared->seen_count < SEEN_MAX) {
-			shared->seen = mem_grow(shared->seen, &shared->seen_cap,
-			                        shared->seen_count + 1, sizeof(*shared->seen));
-			file = &shared->seen[shared->seen_count++];
-		} else {
-			file = &shared->seen[shared->seen_oldest++ % SEEN_MAX];
-			free(file->path);
-		}
-		*file = (struct seen_file){ .key = key, .path = mem_strdup(path) };
-	}
-	file->sha256 = *sha256;
-	pthread_mutex_unlock(&shared->seen_lock);
-}
-
-bool session_seen(const struct session *session, const char *path, struct sha256 *ret)
-{
-	struct session_shared *shared = session->shared;
-	struct seen_file *file;
-	bool seen;
-
-	pthread_mutex_lock(&shared->seen_lock);
-	file = find_seen(shared, path, path_hash(path));
-	seen = file != NULL;
-	if (seen)
-		*ret = file->sha256;
-	pthread_mutex_unlock(&shared->seen_lock);
-	return seen;
 }
 
 /* ---- what commands were allowed ---- */
