@@ -117,6 +117,7 @@ def alone(claims, result):
     state = result["latest_file_state"]
     hunks, already = result.get("hunks", []), result.get("already_applied")
     claims.that(success is (error is None), "an error goes with a failure, and with nothing else")
+    claims.that("content" in state or state["content_omitted"], "content is there, or why it is not", state)
     if isinstance(state, dict) and isinstance(state.get("content"), str) and "\\u{" not in state["content"] and \
             (state.get("encoding") or "UTF-8") == "UTF-8":
         bare = state["content"].encode("utf-8", "surrogatepass")
@@ -166,7 +167,7 @@ def check_alone(value):
             return
     if isinstance(value, dict):
         if "latest_file_state" in value and "success" in value and isinstance(value["latest_file_state"], dict) and \
-                set(value["latest_file_state"]) >= {"sha256", "content"} and "message" in value:
+                set(value["latest_file_state"]) >= {"sha256", "version"} and "message" in value:
             claims = Claims()
             alone(claims, value)
             checked["alone"] += 1
@@ -232,6 +233,19 @@ def count(text, old):
     return text.count(old) or (text.replace("\r\n", "\n").count(old.replace("\r\n", "\n")) if "\n" in old else 0)
 
 
+def check_places_made(claims, result, text, after):
+    """Where an answer that leaves the content out says that lines were changed, and only there."""
+    state = result["latest_file_state"]
+    said = re.match(r"lines? (\d+)", state.get("content_omitted", ""))
+    claims.that("content" in state or "changed" in state or said or text == after or
+                "as sent" in state["content_omitted"], "the answer says what was changed", state)
+    if said:
+        first = int(said.group(1)) - 1
+        claims.that(lines_of(text)[:first] == lines_of(after)[:first] and
+                    lines_of(text)[first:first + 1] != lines_of(after)[first:first + 1],
+                    "the first changed line is the one that is named", state)
+
+
 def check_success(claims, change, result, was, now):
     dry, already, kind = result.get("dry_run"), result.get("already_applied"), change["kind"]
     if dry or already:
@@ -242,15 +256,19 @@ def check_success(claims, change, result, was, now):
     text, after = text_of(was or b"", None), text_of(now or b"", None)
     if text is None or after is None or dry or kind in ("move", "delete"):
         return
-    claims.that(result["lines_added"] - result["lines_removed"] == len(lines_of(after)) - len(lines_of(text)),
-                "lines_added and lines_removed are those of the bytes", result["lines_added"], result["lines_removed"],
-                len(lines_of(text)), len(lines_of(after)))
-    if kind == "patch":
+    brief = "lines_added" not in result  # a model's: without what the call says itself (src/tool/answer.h)
+    if brief:
+        check_places_made(claims, result, text, after)
+    else:
+        claims.that(result["lines_added"] - result["lines_removed"] == len(lines_of(after)) - len(lines_of(text)),
+                    "lines_added and lines_removed are those of the bytes", result["lines_added"],
+                    result["lines_removed"], len(lines_of(text)), len(lines_of(after)))
+    if kind == "patch" and not brief:
         check_hunks(claims, change, result, text)
     elif kind == "update" and was is not None and not already:
         old, new = change.get("old_content", ""), change.get("new_content", "")
         places = count(text, old) if old else 0
-        claims.that(places == result.get("replaced", 0) or "note" in result,
+        claims.that(brief or places == result.get("replaced", 0) or "note" in result,
                     "the old text was replaced where it stands", places, result.get("replaced"))
         if places and text.count(old) == places and "\r" not in text + new:
             claims.that(after == text.replace(old, new), "the new text stands in the old one's place")
@@ -374,6 +392,8 @@ def check_many(claims, changes, answer, before, after, others):
     """Changes of one file follow each other: those are held against themselves alone."""
     results = answer.get("changes", [])
     paths = [change.get("file_path") for change in changes] + [change.get("new_path") for change in changes]
+    if answer.get("success"):  # what holds of all may be said once
+        results = [dict({"success": True, "message": answer["message"]}, **result) for result in results]
     claims.that(not results or answer["success"] == all(result["success"] for result in results),
                 "all changes were made, or not all")
     for change, result in zip(changes, results):

@@ -12,7 +12,7 @@ is what it sends.  Columns, in tokens of four bytes:
           beginning: what a provider's cache does not have
   last    of the last request: how large the conversation has become
 
-Rows: hasp as it is; with hasp.diffAfterEdit off: each edit returns the whole content; an exchange as Gemini CLI's
+Rows: hasp as it is; with hasp.returnContent full: each edit returns the whole content; an exchange as Gemini CLI's
 replace has it, whose results carry no content and no state, made from the same edits (no program of
 theirs runs here).
 """
@@ -131,7 +131,7 @@ def main():
     of = (options.build, options.lines, options.edits)
     rows = {
         "hasp": run_agent(*of),
-        "content after each edit": run_agent(*of, settings={"hasp": {"diffAfterEdit": False}}),
+        "content after each edit": run_agent(*of, settings={"hasp": {"returnContent": "full"}}),
         "replace (no state)": replace_exchange(*of[1:]),
     }
     rows = {name: figures(requests) for name, requests in rows.items()}

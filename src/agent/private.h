@@ -43,7 +43,7 @@ struct agent {
 	_Atomic int mode;             /* enum approval_mode */
 
 	/* Settings. */
-	bool trim_superseded, diff_after_edit, detect_loops, may_always, may_save, trusted;
+	bool trim_superseded, detect_loops, may_always, may_save, trusted;
 	double compression_threshold; /* of the context; above 1: never by itself */
 	struct mask_options mask;
 

@@ -14,7 +14,9 @@
 #include "base/sha256.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "tool/answer.h"
 #include "tool/dialect.h"
+#include "tool/set.h"
 #include "tool/tool.h"
 
 /* ---- settings ---------------------------------------------------------------------- */
@@ -38,7 +40,6 @@ static void read_settings(struct agent *agent)
 	struct mask_options mask = MASK_OPTIONS_DEFAULT;
 
 	agent->trim_superseded = setting_bool(settings, "hasp.trimSuperseded", true);
-	agent->diff_after_edit = setting_bool(settings, "hasp.diffAfterEdit", true);
 	agent->detect_loops = !setting_bool(settings, "model.disableLoopDetection", false);
 	/* What is allowed for longer than one call is for trusted folders. */
 	agent->may_always = !setting_bool(settings, "security.disableAlwaysAllow", false) &&
@@ -83,6 +84,40 @@ static json_t *with_context(const struct agent *agent, const json_t *conversatio
 	if (conversation)
 		json_array_extend(all, (json_t *)conversation);
 	return all;
+}
+
+/* A file as @ put it into a prompt (agent/prompt/mention.c); else NULL. */
+static json_t *mentioned_file(const json_t *part)
+{
+	const struct span text = json_span(json_object_get(part, "text"));
+	struct err ignored = ERR_INIT;
+	json_t *file;
+
+	return span_starts(text, SPAN("{\"file_path\":")) && json_parse(text, &file, &ignored) ?
+	               file : NULL;
+}
+
+/* What the session has of files is what stands in its history. */
+static void learn_seen(struct agent *agent)
+{
+	struct session *session = agent->options.session;
+	const struct tool *reader = tool_find("read_file");
+	size_t i, k;
+	json_t *message, *part;
+
+	seen_forget(session, NULL);
+	json_array_foreach(agent->history, i, message)
+		json_array_foreach(json_object_get(message, "parts"), k, part) {
+			const json_t *answer = json_object_get(part, "functionResponse");
+			const char *name = json_string_value(json_object_get(answer, "name"));
+			json_auto_t *file = content_is_user(message) ? mentioned_file(part) : NULL;
+
+			if (name)
+				answer_learn(session, tool_set_find(session->tools, name),
+				             json_object_get(answer, "response"));
+			else if (file)
+				answer_learn(session, reader, file);
+		}
 }
 
 /* System prompt and first message: what the session began with, or what there is now. */
@@ -136,6 +171,8 @@ struct agent *agent_new(const struct agent_options *options)
 	pthread_mutex_init(&agent->asking, NULL);
 	read_settings(agent);
 	calls_remember(agent, agent->history);
+	if (json_array_size(options->history))
+		learn_seen(agent);
 	return agent;
 }
 
@@ -402,6 +439,7 @@ void agent_take_history(struct agent *agent, const json_t *conversation)
 	agent->superseded = mask_superseded_new();
 	context_sent_forget(agent->sent);
 	forget_context(agent);
+	learn_seen(agent);
 }
 
 void agent_replace(struct agent *agent, json_t *conversation)

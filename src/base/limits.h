@@ -29,6 +29,11 @@
 /* Texts that a session's answers showed, kept to merge a late edit with what changed since
  * (tool/rebase.h): in all; the largest one; and the largest edit that is offered so. */
 #define LIMIT_KEPT_BYTES ((size_t)8 << 20)
+/* The largest budget of an answer: --answer-tokens. */
+#define LIMIT_ANSWER_TOKENS ((size_t)1 << 30)
+/* Texts of parts of files that a session's reads gave, kept to say whether they are as they were
+ * (tool/answer.h): in all. */
+#define LIMIT_SEEN_PARTS ((size_t)4 << 20)
 #define LIMIT_KEPT_CONTENT ((size_t)2 << 20)
 #define LIMIT_KEPT_OFFER ((size_t)256 << 10)
 /* And lines that either side may add and remove: in a rewrite it is not certain which lines of the

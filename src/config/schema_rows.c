@@ -427,6 +427,9 @@ const struct setting_group schema_experimental =
 /* ---- settings that are hasp's own ---- */
 
 static const char schema_hasp_rows[] =
+	INTEGER("hasp.answerTokens", "12000",
+	        "Most tokens of a tool's answer, about 4 bytes each; what does not fit is left "
+	        "out, and the answer says how to get it. 0: no limit.")
 	INTEGER("hasp.checkpoints.keepDays", "0",
 	        "Remove checkpoints older than this many days when a session begins; 0: never. See "
 	        "docs/checkpoints.md.",
@@ -434,8 +437,6 @@ static const char schema_hasp_rows[] =
 	INTEGER("hasp.contextTokens", "0",
 	        "How many tokens a conversation may have, whatever the model's provider says; 0: "
 	        "see docs/models.md.")
-	BOOLEAN("hasp.diffAfterEdit", "true",
-	        "Answer an edit of a large file with a diff while the model has the rest in view.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
 	       "Sync a written file to the disk before the call returns (full), or leave that to "
 	       "the kernel (rename).")
@@ -468,8 +469,9 @@ static const char schema_hasp_rows[] =
 	OBJECT("hasp.providers", "{}",
 	       "Providers of models by name, for --model NAME/MODEL. See docs/models.md.",
 	       ASK)
-	CHOICE("hasp.returnContent", "\"full\"", "full|diff|none",
-	       "What the answer to an edit carries of the file's new state.")
+	CHOICE("hasp.returnContent", "\"new\"", "new|full|diff|none",
+	       "What the answer to an edit carries of the file's new state: what the model does "
+	       "not have yet (new), all of it, a diff, or nothing. See docs/tools.md.")
 	STRINGS("hasp.sandbox.keepPaths", "[]",
 	        "Files and folders that nothing may change: no tool, command or server. See "
 	        "docs/policy.md.",

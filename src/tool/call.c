@@ -494,7 +494,17 @@ static json_t *run_before(struct session *session, const char *called, struct pe
 	if (ended || call->arguments == before)
 		return ended;
 	call->spelled = NULL;
-	return validate_call(session, called, call);
+	ended = validate_call(session, called, call);
+	/* What is written then is not what the model sent: it has to see it. */
+	if (!ended && call->tool->plans && session->return_content == RETURN_NEW &&
+	    !json_object_get(call->arguments, "return_content")) {
+		json_t *shown = json_copy(call->arguments);
+
+		json_object_set_new(shown, "return_content", json_string("diff"));
+		json_decref(call->arguments);
+		call->arguments = shown;
+	}
+	return ended;
 }
 
 static json_t *call_decide(struct session *session, struct pending_call *call, bool ask)

@@ -127,6 +127,11 @@ static json_t *take_content(struct kept *kept, const struct sha256 *sum)
 	return text;
 }
 
+json_t *rebase_kept(struct session *session, const struct sha256 *sum)
+{
+	return take_content(session->kept, sum);
+}
+
 /* ---- what an edit makes of its own base ---- */
 
 static size_t count_places(struct span text, struct span old)

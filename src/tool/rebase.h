@@ -22,6 +22,9 @@
 /* Keeps a whole text that an answer shows: a reference to the JSON string, no copy. */
 void rebase_keep(struct session *session, const struct sha256 *sum, json_t *content);
 
+/* The text that is kept of this state: a new reference to the JSON string; NULL: none is. */
+json_t *rebase_kept(struct session *session, const struct sha256 *sum);
+
 /* The advice of an answer with an offer, in place of its code's. */
 #define REBASE_ADVICE \
 	"Look at rebased.diff. If the edit is still right, call safe_patch with file_path, " \

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/history.h"
+#include "tool/answer.h"
 #include "tool/outside.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
@@ -20,22 +21,9 @@ extern char **environ;
 
 enum { INACTIVITY_MS = 300 * 1000 };
 
-/* Files whose states are remembered; the oldest is forgotten for a new one. */
-enum { SEEN_MAX = 2048 };
-
-struct seen_file {
-	uint64_t key;  /* of the path: compared first */
-	char *path;    /* owned */
-	struct sha256 whole, met; /* the states of session_saw and session_met */
-	bool saw;      /* there is `whole` */
-};
-
 struct session_shared {
 	struct session_shared *of; /* borrowed; whose version, schemas and grants count; or NULL */
 	_Atomic uint64_t version;
-	pthread_mutex_t seen_lock;
-	struct seen_file *seen; /* owned; at most SEEN_MAX */
-	size_t seen_count, seen_cap, seen_oldest;
 	/* By tool; compiled when first used. A schema that two threads compile at once is
 	 * thrown away by the second. */
 	struct schema *_Atomic *schemas;
@@ -50,11 +38,11 @@ void session_init(struct session *session, struct provider *provider)
 
 	shared->outside = outside_session_new();
 	shared->schemas = mem_alloc(tool_builtin_count(), sizeof(*shared->schemas));
-	pthread_mutex_init(&shared->seen_lock, NULL);
 	pthread_mutex_init(&shared->grant_lock, NULL);
 	*session = (struct session){ .provider = provider, .shared = shared,
 		                     .kept = rebase_kept_new(),
 		                     .history = history_new(),
+		                     .seen = seen_new(),
 		                     .inactivity_ms = INACTIVITY_MS };
 }
 
@@ -63,12 +51,12 @@ void session_branch(struct session *session, const struct session *from)
 	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
 
 	shared->of = from->shared->of ? from->shared->of : from->shared;
-	pthread_mutex_init(&shared->seen_lock, NULL);
 	pthread_mutex_init(&shared->grant_lock, NULL);
 	*session = *from;
 	session->shared = shared;
 	session->kept = rebase_kept_new();
 	session->history = history_new();
+	session->seen = seen_new();
 	session->hooks = (struct call_hooks){ 0 };
 }
 
@@ -85,15 +73,12 @@ void session_release(struct session *session)
 	for (size_t i = 0; !shared->of && i < tool_builtin_count(); i++)
 		schema_free(atomic_load(&shared->schemas[i]));
 	free(shared->schemas);
-	for (size_t i = 0; i < shared->seen_count; i++)
-		free(shared->seen[i].path);
-	free(shared->seen);
-	pthread_mutex_destroy(&shared->seen_lock);
 	pthread_mutex_destroy(&shared->grant_lock);
 	tool_grant_release(&shared->grant);
 	outside_session_free(shared->outside);
 	rebase_kept_free(session->kept);
 	history_free(session->history);
+	seen_free(session->seen);
 	free(shared);
 	*session = (struct session){ .provider = session->provider };
 }
@@ -115,90 +100,6 @@ void session_raise_version(struct session *session, uint64_t at_least)
 	while (now < at_least &&
 	       !atomic_compare_exchange_weak(&session_common(session)->version, &now, at_least))
 		;
-}
-
-static uint64_t path_hash(const char *path)
-{
-	uint64_t key = 0xcbf29ce484222325u;
-
-	for (; *path; path++)
-		key = (key ^ (unsigned char)*path) * 0x100000001b3u;
-	return key;
-}
-
-/* With the lock held. */
-static struct seen_file *find_seen(struct session_shared *shared, const char *path, uint64_t key)
-{
-	for (size_t i = 0; i < shared->seen_count; i++)
-		if (shared->seen[i].key == key && strcmp(shared->seen[i].path, path) == 0)
-			return &shared->seen[i];
-	return NULL;
-}
-
-/* With the lock held: that of a path, which may be new. */
-static struct seen_file *take_seen_file(struct session_shared *shared, const char *path)
-{
-	const uint64_t key = path_hash(path);
-	struct seen_file *file = find_seen(shared, path, key);
-
-	if (file)
-		return file;
-	if (shared->seen_count < SEEN_MAX) {
-		shared->seen = mem_grow(shared->seen, &shared->seen_cap, shared->seen_count + 1,
-		                        sizeof(*shared->seen));
-		file = &shared->seen[shared->seen_count++];
-	} else {
-		file = &shared->seen[shared->seen_oldest++ % SEEN_MAX];
-		free(file->path);
-	}
-	*file = (struct seen_file){ .key = key, .path = mem_strdup(path) };
-	return file;
-}
-
-void session_met(struct session *session, const char *path, const struct sha256 *sha256)
-{
-	pthread_mutex_lock(&session->shared->seen_lock);
-	take_seen_file(session->shared, path)->met = *sha256;
-	pthread_mutex_unlock(&session->shared->seen_lock);
-}
-
-void session_saw(struct session *session, const char *path, const struct sha256 *sha256)
-{
-	struct seen_file *file;
-
-	pthread_mutex_lock(&session->shared->seen_lock);
-	file = take_seen_file(session->shared, path);
-	file->whole = file->met = *sha256;
-	file->saw = true;
-	pthread_mutex_unlock(&session->shared->seen_lock);
-}
-
-bool session_seen(const struct session *session, const char *path, struct sha256 *ret)
-{
-	struct session_shared *shared = session->shared;
-	struct seen_file *file;
-	bool seen;
-
-	pthread_mutex_lock(&shared->seen_lock);
-	file = find_seen(shared, path, path_hash(path));
-	seen = file && file->saw;
-	if (seen)
-		*ret = file->whole;
-	pthread_mutex_unlock(&shared->seen_lock);
-	return seen;
-}
-
-bool session_has_met(const struct session *session, const char *path, struct sha256 *ret)
-{
-	struct session_shared *shared = session->shared;
-	struct seen_file *file;
-
-	pthread_mutex_lock(&shared->seen_lock);
-	file = find_seen(shared, path, path_hash(path));
-	if (file)
-		*ret = file->met;
-	pthread_mutex_unlock(&shared->seen_lock);
-	return file != NULL;
 }
 
 /* ---- what commands were allowed ---- */

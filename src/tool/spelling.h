@@ -14,7 +14,7 @@
  * editors with a `command`, commands as arrays.
  *
  * Editors that have no place for a hash get base_content_sha256 "seen" (BASE_SEEN): the state that
- * this conversation saw last, which the session keeps (session_met).
+ * this conversation saw last, which the session keeps (seen_met).
  *
  * To add one: a row in spelling.c, and a row in test/headless/test_spellings.py.
  */

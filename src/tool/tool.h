@@ -65,8 +65,9 @@ bool tool_kind_changes(enum tool_kind kind);
  * neither.) */
 bool tool_kind_reads(enum tool_kind kind);
 
-/* What the success of an edit carries unless the call says otherwise. */
-enum return_content { RETURN_FULL, RETURN_DIFF, RETURN_NONE };
+/* What the answer to an edit carries unless the call says otherwise: the whole new content, the
+ * diff, neither, or what the conversation does not have yet (answer.h). */
+enum return_content { RETURN_FULL, RETURN_DIFF, RETURN_NONE, RETURN_NEW };
 
 /* What somebody is asked before a tool that changes something runs. */
 struct tool_question {
@@ -164,6 +165,7 @@ struct session {
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
 	struct kept *kept;             /* likewise: what it keeps of files (rebase.h) */
 	struct history *history;       /* likewise: who changed files (history.h) */
+	struct seen *seen;             /* likewise: what the conversation has of them (answer.h) */
 	/* Calls with the same number come from one reply of a model, which has several edits;
 	 * 0: the call stands alone. */
 	uint64_t reply;
@@ -182,6 +184,7 @@ struct session {
 	struct provider *(*own_files)(void *data, const char *path);
 	void *own_files_data;
 	enum return_content return_content;
+	size_t answer_tokens;          /* the budget of an answer (answer.h); 0: none */
 	/* Somebody watches: the success of an edit has the diff also where it has the content. */
 	bool shows_diffs;
 	const struct tool_grant *grant; /* borrowed; of this call's commands alone; or NULL */
@@ -201,18 +204,6 @@ uint64_t session_next_version(struct session *session); /* 1, 2, 3, ... */
 uint64_t session_version(const struct session *session); /* the last one given out; 0 at first */
 /* Versions go on above `at_least`: a conversation is resumed that has seen such ones. */
 void session_raise_version(struct session *session, uint64_t at_least);
-
-/* The state in which this session last had a file whole: read all of it, wrote it, was shown it by
- * the answer to an edit, or edited what it had whole.  A refusal that shows a state does not count:
- * who did not expect it has to name it.  `path` is canonical.  session_seen is false for a file
- * that was not seen, or too long ago (some thousand files are remembered). */
-void session_saw(struct session *session, const char *path, const struct sha256 *sha256);
-bool session_seen(const struct session *session, const char *path, struct sha256 *ret);
-/* The state of which this session saw something last: a part of it, too, and what the refusal of an
- * edit showed that has no place for a hash.  It is what base_content_sha256 "seen" stands for
- * (spelling.h).  Forgotten as the others are. */
-void session_met(struct session *session, const char *path, const struct sha256 *sha256);
-bool session_has_met(const struct session *session, const char *path, struct sha256 *ret);
 
 /* Allows the same to all commands that begin from now on. */
 void session_grant(struct session *session, const struct tool_grant *grant);
@@ -317,6 +308,8 @@ struct tool {
 	/* NULL, or whether such a call can be made at all: looked at when hooks have seen it,
 	 * before rules decide and anybody is asked.  False: it ends with *err. */
 	bool (*check)(struct session *session, const json_t *arguments, struct err *err);
+	/* NULL, or the sentence that says how to get what an answer had no room for (answer.h). */
+	const char *rest;
 	/* NULL, or the addresses that a call fetches: [{"url", "host"}], a new reference.  NULL:
 	 * they cannot be told, and the call fails. */
 	json_t *(*addresses)(const json_t *arguments);

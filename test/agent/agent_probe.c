@@ -14,7 +14,7 @@
  *    "together": true,                    questions of a reply are put together, and answered when
  *                                         they are all here; an answer may then be null: none
  *    "journal",                           a folder; without it one file at a time is changed
- *    "save_folder", "output_folder", "max_turns", "return_content": "diff",
+ *    "save_folder", "output_folder", "max_turns", "return_content": "diff" or "new",
  *    "context": true,                     "found for PATH" for each new folder
  *    "first": TEXT,                       what stands before the history
  *    "cancel_on": TOPIC,                  cancelled when that is first published
@@ -195,6 +195,8 @@ static void open_provider(struct probe *probe)
 	probe->session.jobs = probe->jobs;
 	if (content && !strcmp(content, "diff"))
 		probe->session.return_content = RETURN_DIFF;
+	if (content && !strcmp(content, "new"))
+		probe->session.return_content = RETURN_NEW;
 }
 
 static void open_model(struct probe *probe)

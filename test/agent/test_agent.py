@@ -881,7 +881,7 @@ def test_trimming_can_be_turned_off(world):
     assert run.results()[0]["content"] and "content_left_out" not in run.results()[0]
 
 
-def test_an_edit_of_a_large_file_in_view_brings_a_diff(world):
+def test_edits_of_a_file_in_view_bring_only_their_places(world):
     content = "0\n" + "a line of the file\n" * 1000
     steps = [[call("read_file", {"file_path": "a"})]]
     for i in range(10):
@@ -890,17 +890,9 @@ def test_an_edit_of_a_large_file_in_view_brings_a_diff(world):
             world.write("a", content)
         steps.append([patch("a", sha, "%d\n" % i, "%d\n" % (i + 1))])
         content = content.replace("%d\n" % i, "%d\n" % (i + 1))
-    run = world.run(steps + [[text("Done.")]], **YOLO)
+    run = world.run(steps + [[text("Done.")]], return_content="new", **YOLO)
     results = run.results()
-    contents = [r["latest_file_state"]["content"] for r in results[1:]]
-    # After eight diffs the content comes once more; what was sent before stays.
-    assert [bool(c) for c in contents] == [False] * 8 + [True, False]
-    assert results[0]["content"].startswith("0\n")
-    assert all("diff" in r for r in results[1:9])
-    assert contents[8].startswith("9\n") and world.read("a").startswith("10\n")
-    run = world.run([[call("read_file", {"file_path": "a"})],
-                     [call("safe_patch", {"file_path": "a", "unified_diff": "@@ -1 +1 @@\n-10\n+x\n",
-                                          "base_content_sha256": hashlib.sha256(
-                                              world.read("a").encode()).hexdigest()})],
-                     [text("Done.")]], settings={"hasp": {"diffAfterEdit": False}}, **YOLO)
-    assert run.results()[1]["latest_file_state"]["content"].startswith("x\n")
+    assert results[0]["content"].startswith("0\n") and world.read("a").startswith("10\n")
+    assert [r["latest_file_state"]["content_omitted"] for r in results[1:]] == [
+        "line 1 as sent, the rest as version %d" % (i + 1) for i in range(10)]
+    assert not any({"diff", "hunks", "lines_added"} & set(r) for r in results)

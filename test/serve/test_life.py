@@ -85,7 +85,7 @@ def test_a_cancelled_call_is_not_answered_and_the_next_are(ws):
 def test_progress_is_told_to_who_asks_and_grows(ws):
     for i in range(3000):
         ws.write("many/%d" % i, "x\n" * 200)
-    client = ws.client()
+    client = ws.client("--answer-tokens", "0")
     call = client.start("tools/call", {
         "name": "read_many_files", "_meta": {"progressToken": "p"},
         "arguments": {"paths": ["many"], "max_total_bytes": 100 << 20}})

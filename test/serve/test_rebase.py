@@ -194,8 +194,9 @@ def test_an_answer_with_a_diff_alone_keeps_the_text_too(client, folder):
     assert "rebased" in answer
 
 
-def test_only_so_much_is_kept(client, folder):
+def test_only_so_much_is_kept(ws, folder):
     """The oldest of more text than the budget is forgotten."""
+    client = ws.client("--answer-tokens", "0")
     (folder / "a.txt").write_text(TEXT)
     client.call("read_file", file_path="a.txt")
     for n in range(10):

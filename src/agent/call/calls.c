@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "tool/answer.h"
 #include "tool/set.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
@@ -133,16 +134,6 @@ enum {
 	FOLDERS_MAX = 10000,
 };
 
-/* The state that an editor's call names is in the model's view: a diff says all that is new. */
-static bool knows_base(const struct call *call)
-{
-	const json_t *base = json_object_get(call->args, "base_content_sha256");
-
-	return call->tool && call->tool->plans && call->order.path_count == 1 &&
-	       json_string_length(base) &&
-	       context_has_file_state(call->agent->history, call->order.paths[0], json_span(base));
-}
-
 /* call_tool is the call that it means, for everybody but the model. */
 static void call_take_meant(struct call *call)
 {
@@ -209,9 +200,6 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	if (!call->unreadable)
 		call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
 	json_object_del(call->args, "wait_for_previous");
-	if (agent->diff_after_edit && call->session.return_content == RETURN_FULL &&
-	    knows_base(call))
-		call->session.return_content = RETURN_DIFF;
 	call->session.shows_diffs =
 		(agent->options.interactive || agent->options.watched) && agent->options.bus;
 	gate_attach(call);
@@ -354,7 +342,7 @@ static bool wants_diff(const struct call *call)
 {
 	const json_t *asked = json_object_get(call->args, "return_content");
 
-	return call->modified || (asked ? span_eq(json_span(asked), SPAN("diff")) :
+	return call->modified || call->ran_args || (asked ? span_eq(json_span(asked), SPAN("diff")) :
 	                                  call->session.return_content == RETURN_DIFF);
 }
 
@@ -404,6 +392,20 @@ static void truncate_response(struct call *call, json_t *response)
 	agent_publish(call->agent, BUS_OUTPUT_TRUNCATED, message);
 }
 
+/* What is left of it when it has more than an answer may have. Takes the reference. */
+static json_t *fit_response(struct call *call, json_t *response)
+{
+	_cleanup_free_ char *path = NULL;
+	json_t *fit;
+
+	/* What cannot be had by another call is kept. */
+	if (answer_is_long(&call->session, response) && !(call->tool && call->tool->rest))
+		path = mask_save_whole(&call->agent->mask, call->name, call->id, response);
+	fit = answer_for_model(&call->session, call->tool, call->args, response, path);
+	json_decref(response);
+	return fit;
+}
+
 static json_t *build_answer(struct call *call)
 {
 	_cleanup_free_ char *found = context_found(call);
@@ -416,6 +418,7 @@ static json_t *build_answer(struct call *call)
 	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
 		leave_diffs_out(response);
 	truncate_response(call, response);
+	response = fit_response(call, response);
 	if (call->context)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)

@@ -69,13 +69,6 @@ char *context_first_prompt_of(const json_t *conversation);
  * nested deeper than JSON_DEPTH_MAX is not counted. */
 size_t context_weight(const json_t *value);
 
-/* ---- states of files --------------------------------------------------------- */
-
-/* Whether a conversation holds all that it takes to know a large file's content in the state
- * `sha256`: a whole content, and the diff of each edit made since, if these are few and small
- * beside it. Then the next edit need not bring the content again. */
-bool context_has_file_state(const json_t *history, const char *path, struct span sha256);
-
 /* ---- what newer results replace ---------------------------------------------- */
 
 /* File contents that a later result has made obsolete, taken out of what is sent.
@@ -161,6 +154,10 @@ struct mask_truncated {
 bool mask_truncate_output(const struct mask_options *options, const struct tool *tool,
                           const char *name, const char *call_id, json_t *result,
                           struct mask_truncated *ret);
+
+/* Writes all of a result into such a file; the caller frees its path. NULL: there is none. */
+char *mask_save_whole(const struct mask_options *options, const char *name, const char *call_id,
+                      const json_t *result);
 
 /* Replaces messages of `history` by changed copies. Returns how many results were masked, and in
  * *ret_candidates (may be NULL) the bytes of all that are old and large enough. */

@@ -29,8 +29,6 @@ struct file_state_place {
 
 enum {
 	FILE_STATES_MAX = 5000, /* of one result: apply_changes has 4,096 at most */
-	LARGE = 8192,  /* bytes; of a smaller file the content may come each time */
-	DIFFS_MAX = 8, /* then the content comes once more: a model loses count */
 };
 
 /* Whether results of the tool carry such states; by its name, or an alias. NULL: there is none. */
@@ -111,80 +109,6 @@ static bool file_states_sent(const json_t *args, const json_t *content)
 		if (same_text(json_object_get(change, "content"), content))
 			return true;
 	return false;
-}
-
-/* ---- what is known of one file ----------------------------------------------------- */
-
-struct known {
-	const char *path;
-	const json_t *sum;  /* of the state that is known; NULL: none is */
-	size_t whole;       /* bytes of the content */
-	size_t diffs, diff_bytes;
-};
-
-/* The state that a call of an editor names, by any of its names for it. */
-static const json_t *base_state_of_call(const json_t *args)
-{
-	static const char *const names[] = { "base_content_sha256", "base_sha256", "sha256" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (json_string_length(json_object_get(args, names[i])))
-			return json_object_get(args, names[i]);
-	return NULL;
-}
-
-static void learn_state(struct known *known, const struct file_state_place *place,
-                        const json_t *args)
-{
-	const json_t *sum = json_object_get(place->object, "sha256");
-	const json_t *content = json_object_get(place->object, "content");
-	const json_t *diff = json_object_get(place->result, "diff");
-
-	if (json_is_string(content) && !json_is_true(json_object_get(place->object, "truncated")) &&
-	    !json_object_get(place->object, "masked")) {
-		*known = (struct known){ known->path, sum, json_string_length(content), 0, 0 };
-	} else if (known->sum && same_text(sum, known->sum)) {
-		return; /* as it was */
-	} else if (known->sum && json_is_true(json_object_get(place->result, "success")) &&
-	           json_is_string(diff) && same_text(base_state_of_call(args), known->sum)) {
-		known->sum = sum;
-		known->diffs++;
-		known->diff_bytes += json_string_length(diff);
-	} else {
-		known->sum = NULL;
-	}
-}
-
-static void learn_part(struct known *known, const json_t *before, const json_t *part,
-                       struct file_state_place *places)
-{
-	const json_t *answer = part_get_response(part);
-	const json_t *args;
-	size_t count;
-
-	if (!answer || !file_states_in(json_string_value(json_object_get(answer, "name"))))
-		return;
-	args = file_states_call(before, json_span(json_object_get(answer, "id")));
-	count = file_states_of(json_object_get(answer, "response"), places, FILE_STATES_MAX);
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(json_string_value(json_object_get(places[i].object, "file_path")),
-		            known->path))
-			learn_state(known, &places[i], args);
-}
-
-bool context_has_file_state(const json_t *history, const char *path, struct span sha256)
-{
-	_cleanup_free_ struct file_state_place *places =
-		mem_alloc(FILE_STATES_MAX, sizeof(*places));
-	struct known known = { .path = path };
-	size_t i, k;
-	json_t *message, *part;
-
-	json_array_foreach((json_t *)history, i, message)
-		json_array_foreach(json_object_get(message, "parts"), k, part)
-			learn_part(&known, i ? json_array_get(history, i - 1) : NULL, part, places);
-	return known.sum && span_eq(json_span(known.sum), sha256) && known.whole >= LARGE &&
-	       known.diffs < DIFFS_MAX && known.diff_bytes * 2 < known.whole;
 }
 
 /* ---- what newer results replace ---------------------------------------------- */
@@ -578,6 +502,16 @@ static json_t *masked_response(const json_t *response, const char *path)
 	return kept;
 }
 
+char *mask_save_whole(const struct mask_options *options, const char *name, const char *call_id,
+                      const json_t *result)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!json_print(&text, result, 1))
+		return NULL;
+	return save_output(options, name, call_id, ".json", buf_view(&text));
+}
+
 static bool mask_one(const struct mask_options *options, json_t *history, size_t message_index,
                      size_t part_index)
 {
@@ -585,15 +519,11 @@ static bool mask_one(const struct mask_options *options, json_t *history, size_t
 	json_t *part = json_array_get(json_object_get(message, "parts"), part_index);
 	const json_t *answer = part_get_response(part);
 	const json_t *response = json_object_get(answer, "response");
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	_cleanup_free_ char *path = NULL;
 	json_t *parts, *new_answer;
 
-	if (!json_print(&text, response, 1))
-		return false;
-	path = save_output(options, json_string_value(json_object_get(answer, "name")),
-	                   json_string_value(json_object_get(answer, "id")), ".json",
-	                   buf_view(&text));
+	path = mask_save_whole(options, json_string_value(json_object_get(answer, "name")),
+	                       json_string_value(json_object_get(answer, "id")), response);
 	if (!path)
 		return false;
 	new_answer = json_copy((json_t *)answer);

@@ -15,6 +15,7 @@
 #include "config/extensions.h"
 #include "config/home.h"
 #include "data/json.h"
+#include "tool/answer.h"
 #include "worker/job/job.h"
 #include "worker/provider.h"
 
@@ -134,10 +135,11 @@ static void open_services(struct host *host)
 
 static enum return_content return_content_setting(const struct settings *settings)
 {
-	const char *word = settings_string(settings, "hasp.returnContent", "full");
+	const char *word = settings_string(settings, "hasp.returnContent", "new");
 
 	return strcmp(word, "diff") == 0 ? RETURN_DIFF :
-	       strcmp(word, "none") == 0 ? RETURN_NONE : RETURN_FULL;
+	       strcmp(word, "none") == 0 ? RETURN_NONE :
+	       strcmp(word, "full") == 0 ? RETURN_FULL : RETURN_NEW;
 }
 
 /* The highest "version" that a history names: new ones go on from there. What a session's file
@@ -245,6 +247,8 @@ void host_open_tools(struct host *host)
 	host->chat.session.jobs = host->jobs;
 	host->chat.session.tools = host->chat.tools;
 	host->chat.session.return_content = return_content_setting(settings);
+	host->chat.session.answer_tokens = (size_t)settings_integer(settings, "hasp.answerTokens",
+	                                                            ANSWER_TOKENS_DEFAULT);
 	open_ignores(host);
 	open_commands(host);
 	session_raise_version(&host->chat.session, highest_version(host->chat.history, 0));

@@ -208,13 +208,16 @@ static bool names_image(const char *path)
 
 static json_t *read_path(const struct building *building, const char *path)
 {
+	/* What the user names is not held to the budget of answers. */
+	struct session session = *building->session;
 	json_auto_t *arguments = json_object();
 
+	session.answer_tokens = 0;
 	json_object_set_new(arguments, "paths", json_pack("[o]", json_text(span_str(path))));
 	if (names_image(path))
 		json_object_set_new(arguments, "max_total_bytes",
 		                    json_integer((json_int_t)(2 * LIMIT_MEDIA_BYTES)));
-	return tool_call(building->session, "read_many_files", arguments);
+	return tool_call(&session, "read_many_files", arguments);
 }
 
 /* Whether nothing has this name. */

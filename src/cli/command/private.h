@@ -113,6 +113,9 @@ void agent_signal_die(void);
 /* ---- hooks around calls that no agent makes (hooked_calls.c) ---- */
 
 struct command_hooks;
+/* The value of --answer-tokens; *ret stays as it is without that flag. INVALID_ARGUMENT. */
+bool command_answer_tokens(const struct invocation *invocation, size_t *ret, struct err *err);
+
 /* Those of the user, and of the project (--root, else the current folder) as far as they are
  * trusted; what is wrong with them is printed. `cancel` is borrowed, or NULL. FILE_NOT_FOUND, and
  * the errors of settings_load. */

@@ -20,6 +20,7 @@
 #include "cli/view/output.h"
 #include "mcp/offer/serve.h"
 #include "mcp/transport/transport.h"
+#include "tool/answer.h"
 
 /* The bearer token of `hasp serve mcp --http`. */
 
@@ -250,6 +251,9 @@ static bool make_serve(struct service *service, struct err *err)
 		.open_data = &service->confinement,
 	};
 
+	options.answer_tokens = ANSWER_TOKENS_DEFAULT;
+	if (!command_answer_tokens(invocation, &options.answer_tokens, err))
+		return false;
 	if (invocation_has(invocation, FLAG_HOOKS)) {
 		if (!command_hooks_open(invocation, NULL, &service->hooks, err))
 			return false;
@@ -259,7 +263,10 @@ static bool make_serve(struct service *service, struct err *err)
 	}
 	service->sentences = confinement_sentences(&service->confinement);
 	options.confinement = service->sentences;
-	if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "diff"))
+	options.return_content = RETURN_NEW;
+	if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "full"))
+		options.return_content = RETURN_FULL;
+	else if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "diff"))
 		options.return_content = RETURN_DIFF;
 	else if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "none"))
 		options.return_content = RETURN_NONE;

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
@@ -23,6 +24,7 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "policy/policy.h"
+#include "tool/answer.h"
 #include "tool/tool.h"
 #include "worker/job/job.h"
 
@@ -426,6 +428,7 @@ struct single_call {
 	struct session *session;
 	struct live *live;           /* NULL: its output is not shown as it comes */
 	struct command_hooks *hooks; /* NULL: none run */
+	size_t answer_tokens;        /* the budget of the answer; 0: none */
 };
 
 static void single_output(void *data, enum run_stream stream, struct span bytes)
@@ -448,6 +451,36 @@ static void single_after(void *data, const struct tool *tool, const json_t *argu
 	command_hooks_after(single->hooks, single->session, tool, arguments, result);
 }
 
+bool command_answer_tokens(const struct invocation *invocation, size_t *ret, struct err *err)
+{
+	const char *text = invocation_value(invocation, FLAG_ANSWER_TOKENS);
+	char *end;
+	unsigned long tokens;
+
+	if (!text)
+		return true;
+	tokens = strtoul(text, &end, 10);
+	if (!ascii_is_digit(text[0]) || *end || tokens > LIMIT_ANSWER_TOKENS)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "--answer-tokens takes a number, 0 to %zu, not \"%s\".",
+		               LIMIT_ANSWER_TOKENS, text);
+	*ret = tokens;
+	return true;
+}
+
+/* What is printed: all of it, or what a model would get. Takes the result over. */
+static json_t *answer_to_print(const struct invocation *invocation, const struct session *session,
+                               const struct tool *tool, const json_t *arguments, json_t *result)
+{
+	json_t *answer;
+
+	if (!invocation_has(invocation, FLAG_ANSWER_TOKENS))
+		return result;
+	answer = answer_for_model(session, tool, arguments, result, NULL);
+	json_decref(result);
+	return answer;
+}
+
 /* The call, with what a command needs: a place for it among jobs, which end with it, and for people
  * its output as it comes. */
 static json_t *run_tool(const struct invocation *invocation, const struct tool *tool,
@@ -466,6 +499,9 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	session.hooks.cancel_fd = cancel_fd(cancel);
 	session.hooks.data = single;
 	session.one_call = true;
+	if (invocation_has(invocation, FLAG_ANSWER_TOKENS))
+		session.return_content = RETURN_NEW;
+	session.answer_tokens = single->answer_tokens;
 	if (single->live && tool->kind == TOOL_KIND_EXECUTE)
 		session.hooks.output = single_output;
 	if (single->hooks) {
@@ -474,6 +510,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	}
 	result = tool_call(&session, tool_find(invocation_positional(invocation, 0)) ?
 	                             invocation_positional(invocation, 0) : tool->name, arguments);
+	result = answer_to_print(invocation, &session, tool, arguments, result);
 	jobs_free(jobs);
 	session_release(&session);
 	return result;
@@ -494,6 +531,8 @@ static int tool_command_call(const struct invocation *invocation, const struct t
 	json_t *result;
 	bool failed, shown;
 
+	if (!command_answer_tokens(invocation, &single.answer_tokens, &err))
+		return output_fail(&err, CLI_USAGE);
 	if (!cancel_init(&cancel, &err))
 		return output_fail(&err, CLI_FAILED);
 	agent_signals_install(&cancel);

@@ -239,7 +239,7 @@ static const struct command agent_command = {
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 static const char *const protocol_choices[] = { "mcp", NULL };
 static const char *const confirm_choices[] = { "never", "commands", "edits", "all", NULL };
-static const char *const content_choices[] = { "full", "diff", "none", NULL };
+static const char *const content_choices[] = { "new", "full", "diff", "none", NULL };
 static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
 static const char *const tty_choices[] = { "auto", "always", "never", NULL };
 static const char *const shell_choices[] = { "bash", "zsh", "fish", NULL };
@@ -276,6 +276,13 @@ static const struct flag tool_flags[] = {
 	  .help = "colour the view for people: auto, always or never",
 	  .man = "Colours the view for people: auto (the default: on a terminal that has colours, "
 		 "unless NO_COLOR is set), always or never." },
+	{ .id = FLAG_ANSWER_TOKENS, .name = "answer-tokens",
+	  .value = { "N", COMPLETE_NOTHING, NULL },
+	  .help = "print what a model would get, in at most N tokens (0: of any size)",
+	  .man = "Prints what a model would get of the result, in at most N tokens of about 4 "
+		 "bytes (0: of any size): an edit's answer without what the caller knows, long "
+		 "lists and texts cut, with a sentence that says how to get the rest. Without "
+		 "this flag the result is whole." },
 	HOOKS_FLAG("the call"),
 	DURABILITY_FLAG,
 	SANDBOX_FLAGS("the tool"),
@@ -354,9 +361,14 @@ static const struct flag serve_flags[] = {
 		 "exactly that or nothing. A client without elicitation can then do neither." },
 	{ .id = FLAG_RETURN_CONTENT, .name = "return-content",
 	  .value = { "WHAT", COMPLETE_CHOICE, content_choices },
-	  .help = "what edits return by default: full, diff or none",
-	  .man = "What an edit returns when the call does not say: the full new content (the "
-		 "default), a diff, or none. Less saves the model's context." },
+	  .help = "what edits return by default: new, full, diff or none",
+	  .man = "What an edit returns when the call does not say: what the client has not got "
+		 "yet (new, the default), the full new content, a diff, or none." },
+	{ .id = FLAG_ANSWER_TOKENS, .name = "answer-tokens",
+	  .value = { "N", COMPLETE_NOTHING, NULL },
+	  .help = "most tokens of an answer (default: 12000; 0: no limit)",
+	  .man = "Most tokens of an answer, about 4 bytes each (default: 12000; 0: no limit). "
+		 "What does not fit is left out, and the answer says how to get it." },
 	{ .id = FLAG_OUTPUT_SCHEMAS, .name = "output-schemas",
 	  .help = "send every client the schemas of results (for clients that check them)",
 	  .man = "Adds to each tool in tools/list the schema of its results, for clients that "

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/offer/internal.h"
+#include "tool/answer.h"
 
 /* ---- denials ----------------------------------------------------------------- */
 
@@ -308,7 +309,13 @@ static void work_answer(struct work *work, json_t *result, struct paper *paper)
 	const struct names *names = &work->offered->serve->names;
 	const char *level = opened_level(work->opened);
 
+	json_t *whole = result;
+
 	denied_log(work->call, result);
+	result = answer_for_model(conversation_session(work->conversation),
+	                          work->offered->item->tool, mcp_call_arguments(work->call), whole,
+	                          NULL);
+	json_decref(whole);
 	if (!result_print(result, names, level, &paper->raw, &paper->text)) {
 		buf_release(&paper->raw);
 		buf_release(&paper->text);

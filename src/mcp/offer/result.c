@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "data/json.h"
+#include "tool/answer.h"
 
 static const char media_message[] = "The content is the block of this answer that follows.";
 static const char media_many_message[] =
@@ -75,6 +76,8 @@ static void rewrite_sentences(json_t *result, const struct names *names)
 	json_t *error = json_object_get(result, "error");
 
 	rewrite_member(result, "message", names);
+	rewrite_member(result, ANSWER_LEFT_OUT, names);
+	rewrite_member(json_object_get(result, "latest_file_state"), "content_omitted", names);
 	if (error) {
 		rewrite_member(error, "message", names);
 		rewrite_member(error, "advice", names);

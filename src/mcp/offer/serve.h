@@ -96,6 +96,7 @@ struct serve_options {
 	} confirm;
 	const char *confinement; /* NULL, or sentences that tell the model how it is confined */
 	enum return_content return_content;
+	size_t answer_tokens;    /* the budget of an answer (tool/answer.h); 0: none */
 	/* Hooks around each call, as before and after of call_hooks (tool/tool.h) have them, for a
 	 * call of `session`; on threads that may wait. NULL: there are none. */
 	json_t *(*before)(void *data, struct session *session, const struct tool *tool,

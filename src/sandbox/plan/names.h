@@ -65,6 +65,10 @@ bool names_leads_to_obeyed(const char *rel);
 void names_obeyed_first(bool ret[static 256]);
 /* A folder that package managers fill (node_modules): what is in it is not looked at. */
 bool names_is_packages(struct span name);
+/* Whether the path, relative to any folder, is called like one that holds a secret: a credential
+ * store of a home folder (names_home) that lies in it (".npmrc", "backup/.aws/credentials"), or a
+ * private key by its name ("id_rsa", "server.pem"). Letters count in either case. */
+bool names_hold_secret(const char *rel);
 /* Relative to a git folder (.git, .git/modules/x, a bare repository). */
 struct sandbox_names names_git(void);
 /* Relative to a linked worktree's own folder (.git/worktrees/x). */

@@ -3,6 +3,7 @@
  * them. */
 #include "sandbox/plan/names.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -717,6 +718,37 @@ static const struct sandbox_variable variables[] = {
 struct sandbox_names names_home(void)
 {
 	return (struct sandbox_names){ home, ARRAY_LEN(home) };
+}
+
+/* Files of keys, wherever they lie: exact names, and endings of names ("*.pem"). Sources:
+ * ssh-keygen(1), OpenSSL's and Java's documents, KeePass. */
+static const char *const key_files[] = {
+	"id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "*.pem",
+	"*.key", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx", ".env", ".env.*",
+	".htpasswd",
+};
+
+bool names_hold_secret(const char *rel)
+{
+	const char *slash = strrchr(rel, '/'), *name = slash ? slash + 1 : rel;
+
+	for (size_t i = 0; i < ARRAY_LEN(key_files); i++)
+		if (fnmatch(key_files[i], name, FNM_CASEFOLD) == 0)
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(home); i++) {
+		const char *at = rel;
+
+		if (home[i].reason != SANDBOX_REASON_CREDENTIALS)
+			continue;
+		while ((at = strcasestr(at, home[i].path))) {
+			const char after = at[strlen(home[i].path)];
+
+			if ((at == rel || at[-1] == '/') && (!after || after == '/'))
+				return true;
+			at++;
+		}
+	}
+	return false;
 }
 
 struct sandbox_names names_own(void)

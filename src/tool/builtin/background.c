@@ -138,6 +138,7 @@ static json_t *run_list_background_processes(struct session *session, const json
 const struct tool tool_list_background_processes = {
 	.name = "list_background_processes",
 	.title = "List background commands",
+	.rest = "Ask for one command by its pid with read_background_output.",
 	.kind = TOOL_KIND_READ,
 	.description = list_background_processes_description,
 	.arguments_schema = list_background_processes_arguments_schema,
@@ -259,6 +260,7 @@ static const char *const undeclared[] = { "delay_ms", NULL };
 const struct tool tool_read_background_output = {
 	.name = "read_background_output",
 	.title = "Read a command's output",
+	.rest = "Ask for fewer lines.",
 	.kind = TOOL_KIND_READ,
 	.parameter_aliases = read_background_output_parameter_aliases,
 	.description = read_background_output_description,

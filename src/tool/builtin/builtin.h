@@ -158,7 +158,7 @@ extern const struct tool tool_exit_plan_mode;
 	"line_endings": {"type": "string", "enum": ["lf", "crlf", "mixed", "none"]})
 
 #define RESULT_STATE SCHEMA( \
-	{"type": "object", "required": ["file_path", "version", "sha256", "content"], \
+	{"type": "object", "required": ["file_path", "version", "sha256"], \
 		"additionalProperties": false, "properties": { \
 		"file_path": {"type": ["string", "null"]}, \
 		"version": {"type": "integer", "description": "Higher is later in this session."}, \
@@ -166,6 +166,13 @@ extern const struct tool tool_exit_plan_mode;
 			"Of the bytes on disk; null when there is no file or it cannot be read."}, \
 		"content": {"type": ["string", "null"], "description": \
 			"The text; null when there is none, it is not text, or not asked for."}, \
+		"content_omitted": {"type": "string", "description": \
+			"In place of content: why, and where it is."}, \
+		"changed": {"type": "string", "description": \
+			"What is new to you, as a diff; long lines are cut."}, \
+		"excerpt": {"type": "object", "required": ["start_line", "content"], \
+			"additionalProperties": false, "properties": { \
+			"start_line": {"type": "integer"}, "content": {"type": "string"}}}, \
 		"exists": {"type": "boolean", \
 			"description": "Present and false: no such file."}, ) \
 		RESULT_FORM SCHEMA(}})
@@ -192,6 +199,7 @@ extern const struct tool tool_exit_plan_mode;
 		"stated_line": {"type": ["integer", "null"]}, "matched": {"type": "string"}, \
 		"settled_by": {"type": "string"}, "added": {"type": "integer"}, \
 		"removed": {"type": "integer"}}}}, \
+	"hunks_total": {"type": "integer", "description": "If more than the list has."}, \
 	"diff": {"type": "string"}, \
 	"rebased": {"type": "object", "required": ["id", "diff"], "additionalProperties": false, \
 		"description": \

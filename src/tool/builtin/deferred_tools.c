@@ -218,6 +218,7 @@ static json_t *run_search_tools(struct session *session, const json_t *arguments
 const struct tool tool_search_tools = {
 	.name = "search_tools",
 	.title = "Find tools",
+	.rest = "Search with words that fewer tools have.",
 	.kind = TOOL_KIND_SEARCH,
 	.description = search_tools_description,
 	.arguments_schema = search_tools_arguments_schema,

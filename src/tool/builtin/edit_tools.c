@@ -76,6 +76,7 @@ static const char *const safe_patch_undeclared[] = { "literal", "dry_run", NULL 
 const struct tool tool_safe_patch = {
 	.name = "safe_patch",
 	.title = "Safe patch",
+	.rest = "read_file shows the file as it is.",
 	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = safe_patch_parameter_aliases,
 	.description = safe_patch_description,
@@ -150,6 +151,7 @@ static const char *const update_file_undeclared[] =
 const struct tool tool_update_file = {
 	.name = "update_file",
 	.title = "Update file",
+	.rest = "read_file shows the file as it is.",
 	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = update_file_parameter_aliases,
 	.description = update_file_description,
@@ -224,6 +226,7 @@ static const char *const write_file_undeclared[] = {
 const struct tool tool_write_file = {
 	.name = "write_file",
 	.title = "Write file",
+	.rest = "read_file shows the file as it is.",
 	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = write_file_parameter_aliases,
 	.description = write_file_description,
@@ -301,7 +304,7 @@ static const char result_schema[] = SCHEMA(
 	"message": {"type": "string"},
 	"dry_run": {"type": "boolean"},
 	"changes": {"type": "array", "items": {"type": "object",
-		"required": ["kind", "success", "message", "latest_file_state"],
+		"required": ["latest_file_state"],
 		"additionalProperties": false, "properties": {
 		"kind": {"type": "string"},
 		"moved_from": {"type": "string"}, ) RESULT_EDIT SCHEMA(}}}, )
@@ -395,6 +398,7 @@ static json_t *changes_succeeded(const struct editor *editor, const struct chang
 		                   "written." :
 		           already ?
 		                   "All %zu changes were made; %zu of them had been made already." :
+		           count == 1 ? "The change was made." :
 		                   "All %zu changes were made.", count, already);
 
 	json_object_set_new(object, "success", json_true());
@@ -447,6 +451,7 @@ static const char *const apply_changes_undeclared[] =
 const struct tool tool_apply_changes = {
 	.name = "apply_changes",
 	.title = "Apply changes",
+	.rest = "read_file shows each file as it is.",
 	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = apply_changes_parameter_aliases,
 	.description = apply_changes_description,

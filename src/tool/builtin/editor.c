@@ -9,6 +9,7 @@
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/private.h"
+#include "tool/answer.h"
 #include "tool/history.h"
 #include "tool/rebase.h"
 #include "tool/spelling.h"
@@ -124,9 +125,10 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 #define MADE_ADVICE \
 	"Do not make this edit again: the file has it. Base the next edit on latest_file_state."
 
-/* The sentence for a person or model; owned by the caller. */
+/* The sentence for a person or model; owned by the caller. `brief`: without what the call asked
+ * for. */
 static char *editor_message(const struct change *change, const struct change_result *result,
-                            bool dry_run)
+                            bool dry_run, bool brief)
 {
 	struct buf out = BUF_INIT(8192);
 
@@ -141,7 +143,7 @@ static char *editor_message(const struct change *change, const struct change_res
 	else
 		buf_str(&out, result->created ? successes[change->kind].created :
 		                                successes[change->kind].done);
-	if (change->kind == CHANGE_UPDATE && result->replaced)
+	if (change->kind == CHANGE_UPDATE && result->replaced && !(brief && result->replaced == 1))
 		buf_printf(&out, " %zu place%s replaced.", result->replaced,
 		           result->replaced == 1 ? " was" : "s were");
 	describe_hunks(&out, result);
@@ -155,40 +157,6 @@ static char *editor_message(const struct change *change, const struct change_res
 
 /* From a change's result to JSON. */
 
-static void put_form(json_t *object, const struct text_form *form)
-{
-	if (form->encoding[0])
-		json_object_set_new(object, "encoding", json_cstr(form->encoding));
-	if (form->line_endings)
-		json_object_set_new(object, "line_endings", json_cstr(form->line_endings));
-}
-
-/* The object that keeps a model in step: every exit of an editor has one. `content` is
- * NULL when it is not wanted or not text. */
-static json_t *state_json(struct session *session, const char *path,
-                          const struct file_state *state, const struct buf *content,
-                          const struct text_form *form)
-{
-	json_t *object = json_object();
-	bool exists = state && state->exists;
-	const char *shown = state && state->path ? state->path : path;
-
-	json_object_set_new(object, "file_path", json_name(shown));
-	json_object_set_new(object, "version", json_size(session_next_version(session)));
-	json_object_set_new(object, "sha256", exists ? json_sha256(&state->sha256) : json_null());
-	json_object_set_new(object, "content",
-	                    exists && content ? json_text(buf_view(content)) : json_null());
-	if (state && !state->exists)
-		json_object_set_new(object, "exists", json_false());
-	if (exists) {
-		put_form(object, form);
-		history_showed(session, &state->sha256);
-	}
-	if (exists && content)
-		rebase_keep(session, &state->sha256, json_object_get(object, "content"));
-	return object;
-}
-
 /* What a dry run would write. It has no version: nothing was read or written as it. */
 static json_t *planned_json(const struct editor *editor, const struct change_result *result)
 {
@@ -201,9 +169,12 @@ static json_t *planned_json(const struct editor *editor, const struct change_res
 	                    state->exists ? json_sha256(&state->sha256) : json_null());
 	json_object_set_new(object, "content",
 	                    full ? json_text(buf_view(&result->content)) : json_null());
-	put_form(object, &result->form);
+	answer_put_form(object, &result->form, /* brief= */ false);
 	return object;
 }
+
+/* Hunks that a result lists; of more there is only their number. */
+enum { HUNKS_SHOWN = 64 };
 
 static json_t *hunk_json(const struct patch_hunk_report *hunk)
 {
@@ -334,62 +305,67 @@ static void put_success(json_t *object, const struct editor *editor,
 	put_size(object, "replaced", result->replaced);
 	if (result->hunk_count) {
 		hunks = json_array();
-		for (size_t i = 0; i < result->hunk_count; i++)
+		for (size_t i = 0; i < result->hunk_count && i < HUNKS_SHOWN; i++)
 			json_array_append_new(hunks, hunk_json(&result->hunks[i]));
 		json_object_set_new(object, "hunks", hunks);
+		if (result->hunk_count > HUNKS_SHOWN)
+			json_object_set_new(object, "hunks_total", json_size(result->hunk_count));
 	}
-	if (editor->options.want_diff)
+	if (editor->shows_diff)
 		json_object_set_new(object, "diff", json_text(buf_view(&result->diff)));
+}
+
+/* Whether something was made that the call does not say in these words: a hunk that was placed by
+ * white space, line endings that were adapted, ... */
+static bool is_other_than_sent(const struct change *change, const struct change_result *result)
+{
+	for (size_t i = 0; i < result->hunk_count; i++)
+		if (result->hunks[i].match != PATCH_MATCH_EXACT)
+			return true;
+	return result->note[0] && change->kind != CHANGE_WRITE && change->kind != CHANGE_CREATE &&
+	       !result->already;
+}
+
+/* The line that a refusal is about. */
+static size_t line_at_fault(const struct change_result *result)
+{
+	const struct patch_failure *failure = &result->failure;
+
+	return failure->found_line      ? failure->found_line :
+	       result->match_lines[0]   ? result->match_lines[0] :
+	       failure->candidate_count ? failure->candidates[0].line : 0;
 }
 
 /* What is on disk after the call; a dry run that went well left it as it was. */
 static json_t *latest_state(const struct editor *editor, const struct change *change,
                             const struct change_result *result)
 {
-	bool planned = result->done && editor->options.dry_run;
-	bool with_content = result->content_is_text && !planned &&
-	                    (result->done ? editor->content == RETURN_FULL :
-	                                    editor->content != RETURN_NONE);
-	const struct file_state *state = planned ? &result->before : &result->state;
+	const bool planned = editor->options.dry_run;
+	const struct file_state *state = result->done && planned ? &result->before :
+	                                                           &result->state;
+	const struct answer_about about = {
+		.path = change->path,
+		.before = result->done ? &result->before : NULL,
+		.state = result->state_known ? state : NULL,
+		.form = result->done && planned ? &result->before_form : &result->form,
+		.content = result->content_is_text ? &result->content : NULL,
+		.mode = result->done ? editor->content : editor->refused_content,
+		.done = result->done,
+		.planned = planned,
+		/* A diff is asked for where a hook has rewritten the call, too (call.c). */
+		.sent_whole = result->created || (editor->content != RETURN_DIFF &&
+		                                  (change->kind == CHANGE_WRITE ||
+		                                   change->kind == CHANGE_CREATE)),
+		.other_than_sent = is_other_than_sent(change, result),
+		.diff = buf_view(&result->diff),
+		.line = line_at_fault(result),
+	};
 
-	if (result->done && !planned && result->content_is_text && !with_content) {
-		json_auto_t *text = json_text(buf_view(&result->content));
+	json_t *object = answer_state(editor->session, &about);
 
-		rebase_keep(editor->session, &state->sha256, text);
-	}
-	return state_json(editor->session, change->path, result->state_known ? state : NULL,
-	                  with_content ? &result->content : NULL,
-	                  planned ? &result->before_form : &result->form);
-}
-
-/* Whether the conversation has all of what is on disk now: it wrote it, is shown it, or changed
- * what it had whole.  A diff of a part is not the whole. */
-static bool has_all_of(const struct editor *editor, const struct change *change,
-                       const struct change_result *result)
-{
-	const char *path = result->before.path ? result->before.path : result->state.path;
-	struct sha256 seen;
-
-	if (change->kind == CHANGE_WRITE || change->kind == CHANGE_CREATE || result->created)
-		return true;
-	if (editor->content == RETURN_FULL && result->content_is_text)
-		return true;
-	return path && session_seen(editor->session, path, &seen) &&
-	       sha256_eq(&seen, &result->before.sha256);
-}
-
-static void remember_state(const struct editor *editor, const struct change *change,
-                           const struct change_result *result)
-{
-	const bool whole = has_all_of(editor, change, result);
-
-	if (!result->done || editor->options.dry_run || !result->state_known ||
-	    !result->state.exists || !result->state.path)
-		return;
-	if (whole)
-		session_saw(editor->session, result->state.path, &result->state.sha256);
-	else if (change->base)
-		session_met(editor->session, result->state.path, &result->state.sha256);
+	if (about.state && state->exists)
+		history_showed(editor->session, &state->sha256);
+	return object;
 }
 
 /* Whether the change was made, and the file is another than before it. */
@@ -430,7 +406,8 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
 	json_t *object = json_object(), *rebased = NULL;
-	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run);
+	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run,
+	                                            editor->content == RETURN_NEW);
 	_cleanup_buf_ struct buf message = BUF_INIT(16384);
 	bool made = result->already;
 	json_t *state;
@@ -447,7 +424,6 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	json_object_set_new(object, "message", json_text(buf_view(&message)));
 	state = latest_state(editor, change, result);
 	json_object_set_new(object, "latest_file_state", state);
-	remember_state(editor, change, result);
 	remember_edit(editor, change, result, state);
 	if (made)
 		json_object_set_new(object, "already_applied", json_true());
@@ -465,29 +441,6 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	return object;
 }
 
-void editor_explain(struct session *session, const json_t *arguments, json_t *failure)
-{
-	struct span name = argument_span(arguments, "file_path");
-	const char *path = name.len && strlen(name.data) == name.len ? name.data : NULL;
-	struct read_request request = { .path = path, .whole = true };
-	struct read_result read = { 0 };
-	struct err err = ERR_INIT;
-	bool ok = path && session->provider->ops->read(session->provider, &request, &read, &err);
-	bool missing = err.code == ERR_FILE_NOT_FOUND;
-	bool wanted = session->return_content != RETURN_NONE;
-	struct text_form form = { .line_endings = ok ? read.line_endings : NULL };
-	json_t *state;
-
-	if (ok)
-		snprintf(form.encoding, sizeof(form.encoding), "%s", read.encoding);
-	state = state_json(session, path, read.state.exists || missing ? &read.state : NULL,
-	                   ok && wanted ? &read.content : NULL, &form);
-	json_object_set_new(failure, "latest_file_state", state);
-	read_result_release(&read);
-}
-
-/* ---- calls ------------------------------------------------------------------- */
-
 static enum return_content asked_return_content(const struct session *session,
                                                 const json_t *arguments)
 {
@@ -502,17 +455,57 @@ static enum return_content asked_return_content(const struct session *session,
 	return session->return_content;
 }
 
+/* What a refusal carries: a plan's "diff" says nothing of it. */
+static enum return_content refused_content(const struct session *session, const json_t *arguments)
+{
+	const enum return_content asked = asked_return_content(session, arguments);
+
+	return asked == RETURN_DIFF ? session->return_content == RETURN_NEW ? RETURN_NEW :
+	                                                                      RETURN_DIFF :
+	                              asked;
+}
+
+void editor_explain(struct session *session, const json_t *arguments, json_t *failure)
+{
+	struct span name = argument_span(arguments, "file_path");
+	const char *path = name.len && strlen(name.data) == name.len ? name.data : NULL;
+	struct read_request request = { .path = path, .whole = true };
+	struct read_result read = { 0 };
+	struct err err = ERR_INIT;
+	bool ok = path && session->provider->ops->read(session->provider, &request, &read, &err);
+	bool missing = err.code == ERR_FILE_NOT_FOUND;
+	struct text_form form = { .line_endings = ok ? read.line_endings : NULL };
+	const bool wanted = session->return_content != RETURN_NONE;
+	const struct answer_about about = {
+		.path = path,
+		.state = read.state.exists || missing ? &read.state : NULL,
+		.form = &form,
+		.content = ok && wanted ? &read.content : NULL,
+		.mode = refused_content(session, arguments),
+	};
+
+	if (ok)
+		snprintf(form.encoding, sizeof(form.encoding), "%s", read.encoding);
+	json_object_set_new(failure, "latest_file_state", answer_state(session, &about));
+	read_result_release(&read);
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
 void editor_init(struct editor *editor, struct session *session, const json_t *arguments)
 {
 	*editor = (struct editor){
 		.session = session,
 		.content = asked_return_content(session, arguments),
+		.refused_content = refused_content(session, arguments),
 		.alone = true,
 	};
 	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
 	editor->options.want_content = editor->content != RETURN_NONE;
-	editor->options.want_diff = session->shows_diffs || editor->content == RETURN_DIFF ||
-	                            (editor->options.dry_run && editor->content == RETURN_FULL);
+	editor->shows_diff = session->shows_diffs || editor->content == RETURN_DIFF ||
+	                     (editor->options.dry_run && editor->content != RETURN_NONE);
+	/* It also says what of the file is seen. */
+	editor->options.want_diff = editor->shows_diff || !editor->options.dry_run;
 	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
 }
 
@@ -580,12 +573,12 @@ struct change editor_change(const json_t *arguments, enum change_kind kind, stru
 
 /* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage, if
  * the file is in that state; false if it cannot. */
-static bool take_seen(const struct editor *editor, struct change *change,
+static bool take_seen_base(const struct editor *editor, struct change *change,
                       const struct change_result *result, struct sha256 *storage)
 {
 	if (result->err.code != ERR_BASE_REQUIRED || change->kind != CHANGE_WRITE ||
 	    !result->state_known || !result->state.exists || !result->state.path ||
-	    !session_seen(editor->session, result->state.path, storage) ||
+	    !seen_may_write(editor->session, result->state.path, storage) ||
 	    !sha256_eq(storage, &result->state.sha256))
 		return false;
 	change->base = storage;
@@ -597,8 +590,7 @@ static void note_seen(struct change_result *result)
 {
 	if (result->done && !result->note[0])
 		snprintf(result->note, sizeof(result->note),
-		         "The call named no base_content_sha256: the state that this session last "
-		         "read or wrote was taken, which was what is on disk.");
+		         "Base: the state you last read or wrote.");
 }
 
 /* ---- bases that the session keeps -------------------------------------------- */
@@ -627,7 +619,7 @@ static void guess_base(const struct editor *editor, struct change *change, struc
 		return;
 	if (editor->session->one_call)
 		change->base = NULL;
-	else if (path && session_has_met(editor->session, path, storage))
+	else if (path && seen_met(editor->session, path, storage))
 		change->base = storage;
 }
 
@@ -638,7 +630,7 @@ static bool find_base(const struct editor *editor, struct change *change,
 	if (change->base != &seen_base || result->err.code != ERR_STATE_MISMATCH ||
 	    !result->state_known || !result->state.exists || !result->state.path)
 		return false;
-	if (session_has_met(editor->session, result->state.path, storage)) {
+	if (seen_met(editor->session, result->state.path, storage)) {
 		change->base = storage;
 		return true;
 	}
@@ -654,7 +646,7 @@ static void meet_refused(const struct editor *editor, const struct change_result
 {
 	if (!result->done && editor->content != RETURN_NONE && result->state_known &&
 	    result->state.exists && result->state.path)
-		session_met(editor->session, result->state.path, &result->state.sha256);
+		seen_meet(editor->session, result->state.path, &result->state.sha256);
 }
 
 static bool edit_once(const struct editor *editor, const struct change *changes, size_t count,
@@ -686,7 +678,7 @@ bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *
 	}
 	ok = edit_once(editor, changes, count, results, err);
 	for (size_t i = 0; i < count && !ok; i++) {
-		taken[i] = take_seen(editor, &changes[i], &results[i], &hashes[i]);
+		taken[i] = take_seen_base(editor, &changes[i], &results[i], &hashes[i]);
 		again = find_base(editor, &changes[i], &results[i], &hashes[i]) || taken[i] ||
 		        again;
 	}
@@ -858,7 +850,7 @@ json_t *editor_end(struct session *session, const json_t *arguments, void *data)
 	begun->editor.session = session;
 	if (!provider->ops->edit_end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
 		result->err = err;
-	if (!take_seen(&begun->editor, &begun->change, result, &begun->hash)) {
+	if (!take_seen_base(&begun->editor, &begun->change, result, &begun->hash)) {
 		json = editor_result(&begun->editor, &begun->change, result);
 	} else if (session->hooks.not_at_once) {
 		*session->hooks.not_at_once = true;

@@ -20,7 +20,9 @@
 
 struct editor {
 	struct session *session;
-	enum return_content content;
+	enum return_content content;         /* of a success */
+	enum return_content refused_content; /* of a refusal */
+	bool shows_diff;                     /* the result has the diff as a member */
 	struct edit_options options;
 	bool alone; /* the call has one change of this file: it may be offered anew
 	             * (tool/rebase.h) */
@@ -37,13 +39,13 @@ enum change_kind editor_kind(const json_t *arguments);
 
 /* tool.run, .begin and .end of a tool with one change.  An existing file that is to be written
  * without a base is written all the same if it is in the state that the session last had whole
- * (session_seen). */
+ * (seen_may_write). */
 json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind);
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
 json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
 
 /* Makes the changes, as provider->ops->edit does, and once more where a base is the session's: that
- * of a write that names none (session_seen), and BASE_SEEN (session_met); hashes[i] is for the base
+ * of a write that names none (seen_may_write), and BASE_SEEN (seen_met); hashes[i] is for the base
  * of change `i`.  What was refused on a base that the session keeps counts as met, since the result
  * shows it. */
 bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *hashes,

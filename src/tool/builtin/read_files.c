@@ -5,16 +5,19 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "sandbox/plan/names.h"
 #include "search/rules/glob.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/private.h"
+#include "tool/answer.h"
 #include "tool/history.h"
 #include "tool/rebase.h"
 #include "tool/tool.h"
 
 /* What folders and globs leave out of read_many_files unless asked for: other people's
- * code, build products, archives, and files that hold secrets. Globs as in walk.h. */
+ * code, build products and archives, which are no text to read.  Globs as in walk.h. (Files that
+ * hold secrets: names_hold_secret, sandbox/plan/names.h.) */
 
 static const char *const default_excludes[] = {
 	"node_modules", ".git", ".svn", ".hg", "bower_components", ".vscode", ".idea", "dist",
@@ -23,12 +26,15 @@ static const char *const default_excludes[] = {
 	"*.class", "*.jar", "*.war", "*.wasm",
 	"*.zip", "*.tar", "*.gz", "*.bz2", "*.xz", "*.zst", "*.rar", "*.7z", "*.tgz",
 	"*.doc", "*.docx", "*.xls", "*.xlsx", "*.ppt", "*.pptx", "*.odt", "*.ods", "*.odp",
-	".DS_Store", ".env", ".env.*",
+	".DS_Store",
 };
 
 /* ---- a file as a result ------------------------------------------------------ */
 
-enum { LINE_CHARS_DEFAULT = 2000 };
+enum {
+	LINE_CHARS_DEFAULT = 2000,
+	ANSWER_OVERHEAD = 1500, /* bytes of an answer besides content */
+};
 
 /* How to go on after a read that did not return everything. */
 static json_t *continuation(const struct read_request *request, const struct read_result *read)
@@ -83,28 +89,39 @@ static void put_read_media(json_t *file, const struct read_result *read)
 	json_object_set_new(file, "size", json_size(read->state.size));
 }
 
+/* All of it is in the conversation then, or some lines. */
+static void take_for_seen(struct session *session, const struct read_request *request,
+                          const struct read_result *read, uint64_t version, json_t *content)
+{
+	const struct seen_range range = { read->first_line, read->last_line };
+	const bool from_start = read->first_line <= 1 && request->start_column <= 1;
+
+	if (!read->truncated && !read->cut_lines && from_start) {
+		seen_read(session, read->state.path, &read->state.sha256, version, NULL, NULL);
+		if (read->kind != READ_MEDIA && !request->encoding)
+			rebase_keep(session, &read->state.sha256, content);
+	} else if (!read->cut_lines && request->start_column <= 1 && range.first) {
+		seen_read(session, read->state.path, &read->state.sha256, version, &range, content);
+	}
+}
+
 /* The versioned file object; takes the session's next version. */
 static json_t *file_result(struct session *session, const struct read_request *request,
                            const struct read_result *read)
 {
+	const uint64_t version = session_next_version(session);
 	json_t *file = json_object();
 
 	json_object_set_new(file, "success", json_true());
 	json_object_set_new(file, "file_path", json_name(read->state.path));
-	json_object_set_new(file, "version", json_size(session_next_version(session)));
+	json_object_set_new(file, "version", json_size(version));
 	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
 	history_showed(session, &read->state.sha256);
 	if (read->kind == READ_MEDIA)
 		put_read_media(file, read);
 	else
 		put_read_text(file, request, read);
-	session_met(session, read->state.path, &read->state.sha256);
-	if (!read->truncated && !read->cut_lines && read->first_line <= 1 &&
-	    request->start_column <= 1)
-		session_saw(session, read->state.path, &read->state.sha256);
-	if (read->kind != READ_MEDIA && !read->truncated && !read->cut_lines &&
-	    read->first_line <= 1 && request->start_column <= 1 && !request->encoding)
-		rebase_keep(session, &read->state.sha256, json_object_get(file, "content"));
+	take_for_seen(session, request, read, version, json_object_get(file, "content"));
 	return file;
 }
 
@@ -121,6 +138,36 @@ static void file_failure_state(struct session *session, const struct read_reques
 	json_object_set_new(failure, "version", json_size(session_next_version(session)));
 	json_object_set_new(failure, "sha256", json_sha256(&read->state.sha256));
 	json_object_set_new(failure, "size", json_size(read->state.size));
+}
+
+/* Bytes of content that an answer has room for, beside all else in it; 0: no limit. */
+static size_t answer_room(const struct session *session)
+{
+	const size_t max = answer_bytes_max(session);
+
+	return max > 2 * ANSWER_OVERHEAD ? max - ANSWER_OVERHEAD : max;
+}
+
+/* Reads again what weighs more than `room` (0: nothing does): letters other than ASCII count for
+ * more than their bytes. */
+static bool read_within(struct provider *reader, const struct read_request *request, size_t room,
+                        struct read_result *read, struct err *err)
+{
+	struct read_request smaller = *request;
+	size_t weight;
+
+	while (room && read->kind == READ_TEXT && read->last_line > read->first_line &&
+	       (weight = answer_text_weight(buf_view(&read->content))) > room) {
+		const size_t bytes = (size_t)((double)read->content.len * (double)room /
+		                              (double)weight);
+
+		smaller.max_bytes = bytes - bytes / 10;
+		read_result_release(read);
+		*read = (struct read_result){ 0 };
+		if (!reader->ops->read(reader, &smaller, read, err))
+			return false;
+	}
+	return true;
 }
 
 /* ---- read_file --------------------------------------------------------------- */
@@ -177,6 +224,7 @@ static struct read_request make_request(const struct session *session, const jso
 		.max_lines = argument_size(arguments, "max_lines", session->read_max_lines),
 		.max_line_chars = argument_size(arguments, "max_line_chars",
 		                                session->read_max_line_chars),
+		.max_bytes = answer_room(session),
 		.media = true,
 		.at_once = session->hooks.not_at_once != NULL,
 		.encoding = argument_str(arguments, "encoding"),
@@ -233,7 +281,8 @@ static json_t *run_read_file(struct session *session, const json_t *arguments)
 		        request.end_line, request.start_line);
 		return tool_failure(&err);
 	}
-	ok = reader->ops->read(reader, &request, &read, &err);
+	ok = reader->ops->read(reader, &request, &read, &err) &&
+	     read_within(reader, &request, request.max_bytes, &read, &err);
 	return make_result(session, &request, ok, &read, &err);
 }
 
@@ -262,7 +311,11 @@ static json_t *read_file_end(struct session *session, const json_t *arguments, v
 	struct read_result read = { 0 };
 	struct err err = ERR_INIT;
 	bool ok = begun->reader->ops->read_end(begun->reader, begun->read, &read, &err);
-	json_t *result = make_result(session, &begun->request, ok, &read, &err);
+	json_t *result;
+
+	ok = ok && read_within(begun->reader, &begun->request, begun->request.max_bytes, &read,
+	                       &err);
+	result = make_result(session, &begun->request, ok, &read, &err);
 
 	(void)arguments;
 	free(begun);
@@ -274,6 +327,7 @@ static const char *const read_file_undeclared[] = { "max_line_chars", "encoding"
 const struct tool tool_read_file = {
 	.name = "read_file",
 	.title = "Read file",
+	.rest = "Read it in parts, with start_line and max_lines.",
 	.kind = TOOL_KIND_READ,
 	.parameter_aliases = read_file_parameter_aliases,
 	.description = read_file_description,
@@ -360,9 +414,12 @@ struct many {
 	json_t *seen;             /* canonical path: true */
 	json_t *left_out;         /* names */
 	size_t left_out_count;
+	bool all_defaults;        /* use_default_excludes */
+	size_t secrets;           /* files of folders and globs that hold secrets by their name */
+	size_t excluded;          /* files and folders that folders' walks leave out */
 	size_t denied;            /* files of folders and globs that rules keep from this call */
 	char *denied_why;         /* owned; the reason of the first */
-	size_t room;              /* bytes left of the budget */
+	size_t room, media_room;  /* bytes left of the budget, for texts and for media */
 	size_t done, total;       /* files that were looked at, and that are known of */
 };
 
@@ -412,14 +469,17 @@ static bool seen_before(struct many *many, const char *path)
 static void many_add_file(struct many *many, const struct read_request *request,
                           const struct read_result *read)
 {
-	size_t bytes = read->kind == READ_MEDIA ? read->content.len / 3 * 4 + 4 : read->content.len;
-	size_t cost = bytes + ENTRY_OVERHEAD;
+	const bool media = read->kind == READ_MEDIA;
+	const size_t bytes = media ? read->content.len / 3 * 4 + 4 :
+	                             answer_text_weight(buf_view(&read->content));
+	size_t *room = media ? &many->media_room : &many->room;
 
-	if (read->kind == READ_MEDIA && bytes > many->room) {
+	if (media && bytes > *room) {
 		many_leave_out(many, read->state.path);
 		return;
 	}
-	take_room(many, cost);
+	*room -= bytes < *room ? bytes : *room;
+	take_room(many, ENTRY_OVERHEAD);
 	json_array_append_new(many->files, file_result(many->session, request, read));
 }
 
@@ -445,7 +505,8 @@ static bool many_read_file(struct many *many, const char *path, bool media, bool
 		many_leave_out(many, path);
 		return true;
 	}
-	if (!provider->ops->read(provider, &request, &read, err)) {
+	if (!provider->ops->read(provider, &request, &read, err) ||
+	    !read_within(provider, &request, many->room, &read, err)) {
 		other = err->code == ERR_NOT_A_FILE || err->code == ERR_FILE_NOT_FOUND;
 		if (!other)
 			many_add_error(many, path, err, &request, &read);
@@ -464,6 +525,15 @@ static bool names_type(const char *pattern, const char *path)
 	return pattern && dot && !strchr(dot, '/') && strstr(pattern, dot);
 }
 
+/* Whether the end of the glob is the file's own name: it is asked for. */
+static bool names_exactly(const char *pattern, const char *path)
+{
+	const char *slash = pattern ? strrchr(pattern, '/') : NULL;
+
+	return slash && !glob_has_magic(span_str(slash + 1)) &&
+	       !strcmp(slash + 1, strrchr(path, '/') + 1);
+}
+
 static void read_entry(struct many *many, const char *folder, const struct walk_entry *entry,
                        const char *pattern)
 {
@@ -475,6 +545,10 @@ static void read_entry(struct many *many, const char *folder, const struct walk_
 	if (entry->kind != ENTRY_FILE ||
 	    json_object_get(many->seen, json_string_value(key)))
 		return;
+	if (many->all_defaults && names_hold_secret(entry->path) && !names_exactly(pattern, path)) {
+		many->secrets++;
+		return;
+	}
 	if (!many_read_file(many, path, names_type(pattern, entry->path), false, &err))
 		many_add_error(many, path, &err, NULL, NULL);
 }
@@ -499,6 +573,7 @@ static bool read_folder(struct many *many, const char *folder, const char *patte
 		many_step(many);
 	}
 	many->denied += walk.denied;
+	many->excluded += pattern ? 0 : walk.ignored;
 	if (!many->denied_why)
 		many->denied_why = mem_steal(&walk.denied_why);
 	if (walk.more)
@@ -650,6 +725,33 @@ static void add_denied(struct many *many)
 	json_object_set_new(entry, "left_out_count", json_size(many->denied));
 }
 
+static const char *some_files(size_t count, const char *one, const char *several)
+{
+	return count == 1 ? one : several;
+}
+
+/* What folders leave out unasked is one entry. */
+static void many_add_excluded(struct many *many)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1024);
+	struct err err = ERR_INIT;
+	json_t *entry;
+
+	if (!many->secrets && !many->excluded)
+		return;
+	if (many->excluded)
+		buf_printf(&text, "%zu %s that ignore files or excludes name", many->excluded,
+		           some_files(many->excluded, "file or folder", "files or folders"));
+	if (many->secrets)
+		buf_printf(&text, "%s%zu %s that may hold secrets (keys, .npmrc, .netrc, ...)",
+		           text.len ? ", and " : "", many->secrets,
+		           some_files(many->secrets, "file", "files"));
+	err_set(&err, ERR_IGNORED, "Left out: %s. Name what you need of them.", text.data);
+	many_add_error(many, NULL, &err, NULL, NULL);
+	entry = json_array_get(many->files, json_array_size(many->files) - 1);
+	json_object_set_new(entry, "left_out_count", json_size(many->excluded + many->secrets));
+}
+
 static void read_items(struct many *many, const json_t *arguments, const char *name)
 {
 	const json_t *items = json_object_get(arguments, name);
@@ -692,8 +794,10 @@ static json_t *run_read_many_files(struct session *session, const json_t *argume
 			.exclude_count = exclude_count,
 			.recursive = argument_bool(arguments, "recursive", true),
 		},
-		.room = argument_size(arguments, "max_total_bytes", TOTAL_BYTES_DEFAULT),
+		.all_defaults = argument_bool(arguments, "use_default_excludes", true),
+		.media_room = argument_size(arguments, "max_total_bytes", TOTAL_BYTES_DEFAULT),
 	};
+	const size_t most = answer_room(session);
 	struct err err = ERR_INIT;
 
 	if (!json_array_size(json_object_get(arguments, "paths")) &&
@@ -703,6 +807,7 @@ static json_t *run_read_many_files(struct session *session, const json_t *argume
 		return tool_failure(&err);
 	}
 	filter_rules(session, arguments, &many.walk.rules);
+	many.room = most && most < many.media_room ? most : many.media_room;
 	many.files = json_array();
 	many.seen = json_object();
 	many.left_out = json_array();
@@ -711,6 +816,7 @@ static json_t *run_read_many_files(struct session *session, const json_t *argume
 	read_items(&many, arguments, "paths");
 	read_items(&many, arguments, "include");
 	add_left_out(&many);
+	many_add_excluded(&many);
 	add_denied(&many);
 	free(many.denied_why);
 	json_decref(many.seen);
@@ -728,6 +834,7 @@ static const char *const read_many_files_undeclared[] = {
 const struct tool tool_read_many_files = {
 	.name = "read_many_files",
 	.title = "Read files",
+	.rest = "Read what you need of them with read_file, or with fewer paths.",
 	.kind = TOOL_KIND_READ,
 	.parameter_aliases = read_many_files_parameter_aliases,
 	.description = read_many_files_description,

@@ -641,6 +641,7 @@ static const char *const undeclared[] = {
 const struct tool tool_search_files = {
 	.name = "search_files",
 	.title = "Search in files",
+	.rest = "Use a narrower pattern or path, or ask for fewer matches.",
 	.kind = TOOL_KIND_SEARCH,
 	.parameter_aliases = parameter_aliases,
 	.switches = switches,
