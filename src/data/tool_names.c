@@ -27,22 +27,24 @@ static const struct tool_names rows[] = {
 	  .verb = "Edit",
 	  ALIASES("replace", "edit", "EditTool", "ReplaceTool", "SmartEditTool", "Edit",
 	          "MultiEdit", "multiedit", "multi_edit", "edit_file", "replace_in_file",
-	          "str_replace", "str_replace_editor", "str_replace_based_edit_tool") },
+	          "str_replace", "str_replace_editor", "str_replace_based_edit_tool",
+	          "search_replace", "replace_string_in_file") },
 	{ "apply_changes", .ours = true, .edits = true, .claude = "Edit",
 	  .verb = "Change",
-	  ALIASES("ApplyChangesTool", "apply_patch") },
+	  ALIASES("ApplyChangesTool", "apply_patch", "applypatch", "patch", "delete_file") },
 	{ "search_files", .gemini = "grep_search", .claude = "Grep",
 	  .verb = "Search",
 	  ALIASES("grep_search", "search_file_content", "GrepTool", "RipGrepTool", "Grep", "grep",
 	          "grep_files", "search_text") },
 	{ "glob", .claude = "Glob", .verb = "Find",
-	  ALIASES("GlobTool", "Glob", "find_files", "file_search") },
+	  ALIASES("GlobTool", "Glob", "find_files", "file_search", "glob_file_search") },
 	{ "list_directory", .claude = "LS", .verb = "List",
 	  ALIASES("LSTool", "LS", "ls", "list", "list_dir", "list_files", "read_folder") },
 	{ "run_shell_command", .claude = "Bash", .verb = "Run",
 	  ALIASES("ShellTool", "shell", "bash", "Bash", "execute_command", "run_command",
 	          "exec_command", "local_shell", "unified_exec", "container.exec",
-	          "run_terminal_cmd", "run_terminal_command") },
+	          "run_terminal_cmd", "run_terminal_command", "shell_command",
+	          "run_in_terminal") },
 	{ "list_background_processes", .verb = "List running commands",
 	  .verb_alone = true, ALIASES() },
 	{ "read_background_output", .claude = "BashOutput",
@@ -119,14 +121,19 @@ const struct tool_names *tool_names_of(const char *canonical)
 	return NULL;
 }
 
-static const struct tool_names *tool_names_exact(const char *name)
+/* *ret: the name in the row. */
+static const struct tool_names *tool_names_exact(const char *name, const char **ret)
 {
 	const struct tool_names *found = tool_names_of(name);
 
+	if (found)
+		*ret = found->name;
 	for (size_t i = 0; i < ARRAY_LEN(rows) && !found; i++)
 		for (const char *const *alias = rows[i].aliases; *alias && !found; alias++)
-			if (strcmp(*alias, name) == 0)
+			if (strcmp(*alias, name) == 0) {
 				found = &rows[i];
+				*ret = *alias;
+			}
 	return found;
 }
 
@@ -148,7 +155,8 @@ static bool snake_case(const char *name, char ret[NAME_MAX_BYTES])
 	return len > 0;
 }
 
-const struct tool_names *tool_names_find(const char *name)
+/* *ret is the name as the row has it. */
+static const struct tool_names *find_spelling(const char *name, const char **ret)
 {
 	static const char *const before[] = { "default_api.", "default_api:", "functions." };
 	const struct tool_names *found;
@@ -156,13 +164,27 @@ const struct tool_names *tool_names_find(const char *name)
 
 	if (strchr(name, '*') || strncmp(name, "mcp_", 4) == 0)
 		return NULL;
-	found = tool_names_exact(name);
+	found = tool_names_exact(name, ret);
 	for (size_t i = 0; i < ARRAY_LEN(before) && !found; i++)
 		if (strncmp(name, before[i], strlen(before[i])) == 0)
-			found = tool_names_exact(name += strlen(before[i]));
+			found = tool_names_exact(name += strlen(before[i]), ret);
 	if (!found && snake_case(name, snake))
-		found = tool_names_exact(snake);
+		found = tool_names_exact(snake, ret);
 	return found;
+}
+
+const struct tool_names *tool_names_find(const char *name)
+{
+	const char *spelling;
+
+	return find_spelling(name, &spelling);
+}
+
+const char *tool_names_spelling(const char *name)
+{
+	const char *spelling = NULL;
+
+	return find_spelling(name, &spelling) ? spelling : NULL;
 }
 
 const char *tool_names_canonical(const char *name)
@@ -197,6 +219,34 @@ bool tool_names_stand_for(const char *word, const char *tool, bool restricts)
 		return tool_names_means_other(known, word);
 	return own->like && strcmp(own->like, known->name) == 0 &&
 	       tool_names_means_other(known, word);
+}
+
+const char *tool_names_dialect(const char *spelling)
+{
+	static const struct {
+		const char *name, *dialect;
+	} known[] = {
+		{ "safe_patch", "hasp" },
+		{ "SafePatchTool", "hasp" },
+		{ "update_file", "hasp" },
+		{ "write_file", "hasp" },
+		{ "WriteFileTool", "hasp" },
+		{ "apply_changes", "hasp" },
+		{ "ApplyChangesTool", "hasp" },
+		{ "replace", "gemini" },
+		{ "ReplaceTool", "gemini" },
+		{ "EditTool", "gemini" },
+		{ "SmartEditTool", "gemini" },
+		{ "apply_patch", "openai" },
+		{ "applypatch", "openai" },
+		{ "patch", "openai" },
+	};
+	const struct tool_names *names = tool_names_find(spelling);
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(known[i].name, spelling) == 0)
+			return known[i].dialect;
+	return names && names->edits ? "anthropic" : NULL;
 }
 
 bool tool_names_foreign(const char *name)
