@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the bytes lie that a call hands to the kernel. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -124,6 +129,99 @@ static const void *place_flipping(int slot, const void *bytes, const void *other
 	return at;
 }
 
+/* ---- memory whose pages a thread of ours gives, at each reading another one ---- */
+
+static struct {
+	int fd;
+	char *pages;   /* that are handed out in turn: the other text's, this one's */
+	atomic_uint given;
+	bool runs;
+	pthread_t thread;
+} fault = { .fd = -1 };
+
+/* By the call, or by the device; also for what the kernel reads itself, or not at all. */
+static int fault_open(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	int device = fd < 0 ? open("/dev/userfaultfd", O_RDWR | O_CLOEXEC) : -1;
+
+	if (device >= 0) {
+		fd = ioctl(device, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK);
+		close(device);
+	}
+	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api) != 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* A page that was read is taken away again, so that the next reader waits for another. */
+static void fault_forget(void)
+{
+	for (int slot = 0; slot < SLOTS; slot++)
+		if (slots[slot])
+			madvise(slots[slot], SLOT_BYTES, MADV_DONTNEED);
+}
+
+static void *fault_thread(void *data)
+{
+	struct pollfd ready = { .fd = fault.fd, .events = POLLIN };
+	struct uffd_msg message;
+
+	while (!atomic_load(&flip->ended)) {
+		if (poll(&ready, 1, 1) <= 0)
+			fault_forget();
+		while (read(fault.fd, &message, sizeof(message)) == sizeof(message)) {
+			size_t at = (size_t)message.arg.pagefault.address & ~(size_t)(PAGE - 1);
+			size_t slot = 0;
+
+			while (slot < SLOTS && (at < (size_t)slots[slot] ||
+			                        at >= (size_t)slots[slot] + SLOT_BYTES))
+				slot++;
+			if (slot == SLOTS)
+				continue;
+			size_t turn = atomic_fetch_add(&fault.given, 1) % 2;
+			struct uffdio_copy copy = { .dst = at, .len = PAGE, .src = (size_t)(
+				fault.pages + (2 * slot + turn) * SLOT_BYTES +
+				(at - (size_t)slots[slot])) };
+
+			struct uffdio_range woken = { at, PAGE };
+
+			while (ioctl(fault.fd, UFFDIO_COPY, &copy) != 0 && errno == EAGAIN)
+				copy.copy = 0;
+			ioctl(fault.fd, UFFDIO_WAKE, &woken); /* it may be there already */
+		}
+	}
+	return data;
+}
+
+static const void *place_faulting(int slot, const void *bytes, const void *other, size_t size)
+{
+	char *at = slots[slot] ? slots[slot] :
+	                         slot_map(slot, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct uffdio_register range = { .range = { (size_t)at, SLOT_BYTES },
+		                         .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	if (!at || fault.fd < 0 || ioctl(fault.fd, UFFDIO_REGISTER, &range) != 0)
+		return NULL;
+	memcpy(fault.pages + 2 * slot * SLOT_BYTES, other ? other : bytes, size);
+	memcpy(fault.pages + (2 * slot + 1) * SLOT_BYTES, bytes, size);
+	madvise(at, SLOT_BYTES, MADV_DONTNEED);
+	return at;
+}
+
+static bool fault_prepare(void)
+{
+	fault.pages = mmap(NULL, 2 * SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	fault.fd = fault_open();
+	fault.runs = fault.fd >= 0 && fault.pages != MAP_FAILED &&
+	             pthread_create(&fault.thread, NULL, fault_thread, NULL) == 0;
+	return fault.runs;
+}
+
 bool texts_prepare(const struct text_kind *kind)
 {
 	flip = mmap(NULL, PAGE + SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE,
@@ -134,6 +232,8 @@ bool texts_prepare(const struct text_kind *kind)
 		flipper_runs = pthread_create(&flipper, NULL, flip_thread, NULL) == 0;
 		return flipper_runs;
 	}
+	if (strcmp(kind->name, "faulting") == 0)
+		return fault_prepare();
 	if (strcmp(kind->name, "process") == 0) {
 		flipper_process = fork();
 		if (flipper_process == 0) {
@@ -151,6 +251,8 @@ void texts_end(void)
 	atomic_store(&flip->ended, true);
 	if (flipper_runs)
 		pthread_join(flipper, NULL);
+	if (fault.runs)
+		pthread_join(fault.thread, NULL);
 	if (flipper_process > 0)
 		waitpid(flipper_process, NULL, 0);
 }
@@ -163,5 +265,6 @@ const struct text_kind texts[] = {
 	{ "page-end", 1, place_page_end },
 	{ "thread", 20, place_flipping },
 	{ "process", 20, place_flipping },
+	{ "faulting", 20, place_faulting },
 	{ 0 },
 };
