@@ -102,11 +102,13 @@ static char *answer_read(const struct provider_format *format, struct span text,
 	struct sse_reader sse;
 	struct reply_sink sink;
 	char *parts = NULL;
+	json_auto_t *tools = json_pack("[{s:s}, {s:s}]", "name", "f", "name", "read_file");
 	json_t *part;
 	bool ok = true;
 	size_t i;
 
 	sink_init(&sink, NULL, NULL);
+	sink.tools = tools;
 	reading.reader = format->reader->make(&sink);
 	sse_reader_init(&sse, LIMIT_MESSAGE_BYTES, answer_event, &reading);
 	for (; ok && text.len; text = span_skip(text, piece))

@@ -40,7 +40,10 @@ STRICT_JSON = {
     "mcp/client/approvals.c": OWN, "mcp/client/cache.c": OWN, "mcp/client/declare.c": OWN,
     "mcp/client/helper.c": "header fields: nothing in them is repaired", "mcp/offer/names.c": OWN,
     "mcp/protocol/ask.c": ASKED, "mcp/protocol/catalog.c": OWN, "mcp/protocol/receive.c": ASKED,
+    "model/arguments.c": "a model's arguments: what is repaired in them is said to the model",
+    "model/tagged.c": "a model's arguments, of which the text was repaired when it came",
     "model/stream.c": OWN, "net/rpc/rpc.c": ASKED, "telemetry/events.c": OWN, "tool/alias.c": OWN,
+    "tool/dialect.c": OWN,
     "tool/builtin/deferred_tools.c": "a model's argument, which was repaired when it came", "tool/set.c": OWN,
     "tui/stash.c": OWN, "tui/transcript.c": OWN,
 }

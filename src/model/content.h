@@ -8,6 +8,8 @@
  *     PART  {"text": "..."}                                    said
  *           {"text": "...", "thought": true}                   thought
  *           {"functionCall": {"id", "name", "args": {...}}}    only in the role model
+ *             "repaired": a sentence for the call's result, or "unreadable": one instead of it
+ *             (part.h), beside the functionCall
  *           {"functionResponse": {"id", "name", "response": {...}, "parts"?: [inlineData...]}}
  *                                                              only in the role user
  *           {"inlineData": {"mimeType", "data": base64}}       an image, a PDF, audio

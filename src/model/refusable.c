@@ -20,6 +20,7 @@ enum act {
 	ACT_RENAME,     /* its value goes on under the name in `instead` */
 	ACT_DEEP,       /* the member goes wherever in the body it is */
 	ACT_REASONING,  /* items of the type reasoning go */
+	ACT_FUNCTION,   /* a tool of free text becomes a function with the argument "input" */
 };
 
 enum { NAMES = 4 };
@@ -57,6 +58,8 @@ static const struct row {
 	{ "max_output_tokens", RESPONSES, ACT_REMOVE, NULL, { NULL }, false },
 	{ "tools.[].strict", RESPONSES, ACT_REMOVE, NULL, { "'strict'", "`strict`", "strict:" },
 	  false },
+	{ "tools.[].format", RESPONSES, ACT_FUNCTION, NULL,
+	  { "'custom'", "`custom`", "custom tools", "custom tool" }, false },
 	{ "response_format.json_schema.strict", CHAT, ACT_REMOVE, NULL,
 	  { "'strict'", "`strict`", "strict:" }, false },
 	{ "text.format.strict", RESPONSES, ACT_REMOVE, NULL,
@@ -125,6 +128,11 @@ static bool visit_leaf(const struct visit *visit, json_t *object, const char *me
 		return value != NULL;
 	if (visit->row->act == ACT_RENAME)
 		json_object_set(object, visit->row->instead, value);
+	if (visit->row->act == ACT_FUNCTION)
+		json_object_update_new(object, json_pack(
+			"{s:s, s:b, s:{s:s, s:[s], s:{s:{s:s}}}}", "type", "function", "strict", 0,
+			"parameters", "type", "object", "required", "input", "properties", "input",
+			"type", "string"));
 	json_object_del(object, member);
 	return true;
 }

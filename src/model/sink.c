@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/content.h"
 #include "model/part.h"
 
 /* ---- grounding --------------------------------------------------------------- */
@@ -94,6 +95,7 @@ void sink_init(struct reply_sink *sink,
 		.content = content_new("model"),
 		.text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES),
 		.held = BUF_INIT(8),
+		.tagged = { .held = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) },
 		.finish = MODEL_FINISH_OTHER,
 		.delay_s = -1,
 	};
@@ -106,6 +108,7 @@ void sink_release(struct reply_sink *sink)
 	json_decref(sink->grounding);
 	buf_release(&sink->text);
 	buf_release(&sink->held);
+	buf_release(&sink->tagged.held);
 	free(sink->finish_text);
 	free(sink->left_out_name);
 	free(sink->withheld);
@@ -129,6 +132,7 @@ static bool sink_has_room(struct reply_sink *sink, size_t bytes)
 }
 
 static void sink_publish_piece(struct reply_sink *sink, struct span piece);
+static void end_tagged(struct reply_sink *sink);
 
 /* Ends the part that is open.  Nothing said and nothing to be given back is nothing to keep, unless
  * `empty_too`. */
@@ -136,6 +140,7 @@ static void close_part(struct reply_sink *sink, bool empty_too)
 {
 	json_t *part;
 
+	end_tagged(sink);
 	if (sink->held.len) { /* the other half did not come */
 		buf_str(&sink->text, "\xef\xbf\xbd");
 		buf_clear(&sink->held);
@@ -222,13 +227,53 @@ static void sink_add_piece(struct reply_sink *sink, enum sink_open kind, struct 
 	sink_publish_piece(sink, piece);
 }
 
+static void tagged_text(struct reply_sink *sink, struct span piece)
+{
+	sink_add_piece(sink, SINK_TEXT, piece, NULL);
+}
+
+static void tagged_thought(struct reply_sink *sink, struct span piece)
+{
+	sink_add_piece(sink, SINK_THOUGHT, piece, NULL);
+}
+
+/* The text that is open is over: what was held of it goes on, as the calls that it is if nothing
+ * else was said. */
+static void end_tagged(struct reply_sink *sink)
+{
+	json_auto_t *calls = NULL;
+	json_t *part;
+	size_t i;
+
+	if (sink->tagging)
+		return;
+	if (sink->tagged.state == TAGGED_CALLS && !sink->said)
+		calls = tagged_calls(sink, buf_view(&sink->tagged.held), sink->tools);
+	if (calls)
+		buf_clear(&sink->tagged.held);
+	sink->tagging = true;
+	tagged_end(&sink->tagged, sink, tagged_text, tagged_thought);
+	sink->tagging = false;
+	json_array_foreach(calls, i, part)
+		sink_call(sink, json_incref(part));
+}
+
 void sink_text(struct reply_sink *sink, struct span piece, const json_t *opaque)
 {
-	sink_add_piece(sink, SINK_TEXT, piece, opaque);
+	if (!opaque && piece.len) {
+		sink->tagging = true;
+		tagged_feed(&sink->tagged, piece, sink, tagged_text, tagged_thought);
+		sink->tagging = false;
+		sink->too_large |= sink->tagged.held.overflowed;
+	} else if (opaque || (!sink->tagged.held.len && sink->tagged.state != TAGGED_THINK)) {
+		end_tagged(sink);
+		sink_add_piece(sink, SINK_TEXT, piece, opaque);
+	}
 }
 
 void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaque)
 {
+	end_tagged(sink);
 	sink_add_piece(sink, SINK_THOUGHT, piece, opaque);
 }
 
@@ -367,6 +412,7 @@ void sink_finish(struct reply_sink *sink, enum model_finish finish, const char *
 {
 	if (sink->finished && !sink_finish_counts(sink->finish, finish))
 		return;
+	end_tagged(sink);
 	sink->finished = true;
 	sink->finish = finish;
 	free(sink->finish_text);
@@ -449,6 +495,20 @@ static char *why_withheld(const struct reply_sink *sink)
 	return buf_steal(&text);
 }
 
+/* A call that stands among other text, or of no tool, is none; the user hears of it. */
+static void report_call_in_text(struct reply_sink *sink)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+
+	content_text(sink->content, &text);
+	if (json_array_size(sink->tools) && !sink->calls && tagged_has_call(buf_view(&text)))
+		sink_publish(sink, &(struct model_event){
+			.kind = MODEL_NOTE,
+			.text = SPAN("The reply has a tool call in its text, which was not run: it "
+			             "is not all of the text, cannot be read, or names a tool "
+			             "that was not offered.") });
+}
+
 void sink_close(struct reply_sink *sink)
 {
 	json_t *parts = json_object_get(sink->content, "parts"), *part;
@@ -467,6 +527,7 @@ void sink_close(struct reply_sink *sink)
 		if (part_get_call(part))
 			sink_publish(sink, &(struct model_event){ .kind = MODEL_CALL,
 			                                          .call = part_get_call(part) });
+	report_call_in_text(sink);
 }
 
 void sink_take(struct reply_sink *sink, struct model_reply *ret)

@@ -16,7 +16,7 @@
  *   cut by its length (LENGTH)      those after which something came, or that the provider
  *                                   declared complete (sink_whole)
  *   blocked, refused (SAFETY)       none
- *   any other word, or no word      none
+ *   any other word, or no word      none, and it is asked for again (stream.c)
  *
  * The others leave the content, so that the conversation has no call without a result, and
  * `withheld` says so.  A reader reports what it sees and leaves out nothing for the sake of this
@@ -54,6 +54,57 @@ void model_grounding_join(json_t **first, json_t *second);
 /* The object, and an empty grounding; NULL: there is nothing. */
 json_t *model_grounding_take(struct grounding *grounding);
 
+/* ---- tags (tagged.c) ---------------------------------------------------------- */
+
+/* Thoughts and calls that servers leave in the text.
+ *
+ *     <think> ... </think>                                        at its beginning: a thought
+ *     <tool_call>{"name": ..., "arguments": {...}}</tool_call>    as the whole text: calls
+ *     <tool_call><function=NAME><parameter=P>...</parameter></function></tool_call>
+ *     <function=NAME>{...}</function>
+ *
+ * (Hermes and Qwen; the templates of vLLM and llama.cpp.)  What may still become one of these is
+ * held; all else goes on at once.  A text is taken for calls when nothing else is in it and the
+ * tools are declared: what only quotes a call stays text, and the reply says so.
+ *
+ *     piece = tagged_feed(&tagged, piece, &kind)    while there is any: text or thought
+ *     tagged_end(&tagged)                           what was held
+ */
+
+struct reply_sink;
+
+enum tagged_state {
+	TAGGED_START,  /* of a text: white space so far, or what may become a tag */
+	TAGGED_PLAIN,
+	TAGGED_THINK,  /* behind a tag that opens */
+	TAGGED_CALLS,  /* behind one of a call: all is held */
+};
+
+struct tagged {
+	enum tagged_state state;
+	struct buf held;
+	struct span close;  /* of TAGGED_THINK */
+	bool after_thought; /* white space in front of the text belongs to the tag */
+};
+
+/* Takes a piece of text, and calls `text` and `thought` with what it is. */
+void tagged_feed(struct tagged *tagged, struct span piece, struct reply_sink *sink,
+                 void (*text)(struct reply_sink *sink, struct span piece),
+                 void (*thought)(struct reply_sink *sink, struct span piece));
+
+/* The text is over: calls `text` or `thought` with what was held, unless it was calls
+ * (TAGGED_CALLS, which the caller looks at before: tagged_calls).  The next begins anew. */
+void tagged_end(struct tagged *tagged, struct reply_sink *sink,
+                void (*text)(struct reply_sink *sink, struct span piece),
+                void (*thought)(struct reply_sink *sink, struct span piece));
+
+/* The calls that the whole text is, as parts (a new array); NULL: it is something else, or
+ * a tool is not among `tools`. */
+json_t *tagged_calls(struct reply_sink *sink, struct span text, const json_t *tools);
+
+/* Whether a line of the text begins with a tag of a call. */
+bool tagged_has_call(struct span text);
+
 /* ---- sink -------------------------------------------------------------------- */
 
 enum sink_open { SINK_NOTHING, SINK_TEXT, SINK_THOUGHT };
@@ -67,6 +118,9 @@ struct reply_sink {
 	enum sink_open open;
 	size_t events;         /* of the stream, so far (wire_event) */
 	const char *loader;    /* wire_loader of the request; borrowed */
+	const json_t *tools;   /* of the request; borrowed, or NULL */
+	struct tagged tagged;  /* what of the text may be a thought or calls */
+	bool tagging;          /* it is being fed or ended */
 	const struct tool_fit *fit; /* of the request; borrowed, or NULL: calls are as the tools
 	                             * have them */
 	bool lone;             /* halves of surrogate pairs may stand in what comes (json_whole) */

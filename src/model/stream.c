@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "model/fault.h"
 #include "model/wire.h"
@@ -149,6 +150,8 @@ enum { COUNT_MS = 10000 };
 
 #define TOO_LARGE "The reply is too large."
 
+enum answer_shape { SHAPE_UNKNOWN, SHAPE_EVENTS, SHAPE_WHOLE };
+
 /* The answer while it comes. */
 struct transfer {
 	const struct endpoint *endpoint;
@@ -157,6 +160,7 @@ struct transfer {
 	struct sse_reader sse;
 	struct buf headers;     /* of the answer */
 	struct buf body;        /* of an answer that is no stream */
+	enum answer_shape shape; /* of a good answer */
 	int status;
 	bool failed;            /* the reader: *err, *trouble are set */
 	uint64_t begun_ms;      /* monotonic, as all of these */
@@ -287,14 +291,16 @@ static bool transfer_on_event(void *data, const struct sse_event *event, struct 
 	return err_set(err, ERR_MODEL_ERROR, TOO_LARGE);
 }
 
-static bool is_stream(const struct transfer *transfer)
+/* Servers name the wrong type, or none: the first byte says whether events come, or one value or a
+ * page.  False: only white space has come. */
+static bool note_shape(struct transfer *transfer, struct span bytes)
 {
-	struct span type = http_field(buf_view(&transfer->headers), "content-type");
-	_cleanup_free_ char *text = mem_dup(type.data ? type.data : "", type.len);
+	const struct span rest = span_trim(bytes);
 
-	/* Servers that name no type, or a wrong one, are believed as long as it may be a stream. */
-	return !http_content_type_is(text, "application/json") &&
-	       !http_content_type_is(text, "text/html");
+	if (transfer->shape == SHAPE_UNKNOWN && rest.len)
+		transfer->shape = strchr("{[<", rest.data[0]) && rest.data[0] ? SHAPE_WHOLE :
+		                                                                SHAPE_EVENTS;
+	return transfer->shape != SHAPE_UNKNOWN;
 }
 
 /* The limits that providers name in the heads of their answers, each by two fields: requests and
@@ -304,16 +310,23 @@ static bool is_stream(const struct transfer *transfer)
  * platform.claude.com/docs/en/api/rate-limits; openrouter.ai/docs/api-reference/limits. */
 static const struct {
 	const char *limit, *remaining;
+	const char *reset; /* a duration, a moment (RFC 3339), seconds or milliseconds since 1970 */
 } quota_fields[] = {
-	{ "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests" },
-	{ "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens" },
-	{ "x-ratelimit-limit", "x-ratelimit-remaining" },
-	{ "anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining" },
-	{ "anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining" },
+	{ "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
+	  "x-ratelimit-reset-requests" },
+	{ "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens",
+	  "x-ratelimit-reset-tokens" },
+	{ "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset" },
+	{ "anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining",
+	  "anthropic-ratelimit-requests-reset" },
+	{ "anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining",
+	  "anthropic-ratelimit-tokens-reset" },
 	{ "anthropic-ratelimit-input-tokens-limit",
-	  "anthropic-ratelimit-input-tokens-remaining" },
+	  "anthropic-ratelimit-input-tokens-remaining",
+	  "anthropic-ratelimit-input-tokens-reset" },
 	{ "anthropic-ratelimit-output-tokens-limit",
-	  "anthropic-ratelimit-output-tokens-remaining" },
+	  "anthropic-ratelimit-output-tokens-remaining",
+	  "anthropic-ratelimit-output-tokens-reset" },
 };
 
 /* A field that is one decimal number below 10^15; false: it is not there, or something else. */
@@ -346,12 +359,51 @@ static void read_quota(struct span headers, struct model_quota *ret)
 	}
 }
 
+/* Seconds until the moment or for the time that a field names; below 0: it names none. */
+static double reset_seconds(struct span headers, const char *name)
+{
+	enum { EPOCH_S = 1000000000 };
+	const struct span text = span_trim(http_field(headers, name));
+	_cleanup_free_ char *word = mem_dup(text.len ? text.data : "", text.len);
+	struct tm moment = { 0 };
+	uint64_t number;
+
+	if (quota_number(headers, name, &number)) {
+		const double value = number / EPOCH_S >= 1000 ? (double)number / 1000 :
+		                                                (double)number;
+
+		return value < EPOCH_S ? value : value - (double)time(NULL);
+	}
+	if (strptime(word, "%Y-%m-%dT%H:%M:%S", &moment))
+		return (double)(timegm(&moment) - time(NULL));
+	return fault_duration(text);
+}
+
+/* The longest time until a limit that is used up is renewed; below 0: no field says so. */
+static double quota_reset(struct span headers)
+{
+	double longest = -1;
+	uint64_t remaining;
+
+	for (size_t i = 0; i < ARRAY_LEN(quota_fields); i++) {
+		double seconds;
+
+		if (!quota_number(headers, quota_fields[i].remaining, &remaining) || remaining)
+			continue;
+		seconds = reset_seconds(headers, quota_fields[i].reset);
+		longest = seconds > longest ? seconds : longest;
+	}
+	return longest;
+}
+
 static bool transfer_on_head(void *data, int status, struct span headers)
 {
 	struct transfer *transfer = data;
 
 	transfer->byte_ms = clock_monotonic_ms();
 	transfer->status = status;
+	transfer->shape = SHAPE_UNKNOWN;
+	transfer->body.max = status / 100 == 2 ? LIMIT_MODEL_ANSWER_BYTES : LIMIT_MODEL_ERROR_BYTES;
 	buf_clear(&transfer->headers);
 	buf_span(&transfer->headers, headers);
 	endpoint_trace(transfer->endpoint, "%s answers %d", transfer->endpoint->id, status);
@@ -364,7 +416,9 @@ static bool transfer_on_body(void *data, struct span bytes)
 	uint64_t left;
 
 	transfer->byte_ms = clock_monotonic_ms();
-	if (transfer->status / 100 != 2 || !transfer->reader || !is_stream(transfer)) {
+	if (transfer->status / 100 == 2 && transfer->reader && !note_shape(transfer, bytes))
+		return true;
+	if (transfer->status / 100 != 2 || !transfer->reader || transfer->shape == SHAPE_WHOLE) {
 		buf_span(&transfer->body,
 		         span_head(bytes, transfer->body.max - transfer->body.len));
 		return true;
@@ -465,18 +519,82 @@ static bool read_refusal(const struct endpoint *endpoint, struct transfer *trans
 		ret->trouble = endpoint->format->error(transfer->status, value, &ret->delay_s, err);
 		if (after > ret->delay_s)
 			ret->delay_s = after;
+		if (ret->delay_s < 0 && transfer->status == 429)
+			ret->delay_s = quota_reset(buf_view(&transfer->headers));
 		if (err->code == ERR_INVALID_ARGUMENT)
 			find_cause(transfer, ret);
-	} else if (transfer->status / 100 != 2) {
+	} else {
 		ret->trouble = fault_set_status(transfer->status, SPAN("It leads elsewhere; the "
 		                           "address of the model has to be the final one."), err);
-	} else {
-		ret->trouble = WIRE_FATAL;
-		err_set(err, ERR_MODEL_ERROR,
-		        "The answer is not a stream of events; is the address right?");
 	}
 	name_endpoint(endpoint, err);
 	return false;
+}
+
+/* ---- answers that are no stream ---- */
+
+/* A page: of a proxy, a login, an address that is another's. Once more, and then it is said. */
+static bool refuse_page(struct transfer *transfer, struct err *err)
+{
+	static const char open[] = "<title>";
+	struct span page = buf_view(&transfer->body);
+	_cleanup_buf_ struct buf title = BUF_INIT(1024);
+
+	for (size_t i = 0; i + sizeof(open) < page.len; i++) {
+		struct span rest = span_skip(page, i + sizeof(open) - 1);
+		const char *end;
+
+		if (strncasecmp(page.data + i, open, sizeof(open) - 1) != 0)
+			continue;
+		end = memchr(rest.data, '<', rest.len);
+		if (end)
+			fault_clean(&title, utf8_head(span_of(rest.data, (size_t)(end - rest.data)),
+			                              100));
+		break;
+	}
+	transfer->trouble = WIRE_UNREADABLE;
+	return err_set(err, ERR_MODEL_ERROR,
+	               "The answer is a web page%s%s%s, not a reply. Check the model's address and "
+	               "the proxy.", title.len ? " (\"" : "", title.len ? title.data : "",
+	               title.len ? "\")" : "");
+}
+
+static bool feed_value(struct transfer *transfer, const json_t *value, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_ANSWER_BYTES);
+	struct sse_event event = { .type = SPAN("message") };
+
+	json_print(&text, value, 0);
+	event.data = buf_view(&text);
+	return transfer_on_event(transfer, &event, err);
+}
+
+/* One value in the place of a stream is read as the events that it stands for, and is whole. */
+static bool read_one_value(struct transfer *transfer, struct err *err)
+{
+	const struct provider_reader *reader = transfer->endpoint->format->reader;
+	static const struct sse_event done = { .type = SPAN("message"), .data = SPAN("[DONE]") };
+	json_auto_t *answer = NULL, *events = NULL;
+	bool lone = false;
+	size_t i;
+	json_t *value;
+
+	if (transfer->body.data[strspn(transfer->body.data, " \t\r\n")] == '<')
+		return refuse_page(transfer, err);
+	transfer->trouble = WIRE_UNREADABLE;
+	if (!json_parse_lenient(buf_view(&transfer->body), WIRE_EVENT_DEPTH, &answer, &lone, err)) {
+		err->code = ERR_MODEL_ERROR;
+		return false;
+	}
+	transfer->sink->lone |= lone;
+	if (reader->events_of)
+		events = reader->events_of(answer);
+	else
+		events = json_is_array(answer) ? json_incref(answer) : json_pack("[O]", answer);
+	json_array_foreach(events, i, value)
+		if (!feed_value(transfer, value, err))
+			return false;
+	return transfer_on_event(transfer, &done, err);
 }
 
 /* Whole answers in which there is nothing that can be used. */
@@ -488,9 +606,15 @@ static bool judge_reply(struct reply_sink *sink, struct attempt *ret, struct err
 	sink_close(sink);
 	if (sink->too_large)
 		return attempt_fail(ret, WIRE_FATAL, err, ERR_MODEL_ERROR, TOO_LARGE);
+	/* A word for the end that hasp does not know says nothing of the calls. */
+	if (sink->left_out && sink->finish == MODEL_FINISH_OTHER)
+		return attempt_fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR, sink->withheld);
+	if (sink->finish == MODEL_FINISH_TOOLS && !sink->calls && !sink->left_out && sink->tools)
+		return attempt_fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR,
+		                    "The reply says that it ends with a call, and has none.");
 	if (sink->said || sink->calls)
 		return true;
-	/* Asked again, a server that broke its own protocol may keep to it. */
+	/* On a second request, a server that broke its own protocol may keep to it. */
 	if (sink->withheld)
 		return attempt_fail(ret, sink->late ? WIRE_BROKEN :
 		                    WIRE_FATAL, err, ERR_MODEL_ERROR,
@@ -621,7 +745,8 @@ static bool transfer_end(struct transfer *transfer, struct reply_sink *sink, str
 	const struct endpoint *endpoint = transfer->endpoint;
 
 	transfer->trouble = WIRE_BROKEN;
-	if (!sse_reader_end(&transfer->sse, err) ||
+	if (!(transfer->shape == SHAPE_WHOLE ? read_one_value(transfer, err) :
+	                                       sse_reader_end(&transfer->sse, err)) ||
 	    !endpoint->format->reader->end(transfer->reader, &transfer->trouble, err))
 		ret->trouble = transfer->trouble;
 	else if (judge_reply(sink, ret, err))
@@ -697,6 +822,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	tell_left_out(endpoint, &fit, sink);
 	transfer_init(&transfer, endpoint);
 	sink->loader = wire_loader(request->tools);
+	sink->tools = request->tools;
 	sink->fit = &fit;
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
@@ -707,7 +833,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	ret->connected |= ok || transfer.enough;
 	if (transfer.enough)
 		ok = end_early(sink);
-	else if (ok && (transfer.status / 100 != 2 || !is_stream(&transfer)))
+	else if (ok && transfer.status / 100 != 2)
 		ok = read_refusal(endpoint, &transfer, ret, err);
 	else if (ok)
 		ok = transfer_end(&transfer, sink, ret, err);

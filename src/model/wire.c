@@ -287,6 +287,12 @@ json_t *wire_data_url(const struct wire_media *media)
 	return json_text(buf_view(&url));
 }
 
+bool wire_takes_pdf(const struct model_options *options, struct span type)
+{
+	(void)options;
+	return span_eq(type, SPAN("application/pdf"));
+}
+
 json_t *wire_media_note(const struct wire_media *media)
 {
 	_cleanup_buf_ struct buf note = BUF_INIT(512);
@@ -355,6 +361,17 @@ const char *wire_loader(const json_t *tools)
 		if (wire_is_loading(tool, "loads"))
 			return json_string_value(json_object_get(tool, "name"));
 	return NULL;
+}
+
+bool wire_declares(const json_t *tools, const char *name)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(tools, i, tool)
+		if (span_eq(json_span(json_object_get(tool, "name")), span_str(name)))
+			return true;
+	return false;
 }
 
 bool wire_is_of(const json_t *call, const char *loader)
@@ -510,21 +527,6 @@ bool wire_event(struct reply_sink *sink, const struct sse_event *event, json_t *
 	return err_set(err, ERR_MODEL_ERROR,
 	               "Event %zu of the answer cannot be read. %s It begins: %s", sink->events,
 	               why.message, shown.len ? shown.data : "(nothing)");
-}
-
-json_t *wire_args(struct reply_sink *sink, struct span text)
-{
-	struct err why = ERR_INIT;
-	json_t *args = NULL;
-	bool lone = false;
-
-	if (!json_parse_lenient(text, WIRE_EVENT_DEPTH, &args, &lone, &why))
-		return NULL;
-	sink->lone |= lone;
-	if (json_is_object(args))
-		return args;
-	json_decref(args);
-	return NULL;
 }
 
 bool wire_no_tool(const char *provider, const json_t *name, struct err *err)

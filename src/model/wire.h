@@ -76,6 +76,8 @@ struct wire_media {
 bool wire_media(const json_t *part, struct wire_media *ret);
 /* "data:TYPE;base64,DATA", a new string. */
 json_t *wire_data_url(const struct wire_media *media);
+/* For formats whose only media besides images are PDF. */
+bool wire_takes_pdf(const struct model_options *options, struct span type);
 /* What is said in place of media that the provider does not take. */
 json_t *wire_media_note(const struct wire_media *media);
 
@@ -89,6 +91,8 @@ bool wire_loads(const struct model_options *options, bool known);
 bool wire_is_loading(const json_t *tool, const char *how);
 /* The name of the tool that "loads"; NULL: none. Borrowed. */
 const char *wire_loader(const json_t *tools);
+/* Whether a tool of this name is declared. `tools` may be NULL. */
+bool wire_declares(const json_t *tools, const char *name);
 /* Whether a functionCall or functionResponse is of that tool (NULL: no). */
 bool wire_is_of(const json_t *call, const char *loader);
 /* Adds the tool's description to its declaration, if it has one; returns the declaration. */
@@ -110,8 +114,6 @@ bool wire_is_strict(const json_t *schema);
  * MODEL_ERROR, WIRE_UNREADABLE: it is no object; the sentence says which event, where and what. */
 bool wire_event(struct reply_sink *sink, const struct sse_event *event, json_t **ret,
                 enum wire_trouble *trouble, struct err *err);
-/* The arguments of a call that came as text: an object (new); NULL: it is none. */
-json_t *wire_args(struct reply_sink *sink, struct span text);
 /* INVALID_ARGUMENT: the provider has no tool of this name that runs there. */
 bool wire_no_tool(const char *provider, const json_t *name, struct err *err);
 

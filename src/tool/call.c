@@ -8,8 +8,10 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/schema.h"
+#include "tool/builtin/builtin.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
+#include "tool/spelling.h"
 #include "tool/tool.h"
 
 /* Confirmation: somebody is asked before a tool changes something.
@@ -25,8 +27,11 @@ struct pending_call {
 	const struct tool *tool;
 	json_t *arguments;           /* owned by the caller; perhaps replaced */
 	json_t *sent;                /* likewise; names that came in place of theirs; or NULL */
+	json_t *spelled;             /* borrowed: those of the model's own spelling (spelling.h);
+	                              * NULL: the arguments are another's */
 	enum call_decision decision; /* with `decided` */
 	bool decided;                /* the session has rules; else the tool's kind decides */
+	bool followed;               /* made on what an earlier edit of its reply made */
 	bool modified;               /* by who was asked: `tool` and `arguments` are to be
 	                              * validated */
 };
@@ -50,7 +55,7 @@ static json_t *bound_change(const json_t *change, const json_t *plan)
 	json_t *base = json_object_get(change, "base_content_sha256");
 
 	/* What is to be created has no state, and must not exist when it is. */
-	if (!json_string_length(base) &&
+	if ((!json_string_length(base) || span_eq(json_span(base), SPAN(BASE_SEEN))) &&
 	    !span_eq(json_span(json_object_get(change, "kind")), SPAN("create")))
 		json_object_set_new(bound, "base_content_sha256", planned_base(plan));
 	return bound;
@@ -273,6 +278,7 @@ static void take_modified(struct session *session, struct pending_call *call, js
 		return;
 	json_decref(call->arguments);
 	call->arguments = arguments;
+	call->spelled = NULL;
 	call->modified = true;
 	if (tool)
 		call->tool = tool;
@@ -356,7 +362,7 @@ static json_t *invalid_arguments(struct session *session, const struct tool *too
 }
 
 /* A hash that is none would never match: that is an argument to correct, not a file that changed.
- * "" stands for none given. */
+ * "" stands for none given, BASE_SEEN for the session's own. */
 static void check_hash(const json_t *object, const char *where, struct buf *problems)
 {
 	const json_t *value = json_object_get(object, "base_content_sha256");
@@ -364,7 +370,7 @@ static void check_hash(const json_t *object, const char *where, struct buf *prob
 	struct span shown = utf8_head(text, 80);
 	struct sha256 sum;
 
-	if (!text.len || sha256_parse(text, &sum))
+	if (!text.len || span_eq(text, SPAN(BASE_SEEN)) || sha256_parse(text, &sum))
 		return;
 	buf_printf(problems,
 	           "%s%sbase_content_sha256 is no SHA-256: \"%.*s\" has not 64 hexadecimal "
@@ -385,27 +391,56 @@ static void check_hashes(const json_t *arguments, struct buf *problems)
 	}
 }
 
-/* Canonical names, right types; what is wrong goes to `problems`. */
-static json_t *normalise_call(struct session *session, const struct tool *tool, const char *called,
-                              const struct schema *schema, const json_t *arguments,
-                              json_t **ret_sent, struct buf *problems)
+/* The names of `sent` as the model's own spelling had them; a new reference. */
+static json_t *sent_names(const json_t *sent, const json_t *spelled)
 {
+	json_t *names = json_copy((json_t *)sent), *as;
+	const char *name;
+
+	json_object_foreach((json_t *)spelled, name, as)
+		if (!json_object_get(names, name))
+			json_object_set(names, name, as);
+	json_object_foreach((json_t *)sent, name, as) {
+		json_t *first = json_object_get(spelled, json_string_value(as));
+
+		if (first)
+			json_object_set(names, name, first);
+	}
+	return names;
+}
+
+/* Canonical names, right types; what is wrong goes to `problems`. */
+static json_t *normalise_call(struct session *session, struct pending_call *call,
+                              const char *called, const struct schema *schema,
+                              const json_t *arguments, struct buf *problems)
+{
+	const struct tool *tool = call->tool;
 	_cleanup_buf_ struct buf more = BUF_INIT(PROBLEMS_MAX);
+	json_auto_t *aliases = NULL;
 	json_t *renamed, *checked, *expanded;
 
 	if (!json_is_object(arguments))
 		return schema_check(schema, (json_t *)arguments, problems);
-	renamed = alias_resolve(tool, called, arguments, ret_sent, problems);
-	expanded = rebase_expand(session, tool, renamed, problems);
+	renamed = alias_resolve(tool, called, arguments, &aliases, problems);
+	call->sent = sent_names(aliases, call->spelled);
+	expanded = tool->plans ? editor_expand_insert(session, renamed, problems) :
+	                         json_incref(renamed);
 	json_decref(renamed);
-	checked = schema_check_sent(schema, expanded, *ret_sent, &more);
+	renamed = rebase_expand(session, tool, expanded, problems);
+	json_decref(expanded);
+	expanded = renamed;
+	checked = schema_check_sent(schema, expanded, call->sent, &more);
 	json_decref(expanded);
 	if (problems->len && more.len)
 		buf_str(problems, "; ");
 	buf_span(problems, buf_view(&more));
 	if (tool->plans)
 		check_hashes(checked, problems);
-	return checked;
+	if (problems->len || call->followed)
+		return checked;
+	expanded = rebase_follow(session, tool, checked, &call->followed);
+	json_decref(checked);
+	return expanded;
 }
 
 /* Brings the arguments into their canonical form; what is wrong with them goes to `problems`. */
@@ -423,8 +458,7 @@ static bool bring_into_form(struct session *session, const char *called, struct 
 		return false;
 	}
 	if (schema) {
-		call->arguments = normalise_call(session, call->tool, called, schema, given,
-		                                 &call->sent, problems);
+		call->arguments = normalise_call(session, call, called, schema, given, problems);
 	} else {
 		call->arguments = json_incref(given);
 		if (!json_is_object(given))
@@ -459,6 +493,7 @@ static json_t *run_before(struct session *session, const char *called, struct pe
 	ended = session->hooks.before(session->hooks.data, call->tool, &call->arguments, ask);
 	if (ended || call->arguments == before)
 		return ended;
+	call->spelled = NULL;
 	return validate_call(session, called, call);
 }
 
@@ -505,12 +540,25 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 	return plan_call(session, call, &plan);
 }
 
+/* Every result of hasp's own tools says whether it is a success; failures say it themselves. */
+static json_t *with_success(json_t *result)
+{
+	json_t *whole;
+
+	if (!json_is_object(result) || json_object_get(result, "success"))
+		return result;
+	whole = json_object();
+	json_object_set_new(whole, "success", json_true());
+	json_object_update_new(whole, result);
+	return whole;
+}
+
 static json_t *call_run_once(struct session *session, const struct pending_call *call)
 {
 	json_auto_t *arguments = alias_path_bytes(call->tool, call->arguments);
 
 	return call->tool->run_as ? call->tool->run_as(session, call->tool, arguments) :
-	                            call->tool->run(session, arguments);
+	                            with_success(call->tool->run(session, arguments));
 }
 
 static json_t *call_run_handler(struct session *session, const struct pending_call *call)
@@ -548,18 +596,18 @@ static bool has_word(struct span text, struct span word)
 	return false;
 }
 
-/* Whether it counts from 0 where the canonical name counts from 1. */
-static bool is_offset(const struct tool *tool, const char *alias)
+/* What is added to it where it counts from 0 and the canonical name from 1. */
+static int alias_offset(const struct tool *tool, const char *alias)
 {
 	const struct tool_alias *row = tool->parameter_aliases;
 
 	while (row && row->alias && strcmp(row->alias, alias) != 0)
 		row++;
-	return row && row->alias && row->offset_by == 1;
+	return row && row->alias ? row->offset_by : 0;
 }
 
 /* Handlers know the canonical names alone: where the message of a failure has one, it also gets the
- * name that the call has in its place. */
+ * name that the call has in its place, and of what counts otherwise the number. */
 static void name_as_sent(const struct pending_call *call, json_t *result)
 {
 	json_t *message = json_object_get(result, "message"), *as;
@@ -570,14 +618,35 @@ static void name_as_sent(const struct pending_call *call, json_t *result)
 	    !tool_result_failed(result))
 		return;
 	buf_span(&text, json_span(message));
-	json_object_foreach(call->sent, name, as)
-		if (has_word(json_span(message), span_str(name)) &&
-		    !has_word(json_span(message), json_span(as)))
-			buf_printf(&text, " (%s is %s%s in this call.)", name,
-			           json_string_value(as),
-			           is_offset(call->tool, json_string_value(as)) ? " + 1" : "");
+	json_object_foreach(call->sent, name, as) {
+		int offset = alias_offset(call->tool, json_string_value(as));
+		json_int_t value = json_integer_value(json_object_get(call->arguments, name));
+
+		if (!has_word(json_span(message), span_str(name)) ||
+		    has_word(json_span(message), json_span(as)))
+			continue;
+		if (offset)
+			buf_printf(&text, " (This call has %s %lld, which is %s %lld.)",
+			           json_string_value(as), (long long)value - offset, name,
+			           (long long)value);
+		else
+			buf_printf(&text, " (%s is %s in this call.)", name, json_string_value(as));
+	}
 	if (text.len > json_string_length(message))
 		json_object_set_new(result, "message", json_text(buf_view(&text)));
+}
+
+/* The state that the call named was not on disk, but what the edits before it made of that. */
+static void say_followed(const struct pending_call *call, json_t *result)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(PROBLEMS_MAX + (64 << 10));
+
+	if (!call->followed || tool_result_failed(result))
+		return;
+	buf_span(&text, json_span(json_object_get(result, "message")));
+	buf_str(&text, " It was made on top of the edits before it in the same reply, which it "
+	               "does not touch.");
+	json_object_set_new(result, "message", json_text(buf_view(&text)));
 }
 
 /* The order of every call. */
@@ -596,18 +665,45 @@ static json_t *go_through(struct session *session, const char *called, struct pe
 	return call_run_handler(session, call);
 }
 
+/* A tool of hasp's may be called as another product's model calls its own; others' tools mean what
+ * they say.  NULL: there is no such tool. */
+static const struct tool *read_spelling(const struct session *session, const char *name,
+                                        const json_t *arguments, struct buf *problems,
+                                        struct spelled_call *ret)
+{
+	const struct tool *tool = tool_set_find(session->tools, name);
+
+	if (tool && tool_names_of(tool->name))
+		spelling_read(name, arguments, problems, ret);
+	else
+		*ret = (struct spelled_call){
+			.name = name,
+			.arguments = arguments ? json_incref((json_t *)arguments) : json_object(),
+		};
+	return tool_set_find(session->tools, ret->name);
+}
+
 json_t *tool_call(struct session *session, const char *name, const json_t *arguments)
 {
-	struct pending_call call = { .tool = tool_set_find(session->tools, name) };
+	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
+	struct spelled_call spelled;
+	struct pending_call call = { 0 };
 	json_t *result;
 
+	call.tool = read_spelling(session, name, arguments, &problems, &spelled);
+	call.arguments = json_incref(spelled.arguments);
+	call.spelled = spelled.sent;
 	if (!call.tool)
-		return unknown_tool(session, name);
-	call.arguments = arguments ? json_incref((json_t *)arguments) : json_object();
-	result = go_through(session, name, &call);
+		result = unknown_tool(session, name);
+	else if (problems.len)
+		result = invalid_arguments(session, call.tool, call.arguments, &problems);
+	else
+		result = go_through(session, spelled.name, &call);
 	name_as_sent(&call, result);
+	say_followed(&call, result);
 	json_decref(call.arguments);
 	json_decref(call.sent);
+	spelling_release(&spelled);
 	return result;
 }
 
@@ -636,24 +732,29 @@ static bool call_can_begin(const struct session *session, const struct tool *too
 struct begun_call *tool_call_begin(struct session *session, const char *name,
                                    const json_t *arguments)
 {
-	const struct tool *tool = tool_set_find(session->tools, name);
 	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
 	struct err err = ERR_INIT;
 	struct begun_call *begun;
+	struct spelled_call spelled;
+	const struct tool *tool;
 
-	if (!call_can_begin(session, tool) || !arguments)
+	if (!arguments || !call_can_begin(session, tool_set_find(session->tools, name)))
 		return NULL;
+	tool = read_spelling(session, name, arguments, &problems, &spelled);
 	begun = mem_alloc(1, sizeof(*begun));
-	begun->call = (struct pending_call){ .tool = tool,
-		                             .arguments = json_incref((json_t *)arguments) };
+	begun->call = (struct pending_call){ .tool = tool, .spelled = spelled.sent,
+		                             .arguments = json_incref(spelled.arguments) };
 	/* What is wrong is explained by tool_call, which may look at files for that. */
-	if (bring_into_form(session, name, &begun->call, &problems, &err) && !problems.len &&
-	    !session_cancelled(session)) {
+	if (!problems.len && call_can_begin(session, tool) &&
+	    bring_into_form(session, spelled.name, &begun->call, &problems, &err) &&
+	    !problems.len && !session_cancelled(session)) {
 		json_auto_t *given = begun->call.arguments;
 
 		begun->call.arguments = alias_path_bytes(tool, given);
 		begun->begun = tool->begin(session, begun->call.arguments);
 	}
+	begun->call.spelled = NULL;
+	spelling_release(&spelled);
 	if (begun->begun)
 		return begun;
 	begun_free(begun);
@@ -662,7 +763,8 @@ struct begun_call *tool_call_begin(struct session *session, const char *name,
 
 json_t *tool_call_end(struct session *session, struct begun_call *begun)
 {
-	json_t *result = begun->call.tool->end(session, begun->call.arguments, begun->begun);
+	json_t *result = with_success(begun->call.tool->end(session, begun->call.arguments,
+	                                                    begun->begun));
 
 	name_as_sent(&begun->call, result);
 	begun_free(begun);

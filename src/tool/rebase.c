@@ -11,13 +11,11 @@
 #include "data/json.h"
 #include "diff/diff.h"
 #include "edit/edit.h"
+#include "tool/history.h"
 
 /* ---- what is kept ---- */
 
 enum { CONTENTS_MAX = 256, OFFERS_MAX = 32, ID_SIZE = 17, CONTEXT = 3 };
-
-/* Files whose own edits are remembered, and states of each that they replaced. */
-enum { OWN_MAX = 64, REPLACED_MAX = 16 };
 
 struct kept_content {
 	struct sha256 sum;
@@ -32,14 +30,6 @@ struct offer {
 	json_t *diff;
 };
 
-/* What this session's edits made of a file, as long as nothing else changed it. */
-struct own_edits {
-	char *path;  /* owned; canonical */
-	struct sha256 replaced[REPLACED_MAX]; /* states that they replaced; a ring */
-	size_t count;
-	struct sha256 made; /* by the last one */
-};
-
 /* What one session keeps; from any thread. */
 struct kept {
 	pthread_mutex_t lock;
@@ -48,8 +38,6 @@ struct kept {
 	uint64_t clock;
 	struct offer offers[OFFERS_MAX]; /* a ring */
 	size_t next_offer;
-	struct own_edits own[OWN_MAX]; /* a ring */
-	size_t next_own;
 };
 
 struct kept *rebase_kept_new(void)
@@ -76,8 +64,6 @@ void rebase_kept_free(struct kept *kept)
 		json_decref(kept->contents[i].text);
 	for (size_t i = 0; i < OFFERS_MAX; i++)
 		release_offer(&kept->offers[i]);
-	for (size_t i = 0; i < OWN_MAX; i++)
-		free(kept->own[i].path);
 	pthread_mutex_destroy(&kept->lock);
 	free(kept);
 }
@@ -124,53 +110,6 @@ void rebase_keep(struct session *session, const struct sha256 *sum, json_t *cont
 	}
 	known->used = ++kept->clock;
 	pthread_mutex_unlock(&kept->lock);
-}
-
-/* ---- what this session's own edits made ---- */
-
-static struct own_edits *find_own(struct kept *kept, const char *path)
-{
-	for (size_t i = 0; i < OWN_MAX; i++)
-		if (kept->own[i].path && strcmp(kept->own[i].path, path) == 0)
-			return &kept->own[i];
-	return NULL;
-}
-
-void rebase_wrote(struct session *session, const char *path, const struct sha256 *before,
-                  const struct sha256 *after)
-{
-	struct kept *kept = session->kept;
-	struct own_edits *own;
-
-	pthread_mutex_lock(&kept->lock);
-	own = find_own(kept, path);
-	if (!own) {
-		own = &kept->own[kept->next_own++ % OWN_MAX];
-		free(own->path);
-		*own = (struct own_edits){ .path = mem_strdup(path), .made = *before };
-	}
-	/* Several changes of one call have one state after them. */
-	if (!sha256_eq(&own->made, before) && !sha256_eq(&own->made, after))
-		own->count = 0;
-	own->replaced[own->count++ % REPLACED_MAX] = *before;
-	own->made = *after;
-	pthread_mutex_unlock(&kept->lock);
-}
-
-/* Whether only this session's edits made the state `now` of `base`. */
-static bool only_own_edits(struct kept *kept, const char *path, const struct sha256 *base,
-                           const struct sha256 *now)
-{
-	const struct own_edits *own;
-	bool replaced = false;
-
-	pthread_mutex_lock(&kept->lock);
-	own = find_own(kept, path);
-	for (size_t i = 0; own && i < own->count && i < REPLACED_MAX; i++)
-		replaced |= sha256_eq(&own->replaced[i], base);
-	replaced = replaced && sha256_eq(&own->made, now);
-	pthread_mutex_unlock(&kept->lock);
-	return replaced;
 }
 
 static json_t *take_content(struct kept *kept, const struct sha256 *sum)
@@ -257,6 +196,15 @@ static bool make_mine(const struct change *change, const struct lines *base, str
 	}
 }
 
+/* The diff without the numbers of its hunks. */
+static void diff_without_numbers(struct span diff, struct buf *out)
+{
+	struct span line;
+
+	while (line_next(&diff, &line))
+		buf_span(out, span_starts(line, SPAN("@@")) ? SPAN("@@\n") : line);
+}
+
 /* Whether the diff, read as any other, makes just what the script makes; and by its lines alone,
  * for where whole blocks were moved or copied its numbers are no evidence. */
 static bool makes_the_same(const struct lines *now, const struct script *script, struct span diff)
@@ -266,10 +214,8 @@ static bool makes_the_same(const struct lines *now, const struct script *script,
 	_cleanup_buf_ struct buf again = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf bare = BUF_INIT(LIMIT_KEPT_OFFER);
 	struct change change = { .kind = CHANGE_PATCH, .text = diff };
-	struct span rest = diff, line;
 
-	while (line_next(&rest, &line))
-		buf_span(&bare, span_starts(line, SPAN("@@")) ? SPAN("@@\n") : line);
+	diff_without_numbers(diff, &bare);
 	if (!script_apply(now, script, &wanted) || !make_patch(&change, now, &got))
 		return false;
 	change.text = buf_view(&bare);
@@ -413,41 +359,231 @@ static void add_offer(struct kept *kept, const struct change *change,
 	pthread_mutex_unlock(&kept->lock);
 }
 
+/* The file as it is, as text, whole, if it is not larger. Released by the caller, also after a
+ * failure. */
+static bool read_now(struct session *session, const char *path, size_t max_bytes,
+                     struct read_result *ret)
+{
+	struct read_request request = { .path = path, .whole = true,
+		                        .max_file_bytes = max_bytes };
+	struct provider *provider = session->provider;
+	struct err ignored = ERR_INIT;
+
+	return provider->ops->read(provider, &request, ret, &ignored) && ret->kind == READ_TEXT;
+}
+
+/* What a patch whose hunks each stand in one place exactly, or an update, makes of a text. */
+static bool makes_exactly(const struct change *change, const struct lines *now, struct buf *out)
+{
+	_cleanup_buf_ struct buf bare = BUF_INIT(LIMIT_DIFF_BYTES);
+	struct patch_failure failure = { 0 };
+	struct patch_plan plan;
+	struct err ignored = ERR_INIT;
+	bool made;
+
+	if (change->kind == CHANGE_UPDATE)
+		return make_update(change, now->text, out);
+	diff_without_numbers(change->text, &bare);
+	made = change->kind == CHANGE_PATCH &&
+	       patch_make(now, buf_view(&bare), NULL, &plan, &failure, &ignored);
+	if (made) {
+		for (size_t i = 0; i < plan.hunk_count; i++)
+			made = made && plan.hunks[i].match == PATCH_MATCH_EXACT &&
+			       plan.hunks[i].settled == PATCH_SETTLED_UNIQUE;
+		made = made && !plan.already && script_apply(now, &plan.script, out);
+		patch_plan_release(&plan);
+	}
+	patch_failure_release(&failure);
+	return made;
+}
+
+/* Where the state that the edit names was shown, but in part, so that what changed since is not
+ * known: the edit's own lines all stand in the file exactly, and once.  Then they are as they were
+ * when they were shown. */
+static bool stands_exactly(const struct change *change, struct span now_text, struct buf *diff)
+{
+	static const struct script_print_options print = { .context = CONTEXT };
+	_cleanup_lines_ struct lines now = { 0 }, mine = { 0 };
+	_cleanup_buf_ struct buf made = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_script_ struct script script = { 0 };
+
+	lines_index(&now, now_text);
+	if (!makes_exactly(change, &now, &made))
+		return false;
+	lines_index(&mine, buf_view(&made));
+	diff_lines(&now, &mine, &script);
+	return script.count && size_of(&script) <= LIMIT_KEPT_CHANGE &&
+	       is_plainly_meant(change, &now, &mine) && script_print(diff, &now, &script, &print) &&
+	       makes_the_same(&now, &script, buf_view(diff));
+}
+
+/* The edit as a diff of the state that is there now; returns why it can be made so, as a sentence,
+ * or NULL. */
+static const char *rebase_diff(struct session *session, const struct change *change,
+                               struct span now, struct buf *diff, bool *made)
+{
+	json_auto_t *base = take_content(session->kept, change->base);
+
+	if (now.len > LIMIT_KEPT_BYTES)
+		return NULL;
+	if (base)
+		return merge_change(change, json_span(base), now, diff, made) ?
+		               "This edit does not touch what has changed since" : NULL;
+	return history_has_shown(session, change->base) && stands_exactly(change, now, diff) ?
+	               "The lines that this edit names are as they were" : NULL;
+}
+
+static json_t *offer_json(struct session *session, const struct change *change,
+                          const struct file_state *state, struct span diff, char id[ID_SIZE])
+{
+	json_t *object = json_object();
+
+	make_offer_id(state, diff, id);
+	json_object_set_new(object, "id", json_cstr(id));
+	json_object_set_new(object, "diff", json_text(diff));
+	add_offer(session->kept, change, state, id, json_object_get(object, "diff"));
+	return object;
+}
+
 json_t *rebase_offer(struct session *session, const struct change *change,
                      const struct change_result *result, struct buf *message, bool *made)
 {
 	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_KEPT_OFFER);
-	json_auto_t *base = NULL;
+	const struct file_state *state = &result->state;
+	struct read_result read = { 0 };
+	const char *why = NULL;
 	char id[ID_SIZE];
-	json_t *object;
+	json_t *object = NULL;
 
 	if (result->done || result->err.code != ERR_STATE_MISMATCH || !change->base ||
-	    !result->state.exists || !result->state.path)
+	    !state->exists || !state->path)
 		return NULL;
-	if (only_own_edits(session->kept, result->state.path, change->base,
-	                   &result->state.sha256))
-		buf_str(message, " This session's own edits changed it: calls of one reply are "
-		                 "made one after the other, and each needs the sha256 that the "
-		                 "one before it returned.");
-	if (!result->content_is_text || result->content.len > LIMIT_KEPT_CONTENT)
-		return NULL;
-	base = take_content(session->kept, change->base);
-	if (!base ||
-	    !merge_change(change, json_span(base), buf_view(&result->content), &diff, made)) {
-		if (*made && !result->already)
-			buf_str(message, " It has this edit already.");
-		return NULL;
+	history_explain(session, state->path, change->base, &state->sha256, message);
+	if (result->content_is_text)
+		why = rebase_diff(session, change, buf_view(&result->content), &diff, made);
+	else if (read_now(session, change->path, LIMIT_KEPT_CONTENT, &read) &&
+	         sha256_eq(&read.state.sha256, &state->sha256))
+		why = rebase_diff(session, change, buf_view(&read.content), &diff, made);
+	if (why) {
+		object = offer_json(session, change, state, buf_view(&diff), id);
+		buf_printf(message, " %s: rebased.diff is the same edit of the file as it is now. "
+		                    "To make it, call safe_patch with file_path, rebase \"%s\" and "
+		                    "the sha256 of latest_file_state.", why, id);
+	} else if (*made && !result->already) {
+		buf_str(message, " It has this edit already.");
 	}
-	make_offer_id(&result->state, buf_view(&diff), id);
-	object = json_object();
-	json_object_set_new(object, "id", json_cstr(id));
-	json_object_set_new(object, "diff", json_text(buf_view(&diff)));
-	add_offer(session->kept, change, &result->state, id,
-	          json_object_get(object, "diff"));
-	buf_printf(message, " This edit does not touch what has changed since: rebased.diff is the "
-	                    "same edit of the file as it is now. To make it, call safe_patch with "
-	                    "file_path, rebase \"%s\" and the sha256 of latest_file_state.", id);
+	read_result_release(&read);
 	return object;
+}
+
+/* ---- edits of one reply ---- */
+
+/* Whether an update of this text gives what the diff gives. */
+static bool update_makes(const struct change *change, struct span now, struct span diff)
+{
+	_cleanup_buf_ struct buf updated = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf patched = BUF_INIT(LIMIT_FILE_BYTES);
+	struct change patch = { .kind = CHANGE_PATCH, .text = diff };
+	_cleanup_lines_ struct lines lines = { 0 };
+
+	lines_index(&lines, now);
+	return make_update(change, now, &updated) && make_patch(&patch, &lines, &patched) &&
+	       span_eq(buf_view(&updated), buf_view(&patched));
+}
+
+/* A change of the file as `read` has it, whose base was another state: the same change of this
+ * one, if only the reply's own edits lie between and it does not touch them. */
+static bool rebase_carry(struct session *session, json_t *arguments, const struct change *change,
+                       const struct read_result *read)
+{
+	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_KEPT_OFFER);
+	struct span now = buf_view(&read->content);
+	bool made = false;
+
+	if (!history_is_of_reply(session, read->state.path, change->base, &read->state.sha256) ||
+	    !rebase_diff(session, change, now, &diff, &made) ||
+	    (change->kind == CHANGE_UPDATE && !update_makes(change, now, buf_view(&diff))))
+		return false;
+	json_object_set_new(arguments, "base_content_sha256", json_sha256(&read->state.sha256));
+	if (change->kind == CHANGE_PATCH)
+		json_object_set_new(arguments, "unified_diff", json_text(buf_view(&diff)));
+	return true;
+}
+
+/* One change: an object, changed in place.  `path`: its file_path in bytes. */
+static bool follow_one(struct session *session, json_t *arguments, const char *path,
+                       enum change_kind kind)
+{
+	struct span hash = json_span(json_object_get(arguments, "base_content_sha256"));
+	struct change change = {
+		.kind = kind,
+		.path = path,
+		.text = json_span(json_object_get(arguments, kind == CHANGE_PATCH ?
+		                                  "unified_diff" : "new_content")),
+		.old_text = json_span(json_object_get(arguments, "old_content")),
+		.expected_count = (size_t)json_integer_value(
+			json_object_get(arguments, "expected_matches")),
+		.any_count = json_is_true(json_object_get(arguments, "allow_multiple")),
+		.literal = json_is_true(json_object_get(arguments, "literal")),
+	};
+	struct read_result read = { 0 };
+	struct sha256 base;
+	bool followed = false;
+
+	if (!path || !sha256_parse(span_trim(hash), &base))
+		return false;
+	change.base = &base;
+	if (read_now(session, path, LIMIT_KEPT_BYTES, &read) &&
+	    sha256_eq(&base, &read.state.sha256)) {
+		/* The next edit of the reply may need it. */
+		json_auto_t *content = json_text(buf_view(&read.content));
+
+		rebase_keep(session, &base, content);
+	} else if (read.state.exists && read.kind == READ_TEXT) {
+		followed = rebase_carry(session, arguments, &change, &read);
+	}
+	read_result_release(&read);
+	return followed;
+}
+
+/* By the tool, or by the kind of one of apply_changes' changes. */
+static const struct {
+	const char *tool, *kind;
+	enum change_kind change;
+} followers[] = {
+	{ "safe_patch", "patch", CHANGE_PATCH },
+	{ "update_file", "update", CHANGE_UPDATE },
+};
+
+json_t *rebase_follow(struct session *session, const struct tool *tool, json_t *arguments,
+                      bool *ret_followed)
+{
+	json_auto_t *bytes = NULL;
+	json_t *copy, *change, *same;
+	size_t i;
+
+	*ret_followed = false;
+	if (!session->reply || !tool->plans)
+		return json_incref(arguments);
+	copy = json_deep_copy(arguments);
+	bytes = alias_path_bytes(tool, arguments);
+	for (size_t k = 0; k < ARRAY_LEN(followers); k++) {
+		if (strcmp(tool->name, followers[k].tool) == 0)
+			*ret_followed = follow_one(
+				session, copy,
+				json_string_value(json_object_get(bytes, "file_path")),
+				followers[k].change);
+		json_array_foreach(json_object_get(copy, "changes"), i, change) {
+			same = json_array_get(json_object_get(bytes, "changes"), i);
+			if (span_eq(json_span(json_object_get(change, "kind")),
+			            span_str(followers[k].kind)))
+				*ret_followed |= follow_one(
+					session, change,
+					json_string_value(json_object_get(same, "file_path")),
+					followers[k].change);
+		}
+	}
+	return copy;
 }
 
 /* ---- taking one up ---- */

@@ -9,6 +9,9 @@
  *
  * Such a call is turned into the diff before anybody looks at it: hooks, rules and the person
  * who is asked see what will be written.
+ *
+ * Only several edits that one reply makes of one state need no such call: the model could not know
+ * the state between them (rebase_follow).
  */
 #ifndef HASP_TOOL_REBASE_H
 #define HASP_TOOL_REBASE_H
@@ -28,15 +31,11 @@ void rebase_keep(struct session *session, const struct sha256 *sum, json_t *cont
 struct kept *rebase_kept_new(void);
 void rebase_kept_free(struct kept *kept); /* NULL is fine */
 
-/* Remembers that an edit of this session turned the state `before` of a file, whose path is
- * canonical, into `after`. */
-void rebase_wrote(struct session *session, const char *path, const struct sha256 *before,
-                  const struct sha256 *after);
-
 /* What `rebased` is to be in the answer to an edit that failed, and adds to `message` how to
- * take it up. NULL where nothing is offered: another error, a text that is not kept, changes
- * that touch.  *made becomes true if the file is as the edit would make it.  `message` also says
- * when only this session's own edits changed the file. */
+ * take it up. NULL where nothing is offered: another error, changes that touch, or a state that no
+ * answer showed, or showed in part only and the edit's lines are not exactly so, and once, in the
+ * file as it is now.  *made becomes true if the file is as the edit would make it.  `message` also
+ * says who changed the file (history.h). */
 json_t *rebase_offer(struct session *session, const struct change *change,
                      const struct change_result *result, struct buf *message, bool *made);
 
@@ -44,5 +43,12 @@ json_t *rebase_offer(struct session *session, const struct change *change,
  * yet.  A new reference; what is wrong is appended to `problems`. */
 json_t *rebase_expand(struct session *session, const struct tool *tool, json_t *arguments,
                       struct buf *problems);
+
+/* Where several edits of one reply (session.reply) name the same state of a file: the second is
+ * made on what the first made, if it does not touch that.  `arguments` are valid ones of an editor;
+ * returns a new reference to them, or to a copy with the new hash, and of a patch with the diff of
+ * that state: who looks at the call afterwards sees what will be written. */
+json_t *rebase_follow(struct session *session, const struct tool *tool, json_t *arguments,
+                      bool *ret_followed);
 
 #endif

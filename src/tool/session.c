@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "tool/history.h"
 #include "tool/outside.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
@@ -25,7 +26,8 @@ enum { SEEN_MAX = 2048 };
 struct seen_file {
 	uint64_t key;  /* of the path: compared first */
 	char *path;    /* owned */
-	struct sha256 sha256;
+	struct sha256 whole, met; /* the states of session_saw and session_met */
+	bool saw;      /* there is `whole` */
 };
 
 struct session_shared {
@@ -52,6 +54,7 @@ void session_init(struct session *session, struct provider *provider)
 	pthread_mutex_init(&shared->grant_lock, NULL);
 	*session = (struct session){ .provider = provider, .shared = shared,
 		                     .kept = rebase_kept_new(),
+		                     .history = history_new(),
 		                     .inactivity_ms = INACTIVITY_MS };
 }
 
@@ -65,6 +68,7 @@ void session_branch(struct session *session, const struct session *from)
 	*session = *from;
 	session->shared = shared;
 	session->kept = rebase_kept_new();
+	session->history = history_new();
 	session->hooks = (struct call_hooks){ 0 };
 }
 
@@ -89,6 +93,7 @@ void session_release(struct session *session)
 	tool_grant_release(&shared->grant);
 	outside_session_free(shared->outside);
 	rebase_kept_free(session->kept);
+	history_free(session->history);
 	free(shared);
 	*session = (struct session){ .provider = session->provider };
 }
@@ -130,27 +135,42 @@ static struct seen_file *find_seen(struct session_shared *shared, const char *pa
 	return NULL;
 }
 
+/* With the lock held: that of a path, which may be new. */
+static struct seen_file *take_seen_file(struct session_shared *shared, const char *path)
+{
+	const uint64_t key = path_hash(path);
+	struct seen_file *file = find_seen(shared, path, key);
+
+	if (file)
+		return file;
+	if (shared->seen_count < SEEN_MAX) {
+		shared->seen = mem_grow(shared->seen, &shared->seen_cap, shared->seen_count + 1,
+		                        sizeof(*shared->seen));
+		file = &shared->seen[shared->seen_count++];
+	} else {
+		file = &shared->seen[shared->seen_oldest++ % SEEN_MAX];
+		free(file->path);
+	}
+	*file = (struct seen_file){ .key = key, .path = mem_strdup(path) };
+	return file;
+}
+
+void session_met(struct session *session, const char *path, const struct sha256 *sha256)
+{
+	pthread_mutex_lock(&session->shared->seen_lock);
+	take_seen_file(session->shared, path)->met = *sha256;
+	pthread_mutex_unlock(&session->shared->seen_lock);
+}
+
 void session_saw(struct session *session, const char *path, const struct sha256 *sha256)
 {
-	struct session_shared *shared = session->shared;
-	uint64_t key = path_hash(path);
 	struct seen_file *file;
 
-	pthread_mutex_lock(&shared->seen_lock);
-	file = find_seen(shared, path, key);
-	if (!file) {
-		if (shared->seen_count < SEEN_MAX) {
-			shared->seen = mem_grow(shared->seen, &shared->seen_cap,
-			                        shared->seen_count + 1, sizeof(*shared->seen));
-			file = &shared->seen[shared->seen_count++];
-		} else {
-			file = &shared->seen[shared->seen_oldest++ % SEEN_MAX];
-			free(file->path);
-		}
-		*file = (struct seen_file){ .key = key, .path = mem_strdup(path) };
-	}
-	file->sha256 = *sha256;
-	pthread_mutex_unlock(&shared->seen_lock);
+	pthread_mutex_lock(&session->shared->seen_lock);
+	file = take_seen_file(session->shared, path);
+	file->whole = file->met = *sha256;
+	file->saw = true;
+	pthread_mutex_unlock(&session->shared->seen_lock);
 }
 
 bool session_seen(const struct session *session, const char *path, struct sha256 *ret)
@@ -161,11 +181,24 @@ bool session_seen(const struct session *session, const char *path, struct sha256
 
 	pthread_mutex_lock(&shared->seen_lock);
 	file = find_seen(shared, path, path_hash(path));
-	seen = file != NULL;
+	seen = file && file->saw;
 	if (seen)
-		*ret = file->sha256;
+		*ret = file->whole;
 	pthread_mutex_unlock(&shared->seen_lock);
 	return seen;
+}
+
+bool session_has_met(const struct session *session, const char *path, struct sha256 *ret)
+{
+	struct session_shared *shared = session->shared;
+	struct seen_file *file;
+
+	pthread_mutex_lock(&shared->seen_lock);
+	file = find_seen(shared, path, path_hash(path));
+	if (file)
+		*ret = file->met;
+	pthread_mutex_unlock(&shared->seen_lock);
+	return file != NULL;
 }
 
 /* ---- what commands were allowed ---- */

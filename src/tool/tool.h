@@ -42,6 +42,22 @@ struct session_terminal {
 };
 struct tool_services;
 
+/* What a tool does to the world (Gemini CLI's names). */
+enum tool_kind {
+	TOOL_KIND_READ,
+	TOOL_KIND_EDIT,
+	TOOL_KIND_DELETE,
+	TOOL_KIND_MOVE,
+	TOOL_KIND_SEARCH,
+	TOOL_KIND_EXECUTE,
+	TOOL_KIND_THINK,
+	TOOL_KIND_FETCH,
+	TOOL_KIND_COMMUNICATE,
+	TOOL_KIND_PLAN,
+	TOOL_KIND_AGENT,
+	TOOL_KIND_OTHER,
+};
+
 const char *tool_kind_name(enum tool_kind kind); /* "read", "edit", ... */
 /* Whether such a tool changes files, or anything else. */
 bool tool_kind_changes(enum tool_kind kind);
@@ -147,6 +163,10 @@ struct session {
 	struct tool_services *services; /* borrowed (services.h); NULL: tools that need them fail */
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
 	struct kept *kept;             /* likewise: what it keeps of files (rebase.h) */
+	struct history *history;       /* likewise: who changed files (history.h) */
+	/* Calls with the same number come from one reply of a model, which has several edits;
+	 * 0: the call stands alone. */
+	uint64_t reply;
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
 	/* Which ignore files count where the arguments do not say; of a file that is read by its
@@ -188,6 +208,11 @@ void session_raise_version(struct session *session, uint64_t at_least);
  * that was not seen, or too long ago (some thousand files are remembered). */
 void session_saw(struct session *session, const char *path, const struct sha256 *sha256);
 bool session_seen(const struct session *session, const char *path, struct sha256 *ret);
+/* The state of which this session saw something last: a part of it, too, and what the refusal of an
+ * edit showed that has no place for a hash.  It is what base_content_sha256 "seen" stands for
+ * (spelling.h).  Forgotten as the others are. */
+void session_met(struct session *session, const char *path, const struct sha256 *sha256);
+bool session_has_met(const struct session *session, const char *path, struct sha256 *ret);
 
 /* Allows the same to all commands that begin from now on. */
 void session_grant(struct session *session, const struct tool_grant *grant);

@@ -21,6 +21,12 @@
 
 #include "worker/provider.h"
 
+/* Paths that the user trusts as they are, and when that was looked up. */
+struct worker_held {
+	char **paths;         /* owned (worker_texts_free); NULL: none */
+	struct timespec seen; /* the record's own time then; zeros: there was none, or never */
+};
+
 struct worker_options {
 	const char *const *roots;   /* at least one; for a command: paths over there */
 	size_t root_count;
@@ -49,6 +55,9 @@ struct worker_options {
 	const char *const *keep, *const *ask; /* sandbox_options.keep and .ask */
 	size_t keep_count, ask_count;
 	bool ask_refuses;           /* sandbox_options.ask_refuses */
+	/* Before each command, under a lock: brings up to date what is added to `ask` for it, for
+	 * the workspace that begins in `root`. NULL: nothing is. */
+	void (*renew_held)(const char *root, struct worker_held *held);
 	const char *const *syscalls; /* sandbox_options.syscalls */
 	size_t syscall_count;
 	struct sandbox_limits limits; /* of commands; all 0: the defaults */

@@ -144,7 +144,7 @@ def test_its_reply_is_bounded(world, far):
     ([b"{"], "line 1, column 2: a name is expected"), ([{"error": {"code": -32603, "message": "\x1b[31mNo."}}], "answered with an error: "),
     ([{"odd": 1}], "neither a task nor a message nor an update"), ([], "without a result"),
     ([b'{"jsonrpc":"2.0","id":1}'], "neither a task"), ([b'{"jsonrpc":"2.0","id":1,"result":7}'], "neither a task"),
-    ([b"[1]"], "neither a task"), ([b"[" * 500], "nested too deep"), ([task("RESTING")], 'unknown: "TASK_STATE_RESTING"'),
+    ([b"[1]"], "neither a task"), ([b"[" * 500], "nested too deep"), ([task("RESTING")], 'unknown state: "TASK_STATE_RESTING"'),
     ((500, "text/plain", b"oops"), "HTTP status 500"), ((302, "text/plain", b""), "redirects are not followed"),
     ((200, "text/event-stream", b"data: " + b"x" * (5 << 20) + b"\n\n"), "too large"),
     ((404, "application/json", b'{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "Nobody."}}'), "Nobody."),

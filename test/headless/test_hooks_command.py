@@ -32,7 +32,8 @@ def test_all_are_listed_with_what_they_are(world):
     rows = {row["command"]: row for row in listed(world)}
     assert rows["guard"] == {"event": "BeforeTool", "matcher": "write_.*", "source": "user",
                              "name": "g", "command": "guard", "timeout": 500, "enabled": True,
-                             "trusted": True}
+                             "trusted": True, "format": "gemini",
+                             "file": str(world.home / ".gemini/settings.json")}
     assert rows["after"]["enabled"] is False and rows["after"]["trusted"] is True
     for command in ("touch started", "touch end"):
         assert (rows[command]["source"], rows[command]["enabled"], rows[command]["trusted"]) == (
@@ -305,6 +306,20 @@ def guard(world, command, source="project", content=GUARD):
     world.write("tools/guard.sh", content, 0o755)
     world.settings("project" if source == "project" else "home",
                    hooks={"BeforeTool": [group(command, name="guard")]})
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_what_is_trusted_while_hasp_runs_is_held_from_the_next_command_on(world, level):
+    world.write("tools/guard.sh", GUARD, 0o755)
+    world.settings(hooks={"SessionEnd": [group("$GEMINI_PROJECT_DIR/tools/guard.sh", name="guard")]})
+    write = [call("run_shell_command", {"command": "echo '# more' >> tools/guard.sh; echo done"})]
+    trusted = []
+    steps = [write, {"reply": write, "wait": lambda: trusted.append(world.command("hooks", "trust").text)}, [text("Done.")]]
+    done = world.run(steps, "-p", "x", "-y", "--sandbox=" + level)
+    assert done.code == 0, done.err
+    assert "Trusted: tools/guard.sh" in trusted[0], trusted
+    assert (world.root / "tools/guard.sh").read_text() == GUARD + "# more\n", "the first may, the second may not"
+    assert "has changed since" not in done.err
 
 
 @pytest.mark.parametrize("source", ["project", "user"])

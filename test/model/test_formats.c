@@ -275,6 +275,7 @@ static void read_answer(const json_t *test, struct span stream, size_t piece)
 	bool ok;
 
 	sink_init(&sink, NULL, NULL);
+	sink.tools = json_object_get(test, "tools");
 	reading.reader = format->reader->make(&sink);
 	ok = feed(&reading, stream, piece, &err);
 	format->reader->free(reading.reader);

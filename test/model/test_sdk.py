@@ -116,8 +116,13 @@ def test_what_the_sdk_reads_hasp_reads(name):
     for (case, style, _), url, sdk in zip(rows, urls, read_by_sdk(cases["provider"], urls), strict=True):
         ours = read_by_hasp(cases["provider"], url)
         where = (case["name"], style, sdk, ours)
+        # hasp may read more than the SDK, nothing after the end of a reply, and goes on after a pause.
         if "error" in sdk or "second response" in case["name"] or case.get("word") == "pause_turn":
-            continue  # hasp may read more than the SDK, nothing after the end of a reply, and goes on after a pause
+            continue
+        # What the SDK hands on as text, hasp repairs or understands.
+        if "in the text" in case["name"] or any("repaired" in part or "unreadable" in part
+                                                for part in case.get("parts", ())):
+            continue
         if "error" in ours:
             # What cannot be used is refused after it was read.
             assert "Event " not in ours["error"] or case.get("trouble") == "unreadable", where

@@ -216,6 +216,55 @@ def test_a_place_where_a_folder_was_is_not_a_new_one(place, level, way):
             assert not path.exists() and not path.is_symlink(), ended.stdout
 
 
+LINKS = {
+    "removed": ["rm link; mkdir link; echo x > link/.envrc"],
+    "moved away": ["mv link old; mkdir link; echo x > link/.envrc"],
+    "filled elsewhere": ["mkdir new; echo x > new/.envrc; rm link; mv new link"],
+    "filled elsewhere by an earlier command": ["mkdir new; echo x > new/.envrc", "rm link; mv new link"],
+    "removed by an earlier command": ["rm link", "mkdir link; echo x > link/.envrc"],
+    "deeper": ["rm link; mkdir -p link/a/b/.vscode; echo x > link/a/b/.vscode/tasks.json"],
+    "in a folder that was moved": ["mv in out; rm out/link; mkdir out/link; echo x > out/link/.envrc; mv out in"],
+    "exchanged": ["mkdir new; echo x > new/.envrc; /usr/bin/python3 -c 'import ctypes; "
+                  "ctypes.CDLL(None).renameat2(-100, b\"new\", -100, b\"link\", 2)'"],
+    "it led nowhere": ["rm hidden; mkdir hidden; echo x > hidden/.envrc"],
+    "another link between": ["ln -sfn sub link", "rm link; mkdir link; echo x > link/.envrc"],
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("walked", [False, True], ids=["first", "later"])
+@pytest.mark.parametrize("way", LINKS)
+def test_a_place_where_a_link_was_is_not_a_new_one(place, level, walked, way):
+    (place.work / "sub").mkdir()
+    (place.work / "in").mkdir()
+    if walked:
+        place.sandbox(level, "true")
+    for name in ("link", "in/link"):
+        (place.work / name).symlink_to(place.work / "sub")
+    (place.work / "hidden").symlink_to("/nonexistent/folder")
+    place.give_away()
+    for script in LINKS[way]:
+        ended = place.sandbox(level, script)
+    made = {path for path in files(place.work) if Path(path).parts[0] in ("link", "in", "hidden")}
+    assert not {path for path in made if ".hasp-taken" not in path}, ended.stdout
+    assert "hasp: " in ended.stdout and ("denied" in ended.stdout or "removed" in ended.stdout), ended.stdout
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_links_that_nobody_works_behind_are_no_trouble(place, level):
+    (place.work / "node_modules").mkdir()
+    place.plant(place.work / "sub/file")
+    (place.work / "node_modules/link").symlink_to(place.work / "sub")
+    (place.work / "program").symlink_to("sub/file")
+    (place.work / "current").symlink_to("sub")
+    place.give_away()
+    script = "".join("rm -rf %s; mkdir %s; echo x > %s/.envrc || exit 1; " % (name, name, name)
+                     for name in ("node_modules/link", "program", "own"))
+    ended = place.sandbox(level, "ln -s sub own; " + script + "mkdir v2; echo x > v2/.envrc; ln -sfn v2 current")
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert (place.work / "current").is_symlink()
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_folder_of_an_earlier_command_does_not_bring_names_to_where_another_was(place, level):
     place.plant(place.work / "sub/file")

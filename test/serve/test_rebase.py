@@ -96,14 +96,38 @@ def test_what_was_never_read_is_not_offered(client, folder):
     assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
 
 
-def test_a_range_is_not_the_file(client, folder):
+@pytest.mark.parametrize("tool", ["safe_patch", "update_file"])
+def test_of_what_was_read_in_part_the_edits_own_lines_have_to_stand_exactly(client, folder, tool):
     (folder / "a.txt").write_text(TEXT)
-    client.call("read_file", file_path="a.txt", start_line=2)
-    client.call("read_file", file_path="a.txt", max_lines=10)
+    client.call("read_file", file_path="a.txt", start_line=2, max_lines=10)
+    call = dict(EDITS[tool], file_path="a.txt", base_content_sha256=digest(TEXT))
+    for theirs in (changed(l2="theirs", l3="line  3"), changed(l20="line 2\nline 3\nline 4")):
+        (folder / "a.txt").write_text(theirs)
+        assert "rebased" not in client.call(tool, **call), theirs
     (folder / "a.txt").write_text(changed(l20="theirs"))
-    answer = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF,
-                         base_content_sha256=digest(TEXT))
-    assert "rebased" not in answer
+    answer = client.call(tool, **call)
+    done = client.call("safe_patch", file_path="a.txt", rebase=answer["rebased"]["id"],
+                       base_content_sha256=answer["latest_file_state"]["sha256"])
+    assert done["success"] is True and (folder / "a.txt").read_text() == changed(l3="mine", l20="theirs")
+
+
+@pytest.mark.parametrize("tool", EDITS)
+def test_an_answer_without_content_has_the_offer_too(client, folder, tool):
+    answer = late(client, folder, changed(l20="theirs"), tool, return_content="none")
+    assert "rebased" in answer and answer["latest_file_state"]["content"] is None
+
+
+def test_who_changed_it_is_said(client, folder):
+    answer = late(client, folder, changed(l20="theirs"))
+    assert "No call of this session changed it since that state" in answer["message"]
+    never = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF, base_content_sha256="0" * 64)
+    assert "this session" not in never["message"], "of a state that no answer showed nothing is known"
+
+
+def test_what_is_there_already_is_not_asked_for_again(client, folder):
+    answer = late(client, folder, changed(l3="mine"))
+    assert answer["already_applied"] is True
+    assert "Do not make this edit again" in answer["error"]["advice"]
 
 
 def test_a_diff_that_does_not_fit_its_own_base_is_not_offered(client, folder):
@@ -179,8 +203,7 @@ def test_only_so_much_is_kept(client, folder):
         read = client.call("read_file", file_path="big.txt", max_lines=2000000)
         assert read["truncated"] is False
     (folder / "a.txt").write_text(changed(l20="theirs"))
-    answer = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF,
-                         base_content_sha256=digest(TEXT))
+    answer = client.call("write_file", file_path="a.txt", base_content_sha256=digest(TEXT), **EDITS["write_file"])
     assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
 
 

@@ -231,14 +231,21 @@ enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };
 struct call {
 	struct agent *agent;
 	const char *id, *asked_name; /* as the model has them; borrowed from `part` */
-	const char *name;            /* the same, or of the tool that call_tool means */
-	json_t *asked_args;          /* owned; those of call_tool; NULL: `args` */
+	const char *name;            /* the same, or of the tool that it means in hasp's words */
+	json_t *asked_args;          /* owned; where they are not `args` */
+	const char *dialect;         /* of an edit: whose words it is in; or NULL */
+	const char *run_name;        /* for tool_call: the model's, of the call that call_tool
+	                              * means */
+	json_t *run_args;            /* owned; likewise */
 	json_t *ran_args;            /* owned; what a hook made of `args`, or its call's in place of
 	                              * this one; NULL: it changed nothing */
 	char *ran_name;              /* owned; of the tool that a hook had called in place of this
 	                              * one; or NULL */
 	json_t *args;                /* owned; without what is only for the order */
 	const struct tool *tool;     /* NULL: there is no such tool */
+	const char *repaired, *unreadable; /* its arguments (model/part.h); borrowed, or NULL */
+	char *taken;                 /* owned; which were taken for another type than they had;
+	                              * or NULL */
 	struct order_call order;
 	enum call_state state;       /* under the batch's lock */
 	struct call_round *round;     /* of its reply; NULL: the call is not made */

@@ -9,6 +9,7 @@
 #include "agent/call/gate.h"
 #include "agent/context/context.h"
 #include "agent/session/record.h"
+#include "agent/session/sessions.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -17,6 +18,8 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "tool/set.h"
+#include "tool/spelling.h"
 #include "tool/tool.h"
 
 /* ---- order ------------------------------------------------------------------- */
@@ -158,6 +161,31 @@ static void call_take_meant(struct call *call)
 	call->name = meant->name;
 }
 
+/* For everybody but the model, a call is what it means in hasp's words; tool_call reads it
+ * itself, so that it can answer in the model's. */
+static void call_take_spelling(struct call *call)
+{
+	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
+	struct spelled_call spelled;
+
+	call->run_name = call->name;
+	call->run_args = json_incref(call->args);
+	if (!call->tool || !tool_names_of(call->tool->name))
+		return;
+	spelling_read(call->name, call->args, &problems, &spelled);
+	call->dialect = spelled.dialect;
+	if (!problems.len && tool_set_find(call->session.tools, spelled.name)) {
+		if (!call->asked_args)
+			call->asked_args = json_incref(call->args);
+		json_decref(call->args);
+		call->args = json_copy(spelled.arguments);
+		call->tool = tool_set_find(call->session.tools, spelled.name);
+		if (strcmp(spelled.name, tool_names_spelling(call->name)) != 0)
+			call->name = call->tool->name;
+	}
+	spelling_release(&spelled);
+}
+
 /* `part`: of the reply, has to live as long as the call. */
 static void call_init(struct call *call, struct agent *agent, const json_t *part)
 {
@@ -174,8 +202,12 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	call->name = call->name ? call->name : "";
 	call->asked_name = call->name;
 	call->tool = tool_set_find(call->session.tools, call->name);
+	call->repaired = json_string_value(json_object_get(part, PART_REPAIRED));
+	call->unreadable = json_string_value(json_object_get(part, PART_UNREADABLE));
 	call_take_meant(call);
-	call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
+	call_take_spelling(call);
+	if (!call->unreadable)
+		call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
 	json_object_del(call->args, "wait_for_previous");
 	if (agent->diff_after_edit && call->session.return_content == RETURN_FULL &&
 	    knows_base(call))
@@ -195,6 +227,7 @@ static void call_release(struct call *call)
 	tool_change_release(&call->change);
 	json_decref(call->args);
 	json_decref(call->asked_args);
+	json_decref(call->run_args);
 	json_decref(call->ran_args);
 	free(call->ran_name);
 	json_decref(call->tail);
@@ -205,6 +238,7 @@ static void call_release(struct call *call)
 	json_decref(call->review_files);
 	denied_forget(call);
 	free(call->ask_reason);
+	free(call->taken);
 	free(call->said);
 	call_scope_release(call);
 	free(call->context);
@@ -386,6 +420,13 @@ static json_t *build_answer(struct call *call)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)
 		json_object_set_new(response, FOUND_CONTEXT, json_text(span_str(found)));
+	if (call->repaired || call->taken) {
+		_cleanup_free_ char *said = mem_printf(
+			"%s%s%s", call->repaired ? call->repaired : "",
+			call->repaired && call->taken ? ", " : "", call->taken ? call->taken : "");
+
+		json_object_set_new(response, "arguments_repaired", json_text(span_str(said)));
+	}
 	response = show_unseen(response);
 	part = part_response(call->id, call->asked_name, response);
 	if (json_array_size(media))
@@ -434,13 +475,23 @@ static void publish_result(const struct call *call, const char *display, uint64_
 	agent_publish(call->agent, BUS_TOOL_RESULT, message);
 }
 
+static void count_edit_of(const struct call *call)
+{
+	const char *what, *end = figures_edit_end(call->result, call_status_word(call), &what);
+
+	if (call->dialect && end)
+		stats_edit(call->agent->stats, model_id(call->agent->options.model), call->dialect,
+		           end, what);
+}
+
 /* The call has its result: what is left is to tell everybody. */
 static void call_report_end(struct call *call, uint64_t ms)
 {
 	struct agent *agent = call->agent;
 	enum err_code code;
 	_cleanup_free_ char *display = NULL;
-	const struct record_took took = { ms, call->waited_ms < ms ? call->waited_ms : ms };
+	const struct record_took took = { ms, call->waited_ms < ms ? call->waited_ms : ms,
+		                          call->dialect };
 	const json_t *response;
 
 	call->success = !tool_result_failed(call->result);
@@ -452,6 +503,7 @@ static void call_report_end(struct call *call, uint64_t ms)
 	response = json_object_get(part_get_response(call->answer), "response");
 	stats_call(agent->stats, call->tool ? call->tool->name : call->name, call->success, ms,
 	           call->decision, call->result);
+	count_edit_of(call);
 	publish_result(call, display, ms);
 	if (!agent->options.record)
 		return;
@@ -483,17 +535,6 @@ static void follow_tails(struct call *call)
 	}
 }
 
-/* Runs it to its end on this thread: `answer` is there. Told on the bus and recorded. */
-static void call_run(struct call *call)
-{
-	uint64_t began = clock_monotonic_ms();
-
-	call->result = tool_call(&call->session, call->name, call->args);
-	follow_tails(call);
-	agent_confirm_report(call);
-	call_report_end(call, clock_monotonic_ms() - began);
-}
-
 /* Ends it without running it: CANCELLED, INVALID_ARGUMENT, ... with a sentence. */
 static void agent_call_refuse(struct call *call, enum err_code code, const char *sentence)
 {
@@ -502,6 +543,21 @@ static void agent_call_refuse(struct call *call, enum err_code code, const char 
 	err_set(&err, code, "%s", sentence);
 	call->result = tool_failure(&err);
 	call_report_end(call, 0);
+}
+
+/* Runs it to its end on this thread: `answer` is there. Told on the bus and recorded. */
+static void call_run(struct call *call)
+{
+	uint64_t began = clock_monotonic_ms();
+
+	if (call->unreadable) {
+		agent_call_refuse(call, ERR_INVALID_ARGUMENT, call->unreadable);
+		return;
+	}
+	call->result = tool_call(&call->session, call->run_name, call->run_args);
+	follow_tails(call);
+	agent_confirm_report(call);
+	call_report_end(call, clock_monotonic_ms() - began);
 }
 
 /* ---- all calls of a reply ---------------------------------------------------- */
@@ -774,6 +830,18 @@ static void batch_summarize(struct batch *batch, size_t total, struct calls_outc
 	ret->refused = batch->declined && !any_done;
 }
 
+/* Several edits that a reply makes of one state are made one on top of the other. */
+static void calls_mark_reply(struct agent *agent, struct call *calls, size_t count)
+{
+	uint64_t reply = (uint64_t)atomic_fetch_add(&agent->top->edit_replies, 1) + 1;
+	size_t editors = 0;
+
+	for (size_t i = 0; i < count; i++)
+		editors += calls[i].tool && calls[i].tool->plans;
+	for (size_t i = 0; i < count && editors > 1; i++)
+		calls[i].session.reply = reply;
+}
+
 static void run_batch(struct batch *batch)
 {
 	_cleanup_free_ struct runner *runners = mem_alloc(batch->count, sizeof(*runners));
@@ -803,6 +871,7 @@ void calls_run(struct agent *agent, const json_t *content, struct calls_outcome 
 	*ret = (struct calls_outcome){ 0 };
 	total = calls_collect(agent, content, calls);
 	batch.count = total < CALLS_MAX ? total : CALLS_MAX;
+	calls_mark_reply(agent, calls, batch.count);
 	for (size_t i = 0; i < batch.count; i++)
 		order[i] = calls[i].order;
 	run_batch(&batch);

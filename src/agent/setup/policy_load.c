@@ -207,18 +207,22 @@ void setup_renew_extension_rules(struct policy *policy, const struct settings *s
 	policy_renew_excluded(policy, excluded);
 }
 
-/* Files that trusted commands outside of the sandbox name.  Without a record none is trusted. */
-static void add_held(struct loading *loading)
+char *setup_held_record(const char *gemini)
 {
-	const struct settings *settings = loading->sources->settings;
+	return path_join(gemini, "hasp-trusted-files.json");
+}
+
+json_t *setup_held_paths(const struct settings *settings)
+{
 	const struct home *home = settings_home(settings);
-	_cleanup_free_ char *record = path_join(home_gemini(home), "hasp-trusted-files.json");
+	_cleanup_free_ char *record = setup_held_record(home_gemini(home));
 	char **environment;
-	json_auto_t *paths = NULL, *ignored = json_array();
+	json_auto_t *ignored = json_array();
 	struct hooks *hooks;
+	json_t *paths;
 
 	if (access(record, F_OK) != 0)
-		return;
+		return json_array();
 	environment = prepare_environment(settings);
 	hooks = setup_load_hooks(&(struct hooks_sources){
 		.settings = settings, .project = home_project(home), .local = true,
@@ -226,9 +230,16 @@ static void add_held(struct loading *loading)
 	}, ignored);
 	setup_hold_logins(hooks, settings);
 	paths = hooks_held_paths(hooks);
-	policy_add_held(loading->policy, paths);
 	hooks_free(hooks);
 	environment_free(environment);
+	return paths;
+}
+
+static void add_held(struct loading *loading)
+{
+	json_auto_t *paths = setup_held_paths(loading->sources->settings);
+
+	policy_add_held(loading->policy, paths);
 }
 
 static bool has_policies(const char *folder)

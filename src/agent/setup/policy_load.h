@@ -98,6 +98,12 @@ struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *prob
  * hooks_held. */
 void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 
+/* Files of the workspace that commands outside of the sandbox name and that the user trusts as they
+ * are (hooks_held_paths): absolute paths, a new reference.  Without a record none is trusted. */
+json_t *setup_held_paths(const struct settings *settings);
+/* That record, in the user's folder of settings; the caller frees. */
+char *setup_held_record(const char *gemini);
+
 /* The first hook that could refuse something and cannot run, because its event, type or tool does
  * not exist or its file cannot be read: "FILE:LINE: ..."; the caller frees. NULL: there is none. */
 char *setup_hooks_lost(const struct settings *settings);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/anthropic/anthropic.h"
+#include "model/arguments.h"
 #include "model/fault.h"
 #include "model/part.h"
 #include "model/sink.h"
@@ -49,7 +50,7 @@ struct claude_reader {
 	json_t *block;          /* as its start said; owned, or NULL */
 	struct buf json;        /* the pieces of its input */
 	struct buf signature;
-	size_t broken_calls;    /* whose arguments ended early */
+	size_t broken_calls;    /* whose block has no end, or no name */
 	char *broken_name;      /* of the last */
 	bool late;              /* a call began after the reason for the end; so */
 	char *late_name;        /* owned, or NULL */
@@ -147,48 +148,50 @@ static void block_delta(struct claude_reader *reader, const json_t *event)
 		read_citation(reader, json_object_get(delta, "citation"));
 }
 
-/* The input of the open block, from its pieces or its start; NULL: it is no object. */
-static json_t *block_input(const struct claude_reader *reader)
+/* The part of the open block's call: its input is in its pieces, or in its start. */
+static json_t *block_call(const struct claude_reader *reader, const char *name)
 {
-	struct span text = span_trim(buf_view(&reader->json));
-	const json_t *given = json_object_get(reader->block, "input");
+	const char *id = json_string_value(json_object_get(reader->block, "id"));
 
-	if (!text.len)
-		return json_is_object(given) ? json_deep_copy(given) : json_object();
-	return wire_args(reader->sink, text);
+	if (!span_trim(buf_view(&reader->json)).len)
+		return arguments_part_of(reader->sink, id, name,
+		                         json_object_get(reader->block, "input"), true);
+	return arguments_part(reader->sink, id, name, buf_view(&reader->json), true);
 }
 
-/* Whether a call that is no JSON was cut off by the limit is known later. */
+static void note_broken(struct claude_reader *reader)
+{
+	reader->broken_calls++;
+	free(reader->broken_name);
+	reader->broken_name = mem_strdup(json_string_value(json_object_get(reader->block, "name")));
+}
+
 static void call_stop(struct claude_reader *reader)
 {
 	const char *name = json_string_value(json_object_get(reader->block, "name"));
-	const char *id = json_string_value(json_object_get(reader->block, "id"));
-	json_t *input = block_input(reader);
 
 	if (reader->finish_word) {
 		reader->late = true;
 		free(reader->late_name);
 		reader->late_name = mem_strdup(name);
-	} else if (input && name && *name) {
-		sink_call(reader->sink, part_call(id, name, input));
+	} else if (name && *name) {
+		sink_call(reader->sink, block_call(reader, name));
 	} else {
-		reader->broken_calls++;
-		free(reader->broken_name);
-		reader->broken_name = mem_strdup(name);
+		note_broken(reader);
 	}
-	json_decref(input);
 }
 
 /* What the provider's own tools did, and thinking that it hides: kept and given back as it is. */
 static void other_stop(struct claude_reader *reader)
 {
-	json_t *input = reader->json.len ? block_input(reader) : NULL;
+	json_auto_t *call = reader->json.len ? block_call(reader, "") : NULL;
 	const json_t *content = json_object_get(reader->block, "content");
 	const json_t *item;
 	size_t i;
 
-	if (input)
-		json_object_set_new(reader->block, "input", input);
+	if (call && !json_object_get(call, PART_UNREADABLE))
+		json_object_set(reader->block, "input",
+		                json_object_get(part_get_call(call), "args"));
 	model_grounding_query(&reader->grounding,
 	                      json_span(json_object_get(json_object_get(reader->block, "input"),
 	                                                "query")));
@@ -292,12 +295,8 @@ static void message_stop(struct claude_reader *reader)
 {
 	json_t *grounding = model_grounding_take(&reader->grounding);
 
-	if (reader->kind == BLOCK_CALL) {
-		reader->broken_calls++;
-		free(reader->broken_name);
-		reader->broken_name = mem_strdup(json_string_value(
-			json_object_get(reader->block, "name")));
-	}
+	if (reader->kind == BLOCK_CALL)
+		note_broken(reader);
 	if (grounding)
 		sink_grounding(reader->sink, grounding);
 	reader->ended = true;
@@ -356,7 +355,7 @@ static bool anthropic_reader_end(void *data, enum wire_trouble *trouble, struct 
 	if (reader->broken_calls && (reader->finish == MODEL_FINISH_STOP ||
 	                             reader->finish == MODEL_FINISH_TOOLS))
 		return err_set(err, ERR_MODEL_ERROR,
-		               "The arguments of the model's call of %.100s are not a JSON object.",
+		               "The model's call of %.100s has no end, or no name.",
 		               reader->broken_name ? reader->broken_name : "nothing");
 	while (reader->broken_calls-- > 0)
 		sink_call_left_out(reader->sink, reader->broken_name, false);
@@ -366,7 +365,29 @@ static bool anthropic_reader_end(void *data, enum wire_trouble *trouble, struct 
 	return true;
 }
 
+/* A message with all its blocks (platform.claude.com/docs, "Messages"). */
+static json_t *anthropic_events_of(const json_t *answer)
+{
+	const json_t *block;
+	json_t *events;
+	size_t i;
+
+	if (!json_is_array(json_object_get(answer, "content")))
+		return json_pack("[O]", answer);
+	events = json_pack("[{s:s, s:O}]", "type", "message_start", "message", answer);
+	json_array_foreach(json_object_get(answer, "content"), i, block) {
+		json_array_append_new(events, json_pack("{s:s, s:O}", "type", "content_block_start",
+		                                        "content_block", block));
+		json_array_append_new(events, json_pack("{s:s}", "type", "content_block_stop"));
+	}
+	json_array_append_new(events, json_pack("{s:s, s:O}", "type", "message_delta", "delta",
+	                                        answer));
+	json_array_append_new(events, json_pack("{s:s}", "type", "message_stop"));
+	return events;
+}
+
 const struct provider_reader anthropic_reader = {
+	.events_of = anthropic_events_of,
 	.make = anthropic_reader_new,
 	.event = anthropic_reader_event,
 	.end = anthropic_reader_end,

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/arguments.h"
 #include "model/fault.h"
 #include "model/gemini/gemini.h"
 #include "model/part.h"
@@ -240,16 +241,13 @@ static bool take_call(struct gemini_reader *reader, const json_t *part, struct e
 	struct span name = json_span(json_object_get(call, "name"));
 	json_t *kept;
 
-	if (!name.len || memchr(name.data, 0, name.len) ||
-	    (args && !json_is_object(args) && !json_is_null(args)))
-		return err_set(err, ERR_MODEL_ERROR,
-		               "The model made a call without a name, or with arguments that are "
-		               "no object.");
+	if (!name.len || memchr(name.data, 0, name.len))
+		return err_set(err, ERR_MODEL_ERROR, "The model made a call without a name.");
 	if (json_is_true(json_object_get(call, "willContinue")) ||
 	    json_object_get(call, "partialArgs"))
 		return err_set(err, ERR_MODEL_ERROR,
 		               "The model's call came in pieces, which was not asked for.");
-	kept = part_call(NULL, json_string_value(json_object_get(call, "name")), args);
+	kept = arguments_part_of(reader->sink, NULL, name.data, args, true);
 	if (json_span(json_object_get(call, "id")).len)
 		json_object_set(json_object_get(kept, "functionCall"), "id",
 		                json_object_get(call, "id"));

@@ -6,10 +6,12 @@
  * left out when there was a finish reason. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/arguments.h"
 #include "model/openai/openai.h"
 #include "model/part.h"
 #include "model/sink.h"
@@ -17,10 +19,13 @@
 enum { CALLS_MAX = 1024, DETAILS_MAX = 4096 };
 /* Arguments that are longer are not looked at piece by piece. */
 enum { WHOLE_MAX = 16 << 10 };
+/* Of a tool's name: others are none. */
+enum { NAME_MAX_BYTES = 512 };
 
 struct chat_call {
 	json_int_t index; /* as the server says; -1: it said none */
-	char *id, *name;  /* owned; NULL until they come */
+	char *id, *name;  /* owned; NULL until they come; the first piece of the name */
+	struct buf names; /* all pieces of it */
 	struct buf args;
 };
 
@@ -55,6 +60,7 @@ static void chat_reader_free(void *data)
 	for (size_t i = 0; i < reader->call_count; i++) {
 		free(reader->calls[i].id);
 		free(reader->calls[i].name);
+		buf_release(&reader->calls[i].names);
 		buf_release(&reader->calls[i].args);
 	}
 	free(reader->calls);
@@ -190,19 +196,15 @@ static struct chat_call *new_call(struct chat_reader *reader, json_int_t index)
 		reader->calls = mem_grow(reader->calls, &reader->call_cap, reader->call_count + 1,
 		                         sizeof(*reader->calls));
 	call = &reader->calls[reader->call_count++];
-	*call = (struct chat_call){ .index = index, .args = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) };
+	*call = (struct chat_call){ .index = index, .names = BUF_INIT(NAME_MAX_BYTES),
+	                            .args = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) };
 	return call;
 }
 
-static bool arguments_are_whole(struct reply_sink *sink, const struct buf *args)
+static bool args_are_whole(struct reply_sink *sink, const struct buf *args)
 {
-	json_t *value;
-
-	if (!args->len || args->len > WHOLE_MAX || args->data[args->len - 1] != '}')
-		return false;
-	value = wire_args(sink, buf_view(args));
-	json_decref(value);
-	return value;
+	return args->len && args->len <= WHOLE_MAX && args->data[args->len - 1] == '}' &&
+	       arguments_are_whole(sink, buf_view(args));
 }
 
 /* Whether a piece with this id and name begins another call than the one at its index. */
@@ -212,7 +214,7 @@ static bool begins_another(struct reply_sink *sink, const struct chat_call *call
 	if (id.len && call->id)
 		return !span_eq(id, span_str(call->id));
 	return !id.len && name.len && call->name && json_span(args).len &&
-	       arguments_are_whole(sink, &call->args);
+	       args_are_whole(sink, &call->args);
 }
 
 /* The call to which a piece belongs: the last one with its index. */
@@ -259,6 +261,7 @@ static void read_calls(struct chat_reader *reader, const json_t *pieces)
 		call = call_for(reader, piece);
 		keep_word(&call->id, json_span(json_object_get(piece, "id")));
 		keep_word(&call->name, json_span(json_object_get(function, "name")));
+		buf_span(&call->names, json_span(json_object_get(function, "name")));
 		if (json_is_string(args))
 			buf_span(&call->args, json_span(args));
 		else if (json_is_object(args))
@@ -266,27 +269,37 @@ static void read_calls(struct chat_reader *reader, const json_t *pieces)
 	}
 }
 
+/* Most servers send the name once, some with every piece, some in pieces of its own: the tool that
+ * there is decides. */
+static const char *chat_call_name(const struct chat_reader *reader, const struct chat_call *call)
+{
+	const bool joined = call->name && call->names.len && !call->names.overflowed &&
+	                    !wire_declares(reader->sink->tools, call->name) &&
+	                    wire_declares(reader->sink->tools, call->names.data);
+
+	return joined ? call->names.data : call->name;
+}
+
+static bool chat_is_whole(const struct chat_reader *reader)
+{
+	return reader->finish == MODEL_FINISH_STOP || reader->finish == MODEL_FINISH_TOOLS;
+}
+
 static bool report_call(struct chat_reader *reader, const struct chat_call *call, struct err *err)
 {
-	struct span text = span_trim(buf_view(&call->args));
-	json_t *args = wire_args(reader->sink, text);
-	bool ok = args || !text.len || span_eq(text, SPAN("null"));
+	const struct span text = span_trim(buf_view(&call->args));
+	const char *name = chat_call_name(reader, call);
+	const bool whole = chat_is_whole(reader);
 
-	if (ok && call->name)
-		sink_call(reader->sink, part_call(call->id, call->name, args));
-	json_decref(args);
-	if (ok && call->name)
-		return true;
-	/* Cut off: what is missing cannot be guessed. */
-	if (reader->finish != MODEL_FINISH_STOP && reader->finish != MODEL_FINISH_TOOLS) {
-		sink_call_left_out(reader->sink, call->name, false);
-		return true;
-	}
-	if (!call->name)
+	if (!name && whole)
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
-	return err_set(err, ERR_MODEL_ERROR,
-	               "The arguments of the model's call of %.100s are not a JSON object.",
-	               call->name);
+	/* Cut off: what is missing cannot be guessed. */
+	if (!name || (!whole && text.len && !arguments_are_whole(reader->sink, text)))
+		sink_call_left_out(reader->sink, name, false);
+	else
+		sink_call(reader->sink,
+		          arguments_part(reader->sink, call->id, name, text, whole));
+	return true;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -321,13 +334,30 @@ static const struct {
 	{ "complete", MODEL_FINISH_STOP },
 	{ "tool_calls", MODEL_FINISH_TOOLS },
 	{ "tool_call", MODEL_FINISH_TOOLS },
+	{ "tool-calls", MODEL_FINISH_TOOLS },
+	{ "function_calls", MODEL_FINISH_TOOLS },
 	{ "tool_use", MODEL_FINISH_TOOLS },
 	{ "function_call", MODEL_FINISH_TOOLS },
 	{ "length", MODEL_FINISH_LENGTH },
 	{ "max_tokens", MODEL_FINISH_LENGTH },
 	{ "model_length", MODEL_FINISH_LENGTH },
 	{ "content_filter", MODEL_FINISH_SAFETY },
+	{ "sensitive", MODEL_FINISH_SAFETY },
 };
+
+/* Words that say that the server, and not the model, ended the reply: DeepSeek's, Zhipu's and those
+ * of proxies. */
+static bool is_broken_word(const char *word)
+{
+	static const char *const list[] = { "error", "network_error", "abort", "aborted",
+	                                    "cancelled", "canceled", "timeout",
+	                                    "insufficient_system_resource" };
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++)
+		if (strcasecmp(word, list[i]) == 0)
+			return true;
+	return false;
+}
 
 static enum model_finish finish_of(struct span word)
 {
@@ -445,12 +475,17 @@ static bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *
 	*trouble = WIRE_BROKEN;
 	if (!reader->finish_word && !reader->done)
 		return err_set(err, ERR_MODEL_ERROR, "The model's answer broke off.");
-	if (reader->finish_word && strcmp(reader->finish_word, "error") == 0)
-		return err_set(err, ERR_MODEL_ERROR, "The model's server ended the answer with an "
-		                                     "error.");
-	/* A stream that says [DONE] and no reason: a text is taken for whole, calls are not. */
+	if (reader->finish_word && is_broken_word(reader->finish_word))
+		return err_set(err, ERR_MODEL_ERROR,
+		               "The model's server ended the answer with an error (%.100s).",
+		               reader->finish_word);
+	/* A stream that says [DONE] and no reason is taken for whole, where its calls are. */
+	for (size_t i = 0; !reader->finish_word && i < reader->call_count; i++)
+		if (!arguments_are_whole(reader->sink, buf_view(&reader->calls[i].args)))
+			return err_set(err, ERR_MODEL_ERROR, "The model's answer broke off in a "
+			                                     "call.");
 	if (!reader->finish_word)
-		reader->finish = reader->call_count ? MODEL_FINISH_OTHER : MODEL_FINISH_STOP;
+		reader->finish = MODEL_FINISH_STOP;
 	if (reader->refused)
 		reader->finish = MODEL_FINISH_SAFETY;
 	for (size_t i = 0; i < reader->call_count; i++)
@@ -465,8 +500,8 @@ static bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *
 	if (reader->late)
 		sink_call_left_out(reader->sink, NULL, true);
 	sink_finish(reader->sink, reader->finish,
-	            reader->finish_word || reader->finish == MODEL_FINISH_OTHER ?
-	                    reader->finish_word : reader->refused ? "refusal" : "stop");
+	            reader->finish_word ? reader->finish_word :
+	            reader->refused ? "refusal" : "stop");
 	return true;
 }
 

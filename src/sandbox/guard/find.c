@@ -32,6 +32,12 @@ enum {
 	STAYED = 1 << 3,  /* the walk before has seen it at this place */
 };
 
+/* Names of a folder, each with its NUL. */
+struct find_names {
+	char *text; /* owned */
+	size_t len, cap;
+};
+
 struct find {
 	struct guard *guard;
 	const struct guard_root *root;
@@ -43,8 +49,7 @@ struct find {
 	bool head, objects, refs, common;
 	struct timespec listed;
 	char *name;     /* owned; its own */
-	char *counting; /* owned; names that count, each with its NUL */
-	size_t counting_len, counting_cap, first;
+	struct find_names counting, links; /* names that count, and links (links.c) */
 };
 
 /* ---- what is known of a folder ---- */
@@ -106,9 +111,7 @@ static unsigned folder_marks(struct find *find, const struct walk *walk,
 
 static bool is_unchanged(const struct seen_folder *seen, const struct walk_folder *folder)
 {
-	return seen && (seen->flags & SEEN_STEADY) &&
-	       seen->seconds == folder->st.st_ctim.tv_sec &&
-	       seen->nanoseconds == (uint32_t)folder->st.st_ctim.tv_nsec &&
+	return recall_is_same(seen, &folder->st) &&
 	       (folder->marks & (STAYED | ARRIVED)) == STAYED &&
 	       !(seen->flags & SEEN_INSIDE) == !(folder->marks & INSIDE);
 }
@@ -131,13 +134,13 @@ static bool name_counts(const struct find *find, const char *name, unsigned mark
 	       (find->begins[(unsigned char)name[0]] && names_obeyed_at(name));
 }
 
-static void keep_counting(struct find *find, const char *name)
+static void find_keep_name(struct find_names *names, const char *name)
 {
 	size_t len = strlen(name) + 1;
 
-	find->counting = mem_grow(find->counting, &find->counting_cap, find->counting_len + len, 1);
-	memcpy(find->counting + find->counting_len, name, len);
-	find->counting_len += len;
+	names->text = mem_grow(names->text, &names->cap, names->len + len, 1);
+	memcpy(names->text + names->len, name, len);
+	names->len += len;
 }
 
 static bool find_entry(struct walk *walk, struct walk_folder *folder, const char *name,
@@ -146,11 +149,13 @@ static bool find_entry(struct walk *walk, struct walk_folder *folder, const char
 	struct find *find = walk->data;
 
 	if (name_counts(find, name, folder->marks)) {
-		keep_counting(find, name);
+		find_keep_name(&find->counting, name);
 		check_counting(find, walk, name, folder->marks);
 		if (strcasecmp(name, ".git") == 0)
 			return false;
 	}
+	if (type == DT_LNK && links_counts(folder->fd, name))
+		find_keep_name(&find->links, name);
 	if (type == DT_LNK && (find->guard->vacated_count || find->guard->vacated_lost)) {
 		_cleanup_free_ char *path = walk_join(walk, name);
 
@@ -179,6 +184,8 @@ static enum walk_answer use_seen(struct find *find, struct walk *walk, struct wa
 	}
 	for (at++; *at; at += strlen(at) + 1)
 		check_counting(find, walk, at, folder->marks);
+	for (at++; *at; at += strlen(at) + 1)
+		continue;
 	recall_add(recall, seen, texts, (size_t)(at + 1 - texts));
 	if (seen->flags & SEEN_REPOSITORY)
 		find->found(find->guard, find->root, walk->path, false);
@@ -195,7 +202,7 @@ static enum walk_answer find_enter(struct walk *walk, struct walk_folder *folder
 	if (is_unchanged(seen, folder))
 		return use_seen(find, walk, folder, seen);
 	find->head = find->objects = find->refs = find->common = false;
-	find->counting_len = 0;
+	find->counting.len = find->links.len = 0;
 	free(find->name);
 	find->name = mem_strdup(name);
 	clock_gettime(CLOCK_REALTIME_COARSE, &find->listed);
@@ -213,7 +220,9 @@ static void remember_folder(struct find *find, const struct walk *walk,
 		.seconds = folder->st.st_ctim.tv_sec,
 		.nanoseconds = (uint32_t)folder->st.st_ctim.tv_nsec,
 	};
-	_cleanup_free_ char *texts = mem_alloc(name + beneath + find->counting_len + 2, 1);
+	const size_t counting = find->counting.len, links = find->links.len;
+	const size_t len = name + beneath + 1 + counting + 1 + links + 1;
+	_cleanup_free_ char *texts = mem_alloc(len, 1);
 
 	if ((folder->marks & STEADY) && !folder->opened_up &&
 	    !guard_stat_since(&folder->st, &find->listed))
@@ -225,9 +234,11 @@ static void remember_folder(struct find *find, const struct walk *walk,
 	memcpy(texts, find->name, name);
 	if (beneath)
 		memcpy(texts + name, walk->names + folder->names, beneath);
-	if (find->counting_len)
-		memcpy(texts + name + beneath + 1, find->counting, find->counting_len);
-	recall_add(find->guard->recall, &seen, texts, name + beneath + find->counting_len + 2);
+	if (counting)
+		memcpy(texts + name + beneath + 1, find->counting.text, counting);
+	if (links)
+		memcpy(texts + name + beneath + 1 + counting + 1, find->links.text, links);
+	recall_add(find->guard->recall, &seen, texts, len);
 }
 
 static void find_listed(struct walk *walk, struct walk_folder *folder)
@@ -238,6 +249,8 @@ static void find_listed(struct walk *walk, struct walk_folder *folder)
 	if (repository)
 		walk_forget(walk);
 	remember_folder(find, walk, folder, repository);
+	links_compare(find->guard, find->root, walk->path, &folder->st,
+	              span_of(find->links.text, find->links.len));
 	if (repository)
 		find->found(find->guard, find->root, walk->path, folder->marks & ARRIVED);
 }
@@ -261,5 +274,6 @@ void guard_find(struct guard *guard, const struct guard_root *root,
 	names_obeyed_first(find.begins);
 	walk_run(&walk, root->fd);
 	free(find.name);
-	free(find.counting);
+	free(find.counting.text);
+	free(find.links.text);
 }

@@ -4,7 +4,7 @@
  *
  * A folder that the command made is its own to fill: a clone has its .vscode.  "Made" is the time
  * of birth that the file system keeps, and nobody can set.  A fresh folder where another was before
- * (moved away, removed) is no fresh one: it stands where somebody works.
+ * (moved away, removed), or a link to one, is no fresh one: it stands where somebody works.
  *
  * Commands run for hours, and meanwhile users edit their own settings: nothing is taken away but
  * where the command was seen to make names. */
@@ -137,7 +137,7 @@ static bool folder_is_fresh(const struct guard *guard, const char *folder)
 	struct statx stx;
 
 	/* What is missing will be made by the command. */
-	if (was_vacated(guard, folder))
+	if (was_vacated(guard, folder) || links_unknown(guard) || links_stood(guard, folder))
 		return false;
 	return !look_at_link(guard, folder, &stx) || guard_is_since(guard, &stx);
 }
@@ -221,7 +221,7 @@ static enum judged names_judge(struct guard *guard, const struct guard_root *roo
 	if (!row || (is_listed(guard, full) && !guard->completing))
 		return JUDGED_NONE;
 	folder = mem_dup(full, at - 1);
-	replaced = was_replaced(guard, folder);
+	replaced = was_replaced(guard, folder) || links_stood(guard, folder);
 	again = recall_was_vacated(guard->recall, folder);
 	if (folder_is_fresh(guard, folder) && !again)
 		return JUDGED_HERE;

@@ -86,6 +86,12 @@ struct vacated {
 	struct statx stx; /* of that folder */
 };
 
+/* A folder with a protected file .git and others. */
+struct guard_worktree {
+	const struct guard_root *root;
+	char *path; /* owned; beneath the root */
+};
+
 struct guard {
 	const struct sandbox_plan *plan; /* borrowed */
 	struct guard_root *roots;        /* owned */
@@ -102,6 +108,9 @@ struct guard {
 	struct vacated *vacated;         /* owned */
 	size_t vacated_count, vacated_cap;
 	bool vacated_lost;               /* there were more */
+	struct links *links;             /* owned; links.c */
+	struct guard_worktree *worktrees; /* owned */
+	size_t worktree_count, worktree_cap;
 	uint64_t noted[NOTED_WORDS];     /* folders in which names were made, by a hash of each */
 	struct opened *opened;           /* owned; folders that were opened up for the check */
 	size_t opened_count;
@@ -245,6 +254,25 @@ void names_remember(struct guard *guard);
 /* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
 void names_note(struct guard *guard, const char *path);
 void names_free(struct guard *guard);
+
+/* ---- symbolic links that stood before the command (links.c) ---- */
+
+/* Whether a link in the folder is one where somebody may work: it leads to a folder, or where it
+ * leads cannot be seen. */
+bool links_counts(int folder, const char *name);
+/* Notes those that are there, before the command's first instruction. */
+void links_take(struct guard *guard);
+/* Whether such a link stood at this absolute path, or at that of a folder above it.  The removal of
+ * a link is not seen (at level full it does not reach the supervisor), so that all which is made at
+ * its name counts as made in its place. */
+bool links_stood(const struct guard *guard, const char *path);
+/* Some folders could not be looked at before the command. */
+bool links_unknown(const struct guard *guard);
+/* After the command: the folder at this path has these links, each name with its NUL.  Places of
+ * those that it had before are remembered for the commands to come. */
+void links_compare(struct guard *guard, const struct guard_root *root, const char *path,
+                   const struct stat *st, struct span names);
+void links_free(struct links *links); /* NULL is fine */
 
 /* ---- git's configuration (config.c) ----------------------------------------------- */
 

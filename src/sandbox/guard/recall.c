@@ -33,11 +33,11 @@ struct recall_place {
 };
 
 enum { PLACES = LIMIT_GUARD_COMMANDS, LOCK_ALL = 0, LOCK_PLACES = 1 };
-/* The texts of a folder: three ends. */
-enum { TEXTS_LEAST = 3 };
+/* The texts of a folder: four ends. */
+enum { TEXTS_LEAST = 4 };
 #define PAYLOAD (sizeof(struct recall_head) + PLACES * sizeof(struct recall_place))
 
-static const char magic[8] = "hasp-gm1";
+static const char magic[8] = "hasp-gm2";
 
 /* What a walk saw, and where each folder is in it: by its numbers. */
 struct seen {
@@ -107,6 +107,12 @@ const struct seen_folder *recall_find(const struct recall *recall, const struct 
 		    seen->list[slot - 1].ino == st->st_ino)
 			return &seen->list[slot - 1];
 	}
+}
+
+bool recall_is_same(const struct seen_folder *seen, const struct stat *st)
+{
+	return seen && (seen->flags & SEEN_STEADY) && seen->seconds == st->st_ctim.tv_sec &&
+	       seen->nanoseconds == (uint32_t)st->st_ctim.tv_nsec;
 }
 
 bool recall_has_folders(const struct recall *recall)
@@ -434,10 +440,11 @@ bool recall_unchecked(const struct recall *recall, struct timespec *ret_began)
 
 /* ---- before a check and after it ---- */
 
-/* The next part of the file, owned by the caller; *ok is false if it is not all there. */
+/* The next part of the file, owned by the caller; *ok is false if it is not all there.  Zeros stand
+ * behind it: texts of a folder that are not whole end there. */
 static void *recall_read_part(int fd, size_t count, size_t size, off_t *at, bool *ok)
 {
-	void *part = mem_alloc(count + 1, size);
+	void *part = mem_alloc(count + TEXTS_LEAST, size);
 
 	*ok = *ok && read_at(fd, part, count * size, *at);
 	*at += (off_t)(count * size);
@@ -493,6 +500,18 @@ void recall_load(struct recall *recall)
 	fill_keys(recall);
 	recall->vacated_len = recall->vacated_cap = head.vacated_bytes;
 	recall->vacated_lost |= head.vacated_lost;
+}
+
+void recall_look(struct recall *recall)
+{
+	recall_load(recall);
+	if (recall->fd >= 0)
+		lock_byte(recall->fd, LOCK_ALL, F_UNLCK, false);
+}
+
+void recall_forget(struct recall *recall)
+{
+	seen_release(&recall->old);
 }
 
 static void write_payload(struct recall *recall)

@@ -31,7 +31,7 @@ enum {
 };
 
 /* A folder as a walk saw it.  `text` is where its texts begin: its name; those of the folders in
- * it, and ""; those of other names that count, and "". */
+ * it, and ""; those of other names that count, and ""; those of links (links.c), and "". */
 struct seen_folder {
 	uint64_t dev, ino, above; /* `above`: the number of the folder that it was in */
 	int64_t seconds;          /* of the change time */
@@ -62,8 +62,14 @@ bool recall_unchecked(const struct recall *recall, struct timespec *ret_began);
 void recall_load(struct recall *recall);
 void recall_save(struct recall *recall, bool whole, const struct timespec *began);
 
+/* What is known by now, for recall_find alone, and until recall_forget. */
+void recall_look(struct recall *recall);
+void recall_forget(struct recall *recall);
+
 /* As a walk before this one saw the folder; NULL: it did not. Until recall_save. */
 const struct seen_folder *recall_find(const struct recall *recall, const struct stat *st);
+/* Whether the folder has the names in it that it had then; NULL: it was not seen. */
+bool recall_is_same(const struct seen_folder *seen, const struct stat *st);
 /* Whether there was a walk before. */
 bool recall_has_folders(const struct recall *recall);
 /* The texts of a folder that recall_find returned: its name, and what is behind its NUL. */

@@ -36,6 +36,7 @@ static const char kill_background_process_result_schema[] = SCHEMA(
 static const struct tool_alias kill_background_process_parameter_aliases[] = {
 	{ "id", "pid", 0 },
 	{ "shell_id", "pid", 0 },
+	{ "bash_id", "pid", 0 },
 	{ NULL, NULL, 0 },
 };
 

@@ -44,7 +44,13 @@ extern const struct tool tool_exit_plan_mode;
 	"file_path": {"type": "string", "minLength": 1, "description": \
 		"Absolute, or relative to the workspace folder."})
 
-#define ALIASES_FILE_PATH { "absolute_path", "file_path", 0 }, { "path", "file_path", 0 }
+#define ALIASES_FILE_PATH \
+	{ "absolute_path", "file_path", 0 }, { "path", "file_path", 0 }, \
+	{ "target_file", "file_path", 0 }, { "filename", "file_path", 0 }, \
+	{ "file", "file_path", 0 }
+#define ALIASES_FOLDER \
+	{ "dir_path", "path", 0 }, { "directory", "path", 0 }, { "target_directory", "path", 0 }, \
+	{ "relative_workspace_path", "path", 0 }, { "explanation", NULL, 0 }
 
 #define ARGUMENT_BASE SCHEMA( \
 	"base_content_sha256": {"type": "string", "description": \
@@ -125,6 +131,8 @@ extern const struct tool tool_exit_plan_mode;
 			"The diff's first line that differs."}, \
 		"found": {"type": "string", "description": "What the file has there."}, \
 		"found_line": {"type": "integer"}, \
+		"difference": {"type": "string", "description": \
+			"What alone they differ in: trailing_space, escapes, ..."}, \
 		"candidates": {"type": "array", "items": {"type": "object", \
 			"required": ["line", "lines_equal"], "additionalProperties": false, \
 			"properties": {"line": {"type": "integer"}, \
@@ -137,6 +145,7 @@ extern const struct tool tool_exit_plan_mode;
 			"stated_line": {"type": "integer"}, "diff_line": {"type": "integer"}, \
 			"expected": {"type": "string"}, "found": {"type": "string"}, \
 			"found_line": {"type": "integer"}, \
+			"difference": {"type": "string"}, \
 			"nearest_line": {"type": "integer"}}}}, \
 		"failed_hunks_total": {"type": "integer"}, \
 		"matches": {"type": "integer", "description": "Places with the old text."}, \
@@ -194,6 +203,11 @@ extern const struct tool tool_exit_plan_mode;
 	{"type": "object", "required": ["success", "message", "latest_file_state"], \
 	 "additionalProperties": false, "properties": { ) RESULT_EDIT SCHEMA(}})
 
+/* Of an editor's arguments, not validated yet: insert_line and insert_text (spelling.h) become a
+ * diff with the lines around that place.  A new reference, to `arguments` without them; what is
+ * wrong is appended to `problems`. */
+json_t *editor_expand_insert(struct session *session, json_t *arguments, struct buf *problems);
+
 /* A failure of a tool that does not edit. */
 #define RESULT_FAILURE SCHEMA( \
 	{"type": "object", "required": ["success", "message", "error"], \
@@ -228,7 +242,7 @@ extern const struct tool tool_exit_plan_mode;
 	"message": {"type": "string"})
 
 #define RESULT_FILE SCHEMA( \
-	{"type": "object", "required": ["file_path", "version", "sha256", "content"], \
+	{"type": "object", "required": ["success", "file_path", "version", "sha256", "content"], \
 	 "additionalProperties": false, "properties": { ) RESULT_FILE_PROPERTIES SCHEMA(}})
 
 /* clang-format on */

@@ -7,6 +7,7 @@
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/private.h"
+#include "tool/spelling.h"
 
 /* ---- safe_patch -------------------------------------------------------------- */
 
@@ -122,7 +123,12 @@ static const struct tool_alias update_file_parameter_aliases[] = {
 	ALIASES_FILE_PATH,
 	{ "old_string", "old_content", 0 },
 	{ "new_string", "new_content", 0 },
+	{ "old_str", "old_content", 0 },
+	{ "new_str", "new_content", 0 },
+	{ "old_text", "old_content", 0 },
+	{ "new_text", "new_content", 0 },
 	{ "expected_replacements", "expected_matches", 0 },
+	{ "replace_all", "allow_multiple", 0 },
 	ALIASES_BASE,
 	ALIASES_PROPOSED,
 	{ NULL, NULL, 0 },
@@ -193,6 +199,8 @@ own, UTF-8 for a new one."},
 
 static const struct tool_alias write_file_parameter_aliases[] = {
 	ALIASES_FILE_PATH,
+	{ "contents", "content", 0 },
+	{ "file_text", "content", 0 },
 	ALIASES_BASE,
 	ALIASES_PROPOSED,
 	{ NULL, NULL, 0 },
@@ -309,6 +317,7 @@ static const struct tool_alias apply_changes_parameter_aliases[] = {
 	{ "changes[].old_string", "old_content", 0 },
 	{ "changes[].new_string", "new_content", 0 },
 	{ "changes[].expected_replacements", "expected_matches", 0 },
+	{ "changes[].replace_all", "allow_multiple", 0 },
 	{ "changes[].base_sha256", "base_content_sha256", 0 },
 	{ "changes[].sha256", "base_content_sha256", 0 },
 	{ "changes[].new_file_path", "new_path", 0 },
@@ -395,32 +404,10 @@ static json_t *changes_succeeded(const struct editor *editor, const struct chang
 	return object;
 }
 
-/* Runs the changes, and once more with the bases that writes do not name but the session has
- * seen. */
-static bool apply_with_seen_bases(const struct editor *editor, struct change *changes,
-                                  struct sha256 *hashes,
-                                  size_t count, struct change_result *results, struct err *err)
+static bool names_seen_base(const json_t *changes, size_t i)
 {
-	struct provider *provider = editor->session->provider;
-	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
-	bool again = false, ok;
-
-	if (provider->ops->edit(provider, changes, count, &editor->options, results, err))
-		return true;
-	for (size_t i = 0; i < count; i++)
-		again |= taken[i] = editor_take_seen(editor, &changes[i], &results[i], &hashes[i]);
-	if (!again)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		change_result_release(&results[i]);
-		results[i] = (struct change_result){ 0 };
-	}
-	*err = (struct err)ERR_INIT;
-	ok = provider->ops->edit(provider, changes, count, &editor->options, results, err);
-	for (size_t i = 0; i < count; i++)
-		if (taken[i])
-			editor_note_seen(&results[i]);
-	return ok;
+	return span_eq(argument_span(json_array_get(changes, i), "base_content_sha256"),
+	               SPAN(BASE_SEEN));
 }
 
 static json_t *run_apply_changes(struct session *session, const json_t *arguments)
@@ -438,12 +425,13 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 	for (size_t i = 0; i < count; i++)
 		changes[i] = editor_change(json_array_get(items, i),
 		                           editor_kind(json_array_get(items, i)), &hashes[i]);
-	if (apply_with_seen_bases(&editor, changes, hashes, count, results, &err))
+	if (editor_apply(&editor, changes, hashes, count, results, &err))
 		object = changes_succeeded(&editor, results, count);
 	else
 		object = changes_failed(&err, results, count);
 	for (size_t i = 0; i < count; i++) {
-		editor.alone = is_only_change_of_file(results, count, i);
+		editor.alone = is_only_change_of_file(results, count, i) &&
+		               !names_seen_base(items, i);
 		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
 		                                        &changes[i], &results[i]));
 	}

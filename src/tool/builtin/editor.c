@@ -9,7 +9,9 @@
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/private.h"
+#include "tool/history.h"
 #include "tool/rebase.h"
+#include "tool/spelling.h"
 
 /* ---- sentences --------------------------------------------------------------- */
 
@@ -118,6 +120,10 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 	"Check the path; list_directory shows what is there. To create the file, leave " \
 	"base_content_sha256 out."
 
+/* Likewise, where the file has the edit. */
+#define MADE_ADVICE \
+	"Do not make this edit again: the file has it. Base the next edit on latest_file_state."
+
 /* The sentence for a person or model; owned by the caller. */
 static char *editor_message(const struct change *change, const struct change_result *result,
                             bool dry_run)
@@ -174,8 +180,10 @@ static json_t *state_json(struct session *session, const char *path,
 	                    exists && content ? json_text(buf_view(content)) : json_null());
 	if (state && !state->exists)
 		json_object_set_new(object, "exists", json_false());
-	if (exists)
+	if (exists) {
 		put_form(object, form);
+		history_showed(session, &state->sha256);
+	}
 	if (exists && content)
 		rebase_keep(session, &state->sha256, json_object_get(object, "content"));
 	return object;
@@ -224,6 +232,8 @@ static void put_size(json_t *object, const char *name, size_t value)
 static void put_first_difference(json_t *object, size_t stated_line, size_t diff_line,
                            const char *expected, const char *found, size_t found_line)
 {
+	enum patch_difference kind;
+
 	put_size(object, "stated_line", stated_line);
 	put_size(object, "diff_line", diff_line);
 	if (expected)
@@ -231,6 +241,11 @@ static void put_first_difference(json_t *object, size_t stated_line, size_t diff
 	if (found)
 		json_object_set_new(object, "found", json_cstr(found));
 	put_size(object, "found_line", found_line);
+	kind = expected && found ? patch_difference(span_str(found), span_str(expected)) :
+	                           PATCH_DIFFERS_OTHERWISE;
+	if (kind != PATCH_DIFFERS_OTHERWISE)
+		json_object_set_new(object, "difference",
+		                    json_cstr(patch_difference_name(kind)));
 }
 
 /* All hunks that failed, where there are several. */
@@ -368,9 +383,47 @@ static void remember_state(const struct editor *editor, const struct change *cha
 {
 	const bool whole = has_all_of(editor, change, result);
 
-	if (result->done && !editor->options.dry_run && whole && result->state_known &&
-	    result->state.exists && result->state.path)
+	if (!result->done || editor->options.dry_run || !result->state_known ||
+	    !result->state.exists || !result->state.path)
+		return;
+	if (whole)
 		session_saw(editor->session, result->state.path, &result->state.sha256);
+	else if (change->base)
+		session_met(editor->session, result->state.path, &result->state.sha256);
+}
+
+/* Whether the change was made, and the file is another than before it. */
+static bool is_new_state(const struct editor *editor, const struct change_result *result)
+{
+	return result->done && !editor->options.dry_run && result->state_known &&
+	       result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256);
+}
+
+static void remember_edit(const struct editor *editor, const struct change *change,
+                          const struct change_result *result, const json_t *state)
+{
+	const json_t *version = json_object_get(state, "version");
+
+	if (is_new_state(editor, result))
+		history_edited(editor->session, &(struct history_edit){
+			.path = result->state.path,
+			.before = result->before.sha256,
+			.after = result->state.sha256,
+			.version = (uint64_t)json_integer_value(version),
+			.change = change,
+		});
+}
+
+/* The file has the edit already: which answer of this session says so. */
+static void say_made_before(const struct editor *editor, const struct change *change,
+                            const struct change_result *result, struct buf *message)
+{
+	uint64_t version = result->state.path ? history_made_before(editor->session,
+	                                                            result->state.path, change) : 0;
+
+	if (version)
+		buf_printf(message, " The same call made it before, with version %llu of the file "
+		                    "as its answer.", (unsigned long long)version);
 }
 
 json_t *editor_result(const struct editor *editor, const struct change *change,
@@ -380,32 +433,33 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run);
 	_cleanup_buf_ struct buf message = BUF_INIT(16384);
 	bool made = result->already;
+	json_t *state;
 
 	buf_str(&message, said);
 	if (editor->alone)
 		rebased = rebase_offer(editor->session, change, result, &message, &made);
-	if (result->done && !editor->options.dry_run && result->state_known &&
-	    result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256))
-		rebase_wrote(editor->session, result->state.path, &result->before.sha256,
-		             &result->state.sha256);
+	if (made)
+		say_made_before(editor, change, result, &message);
 	if (!result->done && result->state_known && !result->state.exists &&
 	    (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_FILE_NOT_FOUND))
 		filter_suggest_file(editor->session, change->path, &message);
 	json_object_set_new(object, "success", json_boolean(result->done));
 	json_object_set_new(object, "message", json_text(buf_view(&message)));
-	json_object_set_new(object, "latest_file_state", latest_state(editor, change, result));
+	state = latest_state(editor, change, result);
+	json_object_set_new(object, "latest_file_state", state);
 	remember_state(editor, change, result);
+	remember_edit(editor, change, result, state);
 	if (made)
 		json_object_set_new(object, "already_applied", json_true());
 	if (result->done)
 		put_success(object, editor, result);
 	else
 		json_object_set_new(object, "error", error_json(change, result));
-	if (rebased) {
+	if (!result->done && (rebased || made))
 		json_object_set_new(json_object_get(object, "error"), "advice",
-		                    json_cstr(REBASE_ADVICE));
+		                    json_cstr(rebased ? REBASE_ADVICE : MADE_ADVICE));
+	if (rebased)
 		json_object_set_new(object, "rebased", rebased);
-	}
 	if (result->note[0])
 		json_object_set_new(object, "note", json_cstr(result->note));
 	return object;
@@ -462,6 +516,14 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
 }
 
+/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
+ * file to be created counts, and no other that has a byte to lose. Told by its address. */
+static const struct sha256 seen_base = { {
+	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
+	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
+	0xb8, 0x55,
+} };
+
 /* The hash in base_content_sha256: NULL when absent or empty.  Validation has refused text that
  * is not a hash (tool/call.c). */
 static const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage)
@@ -470,6 +532,8 @@ static const struct sha256 *editor_base(const json_t *arguments, struct sha256 *
 
 	if (!span_trim(text).len)
 		return NULL;
+	if (span_eq(span_trim(text), SPAN(BASE_SEEN)))
+		return &seen_base;
 	if (!sha256_parse(text, storage))
 		*storage = (struct sha256){ 0 };
 	return storage;
@@ -514,7 +578,9 @@ struct change editor_change(const json_t *arguments, enum change_kind kind, stru
 	};
 }
 
-bool editor_take_seen(const struct editor *editor, struct change *change,
+/* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage, if
+ * the file is in that state; false if it cannot. */
+static bool take_seen(const struct editor *editor, struct change *change,
                       const struct change_result *result, struct sha256 *storage)
 {
 	if (result->err.code != ERR_BASE_REQUIRED || change->kind != CHANGE_WRITE ||
@@ -526,7 +592,8 @@ bool editor_take_seen(const struct editor *editor, struct change *change,
 	return true;
 }
 
-void editor_note_seen(struct change_result *result)
+/* Says so in the result of the second run. */
+static void note_seen(struct change_result *result)
 {
 	if (result->done && !result->note[0])
 		snprintf(result->note, sizeof(result->note),
@@ -534,31 +601,120 @@ void editor_note_seen(struct change_result *result)
 		         "read or wrote was taken, which was what is on disk.");
 }
 
-static void edit_once(const struct editor *editor, const struct change *change,
-                      struct change_result *result)
+/* ---- bases that the session keeps -------------------------------------------- */
+
+/* A path as states have it, where that is a matter of text alone. */
+static const char *plain_path(const struct editor *editor, const char *path)
 {
 	struct provider *provider = editor->session->provider;
-	struct err err = ERR_INIT;
+	const char *root = provider->ops->root(provider, 0);
+	const size_t len = root ? strlen(root) : 0;
 
-	if (!provider->ops->edit(provider, change, 1, &editor->options, result, &err) &&
-	    result->err.code == ERR_NONE)
-		result->err = err;
+	if (len && path && strncmp(path, root, len) == 0 && path[len] == '/')
+		path += len + 1;
+	while (path && path[0] == '.' && path[1] == '/')
+		path += 2;
+	return path;
 }
 
-static json_t *run_change(struct editor *editor, const struct change *change)
+/* The state that the session met by the change's own path, which decides nothing: a wrong one is a
+ * mismatch. */
+static void guess_base(const struct editor *editor, struct change *change, struct sha256 *storage)
+{
+	const char *path = plain_path(editor, change->path);
+
+	if (change->base != &seen_base)
+		return;
+	if (editor->session->one_call)
+		change->base = NULL;
+	else if (path && session_has_met(editor->session, path, storage))
+		change->base = storage;
+}
+
+/* The same by where the path led; false: the conversation has seen nothing of the file. */
+static bool find_base(const struct editor *editor, struct change *change,
+                      struct change_result *result, struct sha256 *storage)
+{
+	if (change->base != &seen_base || result->err.code != ERR_STATE_MISMATCH ||
+	    !result->state_known || !result->state.exists || !result->state.path)
+		return false;
+	if (session_has_met(editor->session, result->state.path, storage)) {
+		change->base = storage;
+		return true;
+	}
+	err_set(&result->err, ERR_BASE_REQUIRED,
+	        "Base Required: Nothing of %s was read in this conversation. Its state is in "
+	        "latest_file_state: if the change is right for that, send it again.", change->path);
+	result->already = false;
+	return false;
+}
+
+/* What a refusal shows of a file is what the next call is about, which cannot name it. */
+static void meet_refused(const struct editor *editor, const struct change_result *result)
+{
+	if (!result->done && editor->content != RETURN_NONE && result->state_known &&
+	    result->state.exists && result->state.path)
+		session_met(editor->session, result->state.path, &result->state.sha256);
+}
+
+static bool edit_once(const struct editor *editor, const struct change *changes, size_t count,
+                      struct change_result *results, struct err *err)
+{
+	struct provider *provider = editor->session->provider;
+
+	return provider->ops->edit(provider, changes, count, &editor->options, results, err);
+}
+
+static void forget_results(struct change_result *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		change_result_release(&results[i]);
+		results[i] = (struct change_result){ 0 };
+	}
+}
+
+bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *hashes,
+                  size_t count, struct change_result *results, struct err *err)
+{
+	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
+	_cleanup_free_ bool *kept = mem_alloc(count, sizeof(*kept));
+	bool again = false, ok;
+
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = changes[i].base == &seen_base;
+		guess_base(editor, &changes[i], &hashes[i]);
+	}
+	ok = edit_once(editor, changes, count, results, err);
+	for (size_t i = 0; i < count && !ok; i++) {
+		taken[i] = take_seen(editor, &changes[i], &results[i], &hashes[i]);
+		again = find_base(editor, &changes[i], &results[i], &hashes[i]) || taken[i] ||
+		        again;
+	}
+	if (again) {
+		forget_results(results, count);
+		*err = (struct err)ERR_INIT;
+		ok = edit_once(editor, changes, count, results, err);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (taken[i] && again)
+			note_seen(&results[i]);
+		else if (!ok && kept[i])
+			find_base(editor, &changes[i], &results[i], &hashes[i]);
+		if (kept[i])
+			meet_refused(editor, &results[i]);
+		editor->alone = editor->alone && !kept[i];
+	}
+	return ok;
+}
+
+static json_t *run_change(struct editor *editor, struct change *change, struct sha256 *hash)
 {
 	struct change_result result = { 0 };
-	struct change again = *change;
-	struct sha256 seen;
+	struct err err = ERR_INIT;
 	json_t *json;
 
-	edit_once(editor, change, &result);
-	if (editor_take_seen(editor, &again, &result, &seen)) {
-		change_result_release(&result);
-		result = (struct change_result){ 0 };
-		edit_once(editor, &again, &result);
-		editor_note_seen(&result);
-	}
+	if (!editor_apply(editor, change, hash, 1, &result, &err) && result.err.code == ERR_NONE)
+		result.err = err;
 	json = editor_result(editor, change, &result);
 	change_result_release(&result);
 	return json;
@@ -568,10 +724,98 @@ json_t *editor_call(struct session *session, const json_t *arguments, enum chang
 {
 	struct editor editor;
 	struct sha256 hash;
-	const struct change change = editor_change(arguments, kind, &hash);
+	struct change change = editor_change(arguments, kind, &hash);
 
 	editor_init(&editor, session, arguments);
-	return run_change(&editor, &change);
+	return run_change(&editor, &change, &hash);
+}
+
+/* ---- lines put in by number ------------------------------------------------- */
+
+enum { INSERT_CONTEXT = 3, INSERT_LINE_CHARS = 1 << 20 };
+
+static void put_diff_lines(struct buf *diff, char sign, struct span text, size_t first,
+                           size_t count)
+{
+	struct span line;
+
+	for (size_t i = 0; i < first + count && line_next(&text, &line); i++) {
+		if (i < first)
+			continue;
+		buf_char(diff, sign);
+		buf_span(diff, line_body(line));
+		buf_char(diff, '\n');
+	}
+}
+
+/* The lines of `read` with `text` behind line `at`. */
+static json_t *insert_diff(const struct read_result *read, size_t at, struct span text)
+{
+	_cleanup_buf_ struct buf diff = BUF_INIT(2 * (size_t)LIMIT_MODEL_REQUEST_BYTES);
+	const size_t first = read->first_line, before = first && at >= first ? at + 1 - first : 0;
+	const size_t after = read->last_line > at && first ? read->last_line - at : 0;
+	const size_t added = lines_count(text), from = first ? first : 0;
+
+	buf_printf(&diff, "@@ -%zu,%zu +%zu,%zu @@\n", from, before + after, from ? from : 1,
+	           before + after + added);
+	put_diff_lines(&diff, ' ', buf_view(&read->content), 0, before);
+	put_diff_lines(&diff, '+', text, 0, added);
+	put_diff_lines(&diff, ' ', buf_view(&read->content), before, after);
+	return json_text(buf_view(&diff));
+}
+
+static json_t *insert_read(struct session *session, const char *path, size_t at, struct span text,
+                           struct err *err)
+{
+	const struct read_request request = {
+		.path = path,
+		.start_line = at > INSERT_CONTEXT ? at - INSERT_CONTEXT + 1 : 1,
+		.end_line = at + INSERT_CONTEXT,
+		.max_line_chars = INSERT_LINE_CHARS,
+	};
+	struct read_result read;
+	json_t *diff = NULL;
+	const bool ok = session->provider->ops->read(session->provider, &request, &read, err);
+
+	if ((!ok && err->code == ERR_INVALID_ARGUMENT) || (ok && at > read.total_lines))
+		err_set(err, ERR_INVALID_ARGUMENT, "insert_line: %s has fewer lines than %zu", path,
+		        at);
+	else if (!ok)
+		;
+	else if (read.cut_lines)
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "insert_line: line %zu is too long to be context", read.cut_line);
+	else
+		diff = insert_diff(&read, at, text);
+	read_result_release(&read);
+	return diff;
+}
+
+json_t *editor_expand_insert(struct session *session, json_t *arguments, struct buf *problems)
+{
+	const char *path = argument_str(arguments, "file_path");
+	const json_t *at = json_object_get(arguments, "insert_line");
+	const char *digits = json_is_string(at) ? json_string_value(at) : "";
+	const json_int_t line = *digits ? strtoll(digits, NULL, 10) : json_integer_value(at);
+	struct err err = ERR_INIT;
+	json_t *expanded, *diff;
+
+	if (!at || !path)
+		return json_incref(arguments);
+	expanded = json_copy(arguments);
+	json_object_del(expanded, "insert_line");
+	json_object_del(expanded, "insert_text");
+	if ((!json_is_integer(at) && !ascii_is_digit(*digits)) || line < 0 || line > INT32_MAX) {
+		buf_str(problems, "insert_line: expected the number of a line, or 0");
+		return expanded;
+	}
+	diff = insert_read(session, path, (size_t)line, argument_span(arguments, "insert_text"),
+	                   &err);
+	if (diff)
+		json_object_set_new(expanded, "unified_diff", diff);
+	else
+		buf_printf(problems, "%s%s", problems->len ? "; " : "", err.message);
+	return expanded;
 }
 
 /* ---- in two steps ----------------------------------------------------------- */
@@ -594,7 +838,8 @@ void *editor_begin(struct session *session, const json_t *arguments, enum change
 	begun = mem_alloc(1, sizeof(*begun));
 	begun->change = editor_change(arguments, kind, &begun->hash);
 	editor_init(&begun->editor, session, arguments);
-	if (ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
+	if (begun->change.base != &seen_base &&
+	    ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
 	                    &begun->result, session->hooks.ready, session->hooks.data,
 	                    &begun->edit))
 		return begun;
@@ -613,16 +858,17 @@ json_t *editor_end(struct session *session, const json_t *arguments, void *data)
 	begun->editor.session = session;
 	if (!provider->ops->edit_end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
 		result->err = err;
-	if (!editor_take_seen(&begun->editor, &begun->change, result, &begun->hash)) {
+	if (!take_seen(&begun->editor, &begun->change, result, &begun->hash)) {
 		json = editor_result(&begun->editor, &begun->change, result);
 	} else if (session->hooks.not_at_once) {
 		*session->hooks.not_at_once = true;
 		json = tool_failure(&result->err);
 	} else {
-		change_result_release(result);
-		*result = (struct change_result){ 0 };
-		edit_once(&begun->editor, &begun->change, result);
-		editor_note_seen(result);
+		forget_results(result, 1);
+		if (!edit_once(&begun->editor, &begun->change, 1, result, &err) &&
+		    result->err.code == ERR_NONE)
+			result->err = err;
+		note_seen(result);
 		json = editor_result(&begun->editor, &begun->change, result);
 	}
 	(void)arguments;

@@ -42,12 +42,12 @@ json_t *editor_call(struct session *session, const json_t *arguments, enum chang
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
 json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
 
-/* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage,
- * if the file is in that state; false if it cannot.  The caller runs the change again. */
-bool editor_take_seen(const struct editor *editor, struct change *change,
-                      const struct change_result *result, struct sha256 *storage);
-/* Says so in the result of the second run. */
-void editor_note_seen(struct change_result *result);
+/* Makes the changes, as provider->ops->edit does, and once more where a base is the session's: that
+ * of a write that names none (session_seen), and BASE_SEEN (session_met); hashes[i] is for the base
+ * of change `i`.  What was refused on a base that the session keeps counts as met, since the result
+ * shows it. */
+bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *hashes,
+                  size_t count, struct change_result *results, struct err *err);
 
 /* The result of one change of a call: success, message, latest_file_state and the rest. */
 json_t *editor_result(const struct editor *editor, const struct change *change,

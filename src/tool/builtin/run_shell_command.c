@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "tool/denial.h"
+#include "tool/history.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/private.h"
 #include "tool/tool.h"
@@ -453,6 +454,7 @@ static const struct tool_alias parameter_aliases[] = {
 	{ "run_in_background", "is_background", 0 },
 	{ "background", "is_background", 0 },
 	{ "tty", "pty", 0 },
+	{ "explanation", "description", 0 },
 	{ NULL, NULL, 0 },
 };
 
@@ -642,11 +644,14 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 		                             .output = session->hooks.output,
 		                             .data = session->hooks.data };
 	struct job *job;
+	struct job_info info;
+	size_t id;
 	json_t *result;
 	bool started, cancelled;
 
 	wanted->request.env = (const char *const *)env;
 	session_wait(session, true);
+	id = history_command(session, wanted->argv[2]);
 	started = job_start(session->jobs, session->provider, &request, &job, err);
 	cancelled = started && !(wanted->background && !wanted->delay_ms) &&
 	            wait_for_job(session, wanted, job);
@@ -654,6 +659,10 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 		settle_job(job);
 	session_wait(session, false);
 	environment_free(env);
+	if (started)
+		job_state(job, &info);
+	if (!started || info.state == JOB_ENDED)
+		history_command_ended(session, id);
 	if (!started)
 		return NULL;
 	job_quiet(job); /* whoever gets the output is there for this call alone */

@@ -383,8 +383,8 @@ lines; or lines as objects."},
 
 static const char result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["path", "files", "searched", "more"],
-	 "additionalProperties": false, "properties": {
+	{"type": "object", "required": ["success", "path", "files", "searched", "more"],
+	 "additionalProperties": false, "properties": {"success": {"const": true},
 	 "path": {"type": "string", "description": "What was searched."},
 	 ) RESULT_ROOTS SCHEMA(,
 	 "files": {"type": "array", "items": {"oneOf": [
@@ -418,10 +418,17 @@ static const char result_schema[] = SCHEMA(
 /* clang-format on */
 
 static const struct tool_alias parameter_aliases[] = {
-	{ "directory", "path", 0 },
-	{ "dir_path", "path", 0 },
+	ALIASES_FOLDER,
+	{ "query", "pattern", 0 },
 	{ "include_pattern", "include", 0 },
+	{ "glob", "include", 0 },
+	{ "file_pattern", "include", 0 },
 	{ "exclude_pattern", "exclude", 0 },
+	{ "-A", "after", 0 },
+	{ "-B", "before", 0 },
+	{ "-C", "context", 0 },
+	{ "head_limit", "max_results", 0 },
+	{ "limit", "max_results", 0 },
 	{ "max_matches_per_file", "max_per_file", 0 },
 	{ "total_max_matches", "max_results", 0 },
 	{ NULL, NULL, 0 },

@@ -42,6 +42,7 @@ struct local {
 	bool network_made;              /* or tried to */
 	struct sandbox_pointer *known;  /* owned; what git's files were last seen to say */
 	size_t known_count;
+	struct worker_held held;       /* options.renew_held's */
 	int recall;                     /* owned; -1: none (open_recall) */
 	bool recalls;                   /* a command had a file that outlives the session */
 	bool network_refused;           /* it cannot be had or entered: each command has its own */
@@ -510,8 +511,30 @@ static bool run_in_worker(struct local *local, const struct sandbox_options *opt
 /* What a command's plan is made of: the session's, and what the request adds. */
 struct command_plan {
 	struct sandbox_options options;
-	const char **write, **read; /* owned */
+	const char **write, **read, **ask; /* owned */
+	char **held;                       /* owned; the last ones of `ask` */
 };
+
+/* What hooks run and the user trusts by now, protected as the session's own paths are. */
+static void ask_for_held(struct local *local, struct command_plan *command,
+                         struct sandbox_options *options)
+{
+	const struct worker_options *own = &local->options;
+	size_t count = 0;
+
+	if (!own->renew_held)
+		return;
+	pthread_mutex_lock(&local->lock);
+	own->renew_held(own->roots[0], &local->held);
+	while (local->held.paths && local->held.paths[count])
+		count++;
+	command->held = worker_texts_copy((const char *const *)local->held.paths, count);
+	pthread_mutex_unlock(&local->lock);
+	command->ask = local_join_lists(own->ask, own->ask_count,
+	                                (const char *const *)command->held, count);
+	options->ask = command->ask;
+	options->ask_count = own->ask_count + count;
+}
 
 static bool command_plan_of(struct local *local, const struct run_request *request,
                             struct command_plan *ret, struct err *err)
@@ -530,6 +553,7 @@ static bool command_plan_of(struct local *local, const struct run_request *reque
 	options.write_count += request->write_count;
 	options.read = ret->read;
 	options.read_count += request->read_count;
+	ask_for_held(local, ret, &options);
 	options.exact = request->exact;
 	options.exact_count = request->exact_count;
 	options.network |= request->network;
@@ -545,6 +569,8 @@ static void command_plan_release(struct command_plan *command)
 {
 	free(command->write);
 	free(command->read);
+	free(command->ask);
+	worker_texts_free(command->held);
 }
 
 static bool local_run(void *data, const struct run_request *request,
@@ -585,6 +611,7 @@ static struct worker_options options_beside(struct local *local, const char *con
 		.keep = local->options.keep, .keep_count = local->options.keep_count,
 		.ask = local->options.ask, .ask_count = local->options.ask_count,
 		.ask_refuses = local->options.ask_refuses,
+		.renew_held = local->options.renew_held,
 		.durability = local->options.durability,
 		.max_file_bytes = local->options.max_file_bytes,
 		.program = local->options.program,
@@ -727,6 +754,7 @@ static void local_release(void *data)
 	sandbox_network_release(&local->network);
 	sandbox_pointers_free(local->known, local->known_count);
 	beside_record_free(local->record);
+	worker_texts_free(local->held.paths);
 	worker_options_release(&local->options);
 	free((char *)local->weaker.weaker_because);
 	pthread_mutex_destroy(&local->lock);

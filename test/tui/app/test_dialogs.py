@@ -321,7 +321,7 @@ def test_what_is_allowed_for_the_session_is_listed_and_revoked(world):
             choose(hasp, "Allow for this session").wait("One.").quiet(0.1)  # the second fetch: unasked
             hasp.type("/policies").key("enter").wait("1          edits of files and new files")
             assert "2          fetches from a.invalid" in hasp.dump().text
-            hasp.type("q").quiet(0.2).type("/policies revoke 7").key("enter").wait("no number")
+            hasp.type("q").quiet(0.2).type("/policies revoke 7").key("enter").wait("No permission")
             hasp.type("/policies revoke 1").key("enter").wait("No longer allowed for this session: edits of files and new")
             hasp.quiet(0.2).type("on").key("enter").wait("Apply this change?")
             choose(hasp, "Allow for this session").wait("Two.").quiet(0.2)
