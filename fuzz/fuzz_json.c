@@ -46,6 +46,24 @@ static void read_leniently(struct span text, const json_t *strict)
 	json_decref(value);
 }
 
+/* What is read strictly is the same value; what had to be repaired can be printed. */
+static void read_foreign(struct span text, const json_t *strict)
+{
+	struct err err = ERR_INIT;
+	size_t repaired = 0;
+	json_t *value;
+
+	if (!json_parse_foreign(text, DEPTH, &value, &repaired, &err)) {
+		if (strict || !strstr(err.message, "line "))
+			abort();
+		return;
+	}
+	if (strict && (repaired || !json_equal(value, strict)))
+		abort();
+	must_survive_printing(value);
+	json_decref(value);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct err err = ERR_INIT;
@@ -59,9 +77,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		json_decref(theirs);
 		read_leniently(span_of((const char *)data, size), NULL);
+		read_foreign(span_of((const char *)data, size), NULL);
 		return 0;
 	}
 	read_leniently(span_of((const char *)data, size), ours);
+	read_foreign(span_of((const char *)data, size), ours);
 	theirs = json_loadb((const char *)data, size, FLAGS, &error);
 	if (!theirs || !json_equal(ours, theirs))
 		abort();

@@ -4,6 +4,7 @@
 script/check-layers refuses what KINDS finds, script/house lists it and prints the `figures`.
 """
 
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -16,6 +17,35 @@ MOST_LINES = 60  # of a function
 EXEMPT = {
     "main": "each program has its own",
     "net/http/left_out.c": "stands in for functions of other libraries, under their names",
+}
+
+
+# Who reads JSON strictly, and why that is not a stranger's; all others read it with json_parse_foreign (data/json.h),
+# or, from a provider's stream, with json_parse_lenient.
+FILES = "a file of the user's or of hasp's own: an error names it and its place"
+OWN = "hasp wrote or printed it"
+ARGUMENT = "an argument of the command line or of the library"
+ASKED = "asks hasp for something that may be an edit: what is not well-formed is refused"
+STRICT_JSON = {
+    "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/prepare.c": FILES,
+    "api/agent/agent.c": ARGUMENT, "cli/command/confinement.c": ARGUMENT, "cli/command/policy_command.c": ARGUMENT,
+    "cli/command/tool_command.c": ARGUMENT, "cli/options/completion.c": OWN, "cli/options/help.c": OWN,
+    "cli/view/view.c": OWN, "config/extensions_claude.c": FILES, "config/extensions_manifest.c": FILES,
+    "config/home.c": FILES, "config/keystore.c": OWN, "config/schema.c": OWN, "config/scope.c": FILES,
+    "config/servers.c": FILES, "data/form.c": OWN, "data/json_read.c": "the reader", "data/jsonc.c": FILES,
+    "data/schema.c": "a schema's text, or a model's argument within one", "hooks/held.c": OWN, "hooks/list.c": FILES,
+    "install/github.c": "decides what is installed: nothing in it is repaired",
+    "install/market.c": "decides what is installed: nothing in it is repaired",
+    "mcp/auth/google.c": "credentials: nothing in them is repaired", "mcp/auth/store.c": OWN,
+    "mcp/client/approvals.c": OWN, "mcp/client/cache.c": OWN, "mcp/client/declare.c": OWN,
+    "mcp/client/helper.c": "header fields: nothing in them is repaired", "mcp/offer/names.c": OWN,
+    "mcp/protocol/ask.c": ASKED, "mcp/protocol/catalog.c": OWN, "mcp/protocol/receive.c": ASKED,
+    "model/arguments.c": "a model's arguments: what is repaired in them is said to the model",
+    "model/tagged.c": "a model's arguments, of which the text was repaired when it came",
+    "model/stream.c": OWN, "net/rpc/rpc.c": ASKED, "telemetry/events.c": OWN, "tool/alias.c": OWN,
+    "tool/dialect.c": OWN,
+    "tool/builtin/deferred_tools.c": "a model's argument, which was repaired when it came", "tool/set.c": OWN,
+    "tui/stash.c": OWN, "tui/transcript.c": OWN,
 }
 
 
@@ -142,6 +172,18 @@ def bare_prototypes(top, sources):
                 yield name, prototype.line, "%s has no comment" % prototype.name
 
 
+def strangers_json(top, sources):
+    """Files that read JSON strictly, or by themselves, without a row in STRICT_JSON; rows that are of no use."""
+    reads = {name: source for name, source in sources.items() if name.endswith(".c") for call in [
+        re.search(r"\bjson_(parse|parse_depth|parse_repeating|load\w+)\(", (top / "src" / name).read_text(
+            errors="replace"))] if call}
+    for name in sorted(set(reads) - set(STRICT_JSON)):
+        yield name, 1, "reads JSON strictly: use json_parse_foreign, or say why not in STRICT_JSON (script/lib/house.py)"
+    for name in sorted(set(STRICT_JSON) - set(reads)):
+        if name in sources or "data/json_read.c" in sources:
+            yield name, 1, "has a row in STRICT_JSON (script/lib/house.py) and reads no JSON strictly"
+
+
 # What must not be there, as script/house --list calls it, and the function that finds it: path
 # beneath src/, line, what is wrong.
 KINDS = {
@@ -152,6 +194,7 @@ KINDS = {
     "files in circles": in_circles,
     "headers with one reader": lone_headers,
     "bare prototypes": bare_prototypes,
+    "strangers' JSON": strangers_json,
 }
 
 

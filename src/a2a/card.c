@@ -236,10 +236,12 @@ bool a2a_card_read(struct span text, const char *from, struct a2a_card *ret, str
 	struct card_choice choice = { .others = BUF_INIT(400) };
 	struct a2a_card card = { 0 };
 	json_auto_t *value = NULL;
+	struct err why = ERR_INIT;
 	bool lone, ok;
 
-	if (!json_parse_lenient(text, A2A_DEPTH_MAX, &value, &lone, err) ||
-	    !json_is_object(value))
+	if (!json_parse_lenient(text, A2A_DEPTH_MAX, &value, &lone, &why))
+		return err_set(err, ERR_TOOL_FAILED, "its card cannot be read: %s", why.message);
+	if (!json_is_object(value))
 		return err_set(err, ERR_TOOL_FAILED, "its card is no JSON object.");
 	consider_all(&choice, value);
 	if (!choice.url) {

@@ -198,8 +198,8 @@ static bool take_response(struct exchange *exchange, struct span text)
 
 	if (!json_parse_lenient(text, A2A_DEPTH_MAX, &response, &lone, &why))
 		return err_set(&exchange->why, ERR_TOOL_FAILED,
-		               "The agent %s answered with something that is no JSON.",
-		               asking->agent->name);
+		               "The agent %s sent an answer that cannot be read: %s",
+		               asking->agent->name, why.message);
 	error = json_object_get(response, "error");
 	if (json_is_object(error)) {
 		take_rpc_error(exchange, error);

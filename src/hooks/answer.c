@@ -322,10 +322,10 @@ static json_t *hook_answer_value(struct span text)
 	struct err ignored = ERR_INIT;
 	json_t *value = NULL, *inner = NULL;
 
-	if (!text.len || !json_parse_depth(text, DEPTH_MAX, &value, &ignored))
+	if (!text.len || !json_parse_foreign(text, DEPTH_MAX, &value, NULL, &ignored))
 		return NULL;
 	if (!json_is_string(value) ||
-	    !json_parse_depth(json_span(value), DEPTH_MAX, &inner, &ignored))
+	    !json_parse_foreign(json_span(value), DEPTH_MAX, &inner, NULL, &ignored))
 		return value;
 	json_decref(value);
 	return inner;

@@ -270,7 +270,7 @@ static char *progress_text(struct span line)
 	const json_t *text;
 
 	if (!line.len || !memmem(line.data, line.len, "progress", 8) ||
-	    !json_parse_depth(line, 2, &value, &ignored))
+	    !json_parse_foreign(line, 2, &value, NULL, &ignored))
 		return NULL;
 	text = json_object_get(value, "progress");
 	return json_is_string(text) ? hook_text_copy(json_span(text)) : NULL;

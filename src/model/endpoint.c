@@ -334,7 +334,7 @@ static uint64_t limits_ask(struct endpoint *endpoint, const struct cancel *cance
 	wire_header(&wire, "User-Agent: hasp/%s", HASP_VERSION);
 	if (endpoint->format->limits_build(&endpoint->options, &wire) &&
 	    limits_get(endpoint, &wire, cancel, &answer) &&
-	    json_parse_depth(buf_view(&answer.body), LIST_DEPTH, &value, &ignored))
+	    json_parse_foreign(buf_view(&answer.body), LIST_DEPTH, &value, NULL, &ignored))
 		found = endpoint->format->limits_read(&endpoint->options, value);
 	buf_release(&answer.body);
 	wire_request_release(&wire);

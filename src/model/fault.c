@@ -279,7 +279,7 @@ json_t *fault_body(struct span body)
 	struct err ignored = ERR_INIT;
 	json_t *value, *first;
 
-	if (!json_parse_depth(span_trim(body), DEPTH, &value, &ignored))
+	if (!json_parse_foreign(span_trim(body), DEPTH, &value, NULL, &ignored))
 		return json_text(span_head(body, body.len < TEXT_MAX ? body.len : 0));
 	if (!json_is_array(value))
 		return value;

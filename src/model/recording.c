@@ -358,7 +358,7 @@ static bool replay_parse_line(const struct replay *replay, struct span text, jso
 {
 	struct err why = ERR_INIT;
 
-	if (!json_parse_depth(text, JSON_DEPTH_MAX, ret, &why))
+	if (!json_parse_foreign(text, JSON_DEPTH_MAX, ret, NULL, &why))
 		return err_set(err, ERR_MODEL_ERROR, "Line %zu of %s is not JSON: %s", replay->line,
 		               replay->file, why.message);
 	if (json_is_string(json_object_get(*ret, "method")))
@@ -399,7 +399,8 @@ static bool line_is_routing(const json_t *line)
 	json_auto_t *said = NULL;
 	struct err ignored = ERR_INIT;
 
-	return json_parse(json_span(json_object_get(part, "text")), &said, &ignored) &&
+	return json_parse_foreign(json_span(json_object_get(part, "text")), JSON_DEPTH_MAX, &said,
+	                          NULL, &ignored) &&
 	       json_is_string(json_object_get(said, "reasoning")) &&
 	       json_is_string(json_object_get(said, "model_choice"));
 }

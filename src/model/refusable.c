@@ -331,7 +331,7 @@ static json_t *answer_value(struct span answer)
 	struct err ignored = ERR_INIT;
 	json_t *value;
 
-	if (json_parse_depth(span_trim(answer), JSON_DEPTH_MAX, &value, &ignored))
+	if (json_parse_foreign(span_trim(answer), JSON_DEPTH_MAX, &value, NULL, &ignored))
 		return value;
 	return json_text(span_head(answer, ANSWER_BYTES));
 }

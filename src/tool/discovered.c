@@ -277,7 +277,7 @@ bool discovered_add_text(struct tool_set *set, struct span text, const char *cal
 	size_t i;
 
 	*ret_count = 0;
-	if (!json_parse_depth(text, NESTING_MAX, &all, &why))
+	if (!json_parse_foreign(text, NESTING_MAX, &all, NULL, &why))
 		return err_set(err, why.code,
 		               "What the command of tools.discoveryCommand printed: %s",
 		               why.message);

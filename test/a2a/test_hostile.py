@@ -72,7 +72,8 @@ def test_a_private_address_that_is_not_the_cards_gets_nothing(world, far):
 
 
 @pytest.mark.parametrize("card, said", [
-    (b"<html>", "no JSON object"), (b"[]", "no JSON object"), (b"{" * 5000, "no JSON object"),
+    (b"<html>", "cannot be read: Not valid JSON: line 1, column 1"), (b"[]", "no JSON object"),
+    (b"{" * 5000, "line 1, column 2: a name is expected"),
     ({"name": "Far"}, "no address for JSON-RPC of A2A 1.0 or 0.3, or for HTTP+JSON of 1.0."),
     ({"supportedInterfaces": [interface("https://x/", protocolBinding="GRPC")]}, "it offers GRPC 1.0"),
     ({"supportedInterfaces": [interface("https://x/", protocolVersion="2.0")]}, "it offers JSONRPC 2.0"),
@@ -140,10 +141,10 @@ def test_its_reply_is_bounded(world, far):
 
 
 @pytest.mark.parametrize("answer, said", [
-    ([b"{"], "no JSON"), ([{"error": {"code": -32603, "message": "\x1b[31mNo."}}], "answered with an error: "),
+    ([b"{"], "line 1, column 2: a name is expected"), ([{"error": {"code": -32603, "message": "\x1b[31mNo."}}], "answered with an error: "),
     ([{"odd": 1}], "neither a task nor a message nor an update"), ([], "without a result"),
     ([b'{"jsonrpc":"2.0","id":1}'], "neither a task"), ([b'{"jsonrpc":"2.0","id":1,"result":7}'], "neither a task"),
-    ([b"[1]"], "neither a task"), ([b"[" * 500], "no JSON"), ([task("RESTING")], 'unknown state: "TASK_STATE_RESTING"'),
+    ([b"[1]"], "neither a task"), ([b"[" * 500], "nested too deep"), ([task("RESTING")], 'unknown state: "TASK_STATE_RESTING"'),
     ((500, "text/plain", b"oops"), "HTTP status 500"), ((302, "text/plain", b""), "redirects are not followed"),
     ((200, "text/event-stream", b"data: " + b"x" * (5 << 20) + b"\n\n"), "too large"),
     ((404, "application/json", b'{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "Nobody."}}'), "Nobody."),
@@ -157,7 +158,7 @@ def test_what_is_no_answer_is_an_error(world, far, answer, said):
 
 
 @pytest.mark.parametrize("event, said", [
-    (b"{", "no JSON"), (b'{"jsonrpc":"2.0","id":1}', "neither a task"), (b"[1]", "neither a task"),
+    (b"{", "cannot be read"), (b'{"jsonrpc":"2.0","id":1}', "neither a task"), (b"[1]", "neither a task"),
     (b'{"jsonrpc":"2.0","id":1,"result":{"status":{"state":"TASK_STATE_RESTING"}}}', "unknown"),
 ])
 def test_an_event_that_is_none_is_an_error_while_the_stream_stays_open(world, far, event, said):

@@ -224,6 +224,56 @@ static void a_special_character_is_found_at_every_place(void **state)
 	}
 }
 
+/* --- What strangers print ----------------------------------------------------------------- */
+
+static void the_encoding_of_strangers_is_repaired(void **state)
+{
+	static const struct {
+		const char *text, *same; /* as JSON that is read strictly */
+		size_t repaired;
+	} rows[] = {
+		{ "[\"a\"]", "[\"a\"]", 0 },
+		{ "\"\\ud83d\"", "\"\\ufffd\"", 1 },
+		{ "\"x\\ude00y\"", "\"x\\ufffdy\"", 1 },
+		{ "\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\"", 0 },
+		{ "\"\\ude00\\ud83d\"", "\"\\ufffd\\ufffd\"", 2 },
+		{ "\"\xff\xc3\"", "\"\\ufffd\\ufffd\"", 2 },
+		{ "\"\xed\xa0\xbd\"", "\"\\ufffd\"", 1 },
+		{ "{\"\\ud83d\":1}", "{\"\\ufffd\":1}", 1 },
+		{ "\xef\xbb\xbf{}", "{}", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+		json_auto_t *value = NULL, *same = NULL;
+		size_t repaired = 0;
+
+		assert_true(json_parse(span_str(rows[i].same), &same, &err));
+		assert_true(json_parse_foreign(span_str(rows[i].text), 8, &value, &repaired, &err));
+		assert_true(json_equal(value, same));
+		assert_int_equal(repaired, rows[i].repaired);
+	}
+}
+
+/* All else is refused, with its place. */
+static void strangers_are_refused_as_others_are(void **state)
+{
+	static const char *const texts[] = { "{\"a\":1,\"a\":2}", "[NaN]", "{\"a\\u0000\":1}", "[1,]",
+		                             "\"a\nb\"", "99999999999999999999", "{} {}", "",
+		                             "[[[[[[[[[1]]]]]]]]]", "{'a':1}" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct err err = ERR_INIT;
+		json_t *value = NULL;
+
+		assert_false(json_parse_foreign(span_str(texts[i]), 8, &value, NULL, &err));
+		assert_null(value);
+		assert_non_null(strstr(err.message, "line 1, column "));
+	}
+}
+
 /* --- Beside jansson ----------------------------------------------------------------------- */
 
 /* A small generator of numbers that are the same in every run. */
@@ -325,6 +375,8 @@ int main(void)
 		cmocka_unit_test(a_byte_of_zero_is_no_end),
 		cmocka_unit_test(nesting_is_bounded),
 		cmocka_unit_test(a_special_character_is_found_at_every_place),
+		cmocka_unit_test(the_encoding_of_strangers_is_repaired),
+		cmocka_unit_test(strangers_are_refused_as_others_are),
 		cmocka_unit_test(the_same_is_read_as_by_jansson),
 	};
 

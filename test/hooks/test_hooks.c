@@ -161,7 +161,7 @@ static const struct answer_row {
 	{ "echo null", FAILED, FAILED, "null", NULL },
 	{ "echo '[{\"decision\":\"deny\"}]'", FAILED, FAILED, "decision", NULL },
 	{ "printf '\\xff\\xfe'", FAILED, FAILED, "xff", NULL },
-	{ "printf '{\"decision\":\"deny\",\"reason\":\"\\xff\"}'", FAILED, FAILED, "deny", NULL },
+	{ "printf '{\"decision\":\"deny\",\"reason\":\"\\xff\"}'", REFUSED, REFUSED, "\xef\xbf\xbd", NULL },
 	{ "printf '\\033]52;c;aGk=\\a{'", FAILED, FAILED, "]52;c;aGk= {", NULL },
 	{ "head -c 9000000 /dev/zero | tr '\\0' x", FAILED, FAILED, "more than hasp reads", NULL },
 	/* A hook that failed. */

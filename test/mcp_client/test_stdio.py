@@ -106,6 +106,31 @@ def test_other_providers_names_have_no_dots(world, kind):
     assert "mcp_s_x_echo" in said and "mcp_s.x" not in said
 
 
+def test_half_a_surrogate_pair_loses_no_server(world):
+    """In a description, and in an answer: a replacement character each, and one warning for both."""
+    log = world.top / "log"
+    (world.top / "log.tools").write_text(json.dumps([dict(tool_named("echo"), description="Cut \ud83d here.", inputSchema={
+        "type": "object", "properties": {"text": {"type": "string", "description": "\udc00"}}})]))
+    world.use({"fake": world.server("fake", "--log", log, "bent", sandbox={"write": [str(world.top)]})})
+    bent = r'~{"jsonrpc":"2.0","id":@,"result":{"content":[{"type":"text","text":"said \ud83d"}]}}'
+    result, done = attempt(world, call("mcp_fake_echo", {"text": bent}))
+    tools = declared(done.sent[0])
+    assert tools["mcp_fake_echo"]["description"] == "Cut \ufffd here."
+    assert "said \ufffd" in result["output"] and done.err.count("not valid Unicode") == 1, done.err
+
+
+def test_a_tool_that_the_model_refuses_is_left_out(world):
+    """The prompt goes on, and a warning names the tool and its server."""
+    world.use({"fake": world.server()})
+    refusal = {"status": 400, "error": "Invalid schema for function 'mcp_fake_echo': no."}
+    with world.fake([refusal, {"reply": [text("Yes.")]}]) as server:
+        done = world.command("-p", "Hi.", *ALLOW, server=server)
+        last = declared(server.requests[-1].body)
+        assert len(server.requests) == 2 and "mcp_fake_echo" not in last and "mcp_fake_say" in last
+    assert (done.code, done.text.strip()) == (0, "Yes."), done.err
+    assert done.err.count('It is the tool "echo" of the MCP server "fake".') == 1, done.err
+
+
 def test_include_and_exclude(world):
     world.use({"fake": world.server(includeTools=["echo", "fail"], excludeTools=["fail"])})
     done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)

@@ -190,7 +190,6 @@ static void glance_message(struct glance *glance, struct span line, bool user)
 	const struct span id = head_string(line, "{\"id\":\""), time =
 		head_string(line, "\"timestamp\":\"");
 	const uint64_t hash = hash_id(id);
-	struct err ignored = ERR_INIT;
 	json_auto_t *value = NULL, *content = NULL;
 
 	if (time.len && time.len < sizeof(glance->time))
@@ -204,7 +203,7 @@ static void glance_message(struct glance *glance, struct span line, bool user)
 	                       sizeof(*glance->ids));
 	glance->ids[glance->count++] = hash;
 	if (!user || glance->first || glance->tried++ >= PROMPTS_TRIED ||
-	    line.len > LINE_PARSED_MAX || !json_parse(line, &value, &ignored))
+	    line.len > LINE_PARSED_MAX || !session_parse_line(line, &value))
 		return;
 	content = session_message_content(value);
 	glance->first = content ? context_first_prompt_in(content) : NULL;
@@ -228,13 +227,12 @@ static void glance_rewind(struct glance *glance, struct span line)
 /* The session's own line, or what changes it. */
 static void glance_metadata(struct glance *glance, struct span line)
 {
-	struct err ignored = ERR_INIT;
 	json_auto_t *value = NULL;
 	const json_t *set;
 	const char *id, *kind, *said;
 	struct span summary;
 
-	if (line.len > LINE_PARSED_MAX || !json_parse(line, &value, &ignored)) {
+	if (line.len > LINE_PARSED_MAX || !session_parse_line(line, &value)) {
 		glance->strange = true;
 		return;
 	}
@@ -277,12 +275,11 @@ static void glance_line(struct glance *glance, struct span line)
 
 static void glance_model(struct glance *glance)
 {
-	struct err ignored = ERR_INIT;
 	json_auto_t *value = NULL;
 	const char *model;
 
 	if (!glance->last.len || glance->last.len > LINE_PARSED_MAX ||
-	    !json_parse(glance->last, &value, &ignored))
+	    !session_parse_line(glance->last, &value))
 		return;
 	model = json_string_value(json_object_get(value, "model"));
 	glance->model = model ? one_line(span_str(model), TITLE_BYTES) : NULL;
@@ -401,13 +398,12 @@ static bool word_in_file(struct looker *looker, size_t word, struct span text, c
 		const size_t stop = end ? (size_t)(end - text.data) : text.len;
 		const struct span line = span_of(text.data + start, stop - start);
 		json_auto_t *value = NULL;
-		struct err ignored = ERR_INIT;
 
 		if (is_said(line) && is_form(line, match.start - start, match.end - start)) {
 			at = match.end;
 			continue;
 		}
-		if (is_said(line) && json_parse(line, &value, &ignored) &&
+		if (is_said(line) && session_parse_line(line, &value) &&
 		    word_in_message(looker, word, value, ret_found))
 			return true;
 		at = start + line.len + 1;
@@ -678,11 +674,10 @@ json_t *session_end(const char *file, size_t count)
 		line_next(&rest, &line); /* half of one */
 	while (line_next(&rest, &line)) {
 		json_auto_t *value = NULL;
-		struct err ignored = ERR_INIT;
 
 		if (span_starts(line, SPAN("{\"$rewindTo\":\"")))
 			end_rewind(list, head_string(line, "{\"$rewindTo\":\""));
-		else if (is_said(line) && json_parse(line_body(line), &value, &ignored))
+		else if (is_said(line) && session_parse_line(line_body(line), &value))
 			end_add(list, value);
 	}
 	while (json_array_size(list) > count)

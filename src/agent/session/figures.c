@@ -622,12 +622,11 @@ static bool is_passed(struct span line)
 
 static void count_record_line(struct counter *counter, struct span line)
 {
-	struct err ignored = ERR_INIT;
 	json_auto_t *value = NULL;
 
 	line = span_trim(line);
 	if (!is_passed(line) &&
-	    (!json_parse(line, &value, &ignored) || !count_value(counter, value)))
+	    (!session_parse_line(line, &value) || !count_value(counter, value)))
 		add_number(counter->all, "unreadable_lines", 1);
 }
 

@@ -401,11 +401,17 @@ static bool replay_value(struct replay *replay, json_t *value)
 	return true;
 }
 
-static bool replay_one(struct replay *replay, struct span text)
+bool session_parse_line(struct span line, json_t **ret)
 {
 	struct err ignored = ERR_INIT;
+
+	return json_parse_foreign(line, JSON_READ_DEPTH_MAX, ret, NULL, &ignored);
+}
+
+static bool replay_one(struct replay *replay, struct span text)
+{
 	json_t *value = NULL;
-	bool ok = json_parse(text, &value, &ignored) && replay_value(replay, value);
+	bool ok = session_parse_line(text, &value) && replay_value(replay, value);
 
 	json_decref(value);
 	return ok;
@@ -507,10 +513,9 @@ static void replay_lines(struct replay *replay, struct span text)
 /* The older form is one object over many lines. */
 static bool replay_legacy(struct replay *replay, struct span text)
 {
-	struct err ignored = ERR_INIT;
 	json_t *value = NULL;
 	bool is_legacy = text.len <= LIMIT_SESSION_LINE_BYTES &&
-	                 json_parse(text, &value, &ignored) &&
+	                 session_parse_line(text, &value) &&
 	                 json_is_array(json_object_get(value, "messages"));
 
 	if (is_legacy)

@@ -133,10 +133,9 @@ json_t *session_read_metadata(const char *path)
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t got = fd < 0 ? 0 : pread(fd, head, FIRST_LINE_BYTES, 0);
 	const char *end = got > 0 ? memchr(head, '\n', (size_t)got) : NULL;
-	struct err ignored = ERR_INIT;
 	json_t *value = NULL;
 
-	if (!end || !json_parse(span_of(head, (size_t)(end - head)), &value, &ignored))
+	if (!end || !session_parse_line(span_of(head, (size_t)(end - head)), &value))
 		return NULL;
 	if (session_id_is_one(json_object_get(value, "sessionId")))
 		return value;

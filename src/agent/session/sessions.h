@@ -54,6 +54,9 @@ json_t *session_read_end(const char *path, bool *ret_whole);
 void session_read_release(struct session_read *read);
 /* As session_read_file, of a file's text, for tests; the id has to stand in it. */
 bool session_read_text(struct span text, struct session_read *ret, struct err *err);
+/* Reads one line of a record, which may be Gemini CLI's: it writes half a surrogate pair as it is
+ * (json_parse_foreign).  False: it cannot be read, and counts as damaged. */
+bool session_parse_line(struct span line, json_t **ret);
 /* The same; `named` (or NULL): the id that the file's name has, for one that has lost its own. */
 bool session_read_named(struct span text, const char *named, struct session_read *ret,
                         struct err *err);

@@ -196,7 +196,7 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 		ok = err_set(err, ERR_NETWORK_ERROR, "Another program has answered.");
 	if (ok && order->text)
 		buf_span(order->text, buf_view(&answer.body));
-	else if (ok && json_parse_depth(buf_view(&answer.body), 32, ret, &ignored) &&
+	else if (ok && json_parse_foreign(buf_view(&answer.body), 32, ret, NULL, &ignored) &&
 	         !json_is_object(*ret)) {
 		json_decref(*ret);
 		*ret = NULL;

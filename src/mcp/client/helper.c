@@ -106,11 +106,15 @@ static bool helper_take(const struct mcp_helper_options *from,
                         const struct whole_run_result *done, char ***ret, struct err *err)
 {
 	json_auto_t *printed = NULL;
-	struct err ignored = ERR_INIT;
+	struct err why = ERR_INIT;
 
 	if (done->too_much || done->end.why != RUN_EXITED || done->end.exit_code != 0)
 		return helper_failed(from, done, err);
-	if (!json_parse_depth(buf_view(&done->out), 4, &printed, &ignored) || !are_fields(printed))
+	if (!json_parse_depth(buf_view(&done->out), 4, &printed, &why))
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The headersHelper of the MCP server \"%s\" did not print header "
+		               "fields as a JSON object of texts. %s", from->server, why.message);
+	if (!are_fields(printed))
 		return err_set(err, ERR_TOOL_FAILED,
 		               "The headersHelper of the MCP server \"%s\" did not print header "
 		               "fields as a JSON object of texts.", from->server);

@@ -722,7 +722,7 @@ static bool anthropic_count(struct span body, uint64_t *ret, struct err *err)
 	json_t *value, *tokens;
 	bool ok;
 
-	if (!json_parse(body, &value, err))
+	if (!json_parse_foreign(body, WIRE_EVENT_DEPTH, &value, NULL, err))
 		return false;
 	tokens = json_object_get(value, "input_tokens");
 	ok = json_is_integer(tokens);

@@ -215,7 +215,7 @@ static bool gemini_count(struct span body, uint64_t *ret, struct err *err)
 	const json_t *total;
 	bool ok;
 
-	if (!json_parse(body, &value, err))
+	if (!json_parse_foreign(body, WIRE_EVENT_DEPTH, &value, NULL, err))
 		return false;
 	total = json_object_get(value, "totalTokens");
 	ok = json_is_integer(total) && json_integer_value(total) >= 0;
