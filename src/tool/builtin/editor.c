@@ -182,7 +182,7 @@ static json_t *state_json(struct session *session, const char *path,
 		json_object_set_new(object, "exists", json_false());
 	if (exists) {
 		put_form(object, form);
-		history_showed(session, &state->sha256);
+		history_showed(session, state->path, &state->sha256);
 	}
 	if (exists && content)
 		rebase_keep(session, &state->sha256, json_object_get(object, "content"));
@@ -426,6 +426,24 @@ static void say_made_before(const struct editor *editor, const struct change *ch
 		                    "as its answer.", (unsigned long long)version);
 }
 
+/* What the file has nothing like may be another file's text. */
+static void say_elsewhere(const struct editor *editor, const struct change *change,
+                          const struct change_result *result, struct buf *message)
+{
+	const struct patch_failure *failure = &result->failure;
+	bool update = change->kind == CHANGE_UPDATE && !result->replaced &&
+	              result->err.code == ERR_WRONG_MATCH_COUNT;
+
+	if (result->done || failure->candidate_count || !result->state.path)
+		return;
+	if (update)
+		rebase_say_elsewhere(editor->session, result->state.path, change->old_text,
+		                     message);
+	else if (result->err.code == ERR_NO_MATCH && failure->expected)
+		rebase_say_elsewhere(editor->session, result->state.path,
+		                     span_str(failure->expected), message);
+}
+
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
@@ -440,6 +458,7 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 		rebased = rebase_offer(editor->session, change, result, &message, &made);
 	if (made)
 		say_made_before(editor, change, result, &message);
+	say_elsewhere(editor, change, result, &message);
 	if (!result->done && result->state_known && !result->state.exists &&
 	    (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_FILE_NOT_FOUND))
 		filter_suggest_file(editor->session, change->path, &message);
