@@ -73,7 +73,7 @@ def test_a_large_file_of_which_no_copy_is_kept(world):
     big = TEXT + "".join("filler %d of a large file\n" % n for n in range(120000))
 
     def based(one):
-        one["args"]["base_content_sha256"] = digest(big)
+        one["args"].update(base_content_sha256=digest(big), return_content="none")
         return one
 
     world.write("a.txt", big)
