@@ -472,6 +472,13 @@ static json_t *array_from(const struct schema *schema, json_t *value)
 	return array;
 }
 
+/* An integer has one text; of other numbers 1.0 could be "1" and "1.0". */
+static json_t *text_from(const json_t *value)
+{
+	return json_is_integer(value) ?
+	               json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(value)) : NULL;
+}
+
 static json_t *value_as_meant(const struct schema *schema, json_t *value)
 {
 	json_t *other = NULL;
@@ -486,6 +493,8 @@ static json_t *value_as_meant(const struct schema *schema, json_t *value)
 		other = array_from(schema, value);
 	if (!other && schema->types & SCHEMA_OBJECT)
 		other = parsed_from(value, '{');
+	if (!other && schema->types & SCHEMA_STRING)
+		other = text_from(value);
 	return other;
 }
 
