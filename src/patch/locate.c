@@ -173,7 +173,7 @@ enum { SOLID_MIN = 3 };
 /* The lines that are not blank, of the base and of the hunk's old side. */
 struct solid {
 	uint32_t *base_ids;
-	size_t *base_lines;  /* their line numbers, 0-based */
+	uint32_t *base_lines; /* their line numbers, 0-based: LIMIT_FILE_BYTES bounds them */
 	size_t base_count;
 	uint32_t *ids;
 	size_t *lines;       /* indices into the hunk's lines */
@@ -186,15 +186,15 @@ static void collect_solid(const struct lines *base, const struct diff_text *diff
 	struct fold_index index;
 
 	fold_index_build(&index, base, diff, FOLD_SIDE_OLD, FOLD_TRAILING, false);
-	ret->base_ids = mem_alloc(base->count, sizeof(*ret->base_ids));
+	ret->base_ids = mem_steal(&index.base_ids); /* and those that stay move up in it */
 	ret->base_lines = mem_alloc(base->count, sizeof(*ret->base_lines));
 	ret->ids = mem_alloc(count, sizeof(*ret->ids));
 	ret->lines = mem_alloc(count, sizeof(*ret->lines));
 	for (size_t i = 0; i < base->count; i++) {
 		if (span_is_blank(lines_at(base, i)))
 			continue;
-		ret->base_lines[ret->base_count] = i;
-		ret->base_ids[ret->base_count++] = index.base_ids[i];
+		ret->base_lines[ret->base_count] = (uint32_t)i;
+		ret->base_ids[ret->base_count++] = ret->base_ids[i];
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct hunk_line *line = &diff->lines[hunk->first + i];

@@ -14,6 +14,7 @@ enum { SHOWN_MAX = 1024, EDITS_MAX = 256, COMMANDS_MAX = 64, COMMAND_SHOWN = 60 
 
 struct shown_state {
 	struct sha256 sum;
+	char *path;  /* owned; or NULL */
 	uint64_t at; /* the moment: counts what is remembered; 0: free */
 };
 
@@ -51,6 +52,8 @@ void history_free(struct history *history)
 {
 	if (!history)
 		return;
+	for (size_t i = 0; i < SHOWN_MAX; i++)
+		free(history->shown[i].path);
 	for (size_t i = 0; i < EDITS_MAX; i++)
 		free(history->edits[i].path);
 	for (size_t i = 0; i < COMMANDS_MAX; i++)
@@ -69,7 +72,7 @@ static struct shown_state *find_shown(struct history *history, const struct sha2
 	return NULL;
 }
 
-void history_showed(struct session *session, const struct sha256 *sum)
+void history_showed(struct session *session, const char *path, const struct sha256 *sum)
 {
 	struct history *history = session->history;
 	struct shown_state *shown;
@@ -78,8 +81,22 @@ void history_showed(struct session *session, const struct sha256 *sum)
 	shown = find_shown(history, sum);
 	if (!shown)
 		shown = &history->shown[history->next_shown++ % SHOWN_MAX];
-	*shown = (struct shown_state){ *sum, ++history->now };
+	free(shown->path);
+	*shown = (struct shown_state){ *sum, path ? mem_strdup(path) : NULL, ++history->now };
 	pthread_mutex_unlock(&history->lock);
+}
+
+char *history_path_of(const struct session *session, const struct sha256 *sum)
+{
+	struct history *history = session->history;
+	const struct shown_state *shown;
+	char *path;
+
+	pthread_mutex_lock(&history->lock);
+	shown = find_shown(history, sum);
+	path = shown && shown->path ? mem_strdup(shown->path) : NULL;
+	pthread_mutex_unlock(&history->lock);
+	return path;
 }
 
 bool history_has_shown(const struct session *session, const struct sha256 *sum)

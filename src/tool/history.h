@@ -2,7 +2,7 @@
 /* Who changed a file: what a session remembers of the states that its answers showed, of its own
  * edits and of its commands, so that a refusal can say it.
  *
- *     history_showed(session, &sum);                      // an answer has this hash
+ *     history_showed(session, path, &sum);                // an answer has this hash
  *     history_edited(session, &edit);                     // an edit was made
  *     size_t id = history_command(session, "make fmt");
  *     history_command_ended(session, id);
@@ -23,10 +23,13 @@
 struct history *history_new(void);
 void history_free(struct history *history); /* NULL is fine */
 
-/* An answer of this session names this state of a file. */
-void history_showed(struct session *session, const struct sha256 *sum);
+/* An answer of this session names this state of a file; `path` is canonical, NULL: not known. */
+void history_showed(struct session *session, const char *path, const struct sha256 *sum);
 /* Whether one did; false also for what was forgotten. */
 bool history_has_shown(const struct session *session, const struct sha256 *sum);
+/* The path of the file that was last shown in this state, for the caller to free; NULL: it is not
+ * known. */
+char *history_path_of(const struct session *session, const struct sha256 *sum);
 
 /* One edit that this session made of one file. */
 struct history_edit {

@@ -132,6 +132,38 @@ json_t *rebase_kept(struct session *session, const struct sha256 *sum)
 	return take_content(session->kept, sum);
 }
 
+/* Bytes of a text that is not everywhere. */
+enum { ELSEWHERE_MIN = 16 };
+
+void rebase_say_elsewhere(struct session *session, const char *path, struct span text,
+                          struct buf *message)
+{
+	struct kept *kept = session->kept;
+	struct sha256 sums[CONTENTS_MAX];
+	size_t count = 0;
+
+	if (text.len < ELSEWHERE_MIN)
+		return;
+	pthread_mutex_lock(&kept->lock);
+	for (size_t i = 0; i < kept->count; i++) {
+		struct span whole = json_span(kept->contents[i].text);
+
+		if (memmem(whole.data, whole.len, text.data, text.len))
+			sums[count++] = kept->contents[i].sum;
+	}
+	pthread_mutex_unlock(&kept->lock);
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_free_ char *other = history_path_of(session, &sums[i]);
+		json_auto_t *shown = other ? json_name(other) : NULL;
+
+		if (!other || strcmp(other, path) == 0)
+			continue;
+		buf_printf(message, " %s has it: if that file is meant, name it as file_path.",
+		           json_string_value(shown));
+		return;
+	}
+}
+
 /* ---- what an edit makes of its own base ---- */
 
 static size_t count_places(struct span text, struct span old)

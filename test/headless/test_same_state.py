@@ -69,6 +69,20 @@ def test_what_does_not_touch_is_made_in_order(world, seen, edits, wanted):
     assert world.read("a.txt") == wanted
 
 
+def test_a_large_file_of_which_no_copy_is_kept(world):
+    big = TEXT + "".join("filler %d of a large file\n" % n for n in range(120000))
+
+    def based(one):
+        one["args"].update(base_content_sha256=digest(big), return_content="none")
+        return one
+
+    world.write("a.txt", big)
+    done = world.run([read(max_lines=20), [based(patch(3, "three")), based(update(10, "ten"))], [text("Done.")]], "-p", "edit", "--yolo")
+    first, second = done.results()[-2:]
+    assert first["success"] is True and second["success"] is True, second["message"]
+    assert world.read("a.txt") == big.replace("line 3\n", "three\n").replace("line 10\n", "ten\n")
+
+
 @pytest.mark.parametrize("second", [patch(3, "other"), patch(4, "four"), update(3, "other")],
                          ids=["same line", "next line", "update"])
 def test_what_touches_is_refused_and_says_whose_edit_it_was(world, second):

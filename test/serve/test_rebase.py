@@ -124,6 +124,28 @@ def test_who_changed_it_is_said(client, folder):
     assert "this session" not in never["message"], "of a state that no answer showed nothing is known"
 
 
+def test_the_text_of_another_file_that_was_shown_is_known(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    (folder / "b.c").write_text("int main(void)\n{\n\treturn compute(7);\n}\n")
+    client.call("read_many_files", paths=["a.txt", "b.c"])
+    line = "\treturn compute(7);\n"
+    for tool, edit in (("update_file", {"old_content": line, "new_content": "\treturn 0;\n"}),
+                       ("safe_patch", {"unified_diff": "@@\n-" + line + "+\treturn 0;\n",
+                                       "base_content_sha256": digest(TEXT)})):
+        answer = client.call(tool, file_path="a.txt", **edit)
+        assert "b.c has it: if that file is meant, name it as file_path." in answer["message"]
+
+
+def test_all_changes_that_fail_are_counted_and_the_advice_is_that_of_the_offer(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    (folder / "a.txt").write_text(changed(l20="theirs"))
+    stale = dict(kind="patch", file_path="a.txt", unified_diff=DIFF, base_content_sha256=digest(TEXT))
+    answer = client.call("apply_changes", changes=[stale, dict(kind="delete", file_path="none")])
+    assert "1 more fails: see their errors in changes." in answer["message"]
+    assert "kind patch with rebase" in answer["error"]["advice"] and "rebased" in answer["changes"][0]
+
+
 def test_what_is_there_already_is_not_asked_for_again(client, folder):
     answer = late(client, folder, changed(l3="mine"))
     assert answer["already_applied"] is True

@@ -363,17 +363,38 @@ static size_t first_fault(const struct change_result *results, size_t count)
 static json_t *changes_failed(const struct err *err, const struct change_result *results,
                               size_t count)
 {
-	size_t fault = first_fault(results, count);
+	size_t fault = first_fault(results, count), others = 0;
 	json_t *object = tool_failure(err);
-	_cleanup_free_ char *message = NULL;
+	_cleanup_buf_ struct buf message = BUF_INIT(ERR_MESSAGE_MAX * 2);
 
 	if (fault == count)
 		return object;
-	message = mem_printf("Nothing was changed. Change %zu of %zu failed: %s", fault + 1, count,
-	                     results[fault].err.message);
-	json_object_set_new(object, "message", json_cstr(message));
+	buf_printf(&message, "Nothing was changed. Change %zu of %zu failed: %s", fault + 1, count,
+	           results[fault].err.message);
+	for (size_t i = fault + 1; i < count; i++)
+		others += results[i].err.code != ERR_NONE && results[i].err.code != ERR_ROLLED_BACK;
+	if (others)
+		buf_printf(&message, " %zu more fail%s: see their errors in changes.", others,
+		           others == 1 ? "s" : "");
+	json_object_set_new(object, "message", json_text(buf_view(&message)));
 	json_object_set_new(json_object_get(object, "error"), "change", json_size(fault + 1));
 	return object;
+}
+
+/* The advice of the whole, where a change has an offer: the same as that of the change. */
+static void advise_offers(json_t *object, const json_t *list)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+		if (json_object_get(one, "rebased"))
+			break;
+	if (i < json_array_size(list))
+		json_object_set_new(json_object_get(object, "error"), "advice", json_cstr(
+			"Send the list again: in each change whose answer has rebased, kind patch "
+			"with rebase (its id) in place of the edit, and the sha256 of its "
+			"latest_file_state."));
 }
 
 static size_t count_already(const struct change_result *results, size_t count)
@@ -441,6 +462,7 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 	}
 	for (size_t i = 0; i < count; i++)
 		change_result_release(&results[i]);
+	advise_offers(object, list);
 	json_object_set_new(object, "changes", list);
 	return object;
 }

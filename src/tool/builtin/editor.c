@@ -364,7 +364,7 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 	json_t *object = answer_state(editor->session, &about);
 
 	if (about.state && state->exists)
-		history_showed(editor->session, &state->sha256);
+		history_showed(editor->session, state->path, &state->sha256);
 	return object;
 }
 
@@ -402,6 +402,24 @@ static void say_made_before(const struct editor *editor, const struct change *ch
 		                    "as its answer.", (unsigned long long)version);
 }
 
+/* What the file has nothing like may be another file's text. */
+static void say_elsewhere(const struct editor *editor, const struct change *change,
+                          const struct change_result *result, struct buf *message)
+{
+	const struct patch_failure *failure = &result->failure;
+	bool update = change->kind == CHANGE_UPDATE && !result->replaced &&
+	              result->err.code == ERR_WRONG_MATCH_COUNT;
+
+	if (result->done || failure->candidate_count || !result->state.path)
+		return;
+	if (update)
+		rebase_say_elsewhere(editor->session, result->state.path, change->old_text,
+		                     message);
+	else if (result->err.code == ERR_NO_MATCH && failure->expected)
+		rebase_say_elsewhere(editor->session, result->state.path,
+		                     span_str(failure->expected), message);
+}
+
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
@@ -417,6 +435,7 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 		rebased = rebase_offer(editor->session, change, result, &message, &made);
 	if (made)
 		say_made_before(editor, change, result, &message);
+	say_elsewhere(editor, change, result, &message);
 	if (!result->done && result->state_known && !result->state.exists &&
 	    (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_FILE_NOT_FOUND))
 		filter_suggest_file(editor->session, change->path, &message);

@@ -88,7 +88,7 @@ void filter_put_state(struct session *session, json_t *file, const struct sha256
 	json_object_set_new(file, "version", json_size(session_next_version(session)));
 	json_object_set_new(file, "sha256", json_sha256(sha256));
 	json_object_set_new(file, "size", json_size(size));
-	history_showed(session, sha256);
+	history_showed(session, NULL, sha256);
 }
 
 const char **filter_roots(struct provider *provider, const char *path, size_t *ret_count)

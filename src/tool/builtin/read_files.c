@@ -116,7 +116,7 @@ static json_t *file_result(struct session *session, const struct read_request *r
 	json_object_set_new(file, "file_path", json_name(read->state.path));
 	json_object_set_new(file, "version", json_size(version));
 	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
-	history_showed(session, &read->state.sha256);
+	history_showed(session, read->state.path, &read->state.sha256);
 	if (read->kind == READ_MEDIA)
 		put_read_media(file, read);
 	else
