@@ -177,6 +177,10 @@ const char *stats_decision_name(enum stats_decision decision);
 /* A call that ended. `result` is looked at for lines_added and lines_removed. */
 void stats_call(struct stats *stats, const char *tool, bool success, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result);
+/* An edit of a model in the words of a dialect that ended "right", "repaired" or "refused"; `what`:
+ * the code of a refusal, or NULL. */
+void stats_edit(struct stats *stats, const char *model, const char *dialect, const char *end,
+                const char *what);
 
 /* {"models", "tools", "files"} of `-o json`, and "cached": {"requests", "bytes", "equal",
  * "share", "least"}, the share of requests that equals the beginning of the one before (0 to 1;

@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "tool/dialect.h"
 #include "tool/tool.h"
 
 /* ---- settings ---------------------------------------------------------------------- */
@@ -442,12 +443,16 @@ static void declare_wait(const struct tool *tool, json_t *declaration)
 const json_t *agent_tools(struct agent *agent)
 {
 	const struct tool_set *set = agent->options.session->tools;
+	const struct settings *settings = agent->options.settings;
 	size_t i;
 	json_t *declaration;
 
 	if (agent->declared)
 		return agent->declared;
 	agent->declared = tool_set_declare(set, agent_declares, agent);
+	dialect_declare(dialect_choose(settings ? settings_string(settings, "hasp.tools.dialect",
+	                                                          "auto") : NULL,
+	                               model_id(agent->options.model)), agent->declared);
 	if (model_loads(agent->options.model) == MODEL_LOADS_DECLARED)
 		tool_set_declare_deferred(set, agent_declares, agent, agent->declared);
 	json_array_foreach(agent->declared, i, declaration)

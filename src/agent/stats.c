@@ -11,6 +11,7 @@
 struct stats {
 	pthread_mutex_t lock;
 	json_t *models, *tools, *by_name, *files; /* owned */
+	json_t *edits; /* owned; {MODEL: {DIALECT: {"right", ..., "codes": {CODE: N}}}} */
 	/* Of requests that had one before them. */
 	uint64_t requests, bytes, equal;
 	double least;
@@ -62,6 +63,7 @@ struct stats *stats_new(void)
 	stats->models = json_object();
 	stats->tools = zero_counters(tools, ARRAY_LEN(tools));
 	stats->by_name = json_object();
+	stats->edits = json_object();
 	stats->files = zero_counters(files, ARRAY_LEN(files));
 	json_object_set_new(stats->tools, "totalDecisions", zero_decisions());
 	json_object_set(stats->tools, "byName", stats->by_name);
@@ -75,6 +77,7 @@ void stats_free(struct stats *stats)
 	json_decref(stats->models);
 	json_decref(stats->tools);
 	json_decref(stats->by_name);
+	json_decref(stats->edits);
 	json_decref(stats->files);
 	pthread_mutex_destroy(&stats->lock);
 	free(stats);
@@ -263,6 +266,30 @@ void stats_call(struct stats *stats, const char *name, bool success, uint64_t du
 	pthread_mutex_unlock(&stats->lock);
 }
 
+static json_t *member_object(json_t *object, const char *name)
+{
+	json_t *member = json_object_get(object, name);
+
+	if (!member) {
+		member = json_object();
+		json_object_set_new(object, name, member);
+	}
+	return member;
+}
+
+void stats_edit(struct stats *stats, const char *model, const char *dialect, const char *end,
+                const char *what)
+{
+	json_t *row;
+
+	pthread_mutex_lock(&stats->lock);
+	row = member_object(member_object(stats->edits, model_plain_id(model)), dialect);
+	add_to_counter(row, end, 1);
+	if (what && strcmp(end, "refused") == 0)
+		add_to_counter(member_object(row, "codes"), what, 1);
+	pthread_mutex_unlock(&stats->lock);
+}
+
 /* ---- shown ------------------------------------------------------------------------- */
 
 json_t *stats_json(struct stats *stats)
@@ -273,6 +300,8 @@ json_t *stats_json(struct stats *stats)
 	json_object_set_new(all, "models", json_deep_copy(stats->models));
 	json_object_set_new(all, "tools", json_deep_copy(stats->tools));
 	json_object_set_new(all, "files", json_deep_copy(stats->files));
+	if (json_object_size(stats->edits))
+		json_object_set_new(all, "edits", json_deep_copy(stats->edits));
 	if (stats->requests)
 		json_object_set_new(all, "cached", cached_json(stats));
 	pthread_mutex_unlock(&stats->lock);

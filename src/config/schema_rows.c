@@ -518,6 +518,9 @@ static const char schema_hasp_rows[] =
 	       "Who loads such tools; auto: the provider's own tool search, if it has one for the "
 	       "model at its own address; own: search_tools and call_tool; provider: the "
 	       "provider's own at any address.")
+	CHOICE("hasp.tools.dialect", "\"auto\"", "auto|hasp|gemini|openai|anthropic",
+	       "Which editor a model is offered; auto: the one that its family was trained on. "
+	       "See docs/dialects.md.")
 	INTEGER("hasp.tools.deferTokens", "8000",
 	        "The tokens, estimated, that all declarations of MCP servers' tools may have.")
 	BOOLEAN("hasp.telemetry.logDetails", "false",

@@ -14,77 +14,77 @@ enum { NAME_MAX_BYTES = 64, NAMES_ALL_MAX = 256 };
 #define ALIASES(...) .aliases = (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL }
 
 static const struct tool_names rows[] = {
-	{ "read_file", TOOL_KIND_READ, .claude = "Read", .verb = "Read",
+	{ "read_file", .claude = "Read", .verb = "Read",
 	  ALIASES("ReadFileTool", "Read", "read", "view", "view_file") },
-	{ "read_many_files", TOOL_KIND_READ, .claude = "Read", .like = "read_file", .verb = "Read",
+	{ "read_many_files", .claude = "Read", .like = "read_file", .verb = "Read",
 	  ALIASES("ReadManyFilesTool") },
-	{ "safe_patch", TOOL_KIND_EDIT, .ours = true, .edits = true, .claude = "Edit",
+	{ "safe_patch", .ours = true, .edits = true, .claude = "Edit",
 	  .like = "update_file", .verb = "Edit",
 	  ALIASES("SafePatchTool") },
-	{ "write_file", TOOL_KIND_EDIT, .edits = true, .claude = "Write", .verb = "Write",
+	{ "write_file", .edits = true, .claude = "Write", .verb = "Write",
 	  ALIASES("WriteFileTool", "Write", "write", "write_to_file", "create_file") },
-	{ "update_file", TOOL_KIND_EDIT, .ours = true, .edits = true, .claude = "Edit",
+	{ "update_file", .ours = true, .edits = true, .claude = "Edit",
 	  .verb = "Edit",
 	  ALIASES("replace", "edit", "EditTool", "ReplaceTool", "SmartEditTool", "Edit",
 	          "MultiEdit", "multiedit", "multi_edit", "edit_file", "replace_in_file",
 	          "str_replace", "str_replace_editor", "str_replace_based_edit_tool",
 	          "search_replace", "replace_string_in_file") },
-	{ "apply_changes", TOOL_KIND_EDIT, .ours = true, .edits = true, .claude = "Edit",
+	{ "apply_changes", .ours = true, .edits = true, .claude = "Edit",
 	  .verb = "Change",
 	  ALIASES("ApplyChangesTool", "apply_patch", "applypatch", "patch", "delete_file") },
-	{ "search_files", TOOL_KIND_SEARCH, .gemini = "grep_search", .claude = "Grep",
+	{ "search_files", .gemini = "grep_search", .claude = "Grep",
 	  .verb = "Search",
 	  ALIASES("grep_search", "search_file_content", "GrepTool", "RipGrepTool", "Grep", "grep",
 	          "grep_files", "search_text") },
-	{ "glob", TOOL_KIND_SEARCH, .claude = "Glob", .verb = "Find",
+	{ "glob", .claude = "Glob", .verb = "Find",
 	  ALIASES("GlobTool", "Glob", "find_files", "file_search", "glob_file_search") },
-	{ "list_directory", TOOL_KIND_SEARCH, .claude = "LS", .verb = "List",
+	{ "list_directory", .claude = "LS", .verb = "List",
 	  ALIASES("LSTool", "LS", "ls", "list", "list_dir", "list_files", "read_folder") },
-	{ "run_shell_command", TOOL_KIND_EXECUTE, .claude = "Bash", .verb = "Run",
+	{ "run_shell_command", .claude = "Bash", .verb = "Run",
 	  ALIASES("ShellTool", "shell", "bash", "Bash", "execute_command", "run_command",
 	          "exec_command", "local_shell", "unified_exec", "container.exec",
 	          "run_terminal_cmd", "run_terminal_command", "shell_command",
 	          "run_in_terminal") },
-	{ "list_background_processes", TOOL_KIND_READ, .verb = "List running commands",
+	{ "list_background_processes", .verb = "List running commands",
 	  .verb_alone = true, ALIASES() },
-	{ "read_background_output", TOOL_KIND_READ, .claude = "BashOutput",
+	{ "read_background_output", .claude = "BashOutput",
 	  .verb = "Read the output of command", ALIASES("BashOutput", "TaskOutput") },
-	{ "write_background_input", TOOL_KIND_EXECUTE, .verb = "Write to command",
+	{ "write_background_input", .verb = "Write to command",
 	  ALIASES("write_stdin") },
-	{ "kill_background_process", TOOL_KIND_OTHER, .verb = "End command",
+	{ "kill_background_process", .verb = "End command",
 	  ALIASES("KillShell", "KillBash", "TaskStop") },
-	{ "web_fetch", TOOL_KIND_FETCH, .claude = "WebFetch", .verb = "Fetch",
+	{ "web_fetch", .claude = "WebFetch", .verb = "Fetch",
 	  ALIASES("WebFetchTool", "WebFetch", "webfetch", "fetch") },
-	{ "google_web_search", TOOL_KIND_SEARCH, .claude = "WebSearch",
+	{ "google_web_search", .claude = "WebSearch",
 	  .verb = "Search the web for",
 	  ALIASES("WebSearchTool", "WebSearch", "websearch", "web_search", "google_search") },
-	{ "save_memory", TOOL_KIND_OTHER, .verb = "Remember", ALIASES("MemoryTool", "memory") },
-	{ "write_todos", TOOL_KIND_OTHER, .claude = "TodoWrite", .verb = "Steps",
+	{ "save_memory", .verb = "Remember", ALIASES("MemoryTool", "memory") },
+	{ "write_todos", .claude = "TodoWrite", .verb = "Steps",
 	  .verb_alone = true,
 	  ALIASES("WriteTodosTool", "TodoWrite", "todowrite", "todo_write", "update_plan") },
-	{ "ask_user", TOOL_KIND_COMMUNICATE, .claude = "AskUserQuestion", .verb = "Ask you",
+	{ "ask_user", .claude = "AskUserQuestion", .verb = "Ask you",
 	  .verb_alone = true,
 	  ALIASES("AskUserTool", "AskUserQuestion", "request_user_input", "question",
 	          "ask_followup_question") },
-	{ "enter_plan_mode", TOOL_KIND_PLAN, .verb = "Plan",
+	{ "enter_plan_mode", .verb = "Plan",
 	  ALIASES("EnterPlanModeTool", "EnterPlanMode") },
-	{ "exit_plan_mode", TOOL_KIND_PLAN, .claude = "ExitPlanMode",
+	{ "exit_plan_mode", .claude = "ExitPlanMode",
 	  .verb = "Carry out the plan", ALIASES("ExitPlanModeTool", "ExitPlanMode") },
-	{ "request_permission", TOOL_KIND_COMMUNICATE, .ours = true,
+	{ "request_permission", .ours = true,
 	  ALIASES("request_permissions") },
-	{ "search_tools", TOOL_KIND_SEARCH, .ours = true, ALIASES("ToolSearch", "tool_search") },
-	{ "call_tool", TOOL_KIND_THINK, .ours = true, ALIASES() },
-	{ "activate_skill", TOOL_KIND_OTHER, .claude = "Skill",
+	{ "search_tools", .ours = true, ALIASES("ToolSearch", "tool_search") },
+	{ "call_tool", .ours = true, ALIASES() },
+	{ "activate_skill", .claude = "Skill",
 	  ALIASES("ActivateSkillTool", "Skill", "skill") },
-	{ "invoke_agent", TOOL_KIND_AGENT, .claude = "Task",
+	{ "invoke_agent", .claude = "Task",
 	  ALIASES("AgentTool", "Task", "Agent", "task", "spawn_agent") },
-	{ "update_topic", TOOL_KIND_THINK, .verb = "Topic", ALIASES("UpdateTopicTool") },
-	{ "get_internal_docs", TOOL_KIND_READ, ALIASES("GetInternalDocsTool") },
-	{ "read_mcp_resource", TOOL_KIND_READ, ALIASES("ReadMcpResourceTool") },
-	{ "list_mcp_resources", TOOL_KIND_SEARCH, ALIASES("ListMcpResourcesTool") },
+	{ "update_topic", .verb = "Topic", ALIASES("UpdateTopicTool") },
+	{ "get_internal_docs", ALIASES("GetInternalDocsTool") },
+	{ "read_mcp_resource", ALIASES("ReadMcpResourceTool") },
+	{ "list_mcp_resources", ALIASES("ListMcpResourcesTool") },
 	/* Agents, which rules name as tools. */
-	{ "codebase_investigator", TOOL_KIND_AGENT, ALIASES() },
-	{ "cli_help", TOOL_KIND_AGENT, ALIASES() },
+	{ "codebase_investigator", ALIASES() },
+	{ "cli_help", ALIASES() },
 };
 
 /* Tools of other agents that hasp has nothing like. Sorted. */
@@ -219,6 +219,34 @@ bool tool_names_stand_for(const char *word, const char *tool, bool restricts)
 		return tool_names_means_other(known, word);
 	return own->like && strcmp(own->like, known->name) == 0 &&
 	       tool_names_means_other(known, word);
+}
+
+const char *tool_names_dialect(const char *spelling)
+{
+	static const struct {
+		const char *name, *dialect;
+	} known[] = {
+		{ "safe_patch", "hasp" },
+		{ "SafePatchTool", "hasp" },
+		{ "update_file", "hasp" },
+		{ "write_file", "hasp" },
+		{ "WriteFileTool", "hasp" },
+		{ "apply_changes", "hasp" },
+		{ "ApplyChangesTool", "hasp" },
+		{ "replace", "gemini" },
+		{ "ReplaceTool", "gemini" },
+		{ "EditTool", "gemini" },
+		{ "SmartEditTool", "gemini" },
+		{ "apply_patch", "openai" },
+		{ "applypatch", "openai" },
+		{ "patch", "openai" },
+	};
+	const struct tool_names *names = tool_names_find(spelling);
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(known[i].name, spelling) == 0)
+			return known[i].dialect;
+	return names && names->edits ? "anthropic" : NULL;
 }
 
 bool tool_names_foreign(const char *name)

@@ -27,26 +27,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a tool does to the world (Gemini CLI's names). */
-enum tool_kind {
-	TOOL_KIND_READ,
-	TOOL_KIND_EDIT,
-	TOOL_KIND_DELETE,
-	TOOL_KIND_MOVE,
-	TOOL_KIND_SEARCH,
-	TOOL_KIND_EXECUTE,
-	TOOL_KIND_THINK,
-	TOOL_KIND_FETCH,
-	TOOL_KIND_COMMUNICATE,
-	TOOL_KIND_PLAN,
-	TOOL_KIND_AGENT,
-	TOOL_KIND_OTHER,
-};
-
 /* All static. */
 struct tool_names {
 	const char *name;           /* canonical */
-	enum tool_kind kind;
 	bool ours;                  /* no other agent has a tool of the canonical name */
 	bool edits;                 /* it writes the files that its arguments name */
 	const char *gemini;         /* in files that Gemini CLI reads, too; NULL: `name` */
@@ -80,6 +63,9 @@ bool tool_names_means_edits(const char *name);
  * of it, "*" in it for any letters, or another agent's name for what it does. `restricts`: the list
  * takes tools away, so a name of any editor stands for apply_changes, too. */
 bool tool_names_stand_for(const char *word, const char *tool, bool restricts);
+/* The dialect (tool/dialect.h) of an editor's name, as tool_names_spelling has it: "hasp",
+ * "gemini", "openai", "anthropic"; NULL: it is none. */
+const char *tool_names_dialect(const char *spelling);
 /* Whether another agent has a tool of this name, and hasp none that does the same. */
 bool tool_names_foreign(const char *name);
 /* The known name nearest to this one; NULL: none is near, or the name is known. */

@@ -16,7 +16,6 @@
 
 struct spelling {
 	const char *name;     /* as the table of names has it */
-	enum dialect dialect;
 	/* "theirs=ours theirs=ours !ignored": members that only this name has so. */
 	const char *renames;
 	/* What is shaped otherwise; false: with a problem. NULL: nothing is. */
@@ -276,85 +275,85 @@ static bool read_questions(struct reading *reading)
 
 static const struct spelling spellings[] = {
 	/* editors */
-	{ "apply_patch", DIALECT_OPENAI, NULL, reading_patch },
-	{ "applypatch", DIALECT_OPENAI, NULL, reading_patch },
-	{ "patch", DIALECT_OPENAI, NULL, reading_patch },
-	{ "replace", DIALECT_GEMINI, NULL, NULL },
-	{ "Edit", DIALECT_ANTHROPIC, NULL, reading_edit },
-	{ "edit", DIALECT_ANTHROPIC, NULL, reading_edit },
-	{ "str_replace", DIALECT_ANTHROPIC, NULL, reading_edit },
-	{ "search_replace", DIALECT_ANTHROPIC, DROPS_OF_CURSOR, reading_edit },
-	{ "replace_string_in_file", DIALECT_ANTHROPIC, DROPS_OF_CURSOR, reading_edit },
-	{ "edit_file", DIALECT_ANTHROPIC, DROPS_OF_CURSOR, reading_edit },
-	{ "MultiEdit", DIALECT_ANTHROPIC, NULL, reading_edits },
-	{ "multiedit", DIALECT_ANTHROPIC, NULL, reading_edits },
-	{ "multi_edit", DIALECT_ANTHROPIC, NULL, reading_edits },
-	{ "str_replace_editor", DIALECT_ANTHROPIC, NULL, reading_commands },
-	{ "str_replace_based_edit_tool", DIALECT_ANTHROPIC, NULL, reading_commands },
-	{ "replace_in_file", DIALECT_ANTHROPIC, NULL, reading_blocks },
-	{ "Write", DIALECT_ANTHROPIC, NULL, reading_write },
-	{ "write", DIALECT_ANTHROPIC, DROPS_OF_CURSOR, reading_write },
-	{ "create_file", DIALECT_ANTHROPIC, NULL, reading_write },
-	{ "write_to_file", DIALECT_ANTHROPIC, "!line_count", reading_write },
-	{ "delete_file", DIALECT_ANTHROPIC, NULL, reading_delete },
+	{ "apply_patch", NULL, reading_patch },
+	{ "applypatch", NULL, reading_patch },
+	{ "patch", NULL, reading_patch },
+	{ "replace", NULL, NULL },
+	{ "Edit", NULL, reading_edit },
+	{ "edit", NULL, reading_edit },
+	{ "str_replace", NULL, reading_edit },
+	{ "search_replace", DROPS_OF_CURSOR, reading_edit },
+	{ "replace_string_in_file", DROPS_OF_CURSOR, reading_edit },
+	{ "edit_file", DROPS_OF_CURSOR, reading_edit },
+	{ "MultiEdit", NULL, reading_edits },
+	{ "multiedit", NULL, reading_edits },
+	{ "multi_edit", NULL, reading_edits },
+	{ "str_replace_editor", NULL, reading_commands },
+	{ "str_replace_based_edit_tool", NULL, reading_commands },
+	{ "replace_in_file", NULL, reading_blocks },
+	{ "Write", NULL, reading_write },
+	{ "write", DROPS_OF_CURSOR, reading_write },
+	{ "create_file", NULL, reading_write },
+	{ "write_to_file", "!line_count", reading_write },
+	{ "delete_file", NULL, reading_delete },
 	/* commands */
-	{ "run_shell_command", DIALECT_HASP, NULL, read_shell },
-	{ "shell", DIALECT_HASP, DROPS_OF_CODEX, read_shell },
-	{ "shell_command", DIALECT_HASP, DROPS_OF_CODEX, read_shell },
-	{ "local_shell", DIALECT_HASP, DROPS_OF_CODEX, read_shell },
-	{ "exec_command", DIALECT_HASP, DROPS_OF_CODEX, read_shell },
-	{ "unified_exec", DIALECT_HASP, DROPS_OF_CODEX, read_shell },
-	{ "container.exec", DIALECT_HASP, DROPS_OF_CODEX, read_shell },
-	{ "Bash", DIALECT_HASP, "!dangerously_disable_sandbox", read_shell },
-	{ "bash", DIALECT_HASP, "!restart", read_shell },
-	{ "run_command", DIALECT_HASP, NULL, read_shell },
-	{ "run_in_terminal", DIALECT_HASP, "!goal", read_shell },
-	{ "run_terminal_cmd", DIALECT_HASP, "!require_user_approval", read_shell },
-	{ "run_terminal_command", DIALECT_HASP, "!require_user_approval", read_shell },
-	{ "execute_command", DIALECT_HASP, "!requires_approval", read_shell_seconds },
+	{ "run_shell_command", NULL, read_shell },
+	{ "shell", DROPS_OF_CODEX, read_shell },
+	{ "shell_command", DROPS_OF_CODEX, read_shell },
+	{ "local_shell", DROPS_OF_CODEX, read_shell },
+	{ "exec_command", DROPS_OF_CODEX, read_shell },
+	{ "unified_exec", DROPS_OF_CODEX, read_shell },
+	{ "container.exec", DROPS_OF_CODEX, read_shell },
+	{ "Bash", "!dangerously_disable_sandbox", read_shell },
+	{ "bash", "!restart", read_shell },
+	{ "run_command", NULL, read_shell },
+	{ "run_in_terminal", "!goal", read_shell },
+	{ "run_terminal_cmd", "!require_user_approval", read_shell },
+	{ "run_terminal_command", "!require_user_approval", read_shell },
+	{ "execute_command", "!requires_approval", read_shell_seconds },
 	/* what reads */
-	{ "Read", DIALECT_HASP, "!pages", read_from_line },
-	{ "read", DIALECT_HASP, NULL, read_from_line },
-	{ "view", DIALECT_HASP, NULL, read_from_line },
-	{ "view_file", DIALECT_HASP, "!include_summary_of_other_lines", NULL },
-	{ "read_file", DIALECT_HASP,
+	{ "Read", "!pages", read_from_line },
+	{ "read", NULL, read_from_line },
+	{ "view", NULL, read_from_line },
+	{ "view_file", "!include_summary_of_other_lines", NULL },
+	{ "read_file",
 	  "start_line_one_indexed=start_line end_line_one_indexed_inclusive=end_line "
 	  "!should_read_entire_file !explanation !mode", NULL },
-	{ "search_files", DIALECT_HASP, NULL, read_search },
-	{ "Grep", DIALECT_HASP, "type=file_types !-n", read_grep_files },
-	{ "grep", DIALECT_HASP, "type=file_types !-n !explanation", read_grep },
-	{ "grep_files", DIALECT_HASP, NULL, read_grep_files },
-	{ "grep_search", DIALECT_HASP, "!explanation", NULL },
-	{ "find_files", DIALECT_HASP, NULL, read_find },
-	{ "file_search", DIALECT_HASP, "!explanation", read_find },
-	{ "glob_file_search", DIALECT_HASP, "!explanation", NULL },
-	{ "list_dir", DIALECT_HASP, "!explanation !offset !limit !depth", NULL },
-	{ "list", DIALECT_HASP, NULL, NULL },
-	{ "list_files", DIALECT_HASP, NULL, NULL },
+	{ "search_files", NULL, read_search },
+	{ "Grep", "type=file_types !-n", read_grep_files },
+	{ "grep", "type=file_types !-n !explanation", read_grep },
+	{ "grep_files", NULL, read_grep_files },
+	{ "grep_search", "!explanation", NULL },
+	{ "find_files", NULL, read_find },
+	{ "file_search", "!explanation", read_find },
+	{ "glob_file_search", "!explanation", NULL },
+	{ "list_dir", "!explanation !offset !limit !depth", NULL },
+	{ "list", NULL, NULL },
+	{ "list_files", NULL, NULL },
 	/* the rest */
-	{ "WebFetch", DIALECT_HASP, NULL, read_fetch },
-	{ "webfetch", DIALECT_HASP, "!format !timeout", read_fetch },
-	{ "web_search", DIALECT_HASP, "search_term=query !explanation", NULL },
-	{ "WebSearch", DIALECT_HASP, "!allowed_domains !blocked_domains", NULL },
-	{ "websearch", DIALECT_HASP, "!num_results !livecrawl !type !context_max_characters",
+	{ "WebFetch", NULL, read_fetch },
+	{ "webfetch", "!format !timeout", read_fetch },
+	{ "web_search", "search_term=query !explanation", NULL },
+	{ "WebSearch", "!allowed_domains !blocked_domains", NULL },
+	{ "websearch", "!num_results !livecrawl !type !context_max_characters",
 	  NULL },
-	{ "TodoWrite", DIALECT_HASP, NULL, read_steps },
-	{ "todowrite", DIALECT_HASP, NULL, read_steps },
-	{ "todo_write", DIALECT_HASP, NULL, read_steps },
-	{ "update_plan", DIALECT_HASP, NULL, read_steps },
-	{ "AskUserQuestion", DIALECT_HASP, NULL, read_questions },
-	{ "question", DIALECT_HASP, NULL, read_questions },
-	{ "request_user_input", DIALECT_HASP, NULL, read_questions },
-	{ "BashOutput", DIALECT_HASP, "!filter", NULL },
-	{ "TaskOutput", DIALECT_HASP, "task_id=pid !block !timeout", NULL },
-	{ "KillShell", DIALECT_HASP, NULL, NULL },
-	{ "TaskStop", DIALECT_HASP, "task_id=pid", NULL },
-	{ "write_stdin", DIALECT_HASP, "!yield_time_ms !max_output_tokens", NULL },
-	{ "Skill", DIALECT_HASP, "skill=name command=name !args", NULL },
-	{ "skill", DIALECT_HASP, NULL, NULL },
-	{ "Task", DIALECT_HASP, "subagent_type=agent_name !description !model", NULL },
-	{ "task", DIALECT_HASP, "subagent_type=agent_name !description", NULL },
-	{ "Agent", DIALECT_HASP, "subagent_type=agent_name !description !model", NULL },
+	{ "TodoWrite", NULL, read_steps },
+	{ "todowrite", NULL, read_steps },
+	{ "todo_write", NULL, read_steps },
+	{ "update_plan", NULL, read_steps },
+	{ "AskUserQuestion", NULL, read_questions },
+	{ "question", NULL, read_questions },
+	{ "request_user_input", NULL, read_questions },
+	{ "BashOutput", "!filter", NULL },
+	{ "TaskOutput", "task_id=pid !block !timeout", NULL },
+	{ "KillShell", NULL, NULL },
+	{ "TaskStop", "task_id=pid", NULL },
+	{ "write_stdin", "!yield_time_ms !max_output_tokens", NULL },
+	{ "Skill", "skill=name command=name !args", NULL },
+	{ "skill", NULL, NULL },
+	{ "Task", "subagent_type=agent_name !description !model", NULL },
+	{ "task", "subagent_type=agent_name !description", NULL },
+	{ "Agent", "subagent_type=agent_name !description !model", NULL },
 };
 
 /* The words of spelling.renames. */
@@ -383,12 +382,13 @@ static const struct spelling *spelling_of(const char *name)
 	return NULL;
 }
 
-/* The dialect of a call that has no row: by its own parameters, of update_file. */
-static enum dialect dialect_of_call(const struct spelling *row, const char *tool)
+/* A command that was an envelope is Codex' way to edit; an editor's own may be to read. */
+static const char *dialect_of_call(const char *bare, const char *tool)
 {
-	if (row)
-		return row->dialect;
-	return strcmp(tool, "replace") == 0 ? DIALECT_GEMINI : DIALECT_HASP;
+	const struct tool_names *names = tool_names_find(tool);
+	const char *dialect = tool_names_dialect(bare);
+
+	return !names || !names->edits ? NULL : dialect ? dialect : "openai";
 }
 
 void spelling_read(const char *name, const json_t *arguments, struct buf *problems,
@@ -403,7 +403,7 @@ void spelling_read(const char *name, const json_t *arguments, struct buf *proble
 		.name = bare ? bare : name,
 		.arguments = arguments ? json_incref((json_t *)arguments) : json_object(),
 		.sent = json_object(),
-		.dialect = dialect_of_call(row, bare ? bare : ""),
+		.dialect = bare ? tool_names_dialect(bare) : NULL,
 	};
 	if (!bare || !json_is_object(ret->arguments))
 		return;
@@ -416,9 +416,7 @@ void spelling_read(const char *name, const json_t *arguments, struct buf *proble
 		spelling_release(ret);
 		*ret = (struct spelled_call){ .name = reading.tool, .arguments = reading.args,
 			                      .sent = reading.sent,
-			                      .dialect = dialect_of_call(row, bare) };
-		if (row && row->read == read_shell && strcmp(reading.tool, bare) != 0)
-			ret->dialect = DIALECT_OPENAI;
+			                      .dialect = dialect_of_call(bare, reading.tool) };
 		return;
 	}
 	json_decref(reading.args);

@@ -7,7 +7,7 @@
  *     call.arguments            // {"changes": [{"kind": "update", ...}, ...]}
  *     spelling_release(&call);
  *
- * Every model may use any product's editors, whatever was offered to it (set.h): what runs is
+ * Every model may use any product's editors, whatever was offered to it (dialect.h): what runs is
  * hasp's tool, so rules, hooks, questions, checkpoints and records see one spelling.  Names alone
  * are the business of data/tool_names.h, parameters that only have another name that of each tool's
  * parameter_aliases; here is what is shaped otherwise: lists of edits, envelopes of patches,
@@ -26,14 +26,6 @@
 
 #include "base/buf.h"
 
-/* Whose editors a call is written for. */
-enum dialect {
-	DIALECT_HASP,
-	DIALECT_GEMINI,
-	DIALECT_OPENAI,
-	DIALECT_ANTHROPIC,
-};
-
 /* In place of a hash: the state of the file that this conversation saw last. */
 #define BASE_SEEN "seen"
 
@@ -43,7 +35,7 @@ struct spelled_call {
 	json_t *arguments;     /* owned */
 	json_t *sent;          /* owned: the names that came, by canonical ones, as those of
 	                        * alias_resolve */
-	enum dialect dialect;  /* of an editor: whose it is; else DIALECT_HASP */
+	const char *dialect;   /* of an edit: whose words it is in (dialect.h); static; or NULL */
 };
 
 /* Reads a call by whatever name; `arguments` is not changed, NULL counts as {}.  What cannot be

@@ -10,22 +10,38 @@ from fake_gemini import text
 
 LARGEST = 20 << 10  # bytes: the system prompt, all tools, a workspace of few files, a short prompt
 
+# Of the editors that a model is offered: the most bytes, and what they have to teach.
+BY_HASH = ["safe_patch", "MUST call read_file", "base_content_sha256", "at least 10 unchanged lines"]
+EDITORS = {
+    "hasp": (LARGEST, BY_HASH), "gemini": (LARGEST, BY_HASH + ['"replace"']),
+    "openai": (17000, ["apply_patch", "Read a file before you", "*** Begin Patch", "saw last"]),
+    "anthropic": (17000, ['"Edit"', '"MultiEdit"', '"Write"', "not read, or has changed", "saw last"]),
+}
+AUTO = {"gemini": "gemini", "openai": "openai", "openai-responses": "openai", "anthropic": "anthropic"}
+
 HELLO = {"gemini": [[text("Hello.")]]}
 
 
+@pytest.mark.parametrize("dialect", ["auto", *EDITORS])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_first_request_is_small(world, kind):
+def test_the_first_request_is_small(world, kind, dialect):
+    if dialect != "auto":
+        world.settings(hasp={"tools": {"dialect": dialect}})
+    largest, words = EDITORS[AUTO[kind] if dialect == "auto" else dialect]
     world.write("README.md", "A project.\n")
     world.write("src/main.c", "int main(void) { return 0; }\n")
     done = world.run([{"reply": [{"text": "Hello."}]}] if kind != "gemini" else HELLO[kind], "--yolo",
                      "-p", "Say hello.", kind=kind)
     (request,) = done.server.requests
-    assert len(request.raw) <= LARGEST
+    assert len(request.raw) <= largest
     said = request.raw.decode()
     # All tools are there, and what they have to teach.
-    for word in ("safe_patch", "run_shell_command", "web_fetch", "write_todos", "update_topic", "MUST call read_file",
-                 "base_content_sha256", "at least 10 unchanged lines", "error.advice"):
+    for word in ("run_shell_command", "web_fetch", "write_todos", "update_topic", "error.advice"):
         assert word in said, word
+    for word in words:
+        assert word in said.replace('\\"', '"'), word
+    if words[0] != "safe_patch":
+        assert "safe_patch" not in said and "base_content_sha256" not in said
 
 
 def strings_in(value):

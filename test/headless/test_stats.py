@@ -85,6 +85,41 @@ def test_edits_denials_commands_and_time(world):
     assert list(found["days"]) == [DAY] and list(found["sessions"]) == ["s-1"]
 
 
+def test_edits_by_dialect(world):
+    begun(world)
+    write(world, "a", head(), reply("1", model="openai/gpt-5", calls=[
+        called("a", "apply_patch", hunks=[hunk()]), called("b", "apply_patch", hunks=[hunk("all_space")]),
+        called("c", "apply_patch", "error", **failed("no_match")), called("d", "Edit", replaced=1),
+        called("e", "replace", replaced=1), called("f", "safe_patch", hunks=[hunk()]),
+        called("g", "shell", own={"ms": 1, "waited": 0, "dialect": "openai"}, hunks=[hunk()]),
+        called("h", "shell", exit_code=0)]))
+    found = stats(world)["dialects"]["openai/gpt-5"]
+    assert {name: row["edits"] for name, row in found.items()} == {
+        "openai": {"right": 2, "repaired": 1, "refused": 1}, "anthropic": {"right": 1}, "gemini": {"right": 1},
+        "hasp": {"right": 1}}
+    assert found["openai"]["refused"] == {"no_match": 1}
+    shown = world.command("stats").text
+    assert re.search(r"openai/gpt-5, openai +2 +1 +1\n", shown), shown
+    assert re.search(r"openai/gpt-5, openai, no_match +1\n", shown)
+
+
+def test_a_runs_own_edits_by_dialect(world):
+    """From the session's file, where a command that edits has what it was."""
+    world.write("a.txt", "one\ntwo\n")
+    patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-%s\n+x\n*** End Patch"
+    done = world.run([[call("Read", {"file_path": "a.txt"})], [call("shell", {"command": ["apply_patch", patch % "two"]})],
+                      [call("apply_patch", {"input": patch % "none"})],
+                      [call("str_replace_editor", {"command": "view", "path": "a.txt"})],
+                      [call("Edit", {"file_path": "a.txt", "old_string": "one", "new_string": "1"})],
+                      [text("Done.")]], "--yolo", "-o", "json", "-p", "x")
+    (model, rows), = stats(world)["dialects"].items()
+    assert {name: row["edits"] for name, row in rows.items()} == {
+        "openai": {"right": 1, "refused": 1}, "anthropic": {"right": 1}}
+    (live,) = done.json["stats"]["edits"].values()
+    assert live == {"openai": {"right": 1, "refused": 1, "codes": {"no_match": 1}}, "anthropic": {"right": 1}}
+    assert stats(world, "--model", model)["total"]["edits"] == {"right": 2, "refused": 1}
+
+
 def test_a_message_counts_once_however_often_it_stands_in_files(world):
     begun(world)
     whole = reply("1", calls=[called("a", "safe_patch", hunks=[hunk()])])

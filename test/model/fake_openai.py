@@ -20,6 +20,7 @@ import re
 import sys
 
 import fake_server
+import schema_rules
 from prefix import Appended
 from strict import (BOOL, INTEGER, LIST, NUMBER, OBJECT, TEXT, Rule, between, by_type, closed,
                     data_url, each, is_, json_object, matching, may, members, thing)
@@ -58,7 +59,30 @@ def callable_names(body):
     """What is declared at the beginning, and what searches found since."""
     found = [tool for item in body["input"] if item["type"] == "tool_search_output"
              for tool in item["tools"]]
-    return {tool["name"] for tool in body.get("tools", []) + found if tool["type"] == "function"}
+    return {tool["name"] for tool in body.get("tools", []) + found if tool["type"] in ("function", "custom")}
+
+
+def custom_names(body):
+    """Tools of free text (developers.openai.com/api/docs/guides/function-calling, "Custom tools")."""
+    return [tool["name"] for tool in body.get("tools", []) if tool["type"] == "custom"]
+
+
+def takes_custom(model):
+    return bool(re.match(r"gpt-(5|6)(?!-chat)", model))
+
+
+def grammar(value, at):
+    """What api.openai.com refuses in a grammar of Lark: no start, rules without a definition."""
+    found = TEXT(value, at)
+    if found:
+        return found
+    bare = re.sub(r'"(?:\\.|[^"\\])*"|/(?:\\.|[^/\\])*/|//.*', " ", value)
+    rules = dict(re.findall(r"^([a-z_]+)\s*:(.*)$", bare, re.M))
+    terminals = set(re.findall(r"^%import [\w.]+\.([A-Z]+)$", value, re.M)) | set(
+        re.findall(r"^([A-Z_]+)\s*:", bare, re.M))
+    used = {word for body in rules.values() for word in re.findall(r"\b[A-Za-z_]+\b", re.sub(r"->\s*\w+", "", body))}
+    return ([] if "start" in rules else [at + " has no rule start"]) + [
+        "%s: %s is not defined" % (at, word) for word in sorted(used - set(rules) - terminals)]
 
 
 def refusal(value):
@@ -70,9 +94,7 @@ def reasons(model):
 
 
 def function_parameters(value, at):
-    if not isinstance(value, dict) or value.get("type") != "object":
-        return [at + ": schema must be a JSON Schema of 'type: \"object\"'"]
-    return []
+    return schema_rules.openai(value, at)
 
 
 def format_schema(value, at):
@@ -212,6 +234,7 @@ class Provider:
         self.appended = Appended() if append_only else None
         self.lenient = lenient
         self.sent = {}        # id of a call -> (name, arguments)
+        self.free = set()     # ids of calls of free text
         self.thoughts = {}    # id of a call -> the thoughts before it
         self.details = []     # of OpenRouter, each as sent
         self.encrypted = {}   # id of a reasoning item -> the item
@@ -295,8 +318,16 @@ class Provider:
             found += ITEM(item, "input[%d]" % i)
         if found:
             return found
-        names = [tool["name"] for tool in body.get("tools", []) if tool["type"] == "function"]
+        names = [tool["name"] for tool in body.get("tools", []) if tool["type"] in ("function", "custom")]
         found += self.check_items(body["input"]) + check_choice(body, names)
+        found += ["the tool %s is declared twice" % name for name in set(names) if names.count(name) > 1]
+        if custom_names(body) and not takes_custom(body["model"]):
+            found.append("Invalid value: 'custom'. Tools of this type are not supported with %s." % body["model"])
+        kinds = {tool.get("name"): tool["type"] for tool in body.get("tools", [])}
+        choice = body.get("tool_choice")
+        found += ["tool_choice: %s is no %s" % (one.get("name"), one["type"])
+                  for one in (choice.get("tools", []) if isinstance(choice, dict) else [])
+                  if "name" in one and kinds.get(one["name"], one["type"]) != one["type"]]
         if any(tool["type"] == "tool_search" for tool in body.get("tools", [])) and \
                 not re.match(r"gpt-(5\.([4-9]|\d\d)|[6-9])(?!-nano)", body["model"]):
             found.append("Tool 'tool_search' is not supported with %s." % body["model"])
@@ -305,17 +336,27 @@ class Provider:
         return found + check_model(body, tools_with_effort=False)
 
     def check_items(self, items):
-        found, waiting, searches = [], [], set()
+        found, waiting, searches, free = [], [], set(), set()
         for i, item in enumerate(items):
             kind, at = item["type"], "input[%d]" % i
-            if kind in ("function_call", "tool_search_call"):
+            if kind == "custom_tool_call":
+                waiting.append(item["call_id"])
+                free.add(item["call_id"])
+                called = item["name"], {"input": item["input"]}
+                if self.sent.get(item["call_id"], called) != called or item["call_id"] not in self.free:
+                    found.append("the call %s has changed" % item["call_id"])
+            elif kind in ("function_call", "tool_search_call"):
+                if item["call_id"] in self.free:
+                    found.append(at + ": the call was one of a custom tool")
                 waiting.append(item["call_id"])
                 searches.update({item["call_id"]} if kind == "tool_search_call" else ())
                 called = (SEARCH, item["arguments"]) if kind == "tool_search_call" else (
                     item["name"], json.loads(item["arguments"]))
                 if self.sent.get(item["call_id"], called) != called:
                     found.append("the call %s has changed" % item["call_id"])
-            elif kind in ("function_call_output", "tool_search_output"):
+            elif kind in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
+                if (item["call_id"] in free) != (kind == "custom_tool_call_output"):
+                    found.append(at + ": the output is of another kind than its call")
                 if (item["call_id"] in searches) != (kind == "tool_search_output"):
                     found.append(at + ": the output is of another kind than its call")
                 names = [tool["name"] for tool in item.get("tools", [])]
@@ -331,7 +372,8 @@ class Provider:
                     found.append("The encrypted content for item %s could not be verified."
                                  % item["id"])
                 after = items[i + 1]["type"] if i + 1 < len(items) else None
-                if after not in ("reasoning", "message", "function_call", "tool_search_call"):
+                if after not in ("reasoning", "message", "function_call", "custom_tool_call",
+                                 "tool_search_call"):
                     found.append("Item '%s' of type 'reasoning' was provided without its required "
                                  "following item." % item["id"])
             elif item.get("role") == "user" and waiting:
@@ -454,6 +496,8 @@ class Provider:
         elif part.get("call") == SEARCH:
             assert any(tool["type"] == "tool_search" for tool in body["tools"])
             yield from self.search_item(part)
+        elif "call" in part and part["call"] in custom_names(body):
+            yield from self.custom_item(part)
         elif "call" in part:
             assert not has_search(body) or part["call"] in callable_names(body), \
                 part["call"] + " is not declared"
@@ -481,6 +525,17 @@ class Provider:
                 "call_id": self.new_call(part), "execution": "client",
                 "arguments": part.get("args", {})}
         yield "response.output_item.added", {"item": dict(item, arguments={}, status="in_progress")}
+        yield "response.output_item.done", {"item": item}
+
+    def custom_item(self, part):
+        assert set(part["args"]) == {"input"}, "a call of free text has an input"
+        item = {"id": "ctc_%d" % self.count, "type": "custom_tool_call", "status": "completed",
+                "call_id": self.new_call(part), "name": part["call"], "input": part["args"]["input"]}
+        self.free.add(item["call_id"])
+        yield "response.output_item.added", {"item": dict(item, input="", status="in_progress")}
+        for piece in halves(item["input"]):
+            yield "response.custom_tool_call_input.delta", {"item_id": item["id"], "delta": piece}
+        yield "response.custom_tool_call_input.done", {"item_id": item["id"], "input": item["input"]}
         yield "response.output_item.done", {"item": item}
 
     def call_item(self, part):
@@ -537,7 +592,8 @@ class Provider:
     def tool_results(request):
         if "input" in request.body:
             return [as_json(item["output"]) for item in request.body["input"]
-                    if isinstance(item, dict) and item.get("type") == "function_call_output"]
+                    if isinstance(item, dict) and item.get("type") in (
+                        "function_call_output", "custom_tool_call_output")]
         return [as_json(message["content"]) for message in request.body["messages"]
                 if message["role"] == "tool"]
 
@@ -599,6 +655,8 @@ def ITEM(value, at):  # noqa: N802
         "function_call": {"call_id": matching(r".{1,64}"), "name": NAME,
                           "arguments": Rule(json_object)},
         "function_call_output": {"call_id": matching(r".{1,64}"), "output": Rule(text_or_parts)},
+        "custom_tool_call": {"call_id": matching(r".{1,64}"), "name": NAME, "input": TEXT},
+        "custom_tool_call_output": {"call_id": matching(r".{1,64}"), "output": Rule(text_or_parts)},
         "tool_search_call": {"call_id": matching(r".{1,64}"), "execution": is_("client"),
                              "status": may(is_("completed")), "arguments": OBJECT},
         "tool_search_output": {"call_id": matching(r".{1,64}"), "execution": is_("client"),
@@ -617,13 +675,16 @@ RESPONSES = {
         is_("none", "minimal", "low", "medium", "high", "xhigh")))),
     "tools": may(each(by_type({
         "function": DECLARED,
+        "custom": {"name": NAME, "description": may(TEXT), "format": may(by_type({
+            "text": {}, "grammar": {"syntax": is_("lark"), "definition": Rule(grammar)}}))},
         "tool_search": {"execution": is_("client"), "description": TEXT,
                         "parameters": Rule(function_parameters)},
         "web_search": {}}))),
     "tool_choice": may(Rule(lambda value, at: [] if value in ("none", "auto", "required") else
                             by_type({"allowed_tools": {"mode": is_("auto", "required"),
                                                        "tools": each(by_type({"function": {
-                                                           "name": NAME}, "tool_search": {}}))}})(
+                                                           "name": NAME}, "custom": {"name": NAME},
+                                                           "tool_search": {}}))}})(
                                                                value, at))),
     "temperature": may(between(0, 2)), "top_p": may(between(0, 1)),
     "max_output_tokens": may(between(16, 10 ** 6)), "prompt_cache_key": may(CACHE_KEY),

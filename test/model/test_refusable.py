@@ -81,6 +81,8 @@ CASES = [
         "Unsupported parameter: max_output_tokens", "max_output_tokens"), None),
     ("tools.[].strict", RESPONSES, "gpt-4o", {"tools": [READ]}, openai(
         "Unknown parameter: 'tools[0].strict'.", "tools[0].strict", "unknown_parameter"), None),
+    ("tools.[].format", RESPONSES, "gpt-5.1", {"tools": [dict(READ, grammar='start: "x"')]}, openai(
+        "Invalid value: 'custom'. This type of tool is not supported.", "tools[0].type"), None),
     ("response_format.json_schema.strict", CHAT, "qwen3", {"answer_schema": SCHEMA}, pydantic(
         "response_format", "json_schema", "strict"), None),
     ("text.format.strict", RESPONSES, "gpt-4o", {"answer_schema": SCHEMA}, openai(
@@ -171,7 +173,7 @@ def test_what_is_refused_is_left_out_once_and_for_all(tmp_path, row, kind, name,
         bodies = [one.body for one in server.requests]
     assert [("reply" in line) for line in lines if "reply" in line or "error" in line] == [True] * 2
     restart = next(line for line in lines if line.get("event") == "restart")
-    assert restart["delay_ms"] == 0 and "Asked again without " + row + "." in restart["text"]
+    assert restart["delay_ms"] == 0 and "Retrying without " + row + "." in restart["text"]
     assert "reply" in again and len(bodies) == 4
     lasting = row != "input.encrypted_content"
     assert [found(body, row) for body in bodies] == [True, False, False, not lasting]

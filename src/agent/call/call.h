@@ -233,6 +233,7 @@ struct call {
 	const char *id, *asked_name; /* as the model has them; borrowed from `part` */
 	const char *name;            /* the same, or of the tool that it means in hasp's words */
 	json_t *asked_args;          /* owned; where they are not `args` */
+	const char *dialect;         /* of an edit: whose words it is in; or NULL */
 	const char *run_name;        /* for tool_call: the model's, of the call that call_tool
 	                              * means */
 	json_t *run_args;            /* owned; likewise */
@@ -243,6 +244,8 @@ struct call {
 	json_t *args;                /* owned; without what is only for the order */
 	const struct tool *tool;     /* NULL: there is no such tool */
 	const char *repaired, *unreadable; /* its arguments (model/part.h); borrowed, or NULL */
+	char *taken;                 /* owned; which were taken for another type than they had;
+	                              * or NULL */
 	struct order_call order;
 	enum call_state state;       /* under the batch's lock */
 	struct call_round *round;     /* of its reply; NULL: the call is not made */

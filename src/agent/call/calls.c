@@ -9,6 +9,7 @@
 #include "agent/call/gate.h"
 #include "agent/context/context.h"
 #include "agent/session/record.h"
+#include "agent/session/sessions.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -172,6 +173,7 @@ static void call_take_spelling(struct call *call)
 	if (!call->tool || !tool_names_of(call->tool->name))
 		return;
 	spelling_read(call->name, call->args, &problems, &spelled);
+	call->dialect = spelled.dialect;
 	if (!problems.len && tool_set_find(call->session.tools, spelled.name)) {
 		if (!call->asked_args)
 			call->asked_args = json_incref(call->args);
@@ -236,6 +238,7 @@ static void call_release(struct call *call)
 	json_decref(call->review_files);
 	denied_forget(call);
 	free(call->ask_reason);
+	free(call->taken);
 	free(call->said);
 	call_scope_release(call);
 	free(call->context);
@@ -417,9 +420,13 @@ static json_t *build_answer(struct call *call)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)
 		json_object_set_new(response, FOUND_CONTEXT, json_text(span_str(found)));
-	if (call->repaired)
-		json_object_set_new(response, "arguments_repaired",
-		                    json_text(span_str(call->repaired)));
+	if (call->repaired || call->taken) {
+		_cleanup_free_ char *said = mem_printf(
+			"%s%s%s", call->repaired ? call->repaired : "",
+			call->repaired && call->taken ? ", " : "", call->taken ? call->taken : "");
+
+		json_object_set_new(response, "arguments_repaired", json_text(span_str(said)));
+	}
 	response = show_unseen(response);
 	part = part_response(call->id, call->asked_name, response);
 	if (json_array_size(media))
@@ -468,13 +475,23 @@ static void publish_result(const struct call *call, const char *display, uint64_
 	agent_publish(call->agent, BUS_TOOL_RESULT, message);
 }
 
+static void count_edit_of(const struct call *call)
+{
+	const char *what, *end = figures_edit_end(call->result, call_status_word(call), &what);
+
+	if (call->dialect && end)
+		stats_edit(call->agent->stats, model_id(call->agent->options.model), call->dialect,
+		           end, what);
+}
+
 /* The call has its result: what is left is to tell everybody. */
 static void call_report_end(struct call *call, uint64_t ms)
 {
 	struct agent *agent = call->agent;
 	enum err_code code;
 	_cleanup_free_ char *display = NULL;
-	const struct record_took took = { ms, call->waited_ms < ms ? call->waited_ms : ms };
+	const struct record_took took = { ms, call->waited_ms < ms ? call->waited_ms : ms,
+		                          call->dialect };
 	const json_t *response;
 
 	call->success = !tool_result_failed(call->result);
@@ -486,6 +503,7 @@ static void call_report_end(struct call *call, uint64_t ms)
 	response = json_object_get(part_get_response(call->answer), "response");
 	stats_call(agent->stats, call->tool ? call->tool->name : call->name, call->success, ms,
 	           call->decision, call->result);
+	count_edit_of(call);
 	publish_result(call, display, ms);
 	if (!agent->options.record)
 		return;

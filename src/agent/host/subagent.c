@@ -278,6 +278,7 @@ static void subagent_open_prompt(struct subagent *own)
 	}
 	own->context = surroundings_message(around);
 	options.tools = own->tools;
+	options.model = model_id(own->model);
 	own->system = prompt_agent_text(&options, own->definition->prompt);
 }
 

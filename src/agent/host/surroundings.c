@@ -51,6 +51,7 @@ struct prompt_options host_prompt_options(const struct host *host)
 		.interactive = from->interactive,
 		.git = host->git, .confinement = from->confinement,
 		.plans_folder = services_plans_folder(host->chat.services),
+		.model = host->model ? model_id(host->model) : NULL,
 	};
 }
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/path.h"
+#include "tool/dialect.h"
 
 /* ---- facts ------------------------------------------------------------------- */
 
@@ -178,15 +179,21 @@ static const char state[] =
 	"# Files\n"
 	"- Every read returns a file's content with `version` (higher is later, across all files "
 	"of the session) and `sha256`. For each path, the highest version is the current content; "
-	"older ones are history.\n"
+	"older ones are history.\n";
+
+static const char state_by_hash[] =
 	"- An edit passes the sha256 of the state it was made against as base_content_sha256. If "
 	"the file has changed since, nothing is written and the answer has the new state: make "
-	"the edit again from that, without another read.\n"
+	"the edit again from that, without another read.\n";
+
+static const char state_kept[] =
+	"- An edit is made against the state of the file that you saw last. If the file has "
+	"changed since, nothing is written and the answer has the new state: make the edit again "
+	"from that, without another read.\n";
+
+static const char state_after[] =
 	"- The answer to an edit has the new state. Edit again from there; do not read the file "
 	"again.\n"
-	"- Prefer safe_patch (a unified diff; line numbers may be wrong, context and removed "
-	"lines must be exact) and update_file; write_file is for new files and complete rewrites; "
-	"apply_changes changes several files, all or none.\n"
 	"- A note may replace the content of a superseded version in the conversation.\n";
 
 static const char workflow[] =
@@ -301,13 +308,31 @@ static char *memory_text(const struct making *making)
 	                  (int)memory.len, memory.data);
 }
 
+/* The editor that the model is offered says how a state is named. */
+static void put_files_section(struct making *making)
+{
+	const struct settings *settings = making->options->settings;
+	const struct tool_set *tools = making->options->tools;
+	enum dialect dialect = dialect_choose(
+		settings ? settings_string(settings, "hasp.tools.dialect", "auto") : NULL,
+		making->options->model);
+	json_auto_t *declared = tool_set_declare(tools, NULL, NULL);
+	_cleanup_free_ char *text = NULL;
+
+	dialect = dialect_declare(dialect, declared);
+	text = mem_printf("%s%s%s%s", state,
+	                  dialect_names_states(dialect) ? state_by_hash : state_kept,
+	                  dialect_advice(dialect), state_after);
+	put_section(making, "STATE", true, text);
+}
+
 static void put_sections(struct making *making)
 {
 	const struct prompt_options *options = making->options;
 
 	put_section(making, "PREAMBLE", true, preamble);
 	put_section(making, "MANDATES", true, mandates);
-	put_section(making, "STATE", true, state);
+	put_files_section(making);
 	put_section(making, "WORKFLOW", true, workflow);
 	put_section(making, "OPERATION", true, operation);
 	put_section(making, "GIT", options->git, git);
@@ -426,7 +451,8 @@ char *prompt_agent_text(const struct prompt_options *options, const char *instru
 	_cleanup_free_ char *memory = memory_text(&making);
 
 	buf_printf(&out, "%s\n\n%s", instructions, agents_conduct);
-	put_section(&making, "STATE", tools_edit(options->tools), state);
+	if (tools_edit(options->tools))
+		put_files_section(&making);
 	buf_str(&out, sandbox);
 	buf_str(&out, skills);
 	buf_str(&out, memory);

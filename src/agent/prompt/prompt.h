@@ -40,6 +40,7 @@ struct prompt_options {
 	bool git;                  /* the workspace is in a git repository */
 	const char *confinement;   /* sentences about the sandbox; or NULL */
 	const char *plans_folder;  /* or NULL */
+	const char *model;         /* its id, for the editor that it is offered; or NULL */
 };
 
 /* *ret_pieces (surroundings.h) is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot

@@ -292,13 +292,6 @@ static bool word_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-static bool is_editor(const char *tool)
-{
-	const struct tool_names *names = tool_names_find(tool);
-
-	return names && names->edits;
-}
-
 /* What the model got; NULL: nothing is known. */
 static const json_t *response_of(const json_t *call)
 {
@@ -382,25 +375,6 @@ static void count_changed_lines(const struct places *places, const json_t *respo
 	places_add(places, "lines_removed", removed);
 }
 
-static void count_edit(const struct places *places, const json_t *response, bool success,
-                       const char *code)
-{
-	const char *how;
-
-	if (json_is_true(json_object_get(response, "dry_run")))
-		return;
-	if (!success) {
-		places_add_in(places, "edits", "refused", 1);
-		places_count(places, "refused", span_str(code));
-		return;
-	}
-	how = edit_repaired(response);
-	places_add_in(places, "edits", how ? "repaired" : "right", 1);
-	if (how)
-		places_count(places, "repaired", span_str(how));
-	count_changed_lines(places, response);
-}
-
 /* Whom the call was denied by; NULL: nobody. */
 static const char *denied_by(const json_t *response, const char *code)
 {
@@ -424,6 +398,44 @@ static void count_command(const struct places *places, const json_t *response)
 		places_add_in(places, "commands", "failed", 1);
 }
 
+static const char *error_code(const json_t *response)
+{
+	const char *code = json_string_value(
+		json_object_get(json_object_get(response, "error"), "code"));
+
+	return code ? code : "unnamed";
+}
+
+const char *figures_edit_end(const json_t *response, const char *status, const char **ret_what)
+{
+	const char *code = error_code(response);
+
+	*ret_what = NULL;
+	if (json_is_true(json_object_get(response, "dry_run")))
+		return NULL;
+	if (!strcmp(status, "success")) {
+		*ret_what = edit_repaired(response);
+		return *ret_what ? "repaired" : "right";
+	}
+	if (strcmp(status, "error") != 0 || denied_by(response, code))
+		return NULL;
+	*ret_what = code;
+	return "refused";
+}
+
+static void count_edit(const struct places *places, const json_t *response, const char *status)
+{
+	const char *what, *end = figures_edit_end(response, status, &what);
+
+	if (!end)
+		return;
+	places_add_in(places, "edits", end, 1);
+	if (what)
+		places_count(places, end, span_str(what));
+	if (!strcmp(status, "success"))
+		count_changed_lines(places, response);
+}
+
 static void count_took(const struct places *places, const json_t *own)
 {
 	const json_int_t ms = number_of(own, "ms"), waited = number_of(own, "waited");
@@ -435,12 +447,19 @@ static void count_took(const struct places *places, const json_t *own)
 	places_add(places, "timed_calls", 1);
 }
 
-static const char *error_code(const json_t *response)
+/* Whose words an edit is in; NULL: it is none. Files of other programs and of earlier versions have
+ * the tool's name alone. */
+static const char *dialect_of(const json_t *call, const char *tool)
 {
-	const char *code = json_string_value(
-		json_object_get(json_object_get(response, "error"), "code"));
+	const json_t *own = json_object_get(call, "hasp");
+	const char *recorded = json_string_value(json_object_get(own, "dialect"));
+	const char *spelling = tool_names_spelling(tool);
+	const json_t *command = json_object_get(json_object_get(call, "args"), "command");
 
-	return code ? code : "unnamed";
+	/* Anthropic's editor reads, too. */
+	if (span_eq(json_span(command), SPAN("view")))
+		return NULL;
+	return recorded ? recorded : spelling ? tool_names_dialect(spelling) : NULL;
 }
 
 /* What happened in a call, in all places of it. */
@@ -454,8 +473,8 @@ static void count_ended(const struct places *places, const json_t *call, const c
 	places_add_in(places, "calls", status, 1);
 	if (by)
 		places_add_in(places, "denials", by, 1);
-	if (is_editor(tool) && (success || (!by && strcmp(status, "error") == 0)))
-		count_edit(places, response, success, code);
+	if (dialect_of(call, tool))
+		count_edit(places, response, status);
 	if (!strcmp(tool, "run_shell_command") && json_object_get(response, "exit_code"))
 		count_command(places, response);
 	count_took(places, json_object_get(call, "hasp"));
@@ -468,6 +487,7 @@ static void count_call(struct counter *counter, struct span message, const json_
 	const char *status = json_string_value(json_object_get(call, "status"));
 	const char *tool = json_string_value(json_object_get(call, "name"));
 	struct places places, by_tool = { .count = 1 };
+	const char *dialect;
 	json_t *both;
 
 	if (!status || !word_among(status, ends, ARRAY_LEN(ends)) || !in_model(counter) ||
@@ -480,10 +500,14 @@ static void count_call(struct counter *counter, struct span message, const json_
 	count_ended(&places, call, tool, status);
 	by_tool.list[0] = figure_object(object_in(counter->all, "tools"), span_str(tool));
 	count_ended(&by_tool, call, tool, status);
-	if (!is_editor(tool))
+	dialect = dialect_of(call, tool);
+	if (!dialect)
 		return;
 	both = figure_object(object_in(counter->all, "editors"), span_str(counter->model));
 	by_tool.list[0] = figure_object(both, span_str(tool));
+	count_ended(&by_tool, call, tool, status);
+	both = figure_object(object_in(counter->all, "dialects"), span_str(counter->model));
+	by_tool.list[0] = figure_object(both, span_str(dialect));
 	count_ended(&by_tool, call, tool, status);
 }
 

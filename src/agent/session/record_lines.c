@@ -211,8 +211,10 @@ json_t *record_call_entry(const char *call_id, const char *name, const json_t *a
 	if (display)
 		json_object_set_new(call, "resultDisplay", short_display(display));
 	if (took)
-		json_object_set_new(call, "hasp", json_pack("{s:o, s:o}", "ms", json_size(took->ms),
-		                                            "waited", json_size(took->waited_ms)));
+		json_object_set_new(call, "hasp", json_pack("{s:o, s:o, s:s*}", "ms",
+		                                            json_size(took->ms), "waited",
+		                                            json_size(took->waited_ms), "dialect",
+		                                            took->dialect));
 	return call;
 }
 

@@ -199,5 +199,9 @@ struct figures_options {
 json_t *figures_read(const struct figures_options *options);
 /* The same of one file's text, for tests; `options->home` and `all` are not looked at. */
 json_t *figures_of_text(const struct figures_options *options, struct span text);
+/* How an edit ended whose call has this response and status ("success", ...): "right"; "repaired",
+ * *ret_what says what was off; "refused", *ret_what is the code.  NULL: it counts as none, because
+ * it was a dry run, denied or stopped.  *ret_what is the response's, or static; NULL without. */
+const char *figures_edit_end(const json_t *response, const char *status, const char **ret_what);
 
 #endif

@@ -53,6 +53,11 @@ static const struct section sections[] = {
 	{ "Edits", "model, tool", "edits", 0,
 	  { { "right", "edits", "right", 9, COUNT }, { "repaired", "edits", "repaired", 10, COUNT },
 	    { "refused", "edits", "refused", 9, COUNT } } },
+	{ "Edits by dialect", "model, dialect", "dialects", 0,
+	  { { "right", "edits", "right", 9, COUNT }, { "repaired", "edits", "repaired", 10, COUNT },
+	    { "refused", "edits", "refused", 9, COUNT } } },
+	{ "Refused edits by dialect", "model, dialect, error code", "dialect_codes", 0,
+	  { { "edits", NULL, "times", 9, COUNT } } },
 	{ "Edits that were repaired", "what was off", "repaired", 0,
 	  { { "edits", NULL, "times", 9, COUNT } } },
 	{ "Edits that were refused", "error code", "refused", 0,
@@ -97,6 +102,24 @@ static json_t *counts_as_rows(const json_t *counts)
 
 	json_object_foreach((json_t *)counts, name, count)
 		json_object_set_new(rows, name, json_pack("{s:O}", "times", count));
+	return rows;
+}
+
+/* {MODEL: {DIALECT: {"refused": {CODE: N}}}} as {"MODEL, DIALECT, CODE": {"times": N}}. */
+static json_t *codes_as_rows(const json_t *by_model)
+{
+	json_t *rows = json_object(), *dialects, *row, *count;
+	const char *model, *dialect, *code;
+
+	json_object_foreach((json_t *)by_model, model, dialects)
+		json_object_foreach(dialects, dialect, row)
+			json_object_foreach(json_object_get(row, "refused"), code, count) {
+				_cleanup_free_ char *label =
+					mem_printf("%s, %s, %s", model, dialect, code);
+
+				json_object_set_new(rows, label,
+				                    json_pack("{s:O}", "times", count));
+			}
 	return rows;
 }
 
@@ -155,6 +178,10 @@ static json_t *rows_of(const json_t *figures)
 		json_object_set_new(rows, single[i], json_pack("{s:O}", "all", total));
 	json_object_set_new(rows, "edits",
 	                    editors_as_rows(json_object_get(figures, "editors"), total));
+	json_object_set_new(rows, "dialects",
+	                    editors_as_rows(json_object_get(figures, "dialects"), total));
+	json_object_set_new(rows, "dialect_codes",
+	                    codes_as_rows(json_object_get(figures, "dialects")));
 	json_object_set_new(rows, "repaired", counts_as_rows(json_object_get(total, "repaired")));
 	json_object_set_new(rows, "refused", counts_as_rows(json_object_get(total, "refused")));
 	json_object_set_new(rows, "models",

@@ -47,6 +47,7 @@ struct openai_model {
 	const char *off;       /* the effort that comes nearest to no reasoning */
 	uint64_t context;      /* tokens; 0: not known */
 	bool loads;            /* Responses: takes tool_search */
+	bool custom;           /* Responses: takes tools of free text with a grammar */
 };
 /* Never NULL: the last row is that of unknown models. */
 const struct openai_model *openai_model_of(const char *name);

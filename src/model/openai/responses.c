@@ -25,6 +25,7 @@ struct building {
 	json_t *items;           /* owned by the caller */
 	json_t *message;         /* content of the user's message that is open, borrowed; or NULL */
 	struct wire_calls calls;
+	json_t *custom;          /* owned by the caller; ids of calls of free text: a set */
 	bool reasons;            /* the model takes reasoning items */
 	const char *loader;      /* whose calls are searches of tools; or NULL */
 };
@@ -65,6 +66,23 @@ static json_t *call_output(const json_t *response)
 	return list;
 }
 
+/* With a grammar its call is a text, which is its one argument "input" everywhere else. */
+static bool is_custom(const json_t *tool, const struct openai_model *model)
+{
+	return model->custom && json_string_length(json_object_get(tool, "grammar"));
+}
+
+/* Source: guide "Function calling", Custom tools and Context-free grammars. */
+static json_t *custom_tool(const json_t *tool)
+{
+	json_t *custom = json_pack("{s:s, s:O, s:{s:s, s:s, s:O}}", "type", "custom", "name",
+	                           json_object_get(tool, "name"), "format", "type", "grammar",
+	                           "syntax", "lark", "definition",
+	                           json_object_get(tool, "grammar"));
+
+	return wire_described(custom, tool);
+}
+
 static json_t *responses_tool(const json_t *tool)
 {
 	json_t *function = json_pack("{s:s, s:O, s:o, s:b}", "type", "function", "name",
@@ -101,8 +119,10 @@ static json_t *output_item(struct building *building, const json_t *response)
 		return json_pack("{s:s, s:o, s:s, s:s, s:o}", "type", "tool_search_output",
 		                 "call_id", id, "execution", "client", "status", "completed",
 		                 "tools", search_output(response));
-	return json_pack("{s:s, s:o, s:o}", "type", "function_call_output", "call_id", id,
-	                 "output", call_output(response));
+	return json_pack("{s:s, s:o, s:o}", "type",
+	                 json_object_get(building->custom, json_string_value(id)) ?
+	                         "custom_tool_call_output" : "function_call_output",
+	                 "call_id", id, "output", call_output(response));
 }
 
 static void add_said_part(struct building *building, json_t *part)
@@ -135,6 +155,16 @@ static void responses_add_user(void *data, const json_t *content)
 		else if (text.len)
 			add_said_part(building, text_part(json_text(text)));
 	}
+}
+
+static json_t *custom_call_item(struct building *building, const json_t *call)
+{
+	json_t *id = wire_calls_add(&building->calls, call);
+
+	json_object_set_new(building->custom, json_string_value(id), json_true());
+	return json_pack("{s:s, s:o, s:o, s:O}", "type", "custom_tool_call", "call_id", id, "name",
+	                 json_text(json_span(json_object_get(call, "name"))), "input",
+	                 json_object_get(json_object_get(call, "args"), "input"));
 }
 
 static json_t *function_call_item(struct building *building, const json_t *call)
@@ -196,7 +226,10 @@ static void responses_add_assistant(void *data, const json_t *content)
 			json_array_append(building->items, item);
 		if (part_get_text(part).len)
 			json_array_append_new(building->items, message_item(part, own));
-		if (call)
+		if (call && json_is_true(json_object_get(own, "custom")) &&
+		    json_is_string(json_object_get(json_object_get(call, "args"), "input")))
+			json_array_append_new(building->items, custom_call_item(building, call));
+		else if (call)
 			json_array_append_new(building->items, function_call_item(building, call));
 	}
 	drop_last_reasoning(building->items, first);
@@ -206,8 +239,9 @@ static void responses_add_assistant(void *data, const json_t *content)
 static json_t *responses_input(const struct model_request *request, bool reasons,
                                const char *loader)
 {
+	json_auto_t *custom = json_object();
 	struct building building = { .items = json_array(), .calls = { .rule = WIRE_ID_WORD },
-	                             .reasons = reasons, .loader = loader };
+	                             .custom = custom, .reasons = reasons, .loader = loader };
 
 	wire_conversation(request->contents, &building.calls, &building, responses_add_user,
 	                  responses_add_assistant);
@@ -233,7 +267,8 @@ static json_t *search_tool(const json_t *tool)
 }
 
 /* With `loader`: the tool that searches in its own form, and none to call what it finds. */
-static json_t *responses_tools(const json_t *all, const char *loader)
+static json_t *responses_tools(const json_t *all, const struct openai_model *model,
+                               const char *loader)
 {
 	json_t *tools = json_array();
 	const json_t *tool;
@@ -242,13 +277,28 @@ static json_t *responses_tools(const json_t *all, const char *loader)
 	json_array_foreach(all, i, tool)
 		if (loader && wire_is_loading(tool, "loads"))
 			json_array_append_new(tools, search_tool(tool));
+		else if (is_custom(tool, model))
+			json_array_append_new(tools, custom_tool(tool));
 		else if (!wire_is_loading(tool, "deferred") &&
 		         !(loader && wire_is_loading(tool, "instead")))
 			json_array_append_new(tools, responses_tool(tool));
 	return tools;
 }
 
-static json_t *responses_tool_choice(const struct model_request *request, const char *loader)
+static const char *declared_type(const struct model_request *request,
+                                 const struct openai_model *model, const json_t *name)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(request->tools, i, tool)
+		if (json_equal(json_object_get(tool, "name"), name))
+			return is_custom(tool, model) ? "custom" : "function";
+	return "function";
+}
+
+static json_t *responses_tool_choice(const struct model_request *request,
+                                     const struct openai_model *model, const char *loader)
 {
 	json_t *tools;
 	const json_t *name;
@@ -263,7 +313,8 @@ static json_t *responses_tool_choice(const struct model_request *request, const 
 		if (loader && span_eq(json_span(name), span_str(loader)))
 			json_array_append_new(tools, json_pack("{s:s}", "type", "tool_search"));
 		else
-			json_array_append_new(tools, json_pack("{s:s, s:O}", "type", "function",
+			json_array_append_new(tools, json_pack("{s:s, s:O}", "type",
+			                                       declared_type(request, model, name),
 			                                       "name", name));
 	return json_pack("{s:s, s:s, s:o}", "type", "allowed_tools", "mode", "required", "tools",
 	                 tools);
@@ -285,13 +336,15 @@ static bool responses_add_server_tools(json_t *tools, const struct model_request
 }
 
 static bool responses_add_tools(json_t *body, const struct model_request *request,
-                                const char *loader, struct err *err)
+                                const struct openai_model *model, const char *loader,
+                                struct err *err)
 {
-	json_t *tools = responses_tools(request->tools, loader);
+	json_t *tools = responses_tools(request->tools, model, loader);
 	bool ok;
 
 	if (json_array_size(tools) && request->tool_mode != MODEL_TOOLS_AUTO)
-		json_object_set_new(body, "tool_choice", responses_tool_choice(request, loader));
+		json_object_set_new(body, "tool_choice",
+		                    responses_tool_choice(request, model, loader));
 	ok = responses_add_server_tools(tools, request, err);
 	if (json_array_size(tools))
 		json_object_set(body, "tools", tools);
@@ -358,7 +411,7 @@ static bool responses_build(const struct model_options *options,
 	if (count_only)
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp cannot count tokens of Responses.");
 	body = responses_body(options, request, loader);
-	if (!responses_add_tools(body, request, loader, err)) {
+	if (!responses_add_tools(body, request, openai_model_of(options->name), loader, err)) {
 		json_decref(body);
 		return false;
 	}
@@ -466,6 +519,34 @@ static bool read_call_item(struct responses_reader *reader, const json_t *item, 
 	return true;
 }
 
+static json_t *responses_opaque(const char *member, json_t *value)
+{
+	return json_pack("{s:s, s:o}", "provider", format_openai_responses.name, member, value);
+}
+
+/* A call of free text. It goes back as what it was. */
+static bool read_custom_item(struct responses_reader *reader, const json_t *item, struct err *err)
+{
+	const char *name = json_string_value(json_object_get(item, "name"));
+	json_t *input = json_object_get(item, "input"), *part;
+	struct span status = json_span(json_object_get(item, "status"));
+	json_auto_t *args = NULL;
+
+	if (!name || !*name || !json_is_string(input))
+		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name, or no input.");
+	if (status.len && !span_eq(status, SPAN("completed"))) {
+		sink_call_left_out(reader->sink, name, false);
+		return true;
+	}
+	args = json_pack("{s:O}", "input", input);
+	part = part_call(json_string_value(json_object_get(item, "call_id")), name, args);
+	json_object_set_new(part, "opaque", responses_opaque("custom", json_true()));
+	sink_call(reader->sink, part);
+	if (status.len)
+		sink_whole(reader->sink);
+	return true;
+}
+
 /* A search that is ours to make is a call of the tool that loads. */
 static bool read_search_item(struct responses_reader *reader, const json_t *item, struct err *err)
 {
@@ -497,11 +578,6 @@ static void report_texts(struct responses_reader *reader, const json_t *parts, b
 		else if (text.len)
 			sink_text(reader->sink, text, NULL);
 	}
-}
-
-static json_t *responses_opaque(const char *member, json_t *value)
-{
-	return json_pack("{s:s, s:o}", "provider", format_openai_responses.name, member, value);
 }
 
 /* Kept as it came, but for the status, which is not for requests. */
@@ -541,6 +617,8 @@ static bool item_done(struct responses_reader *reader, const json_t *item, struc
 
 	if (span_eq(type, SPAN("function_call")))
 		ok = read_call_item(reader, item, err);
+	else if (span_eq(type, SPAN("custom_tool_call")))
+		ok = read_custom_item(reader, item, err);
 	else if (span_eq(type, SPAN("tool_search_call")))
 		ok = read_search_item(reader, item, err);
 	else if (span_eq(type, SPAN("reasoning")))
@@ -783,5 +861,6 @@ const struct provider_format format_openai_responses = {
 	.reader = &responses_reader,
 	.error = openai_error,
 	.context_tokens = openai_context_tokens,
+	.takes_media = wire_takes_pdf,
 	.loading = responses_loading,
 };

@@ -116,7 +116,7 @@ static int open_folder_name(const struct named *named, const struct opening *ope
 }
 
 /* Before what is there is truncated for a process that could not get the descriptor. */
-static bool open_has_room(const struct call *call, const struct opening *opening)
+static bool open_room(const struct call *call, const struct opening *opening)
 {
 	if (!(opening->how.flags & O_TRUNC) || caller_has_room(call))
 		return true;
@@ -133,7 +133,7 @@ static int open_opening(const struct call *call, const struct named *named,
 	int fd;
 
 	if (!named->name[0])
-		return open_has_room(call, opening) ? reopen_descriptor(named->folder, opening) : -1;
+		return open_room(call, opening) ? reopen_descriptor(named->folder, opening) : -1;
 	if (strchr(named->name, '/'))
 		return open_folder_name(named, opening);
 	if (flags & O_CREAT) {
@@ -143,7 +143,7 @@ static int open_opening(const struct call *call, const struct named *named,
 		if (fd >= 0 || errno != EEXIST || (flags & O_EXCL))
 			return fd;
 	}
-	return open_has_room(call, opening) ? open_with(named->folder, named->name, opening, flags,
+	return open_room(call, opening) ? open_with(named->folder, named->name, opening, flags,
 	                                           RESOLVE_NO_SYMLINKS) : -1;
 }
 
@@ -212,7 +212,7 @@ static int try_named(const struct call *call, struct opening *opening,
                      const struct named *named, struct answer *ret_answer)
 {
 	struct wanted wanted = { .truncates = opening->how.flags & O_TRUNC };
-	struct verdict verdict;
+	struct verdict verdict, config;
 	int fd, error;
 
 	supervise_judge(call, named->path, wanted, &verdict);
@@ -223,6 +223,11 @@ static int try_named(const struct call *call, struct opening *opening,
 	if (verdict.refused) {
 		error = fails_anyway(named, opening);
 		*ret_answer = error ? answer_error(error) : supervise_refuse_name(call, &verdict);
+		return -1;
+	}
+	if ((opening->how.flags & O_CREAT) &&
+	    supervise_begins_half(call, NULL, named->path, &config)) {
+		*ret_answer = supervise_refuse_name(call, &config);
 		return -1;
 	}
 	supervise_report_made(call, named->path);
@@ -238,7 +243,7 @@ static int try_named(const struct call *call, struct opening *opening,
 static int open_path(const struct call *call, struct opening *opening,
                      struct answer *ret_answer)
 {
-	_cleanup_named_ struct named named = { .folder = -1 };
+	_cleanup_named_ struct named named;
 	int error = named_find(call, opening->folder, opening->path, false, &named);
 	int fd = -1;
 
@@ -304,7 +309,7 @@ static int open_existing(const struct call *call, const struct opening *opening,
 		*ret_answer = supervise_refuse_name(call, &verdict);
 		return -1;
 	}
-	if (!open_has_room(call, opening))
+	if (!open_room(call, opening))
 		return -1;
 	if (opens_for_writing(opening))
 		supervise_report_made(call, path);
@@ -521,15 +526,15 @@ struct answer supervise_open(const struct call *call, const struct handler *row)
 	const unsigned path = (unsigned char)row->path;
 	uint64_t flags = row->flags < 0 ? O_WRONLY | O_CREAT | O_TRUNC /* creat */ :
 	                                  (uint32_t)call->args[(unsigned char)row->flags];
-	struct opening opening = {
-		.folder = row->folder < 0 ? AT_FDCWD : (int)call->args[(unsigned char)row->folder],
-		.how = { .flags = flags,
-			 .mode = call->args[row->flags < 0 ? path + 1 : path + 2] & 07777 },
-	};
+	struct opening opening; /* its path is large: nothing is cleared that is written to */
 	int error;
 
 	if (flags & O_PATH)
 		return answer_go_on(CONTINUE_PATH_ONLY);
+	opening.folder = row->folder < 0 ? AT_FDCWD : (int)call->args[(unsigned char)row->folder];
+	opening.how = (struct open_how){
+		.flags = flags, .mode = call->args[row->flags < 0 ? path + 1 : path + 2] & 07777 };
+	opening.strict = opening.made = false;
 	error = call_read_path(call, call->args[path], opening.path);
 	return error ? answer_error(error) : open_or_wait(call, &opening);
 }

@@ -232,6 +232,8 @@ static void put_size(json_t *object, const char *name, size_t value)
 static void put_first_difference(json_t *object, size_t stated_line, size_t diff_line,
                            const char *expected, const char *found, size_t found_line)
 {
+	enum patch_difference kind;
+
 	put_size(object, "stated_line", stated_line);
 	put_size(object, "diff_line", diff_line);
 	if (expected)
@@ -239,6 +241,11 @@ static void put_first_difference(json_t *object, size_t stated_line, size_t diff
 	if (found)
 		json_object_set_new(object, "found", json_cstr(found));
 	put_size(object, "found_line", found_line);
+	kind = expected && found ? patch_difference(span_str(found), span_str(expected)) :
+	                           PATCH_DIFFERS_OTHERWISE;
+	if (kind != PATCH_DIFFERS_OTHERWISE)
+		json_object_set_new(object, "difference",
+		                    json_cstr(patch_difference_name(kind)));
 }
 
 /* All hunks that failed, where there are several. */

@@ -406,6 +406,38 @@ static void stats_tools(struct command_call *call, const json_t *stats)
 	}
 }
 
+/* By model and dialect, with the code that refusals had most often. */
+static void stats_edits(struct command_call *call, const json_t *stats)
+{
+	const char *model, *dialect, *code, *most;
+	json_t *dialects, *row, *count;
+
+	json_object_foreach(json_object_get(stats, "edits"), model, dialects) {
+		_cleanup_free_ char *title = mem_printf("Edits of %s", model);
+
+		command_heading(call, title);
+		json_object_foreach(dialects, dialect, row) {
+			const json_t *codes = json_object_get(row, "codes");
+			_cleanup_free_ char *text = NULL;
+			json_int_t times = 0;
+
+			most = NULL;
+			json_object_foreach((json_t *)codes, code, count)
+				if (json_integer_value(count) > times) {
+					times = json_integer_value(count);
+					most = code;
+				}
+			text = mem_printf("%lld right, %lld repaired, %lld refused%s%s%s",
+			                  json_integer_value(json_object_get(row, "right")),
+			                  json_integer_value(json_object_get(row, "repaired")),
+			                  json_integer_value(json_object_get(row, "refused")),
+			                  most ? " (most often " : "", most ? most : "",
+			                  most ? ")" : "");
+			command_term(call, dialect, 22, span_str(text), STYLE(ROLE_TEXT));
+		}
+	}
+}
+
 static void stats_session(struct command_call *call, const json_t *stats)
 {
 	const json_t *files = json_object_get(stats, "files");
@@ -424,6 +456,7 @@ static void stats_session(struct command_call *call, const json_t *stats)
 	}
 	stats_models(call, stats);
 	stats_tools(call, stats);
+	stats_edits(call, stats);
 }
 
 void command_stats(struct command_call *call)
@@ -435,10 +468,12 @@ void command_stats(struct command_call *call)
 		stats_session(call, stats);
 	else if (command_word_is(word, "model"))
 		stats_models(call, stats);
-	else if (command_word_is(word, "tools"))
-		stats_tools(call, stats);
-	else
+	else if (!command_word_is(word, "tools"))
 		command_usage(call);
+	else {
+		stats_tools(call, stats);
+		stats_edits(call, stats);
+	}
 }
 
 void command_complete_stats(struct command_completion *completion)
