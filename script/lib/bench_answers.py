@@ -254,10 +254,10 @@ def page(found, lines):
         "what the answer added cannot be seen."])
 
 
-def worst(found):
-    """hasp's largest answer, and where."""
+def worst(found, refused):
+    """hasp's largest answer and where, of edits that were made at the first call or (`refused`) were not; or None."""
     cells = [(cell["answer"], row, at) for row in found["rows"] if row["who"].startswith("hasp")
-             for at, cell in row.get("cells", {}).items()]
+             for at, cell in row.get("cells", {}).items() if (cell["calls"] > 1) == refused]
     return max(cells, key=lambda one: one[0]) if cells else None
 
 
@@ -280,10 +280,11 @@ def main():
     found = gather(ways.products(options.only.split(",") if options.only else None), lines)
     text = page(found, lines)
     print(text)
-    if most := worst(found):
-        print("\nhasp's largest: %s bytes (%s, %s; %d lines%s); aim: %d" % (
-            number(most[0]), most[1]["who"], label(most[1]), most[2][0],
-            ", read in part" if most[2][1] else "", TARGET))
+    for refused, words in ((False, "an edit made by one call"), (True, "one that was refused first, both answers")):
+        if most := worst(found, refused):
+            print("\nhasp's largest, %s: %s bytes (%s, %s; %d lines%s); aim: %d" % (
+                words, number(most[0]), most[1]["who"], label(most[1]), most[2][0],
+                ", read in part" if most[2][1] else "", TARGET))
     if options.json:
         options.json.write_text(json.dumps(plain(found), indent=1))
     if not (options.quick or options.only or options.lines):

@@ -8,8 +8,9 @@
 It knows of a file what it was shown, and nothing more.  After a refusal it
 
  - takes an edit that is offered ready to be made (`rebased`),
- - sends the edit again, correct, if the answer shows each line that it had wrong, or if it had none wrong (it
-   sent too little, or an old hash), unless the answer says that the file has to be read,
+ - sends the edit again, correct, if the answer shows each line that it had wrong, or names one and says that the
+   model was shown this state before; or if it had none wrong (it sent too little, or an old hash), unless the
+   answer says that the file has to be read,
  - reads the lines around the place first, otherwise;
  - of an edit that was made already: goes on if the answer says so, reads the place otherwise.
 
@@ -37,6 +38,7 @@ TELLS_TO_READ = re.compile(r"read it again|re-?read|read (the file|it) (again|fi
 NO_DAMAGE = "none"  # of an edit that was sent as it should be
 REPLACERS = "update_file", "replace", "Edit"
 EXACT = "exact", "together"  # by exact replacement, an edit a call; a call a reply, or all of a file
+SHOWN_BEFORE = re.compile(r"already shown|shown (before|above|as version)", re.I)
 OTHERS = "changed elsewhere", "changed beside it"
 
 
@@ -249,17 +251,26 @@ class Model:
                 "file_path": files[0].path, "rebase": offer["id"],
                 "base_content_sha256": self.hashes[files[0].path][-1]}})
             return
-        text = ways.texts(answer)
         known = {line for _, block in self.last for line in block.old()}
-        needed = [] if damage.kind == "not unique" else [
-            line for _, block in self.blocks(group, True) for line in block.missing(known)]
-        shown = all(line in text for line in needed)
-        if not shown or not needed and TELLS_TO_READ.search(said(answer)):
+        lacking = [] if damage.kind == "not unique" else [
+            (path, block) for path, block in self.blocks(group, True) if block.missing(known)]
+        shown = all(self.shows(answer, path, block, known) for path, block in lacking)
+        if not shown or not lacking and TELLS_TO_READ.search(said(answer)):
             yield self.say(RECOVER, *(self.look(file, group, damage.rounds >= 3) for file in files))
         for file in files:
             file.learn()
         self.last = self.blocks(group)
         yield self.say(EDIT, self.call(self.last))
+
+    def shows(self, answer, path, block, known):
+        """Whether an answer shows the lines that the model had wrong; or says that it was shown them before, and where
+        they stand."""
+        text = ways.texts(answer)
+        if all(line in text for line in block.missing(known)):
+            return True
+        lines = {int(number) for number in re.findall(r"\bline (\d+)", text)}
+        return self.files[path].picture == self.files[path].lines and bool(SHOWN_BEFORE.search(text)) and \
+            any(block.start < line <= block.start + len(block.true_old()) for line in lines)
 
     def look(self, file, group, whole):
         if whole:

@@ -15,8 +15,8 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "script" / "lib"), str(HERE.par
 import bench_products as ways  # noqa: E402
 import damages  # noqa: E402
 import report  # noqa: E402
+import scripted  # noqa: E402
 import tasks  # noqa: E402
-from scripted import NO_DAMAGE  # noqa: E402
 
 AMONG, TASKS = 40, 7  # so many are run of so many, those with the damages that are rare
 EDITORS = [one for one in report.contenders() if one.ours and one.dialect != "together"]
@@ -52,7 +52,7 @@ def test_every_edit_is_made_in_the_end(results):
 
 
 def test_an_edit_as_it_should_be_is_not_refused(results):
-    refused = [damage.answer for one in results for damage in one["damages"] if damage.kind == NO_DAMAGE]
+    refused = [damage.answer for one in results for damage in one["damages"] if damage.kind == scripted.NO_DAMAGE]
     assert refused == []
 
 
@@ -101,3 +101,23 @@ def test_a_shortened_block_occurs_more_than_once():
 def test_a_peer_that_cannot_be_had_is_named():
     lost = report.Contender("gemini-cli 0.61, replace", "gemini-cli", "exact", missing="npm did not install it")
     assert "| gemini-cli 0.61, replace | missing: npm did not install it |" in report.page([lost], [], 0)
+
+
+def model_of(tmp_path):
+    task = tasks.Task("t", {"a.c": "\n".join(LINES) + "\n"}, [edit(LINES[2:3], ["\treturn;"])])
+    model = scripted.Model(task, tmp_path, "exact")
+    return model, model.blocks(task.edits, True)[0]
+
+
+@pytest.mark.parametrize("answer, enough", [
+    ({"message": "No match. The file has: " + LINES[2]}, True),
+    ({"message": "First difference: line 3.", "content_omitted": "already shown as version 1"}, True),
+    ({"message": "First difference: line 3."}, False),
+    ({"message": "First difference: line 9.", "content_omitted": "already shown as version 1"}, False),
+    ({"message": "String to replace not found in file."}, False)])
+def test_an_answer_is_enough_if_it_shows_the_line_or_where_it_was_shown(tmp_path, answer, enough):
+    model, (path, block) = model_of(tmp_path)
+    assert model.shows(answer, path, block, set(LINES) - {LINES[2]}) == enough
+    model.files[path].lines[0] += " // changed since"
+    model.files[path].where.write_bytes(model.files[path].text())
+    assert model.shows(answer, path, block, set(LINES) - {LINES[2]}) == (enough and LINES[2] in answer["message"])
