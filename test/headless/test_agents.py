@@ -263,8 +263,8 @@ def test_hostile_files_do_nothing(world):
 
 @pytest.mark.parametrize("fields, expected", [
     ({"tools": "Read, Grep"}, {"read_file", "read_many_files", "search_files"}),
-    ({"tools": "[replace, run_shell_command]"}, {"update_file", "safe_patch", "run_shell_command"}),
-    ({"tools": "'*_file'", "disallowedTools": "Write"}, {"read_file", "update_file"}),
+    ({"tools": "[replace, run_shell_command]"}, {"replace", "safe_patch", "run_shell_command"}),
+    ({"tools": "'*_file'", "disallowedTools": "Write"}, {"read_file", "replace"}),
     ({"tools": "Read, Bash", "disallowedTools": "Bash)"}, {"read_file", "read_many_files"}),
     ({"tools": "[invoke_agent, nothing, write_todos, read_file]"}, {"read_file"}),
 ])

@@ -155,6 +155,7 @@ def said(kind, *pieces):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_calls_and_thoughts_in_the_text_are_what_they_are(world, kind):
+    world.settings(hasp={"tools": {"dialect": "hasp"}})  # a call in a text is of a tool that was offered
     pieces = ("<thi", "nk>I write.</think>\n<tool_call>", '{"name": "write_file", "arguments": ', GOOD,
               "}\n</tool_", "call>")
     done = world.run([{"reply": said(kind, *pieces)}, {"reply": HELLO[kind]}], "-p", "x", "-y", kind=kind)

@@ -462,6 +462,37 @@ static void who_asks_himself_is_not_asked_about(void **state)
 	fails(call(bench, "asking", "{}"), "denied_by_policy");
 }
 
+/* Edits in other products' words are asked about as what they are, on the state that was seen. */
+static void an_edit_in_another_dialect_is_bound_to_the_state_that_was_seen(void **state)
+{
+	struct bench *bench = *state;
+	json_auto_t *files = parse("{\"a.txt\": \"one\\ntwo\\n\"}");
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
+	json_t *change;
+
+	fixture_files(bench->root, files);
+	bench->decision = CALL_ASK;
+	bench->yes = true;
+	json_decref(call(bench, "Edit", "{\"file_path\": \"a.txt\", \"old_string\": \"one\", "
+	                                "\"new_string\": \"1\"}"));
+	logged(bench, "before update_file;decide update_file;");
+	json_decref(call(bench, "MultiEdit", "{\"file_path\": \"a.txt\", \"edits\": ["
+	                                     "{\"old_string\": \"one\", \"new_string\": \"1\"},"
+	                                     "{\"old_string\": \"1\", \"new_string\": \"2\"}]}"));
+	logged(bench, "before apply_changes;decide apply_changes;confirm apply_changes;"
+	              "after apply_changes;");
+	change = json_array_get(json_object_get(bench->seen, "changes"), 0);
+	assert_int_equal(json_string_length(json_object_get(change, "base_content_sha256")), 64);
+	json_decref(call(bench, "apply_patch",
+	                 "{\"input\": \"*** Begin Patch\\n*** Update File: a.txt\\n@@\\n-2\\n+3"
+	                 "\\n*** End Patch\"}"));
+	logged(bench, "before safe_patch;decide safe_patch;confirm safe_patch;after safe_patch;");
+	assert_int_equal(json_string_length(json_object_get(bench->seen, "base_content_sha256")),
+	                 64);
+	assert_true(fixture_read(bench->root, "a.txt", &text));
+	assert_true(span_eq(buf_view(&text), SPAN("3\ntwo\n")));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
 
 int main(void)
@@ -482,6 +513,7 @@ int main(void)
 		TEST(an_edit_that_cannot_be_made_is_not_asked_about),
 		TEST(what_is_asked_about_is_shown_first),
 		TEST(who_asks_himself_is_not_asked_about),
+		TEST(an_edit_in_another_dialect_is_bound_to_the_state_that_was_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "config/settings.h"
 #include "data/json.h"
 #include "policy/policy.h"
+#include "tool/spelling.h"
 #include "tool/tool.h"
 
 struct policy_command {
@@ -96,6 +97,22 @@ static bool read_call_arguments(const struct subject *subject, const char *text,
 	       err_set(err, ERR_INVALID_ARGUMENT, "ARGS must be a JSON object.");
 }
 
+/* The tool and the arguments that a call in any product's words comes to. */
+static void subject_spell(struct subject *subject, const char *name, const json_t *given,
+                          struct buf *problems)
+{
+	struct spelled_call call;
+
+	spelling_read(name, given, problems, &call);
+	if (tool_find(call.name))
+		subject->tool = tool_find(call.name);
+	free(subject->name);
+	subject->name = mem_strdup(subject->tool->name);
+	subject->arguments = alias_resolve(subject->tool, call.name, call.arguments, NULL,
+	                                   problems);
+	spelling_release(&call);
+}
+
 static bool subject_read(const struct policy_command *command, struct subject *ret,
                          struct err *err)
 {
@@ -109,8 +126,10 @@ static bool subject_read(const struct policy_command *command, struct subject *r
 		split_server(command->settings, ret);
 	if (!read_call_arguments(ret, invocation_positional(command->invocation, 2), &given, err))
 		return false;
-	ret->arguments = ret->tool ? alias_resolve(ret->tool, name, given, NULL, &problems)
-	                           : json_incref(given);
+	if (ret->tool)
+		subject_spell(ret, name, given, &problems);
+	else
+		ret->arguments = json_incref(given);
 	if (problems.len)
 		return err_set(err, ERR_INVALID_ARGUMENT, "%.*s", (int)problems.len, problems.data);
 	return true;

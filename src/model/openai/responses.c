@@ -285,8 +285,8 @@ static json_t *responses_tools(const json_t *all, const struct openai_model *mod
 	return tools;
 }
 
-static const char *declared_type(const struct model_request *request,
-                                 const struct openai_model *model, const json_t *name)
+static const char *openai_declared_type(const struct model_request *request,
+                                        const struct openai_model *model, const json_t *name)
 {
 	const json_t *tool;
 	size_t i;
@@ -313,9 +313,10 @@ static json_t *responses_tool_choice(const struct model_request *request,
 		if (loader && span_eq(json_span(name), span_str(loader)))
 			json_array_append_new(tools, json_pack("{s:s}", "type", "tool_search"));
 		else
-			json_array_append_new(tools, json_pack("{s:s, s:O}", "type",
-			                                       declared_type(request, model, name),
-			                                       "name", name));
+			json_array_append_new(
+				tools, json_pack("{s:s, s:O}", "type",
+			                         openai_declared_type(request, model, name), "name",
+			                         name));
 	return json_pack("{s:s, s:s, s:o}", "type", "allowed_tools", "mode", "required", "tools",
 	                 tools);
 }
