@@ -130,14 +130,15 @@ def alone(claims, result):
         claims.that(bool(already) == message.startswith("No change was needed"),
                     "the message says whether anything was needed")
         claims.that(not already or "othing was written" in message, "the message says that nothing was written")
-        for sign in ("added", "removed") if hunks else ():
+        whole = "hunks_total" not in result and "left_out" not in result
+        for sign in ("added", "removed") if hunks and whole else ():
             claims.that(sum(hunk[sign] for hunk in hunks) == result["lines_" + sign],
                         "the hunks' lines are those of the file:", sign, hunks, result["lines_" + sign])
         for hunk in hunks:
             claims.that(hunk["settled_by"] in SETTLED, "settled_by is a known word", hunk)
             claims.that(hunk["settled_by"] != "line_number" or hunk["stated_line"] is not None,
                         "a number settles only what has one", hunk)
-        if "diff" in result:
+        if "diff" in result and "left_out" not in result:
             # Only lines within hunks count.
             rows = re.split(r"(?m)^@@ ", result["diff"])[1:]
             for sign, mark in (("added", "+"), ("removed", "-")):

@@ -157,6 +157,9 @@ void answer_put_form(json_t *object, const struct text_form *form, bool brief);
 /* The member that says what an answer leaves out. */
 #define ANSWER_LEFT_OUT "left_out"
 
+/* Lets a schema of results, with its branches, have that member. */
+void answer_allow_left_out(json_t *schema);
+
 /* What a model gets of `result`: without what an edit's own call says already, and within the
  * budget.  `place` (NULL: none) says where the whole is: "in /path".  A new reference, to the
  * result where nothing changes.  `tool` may be NULL. */

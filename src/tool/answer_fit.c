@@ -272,6 +272,27 @@ json_t *answer_fit(json_t *value, size_t bytes, struct buf *ret_said)
 	return bound_value(&fitting, "result", value, bytes, 0);
 }
 
+/* ---- schemas ---- */
+
+void answer_allow_left_out(json_t *schema)
+{
+	json_t *properties = json_object_get(schema, "properties"), *branch;
+	json_t *elements = json_object_get(json_object_get(schema, "items"), "oneOf");
+	size_t i;
+
+	json_array_foreach(json_object_get(schema, "oneOf"), i, branch)
+		answer_allow_left_out(branch);
+	if (json_is_object(properties))
+		json_object_set_new(properties, ANSWER_LEFT_OUT,
+		                    json_pack("{s:s, s:s}", "type", "string", "description",
+		                              "What had no room, and how to get it."));
+	if (json_is_array(elements))
+		json_array_append_new(elements, json_pack("{s:s, s:[s], s:b, s:{s:{s:s}}}", "type",
+		                                          "object", "required", ANSWER_LEFT_OUT,
+		                                          "additionalProperties", 0, "properties",
+		                                          ANSWER_LEFT_OUT, "type", "string"));
+}
+
 /* ---- answers ------------------------------------------------------------------------- */
 
 /* A success in the mode RETURN_NEW: what the call says itself, or the message. */

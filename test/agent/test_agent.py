@@ -896,3 +896,17 @@ def test_edits_of_a_file_in_view_bring_only_their_places(world):
     assert [r["latest_file_state"]["content_omitted"] for r in results[1:]] == [
         "line 1 as sent, the rest as version %d" % (i + 1) for i in range(10)]
     assert not any({"diff", "hunks", "lines_added"} & set(r) for r in results)
+
+
+@pytest.mark.parametrize("compacted", [True, False])
+def test_what_a_compaction_took_out_is_seen_no_longer(world, compacted):
+    """Nothing of the file is left in the conversation: a write that names no state is refused."""
+    world.write("a", "".join("line %d\n" % i for i in range(300)))
+    filler = [[call("run_shell_command", {"command": "seq %d000 %d999" % (i, i)})] for i in range(1, 9)]
+    again = [TOO_LARGE, [text(SNAPSHOT)]] if compacted else []
+    run = world.run([[call("read_file", {"file_path": "a"})], *filler, *again,
+                     [call("write_file", {"file_path": "a", "content": "new\n"})], [text("Done.")]],
+                    return_content="new", **YOLO)
+    answer = run.results()[-1]
+    assert answer["success"] is not compacted
+    assert compacted == (answer.get("error", {}).get("code") == "base_required")

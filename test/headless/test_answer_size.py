@@ -4,6 +4,7 @@ the edit's answer adds to every later request."""
 import difflib
 import hashlib
 import json
+import re
 
 import pytest
 from fake_gemini import call, text
@@ -62,8 +63,8 @@ def cases(count):
                     yield tool, read, hashed
 
 
-@pytest.mark.parametrize("kind", ["gemini", "openai", "openai-responses", "anthropic"])
-@pytest.mark.parametrize("count", [13, 303, 3003, 60000])
+@pytest.mark.parametrize("kind,count", [*(("gemini", count) for count in (13, 303, 3003, 60000)),
+                                        ("openai", 303), ("openai-responses", 303), ("anthropic", 3003)])
 def test_one_changed_line(world, kind, count):
     world.settings(**WIDE)
     content, script, rows = "".join(lines(count)), [], []
@@ -93,3 +94,189 @@ def test_one_changed_line(world, kind, count):
         else:
             assert state["content_omitted"], row
             assert cost <= COST, (row, cost, answer)
+
+
+# ---- every tool ------------------------------------------------------------------------------------------------
+
+MANY = 100_000
+BUDGET = 12_000 * 4
+ROOM = BUDGET * 5 // 4  # escapes of JSON, and what stands around an answer
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """A folder of 100,000 files, and files of as many lines; made once."""
+    top = tmp_path_factory.mktemp("crowd")
+    (top / "many").mkdir()
+    for i in range(MANY):
+        (top / "many" / ("file-%06d.txt" % i)).write_bytes(b"x\n")
+    (top / "lines.txt").write_text("".join("word number %d\n" % i for i in range(MANY)))
+    (top / "one.txt").write_text("word " * MANY)
+    return top
+
+
+BIG = "".join("line %d\n" % i for i in range(MANY))
+HUNKS = "".join("@@ -%d +%d @@\n-word number %d\n+WORD number %d\n" % (i + 1, i + 1, i, i) for i in range(0, 20000, 2))
+
+# Of each tool a call whose result has 100,000 entries, lines, files or matches; or the largest that it takes.
+CALLS = {
+    "read_file": [{"file_path": "lines.txt", "max_lines": MANY}, {"file_path": "one.txt", "max_line_chars": 10 ** 6}],
+    "read_many_files": [{"paths": ["many"]}, {"paths": ["lines.txt", "one.txt"]},
+                        {"paths": ["missing-%d" % i for i in range(1000)]}],
+    "safe_patch": [{"file_path": "p.txt", "unified_diff": HUNKS, "base_content_sha256": "$p.txt"},
+                   {"file_path": "p.txt", "unified_diff": HUNKS, "base_content_sha256": "0" * 64},
+                   {"file_path": "p.txt", "unified_diff": HUNKS, "base_content_sha256": "$p.txt", "return_content": "full"},
+                   {"file_path": "p.txt", "unified_diff": HUNKS, "base_content_sha256": "$p.txt", "return_content": "diff"},
+                   {"file_path": "p.txt", "unified_diff": HUNKS, "base_content_sha256": "$p.txt", "return_content": "none"},
+                   {"file_path": "p.txt", "unified_diff": HUNKS.replace("-word", "-none"), "base_content_sha256": "$p.txt"}],
+    "write_file": [{"file_path": "w.txt", "content": BIG}, {"file_path": "p.txt", "content": "short\n"}],
+    "update_file": [{"file_path": "p.txt", "old_content": "word", "new_content": "WORD", "allow_multiple": True},
+                    {"file_path": "p.txt", "old_content": "word", "new_content": "WORD"},
+                    {"file_path": "p.txt", "old_content": "no such text", "new_content": "WORD"}],
+    "apply_changes": [{"changes": [{"kind": "create", "file_path": "new/%d.txt" % i, "content": "x\n"}
+                                   for i in range(4096)]}],
+    "search_files": [{"pattern": "word", "max_results": 10 ** 6, "max_per_file": 10 ** 6, "max_total_bytes": 1 << 28},
+                     {"pattern": "x", "output": "files", "max_results": 10 ** 6},
+                     {"pattern": "number", "output": "detailed", "max_results": 10 ** 6, "max_total_bytes": 1 << 28}],
+    "glob": [{"pattern": "**/*"}],
+    "list_directory": [{"path": "many"}],
+    "run_shell_command": [{"command": "seq %d" % MANY}],
+    "list_background_processes": [{}],
+    "read_background_output": [{"pid": 1}],
+    "write_background_input": [{"pid": 1, "input": "x" * MANY}],
+    "kill_background_process": [{"pid": 1}],
+    "web_fetch": [{"prompt": "read http://127.0.0.1:9/" + "x" * 1000}],
+    "google_web_search": [{"query": "word " * 1000}],
+    "save_memory": [{"fact": "word " * 1000}],
+    "write_todos": [{"todos": [{"description": "step %d" % i, "status": "pending"} for i in range(MANY)]}],
+    "enter_plan_mode": [{}],
+    "exit_plan_mode": [{}],
+    "update_topic": [{"title": "x" * MANY}],
+    "request_permission": [{"paths": ["/x%d" % i for i in range(1000)]}],
+    "invoke_agent": [{"agent_name": "x" * MANY, "prompt": "word"}],
+}
+
+
+def filled(arguments, folder):
+    found = arguments.get("base_content_sha256", "")
+    if found.startswith("$"):
+        return dict(arguments, base_content_sha256=hashlib.sha256((folder / found[1:]).read_bytes()).hexdigest())
+    return arguments
+
+
+def test_each_tool_has_a_call(world):
+    done = world.run([[text("Done.")]], "-p", "x", "--yolo")
+    declared = {one["name"] for tools in done.sent[0]["tools"] for one in tools.get("functionDeclarations", [])}
+    assert declared - set(CALLS) == set(), "a tool needs a row in CALLS"
+
+
+@pytest.mark.parametrize("tool", sorted(CALLS))
+def test_no_answer_passes_the_budget(world, crowd, tool):
+    world.settings(**WIDE)
+    for arguments in CALLS[tool]:
+        (crowd / "p.txt").write_text((crowd / "lines.txt").read_text())
+        done = world.run([[call(tool, filled(arguments, crowd))], [text("Done.")]], "-p", "x", "--yolo", cwd=crowd)
+        assert done.code == 0, done.err
+        size = answer_bytes("gemini", done.sent[1])
+        answer = done.results(1)[0]
+        assert size <= ROOM, (tool, size)
+        if tool == "read_many_files":
+            last = answer["output"][-1]
+            assert last.get("truncated") or last["left_out_count"] + len(answer["output"]) - 1 in (MANY, 1000) and "left_out" not in answer
+        elif size > BUDGET // 2 and tool != "run_shell_command":
+            said = answer.get("left_out") or answer["message"]
+            assert re.search(r"[0-9]+ of [0-9]+|next|go on", said), said
+
+
+# ---- what is seen ----------------------------------------------------------------------------------------------
+
+YOLO = ("-p", "edit", "--approval-mode", "yolo")
+
+
+def states(done, i=-1):
+    return [one.get("latest_file_state", one) for one in done.results(i)]
+
+
+def test_a_refusal_shows_what_changed_since_and_then_nothing(world):
+    """The file is changed by a command between a read and the edit."""
+    world.settings(**WIDE)
+    old = "".join(lines(900))
+    hashed = world.write("a.txt", old)
+    late = call("update_file", {"file_path": "a.txt", "old_content": "00450 words", "new_content": "x",
+                                "base_content_sha256": hashed})
+    done = world.run([[call("read_file", {"file_path": "a.txt"})],
+                      [call("run_shell_command", {"command": "sed -i 's/^00450/other/' a.txt"})],
+                      [late], [late], [text("Done.")]], *YOLO)
+    first, second = states(done)[2:]
+    assert "-00450 words" in first["changed"] and "+other words" in first["changed"] and "content" not in first
+    assert first["changed"].startswith("@@ -448,5 +448,5 @@\n") and len(json.dumps(first)) < 900
+    assert second["content_omitted"] == "already shown as version %d" % first["version"]
+    assert "changed" not in second
+
+
+def test_a_refusal_of_a_part_shows_the_lines_it_is_about(world):
+    world.settings(**WIDE)
+    world.write("a.txt", "".join(lines(900)))
+    miss = call("safe_patch", {"file_path": "a.txt", "base_content_sha256": sha("".join(lines(900))), "unified_diff":
+                "@@ -600,3 +600,3 @@\n 00600 words of a line that is as long as most\n-00601 other\n+x\n"
+                " 00602 words of a line that is as long as most\n"})
+    done = world.run([[call("read_file", {"file_path": "a.txt", "max_lines": 10})], [miss], [text("Done.")]], *YOLO)
+    state = states(done)[1]
+    assert "lines 1-10 shown as version 1" in state["content_omitted"] and "content" not in state
+    assert "00601 words" in state["excerpt"]["content"] and state["excerpt"]["start_line"] == 598
+
+
+def test_ranges_move_with_the_edits(world):
+    """Lines seen before an edit above them are seen where they are then."""
+    world.settings(**WIDE)
+    world.write("a.txt", "".join(lines(900)))
+    done = world.run([[call("read_file", {"file_path": "a.txt", "start_line": 500, "max_lines": 10})],
+                      [call("update_file", {"file_path": "a.txt", "old_content": lines(100)[99],
+                                            "new_content": "one\ntwo\nthree\n"})],
+                      [call("update_file", {"file_path": "a.txt", "old_content": "no such", "new_content": "x"})],
+                      [text("Done.")]], *YOLO)
+    made, missed = states(done)[1:]
+    assert made["content_omitted"].startswith("lines 100-102 as sent")
+    assert missed["content_omitted"].startswith("lines 100-102 and others shown as version 2")
+
+
+def test_long_lines_are_cut_around_the_change(world):
+    world.settings(**WIDE)
+    old = "a" * 99_999 + "needle" + "b" * 99_999 + "\n"
+    world.write("a.txt", old + "end\n")
+    update = {"file_path": "a.txt", "old_content": "needle", "new_content": "thread"}
+    done = world.run([[call("read_file", {"file_path": "a.txt"})], [call("update_file", update)],
+                      [call("update_file", update)], [text("Done.")]], *YOLO)
+    assert all(answer_bytes("gemini", done.sent[i]) < 1500 for i in (2, 3))
+    assert states(done)[1]["content_omitted"].startswith("line 1 as sent")
+
+
+def test_a_mention_and_a_resumed_session_count_as_seen(world):
+    world.settings(**WIDE)
+    world.write("a.txt", "".join(lines(303)))
+
+    def edit(n):
+        return call("update_file", {"file_path": "a.txt", "old_content": lines(n)[n - 1], "new_content": "x%d\n" % n})
+
+    done, steps = [text("Done.")], [edit(7), edit(9), call("write_file", {"file_path": "a.txt", "content": "new\n"})]
+    with world.fake([reply for step in steps for reply in ([step], done)], append_only=False) as server:
+        world.command("-p", "see @a.txt", "--yolo", server=server)
+        for _ in range(2):
+            world.command("--resume", "latest", "-p", "more", "--yolo", server=server)
+    assert not server.violations
+    said = [one["latest_file_state"]["content_omitted"] for one in server.provider.tool_results(server.requests[-1])]
+    assert said == ["line 7 as sent, the rest as version 1", "line 9 as sent, the rest as version 2", "as sent"]
+    assert world.read("a.txt") == "new\n"
+
+
+def test_one_edit_of_a_large_file_compacts_nothing(world):
+    """C1: lines 95-110 of 2.5 MB read, line 100 patched; the next requests have the new line, and all before it."""
+    content = lines(60_000)
+    hashed = world.write("a.txt", "".join(content))
+    diff = "@@ -99,3 +99,3 @@\n %s-%s+00100 CHANGED\n %s" % (content[98], content[99], content[100])
+    done = world.run([[call("read_file", {"file_path": "a.txt", "start_line": 95, "max_lines": 16})],
+                      [call("safe_patch", {"file_path": "a.txt", "unified_diff": diff, "base_content_sha256": hashed})],
+                      [call("read_file", {"file_path": "a.txt", "start_line": 100, "max_lines": 1})],
+                      [text("Done.")]], *YOLO)
+    assert len(done.sent) == 4 and all(len(json.dumps(body)) < 40_000 for body in done.sent)
+    assert "00100 CHANGED" in done.said(2) and "00095 words" in done.said(3)

@@ -342,8 +342,10 @@ static bool wants_diff(const struct call *call)
 {
 	const json_t *asked = json_object_get(call->args, "return_content");
 
-	return call->modified || call->ran_args || (asked ? span_eq(json_span(asked), SPAN("diff")) :
-	                                  call->session.return_content == RETURN_DIFF);
+	if (call->modified || call->ran_args)
+		return true;
+	return asked ? span_eq(json_span(asked), SPAN("diff")) :
+	               call->session.return_content == RETURN_DIFF;
 }
 
 /* The diffs that are only for who watches do not go to the model. */

@@ -323,6 +323,7 @@ static json_t *with_sandbox(json_t *schema)
 		                    json_pack("{s:[s, s, s], s:s}", "enum", "full", "landlock",
 		                              "paths", "description",
 		                              "How the call was confined."));
+	answer_allow_left_out(schema);
 	return schema;
 }
 

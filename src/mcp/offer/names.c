@@ -10,6 +10,7 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "mcp/offer/internal.h"
+#include "tool/answer.h"
 
 /* ---- names ------------------------------------------------------------------- */
 
@@ -259,6 +260,7 @@ static char *output_schema(const struct names *names, const char *text)
 	json_t *branches;
 
 	json_parse(span_str(text), &schema, &err);
+	answer_allow_left_out(schema);
 	branches = json_object_get(schema, "oneOf");
 	for (size_t i = 0; i < json_array_size(branches); i++)
 		if (is_list(json_array_get(branches, i)))

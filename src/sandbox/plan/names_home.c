@@ -3,6 +3,7 @@
  * them. */
 #include "sandbox/plan/names.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -728,6 +729,21 @@ static const char *const key_files[] = {
 	".htpasswd",
 };
 
+/* Whether it is one of the home folder's credential stores, or beneath one. */
+static bool home_credential(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(home); i++) {
+		const char *name = home[i].path;
+		const size_t len = strlen(name);
+
+		if (home[i].reason == SANDBOX_REASON_CREDENTIALS &&
+		    tolower((unsigned char)name[0]) == tolower((unsigned char)path[0]) &&
+		    strncasecmp(path, name, len) == 0 && (!path[len] || path[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
 bool names_hold_secret(const char *rel)
 {
 	const char *slash = strrchr(rel, '/'), *name = slash ? slash + 1 : rel;
@@ -735,18 +751,10 @@ bool names_hold_secret(const char *rel)
 	for (size_t i = 0; i < ARRAY_LEN(key_files); i++)
 		if (fnmatch(key_files[i], name, FNM_CASEFOLD) == 0)
 			return true;
-	for (size_t i = 0; i < ARRAY_LEN(home); i++) {
-		const char *at = rel;
-
-		if (home[i].reason != SANDBOX_REASON_CREDENTIALS)
-			continue;
-		while ((at = strcasestr(at, home[i].path))) {
-			const char after = at[strlen(home[i].path)];
-
-			if ((at == rel || at[-1] == '/') && (!after || after == '/'))
-				return true;
-			at++;
-		}
+	for (const char *at = rel; *at; at += *at == '/') {
+		if (home_credential(at))
+			return true;
+		at += strcspn(at, "/");
 	}
 	return false;
 }

@@ -156,12 +156,15 @@ static bool read_within(struct provider *reader, const struct read_request *requ
 	struct read_request smaller = *request;
 	size_t weight;
 
-	while (room && read->kind == READ_TEXT && read->last_line > read->first_line &&
+	while (room && read->kind == READ_TEXT &&
 	       (weight = answer_text_weight(buf_view(&read->content))) > room) {
-		const size_t bytes = (size_t)((double)read->content.len * (double)room /
-		                              (double)weight);
+		const size_t part = (size_t)((double)room * 0.9 / (double)weight *
+		                             (double)read->content.len);
 
-		smaller.max_bytes = bytes - bytes / 10;
+		if (read->last_line > read->first_line)
+			smaller.max_bytes = part;
+		else /* a character has one byte to four */
+			smaller.max_line_chars = part / 4 + 1;
 		read_result_release(read);
 		*read = (struct read_result){ 0 };
 		if (!reader->ops->read(reader, &smaller, read, err))
@@ -350,9 +353,10 @@ const struct tool tool_read_file = {
 
 enum {
 	TOTAL_BYTES_DEFAULT = 1 << 20,
-	ENTRY_OVERHEAD = 256,  /* what an entry costs besides its content */
+	ENTRY_OVERHEAD = 320,  /* what an entry costs besides its content and its name */
 	ROOM_MIN = 1024,       /* with less room left a file is not begun */
 	LEFT_OUT_NAMES = 200,  /* names in the last entry; the rest is counted */
+	LEFT_OUT_BYTES = 4096, /* of these, in an answer with a budget */
 };
 
 static const char read_many_files_description[] =
@@ -413,7 +417,7 @@ struct many {
 	json_t *files;            /* the result */
 	json_t *seen;             /* canonical path: true */
 	json_t *left_out;         /* names */
-	size_t left_out_count;
+	size_t left_out_count, left_out_bytes;
 	bool all_defaults;        /* use_default_excludes */
 	size_t secrets;           /* files of folders and globs that hold secrets by their name */
 	size_t excluded;          /* files and folders that folders' walks leave out */
@@ -446,12 +450,14 @@ static void many_add_error(struct many *many, const char *path, const struct err
 	json_object_set_new(error, "message", json_cstr(err->message));
 	json_object_set_new(entry, "error", error);
 	json_array_append_new(many->files, entry);
-	take_room(many, ENTRY_OVERHEAD + strlen(err->message));
+	take_room(many, ENTRY_OVERHEAD + strlen(err->message) + (path ? strlen(path) : 0));
 }
 
 static void many_leave_out(struct many *many, const char *path)
 {
-	if (many->left_out_count++ < LEFT_OUT_NAMES)
+	many->left_out_bytes += strlen(path) + 3;
+	if (many->left_out_count++ < LEFT_OUT_NAMES &&
+	    (!many->session->answer_tokens || many->left_out_bytes < LEFT_OUT_BYTES))
 		json_array_append_new(many->left_out, json_name(path));
 }
 
@@ -479,7 +485,7 @@ static void many_add_file(struct many *many, const struct read_request *request,
 		return;
 	}
 	*room -= bytes < *room ? bytes : *room;
-	take_room(many, ENTRY_OVERHEAD);
+	take_room(many, ENTRY_OVERHEAD + strlen(read->state.path));
 	json_array_append_new(many->files, file_result(many->session, request, read));
 }
 
@@ -808,6 +814,8 @@ static json_t *run_read_many_files(struct session *session, const json_t *argume
 	}
 	filter_rules(session, arguments, &many.walk.rules);
 	many.room = most && most < many.media_room ? most : many.media_room;
+	if (most > 4 * LEFT_OUT_BYTES && many.room + LEFT_OUT_BYTES > most)
+		many.room = most - LEFT_OUT_BYTES;
 	many.files = json_array();
 	many.seen = json_object();
 	many.left_out = json_array();
