@@ -131,7 +131,7 @@ static json_t *fit_text(struct fitting *fitting, const char *name, json_t *value
 	return json_text(buf_view(&out));
 }
 
-static json_t *fit_list(struct fitting *fitting, const char *name, json_t *list, size_t room,
+static json_t *bound_list(struct fitting *fitting, const char *name, json_t *list, size_t room,
                         unsigned depth)
 {
 	const size_t count = json_array_size(list);
@@ -261,7 +261,7 @@ static json_t *bound_value(struct fitting *fitting, const char *name, json_t *va
 	if (depth >= FIT_DEPTH_MAX)
 		return json_string("[left out]");
 	if (json_is_array(value))
-		return fit_list(fitting, name, value, room, depth);
+		return bound_list(fitting, name, value, room, depth);
 	return json_is_object(value) ? fit_object(fitting, value, room, depth) : json_incref(value);
 }
 
