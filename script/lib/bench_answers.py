@@ -28,7 +28,8 @@ CONTEXT = 10  # lines on each side, of a diff: what safe_patch's description dem
 TRIES = 3
 TARGET = 450
 EXACT = ("update_file", "replace", "Edit", "edit")
-EDITORS = ("safe_patch", "update_file", "write_file", "apply_changes", "replace", "Edit", "MultiEdit",
+WHOLE = ("write_file", "Write")
+EDITORS = ("safe_patch", "update_file", *WHOLE, "apply_changes", "replace", "Edit", "MultiEdit",
            "str_replace_based_edit_tool", "apply_patch")
 LOCKED = "base_content_sha256"
 
@@ -71,7 +72,7 @@ def edit_call(editor, names, place, sha256):
         return ways.exact_call(editor, schema, path, place.old, place.new, sha256)
     if editor == "safe_patch":
         return {"call": editor, "args": dict(lock, file_path=path, unified_diff=place.diff())}
-    if editor == "write_file":
+    if editor in WHOLE:
         return {"call": editor, "args": dict(lock, file_path=path,
                                              content="\n".join(place.after) + "\n")}
     if editor == "apply_changes":
@@ -177,10 +178,10 @@ def has_reader(names):
 def variants(product, first, known):
     """[(editor, with a hash)] to be measured of this product."""
     for editor in first["editors"]:
-        if not product.strict and editor == "write_file":
+        if not product.strict and editor in WHOLE:
             continue  # the peers' editor for a change is another
         if product.strict and (editor in known or known.add(editor)):
-            continue  # measured in another format
+            continue  # measured before
         for locked in ([True, False] if editor in first["locked"] else [False]):
             yield editor, locked
 

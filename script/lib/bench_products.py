@@ -53,13 +53,23 @@ MODELS = {"gemini": ("gemini-2.5-flash", {"GEMINI_API_KEY": "test-key",
                                       "OPENAI_BASE_URL": "{url}/v1"})}
 
 
-def hasp(kind):
+def hasp(kind, dialect=None):
+    """hasp with a model of this provider's, and the editors that its family gets; or those of a dialect."""
     model, variables = MODELS[kind]
     program = os.environ.get("HASP", bench.HASP)
-    return Product("hasp, %s's format" % {"openai": "OpenAI"}.get(kind, kind.capitalize()), kind,
+    name = {"openai": "OpenAI"}.get(kind, kind.capitalize()) + "'s model"
+
+    def settings(_url, home):
+        if dialect:
+            (home / ".gemini").mkdir(parents=True, exist_ok=True)
+            (home / ".gemini" / "settings.json").write_text(
+                json.dumps({"hasp": {"tools": {"dialect": dialect}}}))
+
+    return Product("hasp, %s" % (name if not dialect else "its own editors"), kind,
                    lambda prompt: [program, "-p", prompt, "--yolo", "--skip-trust", "-m", model],
                    lambda url, home: {name: value.format(url=url)
-                                      for name, value in variables.items()}, strict=True)
+                                      for name, value in variables.items()}, strict=True,
+                   prepare=settings)
 
 
 def peers():
@@ -90,7 +100,7 @@ SETS = {"codex": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
 
 def products(wanted=None):
     """All, or those whose names begin with one of `wanted`. A peer that npm does not give has `missing`."""
-    found = [hasp(kind) for kind in MODELS] + peers()
+    found = [hasp("gemini", "hasp"), *map(hasp, MODELS), *peers()]
     found = [one for one in found if not wanted or one.name.startswith(tuple(wanted))]
     for one in found:
         package = SETS.get(one.name.split(" ")[0])

@@ -24,6 +24,8 @@ static bool is_for_people(enum bus_topic topic, const json_t *message)
 {
 	const struct span severity = json_span(json_object_get(message, "severity"));
 
+	if (topic == BUS_MODEL)
+		return true;
 	return topic == BUS_NOTICE && (json_is_true(json_object_get(message, "hook")) ||
 	                               !span_eq(severity, SPAN("info")));
 }
@@ -36,13 +38,19 @@ static void publish_named(const struct agent *agent, enum bus_topic topic, const
 	bus_publish(agent->options.bus, topic, copy);
 }
 
-static void publish_warning(const struct agent *agent, const json_t *message)
+static void publish_warning(const struct agent *agent, enum bus_topic topic,
+                            const json_t *message)
 {
+	static const char *const of_model[] = { "from", "until", "reason" };
 	const struct span text = json_span(json_object_get(message, "message"));
 	_cleanup_free_ char *said = mem_printf("%s: %.*s", agent->options.name, (int)text.len,
 	                                       text.data);
 	json_auto_t *copy = json_copy((json_t *)message);
 
+	if (topic == BUS_MODEL)
+		json_object_set_new(copy, "severity", json_string("warning"));
+	for (size_t i = 0; i < ARRAY_LEN(of_model); i++)
+		json_object_del(copy, of_model[i]);
 	json_object_del(copy, "forget"); /* text of the sub-agent's, which nobody shows */
 	json_object_set_new(copy, "message", json_text(span_str(said)));
 	bus_publish(agent->options.bus, BUS_NOTICE, copy);
@@ -83,7 +91,7 @@ void agent_publish(struct agent *agent, enum bus_topic topic, const json_t *mess
 	} else if (is_of_session(topic)) {
 		publish_named(agent, topic, message);
 	} else if (is_for_people(topic, message)) {
-		publish_warning(agent, message);
+		publish_warning(agent, topic, message);
 	} else {
 		publish_wrapped(agent, topic, message);
 		if (topic == BUS_TOOL_CALL)

@@ -257,24 +257,29 @@ static void on_model_text(struct listener *listener, const struct model_event *e
 	publish_text(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
 }
 
-/* What was told of the reply is taken back. */
-static void on_restart(struct listener *listener, const struct model_event *event)
+/* What was published of the reply does not count. */
+static void note_forgotten(struct listener *listener, json_t *message)
 {
-	json_auto_t *message = json_object();
-	_cleanup_free_ char *text = event->delay_ms ?
-		mem_printf("%.*s Asked again in %.1f s.", (int)event->text.len, event->text.data,
-		           event->delay_ms / 1000.0) :
-		mem_printf("%.*s", (int)event->text.len, event->text.data);
-
-	loop_check_text_end(listener->agent->loop);
-	json_object_set_new(message, "severity", json_string("warning"));
-	json_object_set_new(message, "message", json_text(span_str(text)));
-	json_object_set_new(message, "delayMs", json_integer(event->delay_ms));
-	json_object_set_new(message, "model", json_cstr(model_id(listener->agent->options.model)));
 	if (listener->published)
 		json_object_set_new(message, "forget", json_size(listener->published));
 	listener->published = 0;
+}
+
+/* The reply is asked for again. */
+static void on_restart(struct listener *listener, const struct model_event *event)
+{
+	json_auto_t *message = json_object();
+
+	loop_check_text_end(listener->agent->loop);
 	buf_clear(&listener->said);
+	if (!event->sentence.len)
+		return; /* on_switch says it */
+	json_object_set_new(message, "severity", json_string("warning"));
+	json_object_set_new(message, "message", json_text(event->sentence));
+	json_object_set_new(message, "cause", json_text(event->text));
+	json_object_set_new(message, "delayMs", json_integer(event->delay_ms));
+	json_object_set_new(message, "model", json_cstr(model_id(listener->agent->options.model)));
+	note_forgotten(listener, message);
 	agent_publish(listener->agent, BUS_NOTICE, message);
 }
 
@@ -291,19 +296,42 @@ static void on_model_waiting(struct listener *listener, const struct model_event
 
 static void on_switch(struct listener *listener, const struct model_event *event)
 {
+	struct agent *agent = listener->agent;
 	json_auto_t *message = json_object();
+	_cleanup_free_ char *sentence = mem_dup(event->sentence.data, event->sentence.len);
 
 	json_object_set_new(message, "model", json_text(event->text));
+	json_object_set_new(message, "message", json_text(event->sentence));
+	json_object_set_new(message, "from", json_text(event->from));
 	if (event->subject.len)
 		json_object_set_new(message, "reason", json_text(event->subject));
-	agent_publish(listener->agent, BUS_MODEL, message);
+	if (event->until)
+		json_object_set_new(message, "until", json_integer(event->until));
+	note_forgotten(listener, message);
+	agent_publish(agent, BUS_MODEL, message);
+	if (!agent->options.record)
+		return;
+	pthread_mutex_lock(&agent->lock);
+	record_notice(agent->options.record, "warning", sentence);
+	pthread_mutex_unlock(&agent->lock);
 }
 
 /* Media are taken out of the session when the request is over. */
 static void on_left_out(struct listener *listener, const struct model_event *event)
 {
 	_cleanup_free_ char *text = mem_dup(event->text.data, event->text.len);
+	_cleanup_free_ char *name = mem_dup(event->subject.data ? event->subject.data : "",
+	                                    event->subject.len);
+	const struct tool_set *set = listener->agent->options.session->tools;
+	const struct tool *tool = *name ? tool_set_find(set, name) : NULL;
 
+	if (tool && tool->server) {
+		char *longer = mem_printf("%s It is the tool \"%s\" of the MCP server \"%s\".",
+		                          text, tool->server_tool, tool->server);
+
+		free(text);
+		text = longer;
+	}
 	agent_notice(listener->agent, "warning", text);
 	if (event->media && !listener->refused)
 		listener->refused = json_object();

@@ -272,6 +272,18 @@
 #define LIMIT_MODEL_ERROR_BYTES ((size_t)1 << 20)
 /* A request: a conversation of a million tokens, with media. */
 #define LIMIT_MODEL_REQUEST_BYTES ((size_t)512 << 20)
+/* The schema of one tool as it is sent: levels, schemas within it (and where targets stand in the
+ * place of references, which multiplies them), and values of one enum. OpenAI's documents allow
+ * 5,000 members and 1,000 values. */
+#define LIMIT_MODEL_SCHEMA_DEPTH 32
+#define LIMIT_MODEL_SCHEMA_NODES 5000
+#define LIMIT_MODEL_SCHEMA_INLINED 1500
+#define LIMIT_MODEL_SCHEMA_CHOICES 1000
+/* A provider refuses tools: requests that look for the one, tools that are left out one by one in
+ * one prompt, and tools that are remembered for one endpoint. */
+#define LIMIT_MODEL_TOOL_PROBES 24
+#define LIMIT_MODEL_TOOLS_REFUSED 16
+#define LIMIT_LEARNT_TOOLS 100
 /* A recording of answers that is replayed: a day of work with images in it. */
 #define LIMIT_RECORDING_BYTES ((size_t)256 << 20)
 /* All header fields of one answer, as they are handed on. */

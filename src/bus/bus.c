@@ -54,8 +54,8 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_HOOK_CALL] = "event:s name:s durationMs:i exitCode:i success:b input?:o "
 			  "stdout?:s stderr?:s",
 	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
-		       "limitMs?:i model?:s",
-	[BUS_MODEL] = "model:s reason?:s",
+		       "limitMs?:i model?:s cause?:s",
+	[BUS_MODEL] = "model:s message?:s reason?:s from?:s until?:i forget?:i",
 	[BUS_COMPRESSED] = "before:i after:i how:s",
 	[BUS_TODOS] = "todos:a",
 	[BUS_TOPIC_UPDATE] = "title?:s summary?:s strategicIntent:s",

@@ -143,9 +143,12 @@ enum bus_topic {
  *                            hook's command has run; for telemetry.h's details input? {},
  *                            stdout?, stderr?, keys masked
  * NOTICE                     severity "info"|"warning"|"error", message; of a reply
- *                            that is asked for again: delayMs? (int), model?, forget? (int):
- *                            so many of the last bytes of CONTENT do not count any more
- * MODEL                      model, reason?: another model answers from now on
+ *                            that is asked for again: delayMs? (int), cause? (the message
+ *                            without the wait), model?, forget? (int): so many of the last
+ *                            bytes of CONTENT do not count any more
+ * MODEL                      model, message, reason?, from?, until? (int, seconds since 1970),
+ *                            forget?: this model answers from now on; until `from` is asked
+ *                            again, or, without `until`, because its time has come
  * COMPRESSED                 before, after (int tokens), how "summary"|"truncation"
  * TODOS                      todos [{description, status}]
  * TOPIC_UPDATE               title?: of what is worked on (missing: it stays), summary?,

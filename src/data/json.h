@@ -43,6 +43,14 @@ bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err);
 
+/* Reads what a stranger printed (a server, an agent, a hook, a provider, a record): as
+ * json_parse_depth, but its encoding is repaired.  U+FFFD stands for each half of a surrogate pair
+ * without its other half and for each byte that is not UTF-8, and *repaired (may be NULL) grows by
+ * their number, for the one sentence that says so; a byte order mark is passed over.  Two names
+ * that become one by that are a duplicate name.  All else is an error, with its place: what cannot
+ * be read is reported at once, and never dropped. */
+bool json_parse_foreign(struct span text, unsigned depth, json_t **ret, size_t *repaired,
+                        struct err *err);
 /* Reads what servers print and their own clients accept: as json_parse_repeating (the last of a
  * repeated name counts), and NaN, Infinity and -Infinity are null; an integer past 64 bits is a
  * real, a number past a double's range its largest; bytes that are not UTF-8 are U+FFFD, \u0000 in

@@ -10,7 +10,8 @@
  * themselves are found eight bytes at a time and copied whole.  What is accepted is the same,
  * except that the limit of depth counts containers alone, and that a byte 0 ends nothing.
  *
- * Leniently (json_parse_lenient) also what is no JSON and yet printed by many: see there.
+ * What others print (json_parse_foreign) may have a broken encoding.  Leniently
+ * (json_parse_lenient) it may also be what is no JSON and yet printed by many: see there.
  */
 #include <errno.h>
 #include <float.h>
@@ -28,8 +29,10 @@ struct reader {
 	struct buf scratch; /* a string with escapes, without them */
 	bool may_repeat;      /* names; the last counts */
 	const char *repeated; /* the first that was there already; NULL: none */
+	bool repairs;         /* the encoding: json_parse_foreign, and leniently */
 	bool lenient;         /* json_parse_lenient */
 	bool lone;            /* half a pair of surrogates stands in a string */
+	size_t repaired;      /* those halves, and bytes that are not UTF-8 */
 	/* The first error: what is wrong where. */
 	const char *problem;
 	const char *problem_at;
@@ -135,7 +138,7 @@ static bool read_low(struct reader *reader, uint32_t *ret)
 		reader->at += 6;
 		return true;
 	}
-	*ret = reader->lenient ? half_at(reader->at, reader->end) : 0;
+	*ret = reader->repairs ? half_at(reader->at, reader->end) : 0;
 	if (*ret < 0xdc00)
 		return false;
 	reader->at += 3;
@@ -151,11 +154,12 @@ static bool put_unit(struct reader *reader, const char *at, uint32_t code)
 
 	if (high && read_low(reader, &low))
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-	else if (high && !reader->lenient)
+	else if (high && !reader->repairs)
 		return json_refuse(reader, at, "a high surrogate without a low one after it");
-	else if (code >= 0xdc00 && code <= 0xdfff && !reader->lenient)
+	else if (code >= 0xdc00 && code <= 0xdfff && !reader->repairs)
 		return json_refuse(reader, at, "a low surrogate without a high one before it");
 	reader->lone |= code >= 0xd800 && code <= 0xdfff;
+	reader->repaired += code >= 0xd800 && code <= 0xdfff;
 	return buf_append(&reader->scratch, utf8, utf8_put(code, utf8));
 }
 
@@ -177,6 +181,7 @@ static bool read_bad_byte(struct reader *reader)
 	uint32_t half = half_at(reader->at, reader->end);
 
 	reader->at += half ? 3 : 1;
+	reader->repaired += !half;
 	return half ? put_unit(reader, reader->at, half) :
 	       buf_str(&reader->scratch, "\xef\xbf\xbd");
 }
@@ -211,8 +216,8 @@ static bool skip_multibyte(struct reader *reader)
 	return true;
 }
 
-/* Past a run of well-formed characters without an escape; leniently, to a byte that is not UTF-8,
- * too. */
+/* Past a run of well-formed characters without an escape; where the encoding is repaired, to a
+ * byte that is not UTF-8, too. */
 static bool skip_run(struct reader *reader)
 {
 	for (;;) {
@@ -224,7 +229,7 @@ static bool skip_run(struct reader *reader)
 		if ((unsigned char)*reader->at < 0x20)
 			return json_refuse(reader, reader->at, "a control character in a string");
 		if (!skip_multibyte(reader))
-			return reader->lenient ||
+			return reader->repairs ||
 			       json_refuse(reader, reader->at, "a byte that is not UTF-8");
 	}
 }
@@ -538,53 +543,84 @@ static bool describe_problem(const struct reader *reader, struct err *err)
 	               column, reader->problem);
 }
 
-/* `ret_line` NULL: no name may repeat. `ret_lone` not NULL: leniently. */
-static bool json_parse_text(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
-                            bool *ret_lone, struct err *err)
+static struct reader reader_of(struct span text, unsigned depth)
 {
 	const char *from = text.data ? text.data : "";
-	struct reader reader = { .text = span_of(from, text.len), .at = from,
-		.end = from + text.len, .depth_left = depth, .scratch = BUF_INIT(text.len + 1),
-		.may_repeat = ret_line || ret_lone, .lenient = ret_lone != NULL };
-	size_t column;
+
+	return (struct reader){ .text = span_of(from, text.len), .at = from,
+		.end = from + text.len, .depth_left = depth, .scratch = BUF_INIT(text.len + 1) };
+}
+
+static bool json_parse_text(struct reader *reader, json_t **ret, struct err *err)
+{
 	json_t *value;
 
-	json_skip_space(&reader);
-	value = json_read_value(&reader);
-	json_skip_space(&reader);
-	buf_release(&reader.scratch);
-	if (value && reader.at < reader.end) {
-		json_wrong(&reader, reader.at, "something follows the value");
+	json_skip_space(reader);
+	value = json_read_value(reader);
+	json_skip_space(reader);
+	buf_release(&reader->scratch);
+	if (value && reader->at < reader->end) {
+		json_wrong(reader, reader->at, "something follows the value");
 		json_decref(value);
 	}
 	if (!value)
-		json_wrong(&reader, reader.at, "there is no memory for it");
-	if (reader.problem)
-		return describe_problem(&reader, err);
-	if (ret_line)
-		*ret_line = reader.repeated ?
-		                    (unsigned)json_place_of(&reader, reader.repeated, &column) : 0;
-	if (ret_lone)
-		*ret_lone = reader.lone;
+		json_wrong(reader, reader->at, "there is no memory for it");
+	if (reader->problem)
+		return describe_problem(reader, err);
 	*ret = value;
 	return true;
 }
 
 bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err)
 {
-	return json_parse_text(text, depth, ret, NULL, NULL, err);
+	struct reader reader = reader_of(text, depth);
+
+	return json_parse_text(&reader, ret, err);
 }
 
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err)
 {
-	return json_parse_text(text, depth, ret, ret_line, NULL, err);
+	struct reader reader = reader_of(text, depth);
+	size_t column;
+
+	reader.may_repeat = true;
+	if (!json_parse_text(&reader, ret, err))
+		return false;
+	*ret_line = reader.repeated ? (unsigned)json_place_of(&reader, reader.repeated, &column) :
+	                              0;
+	return true;
 }
 
 bool json_parse_lenient(struct span text, unsigned depth, json_t **ret, bool *ret_lone,
                         struct err *err)
 {
-	return json_parse_text(text, depth, ret, NULL, ret_lone, err);
+	struct reader reader = reader_of(text, depth);
+
+	reader.may_repeat = reader.repairs = reader.lenient = true;
+	if (!json_parse_text(&reader, ret, err))
+		return false;
+	*ret_lone = reader.lone;
+	return true;
+}
+
+bool json_parse_foreign(struct span text, unsigned depth, json_t **ret, size_t *repaired,
+                        struct err *err)
+{
+	struct reader reader = reader_of(text, depth);
+	json_t *value;
+
+	if (span_starts(text, SPAN("\xef\xbb\xbf")))
+		reader.at += 3;
+	reader.repairs = true;
+	if (!json_parse_text(&reader, &value, err))
+		return false;
+	*ret = reader.lone ? json_whole(value) : value;
+	if (reader.lone)
+		json_decref(value);
+	if (repaired)
+		*repaired += reader.repaired;
+	return true;
 }
 
 /* --- Halves of pairs ---------------------------------------------------------------------- */

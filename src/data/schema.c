@@ -472,6 +472,13 @@ static json_t *array_from(const struct schema *schema, json_t *value)
 	return array;
 }
 
+/* An integer has one text; of other numbers 1.0 could be "1" and "1.0". */
+static json_t *text_from(const json_t *value)
+{
+	return json_is_integer(value) ?
+	               json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(value)) : NULL;
+}
+
 static json_t *value_as_meant(const struct schema *schema, json_t *value)
 {
 	json_t *other = NULL;
@@ -486,6 +493,8 @@ static json_t *value_as_meant(const struct schema *schema, json_t *value)
 		other = array_from(schema, value);
 	if (!other && schema->types & SCHEMA_OBJECT)
 		other = parsed_from(value, '{');
+	if (!other && schema->types & SCHEMA_STRING)
+		other = text_from(value);
 	return other;
 }
 
@@ -666,6 +675,8 @@ static void check_constant(struct check *check, const struct schema *schema, con
 	if (json_equal(schema->constant, value))
 		return;
 	schema_describe_value(&text, schema->constant);
+	buf_str(&text, ", got ");
+	schema_describe_value(&text, value);
 	report_problem(check, "must be %s", text.data);
 }
 
@@ -683,8 +694,10 @@ static void check_string(struct check *check, const struct schema *schema, const
 {
 	struct span text = json_span(value);
 
-	if (text.len < schema->min_length)
-		report_problem(check, text.len ? "is too short" : "must not be empty");
+	if (text.len && text.len < schema->min_length)
+		report_problem(check, "is too short: \"%.*s\"", (int)text.len, text.data);
+	else if (text.len < schema->min_length)
+		report_problem(check, "must not be empty");
 	if (text.len && memchr(text.data, '\0', text.len))
 		report_problem(check, "must not contain a NUL character");
 }
@@ -809,6 +822,16 @@ static json_t *check_typed(struct check *check, const struct schema *schema, jso
 	return result ? result : json_incref(value);
 }
 
+static void report_type(struct check *check, const char *wanted, const json_t *value)
+{
+	_cleanup_buf_ struct buf got = BUF_INIT(4096);
+
+	if (!json_is_null(value))
+		schema_describe_value(&got, value);
+	report_problem(check, "expected %s, got %s%s%s%s", wanted, json_type_phrase(value),
+	               got.len ? " (" : "", got.len ? got.data : "", got.len ? ")" : "");
+}
+
 /* The depth of the recursion is that of the schema, which schema_compile bounds. */
 static json_t *schema_check_value(struct check *check, const struct schema *schema, json_t *value)
 {
@@ -820,7 +843,7 @@ static json_t *schema_check_value(struct check *check, const struct schema *sche
 	other = value_as_meant(schema, value);
 	if (!other) {
 		schema_types_phrase(schema->types, wanted, sizeof(wanted));
-		report_problem(check, "expected %s, got %s", wanted, json_type_phrase(value));
+		report_type(check, wanted, value);
 		return json_incref(value);
 	}
 	result = check_typed(check, schema, other);

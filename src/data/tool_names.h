@@ -27,26 +27,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a tool does to the world (Gemini CLI's names). */
-enum tool_kind {
-	TOOL_KIND_READ,
-	TOOL_KIND_EDIT,
-	TOOL_KIND_DELETE,
-	TOOL_KIND_MOVE,
-	TOOL_KIND_SEARCH,
-	TOOL_KIND_EXECUTE,
-	TOOL_KIND_THINK,
-	TOOL_KIND_FETCH,
-	TOOL_KIND_COMMUNICATE,
-	TOOL_KIND_PLAN,
-	TOOL_KIND_AGENT,
-	TOOL_KIND_OTHER,
-};
-
 /* All static. */
 struct tool_names {
 	const char *name;           /* canonical */
-	enum tool_kind kind;
 	bool ours;                  /* no other agent has a tool of the canonical name */
 	bool edits;                 /* it writes the files that its arguments name */
 	const char *gemini;         /* in files that Gemini CLI reads, too; NULL: `name` */

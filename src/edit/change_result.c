@@ -70,6 +70,29 @@ static void whole_script(const struct edit_step *step, struct lines *new_lines,
 	diff_lines(&step->doc.lines, new_lines, ret);
 }
 
+/* The edits of a script without the lines that go and come back: an exact replacement names lines
+ * around the change, too. */
+static void narrow_script(const struct lines *base, const struct script *script, struct script *ret)
+{
+	for (size_t i = 0; i < script->count; i++) {
+		const struct edit *edit = &script->edits[i];
+		_cleanup_lines_ struct lines gone = { 0 }, come = { 0 };
+		_cleanup_script_ struct script parts = { 0 };
+
+		if (!edit->remove || !edit->insert.len) {
+			script_add(ret, *edit);
+			continue;
+		}
+		lines_index(&gone, lines_range(base, edit->at, edit->at + edit->remove));
+		lines_index(&come, edit->insert);
+		diff_lines(&gone, &come, &parts);
+		for (size_t k = 0; k < parts.count; k++) {
+			parts.edits[k].at += edit->at;
+			script_add(ret, parts.edits[k]);
+		}
+	}
+}
+
 static void print_diff(const struct edit_call *call, struct edit_step *step,
                        const struct script *script)
 {
@@ -113,7 +136,7 @@ static void describe_change(const struct edit_call *call, struct edit_step *step
 {
 	_cleanup_lines_ struct lines new_lines = { 0 };
 	_cleanup_script_ struct script whole = { 0 };
-	const struct script *script = step->edits ? step->edits : &whole;
+	const struct script *script = &whole;
 	struct err ignored = ERR_INIT;
 
 	/* A file that is deleted or overwritten may be anything; then there is no diff. */
@@ -128,6 +151,10 @@ static void describe_change(const struct edit_call *call, struct edit_step *step
 	}
 	if (!step->edits)
 		whole_script(step, &new_lines, &whole);
+	else if (step->change->kind == CHANGE_UPDATE && step->doc.lines.text.len <= diff_bytes_max)
+		narrow_script(&step->doc.lines, step->edits, &whole);
+	else
+		script = step->edits;
 	script_stat(script, &step->result->lines_added, &step->result->lines_removed);
 	if (call->options->want_diff)
 		print_diff(call, step, script);

@@ -3,7 +3,7 @@
  *
  * The text is looked for as it is.  When it is found nowhere (or only from the middle of a
  * CRLF), its LF may stand for the file's CRLF, and then the replacement gets CRLF too.  (The
- * search then runs over a copy of the text without the CRs, and the places are mapped back.)
+ * search then passes over the CRs, and the places are mapped back.)
  * After that the other readings are tried in turn: escapes for invisible characters, and those
  * of patch/patch.h.
  * The places become an edit script of whole lines, so that all other lines keep their bytes.
@@ -46,62 +46,91 @@ static void find_all(struct span text, struct span needle, struct matches *ret)
 	}
 }
 
-/* Every place, also those that overlap (Knuth-Morris-Pratt). */
-static void find_overlapping(struct span text, struct span needle, struct matches *ret)
+static bool is_crlf_at(struct span text, size_t at)
 {
-	_cleanup_free_ size_t *border = mem_alloc(needle.len + 1, sizeof(*border));
+	return text.data[at] == '\r' && at + 1 < text.len && text.data[at + 1] == '\n';
+}
 
-	for (size_t i = 1, k = 0; i < needle.len; i++) {
+/* A text that is looked for byte by byte (Knuth-Morris-Pratt), so that what is searched need not be
+ * copied. */
+struct seeker {
+	struct span needle;
+	uint32_t *border; /* owned; of each head of the needle */
+	bool folded;      /* CRLF in the text counts as LF */
+	bool overlapping; /* places that overlap count */
+};
+
+static void seeker_init(struct seeker *seeker, struct span needle)
+{
+	uint32_t *border = mem_alloc(needle.len + 1, sizeof(*border)), k = 0;
+
+	for (size_t i = 1; i < needle.len; i++) {
 		while (k && needle.data[i] != needle.data[k])
 			k = border[k];
 		k += needle.data[i] == needle.data[k];
 		border[i + 1] = k;
 	}
-	if (!border[needle.len])
-		return;
+	*seeker = (struct seeker){ .needle = needle, .border = border };
+}
+
+static void seeker_release(struct seeker *seeker)
+{
+	free(seeker->border);
+}
+#define _cleanup_seeker_ __attribute__((cleanup(seeker_release)))
+
+/* The places in the text, or of a folded search in what the text would be without the CRs. */
+static void seek_all(const struct seeker *seeker, struct span text, struct matches *ret)
+{
+	struct span needle = seeker->needle;
+	size_t at = 0, k = 0;
+
 	ret->count = 0;
-	for (size_t i = 0, k = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
+		if (seeker->folded && is_crlf_at(text, i))
+			continue;
+		at++;
 		while (k && text.data[i] != needle.data[k])
-			k = border[k];
+			k = seeker->border[k];
 		k += text.data[i] == needle.data[k];
 		if (k < needle.len)
 			continue;
 		ret->items = mem_grow(ret->items, &ret->cap, ret->count + 1, sizeof(*ret->items));
-		ret->items[ret->count++] = (struct match){ i + 1 - needle.len, i + 1 };
-		k = border[k];
+		ret->items[ret->count++] = (struct match){ at - needle.len, at };
+		k = seeker->overlapping ? seeker->border[k] : 0;
 	}
 }
 
-/* Whether the text becomes the same if the second of two places that overlap is replaced. */
-static bool gives_same(struct span text, struct match one, struct match other,
-                       struct span replacement)
+/* Whether the text becomes the same if the second of two places that overlap is replaced: what
+ * either leaves of the other is the needle's beginning or end. */
+static bool gives_same(struct span needle, size_t apart, struct span replacement)
 {
 	_cleanup_buf_ struct buf a = BUF_INIT(LIMIT_FILE_BYTES), b = BUF_INIT(LIMIT_FILE_BYTES);
 
 	buf_span(&a, replacement);
-	buf_append(&a, text.data + one.end, other.end - one.end);
-	buf_append(&b, text.data + one.start, other.start - one.start);
+	buf_span(&a, span_skip(needle, needle.len - apart));
+	buf_span(&b, span_head(needle, apart));
 	buf_span(&b, replacement);
 	return !a.overflowed && span_eq(buf_view(&a), buf_view(&b));
 }
 
 /* One place was found: adds those that overlap it, unless it makes no difference which is meant. */
-static void add_overlapping(struct span text, struct span needle, struct span replacement,
+static void add_overlapping(struct seeker *seeker, struct span text, struct span replacement,
                             struct matches *ret)
 {
 	bool same = true;
 
-	find_overlapping(text, needle, ret);
-	for (size_t i = 1; i < ret->count && same; i++)
-		same = ret->items[i].start < ret->items[i - 1].end &&
-		       gives_same(text, ret->items[i - 1], ret->items[i], replacement);
+	if (!seeker->border[seeker->needle.len])
+		return;
+	seeker->overlapping = true;
+	seek_all(seeker, text, ret);
+	for (size_t i = 1; i < ret->count && same; i++) {
+		size_t apart = ret->items[i].start - ret->items[i - 1].start;
+
+		same = apart < seeker->needle.len && gives_same(seeker->needle, apart, replacement);
+	}
 	if (same)
 		ret->count = 1;
-}
-
-static bool is_crlf_at(struct span text, size_t at)
-{
-	return text.data[at] == '\r' && at + 1 < text.len && text.data[at + 1] == '\n';
 }
 
 /* Appends the text with every CRLF made LF. */
@@ -153,18 +182,20 @@ static bool splits_crlf(struct span text, const struct matches *matches)
 static bool find_folded(const struct edit_step *step, bool one, struct matches *ret,
                         struct err *err)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf needle = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf replacement = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_seeker_ struct seeker seeker = { 0 };
+	struct span text = step->doc.lines.text;
 
-	if (!fold_crlf(&text, step->doc.lines.text) ||
-	    !fold_crlf(&needle, step->change->old_text))
+	if (!fold_crlf(&needle, step->change->old_text))
 		return err_set(err, ERR_TOO_LARGE, "%s is too large to be searched.",
 		               step->change->path);
-	find_all(buf_view(&text), buf_view(&needle), ret);
+	seeker_init(&seeker, buf_view(&needle));
+	seeker.folded = true;
+	seek_all(&seeker, text, ret);
 	if (ret->count == 1 && one && fold_crlf(&replacement, step->change->text))
-		add_overlapping(buf_view(&text), buf_view(&needle), buf_view(&replacement), ret);
-	map_back(step->doc.lines.text, ret);
+		add_overlapping(&seeker, text, buf_view(&replacement), ret);
+	map_back(text, ret);
 	return true;
 }
 
@@ -217,8 +248,12 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 		if (!find_folded(step, one, ret, err))
 			return false;
 	}
-	if (ret->count == 1 && !*ret_crlf && one)
-		add_overlapping(doc->lines.text, change->old_text, change->text, ret);
+	if (ret->count == 1 && !*ret_crlf && one) {
+		_cleanup_seeker_ struct seeker seeker = { 0 };
+
+		seeker_init(&seeker, change->old_text);
+		add_overlapping(&seeker, doc->lines.text, change->text, ret);
+	}
 	result->replaced = ret->count;
 	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
 		result->match_lines[i] = line_of_offset(&doc->lines, ret->items[i].start) + 1;

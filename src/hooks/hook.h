@@ -59,6 +59,7 @@ struct hook_group {
 	struct js_regex *regex; /* of tool events; NULL: compared as text */
 	bool sequential;
 	bool claude;            /* the matcher has Claude Code's names */
+	char *where;            /* owned; the file that it is from; NULL: a function's */
 	struct hook *hooks;
 	size_t count, cap;
 };

@@ -206,8 +206,9 @@ const char *hooks_held_sentence(const char *state);
  * does not run; hooks_trust records as `held` has them. `loose` gets phrases for what commands name
  * and hasp cannot compare; or NULL. A new reference. */
 json_t *hooks_held(const struct hooks *hooks, json_t *loose);
-/* [{event, matcher, source, name, command, env if it has any (["A=b"]), timeout, enabled,
- * trusted}]; a new reference. */
+/* [{event, matcher, source, file (or null), format ("gemini" or "claude": whose names the matcher
+ * has), name, command, env if it has any (["A=b"]), timeout, enabled, trusted}]; a new
+ * reference. */
 json_t *hooks_list(const struct hooks *hooks);
 
 #endif

@@ -163,6 +163,7 @@ static void release_group(struct hook_group *group)
 		hook_release(&group->hooks[i]);
 	free(group->hooks);
 	free(group->matcher);
+	free(group->where);
 	js_regex_free(group->regex);
 }
 
@@ -458,6 +459,9 @@ static json_t *describe_hook(const struct hooks *hooks, const struct hook_group 
 	json_object_set_new(row, "event", json_string(hook_event_name(group->event)));
 	json_object_set_new(row, "matcher", json_text(span_str(group->matcher)));
 	json_object_set_new(row, "source", json_string(hook_source_name(hook->source)));
+	json_object_set_new(row, "file", group->where ? json_text(span_str(group->where)) :
+	                                                json_null());
+	json_object_set_new(row, "format", json_string(group->claude ? "claude" : "gemini"));
 	json_object_set_new(row, "name", json_text(span_str(hook->name)));
 	json_object_set_new(row, "command", hook->command ? json_text(span_str(hook->command)) :
 	                                                    json_null());

@@ -203,6 +203,7 @@ static void read_group(struct reading *reading, enum hook_event event, const jso
 		matcher = theirs = claude_matcher(said);
 	group = hooks_add_group(reading->hooks, event, matcher, &err);
 	group->claude = claude;
+	group->where = mem_strdup(reading->where);
 	if (err.code != ERR_NONE)
 		hooks_problem(reading->problems, reading->where, NULL,
 		              "the matcher \"%.100s\" of %s is not a regular expression, so its "
@@ -227,7 +228,8 @@ static void report_event(const struct reading *reading, const char *name, const 
 	const json_t *format = json_object_get(json_array_get(entries, 0), "format");
 	const bool claude = span_eq(json_span(format), SPAN("claude"));
 	const struct hook_event_names *near = hook_events_nearest(name, claude);
-	const bool refuses = near && (claude ? near->refuses_claude : near->refuses);
+	const bool refuses =
+		near && hook_event_refuses((enum hook_event)(near - hook_events_at(0)), claude);
 
 	if (hook_events_foreign(name))
 		hooks_problem(reading->problems, reading->where, NULL,

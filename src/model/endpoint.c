@@ -135,6 +135,13 @@ static char *learnt_key(const struct model_options *options)
 	return mem_dup(hex, 32);
 }
 
+static void endpoint_keep_tool(struct endpoint *endpoint, const char *key, json_t *until)
+{
+	if (!endpoint->refused_tools)
+		endpoint->refused_tools = json_object();
+	json_object_set(endpoint->refused_tools, key, until);
+}
+
 void endpoint_recall(struct endpoint *endpoint)
 {
 	json_auto_t *known = NULL;
@@ -148,6 +155,9 @@ void endpoint_recall(struct endpoint *endpoint)
 	json_object_foreach(json_object_get(known, "without"), name, until)
 		if (home_learnt_holds(until))
 			endpoint->without |= refusable_named(name);
+	json_object_foreach(json_object_get(known, "tools"), name, until)
+		if (home_learnt_holds(until))
+			endpoint_keep_tool(endpoint, name, until);
 	if (home_learnt_holds(json_object_get(known, "contextUntil")))
 		endpoint->learnt_context = wire_count(known, "contextTokens");
 }
@@ -159,6 +169,17 @@ void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
 		home_learn(endpoint->options.learnt_file, endpoint->learnt_key,
 		           json_pack("{s:s, s:{s:o}}", "model", endpoint->id, "without",
 		                     refusable_name(refused), home_learnt_until(FORGO_DAYS)));
+}
+
+void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool lasting)
+{
+	json_auto_t *until = lasting ? home_learnt_until(FORGO_DAYS) : json_true();
+
+	endpoint_keep_tool(endpoint, key, until);
+	if (lasting && endpoint->options.learnt_file &&
+	    json_object_size(endpoint->refused_tools) <= LIMIT_LEARNT_TOOLS)
+		home_learn(endpoint->options.learnt_file, endpoint->learnt_key,
+		           json_pack("{s:s, s:{s:O}}", "model", endpoint->id, "tools", key, until));
 }
 
 enum model_loading endpoint_loading(const struct endpoint *endpoint)
@@ -220,6 +241,8 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->proxy);
 	free((char *)options->replay_file);
 	free((char *)options->learnt_file);
+	json_decref(endpoint->refused_tools);
+	json_decref(endpoint->told_tools);
 	free(endpoint->learnt_key);
 	free(endpoint->id);
 	free(endpoint->host);

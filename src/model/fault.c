@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -419,7 +420,7 @@ static double unit_seconds(struct span *text)
 	return 0;
 }
 
-static double read_delay(struct span text)
+double fault_duration(struct span text)
 {
 	double seconds = -1;
 
@@ -451,6 +452,52 @@ double fault_delay(struct span message)
 
 	for (size_t i = 0; i + sizeof(phrase) < message.len; i++)
 		if (strncasecmp(message.data + i, phrase, sizeof(phrase) - 1) == 0)
-			return read_delay(span_skip(message, i + sizeof(phrase) - 1));
+			return fault_duration(span_skip(message, i + sizeof(phrase) - 1));
 	return -1;
+}
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+void fault_say_retry(struct buf *out, const char *why, unsigned delay_ms)
+{
+	const unsigned seconds = (delay_ms + 999) / 1000;
+
+	if (seconds)
+		buf_printf(out, "%s Retrying in %u s.", why, seconds);
+	else
+		buf_printf(out, "%s Retrying.", why);
+}
+
+void fault_say_without(struct buf *out, const char *why, const char *what)
+{
+	buf_printf(out, "%s Retrying without %s.", why, what);
+}
+
+/* The hour, and the day where it is not this one. */
+static void put_moment(struct buf *out, int64_t moment)
+{
+	const time_t then = (time_t)moment, now = time(NULL);
+	struct tm here, today;
+	char text[40];
+
+	localtime_r(&then, &here);
+	localtime_r(&now, &today);
+	strftime(text, sizeof(text),
+	         here.tm_yday == today.tm_yday && here.tm_year == today.tm_year ? "%H:%M" :
+	                                                                         "%Y-%m-%d %H:%M",
+	         &here);
+	buf_str(out, text);
+}
+
+void fault_say_switch(struct buf *out, const char *why, const char *to, const char *from,
+                      int64_t until)
+{
+	buf_printf(out, "%s Continuing with %s until ", why, to);
+	put_moment(out, until);
+	buf_printf(out, ", when %s is tried again.", from);
+}
+
+void fault_say_back(struct buf *out, const char *to, const char *from)
+{
+	buf_printf(out, "Continuing with %s again, after %s.", to, from);
 }

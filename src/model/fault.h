@@ -48,6 +48,21 @@ int fault_find_status(enum fault_format format, int status, const json_t *error,
 /* "try again in 1.5s", "in 20ms", "in 6m0s" in a sentence: seconds; -1: nothing of the sort. */
 double fault_delay(struct span message);
 
+/* "1.5s", "20ms", "6m0s" at the start of a text: seconds; -1: nothing of the sort. */
+double fault_duration(struct span text);
+
+/* ---- what a user is told of failures: all sentences about them are made here ---- */
+
+/* Appends "WHY Retrying in 5 s." (0: "WHY Retrying.") */
+void fault_say_retry(struct buf *out, const char *why, unsigned delay_ms);
+/* "WHY Retrying without WHAT." */
+void fault_say_without(struct buf *out, const char *why, const char *what);
+/* "WHY Continuing with TO until 15:04, when FROM is tried again." `until`: seconds since 1970. */
+void fault_say_switch(struct buf *out, const char *why, const char *to, const char *from,
+                      int64_t until);
+/* "TO answers again (FROM did meanwhile)." */
+void fault_say_back(struct buf *out, const char *to, const char *from);
+
 /* The body of an error as a value (new reference): what its JSON has, of a list the first, or a
  * text that is short enough to be read. */
 json_t *fault_body(struct span body);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -13,6 +14,7 @@
 #include "data/json.h"
 #include "model/content.h"
 #include "model/part.h"
+#include "model/provider.h"
 
 /* How large an image is, by its first bytes. */
 
@@ -285,6 +287,10 @@ static json_t *response_without(const json_t *part, const json_t *left_out, bool
 	response = json_copy((json_t *)part_get_response(part));
 	value = json_object_get(response, "response");
 	value = json_is_object(value) ? json_copy(value) : json_pack("{s:O?}", "output", value);
+	/* Of what cannot be shown there is no content, and not an empty one. */
+	if (json_is_string(json_object_get(value, "content")) &&
+	    !json_string_length(json_object_get(value, "content")))
+		json_object_del(value, "content");
 	json_object_set_new(value, "media_left_out", notes);
 	json_object_set_new(response, "response", value);
 	json_object_set_new(response, "parts", kept);
@@ -339,6 +345,8 @@ json_t *media_without(const json_t *contents, const json_t *left_out)
 
 struct fitting {
 	const struct media_limits *limits;
+	const struct model_options *options;           /* of the model that is asked */
+	const struct model_options *const *configured; /* all; NULL-terminated */
 	json_t *left_out;      /* {KEY: SENTENCE}; owned by media_fit */
 	unsigned images;       /* in all */
 	size_t total;          /* base64 bytes in all */
@@ -394,6 +402,73 @@ static char *why_not(const struct fitting *fitting, const json_t *part)
 	return NULL;
 }
 
+/* ---- types that the provider does not take at all ---- */
+
+/* What files are, and a command that gives something that each model takes. */
+static const struct media_kind {
+	const char *type;    /* how it begins */
+	const char *words;
+	const char *program, *use, *package;
+} kinds[] = {
+	{ "application/pdf", "a PDF document", "pdftotext",
+	  "`pdftotext -layout FILE -` prints its text", "poppler-utils" },
+	{ "audio/", "a sound recording", "whisper", "`whisper FILE` writes down what is said",
+	  "openai-whisper" },
+	{ "video/", "a video", "ffmpeg",
+	  "`ffmpeg -i FILE -vf fps=1 frame-%03d.png` makes images of it", "ffmpeg" },
+	{ "", "a file that is no text", "file", "`file FILE` says what it is", "file" },
+};
+
+static bool on_path(const char *program)
+{
+	const char *path = getenv("PATH");
+
+	for (path = path ? path : ""; *path; path += strcspn(path, ":"), path += *path == ':') {
+		_cleanup_free_ char *file = mem_printf("%.*s/%s", (int)strcspn(path, ":"), path,
+		                                       program);
+
+		if (access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool takes_type(const struct model_options *options, struct span type)
+{
+	const struct provider_format *format = provider_find(options->provider);
+
+	return !format || !format->takes_media || format->takes_media(options, type);
+}
+
+/* A sentence about a part of a type that the model does not take: what it is, and what can be
+ * done. */
+static char *describe_untaken(const struct fitting *fitting, const json_t *part)
+{
+	const struct span type = media_type_of(part), data = media_data_of(part);
+	const struct model_options *const *one = fitting->configured;
+	_cleanup_buf_ struct buf text = BUF_INIT(2048);
+	const struct media_kind *kind = kinds;
+
+	while (!span_starts(type, span_str(kind->type)))
+		kind++;
+	buf_printf(&text, "This is %s (%.*s, about %zu bytes). %s/%s takes no such input.",
+	           kind->words, (int)span_head(type, 100).len, type.data, data.len / 4 * 3,
+	           fitting->options->label, fitting->options->name);
+	while (*one && !takes_type(*one, type))
+		one++;
+	if (*one)
+		buf_printf(&text, " %s/%s, which is configured too, takes it.", (*one)->label,
+		           (*one)->name);
+	else
+		buf_str(&text, " Nor does any other configured model.");
+	if (on_path(kind->program))
+		buf_printf(&text, " %s is installed: %s.", kind->program, kind->use);
+	else
+		buf_printf(&text, " With %s (package %s), which is not installed, %s.",
+		           kind->program, kind->package, kind->use);
+	return buf_steal(&text);
+}
+
 static void note_left_out(json_t *left_out, const json_t *part, const char *why)
 {
 	_cleanup_free_ char *sentence = NULL;
@@ -410,7 +485,16 @@ static void fit_media(void *data, const json_t *part)
 {
 	struct fitting *fitting = data;
 	_cleanup_free_ char *why = why_not(fitting, part);
+	char key[KEY_SIZE];
 
+	if (!is_image(part) && !takes_type(fitting->options, media_type_of(part))) {
+		_cleanup_free_ char *sentence = describe_untaken(fitting, part);
+
+		media_key(media_data_of(part), key);
+		json_object_set_new(fitting->left_out, key, json_cstr(sentence));
+		fitting->total -= media_data_of(part).len;
+		return;
+	}
 	if (!why && fitting->limits->total && fitting->total > fitting->limits->total)
 		why = mem_printf("the provider takes %zu bytes in a request, and newer parts "
 		                 "follow", fitting->limits->total);
@@ -437,10 +521,11 @@ void media_memory_release(struct media_memory *memory)
 }
 
 json_t *media_fit(struct media_memory *memory, const struct model_options *options,
-                  const json_t *contents, void (*report)(void *data, const char *sentence),
-                  void *data)
+                  const struct model_options *const *configured, const json_t *contents,
+                  void (*report)(void *data, const char *sentence), void *data)
 {
-	struct fitting fitting = { .limits = limits_of(options), .left_out = json_object() };
+	struct fitting fitting = { .limits = limits_of(options), .options = options,
+		                   .configured = configured, .left_out = json_object() };
 	const char *key;
 	json_t *value, *fit;
 

@@ -35,9 +35,11 @@ void media_memory_release(struct media_memory *memory);
 
 /* What of the media is to be sent to this model. A new reference to contents.  `report` is called
  * for each that its limits exclude, once; NULL: nobody learns of it, and they are reported
- * later. */
+ * later.  `configured`: all models that may answer, NULL-terminated, to name one that takes what
+ * this one does not. */
 json_t *media_fit(struct media_memory *memory, const struct model_options *options,
-                  const json_t *contents, void (*report)(void *data, const char *sentence),
+                  const struct model_options *const *configured, const json_t *contents,
+                  void (*report)(void *data, const char *sentence),
                   void *data);
 /* The provider refused a request: whether it may be about media that are new in it.  Then the
  * next one goes without those of the newest message, and if that is refused too without all that

@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/fault.h"
 #include "model/media.h"
 #include "model/sink.h"
 #include "model/stream.h"
@@ -15,6 +18,7 @@ struct model {
 	struct endpoint *endpoints; /* owned; the fallbacks come after the first */
 	size_t count;
 	size_t current;             /* the one that answers now */
+	uint64_t *resting;          /* by endpoint: it is not asked before (model_now); owned */
 	struct err first;           /* why the first one does not, if it does not */
 	struct media_memory media;
 };
@@ -35,6 +39,7 @@ void model_free(struct model *model)
 	for (size_t i = 0; i < model->count; i++)
 		endpoint_release(&model->endpoints[i]);
 	free(model->endpoints);
+	free(model->resting);
 	media_memory_release(&model->media);
 	free(model);
 }
@@ -48,6 +53,7 @@ bool model_open(const struct model_options *options, struct model **ret, struct 
 	for (; fallback && *fallback; fallback++)
 		count++;
 	model->endpoints = mem_alloc(count, sizeof(*model->endpoints));
+	model->resting = mem_alloc(count, sizeof(*model->resting));
 	while (model->count < count) {
 		const struct model_options *one =
 			model->count ? options->fallbacks[model->count - 1] : options;
@@ -160,6 +166,19 @@ static void report_left_out(void *data, const char *sentence)
 	                                          .text = span_str(sentence) });
 }
 
+/* As media_fit, for the model that answers now. */
+static json_t *fit_to_current(struct model *model, const json_t *contents,
+                              void (*report)(void *data, const char *sentence), void *data)
+{
+	_cleanup_free_ const struct model_options **configured =
+		mem_alloc(model->count + 1, sizeof(*configured));
+
+	for (size_t i = 0; i < model->count; i++)
+		configured[i] = &model->endpoints[i].options;
+	return media_fit(&model->media, &current_endpoint(model)->options, configured, contents,
+	                 report, data);
+}
+
 static bool attempt_once(struct asking *asking, struct attempt *attempt, struct model_reply *ret,
                          struct err *err)
 {
@@ -171,14 +190,15 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 
 	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
 		request.contents = longer = with_nudge(request.contents);
-	request.contents = fit = media_fit(&asking->model->media, &endpoint->options,
-	                                   request.contents, report_left_out, asking);
+	request.contents = fit = fit_to_current(asking->model, request.contents, report_left_out,
+	                                        asking);
 	sink_init(&sink, asking->event, asking->data);
 	endpoint_recall(endpoint);
 	asking->requests++;
 	asking->asked++;
 	ok = stream_attempt(endpoint, &request, &sink, attempt, err);
 	if (ok) {
+		endpoint->tools_refused = 0;
 		*ret = (struct model_reply){
 			.model = mem_strdup(endpoint->id),
 			.attempts = asking->requests,
@@ -195,7 +215,7 @@ static bool attempt_once(struct asking *asking, struct attempt *attempt, struct 
 
 json_t *model_sendable(struct model *model, const json_t *contents)
 {
-	return media_fit(&model->media, &current_endpoint(model)->options, contents, NULL, NULL);
+	return fit_to_current(model, contents, NULL, NULL);
 }
 
 /* ---- replies that pause ---- */
@@ -274,9 +294,65 @@ static void finish_paused(struct asking *asking, struct model_reply *reply)
 
 /* ---- one reply, whatever it takes ---- */
 
-static void go_to_fallback(struct asking *asking, const struct err *why)
+/* How long a model that failed is not asked, in seconds, where its server does not say. */
+enum { REST_OVERLOADED_S = 300, REST_QUOTA_S = 3600, REST_LEAST_S = 60,
+       REST_LONGEST_S = 31 * 86400 };
+
+static uint64_t model_now(const struct model *model)
+{
+	const struct model_options *options = &model->endpoints[0].options;
+
+	return options->now_ms ? options->now_ms() : clock_monotonic_ms();
+}
+
+static unsigned rest_seconds(const struct attempt *attempt)
+{
+	if (attempt->delay_s < 0)
+		return attempt->trouble == WIRE_QUOTA ? REST_QUOTA_S : REST_OVERLOADED_S;
+	if (attempt->delay_s < REST_LEAST_S)
+		return REST_LEAST_S;
+	return attempt->delay_s < REST_LONGEST_S ? (unsigned)attempt->delay_s : REST_LONGEST_S;
+}
+
+/* The next that does not rest; all do: the next. */
+static size_t next_model(const struct model *model)
+{
+	const uint64_t now = model_now(model);
+
+	for (size_t i = model->current + 1; i < model->count; i++)
+		if (model->resting[i] <= now)
+			return i;
+	return model->current + 1;
+}
+
+/* Before a request: the first model whose time is over, if an earlier one's is. */
+static void return_to_rested(struct asking *asking)
 {
 	struct model *model = asking->model;
+	const char *from = current_endpoint(model)->id;
+	_cleanup_buf_ struct buf sentence = BUF_INIT(2048);
+	const uint64_t now = model->current ? model_now(model) : 0;
+
+	for (size_t i = 0; i < model->current; i++) {
+		if (model->resting[i] > now)
+			continue;
+		model->current = i;
+		fault_say_back(&sentence, current_endpoint(model)->id, from);
+		emit_event(asking, &(struct model_event){
+			.kind = MODEL_SWITCHED, .text = span_str(current_endpoint(model)->id),
+			.sentence = buf_view(&sentence), .from = span_str(from) });
+		return;
+	}
+}
+
+static void go_to_fallback(struct asking *asking, const struct attempt *attempt,
+                           const struct err *why)
+{
+	struct model *model = asking->model;
+	const char *from = current_endpoint(model)->id;
+	const unsigned rest_s = rest_seconds(attempt);
+	const int64_t until = (int64_t)time(NULL) + rest_s;
+	_cleanup_buf_ struct buf sentence = BUF_INIT(sizeof(why->message) + 2048);
 	_cleanup_free_ char *text = mem_printf(
 		"%s%s", why->message, asking->paused.content ? " " PAUSED_DROPPED : "");
 
@@ -286,11 +362,15 @@ static void go_to_fallback(struct asking *asking, const struct err *why)
 	                                          .attempt = asking->requests + 1 });
 	if (!model->current)
 		model->first = *why;
-	model->current++;
+	model->resting[model->current] = model_now(model) + (uint64_t)rest_s * 1000;
+	model->current = next_model(model);
 	asking->asked = 0;
+	fault_say_switch(&sentence, text, current_endpoint(model)->id, from, until);
 	emit_event(asking, &(struct model_event){ .kind = MODEL_SWITCHED,
 	                                          .text = span_str(current_endpoint(model)->id),
-	                                          .subject = span_str(why->message) });
+	                                          .subject = span_str(why->message),
+	                                          .sentence = buf_view(&sentence),
+	                                          .from = span_str(from), .until = until });
 	stream_retry_init(&asking->retry, &current_endpoint(model)->options,
 	                  model->current + 1 < model->count);
 }
@@ -305,16 +385,22 @@ static void name_first_cause(const struct model *model, struct err *err)
 		        model->first.message);
 }
 
+/* Asked again at once, with what is said of it. */
+static void report_again(const struct asking *asking, const struct buf *text)
+{
+	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = buf_view(text),
+	                                          .sentence = buf_view(text),
+	                                          .attempt = asking->requests + 1 });
+}
+
 /* The provider refuses one parameter: each can be refused once, so this comes to an end. */
 static void ask_without(struct asking *asking, refusable_set refused, const struct err *why)
 {
-	_cleanup_free_ char *text = mem_printf("%s Asked again without %s.", why->message,
-	                                       refusable_name(refused));
+	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(why->message) + 512);
 
+	fault_say_without(&text, why->message, refusable_name(refused));
 	endpoint_forgo(current_endpoint(asking->model), refused);
-	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
-	                                          .text = span_str(text),
-	                                          .attempt = asking->requests + 1 });
+	report_again(asking, &text);
 }
 
 /* The provider refuses an image or a document, maybe: what is new is left out, and if that was
@@ -322,22 +408,36 @@ static void ask_without(struct asking *asking, refusable_set refused, const stru
 static bool ask_without_media(struct asking *asking, struct err *err)
 {
 	struct media_memory *media = &asking->model->media;
-	_cleanup_free_ char *text = NULL;
+	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(err->message) + 512);
 
 	if (err->code != ERR_INVALID_ARGUMENT)
 		return false;
 	if (!media->trial)
 		asking->media_error = *err;
 	if (media_try_without(media, asking->request.contents, span_str(err->message))) {
-		text = mem_printf("%s Asked again without the media that are new.", err->message);
-		emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
-		                                          .text = span_str(text),
-		                                          .attempt = asking->requests + 1 });
+		fault_say_without(&text, err->message, "the media that are new");
+		report_again(asking, &text);
 		return true;
 	}
 	if (media->trial)
 		*err = asking->media_error;
 	return false;
+}
+
+/* The provider refuses a tool: the prompt goes on without it. */
+static bool ask_without_tools(struct asking *asking, const struct attempt *attempt,
+                              const struct err *why)
+{
+	_cleanup_free_ char *text = mem_printf("%s Asked again without the tool that it refuses.",
+	                                       why->message);
+
+	if (!stream_settle_tools(current_endpoint(asking->model), &asking->request, attempt,
+	                         &asking->requests))
+		return false;
+	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+	                                          .text = span_str(text),
+	                                          .attempt = asking->requests + 1 });
+	return true;
 }
 
 static void settle_media(struct asking *asking, bool answered)
@@ -355,6 +455,7 @@ static void settle_media(struct asking *asking, bool answered)
 /* After a failed attempt: waits, switches, or gives up with a better sentence. */
 static bool prepare_next(struct asking *asking, const struct attempt *attempt, struct err *err)
 {
+	_cleanup_buf_ struct buf sentence = BUF_INIT(sizeof(err->message) + 64);
 	unsigned delay_ms = 0;
 	enum retry_step step;
 	struct err said = *err;
@@ -365,12 +466,16 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 		ask_without(asking, attempt->refused, err);
 		return true;
 	}
-	if (ask_without_media(asking, err))
+	if (attempt->blame == TOOL_BLAME_POSSIBLE && ask_without_media(asking, err))
+		return true;
+	if (attempt->blame != TOOL_BLAME_NONE && ask_without_tools(asking, attempt, err))
+		return true;
+	if (attempt->blame != TOOL_BLAME_POSSIBLE && ask_without_media(asking, err))
 		return true;
 	said = *err;
 	step = stream_retry_after(&asking->retry, attempt, &delay_ms);
 	if (step == RETRY_SWITCH) {
-		go_to_fallback(asking, err);
+		go_to_fallback(asking, attempt, err);
 		return true;
 	}
 	if (step == RETRY_NEVER) {
@@ -383,8 +488,10 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 		name_first_cause(asking->model, err);
 		return false;
 	}
+	fault_say_retry(&sentence, err->message, delay_ms);
 	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
 	                                          .text = span_str(err->message),
+	                                          .sentence = buf_view(&sentence),
 	                                          .delay_ms = delay_ms,
 	                                          .attempt = asking->requests + 1 });
 	return stream_retry_wait(delay_ms, asking->request.cancel) ||
@@ -402,6 +509,7 @@ bool model_stream(struct model *model, const struct model_request *request,
 	bool ok, goes_on = true;
 
 	asking.request.contents = json_incref(asking.contents);
+	return_to_rested(&asking);
 	stream_retry_init(&asking.retry, &current_endpoint(model)->options,
 	                  model->current + 1 < model->count);
 	do {

@@ -14,8 +14,9 @@
  *
  * model_stream retries (stream.h): connection trouble, overload, mid-stream breaks, empty and
  * malformed replies, with jitter and with the delays that servers name; it falls back along
- * options->fallbacks when quota is used up.  What had been published of a reply that broke is taken
- * back by MODEL_RESTART.
+ * options->fallbacks when quota is used up, and goes back when the time that the server named (or
+ * five minutes of overload, an hour of quota) is over.  What had been published of a reply that
+ * broke is taken back by MODEL_RESTART.
  *
  * To add a provider: a row in endpoint.c's table of formats and one file with its functions
  * (provider.h).
@@ -77,6 +78,9 @@ struct model_options {
 	const char *learnt_file;     /* NULL, or where it is remembered what this endpoint refuses
 	                              * (config/home.h) */
 	const struct model_options *const *fallbacks; /* NULL-terminated, or NULL; in this order */
+	/* What time it is, in milliseconds since some moment, for when a model is asked again;
+	 * NULL: clock_monotonic_ms. Of the first model. */
+	uint64_t (*now_ms)(void);
 	/* Told of each request that goes out and each answer's status: for logs. No keys. May be
 	 * NULL. */
 	void (*trace)(void *data, const char *line);
@@ -155,18 +159,23 @@ enum model_event_kind {
 	MODEL_WAITING,  /* nothing of the reply has come for waited_ms; text: a sentence. delay_ms:
 	                 * the longest that is waited. Told after 15, 30, 60, 120 s and so on */
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why;
-	                 * delay_ms */
+	                 * delay_ms; sentence: both. Without one, MODEL_SWITCHED follows */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
 	                 * refused them, and the caller keeps them out of the conversation
-	                 * (media_without in media.h) */
+	                 * (media_without in media.h).  With `subject`: the name of a tool that the
+	                 * provider does not accept; it is left out of requests from now on */
 	MODEL_NOTE,     /* text: a sentence about the reply, for the user */
-	MODEL_SWITCHED, /* another model answers from now on. text: its "provider/name"; reason
-	                 * in subject */
+	MODEL_SWITCHED, /* another model answers from now on: one that takes over (MODEL_RESTART
+	                 * comes before it), or the first again, when its time is over. text: its
+	                 * "provider/name"; subject: why, empty for the first; sentence */
 };
 
 struct model_event {
 	enum model_event_kind kind;
 	struct span text, subject;
+	struct span sentence;    /* what a user is told, whole; may be empty */
+	struct span from;        /* MODEL_SWITCHED: the model that answered before */
+	int64_t until;           /* and when it is asked again, seconds since 1970; 0: it is back */
 	const json_t *call;
 	const json_t *media;     /* MODEL_LEFT_OUT: {KEY: SENTENCE}, or NULL */
 	const struct model_usage *usage;

@@ -13,7 +13,7 @@
 #include "base/span.h"
 
 /* Members of a call's part that are no provider's: a sentence for the call's result about what was
- * repaired in its arguments, and one in the place of its result, for arguments that nobody can
+ * repaired in its arguments, and one in the place of its result, for arguments that cannot be
  * read. */
 #define PART_REPAIRED "repaired"
 #define PART_UNREADABLE "unreadable"

@@ -93,6 +93,8 @@ struct provider_format {
 	/* The tokens in the answer to a count_only request; NULL: this provider has no counter. */
 	bool (*count)(struct span body, uint64_t *ret, struct err *err);
 	uint64_t (*context_tokens)(const char *model_name); /* 0: not known */
+	/* Whether a part of this type, which is no image, can be sent. NULL: any can. */
+	bool (*takes_media)(const struct model_options *options, struct span type);
 	/* NULL: MODEL_LOADS_NOTHING, and `build` never sees a "deferred" tool. */
 	enum model_loading (*loading)(const struct model_options *options);
 	/* What the provider itself says of its models: a GET, and what is in its answer (0:

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/parameters.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/tool_fit.h"
 
 /* Formats (provider.h), as bits. */
 enum { CHAT = 1, RESPONSES = 2, ANTHROPIC = 4, GEMINI = 8, OPENAI = CHAT | RESPONSES };
@@ -354,6 +357,114 @@ refusable_set refusable_refused(struct span answer, refusable_set sent)
 		if ((sent >> i & 1) && is_named(&rows[i], text))
 			return (refusable_set)1 << i;
 	return 0;
+}
+
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+/* The names of a request's tools, in the order in which refusals count them. */
+static json_t *declared_names(const json_t *body)
+{
+	json_t *names = json_array(), *tool, *inner;
+	size_t i, j;
+
+	json_array_foreach(json_object_get(body, "tools"), i, tool) {
+		const json_t *function = json_object_get(tool, "function");
+		json_t *name = json_object_get(function ? function : tool, "name");
+		const json_t *several = json_object_get(tool, "functionDeclarations");
+
+		json_array_foreach(several, j, inner)
+			json_array_append(names, json_object_get(inner, "name"));
+		if (!several)
+			json_array_append(names, name ? name : json_null());
+	}
+	return names;
+}
+
+/* The number behind a word: "tools[5]", "tools.5.custom", "tools/5"; -1: there is none.  What is
+ * within a message ("input[3].tools[0]") is not among the tools of the request. */
+static long index_after(struct span text, const char *word)
+{
+	const size_t len = strlen(word);
+	const char *at = text.data, *end = text.data + text.len;
+
+	while (at && (at = memmem(at, (size_t)(end - at), word, len))) {
+		struct span before = span_of(text.data, (size_t)(at - text.data));
+		struct span digits = span_skip(span_of(at, (size_t)(end - at)), len + 1);
+		bool inside = word[0] == 't' && span_ends(before, SPAN("]."));
+
+		if (!inside && at + len < end && strchr("[./", at[len]) && span_digits(digits) &&
+		    span_digits(digits) < 6)
+			return strtol(digits.data, NULL, 10);
+		at += len;
+	}
+	return -1;
+}
+
+/* Whether the text has the name as one: in quotation marks, or as a word that is no everyday
+ * one. */
+static bool names_tool(struct span text, const char *name)
+{
+	static const char marks[] = "'\"`";
+	const bool rare = strlen(name) >= 8 && strpbrk(name, "_-.0123456789");
+
+	for (const char *mark = marks; *mark; mark++) {
+		char quoted[256];
+
+		snprintf(quoted, sizeof(quoted), "%c%.200s%c", *mark, name, *mark);
+		if (has_phrase(text, quoted, false))
+			return true;
+	}
+	return rare && has_phrase(text, name, true);
+}
+
+static const char *blamed_name(const json_t *names, struct span text)
+{
+	static const char *const counted[] = { "function_declarations", "functionDeclarations",
+	                                       "tools" };
+	const json_t *name;
+	long index = -1;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(counted) && index < 0; i++)
+		index = index_after(text, counted[i]);
+	if (index >= 0 && json_string_value(json_array_get(names, (size_t)index)))
+		return json_string_value(json_array_get(names, (size_t)index));
+	json_array_foreach(names, i, name)
+		if (json_is_string(name) && names_tool(text, json_string_value(name)))
+			return json_string_value(name);
+	return NULL;
+}
+
+enum tool_blame tool_fit_blame(const json_t *body, struct span answer, char **ret_name)
+{
+	static const char *const about[] = { "tool", "function", "schema", "declaration",
+	                                     "parameters", "properties" };
+	static const char *const nothing[] = { "invalid argument", "bad request",
+	                                       "invalid request", "invalid_argument" };
+	/* The model takes no tools at all. */
+	static const char *const none[] = { "support tool", "support function", "tool use",
+	                                    "tool calling", "function calling" };
+	_cleanup_buf_ struct buf out = BUF_INIT(8 * ANSWER_BYTES);
+	json_auto_t *names = declared_names(body), *value = answer_value(answer);
+	enum tool_blame blame = TOOL_BLAME_NONE;
+	const char *name;
+
+	*ret_name = NULL;
+	if (!json_array_size(names))
+		return blame;
+	gather_strings(value, &out, ANSWER_DEPTH, '\n');
+	for (size_t i = 0; i < ARRAY_LEN(nothing); i++)
+		if (has_phrase(buf_view(&out), nothing[i], false))
+			blame = TOOL_BLAME_POSSIBLE;
+	for (size_t i = 0; i < ARRAY_LEN(about); i++)
+		if (has_phrase(buf_view(&out), about[i], false))
+			blame = TOOL_BLAME_SOME;
+	for (size_t i = 0; i < ARRAY_LEN(none); i++)
+		if (has_phrase(buf_view(&out), none[i], false))
+			blame = TOOL_BLAME_NONE;
+	name = blame == TOOL_BLAME_SOME ? blamed_name(names, buf_view(&out)) : NULL;
+	*ret_name = mem_strdup(name);
+	return name ? TOOL_BLAME_NAMED : blame;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -360,6 +360,8 @@ void sink_call(struct reply_sink *sink, json_t *part)
 		json_object_set_new(call, "id", new_call_id());
 	if (!json_is_object(json_object_get(call, "args")))
 		json_object_set_new(call, "args", json_object());
+	if (sink->fit)
+		tool_fit_call(sink->fit, call);
 	sink->calls++;
 	content_add(sink->content, part);
 }

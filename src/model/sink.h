@@ -31,6 +31,7 @@
 #include "base/span.h"
 #include "model/model.h"
 #include "model/provider.h"
+#include "model/tool_fit.h"
 
 /* ---- grounding --------------------------------------------------------------- */
 
@@ -120,6 +121,8 @@ struct reply_sink {
 	const json_t *tools;   /* of the request; borrowed, or NULL */
 	struct tagged tagged;  /* what of the text may be a thought or calls */
 	bool tagging;          /* it is being fed or ended */
+	const struct tool_fit *fit; /* of the request; borrowed, or NULL: calls are as the tools
+	                             * have them */
 	bool lone;             /* halves of surrogate pairs may stand in what comes (json_whole) */
 	struct buf held;       /* half a pair at the end of the last piece */
 	size_t bytes;          /* text and arguments so far */

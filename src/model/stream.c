@@ -172,6 +172,7 @@ struct transfer {
 	bool enough;            /* and it was */
 	enum wire_trouble trouble;
 	refusable_set sent;     /* of an answer that refuses the request: what it had */
+	json_t *refused;        /* and all of it; owned, or NULL */
 	struct err err;
 };
 
@@ -309,16 +310,23 @@ static bool note_shape(struct transfer *transfer, struct span bytes)
  * platform.claude.com/docs/en/api/rate-limits; openrouter.ai/docs/api-reference/limits. */
 static const struct {
 	const char *limit, *remaining;
+	const char *reset; /* a duration, a moment (RFC 3339), seconds or milliseconds since 1970 */
 } quota_fields[] = {
-	{ "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests" },
-	{ "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens" },
-	{ "x-ratelimit-limit", "x-ratelimit-remaining" },
-	{ "anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining" },
-	{ "anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining" },
+	{ "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
+	  "x-ratelimit-reset-requests" },
+	{ "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens",
+	  "x-ratelimit-reset-tokens" },
+	{ "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset" },
+	{ "anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining",
+	  "anthropic-ratelimit-requests-reset" },
+	{ "anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining",
+	  "anthropic-ratelimit-tokens-reset" },
 	{ "anthropic-ratelimit-input-tokens-limit",
-	  "anthropic-ratelimit-input-tokens-remaining" },
+	  "anthropic-ratelimit-input-tokens-remaining",
+	  "anthropic-ratelimit-input-tokens-reset" },
 	{ "anthropic-ratelimit-output-tokens-limit",
-	  "anthropic-ratelimit-output-tokens-remaining" },
+	  "anthropic-ratelimit-output-tokens-remaining",
+	  "anthropic-ratelimit-output-tokens-reset" },
 };
 
 /* A field that is one decimal number below 10^15; false: it is not there, or something else. */
@@ -349,6 +357,43 @@ static void read_quota(struct span headers, struct model_quota *ret)
 		if (!ret->known || left < ret->left)
 			*ret = (struct model_quota){ .known = true, .left = left };
 	}
+}
+
+/* Seconds until the moment or for the time that a field names; below 0: it names none. */
+static double reset_seconds(struct span headers, const char *name)
+{
+	enum { EPOCH_S = 1000000000 };
+	const struct span text = span_trim(http_field(headers, name));
+	_cleanup_free_ char *word = mem_dup(text.len ? text.data : "", text.len);
+	struct tm moment = { 0 };
+	uint64_t number;
+
+	if (quota_number(headers, name, &number)) {
+		const double value = number / EPOCH_S >= 1000 ? (double)number / 1000 :
+		                                                (double)number;
+
+		return value < EPOCH_S ? value : value - (double)time(NULL);
+	}
+	if (strptime(word, "%Y-%m-%dT%H:%M:%S", &moment))
+		return (double)(timegm(&moment) - time(NULL));
+	return fault_duration(text);
+}
+
+/* The longest time until a limit that is used up is renewed; below 0: no field says so. */
+static double quota_reset(struct span headers)
+{
+	double longest = -1;
+	uint64_t remaining;
+
+	for (size_t i = 0; i < ARRAY_LEN(quota_fields); i++) {
+		double seconds;
+
+		if (!quota_number(headers, quota_fields[i].remaining, &remaining) || remaining)
+			continue;
+		seconds = reset_seconds(headers, quota_fields[i].reset);
+		longest = seconds > longest ? seconds : longest;
+	}
+	return longest;
 }
 
 static bool transfer_on_head(void *data, int status, struct span headers)
@@ -451,6 +496,18 @@ static bool transfer_broke(const struct endpoint *endpoint, struct transfer *tra
 	return false;
 }
 
+/* What of the request it was: a parameter, a tool. */
+static void find_cause(const struct transfer *transfer, struct attempt *ret)
+{
+	_cleanup_free_ char *tool = NULL;
+
+	ret->refused = refusable_refused(buf_view(&transfer->body), transfer->sent);
+	if (ret->refused)
+		return;
+	ret->blame = tool_fit_blame(transfer->refused, buf_view(&transfer->body), &tool);
+	snprintf(ret->tool, sizeof(ret->tool), "%s", tool ? tool : "");
+}
+
 /* The server said no, or something that is no answer. */
 static bool read_refusal(const struct endpoint *endpoint, struct transfer *transfer,
                          struct attempt *ret, struct err *err)
@@ -462,8 +519,10 @@ static bool read_refusal(const struct endpoint *endpoint, struct transfer *trans
 		ret->trouble = endpoint->format->error(transfer->status, value, &ret->delay_s, err);
 		if (after > ret->delay_s)
 			ret->delay_s = after;
+		if (ret->delay_s < 0 && transfer->status == 429)
+			ret->delay_s = quota_reset(buf_view(&transfer->headers));
 		if (err->code == ERR_INVALID_ARGUMENT)
-			ret->refused = refusable_refused(buf_view(&transfer->body), transfer->sent);
+			find_cause(transfer, ret);
 	} else {
 		ret->trouble = fault_set_status(transfer->status, SPAN("It leads elsewhere; the "
 		                           "address of the model has to be the final one."), err);
@@ -609,17 +668,13 @@ static bool build_request(const struct endpoint *endpoint, const struct model_re
 }
 
 /* What the request had that may be refused. Only a refusal pays for looking. */
-static refusable_set sent_in(const struct wire_request *wire)
+static void keep_sent(const struct wire_request *wire, struct transfer *transfer)
 {
 	struct err ignored = ERR_INIT;
-	refusable_set found;
-	json_t *body;
 
-	if (!json_parse(buf_view(&wire->body), &body, &ignored))
-		return 0;
-	found = refusable_in(wire->format, body);
-	json_decref(body);
-	return found & ~wire->without;
+	if (!json_parse(buf_view(&wire->body), &transfer->refused, &ignored))
+		return;
+	transfer->sent = refusable_in(wire->format, transfer->refused) & ~wire->without;
 }
 
 static bool transfer_send(struct endpoint *endpoint, const struct model_request *request,
@@ -654,7 +709,7 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 		if (!ok)
 			endpoint_trace(endpoint, "%s: %s", endpoint->id, err->message);
 		if (transfer->status == 400 || transfer->status == 422)
-			transfer->sent = sent_in(&wire);
+			keep_sent(&wire, transfer);
 	}
 	wire_request_release(&wire);
 	return ok;
@@ -680,6 +735,7 @@ static void transfer_release(struct transfer *transfer)
 	sse_reader_release(&transfer->sse);
 	buf_release(&transfer->headers);
 	buf_release(&transfer->body);
+	json_decref(transfer->refused);
 }
 
 /* The reader's last word, and what the reply is worth. */
@@ -725,11 +781,35 @@ static bool answer_without_http(struct endpoint *endpoint, const struct model_re
 	return false;
 }
 
+/* Says once which tools are not sent. */
+static void tell_left_out(struct endpoint *endpoint, const struct tool_fit *fit,
+                          const struct reply_sink *sink)
+{
+	const char *name;
+	json_t *key;
+
+	json_object_foreach(fit->gone, name, key) {
+		_cleanup_free_ char *text = NULL;
+
+		if (!endpoint->told_tools)
+			endpoint->told_tools = json_object();
+		if (!sink->event || json_object_get(endpoint->told_tools, name))
+			continue;
+		json_object_set_new_nocheck(endpoint->told_tools, name, json_true());
+		text = mem_printf("%s does not accept the declaration of the tool %s, which is "
+		                  "left out of requests to it.", endpoint->id, name);
+		sink->event(sink->data, &(struct model_event){ .kind = MODEL_LEFT_OUT,
+		                                               .text = span_str(text),
+		                                               .subject = span_str(name) });
+	}
+}
+
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
 	double begun = precise_ms();
 	struct transfer transfer;
+	struct tool_fit fit;
 	bool ok;
 
 	*ret = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
@@ -738,13 +818,16 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		ret->ms = precise_ms() - begun;
 		return ok;
 	}
+	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
+	tell_left_out(endpoint, &fit, sink);
 	transfer_init(&transfer, endpoint);
 	sink->loader = wire_loader(request->tools);
 	sink->tools = request->tools;
+	sink->fit = &fit;
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
 	transfer.stop = request->enough;
-	ok = transfer_send(endpoint, request, false, &transfer, err);
+	ok = transfer_send(endpoint, &fit.request, false, &transfer, err);
 	if (!ok && endpoint->client && !transfer.enough)
 		transfer_broke(endpoint, &transfer, ret, err);
 	ret->connected |= ok || transfer.enough;
@@ -757,6 +840,8 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	read_quota(buf_view(&transfer.headers), &sink->quota);
 	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);
+	sink->fit = NULL;
+	tool_fit_release(&fit);
 	ret->ms = precise_ms() - begun;
 	return ok;
 }
@@ -765,6 +850,7 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
                   bool *exact, struct attempt *attempt, struct err *err)
 {
 	struct transfer transfer;
+	struct tool_fit fit;
 	bool ok;
 
 	*attempt = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
@@ -773,8 +859,10 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
 		return endpoint->format->answer_count(endpoint->state, request, ret, exact, err);
 	if (!endpoint->format->count)
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s cannot count tokens.", endpoint->id);
+	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
 	transfer_init(&transfer, endpoint);
-	ok = transfer_send(endpoint, request, true, &transfer, err);
+	ok = transfer_send(endpoint, &fit.request, true, &transfer, err);
+	tool_fit_release(&fit);
 	if (!ok && endpoint->client)
 		transfer_broke(endpoint, &transfer, attempt, err);
 	if (ok && transfer.status / 100 != 2)

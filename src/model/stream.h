@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "model/provider.h"
 #include "model/sink.h"
+#include "model/tool_fit.h"
 #include "net/http/client.h"
 
 /* ---- endpoints --------------------------------------------------------------- */
@@ -29,6 +30,11 @@ struct endpoint {
 	bool recalled;                        /* what the home remembers was read */
 	uint64_t learnt_context;              /* tokens, by the provider's own word; 0: not known */
 	bool asked_limits;                    /* it was asked for that word */
+	json_t *refused_tools;                /* {KEY: until (or true, for this session)} of tools
+	                                       * that are not sent (tool_fit.h); or NULL. Owned */
+	json_t *told_tools;                   /* {NAME: true}: said to be left out; or NULL.
+	                                       * Owned */
+	unsigned tools_refused;               /* one by one, since the last reply */
 };
 
 /* INVALID_ARGUMENT: see model_open; and what the format's `open` says. */
@@ -40,6 +46,8 @@ void endpoint_recall(struct endpoint *endpoint);
 /* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a
  * while. */
 void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
+/* The tool with this key is not sent any more; `lasting`: the home remembers that, too. */
+void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool lasting);
 /* Asks the provider for the model's limits, once (endpoint.c), unless cancelled. */
 void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel);
 /* By the options, by the provider's own word, by the format, or the least that its provider's
@@ -56,6 +64,8 @@ struct attempt {
 	bool silent;     /* and nothing came for as long as it may */
 	bool empty;      /* the answer was whole, and there was nothing in it */
 	refusable_set refused; /* the parameter that the answer refuses, one; 0: none */
+	enum tool_blame blame; /* of a refusal without such a parameter */
+	char tool[68];   /* that it names, as it was sent; "": none */
 	double delay_s;  /* what the server asks for; below 0: nothing */
 	double ms;       /* from request to end */
 };
@@ -63,6 +73,12 @@ struct attempt {
 /* Sends the request and reads the answer into `sink`.  False: *ret says how, *err why. */
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err);
+
+/* After a refusal that is about tools, or may be: finds them (tool_refusal.c), and leaves them out
+ * of all later requests.  *requests grows by those that were needed to find out.  False: nothing
+ * was left out, the refusal is about something else. */
+bool stream_settle_tools(struct endpoint *endpoint, const struct model_request *request,
+                         const struct attempt *attempt, unsigned *requests);
 
 /* The provider's counter. False with INVALID_ARGUMENT: it has none. */
 bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,

@@ -287,6 +287,12 @@ json_t *wire_data_url(const struct wire_media *media)
 	return json_text(buf_view(&url));
 }
 
+bool wire_takes_pdf(const struct model_options *options, struct span type)
+{
+	(void)options;
+	return span_eq(type, SPAN("application/pdf"));
+}
+
 json_t *wire_media_note(const struct wire_media *media)
 {
 	_cleanup_buf_ struct buf note = BUF_INIT(512);

@@ -76,6 +76,8 @@ struct wire_media {
 bool wire_media(const json_t *part, struct wire_media *ret);
 /* "data:TYPE;base64,DATA", a new string. */
 json_t *wire_data_url(const struct wire_media *media);
+/* For formats whose only media besides images are PDF. */
+bool wire_takes_pdf(const struct model_options *options, struct span type);
 /* What is said in place of media that the provider does not take. */
 json_t *wire_media_note(const struct wire_media *media);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How two lines differ, for a message: both are shown, and what the kind of difference is. */
+/* How two lines differ, for a message: both are shown, and what kind of difference it is. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,89 +9,8 @@
 /* Bytes of a line in a message, and of those before the difference. */
 enum { SHOWN_MAX = 160, SHOWN_BEFORE = 60 };
 
-/* ---- Unicode normalization -------------------------------------------------------- */
-
-/* Ranges of characters that join the one before them: what a decomposed text (NFD) has in place
- * of composed letters. */
-static const struct {
-	uint32_t first, last;
-} joining[] = {
-	{ 0x0300, 0x036F }, /* combining diacritical marks */
-	{ 0x1100, 0x11FF }, /* Hangul jamo */
-	{ 0x1AB0, 0x1AFF }, { 0x1DC0, 0x1DFF }, { 0x20D0, 0x20FF },
-	{ 0x3099, 0x309A }, /* voicing marks of kana */
-	{ 0xFE20, 0xFE2F },
-};
-
-static bool is_joining(uint32_t code)
-{
-	for (size_t i = 0; i < ARRAY_LEN(joining); i++)
-		if (code >= joining[i].first && code <= joining[i].last)
-			return true;
-	return false;
-}
-
-/* Appends the text without its letters that are not ASCII, composed or not; returns how many marks
- * there were. */
-static size_t without_letters(struct span text, struct buf *out)
-{
-	struct utf8_char c;
-	size_t marks = 0, letter = 0;
-
-	while (utf8_next(&text, &c)) {
-		if (c.bytes.len == 1) {
-			letter = out->len;
-			buf_span(out, c.bytes);
-		} else if (is_joining(c.code)) {
-			marks++;
-			if (out->len > letter)
-				out->len = letter;
-		} else {
-			letter = out->len;
-		}
-	}
-	return marks;
-}
-
-/* Whether all that differs is that one line has combining marks where the other has letters. */
-static bool differ_in_marks(struct span one, struct span other)
-{
-	_cleanup_buf_ struct buf first = BUF_INIT(one.len + 1), second = BUF_INIT(other.len + 1);
-	size_t marks = without_letters(one, &first);
-
-	return marks != without_letters(other, &second) &&
-	       span_eq(buf_view(&first), buf_view(&second));
-}
-
-/* ---- one level of escapes --------------------------------------------------------- */
-
-size_t difference_unescape(struct span text, struct buf *out)
-{
-	static const char escapes[] = "n\nt\tr\r\"\"''\\\\//";
-	size_t count = 0;
-
-	for (size_t i = 0; i < text.len; i++) {
-		const char *found = NULL;
-
-		for (const char *row = escapes; text.data[i] == '\\' && i + 1 < text.len && *row;
-		     row += 2)
-			if (*row == text.data[i + 1])
-				found = row + 1;
-		if (found) {
-			i++;
-			count++;
-		}
-		buf_char(out, found ? *found : text.data[i]);
-	}
-	return count;
-}
-
-static bool differ_in_escapes(struct span file, struct span given)
-{
-	_cleanup_buf_ struct buf plain = BUF_INIT(given.len + 1);
-
-	return difference_unescape(given, &plain) && span_eq(buf_view(&plain), file);
-}
+/* Bytes of a line in a result. */
+enum { PART_MAX = 400 };
 
 /* ---- lines that are not the file's ------------------------------------------------ */
 
@@ -194,48 +113,56 @@ static void show_one(struct span line, size_t from, enum closeness closeness, st
 		buf_str(out, "...");
 }
 
-static enum closeness closeness_of(struct span one, struct span other)
+static enum closeness closeness_of(enum patch_difference kind)
 {
-	_cleanup_buf_ struct buf first = BUF_INIT(one.len * 3 + 1);
-	_cleanup_buf_ struct buf second = BUF_INIT(other.len * 3 + 1);
-
-	if (span_eq(fold_line(FOLD_LOOKALIKE_DROP, one, &first),
-	            fold_line(FOLD_LOOKALIKE_DROP, other, &second)))
-		return SHOW_LOOKALIKES;
-	return differ_in_marks(one, other) ? SHOW_LETTERS : SHOW_PLAIN;
+	if (kind == PATCH_DIFFERS_NORMALIZATION)
+		return SHOW_LETTERS;
+	return kind >= PATCH_DIFFERS_BOM && kind <= PATCH_DIFFERS_LOOKALIKE ?
+	               SHOW_LOOKALIKES : SHOW_PLAIN;
 }
 
-/* Both cut to a readable length from about where they differ. */
-static void show_both(struct span one, struct span other, enum closeness closeness,
-                      struct buf *ret_one, struct buf *ret_other)
+static size_t count_characters(struct span text)
 {
-	size_t from = common_head(one, other);
+	struct utf8_char c;
+	size_t count = 0;
 
-	from = from > SHOWN_BEFORE && (one.len > SHOWN_MAX || other.len > SHOWN_MAX) ?
-	               from - SHOWN_BEFORE : 0;
-	while (from && (one.data[from] & 0xC0) == 0x80)
-		from--;
-	show_one(one, from, closeness, ret_one);
-	show_one(other, from, closeness, ret_other);
+	while (utf8_next(&text, &c))
+		count++;
+	return count;
 }
 
-void difference_say(size_t line, struct span body, struct span given, const char *who,
+/* What a result carries of a line: long ones in part, from the byte `from` on. */
+static char *line_part(struct span line, size_t from)
+{
+	struct span part = line.len > PART_MAX ? utf8_head(span_skip(line, from), PART_MAX) : line;
+
+	return mem_dup(part.data, part.len);
+}
+
+void difference_say(const struct line_piece *piece, struct span given, const char *who,
                     struct patch_failure *failure, struct buf *out)
 {
 	_cleanup_buf_ struct buf file = BUF_INIT(4096), other = BUF_INIT(4096);
-	enum closeness closeness = closeness_of(body, given);
+	struct span body = piece->text;
+	enum patch_difference kind = patch_difference(body, given);
+	enum closeness closeness = closeness_of(kind);
+	bool cut = body.len > SHOWN_MAX || given.len > SHOWN_MAX;
+	size_t head = common_head(body, given);
+	size_t from = head > SHOWN_BEFORE && cut ? head - SHOWN_BEFORE : 0;
 
-	failure->expected = mem_dup(given.data, given.len);
-	failure->found = mem_dup(body.data, body.len);
-	failure->found_line = line;
-	show_both(body, given, closeness, &file, &other);
-	buf_printf(out, " First difference: line %zu of the file is `%.*s`, %s has `%.*s`", line,
-	           (int)file.len, file.data ? file.data : "", who, (int)other.len,
-	           other.data ? other.data : "");
-	if (closeness == SHOW_LETTERS)
-		buf_str(out, " (the same text in another Unicode normalization, or with other "
-		             "accents)");
-	else if (differ_in_escapes(body, given))
-		buf_printf(out, " (%s has one level of backslash escapes too many)", who);
+	while (from && (body.data[from] & 0xC0) == 0x80)
+		from--;
+	failure->expected = line_part(given, from);
+	failure->found = line_part(body, from);
+	failure->found_line = piece->line;
+	show_one(body, from, closeness, &file);
+	show_one(given, from, closeness, &other);
+	buf_printf(out, " First difference: line %zu", piece->line);
+	if (cut || piece->column)
+		buf_printf(out, ", column %zu,", (piece->column ? piece->column : 1) +
+		           count_characters(span_head(body, head)));
+	buf_printf(out, " of the file is `%.*s`, %s has `%.*s`", (int)file.len,
+	           file.data ? file.data : "", who, (int)other.len, other.data ? other.data : "");
+	patch_difference_say(kind, who, out);
 	buf_char(out, '.');
 }

@@ -7,8 +7,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-/* Places that are named, and the last lines of a text that may be a footer. */
-enum { NEAREST_NAMED = 3, FOOTER_LINES = 8 };
+/* Places that are named; the last lines of a text that may be a footer; bytes of a line of the file
+ * that are shown behind a text that ends within it. */
+enum { NEAREST_NAMED = 3, FOOTER_LINES = 8, SHOWN_BEHIND = 32 };
 
 void patch_failure_release(struct patch_failure *failure)
 {
@@ -109,7 +110,9 @@ static bool say_nearest(const struct lines *base, const struct lines *wanted,
 	const char *kind;
 
 	*ret_differs = wanted->count;
-	if (!count)
+	/* A long line that begins alike says nothing of what is within it. */
+	if (!count || (!asker->tolerant && !near->similar &&
+	               lines_at(base, near->line).len > LIKENESS_BYTES))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		failure->candidates[i] =
@@ -125,9 +128,13 @@ static bool say_nearest(const struct lines *base, const struct lines *wanted,
 		failure->expected = mem_dup(line.data, line.len);
 		buf_printf(out, " The file ends before line %zu of %s.", first + 1, asker->who);
 	} else if (first < wanted->count) {
-		difference_say(near->line + first + 1,
-		               line_body(lines_at(base, near->line + first)),
-		               line_body(lines_at(wanted, first)), asker->who, failure, out);
+		const struct line_piece piece = {
+			.line = near->line + first + 1,
+			.text = line_body(lines_at(base, near->line + first)),
+		};
+
+		difference_say(&piece, line_body(lines_at(wanted, first)), asker->who, failure,
+		               out);
 	}
 	say_cause(base, wanted, near, asker, out);
 	*ret_differs = first;
@@ -141,13 +148,80 @@ static bool say_escapes(const struct lines *file, struct span text, struct buf *
 	const char *found;
 	size_t line = 1;
 
-	if (!difference_unescape(text, &plain) || !plain.len || file->text.len < plain.len ||
+	if (!difference_kind_unescape(text, &plain) || !plain.len || file->text.len < plain.len ||
 	    !(found = memmem(file->text.data, file->text.len, plain.data, plain.len)))
 		return false;
 	while (line < file->count && file->text.data + file->starts[line] <= found)
 		line++;
 	buf_printf(out, " The text has one level of backslash escapes too many: without it, it "
 	                "stands at line %zu.", line);
+	return true;
+}
+
+/* In code points, from 1. */
+static size_t explain_column(const struct lines *lines, size_t line, size_t offset)
+{
+	struct span head = span_head(lines_at(lines, line), offset - lines->starts[line]);
+	size_t column = 1;
+	struct utf8_char c;
+
+	while (utf8_next(&head, &c))
+		column++;
+	return column;
+}
+
+static size_t line_at_offset(const struct lines *lines, size_t offset)
+{
+	size_t low = 0, high = lines->count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lines->starts[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The rest of the line that the byte at `at` is in. */
+static struct span rest_of_line(struct span text, size_t at)
+{
+	struct span rest = span_skip(text, at), line;
+
+	return line_next(&rest, &line) ? line_body(line) : span_of("", 0);
+}
+
+/* The same for a text that begins or ends within lines. */
+static bool say_nearest_text(const struct lines *file, struct span text,
+                             struct patch_failure *failure, struct buf *out)
+{
+	struct line_piece piece;
+	struct span given;
+	size_t at, same = 0, line, from;
+
+	if (!nearest_text_find(file->text, text, &at))
+		return false;
+	while (same < text.len && at + same < file->text.len &&
+	       file->text.data[at + same] == text.data[same])
+		same++;
+	line = line_at_offset(file, at + same < file->text.len ? at + same : file->text.len - 1);
+	/* From where both have the same line, or the text begins. */
+	from = file->starts[line] > at ? file->starts[line] - at : 0;
+	given = rest_of_line(text, from);
+	piece = (struct line_piece){
+		.line = line + 1,
+		.column = explain_column(file, line, at + from),
+		.text = utf8_head(rest_of_line(file->text, at + from),
+		                  given.len + SHOWN_BEHIND),
+	};
+	failure->candidates[0] = (struct patch_candidate){ line + 1, 0 };
+	failure->candidate_count = failure->candidates_total = 1;
+	buf_printf(out, " The nearest place is line %zu, column %zu.",
+	           line_at_offset(file, at) + 1,
+	           explain_column(file, line_at_offset(file, at), at));
+	difference_say(&piece, given, "the text", failure, out);
 	return true;
 }
 
@@ -159,7 +233,8 @@ void patch_explain_absence(const struct lines *file, struct span old_text,
 	bool near;
 
 	lines_index(&wanted, old_text);
-	near = say_nearest(file, &wanted, &of_text, failure, out, &differs);
+	near = say_nearest(file, &wanted, &of_text, failure, out, &differs) ||
+	       say_nearest_text(file, old_text, failure, out);
 	if (!say_escapes(file, old_text, out) && !near)
 		buf_str(out, " Nothing in the file is like it.");
 }

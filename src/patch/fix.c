@@ -176,11 +176,12 @@ static void keep_final_cr(const struct fixer *f, size_t h)
 static bool say_difference(const struct fixer *f, const struct hunk_line *line, size_t base_line,
                            struct patch_failure *failure, struct buf *out)
 {
-	struct span body = line_body(lines_at(f->base, base_line));
+	const struct line_piece piece = { .line = base_line + 1,
+		                          .text = line_body(lines_at(f->base, base_line)) };
 
-	if (span_eq(body, line->text))
+	if (span_eq(piece.text, line->text))
 		return false;
-	difference_say(base_line + 1, body, line->text, "the diff", failure, out);
+	difference_say(&piece, line->text, "the diff", failure, out);
 	return true;
 }
 

@@ -153,7 +153,12 @@ struct keys {
 	size_t mask;
 	struct buf folded; /* folded texts, one after the other */
 	uint32_t count;
+	size_t longest;    /* of the texts */
 };
+
+/* White space, in bytes, that a line of the base may have beyond four bytes for each of the longest
+ * text's: a longer one is not looked at in a loose reading, for which it would be copied. */
+enum { SPACES_MAX = 1 << 16 };
 
 /* FNV-1a over words: collisions only cost a comparison. */
 uint64_t fold_hash(struct span text)
@@ -209,6 +214,7 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 			size_t start = keys->folded.len;
 
 			buf_span(&keys->folded, folded);
+			keys->longest = folded.len > keys->longest ? folded.len : keys->longest;
 			*slot = (struct key){ hash, span_of(keys->folded.data + start, folded.len),
 			                      ++keys->count };
 		}
@@ -223,8 +229,11 @@ static void number_base_lines(struct fold_index *index, const struct keys *keys,
 	struct buf scratch = BUF_INIT(LIMIT_FILE_BYTES);
 
 	for (size_t i = 0; i < base->count; i++) {
-		struct span text = fold_line(fold, line_body(lines_at(base, i)), &scratch);
+		struct span text = line_body(lines_at(base, i));
 
+		if (fold > FOLD_TRAILING && text.len > 4 * keys->longest + SPACES_MAX)
+			continue;
+		text = fold_line(fold, text, &scratch);
 		index->base_ids[i] = key_slot(keys, text, fold_hash(text))->id;
 	}
 	buf_release(&scratch);

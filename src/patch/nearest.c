@@ -12,6 +12,9 @@
  * with the whole text, and lines compared there (the places that are named are compared whole). */
 enum { WANTED_MAX = 1024, PLACES_MAX = 64, TRIES_MAX = 256, COMPARED_MAX = 1024 };
 
+/* Bytes of a longer line that are folded, beside what the wanted lines may be spelled with. */
+enum { FOLDED_MAX = 4096 };
+
 /* Lines less alike than this have nothing to do with each other. */
 enum { LIKENESS_MIN = 55 };
 
@@ -111,6 +114,7 @@ struct sought {
 
 struct search {
 	const struct lines *base, *wanted;
+	size_t longest; /* wanted line, in bytes */
 	struct buf folded;            /* the wanted lines, folded, one after the other */
 	struct span *lines;           /* owned; of `folded` */
 	struct sought sought[WANTED_MAX];
@@ -159,9 +163,15 @@ static void seek_line(struct search *search, size_t index)
 	}
 }
 
+/* A line of the base that is far longer than all wanted ones is none of them: its beginning is
+ * enough for likeness. */
 static struct span folded_line(struct search *search, const struct lines *lines, size_t i)
 {
-	return fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(lines, i)), &search->scratch);
+	struct span line = line_body(lines_at(lines, i));
+
+	if (lines == search->base && line.len > FOLDED_MAX + 4 * search->longest)
+		line = span_head(line, FOLDED_MAX + 4 * search->longest);
+	return fold_line(FOLD_LOOKALIKE_DROP, line, &search->scratch);
 }
 
 static struct search *search_new(const struct lines *base, const struct lines *wanted)
@@ -177,6 +187,9 @@ static struct search *search_new(const struct lines *base, const struct lines *w
 	search->best = LIKENESS_MIN - 1;
 	/* Folding never lengthens a line, so the buffer never moves. */
 	buf_reserve(&search->folded, wanted->text.len + 1);
+	for (size_t i = 0; i < wanted->count; i++)
+		if (lines_at(wanted, i).len > search->longest)
+			search->longest = lines_at(wanted, i).len;
 	for (size_t i = 0; i < wanted->count; i++) {
 		size_t start = search->folded.len;
 

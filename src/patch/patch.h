@@ -108,15 +108,36 @@ struct patch_failed_hunk {
 	size_t near_line; /* 1-based line of the nearest place; 0 if none */
 };
 
+/* The one thing in which two lines differ. */
+enum patch_difference {
+	PATCH_DIFFERS_OTHERWISE, /* in more than one of these, or in the text */
+	PATCH_DIFFERS_BOM,
+	PATCH_DIFFERS_TRAILING,
+	PATCH_DIFFERS_TABS,      /* tabs for spaces, or the contrary, as indentation */
+	PATCH_DIFFERS_DEPTH,
+	PATCH_DIFFERS_SPACE,
+	PATCH_DIFFERS_LOOKALIKE,
+	PATCH_DIFFERS_NORMALIZATION,
+	PATCH_DIFFERS_ESCAPES,   /* this and the next two: what the given line has too much */
+	PATCH_DIFFERS_NUMBER,
+	PATCH_DIFFERS_SIGN,
+	PATCH_DIFFERS_CASE,
+};
+
+/* Of a line of a file, and the one that was given for it; both without line end. */
+enum patch_difference patch_difference(struct span file, struct span given);
+/* "trailing_space"; NULL for OTHERWISE. */
+const char *patch_difference_name(enum patch_difference kind);
+
 /* What a model needs to try again. */
 struct patch_failure {
 	size_t hunk;          /* 1-based; 0 when the diff as a whole is wrong */
 	size_t hunk_count;    /* hunks in the diff */
 	size_t stated_line;   /* from the header, 0 when absent */
 	size_t diff_line;     /* 1-based line of the diff text where the trouble is; 0 unknown */
-	char *expected;       /* the first old line that differs, as the diff has it; NULL if
-	                       * none */
-	char *found;          /* the line the file has there; NULL if none */
+	char *expected;       /* the first old line that differs, as the diff has it; of a long
+	                       * line the part around the difference; NULL if none */
+	char *found;          /* what the file has there, likewise; NULL if none */
 	size_t found_line;    /* 1-based line of the base of `found`; 0 if none */
 	struct patch_candidate candidates[8];
 	size_t candidate_count;

@@ -413,6 +413,11 @@ struct nearest {
 size_t nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret,
                     size_t max);
 
+/* Where the text, in bytes, most pieces of the wanted one stand as they would if it began at *ret;
+ * for a text that begins or ends within lines.  False: nothing is near.  One pass over the text,
+ * and memory of a fixed size. */
+bool nearest_text_find(struct span text, struct span wanted, size_t *ret);
+
 /* How much lines have in common: Dice's coefficient over pairs of neighbouring bytes, from 0 to
  * 100, white space at their ends and what is beyond LIKENESS_BYTES aside.  A sketch says which
  * pairs a line has, roughly, so that most lines need no closer look. */
@@ -439,12 +444,22 @@ bool nearest_is_distinctive(struct span line);
 
 /* ---- how lines differ ------------------------------------------------------------- */
 
-/* Puts both lines into *failure, and appends a sentence: line `line` (1-based) of the file is the
- * first that differs; `who` has the other: "the diff", "the text".  Both are shown from about where
- * they differ; control characters are escapes, and so are look-alikes and letters where nothing
- * else differs. */
-void difference_say(size_t line, struct span body, struct span given, const char *who,
+/* A line of the file, or a piece of one that goes to its end. */
+struct line_piece {
+	size_t line;      /* 1-based */
+	size_t column;    /* where it begins, in code points, 1-based; 0: it is the whole line */
+	struct span text;
+};
+
+/* Puts both lines into *failure, and appends a sentence: this line of the file is the first that
+ * differs; `who` has the other: "the diff", "the text".  Both are shown from about where they
+ * differ, long ones with the column; control characters are escapes, and so are look-alikes and
+ * letters where nothing else differs.  The kind of difference is named. */
+void difference_say(const struct line_piece *piece, struct span given, const char *who,
                     struct patch_failure *failure, struct buf *out);
+
+/* Appends what the kind is, in brackets; nothing for OTHERWISE. */
+void patch_difference_say(enum patch_difference kind, const char *who, struct buf *out);
 
 /* Of a line that the file does not have: the rest of a sentence if it plainly never was a line of
  * a file (a fence, dots for lines left out; a mail's footer, for one of the `last` lines), or
@@ -452,7 +467,7 @@ void difference_say(size_t line, struct span body, struct span given, const char
 const char *difference_foreign(struct span line, bool last);
 
 /* Appends the text with one level of backslash escapes undone; returns how many there were. */
-size_t difference_unescape(struct span text, struct buf *out);
+size_t difference_kind_unescape(struct span text, struct buf *out);
 
 /* ---- lines paired ----------------------------------------------------------------- */
 

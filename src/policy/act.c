@@ -184,6 +184,27 @@ static bool names_server(const char *name, const char *server)
 	       strcmp(name + len - 2, "_*") == 0;
 }
 
+/* mcp_SERVER_TOOL of a tool whose name is too long, or taken: rules have it whole.  As Gemini CLI
+ * cuts it (30 bytes at either end) it may be several: good enough to deny. */
+static bool names_whole(const char *name, const struct policy_call *call, bool strict)
+{
+	enum { NAME_BYTES = 63, KEPT = 30 };
+	_cleanup_free_ char *whole = NULL;
+	size_t len;
+
+	if (strncmp(name, "mcp_", 4) != 0)
+		return false;
+	whole = mem_printf("mcp_%s_%s", call->server, call->server_tool ? call->server_tool :
+	                                                                  call->tool);
+	len = strlen(whole);
+	if (strcmp(name, whole) == 0)
+		return true;
+	return strict && len > NAME_BYTES && strlen(name) == NAME_BYTES &&
+	       memcmp(name, whole, KEPT) == 0 &&
+	       memcmp(name + NAME_BYTES - KEPT, whole + len - KEPT, KEPT) == 0 &&
+	       (memcmp(name + KEPT, "...", 3) == 0 || memcmp(name + KEPT, "___", 3) == 0);
+}
+
 static bool fits_wildcard(const char *name, const struct act *act,
                           const struct policy_call *call, bool strict)
 {
@@ -223,6 +244,8 @@ static enum fit fit_name(const struct selector *selector, size_t i, const struct
 		return FIT_OWN;
 	if (strchr(name, '*'))
 		return fits_wildcard(name, act, call, strict) ? FIT_OWN : FIT_NONE;
+	if (call->server && names_whole(name, call, strict))
+		return FIT_OWN;
 	if (strcmp(name, act->name) == 0 || (act->agent && strcmp(name, act->agent) == 0) ||
 	    (known && known == act->names))
 		return FIT_OWN;

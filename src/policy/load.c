@@ -696,9 +696,9 @@ void policy_add_plans(struct policy *policy, const char *project, const char *fo
 	if (strncmp(folder, project, len) != 0 || folder[len] != '/')
 		return;
 	buf_str(&pattern, "\\x00\"file_path\":\"(?:");
-	rule_put_literal(&pattern, span_str(project));
+	policy_put_literal(&pattern, span_str(project));
 	buf_str(&pattern, "\\/|\\.\\/|)");
-	rule_put_literal(&pattern, span_str(folder + len + 1));
+	policy_put_literal(&pattern, span_str(folder + len + 1));
 	buf_str(&pattern, "\\/[\\w-]+\\.md\"\\x00");
 	buf_str(&text, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\ndecision = \"allow\"\n"
 	               "priority = 70\nmodes = [\"plan\"]\nargsPattern = ");

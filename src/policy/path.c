@@ -18,7 +18,7 @@
 
 enum { PATH_PRIORITY = 999, ASKED_PRIORITY = 16, PATH_TEXT_MAX = 64 * LIMIT_PATH_BYTES };
 
-void rule_put_literal(struct buf *out, struct span text)
+bool policy_put_literal(struct buf *out, struct span text)
 {
 	_cleanup_buf_ struct buf quoted = BUF_INIT(8 * LIMIT_PATH_BYTES);
 
@@ -28,6 +28,7 @@ void rule_put_literal(struct buf *out, struct span text)
 			buf_char(out, '\\');
 		buf_char(out, quoted.data[i]);
 	}
+	return !quoted.overflowed && !out->overflowed;
 }
 
 /* The path without what means "all of it" at its end. The caller frees. NULL: it cannot be kept,
@@ -70,18 +71,14 @@ static void put_path_pattern(struct buf *out, char *const *paths, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_char(out, '|');
-		rule_put_literal(out, span_str(paths[i]));
+		policy_put_literal(out, span_str(paths[i]));
 	}
 	buf_str(out, ")(?:\\/[^\"]*)?\"");
 }
 
 static void add_writers(struct rule *rule)
 {
-	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
-		                               "apply_changes" };
-
-	for (size_t i = 0; i < ARRAY_LEN(writers); i++)
-		rule_selector_add_name(&rule->selector, writers[i]);
+	rule_selector_add_editors(&rule->selector);
 }
 
 /* Fills in rule->paths; as rule_take_paths. */
@@ -139,7 +136,7 @@ static void put_name_pattern(struct buf *out, struct span name)
 {
 	_cleanup_buf_ struct buf literal = BUF_INIT(PATH_TEXT_MAX);
 
-	rule_put_literal(&literal, name);
+	policy_put_literal(&literal, name);
 	for (size_t i = 0; i < literal.len; i++) {
 		const char c = literal.data[i], lower = (char)(c | 0x20);
 

@@ -131,6 +131,13 @@ void rule_selector_add_name(struct selector *selector, const char *given)
 	selector->names = strings_add(selector->names, &selector->name_count, name);
 }
 
+void rule_selector_add_editors(struct selector *selector)
+{
+	for (size_t i = 0; i < tool_names_count(); i++)
+		if (tool_names_at(i)->edits)
+			rule_selector_add_name(selector, tool_names_at(i)->name);
+}
+
 void rule_selector_add_prefix(struct selector *selector, const char *prefix)
 {
 	selector->prefixes = strings_add(selector->prefixes, &selector->prefix_count, prefix);

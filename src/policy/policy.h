@@ -51,12 +51,17 @@ struct policy;
 struct policy *policy_new(void);
 void policy_free(struct policy *policy); /* NULL is fine */
 
-/* `problems`: an array to which {file, line, kind, message} are appended (kind: Gemini CLI's
- * words file_read, toml_parse, schema_validation, rule_validation, regex_compilation,
- * tool_name_warning, example_failed). A file that cannot be read, is not TOML or has members of
- * the wrong type adds no rules; of others, rules that cannot be used are left out.  False:
- * something worse than a tool_name_warning was found; in tier ADMIN and USER the caller should
- * stop then. */
+/* `problems`: an array to which {file, line, kind, message} are appended.  kind: Gemini CLI's words
+ * file_read, toml_parse, schema_validation, rule_validation, regex_compilation, tool_name_warning;
+ * and hasp's own:
+ *   - example_failed: a rule decides otherwise than its own examples say;
+ *   - checker_unsupported: a safety checker that hasp does not have;
+ *   - unknown_name, with a member `restricts`: a name that nothing has (policy_report_unknown);
+ *   - without_effect: one of what is only not configured here, or that only other agents have;
+ *   - hook_lost: a hook that could refuse and was left out (agent/setup/rule_names.c).
+ * A file that cannot be read, is not TOML or has members of the wrong type adds no rules; of
+ * others, rules that cannot be used are left out.  False: something worse than a tool_name_warning
+ * was found; in tier ADMIN and USER the caller should stop then. */
 void policy_add_defaults(struct policy *policy);
 bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *path,
                      json_t *problems);
@@ -102,6 +107,15 @@ void policy_forget_always(struct policy *policy);
 size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier);
 /* Takes away all of a tier: rules and checkers. */
 void policy_drop_tier(struct policy *policy, enum policy_tier tier);
+
+/* A text as an expression finds it in arguments, which are JSON.  False: it is too long. */
+bool policy_put_literal(struct buf *out, struct span text);
+
+/* Of a tool's name with a server's in it, "mcp_SERVER_TOOL" or "mcp__SERVER__TOOL": whether that is
+ * one of `servers`, an array of texts.  If not: *ret_server, for the caller to free, gets what
+ * stands there, and *ret_near the server that is named like it or NULL; either may be NULL. */
+bool policy_names_server(const char *word, const json_t *servers, char **ret_server,
+                         const char **ret_near);
 
 /* What there is in addition to hasp's own tools; each array of names is asked for when a rule needs
  * it. */

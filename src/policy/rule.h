@@ -82,6 +82,8 @@ struct policy {
 void rule_selector_init(struct selector *selector);
 /* After `server`, if it has one. */
 void rule_selector_add_name(struct selector *selector, const char *given);
+/* All tools that write the files that their arguments name. */
+void rule_selector_add_editors(struct selector *selector);
 void rule_selector_add_prefix(struct selector *selector, const char *prefix);
 void rule_free(struct rule *rule);
 void rule_checker_free(struct checker *checker);
@@ -115,7 +117,7 @@ struct loader {
 	size_t reported;   /* problems of this file */
 };
 
-/* Appends a problem; `kind` is one of Gemini CLI's words (policy.h). `table`: where, or NULL.  Of a
+/* Appends a problem; `kind` is one of the words of policy.h. `table`: where, or NULL.  Of a
  * file's problems after the first LIMIT_WARNINGS load_text reports only the number, but the first
  * error always counts. */
 __attribute__((format(printf, 4, 5)))
@@ -124,8 +126,6 @@ void load_problem(struct loader *loader, const json_t *table, const char *kind,
 /* Makes `rule`, whose decision and priority are set, one about the paths of `table` (path.c).
  * Returns why it cannot be used, a sentence that the caller frees; NULL: it can. */
 char *rule_take_paths(struct rule *rule, const json_t *table);
-/* A text as an expression finds it in arguments, which are JSON. */
-void rule_put_literal(struct buf *out, struct span text);
 
 /* Adds the rules and checkers of one file. False: what loader->failed says. */
 bool load_text(struct loader *loader, struct span text);

@@ -29,16 +29,12 @@ static bool always_needs_narrowing(const char *tool)
 	return false;
 }
 
-/* Whose edits a scope of changes is about: how a file comes to be changed does not matter. */
-static const char *const editors[] = { "safe_patch", "update_file", "write_file",
-	                               "apply_changes" };
-
 static void always_add_names(struct selector *selector, const struct policy_scope *scope)
 {
 	if (!scope->changes)
 		rule_selector_add_name(selector, scope->server ? "*" : scope->tool);
-	for (size_t i = 0; i < ARRAY_LEN(editors) && scope->changes; i++)
-		rule_selector_add_name(selector, editors[i]);
+	else /* how a file comes to be changed does not matter */
+		rule_selector_add_editors(selector);
 }
 
 static double always_priority(enum policy_tier tier)

@@ -70,7 +70,7 @@ static bool is_configured(const json_t *list, const char *name)
 	return json_lists(list, span_str(name));
 }
 
-static const char *nearest_configured(const json_t *list, const char *name)
+static const char *nearest_of(const json_t *list, const char *name)
 {
 	const size_t count = json_array_size(list);
 	_cleanup_free_ const char **all = mem_alloc(count + 1, sizeof(*all));
@@ -88,29 +88,43 @@ static void check_configured(struct unknown_check *check, const char *what, cons
 
 	if (strcmp(name, "*") == 0 || is_configured(list, name))
 		return;
-	near = unknown_is_full(check) ? NULL : nearest_configured(list, name);
+	near = unknown_is_full(check) ? NULL : nearest_of(list, name);
 	if (near || check->is_projects)
 		report_name_unknown(check, what, name, near);
 	else
 		report_without_effect(check, name, "nothing is configured as");
 }
 
-/* mcp_SERVER_TOOL, mcp_SERVER_*: some server's name must stand in it. */
-static void check_server_tool(struct unknown_check *check, const char *name)
+bool policy_names_server(const char *word, const json_t *servers, char **ret_server,
+                         const char **ret_near)
 {
-	const json_t *servers = check->names->servers(check->names->data);
-	const char *rest = name + strlen("mcp_");
+	const char *mark = strncmp(word, "mcp__", 5) == 0 ? "__" : "_";
+	const char *rest = word + strlen("mcp") + strlen(mark), *end = strstr(rest, mark);
 	_cleanup_free_ char *server = NULL;
 
 	for (size_t i = 0; i < json_array_size(servers); i++) {
 		const char *known = json_string_value(json_array_get(servers, i));
 		const size_t len = strlen(known);
 
-		if (strncmp(rest, known, len) == 0 && rest[len] == '_')
-			return;
+		if (strncmp(rest, known, len) == 0 && (!rest[len] || rest[len] == '_'))
+			return true;
 	}
-	server = mem_dup(rest, strcspn(rest, "_"));
-	check_configured(check, "MCP server", server, servers);
+	server = mem_dup(rest, end ? (size_t)(end - rest) : strlen(rest));
+	if (ret_near)
+		*ret_near = nearest_of(servers, server);
+	if (ret_server)
+		*ret_server = mem_steal(&server);
+	return false;
+}
+
+/* mcp_SERVER_TOOL, mcp_SERVER_*: some server's name must stand in it. */
+static void check_server_tool(struct unknown_check *check, const char *name)
+{
+	const json_t *servers = check->names->servers(check->names->data);
+	_cleanup_free_ char *server = NULL;
+
+	if (!policy_names_server(name, servers, &server, NULL))
+		check_configured(check, "MCP server", server, servers);
 }
 
 static bool is_pattern(const char *name)

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "data/json.h"
 
 /* Sent by models to any tool, of use to none. */
@@ -112,6 +113,16 @@ static json_t *table_value(const char *text)
 	return text && json_parse(span_str(text), &value, &err) ? value : NULL;
 }
 
+static void put_no_truth(struct buf *problems, const char *alias, const json_t *value)
+{
+	_cleanup_buf_ struct buf shown = BUF_INIT(4096);
+
+	if (!json_print(&shown, value, 0))
+		buf_str(&shown, json_type_phrase(value));
+	buf_printf(problems, "%s%s: must be true or false, got %.*s", problems->len ? "; " : "",
+	           alias, (int)utf8_head(buf_view(&shown), 60).len, shown.data);
+}
+
 static void resolve_switch(json_t *object, const struct tool_switch *row, struct buf *problems)
 {
 	const json_t *value = json_object_get(object, row->alias);
@@ -122,8 +133,7 @@ static void resolve_switch(json_t *object, const struct tool_switch *row, struct
 	if (read_truth(value) >= 0)
 		meaning = read_truth(value) ? row->when_true : row->when_false;
 	else if (!json_is_null(value))
-		buf_printf(problems, "%s%s: must be true or false, and is %s",
-		           problems->len ? "; " : "", row->alias, json_type_phrase(value));
+		put_no_truth(problems, row->alias, value);
 	replace_member(object, row->alias, row->name,
 	               table_value(meaning), "", problems);
 }

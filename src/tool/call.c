@@ -540,12 +540,25 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 	return plan_call(session, call, &plan);
 }
 
+/* Every result of hasp's own tools says whether it is a success; failures say it themselves. */
+static json_t *with_success(json_t *result)
+{
+	json_t *whole;
+
+	if (!json_is_object(result) || json_object_get(result, "success"))
+		return result;
+	whole = json_object();
+	json_object_set_new(whole, "success", json_true());
+	json_object_update_new(whole, result);
+	return whole;
+}
+
 static json_t *call_run_once(struct session *session, const struct pending_call *call)
 {
 	json_auto_t *arguments = alias_path_bytes(call->tool, call->arguments);
 
 	return call->tool->run_as ? call->tool->run_as(session, call->tool, arguments) :
-	                            call->tool->run(session, arguments);
+	                            with_success(call->tool->run(session, arguments));
 }
 
 static json_t *call_run_handler(struct session *session, const struct pending_call *call)
@@ -583,18 +596,18 @@ static bool has_word(struct span text, struct span word)
 	return false;
 }
 
-/* Whether it counts from 0 where the canonical name counts from 1. */
-static bool is_offset(const struct tool *tool, const char *alias)
+/* What is added to it where it counts from 0 and the canonical name from 1. */
+static int alias_offset(const struct tool *tool, const char *alias)
 {
 	const struct tool_alias *row = tool->parameter_aliases;
 
 	while (row && row->alias && strcmp(row->alias, alias) != 0)
 		row++;
-	return row && row->alias && row->offset_by == 1;
+	return row && row->alias ? row->offset_by : 0;
 }
 
 /* Handlers know the canonical names alone: where the message of a failure has one, it also gets the
- * name that the call has in its place. */
+ * name that the call has in its place, and of what counts otherwise the number. */
 static void name_as_sent(const struct pending_call *call, json_t *result)
 {
 	json_t *message = json_object_get(result, "message"), *as;
@@ -605,12 +618,20 @@ static void name_as_sent(const struct pending_call *call, json_t *result)
 	    !tool_result_failed(result))
 		return;
 	buf_span(&text, json_span(message));
-	json_object_foreach(call->sent, name, as)
-		if (has_word(json_span(message), span_str(name)) &&
-		    !has_word(json_span(message), json_span(as)))
-			buf_printf(&text, " (%s is %s%s in this call.)", name,
-			           json_string_value(as),
-			           is_offset(call->tool, json_string_value(as)) ? " + 1" : "");
+	json_object_foreach(call->sent, name, as) {
+		int offset = alias_offset(call->tool, json_string_value(as));
+		json_int_t value = json_integer_value(json_object_get(call->arguments, name));
+
+		if (!has_word(json_span(message), span_str(name)) ||
+		    has_word(json_span(message), json_span(as)))
+			continue;
+		if (offset)
+			buf_printf(&text, " (This call has %s %lld, which is %s %lld.)",
+			           json_string_value(as), (long long)value - offset, name,
+			           (long long)value);
+		else
+			buf_printf(&text, " (%s is %s in this call.)", name, json_string_value(as));
+	}
 	if (text.len > json_string_length(message))
 		json_object_set_new(result, "message", json_text(buf_view(&text)));
 }
@@ -742,7 +763,8 @@ struct begun_call *tool_call_begin(struct session *session, const char *name,
 
 json_t *tool_call_end(struct session *session, struct begun_call *begun)
 {
-	json_t *result = begun->call.tool->end(session, begun->call.arguments, begun->begun);
+	json_t *result = with_success(begun->call.tool->end(session, begun->call.arguments,
+	                                                    begun->begun));
 
 	name_as_sent(&begun->call, result);
 	begun_free(begun);

@@ -359,10 +359,13 @@ static void add_offer(struct kept *kept, const struct change *change,
 	pthread_mutex_unlock(&kept->lock);
 }
 
-/* The file as it is, as text, whole. Released by the caller, also after a failure. */
-static bool read_now(struct session *session, const char *path, struct read_result *ret)
+/* The file as it is, as text, whole, if it is not larger. Released by the caller, also after a
+ * failure. */
+static bool read_now(struct session *session, const char *path, size_t max_bytes,
+                     struct read_result *ret)
 {
-	struct read_request request = { .path = path, .whole = true };
+	struct read_request request = { .path = path, .whole = true,
+		                        .max_file_bytes = max_bytes };
 	struct provider *provider = session->provider;
 	struct err ignored = ERR_INIT;
 
@@ -421,7 +424,7 @@ static const char *rebase_diff(struct session *session, const struct change *cha
 {
 	json_auto_t *base = take_content(session->kept, change->base);
 
-	if (now.len > LIMIT_KEPT_CONTENT)
+	if (now.len > LIMIT_KEPT_BYTES)
 		return NULL;
 	if (base)
 		return merge_change(change, json_span(base), now, diff, made) ?
@@ -458,7 +461,7 @@ json_t *rebase_offer(struct session *session, const struct change *change,
 	history_explain(session, state->path, change->base, &state->sha256, message);
 	if (result->content_is_text)
 		why = rebase_diff(session, change, buf_view(&result->content), &diff, made);
-	else if (read_now(session, change->path, &read) &&
+	else if (read_now(session, change->path, LIMIT_KEPT_CONTENT, &read) &&
 	         sha256_eq(&read.state.sha256, &state->sha256))
 		why = rebase_diff(session, change, buf_view(&read.content), &diff, made);
 	if (why) {
@@ -530,7 +533,8 @@ static bool follow_one(struct session *session, json_t *arguments, const char *p
 	if (!path || !sha256_parse(span_trim(hash), &base))
 		return false;
 	change.base = &base;
-	if (read_now(session, path, &read) && sha256_eq(&base, &read.state.sha256)) {
+	if (read_now(session, path, LIMIT_KEPT_BYTES, &read) &&
+	    sha256_eq(&base, &read.state.sha256)) {
 		/* The next edit of the reply may need it. */
 		json_auto_t *content = json_text(buf_view(&read.content));
 

@@ -369,8 +369,10 @@ static bool is_taken(const struct tool_set *set, const char *name)
 static bool entry_names(const struct tool *tool, const char *entry, size_t len)
 {
 	_cleanup_free_ char *name = mem_dup(entry, len);
+	_cleanup_free_ char *whole = tool->server ? mem_printf("mcp_%s_%s", tool->server,
+	                                                       tool->server_tool) : NULL;
 
-	return strcmp(tool->name, name) == 0 ||
+	return strcmp(tool->name, name) == 0 || (whole && strcmp(whole, name) == 0) ||
 	       (!tool->server && strcmp(tool->name, tool_names_canonical(name)) == 0);
 }
 

@@ -42,6 +42,22 @@ struct session_terminal {
 };
 struct tool_services;
 
+/* What a tool does to the world (Gemini CLI's names). */
+enum tool_kind {
+	TOOL_KIND_READ,
+	TOOL_KIND_EDIT,
+	TOOL_KIND_DELETE,
+	TOOL_KIND_MOVE,
+	TOOL_KIND_SEARCH,
+	TOOL_KIND_EXECUTE,
+	TOOL_KIND_THINK,
+	TOOL_KIND_FETCH,
+	TOOL_KIND_COMMUNICATE,
+	TOOL_KIND_PLAN,
+	TOOL_KIND_AGENT,
+	TOOL_KIND_OTHER,
+};
+
 const char *tool_kind_name(enum tool_kind kind); /* "read", "edit", ... */
 /* Whether such a tool changes files, or anything else. */
 bool tool_kind_changes(enum tool_kind kind);

@@ -181,10 +181,9 @@ static void follow_drop_running(struct app *app)
 
 /* ---- other messages ---------------------------------------------------------- */
 
-static void follow_notice(struct app *app, const json_t *message)
+/* Pieces of an answer that do not count any more. */
+static void follow_forget(struct app *app, const json_t *message)
 {
-	const char *severity = json_string_value(json_object_get(message, "severity"));
-	const struct span text = json_span(json_object_get(message, "message"));
 	const json_t *forget = json_object_get(message, "forget");
 
 	if (json_is_integer(forget) && json_integer_value(forget) > 0) {
@@ -192,6 +191,21 @@ static void follow_notice(struct app *app, const json_t *message)
 
 		markdown_forget(app->markdown, bytes);
 		transcript_forget(app->transcript, bytes);
+	}
+}
+
+/* A wait before the next request is counted down in the live region; where that has no such row,
+ * the sentence says it. */
+static void follow_notice(struct app *app, const json_t *message)
+{
+	const char *severity = json_string_value(json_object_get(message, "severity"));
+	const json_int_t delay = json_integer_value(json_object_get(message, "delayMs"));
+	struct span text = json_span(json_object_get(message, "message"));
+
+	follow_forget(app, message);
+	if (delay > 0 && !app->plain) {
+		app->retry_ms = clock_monotonic_ms() + (uint64_t)delay;
+		text = json_span(json_object_get(message, "cause"));
 	}
 	if (severity && text.len)
 		tui_print_notice(app, strcmp(severity, "hook") ? severity : "info", text);
@@ -248,12 +262,13 @@ static void follow_compressed(struct app *app, const json_t *message)
 
 static void follow_model(struct app *app, const json_t *message)
 {
-	const char *reason = json_string_value(json_object_get(message, "reason"));
+	const struct span text = json_span(json_object_get(message, "message"));
 
+	follow_forget(app, message);
 	free(app->status.model);
 	app->status.model = mem_strdup(json_string_value(json_object_get(message, "model")));
-	if (reason)
-		tui_print_notice(app, "info", span_str(reason));
+	if (text.len)
+		tui_print_notice(app, "warning", text);
 }
 
 static void follow_mode(struct app *app, const json_t *message)

@@ -17,12 +17,15 @@ enum {
 static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
 {
 	const struct view_how how = { .width = width, .plain = app->plain };
+	const uint64_t now = clock_monotonic_ms();
+	_cleanup_free_ char *retry = app->retry_ms <= now ? NULL :
+		mem_printf("Retrying in %u s", (unsigned)((app->retry_ms - now + 999) / 1000));
 
 	if (!app->since_ms || app->plain)
 		return;
 	view_topic(rows, app->topic, &how);
-	view_activity(rows, app->ask != NULL, (clock_monotonic_ms() - app->since_ms) / 1000,
-	              app->thought, &how);
+	view_activity(rows, app->ask != NULL, (now - app->since_ms) / 1000,
+	              retry ? retry : app->thought, &how);
 }
 
 /* Until something is sent, an empty composer says what it is for (Gemini CLI's words, which its

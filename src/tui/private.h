@@ -259,6 +259,7 @@ struct app {
 	int overlay;
 
 	uint64_t since_ms;            /* working since; 0: not working */
+	uint64_t retry_ms;            /* the model is asked again then; past: nothing waits */
 	struct loop_timer *tick;      /* each second of it */
 	uint64_t frame_ms;            /* of the last frame */
 	bool keyed;                   /* a key came since: it is shown at once */

@@ -153,7 +153,7 @@ void tui_working(struct app *app, bool working)
 		if (app->plain)
 			tui_print_notice(app, "info", SPAN("Working."));
 	} else if (!working) {
-		app->since_ms = 0;
+		app->since_ms = app->retry_ms = 0;
 		free(app->thought);
 		app->thought = NULL;
 	}

@@ -32,7 +32,8 @@ def test_all_are_listed_with_what_they_are(world):
     rows = {row["command"]: row for row in listed(world)}
     assert rows["guard"] == {"event": "BeforeTool", "matcher": "write_.*", "source": "user",
                              "name": "g", "command": "guard", "timeout": 500, "enabled": True,
-                             "trusted": True}
+                             "trusted": True, "format": "gemini",
+                             "file": str(world.home / ".gemini/settings.json")}
     assert rows["after"]["enabled"] is False and rows["after"]["trusted"] is True
     for command in ("touch started", "touch end"):
         assert (rows[command]["source"], rows[command]["enabled"], rows[command]["trusted"]) == (

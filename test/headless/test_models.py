@@ -57,7 +57,7 @@ def test_a_parameter_that_is_refused_is_named_and_left_out(world):
         assert len(server.requests) == 4
     assert done.code == 0
     (notice,) = document["checks"][0]["notices"]
-    assert "must be verified" in notice and "Asked again without reasoning.summary." in notice
+    assert "must be verified" in notice and "Retrying without reasoning.summary." in notice
 
 
 def test_a_wrong_key_ends_it_at_once(world):

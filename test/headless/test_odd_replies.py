@@ -82,6 +82,18 @@ def test_what_was_repaired_is_said_in_the_result(world, kind):
     assert "arguments_repaired" in said and "trailing comma removed" in said and "names quoted" in said, said
 
 
+def test_a_type_that_was_meant_is_said_in_the_result(world):
+    world.write("1", "one\n")
+    calls = [("c1", "read_file", '{"file_path": 1, "start_line": "1", "max_lines": 2,}'),
+             ("c2", "read_file", '{"file_path": "1", "max_lines": 2}')]
+    done = world.run([{"reply": stream(*events("openai", calls))}, {"reply": HELLO["openai"]}], "-p", "Read.",
+                     kind="openai")
+    assert done.code == 0, done.err
+    taken, plain = [json.dumps(result) for result in done.results()]
+    assert "trailing comma removed, file_path taken as a string, start_line taken as a number" in taken, taken
+    assert "one" in taken and "arguments_repaired" not in plain
+
+
 # ---- as one value -------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("headers", [PLAIN, None])
@@ -156,3 +168,28 @@ def test_a_call_among_other_text_is_named_and_not_run(world):
     done = world.run([{"reply": said("openai", text)}], "-p", "x", "-y", kind="openai")
     assert done.code == 0 and text in done.text and not (world.root / "made.txt").exists()
     assert "has a tool call in its text, which was not run" in done.err
+
+
+# ---- files that the model cannot be shown -------------------------------------------------------------------
+
+PDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_pdf_for_a_model_that_takes_none_is_no_empty_success(world, installed):
+    world.write("a.pdf", PDF)
+    bin = world.top / "bin"
+    bin.mkdir()
+    if installed:
+        (bin / "pdftotext").write_text("#!/bin/sh\n")
+        (bin / "pdftotext").chmod(0o755)
+    reply = stream(*events("openai", [("c1", "read_file", '{"file_path": "a.pdf"}')]))
+    done = world.run([{"reply": reply}, {"reply": HELLO["openai"]}], "-p", "Read.", kind="openai",
+                     env={"PATH": str(bin)})
+    assert done.code == 0, done.err
+    result = json.dumps(done.results()[0])
+    assert "This is a PDF document (application/pdf, about " in result and "openai/gpt-4.1 takes no such input" in result
+    assert "Nor does any other configured model." in result and '\\"content\\": \\"\\"' not in result
+    assert ("pdftotext is installed: `pdftotext -layout FILE -` prints its text." if installed else
+            "With pdftotext (package poppler-utils), which is not installed, ") in result
+    assert done.err.count("This is a PDF document") == 1

@@ -114,12 +114,15 @@ def test_a_fallback_that_answers_is_told(world):
     record = world.top / "record.jsonl"
     done = with_fallback(world, [QUOTA], [[text("Hello.")]], "--record", record)
     assert (done.code, done.text) == (0, "Hello.\n")
-    assert "No more today." in done.err and "[WARNING] %s answers from now on." % OTHER in done.err
+    assert done.err.count("No more today.") == 1 and done.err.count("Continuing with %s until " % OTHER) == 1
     assert OTHER in record.read_text()
     done = with_fallback(world, [QUOTA], [[text("Hello.")]], "-o", "json")
-    assert "%s answers from now on." % OTHER in done.json["warnings"]
+    (warning,) = done.json["warnings"]
+    assert "No more today. Continuing with %s until " % OTHER in warning and "is tried again." in warning
+    assert warning in world.sessions()[-1].read_text()
     done = with_fallback(world, [QUOTA], [[text("Hello.")]], "-o", "stream-json")
-    assert [event["model"] for event in done.of_type("error") if "model" in event] == [OTHER]
+    (event,) = done.of_type("error")
+    assert event["model"] == OTHER and "No more today. Continuing with " in event["message"]
 
 
 def test_when_all_models_fail_the_first_cause_is_named(world):

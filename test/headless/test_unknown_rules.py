@@ -18,6 +18,12 @@ def hooks(matcher, event="BeforeTool"):
     return {"hooks": {event: [{"matcher": matcher, "hooks": [{"type": "command", "command": "true"}]}]}}
 
 
+def claude(matcher):
+    settings = hooks(matcher)
+    settings["hooks"]["BeforeTool"][0]["format"] = "claude"
+    return settings
+
+
 # Settings, the user's rules, the project's rules; what the error names, NULL: the run starts.
 LOST = [
     ({}, rule("wirte_file"), "", 'my.toml:1: There is no tool "wirte_file"; did you mean "write_file"?'),
@@ -34,7 +40,8 @@ LOST = [
     ({"tools": {"exclude": ["RunShelCommand"]}}, "", "", 'settings.json:1: tools.exclude: There is no tool "RunShelCommand"'),
     ({"tools": {"core": ["read_file", "gerp"]}}, "", "", '"gerp"'),
     ({"tools": {"confirmationRequired": ["wirte_file(x)"]}}, "", "", '"wirte_file"'),
-    (hooks("wirte_file|replace"), "", "", '"wirte_file"'),
+    (hooks("wirte_file|replace"), "", "", '.gemini/settings.json:1: The hook "true" never runs for "wirte_file"'),
+    (claude("Wri"), "", "", '.gemini/settings.json:1: The hook "true" never runs for "Wri"'),
     ({"hasp": {"sandbox": {"level": "landlok"}}}, "", "", "hasp.sandbox.level"),
     ({"general": {"defaultApprovalMode": "pln"}}, "", "", "general.defaultApprovalMode"),
     ({"tools": {"exclude": "write_file"}}, "", "", "tools.exclude"),
@@ -55,6 +62,9 @@ FINE = [
     ({"tools": {"exclude": ["ShellTool", "NotebookEdit"]}}, "", ""),
     (hooks("write|.*Edit.*|NotebookEdit|mcp__x__y"), "", ""),
     (hooks("wirte_file", "SessionStart"), "", ""),
+    (hooks("Wri"), "", ""),
+    (hooks("^(?:Wirte)$"), "", ""),
+    (claude("Write|Edit|mcp__x__y"), "", ""),
     ({**SERVERS, **hooks("mcp_github_delete|mcp__github__x|mcp_linear_y")}, "", ""),
     ({"hooks": {"SessionStart": [{"type": "command"}], "SesionEnd": [], "Other": []}}, "", ""),
 ]

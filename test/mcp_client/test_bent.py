@@ -15,7 +15,6 @@ BENT = {
     "a member of the result twice": ('{"jsonrpc":"2.0","id":@,"result":{"a":1,"a":2}}', "cannot be read"),
     "a NUL in a name": ('{"jsonrpc":"2.0","id":@,"result":{"a\\u0000":1}}', "cannot be read"),
     "a NUL": ('{"jsonrpc":"2.0","id":@,NUL%s}' % RESULT, "cannot be read"),
-    "no UTF-8": ('{"jsonrpc":"2.0","id":@,"result":{"a":"\xff"}}', "cannot be read"),
     "an id that is a string": ('{"jsonrpc":"2.0","id":"@",%s}' % RESULT, "its id is not that of the request"),
     "an id that is a fraction": ('{"jsonrpc":"2.0","id":@.5,%s}' % RESULT, "cannot be read"),
     "an id that is a list": ('{"jsonrpc":"2.0","id":[@],%s}' % RESULT, "cannot be read"),
@@ -39,6 +38,8 @@ BENT = {
 }
 READ = {
     "a batch": '[{"jsonrpc":"2.0","id":@,%s}]' % RESULT,
+    "bytes that are no UTF-8": '{"jsonrpc":"2.0","id":@,"result":{"content":[{"type":"text","text":"bent \xff"}]}}',
+    "half a surrogate pair": r'{"jsonrpc":"2.0","id":@,"result":{"content":[{"type":"text","text":"bent \ud83d"}]}}',
     "what was printed before it": 'Loading ... {"jsonrpc":"2.0","id":@,%s}' % RESULT,
     "a line of a log before it": '{"level":"info","id":@}\n{"jsonrpc":"2.0","id":@,%s}' % RESULT,
     "its echo before it": 'got {"jsonrpc":"2.0","id":@,"method":"tools/call"\n{"jsonrpc":"2.0","id":@,%s}' % RESULT,

@@ -677,8 +677,15 @@ static void test_names(void **state)
 		{ "s.x:y", "t-z", "mcp_s.x:y_t-z", "mcp_s_x_y_t-z" },
 		{ "\xc3\xa4", "t", "mcp____t", "mcp____t" },
 		{ "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", "eeeeeeeeeeffffffffffgggggggggg",
-		  "mcp_aaaaaaaaaabbbbbbbbbbcccccc...eeeeeeeeeeffffffffffgggggggggg",
-		  "mcp_aaaaaaaaaabbbbbbbbbbcccccc___eeeeeeeeeeffffffffffgggggggggg" },
+		  "mcp_aaaaaaaaaabbbbbbbbbbcccccc_7c07c756_eeeffffffffffgggggggggg",
+		  "mcp_aaaaaaaaaabbbbbbbbbbcccccc_7c07c756_eeeffffffffffgggggggggg" },
+		/* They differ in the middle alone. */
+		{ "s", "eeeeeeeeeeffffffffffggggggggggX1eeeeeeeeeeffffffffffgggggggggg",
+		  "mcp_s_eeeeeeeeeeffffffffffgggg_e210ebff_eeeffffffffffgggggggggg",
+		  "mcp_s_eeeeeeeeeeffffffffffgggg_e210ebff_eeeffffffffffgggggggggg" },
+		{ "s", "eeeeeeeeeeffffffffffggggggggggX2eeeeeeeeeeffffffffffgggggggggg",
+		  "mcp_s_eeeeeeeeeeffffffffffgggg_c981abeb_eeeffffffffffgggggggggg",
+		  "mcp_s_eeeeeeeeeeffffffffffgggg_c981abeb_eeeffffffffffgggggggggg" },
 	};
 
 	(void)state;

@@ -50,8 +50,52 @@ def test_names_are_cut_and_made_plain(world):
     done = world.run([[text("Hi.")]], "-p", "Hi.", "--allowed-mcp-server-names", "a server")
     names = [name for name in declared(done.sent[0]) if name.startswith("mcp_")]
     assert "mcp_a_server_echo" in names and "mcp_a_server_colour__31m" in names
-    cut = [name for name in names if "..." in name]
-    assert len(cut) == 1 and len(cut[0]) == 63 and cut[0].startswith("mcp_a_server_long")
+    cut = [name for name in names if len(name) == 63]
+    assert len(cut) == 1 and cut[0].startswith("mcp_a_server_long")
+
+
+LONG = "a_name_that_is_much_longer_than_models_%s_take_and_that_ends_like_another"
+
+
+def tool_named(name):
+    return {"name": name, "description": "One.", "inputSchema": {"type": "object"}}
+
+
+def test_names_that_would_be_one_are_two(world):
+    """Cut in the middle, made plain, or two servers' names that run together: each tool can be called."""
+    own = [LONG % "one", LONG % "two", "x/y", "x y", "x_y"]
+    first, second = world.top / "first", world.top / "second"
+    for log, names in (first, own), (second, ["b_c"]):
+        (log.parent / (log.name + ".tools")).write_text(json.dumps([tool_named(name) for name in names]))
+    (world.top / "third.tools").write_text(json.dumps([tool_named("c")]))
+    write = {"write": [str(world.top)]}
+    world.use({"s": world.server("s", "--log", first, sandbox=write), "a": world.server("a", "--log", second, sandbox=write),
+               "a_b": world.server("a_b", "--log", world.top / "third", sandbox=write)})
+    allow = ("--allowed-mcp-server-names", "s,a,a_b")
+    done = world.run([[text("Hi.")]], "-p", "Hi.", *allow)
+    names = [name for name in declared(done.sent[0]) if name.startswith("mcp_")]
+    assert len(set(names)) == 7 and "already" not in done.err, (names, done.err)
+    listed = world.command("mcp", "list", "--json").json
+    shown = {tool["name"]: (server["name"], tool["tool"]) for server in listed for tool in server["tools"]}
+    assert sorted(shown) == sorted(names) and len(set(shown.values())) == 7
+    plain = world.command("mcp", "list").text
+    assert all("(tool \"%s\")" % name in plain for name in own[:4]), plain
+
+
+def test_rules_name_a_long_tool_whole(world):
+    log = world.top / "log"
+    (world.top / "log.tools").write_text(json.dumps([tool_named(LONG % "one"), tool_named(LONG % "two")]))
+    world.use({"s": world.server("s", "--log", log, sandbox={"write": [str(world.top)]})}, tools={"exclude": ["mcp_s_" + LONG % "two"]})
+    done = world.run([[text("Hi.")]], "-p", "Hi.", "--allowed-mcp-server-names", "s")
+    name = [name for name in declared(done.sent[0]) if name.startswith("mcp_s_")]
+    assert len(name) == 1
+    for rule, said in (LONG % "one", "deny"), (LONG % "other", "ask_user"):
+        policies = world.home / ".gemini" / "policies"
+        policies.mkdir(exist_ok=True)
+        (policies / "own.toml").write_text(
+            '[[rule]]\ntoolName = "mcp_s_%s"\ndecision = "deny"\npriority = 900\n' % rule)
+        done = world.run([[call(name[0], {})], [text("Done.")]], "-p", "Hi.", "--allowed-mcp-server-names", "s")
+        assert ("denied_by_policy" in done.said()) == (said == "deny"), done.said()
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
@@ -59,7 +103,7 @@ def test_other_providers_names_have_no_dots(world, kind):
     world.use({"s.x": world.server("fake", "odd")})
     done = world.run([[text("Hi.")]], "-p", "Hi.", "--allowed-mcp-server-names", "s.x", kind=kind)
     said = json.dumps(done.sent[0]["tools"])
-    assert "mcp_s_x_echo" in said and "___" in said and "mcp_s.x" not in said
+    assert "mcp_s_x_echo" in said and "mcp_s.x" not in said
 
 
 def test_include_and_exclude(world):
@@ -341,7 +385,7 @@ def test_odd_declarations_do_no_harm(world):
     assert tools["mcp_fake_echo"]["description"] == "Says it again."
     said = done.said(0)
     assert "\\u001b" not in said and "\u202e" not in said and "\U000e0041" not in said
-    assert len(tools[[name for name in tools if "..." in name][0]]["description"]) < 4100
+    assert len(tools[[name for name in tools if len(name) == 63][0]]["description"]) < 4100
     assert done.err.count("left out") == 5 and "\x1b" not in done.err, done.err
 
 

@@ -13,6 +13,7 @@ import re
 import sys
 
 import fake_server
+import schema_rules
 from fake_openai import as_json, event, halves
 from prefix import Appended, Bound
 from strict import (BOOL, INTEGER, LIST, OBJECT, TEXT, Rule, base64_text, between, by_type, closed,
@@ -49,8 +50,7 @@ def said(value, at):
 
 
 def schema_object(value, at):
-    return [] if isinstance(value, dict) and value.get("type") == "object" else [
-        at + ".type: Field required"]
+    return schema_rules.anthropic(value, at)
 
 
 def answer_schema(value, at):

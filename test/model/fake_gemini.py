@@ -15,6 +15,7 @@ import os
 import re
 
 import fake_server
+import schema_rules
 from prefix import Appended
 from strict import image_faults
 
@@ -413,10 +414,7 @@ def check_declaration(one, names):
     schema = one.get("parametersJsonSchema")
     if schema is None:
         return []
-    found = check_schema(schema, one["name"])
-    if schema.get("type") != "object":
-        found.append(one["name"] + ": parameters schema should be of type OBJECT")
-    return found
+    return schema_rules.gemini(schema, one["name"])
 
 
 def check_schema(schema, at):

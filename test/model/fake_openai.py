@@ -20,6 +20,7 @@ import re
 import sys
 
 import fake_server
+import schema_rules
 from prefix import Appended
 from strict import (BOOL, INTEGER, LIST, NUMBER, OBJECT, TEXT, Rule, between, by_type, closed,
                     data_url, each, is_, json_object, matching, may, members, thing)
@@ -93,9 +94,7 @@ def reasons(model):
 
 
 def function_parameters(value, at):
-    if not isinstance(value, dict) or value.get("type") != "object":
-        return [at + ": schema must be a JSON Schema of 'type: \"object\"'"]
-    return []
+    return schema_rules.openai(value, at)
 
 
 def format_schema(value, at):

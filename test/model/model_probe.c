@@ -13,6 +13,7 @@
  *                "session_id"},
  *    "count": true, "limits": true (model_learn_limits, then {"limits": model_context_tokens}),
  *    "cancel_after_ms": 100, "enough_after": pieces of text,
+ *    "advance_s": so much later it is than at the job before,
  *    "repeat": 3}
  *
  *   {"choose": WORDS or null, "project": FOLDER, "untrusted": true}
@@ -22,7 +23,7 @@
  * Options are needed in the first job; later ones without them go to the same model.  Lines:
  *
  *   {"event": "text"|"thought"|"call"|"usage"|"restart"|"switched"|"left_out", "text", "subject", "call",
- *    "usage", "delay_ms", "attempt"}
+ *    "usage", "delay_ms", "attempt", "sentence", "from", "until"}
  *   {"trace": LINE}
  *   {"reply": {"content", "finish", "finish_text", "usage", "grounding", "model", "attempts", "ms"}}
  *   {"tokens": N, "exact": true}
@@ -114,6 +115,12 @@ static void on_event(void *data, const struct model_event *event)
 		json_object_set_new(line, "waited_ms", json_integer(event->waited_ms));
 		json_object_set_new(line, "limit_ms", json_integer(event->delay_ms));
 	}
+	if (event->sentence.len)
+		json_object_set_new(line, "sentence", json_text(event->sentence));
+	if (event->from.len)
+		json_object_set_new(line, "from", json_text(event->from));
+	if (event->until)
+		json_object_set_new(line, "until", json_integer(event->until));
 	if (event->kind == MODEL_RESTART) {
 		json_object_set_new(line, "delay_ms", json_integer(event->delay_ms));
 		json_object_set_new(line, "attempt", json_integer(event->attempt));
@@ -149,6 +156,14 @@ struct job_options {
 	const struct model_options *list[MANY];
 };
 
+/* Only jobs make it later. */
+static uint64_t clock_ms = 1;
+
+static uint64_t clock_now(void)
+{
+	return clock_ms;
+}
+
 static void read_options(const json_t *from, struct job_options *ret)
 {
 	const json_t *list = json_object_get(from, "fallbacks"), *one;
@@ -173,6 +188,7 @@ static void read_options(const json_t *from, struct job_options *ret)
 		.waiting_ms = number(from, "waiting_ms"),
 		.context_tokens = number(from, "context_tokens"),
 		.no_network_retries = json_is_true(json_object_get(from, "no_network_retries")),
+		.now_ms = clock_now,
 		.trace = on_trace,
 	} };
 	json_array_foreach(json_object_get(from, "headers"), i, one)
@@ -264,6 +280,7 @@ static void run(struct model *model, const json_t *job, struct cancel *cancel)
 	uint64_t tokens = 0;
 	bool exact = false;
 
+	clock_ms += (uint64_t)number(job, "advance_s") * 1000;
 	request.cancel = cancel;
 	request.enough = &enough;
 	atomic_store(&enough, false);

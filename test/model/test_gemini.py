@@ -140,10 +140,11 @@ def test_schemas_are_cut_to_what_gemini_knows():
         sent = server.requests[0].body["tools"][0]["functionDeclarations"][0]
     assert sent["parametersJsonSchema"] == {
         "type": "object", "required": ["a"], "additionalProperties": False, "properties": {
-            "a": {"type": ["string", "null"]}, "b": {"enum": ["x"]}, "c": {"$ref": "#/$defs/d"},
-            "e": {"type": "integer"}, "f": {"type": "array", "items": {}},
-            "g": {"oneOf": [{"type": "string"}, {"type": "integer"}]}},
-        "$defs": {"d": {"type": "string"}}}
+            "a": {"type": ["string", "null"], "description": "(minLength: 1, pattern: ^a, default: a)"},
+            "b": {"type": "string", "enum": ["x"]}, "c": {"type": "string", "description": "gone (maxLength: 5)"},
+            "e": {"type": "integer", "minimum": 1},
+            "f": {"type": "array", "items": {}, "description": "(uniqueItems: true)"},
+            "g": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}
 
 
 @pytest.mark.parametrize("name, thinking, tokens, sent", [
@@ -411,6 +412,53 @@ def test_another_model_answers_when_the_quota_is_used_up():
         again = last(run({"request": {"contents": [user(text("y"))]}}))
         assert server.violations == []
     assert reply["model"] == again["reply"]["model"] == "gemini/" + OLD  # and stays
+
+
+def answers_over_time(server, *seconds):
+    """(who answers, what is said of that) for the first request and for others so much later each."""
+    request = {"contents": [user(text("x"))]}
+    lines = run({"options": options(**opened(server, fallbacks=[options(**opened(server, OLD))])),
+                 "request": request}, *({"request": request, "advance_s": one} for one in seconds))
+    said, found = [], []
+    for line in lines:
+        said += [line] if line.get("event") == "switched" else []
+        if "reply" in line:
+            found.append((line["reply"]["model"].partition("/")[2], said))
+            said = []
+    assert server.violations == []
+    return found
+
+
+EXHAUSTED = {"status": 429, "details": [detail("ErrorInfo", reason="QUOTA_EXHAUSTED")]}
+RESET = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m5s"}
+
+
+@pytest.mark.parametrize("step, rest", [
+    ([EXHAUSTED], 3600),
+    ([dict(EXHAUSTED, headers={"retry-after": "86400"})], 86400),
+    ([{"status": 429, "headers": {"retry-after": "1000"}}], 1000),
+    ([{"status": 429, "details": [detail("RetryInfo", retryDelay="4000s")]}], 4000),
+    ([{"status": 429, "headers": RESET}], 365),
+    ([dict(EXHAUSTED, headers={"retry-after": "1"})], 60),
+    ([{"status": 503}] * 3, 300)])
+def test_the_first_model_is_back_when_its_time_is_over(step, rest):
+    before = time.time()
+    with serve(*step, *[{"reply": [text("ok")]}] * 4) as server:
+        first, second, third, fourth = answers_over_time(server, rest - 1, 1, 0)
+    assert [one[0] for one in (first, second, third, fourth)] == [OLD, OLD, NEW, NEW]
+    assert second[1] == fourth[1] == []
+    (left,), (back,) = first[1], third[1]
+    assert left["from"] == "gemini/" + NEW and rest - 1 <= left["until"] - before < rest + 60
+    assert " Continuing with gemini/%s until " % OLD in left["sentence"]
+    assert left["sentence"].endswith(", when gemini/%s is tried again." % NEW)
+    assert "until" not in back and back["sentence"] == "Continuing with gemini/%s again, after gemini/%s." % (NEW, OLD)
+
+
+def test_a_model_that_is_still_exhausted_rests_again():
+    with serve(EXHAUSTED, {"reply": [text("ok")]}, EXHAUSTED, *[{"reply": [text("ok")]}] * 2) as server:
+        first, second, third = answers_over_time(server, 3600, 10)
+    assert [one[0] for one in (first, second, third)] == [OLD] * 3
+    assert [len(one[1]) for one in (first, second, third)] == [1, 2, 0]
 
 
 def test_overload_is_left_too_when_there_is_another_model():

@@ -12,7 +12,7 @@ import pytest
 from fake_openai import call, text
 from fake_server import FakeServer
 from jobs import ends_well  # noqa: F401
-from jobs import READ, Talk, last, run, texts
+from jobs import READ, Talk, last, options, run, texts
 
 
 def media(mime_type, data):
@@ -187,3 +187,34 @@ def test_a_refusal_that_is_about_something_else_is_told_as_it_was():
         error = last(talk.lines)
         assert "(request 1)" in error["message"] and error["error"] == "invalid_argument"
         assert notices(talk) == [] and len(server.requests) == 2
+
+
+UNTAKEN = [("openai", "application/pdf", "a PDF document", True), ("openai", "audio/wav", "a sound recording", True),
+           ("openai", "video/mp4", "a video", True), ("anthropic", "audio/mpeg", "a sound recording", True),
+           ("anthropic", "video/mp4", "a video", True), ("openai-responses", "audio/wav", "a sound recording", True),
+           ("anthropic", "application/pdf", "", False), ("openai-responses", "application/pdf", "", False)]
+PROVIDERS = {"openai": (fake_openai, "/v1"), "openai-responses": (fake_openai, "/v1"), "anthropic": (fake_anthropic, "")}
+
+
+@pytest.mark.parametrize("kind, mime_type, words, left_out", UNTAKEN)
+def test_a_type_that_the_model_does_not_take_is_named_with_what_can_be_done(kind, mime_type, words, left_out):
+    module, path = PROVIDERS[kind]
+    script = [{"reply": [call("read_file", {"path": "x"})]}, {"reply": [text("So.")]}, {"reply": [text("Yes.")]}]
+    name = "gpt-5" if kind == "openai-responses" else "m"
+    with FakeServer(module.Provider(), script) as server:
+        talk = Kept(provider=kind, name=name, base_url=server.url + path, fallbacks=[options(
+            provider="gemini", name="gemini-2.5-pro", base_url="http://127.0.0.1:9/v1beta")])
+        talk.say("Look", tools=[READ])
+        talk.answer({"response": {"file_path": "x", "content": ""}, "parts": [media(mime_type, b"%PDF-1.4 not")]},
+                    tools=[READ])
+        told = notices(talk)
+        talk.say("Again", tools=[READ])
+        assert server.violations == [] and notices(talk) == []
+        said = json.dumps(server.requests[-1].body)
+    assert len(told) == left_out and ("media_left_out" in said) == left_out
+    if left_out:
+        sentence = told[0]["text"]
+        assert sentence.startswith("This is %s (%s, about 12 bytes). %s/%s takes no such input." % (
+            words, mime_type, kind, name))
+        assert "gemini/gemini-2.5-pro, which is configured too, takes it." in sentence
+        assert sentence.split(". ", 2)[2] in said.replace("\\", "") and '"content\\": \\"\\"' not in said

@@ -173,7 +173,7 @@ def test_what_is_refused_is_left_out_once_and_for_all(tmp_path, row, kind, name,
         bodies = [one.body for one in server.requests]
     assert [("reply" in line) for line in lines if "reply" in line or "error" in line] == [True] * 2
     restart = next(line for line in lines if line.get("event") == "restart")
-    assert restart["delay_ms"] == 0 and "Asked again without " + row + "." in restart["text"]
+    assert restart["delay_ms"] == 0 and "Retrying without " + row + "." in restart["text"]
     assert "reply" in again and len(bodies) == 4
     lasting = row != "input.encrypted_content"
     assert [found(body, row) for body in bodies] == [True, False, False, not lasting]

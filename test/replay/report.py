@@ -45,13 +45,22 @@ class Contender:
     def ours(self):
         return self.product.startswith("hasp")
 
+    @property
+    def title(self):
+        """The name, with the tool that was called if it is not in it: what a model is offered may change."""
+        tools = {figures["tool"] for figures in self.results.values()}
+        other = sorted(tool for tool in tools if tool not in self.name)
+        return self.name + (" (by %s)" % ", ".join(other) if other else "")
+
 
 def contenders():
-    return [Contender("hasp, update_file", "hasp, Gemini", "exact"),
-            Contender("hasp, update_file, a file's edits in one reply", "hasp, Gemini", "together"),
-            Contender("hasp, safe_patch, an edit a call", "hasp, Gemini", "patch"),
-            Contender("hasp, safe_patch, a file a call", "hasp, Gemini", "patch a file"),
-            Contender("hasp, apply_patch", "hasp, OpenAI", "envelope"),
+    return [Contender("hasp, update_file", "hasp, its own", "exact"),
+            Contender("hasp, update_file, a file's edits in one reply", "hasp, its own", "together"),
+            Contender("hasp, safe_patch, an edit a call", "hasp, its own", "patch"),
+            Contender("hasp, safe_patch, a file a call", "hasp, its own", "patch a file"),
+            Contender("hasp, OpenAI's model, apply_patch", "hasp, OpenAI", "envelope"),
+            Contender("hasp, Anthropic's model, Edit", "hasp, Anthropic", "exact"),
+            Contender("hasp, Gemini's model, replace", "hasp, Gemini", "exact"),
             Contender("claude-code 2.1.328, Edit", "claude-code", "exact"),
             Contender("gemini-cli 0.61, replace", "gemini-cli", "exact")]
 
@@ -167,7 +176,7 @@ def costs(found, numbers):
             continue
         ended = [number for number in numbers if not one.results[number]["stopped"]]
         of = [one.results[number] for number in numbers]
-        rows.append([one.name, *map(tokens, means(one, ended)),
+        rows.append([one.title, *map(tokens, means(one, ended)),
                      "%.1f" % (sum(each["calls"] for each in of) / max(1, len(of))),
                      str(sum(len(each["wrong"]) for each in of)), str(len(numbers) - len(ended))])
     return grid(head, rows)
@@ -189,7 +198,7 @@ def rounds(found):
                 len(refused), total, "; %.2f" % (sum(damage.rounds for damage in refused) / len(refused))
                 if refused else "", " (%d otherwise)" % wrong if wrong else ""))
         rows.append([kind, *cells])
-    return grid(["refused, of how many; rounds to recover", *[one.name for one in found]], rows)
+    return grid(["refused, of how many; rounds to recover", *[one.title for one in found]], rows)
 
 
 def page(found, few, count):
@@ -205,7 +214,7 @@ def page(found, few, count):
         lines = []
         for one in rest:
             reading, edits = computed(one, guide, both, range(count))
-            lines.append([one.name, tokens(reading), tokens(edits), tokens(reading + edits)])
+            lines.append([one.title, tokens(reading), tokens(edits), tokens(reading + edits)])
         parts += ["The %d tasks that all of them ended, run with all:" % len(both), costs(found, both),
                   "What the others' answers would come to in all %d tasks, computed: readings in proportion to "
                   "hasp's, each edit as its kind (whole, or damaged in one of the ways below) cost on average in "

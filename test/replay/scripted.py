@@ -17,6 +17,7 @@ Rounds are the replies after a refusal until the edit is made, that one included
 person's change of a file is made right before the call is sent.
 """
 
+import json
 import re
 import traceback
 from pathlib import Path
@@ -34,6 +35,7 @@ FAR = 25  # lines between a place and what others change elsewhere
 CONTEXT = {"exact": 1, "together": 1, "patch": 10, "patch a file": 10, "envelope": 3}
 TELLS_TO_READ = re.compile(r"read it again|re-?read|read (the file|it) (again|first)|has not been read", re.I)
 NO_DAMAGE = "none"  # of an edit that was sent as it should be
+REPLACERS = "update_file", "replace", "Edit"
 EXACT = "exact", "together"  # by exact replacement, an edit a call; a call a reply, or all of a file
 OTHERS = "changed elsewhere", "changed beside it"
 
@@ -168,15 +170,20 @@ class Model:
 
     def groups(self):
         """The edits that go into one call."""
-        whole = self.dialect == "envelope" and ("apply_patch" in self.names or not self.locked())
-        if whole:
+        if self.editor() == "apply_patch":
             return [self.task.edits]
         if self.dialect in ("patch a file", "envelope", "together"):
             return [[edit for edit in self.task.edits if edit.path == path] for path in self.files]
         return [[edit] for edit in self.task.edits]
 
     def locked(self):
-        return "safe_patch" in self.names
+        """Whether its calls name the state by its hash."""
+        return "base_content_sha256" in json.dumps(self.names.get(self.editor(), {}))
+
+    def editor(self):
+        wanted = REPLACERS if self.dialect in EXACT else \
+            ["apply_patch", "safe_patch"] if self.dialect == "envelope" else ["safe_patch"]
+        return next((name for name in wanted if name in self.names), None)
 
     def prepare(self, group):
         """The blocks that are sent for these edits, and their damage, which has been done; None: there is none."""
@@ -361,7 +368,7 @@ class Model:
         known = self.hashes.get(path, [])
         sha256 = known[-2] if stale else known[-1] if known else None
         if self.dialect in EXACT:
-            name = next(name for name in ("update_file", "replace", "Edit") if name in self.names)
+            name = self.editor()
             return ways.exact_call(name, self.names[name], path, "\n".join(block.old()),
                                    "\n".join(block.new()), sha256)
         if self.dialect == "envelope":
@@ -376,7 +383,7 @@ class Model:
     # -- what came of it -------------------------------------------------------------------------
 
     def figures(self, requests):
-        """{"bytes": {purpose: bytes}, "of": {kind of damage: bytes for it}, "calls", "edits",
+        """{"tool", "bytes": {purpose: bytes}, "of": {kind of damage: bytes for it}, "calls", "edits",
         "damages": [Damage], "wrong": [what was made otherwise], "stopped": why it ended early, or None}"""
         if self.failure:
             raise RuntimeError(self.failure)
@@ -387,7 +394,7 @@ class Model:
             total[purpose] += size
             if purpose != READ:
                 of[kind] = of.get(kind, 0) + size
-        return {"bytes": total, "of": of, "calls": sum(count for _, count, _ in self.said),
+        return {"tool": self.editor(), "bytes": total, "of": of, "calls": sum(count for _, count, _ in self.said),
                 "edits": len(self.task.edits), "damages": self.damages, "wrong": self.wrong,
                 "stopped": self.stopped or (None if not any(file.places for file in self.files.values())
                                             else "the product ended the run")}

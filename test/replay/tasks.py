@@ -150,7 +150,7 @@ def damage(task):
 
 
 def load(count):
-    """The first `count` tasks, in an order that mixes their sources."""
+    """So many tasks, in an order that mixes their sources; for few of them not all sources are looked at."""
     groups = {}
     for triple in corpus.load():
         if is_public(triple):

@@ -421,6 +421,78 @@ static int be_oneself(void *data)
 	return 0;
 }
 
+/* ---- where it is ---- */
+
+/* Whether a name made in `folder` is the one of this path. */
+static bool lands_at(int folder, const char *path)
+{
+	int fd = openat(folder, "landed", O_WRONLY | O_CREAT | O_EXCL, 0600);
+	char *full = mem_printf("%s/landed", path);
+	bool there = fd >= 0 && unlink(full) == 0;
+
+	free(full);
+	close(fd);
+	return there;
+}
+
+static void *go_there(void *path)
+{
+	return chdir(path) == 0 ? path : NULL;
+}
+
+/* Often enough for the supervisor to know where it is. */
+static bool lands_often_at(int folder, const char *path)
+{
+	bool there = true;
+
+	for (int i = 0; i < 3 * KEEP_AFTER; i++)
+		there = there && lands_at(folder, path);
+	return there;
+}
+
+static int wander(void *data)
+{
+	const struct ground *ground = data;
+	char *a = mem_printf("%s/a", ground->root), *b = mem_printf("%s/b", ground->root);
+	char *c = mem_printf("%s/c", ground->root), *git = mem_printf("%s/.git", ground->root);
+	int at_a, at_b, fd = -1, status;
+	pthread_t thread;
+	void *done;
+	pid_t pid;
+
+	CHECK(mkdir(a, 0700) == 0 && mkdir(b, 0700) == 0 && chdir(a) == 0);
+	CHECK((at_a = open(a, O_DIRECTORY)) >= 0);
+	CHECK((at_b = open(b, O_DIRECTORY)) >= 0);
+	CHECK(lands_often_at(AT_FDCWD, a));
+	CHECK(chdir("../b") == 0 && lands_at(AT_FDCWD, b) && lands_often_at(AT_FDCWD, b));
+	CHECK(fchdir(at_a) == 0 && lands_at(AT_FDCWD, a));
+	/* descriptors that become others */
+	CHECK(lands_often_at(at_b, b));
+	CHECK((fd = dup(at_b)) >= 0 && lands_at(fd, b));
+	CHECK(dup2(at_a, fd) == fd && lands_at(fd, a) && close(fd) == 0);
+	CHECK(result(openat(fd, "landed", O_WRONLY | O_CREAT, 0600)) == -EBADF);
+	/* others that go elsewhere: a process by itself, a thread with all */
+	CHECK(lands_often_at(AT_FDCWD, a));
+	CHECK((pid = fork()) >= 0);
+	if (pid == 0)
+		_exit(chdir(b) != 0 || !lands_often_at(AT_FDCWD, b));
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0 && lands_often_at(AT_FDCWD, a));
+	CHECK(pthread_create(&thread, NULL, go_there, b) == 0);
+	CHECK(pthread_join(thread, &done) == 0 && done && lands_at(AT_FDCWD, b));
+	/* a folder that is moved, and one in which not all may be made */
+	CHECK(fchdir(at_a) == 0 && lands_often_at(AT_FDCWD, a) && rename(a, c) == 0);
+	CHECK(lands_at(AT_FDCWD, c) && chdir(git) == 0 && lands_often_at(AT_FDCWD, git));
+	CHECK(result(open("commondir", O_WRONLY | O_CREAT, 0600)) == ground->no);
+	CHECK(chdir("/") == 0 && rmdir(b) == 0 && rmdir(c) == 0);
+	return 0;
+}
+
+static void names_are_made_where_the_caller_is(void **state)
+{
+	(void)state;
+	run_everywhere(wander, 1);
+}
+
 static void calls_are_made_as_the_caller_would(void **state)
 {
 	(void)state;
@@ -585,6 +657,7 @@ int main(void)
 		cmocka_unit_test(each_way_to_name_a_place_is_judged),
 		cmocka_unit_test(sockets_are_bound_where_names_may_be_made),
 		cmocka_unit_test(calls_are_made_as_the_caller_would),
+		cmocka_unit_test(names_are_made_where_the_caller_is),
 		cmocka_unit_test(without_room_for_a_descriptor_nothing_is_truncated),
 		cmocka_unit_test(what_may_be_made_is_made_or_opened),
 		cmocka_unit_test(an_open_that_blocks_blocks_nobody_else),

@@ -112,7 +112,8 @@ static const struct row rows[] = {
 	  NONE, "one\nthree\n", "2", .code = ERR_WRONG_MATCH_COUNT,
 	  .message = "The text to replace does not occur in f; nothing was written. The nearest "
 	             "place is line 2, where 0 of 2 lines are the same. First difference: line 2 of "
-	             "the file is `\\tone`, the text has `one`." },
+	             "the file is `\\tone`, the text has `one` (they differ only in the depth of the "
+	             "indentation)." },
 	{ "update refuses text that is there twice", "a a\n", CHANGE_UPDATE, NONE, "a", "b",
 	  .code = ERR_WRONG_MATCH_COUNT, .replaced = 2 },
 	{ "update replaces the expected number", "a a\n", CHANGE_UPDATE, NONE, "a", "b", 2,

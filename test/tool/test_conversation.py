@@ -127,7 +127,7 @@ def test_a_topic_is_told(run, said):
     done = run(["update_topic", said], topic=True)
     (told,) = done.told("topic-update")
     assert told.pop("strategicIntent") == said.pop("strategic_intent") and told == said
-    assert done.results == [{"message": "The user sees it."}]
+    assert done.results == [{"success": True, "message": "The user sees it."}]
 
 
 @pytest.mark.parametrize("wrong", [{"title": "Parser"}, {"strategic_intent": ""}, {"strategic_intent": "x" * 1001},
@@ -154,7 +154,7 @@ def test_answers_come_back_by_number(run):
                                           "placeholder": "because"}]
     answers = {"0": ["a", "b"], "1": "So.", "7": "nobody asked", "correlationId": "x"}
     done = run(["ask_user", {"questions": asked}], interactive=True, answers=[{"answers": answers}])
-    assert done.results == [{"answers": {"0": ["a", "b"], "1": "So."}}]
+    assert done.results == [{"success": True, "answers": {"0": ["a", "b"], "1": "So."}}]
     assert done.told("ask-user-request")[0]["questions"] == asked
 
 

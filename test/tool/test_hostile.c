@@ -149,8 +149,8 @@ static void many_wrong_changes_get_a_short_answer(void **state)
 	json_t *changes = json_array();
 
 	for (int i = 0; i < 4000; i++)
-		json_array_append_new(changes, json_pack("{s:s,s:i}", "kind", "delete",
-		                                         "file_path", i));
+		json_array_append_new(changes, json_pack("{s:s,s:f}", "kind", "delete",
+		                                         "file_path", i + 0.5));
 	assert_in_range(result_size(*state, "apply_changes", json_pack("{s:o}", "changes", changes),
 	                            true), 100, 10000);
 }

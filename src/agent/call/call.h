@@ -244,6 +244,8 @@ struct call {
 	json_t *args;                /* owned; without what is only for the order */
 	const struct tool *tool;     /* NULL: there is no such tool */
 	const char *repaired, *unreadable; /* its arguments (model/part.h); borrowed, or NULL */
+	char *taken;                 /* owned; which were taken for another type than they had;
+	                              * or NULL */
 	struct order_call order;
 	enum call_state state;       /* under the batch's lock */
 	struct call_round *round;     /* of its reply; NULL: the call is not made */

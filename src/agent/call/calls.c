@@ -238,6 +238,7 @@ static void call_release(struct call *call)
 	json_decref(call->review_files);
 	denied_forget(call);
 	free(call->ask_reason);
+	free(call->taken);
 	free(call->said);
 	call_scope_release(call);
 	free(call->context);
@@ -419,9 +420,13 @@ static json_t *build_answer(struct call *call)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)
 		json_object_set_new(response, FOUND_CONTEXT, json_text(span_str(found)));
-	if (call->repaired)
-		json_object_set_new(response, "arguments_repaired",
-		                    json_text(span_str(call->repaired)));
+	if (call->repaired || call->taken) {
+		_cleanup_free_ char *said = mem_printf(
+			"%s%s%s", call->repaired ? call->repaired : "",
+			call->repaired && call->taken ? ", " : "", call->taken ? call->taken : "");
+
+		json_object_set_new(response, "arguments_repaired", json_text(span_str(said)));
+	}
 	response = show_unseen(response);
 	part = part_response(call->id, call->asked_name, response);
 	if (json_array_size(media))

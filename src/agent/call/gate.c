@@ -14,6 +14,9 @@
 
 /* ---- the gate ---------------------------------------------------------------- */
 
+/* Of arguments that were taken for another type, what is named. */
+enum { TAKEN_BYTES = 1024 };
+
 static bool hooked_any(void *data, enum hook_event event, const char *matched)
 {
 	const struct call *call = data;
@@ -87,6 +90,25 @@ static json_t *before_outcome(struct call *call, const struct tool *tool, const 
 	return explained(call, tool, arguments, hooked_ended(outcome));
 }
 
+/* Validation took some arguments for what they were meant as: the model learns of it. */
+static void note_taken(struct call *call, const json_t *arguments)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(TAKEN_BYTES);
+	const char *name;
+	json_t *sent;
+
+	json_object_foreach(call->args, name, sent) {
+		const json_t *taken = json_object_get(arguments, name);
+
+		if (taken && json_typeof(taken) != json_typeof(sent) &&
+		    (json_is_string(taken) || json_is_string(sent)))
+			buf_printf(&words, "%s%.60s taken as %s", words.len ? ", " : "", name,
+			           json_type_phrase(taken));
+	}
+	if (words.len && !call->taken)
+		call->taken = buf_steal(&words);
+}
+
 static json_t *gate_before(void *data, const struct tool *tool, json_t **arguments, bool *ask)
 {
 	struct call *call = data;
@@ -95,6 +117,7 @@ static json_t *gate_before(void *data, const struct tool *tool, json_t **argumen
 	struct hook_outcome outcome;
 	json_t *ended;
 
+	note_taken(call, *arguments);
 	if (!hooked_before(&hooked, tool, arguments, &outcome))
 		return NULL;
 	ended = before_outcome(call, tool, *arguments, &outcome, ask);

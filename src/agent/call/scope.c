@@ -108,27 +108,19 @@ void call_scope_note(struct call *call, const struct tool *tool, const json_t *a
 
 /* ---- patterns ---------------------------------------------------------------- */
 
-static void append_escaped(struct buf *out, struct span text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		if (strchr("\\^$.|?*+()[]{}/", text.data[i]))
-			buf_char(out, '\\');
-		buf_char(out, text.data[i]);
-	}
-}
-
 char *call_scope_pattern(const json_t *arguments, const char *member)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(8 * LIMIT_PATH_BYTES);
 	_cleanup_buf_ struct buf pattern = BUF_INIT(16 * LIMIT_PATH_BYTES);
 	const json_t *value = json_object_get(arguments, member);
 
+	bool whole;
+
 	if (!json_string_length(value))
 		return NULL;
-	json_print(&text, value, 0);
-	buf_printf(&pattern, "\"%s\":", member);
-	append_escaped(&pattern, buf_view(&text));
-	return text.overflowed || pattern.overflowed ? NULL : buf_steal(&pattern);
+	buf_printf(&pattern, "\"%s\":\"", member);
+	whole = policy_put_literal(&pattern, json_span(value));
+	buf_char(&pattern, '"');
+	return whole && !pattern.overflowed ? buf_steal(&pattern) : NULL;
 }
 
 /* ---- the choice -------------------------------------------------------------- */

@@ -108,77 +108,6 @@ static char *matcher_word_unknown(struct span word, bool whole)
 	return mem_steal(&name);
 }
 
-/* `near`: the tool's or server's name that is like it; or NULL. */
-static void report_matcher_word(const json_t *hook, const char *word, const char *near,
-                                bool restricts, json_t *problems)
-{
-	const char *name = json_string_value(json_object_get(hook, "name"));
-	const char *command = json_string_value(json_object_get(hook, "command"));
-	_cleanup_free_ char *message =
-		mem_printf("The hook \"%.100s\" never runs for \"%.100s\": no such tool%s%s%s",
-		           *name || !command ? name : command, word,
-		           near ? "; did you mean \"" : ".", near ? near : "",
-		           near ? "\"?" : "");
-
-	json_array_append_new(problems, json_pack(
-		"{s:O, s:i, s:s, s:b, s:o}", "file", json_object_get(hook, "event"), "line", 0,
-		"kind", "unknown_name", "restricts", (int)restricts, "message",
-		json_text(span_str(message))));
-}
-
-/* "mcp_SERVER_TOOL" and "mcp__SERVER__TOOL": NULL when a server's name stands in it, or none is
- * like what does; else the name that is. */
-static const char *server_meant(const char *word, const json_t *servers)
-{
-	const char *mark = strncmp(word, "mcp__", 5) == 0 ? "__" : "_";
-	const char *rest = word + 3 + strlen(mark), *end = strstr(rest, mark);
-	_cleanup_free_ const char **all = mem_alloc(json_array_size(servers) + 1, sizeof(*all));
-	_cleanup_free_ char *server = mem_dup(rest, end ? (size_t)(end - rest) : strlen(rest));
-	size_t i;
-	json_t *known;
-
-	json_array_foreach((json_t *)servers, i, known) {
-		const size_t len = json_string_length(known);
-
-		all[i] = json_string_value(known);
-		if (strncmp(rest, all[i], len) == 0 && (!rest[len] || rest[len] == '_'))
-			return NULL;
-	}
-	return schema_nearest_name(server, all, json_array_size(servers));
-}
-
-/* Matchers that are expressions, and not just names, may mean anything. */
-static void report_matcher(const json_t *hook, struct outside_names *outside, json_t *problems)
-{
-	const char *event = json_string_value(json_object_get(hook, "event"));
-	const struct hook_event_names *names = hook_events_find(event, /* claude= */ false);
-	struct span rest = json_span(json_object_get(hook, "matcher"));
-	const bool whole = span_starts(rest, SPAN("^(?:")) && span_ends(rest, SPAN(")$"));
-	const bool restricts = whole ? names->refuses_claude : names->refuses;
-
-	if (!json_is_true(json_object_get(hook, "enabled")) ||
-	    (strcmp(event, "BeforeTool") != 0 && strcmp(event, "AfterTool") != 0))
-		return;
-	if (whole)
-		rest = span_head(span_skip(rest, 4), rest.len - 6);
-	for (size_t i = 0; i < rest.len; i++)
-		if (!ascii_is_alnum(rest.data[i]) && !strchr("_|-", rest.data[i]))
-			return;
-	while (rest.len) {
-		const char *bar = memchr(rest.data, '|', rest.len);
-		const size_t len = bar ? (size_t)(bar - rest.data) : rest.len;
-		_cleanup_free_ char *all = mem_dup(rest.data, len);
-		_cleanup_free_ char *word = matcher_word_unknown(span_head(rest, len), whole);
-		const char *server = strncmp(all, "mcp_", 4) == 0 ?
-		                             server_meant(all, all_servers(outside)) : NULL;
-
-		if (word || server)
-			report_matcher_word(hook, all, server ? server : tool_names_nearest(word),
-			                    restricts, problems);
-		rest = span_skip(rest, bar ? len + 1 : len);
-	}
-}
-
 /* The line of an event in a file of hooks: JSON with comments, or TOML. 0: it is not found. */
 static unsigned event_line(const struct settings *settings, const char *file, const char *event)
 {
@@ -207,6 +136,63 @@ static unsigned event_line(const struct settings *settings, const char *file, co
 		return 0;
 	lines = jsonc_lines(file_text_span(&text));
 	return jsonc_line(lines, path);
+}
+
+/* `near`: the tool's or server's name that is like it; or NULL. */
+static void report_matcher_word(const struct settings *settings, const json_t *hook,
+                                const char *word, const char *near, bool restricts,
+                                json_t *problems)
+{
+	const char *name = json_string_value(json_object_get(hook, "name"));
+	const char *command = json_string_value(json_object_get(hook, "command"));
+	const char *event = json_string_value(json_object_get(hook, "event"));
+	const char *file = json_string_value(json_object_get(hook, "file"));
+	_cleanup_free_ char *message =
+		mem_printf("The hook \"%.100s\" never runs for \"%.100s\": no such tool%s%s%s",
+		           *name || !command ? name : command, word,
+		           near ? "; did you mean \"" : ".", near ? near : "",
+		           near ? "\"?" : "");
+
+	json_array_append_new(problems, json_pack(
+		"{s:s, s:i, s:s, s:b, s:o}", "file", file ? file : event, "line",
+		file ? (int)event_line(settings, file, event) : 0, "kind", "unknown_name",
+		"restricts", (int)restricts, "message", json_text(span_str(message))));
+}
+
+/* Matchers that are expressions, and not just names, may mean anything. */
+static void report_matcher(const struct settings *settings, const json_t *hook,
+                           struct outside_names *outside, json_t *problems)
+{
+	const char *event = json_string_value(json_object_get(hook, "event"));
+	const struct hook_event_names *names = hook_events_find(event, /* claude= */ false);
+	const bool claude = span_eq(json_span(json_object_get(hook, "format")), SPAN("claude"));
+	struct span rest = json_span(json_object_get(hook, "matcher"));
+
+	if (!json_is_true(json_object_get(hook, "enabled")) ||
+	    (strcmp(event, "BeforeTool") != 0 && strcmp(event, "AfterTool") != 0))
+		return;
+	/* As hooks/claude.c has whole names. */
+	if (claude && span_starts(rest, SPAN("^(?:")) && span_ends(rest, SPAN(")$")))
+		rest = span_head(span_skip(rest, 4), rest.len - 6);
+	for (size_t i = 0; i < rest.len; i++)
+		if (!ascii_is_alnum(rest.data[i]) && !strchr("_|-", rest.data[i]))
+			return;
+	while (rest.len) {
+		const char *bar = memchr(rest.data, '|', rest.len);
+		const size_t len = bar ? (size_t)(bar - rest.data) : rest.len;
+		_cleanup_free_ char *all = mem_dup(rest.data, len);
+		_cleanup_free_ char *word = matcher_word_unknown(span_head(rest, len), claude);
+		const char *server = NULL;
+
+		if (strncmp(all, "mcp_", 4) == 0)
+			policy_names_server(all, all_servers(outside), NULL, &server);
+		if (word || server)
+			report_matcher_word(settings, hook, all,
+			                    server ? server : tool_names_nearest(word),
+			                    claude ? names->refuses_claude : names->refuses,
+			                    problems);
+		rest = span_skip(rest, bar ? len + 1 : len);
+	}
 }
 
 /* Hooks that could refuse something and were left out when they were read. */
@@ -246,7 +232,7 @@ static void report_hooks(const struct settings *settings, struct outside_names *
 	rows = hooks_list(hooks);
 	json_array_foreach(rows, i, row)
 		if (json_array_size(problems) < before + LIMIT_WARNINGS)
-			report_matcher(row, outside, problems);
+			report_matcher(settings, row, outside, problems);
 	hooks_free(hooks);
 }
 

@@ -203,6 +203,16 @@ static void print_resources(const json_t *server, const char *list, const char *
 		              server_member(one, member), server_member(one, "name"));
 }
 
+/* What the server calls a tool, where the name does not show it. */
+static void print_own_name(const json_t *server, const json_t *tool, struct buf *out)
+{
+	_cleanup_free_ char *exact = mem_printf("mcp_%s_%s", server_member(server, "name"),
+	                                        server_member(tool, "tool"));
+
+	if (strcmp(exact, server_member(tool, "name")) != 0)
+		render_printf(out, " (tool \"%s\")", server_member(tool, "tool"));
+}
+
 static void print_server(const json_t *server, bool describe, struct buf *out)
 {
 	const json_t *tools = json_object_get(server, "tools"), *said;
@@ -230,6 +240,7 @@ static void print_server(const json_t *server, bool describe, struct buf *out)
 		line_next(&rest, &line);
 		line = utf8_head(line_body(line), 200);
 		render_printf(out, "    %s", server_member(tool, "name"));
+		print_own_name(server, tool, out);
 		if (describe && line.len)
 			render_printf(out, "  %.*s", (int)line.len, line.data);
 		buf_char(out, '\n');

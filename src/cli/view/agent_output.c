@@ -394,9 +394,9 @@ void agent_output_notice(struct agent_output *output, const char *severity, cons
 	pthread_mutex_unlock(&output->lock);
 }
 
-static void on_notice(struct agent_output *output, const json_t *message)
+static void on_notice(struct agent_output *output, const char *severity, const char *model,
+                      const json_t *message)
 {
-	const char *severity = json_string_value(json_object_get(message, "severity"));
 	const char *text = json_string_value(json_object_get(message, "message"));
 	bool forget = json_object_get(message, "forget");
 
@@ -407,7 +407,8 @@ static void on_notice(struct agent_output *output, const json_t *message)
 	if (text)
 		print_notice(output, json_is_true(json_object_get(message, "hook")) ? "hook" :
 		                    severity ? severity : "info", text,
-		             (struct notice_more){ .forget = forget ? output->pieces : 0 });
+		             (struct notice_more){ .forget = forget ? output->pieces : 0,
+		                                   .model = model });
 	if (forget)
 		output->pieces = 0;
 }
@@ -415,10 +416,8 @@ static void on_notice(struct agent_output *output, const json_t *message)
 static void on_model(struct agent_output *output, const json_t *message)
 {
 	const char *id = json_string_value(json_object_get(message, "model"));
-	const char *model = id ? model_plain_id(id) : "Another model";
-	_cleanup_free_ char *text = mem_printf("%s answers from now on.", model);
 
-	print_notice(output, "warning", text, (struct notice_more){ .model = model });
+	on_notice(output, "warning", id ? model_plain_id(id) : NULL, message);
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
@@ -429,7 +428,8 @@ static void on_message(void *data, enum bus_topic topic, const json_t *message)
 
 	pthread_mutex_lock(&output->lock);
 	if (topic == BUS_NOTICE)
-		on_notice(output, message);
+		on_notice(output, json_string_value(json_object_get(message, "severity")), NULL,
+		          message);
 	if (topic == BUS_MODEL)
 		on_model(output, message);
 	if (output->format == AGENT_STREAM_JSON)

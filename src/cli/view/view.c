@@ -578,12 +578,12 @@ static void view_any(const struct shown *s, const json_t *result)
 		view_command(s, result);
 	else if (json_object_get(result, "sha256") && !json_object_get(result, "error"))
 		view_file(s, result);
-	else if (json_object_get(result, "success") || json_object_get(result, "error"))
-		show_edit(s, result);
 	else if (json_is_array(json_object_get(result, "files")))
 		view_found(s, result);
 	else if (json_is_array(json_object_get(result, "entries")))
 		show_folder(s, result);
+	else if (json_object_get(result, "message") || json_object_get(result, "error"))
+		show_edit(s, result);
 	else
 		view_json(s, result);
 }

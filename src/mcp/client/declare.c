@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/private.h"
@@ -13,8 +14,10 @@ enum {
 	DESCRIPTION_BYTES = 4000,
 	TITLE_BYTES = 100,
 	SCHEMA_DEPTH = 32,
-	NAME_BYTES = 63,      /* Gemini CLI's, as is how a longer one is cut */
-	NAME_KEPT = 30,       /* at either end */
+	NAME_BYTES = 63,      /* Gemini CLI's */
+	NAME_HEAD = 30,       /* of one that is cut, */
+	NAME_HEX = 8,         /* of its hash, */
+	NAME_TAIL = 23,       /* and of its end */
 	OWN_NAME_BYTES = 256, /* of the server's own name for a tool */
 };
 
@@ -269,20 +272,46 @@ json_t *mcp_declaration_recall(json_t *kept, struct err *err)
 
 /* ---- names ---- */
 
-char *mcp_declaration_name(const char *server, const char *tool, bool plain)
+/* What stands for a name that is too long, or another tool's: its two ends, and a part of the hash
+ * of both names as the server and the settings have them. */
+static char *hashed_name(const char *name, const char *server, const char *tool)
+{
+	_cleanup_free_ char *both = mem_printf("%s\n%s", server, tool);
+	const struct sha256 sum = sha256_of(span_str(both));
+	const size_t len = strlen(name), tail = len > NAME_HEAD + NAME_TAIL ? NAME_TAIL : 0;
+	char hex[SHA256_HEX_SIZE];
+
+	sha256_hex(&sum, hex);
+	return mem_printf("%.*s_%.*s%s%s", tail ? NAME_HEAD : NAME_HEAD + NAME_TAIL, name, NAME_HEX,
+	                  hex, tail ? "_" : "", name + len - tail);
+}
+
+/* With '_' for what a name may not have. */
+static char *replaced_name(const char *server, const char *tool, bool plain)
 {
 	char *name = mem_printf("mcp_%s_%s", server, tool);
-	const size_t len = strlen(name);
-	char *cut;
 
 	for (char *c = name; *c; c++)
 		if (!ascii_is_alnum(*c) && *c != '_' && *c != '-' &&
 		    (plain || (*c != '.' && *c != ':')))
 			*c = '_';
-	if (len <= NAME_BYTES)
+	return name;
+}
+
+char *mcp_declaration_name(const char *server, const char *tool, bool plain)
+{
+	char *name = replaced_name(server, tool, plain), *cut;
+
+	if (strlen(name) <= NAME_BYTES)
 		return name;
-	cut = mem_printf("%.*s%s%s", NAME_KEPT, name, plain ? "___" : "...",
-	                 name + len - NAME_KEPT);
+	cut = hashed_name(name, server, tool);
 	free(name);
 	return cut;
+}
+
+char *mcp_declaration_other_name(const char *server, const char *tool, bool plain)
+{
+	_cleanup_free_ char *name = replaced_name(server, tool, plain);
+
+	return hashed_name(name, server, tool);
 }

@@ -55,6 +55,8 @@ struct mcp_client_options {
 	const json_t *roots;  /* [{"uri", "name"}]: answers roots/list; or NULL. Kept */
 	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
 	void (*log)(void *data, struct span line);
+	/* Its encoding had to be repaired (rpc_parse_foreign).  From any thread; may be NULL. */
+	void (*repaired)(void *data);
 	/* The least level of what a server that can log (notifications/message) is asked for; NULL:
 	 * it is not asked.  Static.  And the params of each such message, which are logged as a
 	 * line, too: from any thread, with nothing locked. May be NULL. */
@@ -483,8 +485,11 @@ const struct server_entry *mcp_server_entry_of(const struct mcp_server_slot *ser
 
 /* What can be used of it, and is asked for: declarations; a new array. */
 json_t *mcp_server_tools(struct mcp_server_slot *server);
-/* The name under which a model knows its tool. The caller frees. */
+/* The name under which a model knows its tool: one that no other tool of the servers' has, of two
+ * that would have the same the first keeps it. The caller frees. */
 char *mcp_server_tool_name(const struct mcp_server_slot *server, const char *tool);
+/* The same with the servers' lock. */
+char *mcp_slot_tool_name(const struct mcp_server_slot *slot, const char *tool);
 /* What it offers besides (mcp_offers_clean); a new reference, {} when nothing is known. */
 json_t *mcp_server_offers(struct mcp_server_slot *server);
 /* Whether the server, or what it declares of the tool, has changed since a call of it was last
@@ -517,6 +522,7 @@ struct mcp_server_slot {
 	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
 	pthread_t thread;
 	_Atomic bool stopping;      /* its thread gives up */
+	_Atomic bool repaired;      /* it was said that its encoding is */
 	/* With the servers' lock, as entry.off is. */
 	bool has_thread;
 	bool disabled;              /* by the user (servers_disabled) */
@@ -608,9 +614,11 @@ json_t *mcp_declaration_clean(const json_t *declared, struct err *err);
 json_t *mcp_declaration_recall(json_t *kept, struct err *err);
 /* The schema of one of these, read. A new reference, never NULL. */
 json_t *mcp_declaration_schema(const json_t *declaration);
-/* mcp_SERVER_TOOL in characters and a length that providers take (mcp_servers_options.plain_names).
- * The caller frees. */
+/* mcp_SERVER_TOOL in characters and a length that providers take (mcp_servers_options.plain_names):
+ * a longer one has a hash in its middle.  The caller frees. */
 char *mcp_declaration_name(const char *server, const char *tool, bool plain);
+/* With that hash although it would fit: another tool has the name. The caller frees. */
+char *mcp_declaration_other_name(const char *server, const char *tool, bool plain);
 
 /* ---- denials -------------------------------------------------------------------------- */
 

@@ -290,6 +290,26 @@ static void client_take_unreadable(struct mcp_client *client, struct span text,
 	check_unasked(client);
 }
 
+/* One value, with its encoding repaired. */
+static bool client_parse(struct mcp_client *client, struct span text, json_t **ret,
+                         struct rpc_problem *problem)
+{
+	size_t repaired = 0;
+	const bool ok = rpc_parse_foreign(text, ret, &repaired, problem);
+
+	if (ok && repaired && client->options.repaired)
+		client->options.repaired(client->options.data);
+	return ok;
+}
+
+static bool client_parse_message(struct mcp_client *client, struct span text,
+                                 struct rpc_message *ret, struct rpc_problem *problem)
+{
+	json_t *value;
+
+	return client_parse(client, text, &value, problem) && rpc_parse_value(value, ret, problem);
+}
+
 /* Messages of 2025-03-26 may come together. */
 static bool client_take_batch(struct mcp_client *client, struct span text,
                               struct mcp_ask *asked)
@@ -300,7 +320,7 @@ static bool client_take_batch(struct mcp_client *client, struct span text,
 	json_t *value;
 	size_t i;
 
-	if (!span_starts(text, SPAN("[")) || !rpc_parse_json(text, &batch, &problem))
+	if (!span_starts(text, SPAN("[")) || !client_parse(client, text, &batch, &problem))
 		return false;
 	if (!json_array_size(batch)) /* it counts as one that cannot be read */
 		return false;
@@ -327,12 +347,13 @@ void mcp_client_receive(struct mcp_client *client, struct span text, struct mcp_
 
 	if (mcp_client_lost(client) || client_take_batch(client, text, asked))
 		return;
-	if (rpc_parse(text, &message, &problem)) {
+	if (client_parse_message(client, text, &message, &problem)) {
 		client_take_message(client, &message, asked);
 		return;
 	}
 	/* What a program prints without a line's end stands before its next message. */
-	if (glued && rpc_parse(span_skip(text, (size_t)(glued - text.data)), &message, &ignored)) {
+	if (glued && client_parse_message(client, span_skip(text, (size_t)(glued - text.data)),
+	                                  &message, &ignored)) {
 		if (message.kind == RPC_RESULT || message.kind == RPC_ERROR) {
 			client_take_message(client, &message, asked);
 			rpc_problem_release(&problem);

@@ -644,9 +644,65 @@ bool mcp_server_is_used(struct mcp_server_slot *slot)
 	return used;
 }
 
+/* Whether another tool of the slot has the name: one that is before `tool` (NULL: any), or that is
+ * called exactly so. */
+static bool slot_has_name(const struct mcp_server_slot *slot, const char *name, const char *tool)
+{
+	const bool plain = slot->all->options.plain_names;
+	bool behind = false;
+	const json_t *declaration;
+	size_t i;
+
+	json_array_foreach(slot->tools, i, declaration) {
+		const char *other = json_string_value(json_object_get(declaration, "name"));
+		_cleanup_free_ char *its = NULL;
+
+		if (tool && strcmp(other, tool) == 0) {
+			behind = true;
+			continue;
+		}
+		its = behind ? mem_printf("mcp_%s_%s", slot->entry.name, other) :
+		               mcp_declaration_name(slot->entry.name, other, plain);
+		if (strcmp(its, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether "mcp_SERVER_" of both can begin the same name. */
+static bool slot_may_share(const struct mcp_server_slot *slot, const char *name)
+{
+	const bool plain = slot->all->options.plain_names;
+	_cleanup_free_ char *head = mcp_declaration_name(slot->entry.name, "", plain);
+
+	return span_starts(span_str(name), span_head(span_str(head), 30));
+}
+
+char *mcp_slot_tool_name(const struct mcp_server_slot *slot, const char *tool)
+{
+	const struct mcp_servers *all = slot->all;
+	const bool plain = all->options.plain_names;
+	char *name = mcp_declaration_name(slot->entry.name, tool, plain);
+	_cleanup_free_ char *exact = mem_printf("mcp_%s_%s", slot->entry.name, tool);
+	bool taken = strcmp(exact, name) != 0 && slot_has_name(slot, name, tool);
+
+	for (size_t i = 0; i < all->count && &all->slots[i] != slot && !taken; i++)
+		taken = slot_may_share(&all->slots[i], name) &&
+		        slot_has_name(&all->slots[i], name, NULL);
+	if (!taken)
+		return name;
+	free(name);
+	return mcp_declaration_other_name(slot->entry.name, tool, plain);
+}
+
 char *mcp_server_tool_name(const struct mcp_server_slot *slot, const char *tool)
 {
-	return mcp_declaration_name(slot->entry.name, tool, slot->all->options.plain_names);
+	char *name;
+
+	pthread_mutex_lock(&slot->all->lock);
+	name = mcp_slot_tool_name(slot, tool);
+	pthread_mutex_unlock(&slot->all->lock);
+	return name;
 }
 
 json_t *mcp_server_tools(struct mcp_server_slot *slot)

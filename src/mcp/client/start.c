@@ -73,6 +73,20 @@ static json_t *slot_answer(void *data, const char *method, const json_t *params,
 	                       params, cancel, err);
 }
 
+/* Said once of each server. */
+static void slot_repaired(void *data)
+{
+	struct mcp_server_slot *slot = data;
+	_cleanup_free_ char *text = NULL;
+
+	if (atomic_exchange(&slot->repaired, true))
+		return;
+	text = mem_printf("The MCP server \"%s\" sent text that is not valid Unicode (half a "
+	                  "surrogate pair, or bytes that are not UTF-8). Replacement characters "
+	                  "(U+FFFD) stand in their place.", slot->entry.name);
+	mcp_servers_notice(slot->all, "warning", text);
+}
+
 /* Borrows. */
 static struct mcp_client_options slot_client_options(struct mcp_server_slot *slot)
 {
@@ -84,6 +98,7 @@ static struct mcp_client_options slot_client_options(struct mcp_server_slot *slo
 		.log = slot_log,
 		.log_level = servers_log_level(all),
 		.logged = slot_logged,
+		.repaired = slot_repaired,
 		.answer = all->options.answer ? slot_answer : NULL,
 		.capabilities = all->options.capabilities,
 		.samples = all->options.samples &&

@@ -207,6 +207,13 @@ static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set
 		struct err why = ERR_INIT;
 		struct tool *tool;
 
+		/* Another server's tool that came before this server was known. */
+		if (there && there->server && strcmp(there->server, server_name)) {
+			free(name);
+			name = mcp_declaration_other_name(server_name, own, false);
+			there = tool_set_find(set, name);
+		}
+
 		if (there && there->server && !strcmp(there->server, server_name) &&
 		    !strcmp(there->server_tool, own)) {
 			free(name);

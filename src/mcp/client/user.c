@@ -247,13 +247,17 @@ static const char *slot_state(const struct mcp_server_slot *slot)
 	return slot->tools ? "known" : slot->has_thread ? "starting" : "unknown";
 }
 
+enum { OWN_NAME_SHOWN = 256 }; /* bytes */
+
 static json_t *slot_tool_shown(const struct mcp_server_slot *slot, const json_t *declaration,
                                const char *name)
 {
-	json_t *shown = json_pack("{s:o, s:O, s:O, s:o}", "name", json_text(span_str(name)),
-	                          "title", json_object_get(declaration, "title"), "description",
-	                          json_object_get(declaration, "description"), "parameters",
-	                          mcp_declaration_schema(declaration));
+	json_auto_t *own = mcp_clean_text(json_object_get(declaration, "name"), OWN_NAME_SHOWN);
+	json_t *shown = json_pack("{s:o, s:o, s:O, s:O, s:o}", "name", json_text(span_str(name)),
+	                          "tool", json_show_unseen(own, NULL),
+	                          "title", json_object_get(declaration, "title"),
+	                          "description", json_object_get(declaration, "description"),
+	                          "parameters", mcp_declaration_schema(declaration));
 	struct tool_change change;
 
 	if (slot_tool_changed(slot, declaration, &change))
@@ -269,7 +273,7 @@ static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
 
 	json_array_foreach(slot->tools, i, declaration) {
 		const char *own = json_string_value(json_object_get(declaration, "name"));
-		_cleanup_free_ char *name = mcp_server_tool_name(slot, own);
+		_cleanup_free_ char *name = mcp_slot_tool_name(slot, own);
 
 		if (mcp_entry_offers(&slot->entry, declaration))
 			json_array_append_new(list, slot_tool_shown(slot, declaration, name));

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "data/schema.h"
 #include "mcp/protocol/catalog.h"
 #include "mcp/protocol/private.h"
 #include "net/rpc/rpc.h"
@@ -242,6 +243,19 @@ static bool answer_list_tools(struct mcp_call *call, struct refusal *refusal)
 	return true;
 }
 
+static bool unknown_call(const struct mcp_call *call, struct refusal *refusal)
+{
+	const struct mcp_offer *offer = call->peer->server->offer;
+	_cleanup_free_ const char **names = mem_alloc(offer->tool_count + 1, sizeof(*names));
+	const char *near;
+
+	for (size_t i = 0; i < offer->tool_count; i++)
+		names[i] = offer->tools[i].name;
+	near = schema_nearest_name(call->name, names, offer->tool_count);
+	return mcp_refuse(refusal, RPC_INVALID_PARAMS, "Unknown tool: %s%s%s%s", call->name,
+	                  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 static bool answer_call_tool(struct mcp_call *call, struct refusal *refusal)
 {
 	const struct tool_entry *entry;
@@ -250,7 +264,7 @@ static bool answer_call_tool(struct mcp_call *call, struct refusal *refusal)
 		return unknown_method(call, refusal);
 	entry = catalog_tool(call->peer->server->catalog, call->name);
 	if (!entry)
-		return mcp_refuse(refusal, RPC_INVALID_PARAMS, "Unknown tool: %s", call->name);
+		return unknown_call(call, refusal);
 	if (call->version->stateless && !catalog_check_arguments(call, entry, refusal))
 		return false;
 	call->run = entry->tool->run;

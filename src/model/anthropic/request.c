@@ -762,6 +762,7 @@ const struct provider_format format_anthropic = {
 	.error = anthropic_error,
 	.count = anthropic_count,
 	.context_tokens = claude_context_tokens,
+	.takes_media = wire_takes_pdf,
 	.loading = anthropic_loading,
 	.limits_build = anthropic_limits_build,
 	.limits_read = anthropic_limits_read,

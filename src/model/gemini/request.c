@@ -9,6 +9,7 @@
 #include "data/json.h"
 #include "model/parameters.h"
 #include "model/part.h"
+#include "model/tool_fit.h"
 #include "model/wire.h"
 
 /* ---- families ----------------------------------------------------------------- */
@@ -25,114 +26,6 @@ enum gemini_family {
 static bool gemini_signs(enum gemini_family family)
 {
 	return family == GEMINI_3_PRO || family == GEMINI_3_FLASH;
-}
-
-/* ---- schemas ----------------------------------------------------------------- */
-
-/* JSON Schema, cut down to what parametersJsonSchema and responseJsonSchema take.  Other
- * keywords are refused by the server; they only narrow what is valid, which the tool checks
- * anyway. */
-
-enum { SCHEMA_DEPTH = 64 };
-
-enum keyword_kind { KEEP, SCHEMA, SCHEMA_OR_BOOLEAN, SCHEMA_LIST, SCHEMA_MAP };
-
-static const struct keyword {
-	const char *name;
-	enum keyword_kind kind;
-} keywords[] = {
-	{ "$id", KEEP },              { "$anchor", KEEP },       { "type", KEEP },
-	{ "format", KEEP },           { "title", KEEP },         { "description", KEEP },
-	{ "enum", KEEP },             { "minItems", KEEP },      { "maxItems", KEEP },
-	{ "minimum", KEEP },          { "maximum", KEEP },       { "required", KEEP },
-	{ "propertyOrdering", KEEP }, { "items", SCHEMA },
-	{ "additionalProperties", SCHEMA_OR_BOOLEAN },
-	{ "prefixItems", SCHEMA_LIST }, { "anyOf", SCHEMA_LIST }, { "oneOf", SCHEMA_LIST },
-	{ "properties", SCHEMA_MAP }, { "$defs", SCHEMA_MAP },
-};
-
-static json_t *schema_convert(const json_t *schema, unsigned depth);
-
-static json_t *schema_convert_list(const json_t *list, unsigned depth)
-{
-	json_t *out = json_array();
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(list, i, one)
-		json_array_append_new(out, schema_convert(one, depth));
-	return out;
-}
-
-static json_t *schema_convert_map(const json_t *map, unsigned depth)
-{
-	json_t *out = json_object();
-	const char *name;
-	json_t *one;
-
-	json_object_foreach((json_t *)map, name, one)
-		json_object_set_new_nocheck(out, name, schema_convert(one, depth));
-	return out;
-}
-
-static json_t *schema_convert_keyword(enum keyword_kind kind, json_t *value, unsigned depth)
-{
-	if (kind == SCHEMA_LIST)
-		return schema_convert_list(value, depth);
-	if (kind == SCHEMA_MAP)
-		return schema_convert_map(value, depth);
-	if (kind == KEEP || (kind == SCHEMA_OR_BOOLEAN && json_is_boolean(value)))
-		return json_incref(value);
-	return schema_convert(value, depth);
-}
-
-/* Drafts before 2019-09 say "definitions". */
-static json_t *schema_convert_reference(const json_t *reference)
-{
-	struct span text = json_span(reference);
-	_cleanup_free_ char *moved = NULL;
-
-	if (!span_starts(text, SPAN("#/definitions/")))
-		return json_incref((json_t *)reference);
-	moved = mem_printf("#/$defs/%s", span_skip(text, 14).data);
-	return json_cstr(moved);
-}
-
-static json_t *schema_convert(const json_t *schema, unsigned depth)
-{
-	const json_t *all = json_object_get(schema, "allOf");
-	json_t *out = json_object(), *value;
-
-	if (depth >= SCHEMA_DEPTH)
-		return out;
-	value = json_object_get(schema, "$ref");
-	if (value) { /* nothing else may stand beside it */
-		json_object_set_new(out, "$ref", schema_convert_reference(value));
-		if (depth)
-			return out;
-	}
-	if (json_array_size(all) == 1) { /* how generators hang a description on a reference */
-		json_t *only = schema_convert(json_array_get(all, 0), depth + 1);
-
-		json_object_update(out, only);
-		json_decref(only);
-	}
-	for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
-		if ((value = json_object_get(schema, keywords[i].name)))
-			json_object_set_new(out, keywords[i].name,
-			                    schema_convert_keyword(keywords[i].kind, value,
-			                                           depth + 1));
-	if ((value = json_object_get(schema, "const")))
-		json_object_set_new(out, "enum", json_pack("[O]", value));
-	if ((value = json_object_get(schema, "definitions")))
-		json_object_set_new(out, "$defs", schema_convert_map(value, depth + 1));
-	return out;
-}
-
-/* A JSON Schema without what Gemini does not know: a new reference. */
-static json_t *gemini_schema(const json_t *schema)
-{
-	return schema_convert(schema, 0);
 }
 
 /* ---- contents ---------------------------------------------------------------- */
@@ -411,12 +304,12 @@ static json_t *declarations(const json_t *tools)
 	size_t i;
 
 	json_array_foreach(tools, i, tool) {
-		const json_t *parameters = json_object_get(tool, "parameters");
+		json_t *parameters = json_object_get(tool, "parameters");
 		json_t *one = json_pack("{s:O, s:O}", "name", json_object_get(tool, "name"),
 		                        "description", json_object_get(tool, "description"));
 
 		if (one && json_object_size(json_object_get(parameters, "properties")))
-			json_object_set_new(one, "parametersJsonSchema", gemini_schema(parameters));
+			json_object_set(one, "parametersJsonSchema", parameters);
 		if (one)
 			json_array_append_new(list, one);
 	}
@@ -545,7 +438,7 @@ static void put_generation(const char *name, const struct model_request *request
 	if (request->answer_schema) {
 		json_object_set_new(config, "responseMimeType", json_string("application/json"));
 		json_object_set_new(config, "responseJsonSchema",
-		                    gemini_schema(request->answer_schema));
+		                    schema_fit_answer("gemini", request->answer_schema));
 	}
 	if (family != GEMINI_OTHER)
 		json_object_set_new(config, "thinkingConfig",

@@ -42,20 +42,29 @@ static json_t *audio_part(const struct wire_media *media)
 	                 json_text(media->data), "format", wav ? "wav" : "mp3");
 }
 
+static bool is_audio_part(struct span type)
+{
+	return span_eq(type, SPAN("audio/wav")) || span_eq(type, SPAN("audio/x-wav")) ||
+	       span_eq(type, SPAN("audio/mpeg")) || span_eq(type, SPAN("audio/mp3"));
+}
+
+static bool chat_takes_media(const struct model_options *options, struct span type)
+{
+	const struct chat_traits *traits = openai_chat_traits(options);
+
+	return (traits->files && span_eq(type, SPAN("application/pdf"))) ||
+	       (traits->audio && is_audio_part(type));
+}
+
 static void add_media(const struct chat_traits *traits, json_t *parts,
                       const struct wire_media *media)
 {
-	bool sound = span_eq(media->type, SPAN("audio/wav")) ||
-	             span_eq(media->type, SPAN("audio/x-wav")) ||
-	             span_eq(media->type, SPAN("audio/mpeg")) ||
-	             span_eq(media->type, SPAN("audio/mp3"));
-
 	if (span_starts(media->type, SPAN("image/")))
 		json_array_append_new(parts, json_pack("{s:s, s:{s:o}}", "type", "image_url",
 		                                       "image_url", "url", wire_data_url(media)));
 	else if (span_eq(media->type, SPAN("application/pdf")) && traits->files)
 		json_array_append_new(parts, file_part(media));
-	else if (sound && traits->audio)
+	else if (is_audio_part(media->type) && traits->audio)
 		json_array_append_new(parts, audio_part(media));
 	else
 		json_array_append_new(parts, json_pack("{s:s, s:o}", "type", "text", "text",
@@ -379,6 +388,7 @@ const struct provider_format format_openai_chat = {
 	.reader = &openai_chat_reader,
 	.error = openai_error,
 	.context_tokens = openai_context_tokens,
+	.takes_media = chat_takes_media,
 	.limits_build = chat_limits_build,
 	.limits_read = chat_limits_read,
 };

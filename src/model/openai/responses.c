@@ -862,5 +862,6 @@ const struct provider_format format_openai_responses = {
 	.reader = &responses_reader,
 	.error = openai_error,
 	.context_tokens = openai_context_tokens,
+	.takes_media = wire_takes_pdf,
 	.loading = responses_loading,
 };

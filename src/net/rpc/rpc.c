@@ -149,6 +149,15 @@ bool rpc_parse_json(struct span text, json_t **ret, struct rpc_problem *problem)
 	       problem_set(problem, RPC_PARSE_ERROR, "%s", err.message);
 }
 
+bool rpc_parse_foreign(struct span text, json_t **ret, size_t *repaired,
+                       struct rpc_problem *problem)
+{
+	struct err err = ERR_INIT;
+
+	return json_parse_foreign(text, RPC_DEPTH_MAX, ret, repaired, &err) ||
+	       problem_set(problem, RPC_PARSE_ERROR, "%s", err.message);
+}
+
 /* Whether a value can be the id of a request. */
 static bool is_request_id(const json_t *id)
 {

@@ -114,6 +114,10 @@ void rpc_remains_read(struct span text, struct rpc_remains *ret);
 
 /* Reads a JSON value that may be a batch; RPC_PARSE_ERROR as above. */
 bool rpc_parse_json(struct span text, json_t **ret, struct rpc_problem *problem);
+/* The same of what a server that was asked sends: its encoding is repaired (json_parse_foreign).
+ * What asks hasp for something is read strictly instead: it could be an edit. */
+bool rpc_parse_foreign(struct span text, json_t **ret, size_t *repaired,
+                       struct rpc_problem *problem);
 /* The same as rpc_parse for a value that was read already (an element of a batch); takes it
  * over. */
 bool rpc_parse_value(json_t *value, struct rpc_message *ret, struct rpc_problem *problem);

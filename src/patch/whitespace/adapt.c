@@ -314,20 +314,24 @@ static unsigned carried_classes(const struct adapter *a, struct span removed, st
 }
 
 /* Finds out whether added lines share the damage of the old ones.  Two things show it: the
- * look-alikes that an added line takes over from its removed line; and plain characters that it
- * has. */
+ * look-alikes that an added line takes over from its removed line, or from the one that it is most
+ * like; and plain characters that it has. */
 static void ask_added_lines(struct adapter *a)
 {
 	unsigned added_plain = 0;
 
 	for (size_t h = 0; h < a->diff->hunk_count; h++) {
 		const struct hunk_line *lines = &a->diff->lines[a->diff->hunks[h].first];
+		const struct line_pair *pairs = &a->pairing->of[a->diff->hunks[h].first];
 		const struct hunk_line *removed = NULL; /* the next to be replaced */
 		size_t replaceable = 0;
 
 		for (size_t i = 0; i < a->places[h].count; i++) {
 			if (lines[i].op == '+') {
 				added_plain |= plain_classes(lines[i].text);
+				if (pairs[i].likest)
+					a->carried |= carried_classes(a, pairs[i].likest->text,
+					                              lines[i].text);
 				if (replaceable) {
 					a->carried |= carried_classes(a, removed++->text,
 					                              lines[i].text);

@@ -316,6 +316,8 @@ const struct filter_rule filter_rules[] = {
 	          ANY_OF(2, AT_REMOVEDIR)),
 	NOTIFY(COMMAND, "rmdir", "removing a folder, which may be made anew"),
 	NOTIFY(COMMAND, "umask", "the supervisor makes files with it"),
+	NOTIFY(COMMAND, "chdir", "the supervisor begins relative paths there"),
+	NOTIFY(COMMAND, "fchdir", "the supervisor begins relative paths there"),
 
 	/* Addresses. */
 	NOTIFY_IF(COMMAND, "socket", "where sockets cannot be taken over",

@@ -148,6 +148,34 @@ static pid_t proc_number(const struct supervisor *supervisor, pid_t thread)
 	return line ? (pid_t)strtol(line + 5, NULL, 10) : 0;
 }
 
+/* The folder may have been lent to the call that is being answered. */
+static void forget_folder(struct supervisor *supervisor, struct kept_proc *kept)
+{
+	if (kept->folder < 0)
+		return;
+	if (supervisor->retired_count < ARRAY_LEN(supervisor->retired))
+		supervisor->retired[supervisor->retired_count++] = kept->folder;
+	else
+		close(kept->folder);
+	kept->folder = -1;
+}
+
+void call_end_loans(struct supervisor *supervisor)
+{
+	while (supervisor->retired_count)
+		close(supervisor->retired[--supervisor->retired_count]);
+}
+
+static void forget_proc(struct supervisor *supervisor, struct kept_proc *kept)
+{
+	if (!kept->thread)
+		return;
+	close(kept->fd);
+	fd_cleanup_close(&kept->pidfd);
+	forget_folder(supervisor, kept);
+	kept->thread = 0;
+}
+
 /* A folder of /proc stays that of its thread: when the thread is gone nothing is found in it, also
  * if another has the same number since. */
 static int kept_folder(struct supervisor *supervisor, pid_t thread, bool again)
@@ -158,15 +186,24 @@ static int kept_folder(struct supervisor *supervisor, pid_t thread, bool again)
 
 	if (!again && kept->thread == thread)
 		return kept->fd;
-	if (kept->thread)
-		close(kept->fd);
-	kept->thread = 0;
+	forget_proc(supervisor, kept);
+	*kept = (struct kept_proc){ .pidfd = -1, .folder = -1 };
 	number = proc_number(supervisor, thread);
 	snprintf(path, sizeof(path), "/proc/%d", number);
 	kept->fd = number <= 0 ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	kept->thread = kept->fd < 0 ? 0 : thread;
-	kept->umask_epoch = 0;
 	return kept->fd;
+}
+
+/* That it is the same thread still. */
+static bool kept_is_alive(const struct kept_proc *kept)
+{
+	struct stat st;
+
+	if (kept->pidfd >= 0)
+		return syscall(SYS_pidfd_send_signal, kept->pidfd, 0, NULL, 0) == 0 ||
+		       errno == EPERM;
+	return fstatat(kept->fd, "comm", &st, 0) == 0;
 }
 
 struct kept_proc *call_kept(const struct call *call)
@@ -174,9 +211,8 @@ struct kept_proc *call_kept(const struct call *call)
 	struct supervisor *supervisor = call->supervisor;
 	struct kept_proc *kept = &supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
 	int folder = kept_folder(supervisor, call->thread, false);
-	struct stat st;
 
-	if (folder < 0 || fstatat(folder, "comm", &st, 0) != 0)
+	if (folder < 0 || !kept_is_alive(kept))
 		folder = kept_folder(supervisor, call->thread, true);
 	return folder < 0 ? NULL : kept;
 }
@@ -202,10 +238,9 @@ int call_stat_proc(const struct call *call, const char *name, struct stat *ret)
 
 void call_free_procs(struct supervisor *supervisor)
 {
-	for (unsigned i = 0; i < KEPT_PROCS; i++) {
-		if (supervisor->procs[i].thread)
-			close(supervisor->procs[i].fd);
-	}
+	for (unsigned i = 0; i < KEPT_PROCS; i++)
+		forget_proc(supervisor, &supervisor->procs[i]);
+	call_end_loans(supervisor);
 }
 
 bool call_proc_is_own(void)
@@ -292,6 +327,63 @@ bool call_is_interrupted(const struct call *call)
 	       status_value(call, "SigCgt:", 16, &caught) &&
 	       ((own | shared) & ~blocked & caught);
 }
+
+/* ---- where relative paths begin ---- */
+
+/* /proc says it for 2.5 us.  A descriptor of the caller's can be taken in 1, and its working folder
+ * be kept: of a process with one thread, until any process calls chdir or fchdir.  Both come here
+ * before they are made, and the process cannot be in one of them while this call waits.  (One that
+ * shares its folder with another process, by clone, may find a name made where it was before: in a
+ * folder that is judged all the same.) */
+
+int call_known_folder(const struct call *call, int folder, bool *ret_lent)
+{
+	struct supervisor *supervisor = call->supervisor;
+	struct kept_proc *kept = &supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
+
+	*ret_lent = false;
+	if (kept->thread != call->thread)
+		return -1;
+	if (++kept->relative == KEEP_AFTER) {
+		kept->pidfd = (int)syscall(SYS_pidfd_open, call->thread, PIDFD_THREAD);
+		if (!call_alive(call))
+			return -1;
+	}
+	if (kept->folder_epoch != supervisor->folder_epoch) {
+		forget_folder(supervisor, kept);
+		kept->folder_epoch = supervisor->folder_epoch;
+		kept->in_epoch = 0;
+	}
+	if (kept->pidfd < 0)
+		return -1;
+	if (folder != AT_FDCWD)
+		return supervisor->takes_descriptors ?
+		       (int)syscall(SYS_pidfd_getfd, kept->pidfd, folder, 0) : -1;
+	*ret_lent = kept->folder >= 0 && kept_is_alive(kept);
+	return *ret_lent ? kept->folder : -1;
+}
+
+bool call_keep_folder(const struct call *call, int fd)
+{
+	struct kept_proc *kept = &call->supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
+	unsigned long long threads = 0;
+
+	if (kept->thread != call->thread || kept->pidfd < 0 || kept->folder >= 0 ||
+	    ++kept->in_epoch != KEEP_AFTER || !status_value(call, "Threads:", 10, &threads) ||
+	    threads != 1 || !call_alive(call) || !kept_is_alive(kept))
+		return false;
+	kept->folder = fd;
+	return true;
+}
+
+struct answer supervise_chdir(const struct call *call, const struct handler *row)
+{
+	(void)row;
+	call->supervisor->folder_epoch++;
+	return answer_go_on(CONTINUE_FOLDER);
+}
+
+/* ---- descriptors ---- */
 
 /* Threads can have descriptors of their own, so it is the thread that is asked where the kernel can
  * (6.9), and else its process. */

@@ -105,6 +105,7 @@ static int find_name_argument(const struct call *call, signed char folder, signe
 	int error = call_read_path(call, call->args[(unsigned char)path], text);
 
 	ret->folder = -1;
+	ret->lent = false;
 	if (!error)
 		error = named_find(call, folder_argument(call, folder), text, false, ret);
 	return error;
@@ -250,6 +251,7 @@ static int find_source(const struct call *call, const struct handler *row, uint6
 	int folder = folder_argument(call, row->folder);
 
 	ret->folder = -1;
+	ret->lent = false;
 	if (error || text[0] || !(flags & AT_EMPTY_PATH))
 		return error ? error :
 		               named_find(call, folder, text, flags & AT_SYMLINK_FOLLOW, ret);
@@ -352,24 +354,27 @@ static bool replaces_equal(const struct call *call, const struct named *from,
 }
 
 /* "git branch -m" moves the branch's log aside, renames the branch, and then its section of the
- * configuration; where that has one and may not be written, it is refused before it begins. */
-static bool begins_half(const struct call *call, const struct named *from, const struct named *to,
-                        struct verdict *ret)
+ * configuration; "git branch -c" copies the log to that place first.  Where the configuration has
+ * such a section and may not be written, either is refused before it begins.  Which branch is
+ * copied is not known: any with settings counts. */
+bool supervise_begins_half(const struct call *call, const char *from, const char *to,
+                           struct verdict *ret)
 {
 	static const char aside[] = "/logs/refs/.tmp-renamed-log", logs[] = "/logs/refs/heads/";
-	const size_t len = strlen(to->path), git = len - strlen(aside);
+	const size_t len = strlen(to), git = len - strlen(aside);
 	_cleanup_free_ char *config = NULL, *section = NULL, *text = NULL;
 	ssize_t n;
 
-	if (len <= strlen(aside) || strcmp(to->path + git, aside) != 0 ||
-	    strncmp(from->path, to->path, git) != 0 ||
-	    strncmp(from->path + git, logs, strlen(logs)) != 0)
+	if (len <= strlen(aside) || strcmp(to + git, aside) != 0 ||
+	    (from && (strncmp(from, to, git) != 0 ||
+	              strncmp(from + git, logs, strlen(logs)) != 0)))
 		return false;
-	config = mem_printf("%.*s/config", (int)git, to->path);
+	config = mem_printf("%.*s/config", (int)git, to);
 	supervise_judge(call, config, (struct wanted){ .removes = true }, ret);
 	if (ret->allowed)
 		return false;
-	section = mem_printf("[branch \"%s\"]", from->path + git + strlen(logs));
+	section = from ? mem_printf("[branch \"%s\"]", from + git + strlen(logs)) :
+	                 mem_strdup("[branch \"");
 	text = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
 	n = read_whole_small(AT_FDCWD, config, text, LIMIT_GUARD_FILE_BYTES);
 	return n < 0 || memmem(text, (size_t)n, section, strlen(section));
@@ -394,7 +399,7 @@ static struct answer rename_names(const struct call *call, const struct named *f
 		return supervise_refuse_name(call, &source);
 	if (target.refused)
 		return supervise_refuse_name(call, &target);
-	if (begins_half(call, from, to, &config))
+	if (supervise_begins_half(call, from->path, to->path, &config))
 		return supervise_refuse_name(call, &config);
 	report_gone(call, from);
 	report_gone(call, to);

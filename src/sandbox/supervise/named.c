@@ -38,7 +38,8 @@ const char *fd_path(int fd, char text[static FD_PATH_SIZE])
 
 void named_release(struct named *named)
 {
-	fd_cleanup_close(&named->folder);
+	if (!named->lent)
+		fd_cleanup_close(&named->folder);
 	named->folder = -1;
 }
 
@@ -346,31 +347,63 @@ static int path_walk(const struct call *call, int base, const char *path, bool f
 
 /* ---- paths ---- */
 
+/* Where a relative path begins; -1 for an absolute one. */
+struct base {
+	int fd;
+	bool lent; /* not owned: see call_known_folder */
+};
+
+static void base_release(struct base *base)
+{
+	if (!base->lent)
+		fd_cleanup_close(&base->fd);
+}
+#define _cleanup_base_ __attribute__((cleanup(base_release)))
+
+/* 0 or an errno. */
+static int base_open(const struct call *call, int folder, struct base *ret)
+{
+	ret->fd = call_known_folder(call, folder, &ret->lent);
+	if (ret->fd >= 0)
+		return 0;
+	ret->fd = named_open_folder(call, folder);
+	if (ret->fd < 0)
+		return errno;
+	if (folder == AT_FDCWD && !is_proc(ret->fd))
+		ret->lent = call_keep_folder(call, ret->fd);
+	return 0;
+}
+
+/* A descriptor that is the taker's own, or -1 with errno set. */
+static int base_take(struct base *base)
+{
+	return base->lent ? fcntl(base->fd, F_DUPFD_CLOEXEC, 0) : fd_steal(&base->fd);
+}
+
 /* The usual case: a name in a folder that the kernel finds without magic links. 0, ELOOP if it is
- * not that, or another errno.  What is not found may be there for the caller: /proc/self/fd/N.
- * *base: where a relative path begins, -1 for an absolute one. */
-static int find_plain(const struct call *call, int *base, const char *path,
+ * not that, or another errno.  What is not found may be there for the caller: /proc/self/fd/N. */
+static int find_plain(const struct call *call, struct base *base, const char *path,
                       const struct decoded_path *parts, struct named *ret)
 {
 	char folder[LIMIT_PATH_BYTES];
 	_cleanup_fd_ int fd = -1;
 
-	memcpy(folder, path, parts->folder_len);
-	folder[parts->folder_len] = '\0';
-	if (parts->folder_len)
-		fd = open_how(*base, folder, O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
-	else
-		fd = fd_steal(base);
-	if (fd < 0)
-		return ELOOP;
-	if (is_proc(fd)) {
-		if (!parts->folder_len)
-			*base = fd_steal(&fd);
-		return ELOOP;
+	if (parts->folder_len) {
+		memcpy(folder, path, parts->folder_len);
+		folder[parts->folder_len] = '\0';
+		fd = open_how(base->fd, folder, O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
+		if (fd < 0 || is_proc(fd))
+			return ELOOP;
+		ret->folder = fd_steal(&fd);
+	} else {
+		if (!base->lent && is_proc(base->fd))
+			return ELOOP;
+		ret->lent = base->lent;
+		ret->folder = base->lent ? base->fd : fd_steal(&base->fd);
 	}
-	ret->folder = fd_steal(&fd);
-	snprintf(ret->name, sizeof(ret->name), "%.*s%s", (int)parts->name_len, parts->name,
-	         parts->slash ? "/" : "");
+	memcpy(ret->name, parts->name, parts->name_len);
+	memcpy(ret->name + parts->name_len, "/", 2);
+	ret->name[parts->name_len + parts->slash] = '\0';
 	return name_place(call, false, ret);
 }
 
@@ -378,15 +411,16 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
                struct named *ret)
 {
 	struct decoded_path parts;
-	_cleanup_fd_ int base = -1;
-	int error = decode_path(path, &parts);
+	_cleanup_base_ struct base base = { .fd = -1 };
+	int error = decode_path(path, &parts), fd;
 
 	ret->folder = -1;
+	ret->lent = false;
 	ret->name[0] = '\0';
+	if (!error && path[0] != '/')
+		error = base_open(call, folder, &base);
 	if (error)
 		return error;
-	if (path[0] != '/' && (base = named_open_folder(call, folder)) < 0)
-		return errno;
 	if (parts.plain && !follow) {
 		error = find_plain(call, &base, path, &parts, ret);
 		if (!error)
@@ -395,18 +429,22 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 		if (error != ELOOP)
 			return error;
 	}
-	if (path[0] == '/' && (base = open_root_folder()) < 0)
-		return errno;
-	return path_walk(call, fd_steal(&base), path, follow, ret);
+	ret->lent = false;
+	fd = path[0] == '/' ? open_root_folder() : base_take(&base);
+	return fd < 0 ? errno : path_walk(call, fd, path, follow, ret);
 }
 
 int named_follow(const struct call *call, struct named *named)
 {
+	struct base base = { named->folder, named->lent };
 	char name[sizeof(named->name)];
+	int fd = base_take(&base);
 
 	memcpy(name, named->name, sizeof(name));
 	named->name[0] = '\0';
-	return path_walk(call, fd_steal(&named->folder), name, true, named);
+	named->folder = -1;
+	named->lent = false;
+	return fd < 0 ? errno : path_walk(call, fd, name, true, named);
 }
 
 /* Opens what was found; takes it over. */
@@ -447,6 +485,7 @@ static int name_opened(const struct call *call, int fd, bool writes, struct name
 int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 {
 	ret->folder = -1;
+	ret->lent = false;
 	if (fd < 0) {
 		errno = EBADF;
 		return -1;
@@ -457,20 +496,24 @@ int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 int named_open(const struct call *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
-	_cleanup_fd_ int base = path[0] == '/' ? -1 : named_open_folder(call, folder);
-	int fd, error;
+	_cleanup_base_ struct base base = { .fd = -1 };
+	int fd, error = path[0] == '/' ? 0 : base_open(call, folder, &base);
 
 	ret->folder = -1;
+	ret->lent = false;
 	ret->name[0] = '\0';
-	if (path[0] != '/' && base < 0)
+	if (error) {
+		errno = error;
 		return -1;
-	fd = open_how(base, path, follow ? 0 : O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
+	}
+	fd = open_how(base.fd, path, follow ? 0 : O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
 	if (fd >= 0 && !is_proc(fd))
 		return name_opened(call, fd, false, ret);
 	fd_cleanup_close(&fd);
-	if (path[0] == '/' && (base = open_root_folder()) < 0)
+	fd = path[0] == '/' ? open_root_folder() : base_take(&base);
+	if (fd < 0)
 		return -1;
-	error = path_walk(call, fd_steal(&base), path, follow, ret);
+	error = path_walk(call, fd, path, follow, ret);
 	if (error) {
 		errno = error;
 		return -1;
@@ -489,6 +532,7 @@ int named_open_within(const struct call *call, int folder, const char *path,
 	int fd;
 
 	ret->folder = -1;
+	ret->lent = false;
 	ret->name[0] = '\0';
 	if (base < 0)
 		return -1;

@@ -212,7 +212,7 @@ static int try_named(const struct call *call, struct opening *opening,
                      const struct named *named, struct answer *ret_answer)
 {
 	struct wanted wanted = { .truncates = opening->how.flags & O_TRUNC };
-	struct verdict verdict;
+	struct verdict verdict, config;
 	int fd, error;
 
 	supervise_judge(call, named->path, wanted, &verdict);
@@ -223,6 +223,11 @@ static int try_named(const struct call *call, struct opening *opening,
 	if (verdict.refused) {
 		error = fails_anyway(named, opening);
 		*ret_answer = error ? answer_error(error) : supervise_refuse_name(call, &verdict);
+		return -1;
+	}
+	if ((opening->how.flags & O_CREAT) &&
+	    supervise_begins_half(call, NULL, named->path, &config)) {
+		*ret_answer = supervise_refuse_name(call, &config);
 		return -1;
 	}
 	supervise_report_made(call, named->path);
@@ -238,7 +243,7 @@ static int try_named(const struct call *call, struct opening *opening,
 static int open_path(const struct call *call, struct opening *opening,
                      struct answer *ret_answer)
 {
-	_cleanup_named_ struct named named = { .folder = -1 };
+	_cleanup_named_ struct named named;
 	int error = named_find(call, opening->folder, opening->path, false, &named);
 	int fd = -1;
 
@@ -521,15 +526,15 @@ struct answer supervise_open(const struct call *call, const struct handler *row)
 	const unsigned path = (unsigned char)row->path;
 	uint64_t flags = row->flags < 0 ? O_WRONLY | O_CREAT | O_TRUNC /* creat */ :
 	                                  (uint32_t)call->args[(unsigned char)row->flags];
-	struct opening opening = {
-		.folder = row->folder < 0 ? AT_FDCWD : (int)call->args[(unsigned char)row->folder],
-		.how = { .flags = flags,
-			 .mode = call->args[row->flags < 0 ? path + 1 : path + 2] & 07777 },
-	};
+	struct opening opening; /* its path is large: nothing is cleared that is written to */
 	int error;
 
 	if (flags & O_PATH)
 		return answer_go_on(CONTINUE_PATH_ONLY);
+	opening.folder = row->folder < 0 ? AT_FDCWD : (int)call->args[(unsigned char)row->folder];
+	opening.how = (struct open_how){
+		.flags = flags, .mode = call->args[row->flags < 0 ? path + 1 : path + 2] & 07777 };
+	opening.strict = opening.made = false;
 	error = call_read_path(call, call->args[path], opening.path);
 	return error ? answer_error(error) : open_or_wait(call, &opening);
 }

@@ -49,7 +49,9 @@ struct segment;
 	  "the command's own segment, named by a number; memory is only written to")              \
 	X(EXECUTABLE, "fchmod",                                                                   \
 	  "only waits until copies of descriptors are closed; all arguments are numbers")         \
-	X(UMASK, "umask", "noted: files are made with it; the argument is a number")
+	X(UMASK, "umask", "noted: files are made with it; the argument is a number")              \
+	X(FOLDER, "chdir fchdir",                                                                 \
+	  "noted: the folder is looked up again; to enter one no decision is needed")
 
 enum continued {
 #define CONTINUE_SYMBOL(symbol, calls, why) CONTINUE_##symbol,
@@ -59,11 +61,19 @@ enum continued {
 };
 
 /* What is kept to answer faster. */
-enum { KEPT_PROCS = 16 };
+enum {
+	KEPT_PROCS = 16,
+	KEEP_AFTER = 8, /* relative paths of a thread, before more is kept of it */
+};
 
 struct kept_proc {
 	pid_t thread;  /* 0: none */
 	int fd;        /* O_PATH of /proc/THREAD */
+	int pidfd;     /* of the thread alone; -1: not asked for yet, or not to be had */
+	int folder;    /* O_PATH: its working folder, while folder_epoch holds; -1: not known */
+	unsigned relative;     /* relative paths that were begun */
+	unsigned folder_epoch; /* supervisor->folder_epoch when these were counted */
+	unsigned in_epoch;     /* of the relative paths, those from the working folder since */
 	unsigned umask_epoch; /* supervisor->umask_epoch when it was read; 0: it was not */
 	mode_t umask;
 };
@@ -104,7 +114,10 @@ struct supervisor {
 	bool umask_lost;                 /* there were more: nothing is remembered any more */
 	void *ids;                       /* owned; the thread's own while it has a caller's */
 	mode_t umask;                    /* that of the thread, at the start every process's */
+	unsigned folder_epoch;           /* counts calls of chdir and fchdir */
 	struct kept_proc procs[KEPT_PROCS];
+	int retired[2 * KEPT_PROCS];     /* owned; folders that this call may still use */
+	unsigned retired_count;
 };
 
 struct call {
@@ -173,6 +186,16 @@ int call_stat_proc(const struct call *call, const char *name, struct stat *ret);
 /* The caller's place among supervisor->procs, looked up again if its thread is gone; NULL:
  * unknown. */
 struct kept_proc *call_kept(const struct call *call);
+/* Where a relative path of the caller's begins, in less than /proc takes: one of its descriptors,
+ * owned; or its working folder, which is lent until the call is answered.  -1: not known. */
+int call_known_folder(const struct call *call, int folder, bool *ret_lent);
+/* Keeps the caller's working folder, as /proc has just given it, if it uses it a lot and nobody can
+ * change it but by a call that comes here: `fd` is lent from then on.  False: it stays owned. */
+bool call_keep_folder(const struct call *call, int fd);
+/* chdir, fchdir: from now on it is looked up. */
+struct answer supervise_chdir(const struct call *call, const struct handler *row);
+/* After a call: closes what was lent for it and is not kept any more. */
+void call_end_loans(struct supervisor *supervisor);
 /* Whether /proc counts processes as we do. */
 bool call_proc_is_own(void);
 void call_free_procs(struct supervisor *supervisor); /* closes supervisor->procs */
@@ -211,6 +234,7 @@ bool call_is_interrupted(const struct call *call);
 /* What one path argument means. */
 struct named {
 	int folder;  /* owned, O_PATH: what the name is in; -1: none.  To be released */
+	bool lent;   /* the folder is not owned: it is the caller's, until the call is answered */
 	/* One component, with a slash behind it if there were some; "." is `folder` itself; "": so
 	 * too, and it is no folder (a magic link led to it). */
 	char name[DECODE_NAME_MAX + 2];
@@ -272,6 +296,10 @@ void supervise_record_verdict(const struct call *call, struct verdict *verdict, 
 struct answer supervise_refuse_name(const struct call *call, struct verdict *verdict);
 /* A name is about to be made, moved to, or opened for writing. */
 void supervise_report_made(const struct call *call, const char *path);
+/* Whether git is about to begin what it cannot end, as its configuration may not be written: what
+ * is moved from `from` (NULL: made) to `to` says so.  *ret is about the configuration then. */
+bool supervise_begins_half(const struct call *call, const char *from, const char *to,
+                           struct verdict *ret);
 
 /* ---- records (call.c) ---- */
 

@@ -180,6 +180,8 @@ static const struct handler handlers[FILTER_LAST_CALL + 1] = {
 	[SYS_linkat] = TWO(supervise_link, 0, 1, 2, 3, 4),
 	[SYS_renameat2] = TWO(supervise_rename, 0, 1, 2, 3, 4),
 	[SYS_umask] = ONE(supervise_umask, -1, -1, -1, 0),
+	[SYS_chdir] = ONE(supervise_chdir, -1, -1, -1, 0),
+	[SYS_fchdir] = ONE(supervise_chdir, -1, -1, -1, 0),
 	[SYS_socket] = ONE(supervise_socket, -1, -1, -1, 0),
 	[SYS_connect] = ONE(supervise_connect, -1, -1, -1, 0),
 	[SYS_sendto] = ONE(supervise_sendto, -1, -1, -1, 0),
@@ -327,6 +329,7 @@ static void serve_until_end(struct supervisor *supervisor)
 			sockets_continue_connects(supervisor);
 		if (supervisor->opens)
 			opens_continue(supervisor);
+		call_end_loans(supervisor);
 	}
 }
 

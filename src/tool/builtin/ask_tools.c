@@ -51,8 +51,8 @@ static const char ask_user_arguments_schema[] = SCHEMA(
 
 static const char ask_user_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["answers"], "additionalProperties": false,
-	 "properties": {"answers": {"type": "object"}}}, )
+	{"type": "object", "required": ["success", "answers"], "additionalProperties": false,
+	 "properties": {"success": {"const": true}, "answers": {"type": "object"}}}, )
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
@@ -217,8 +217,8 @@ static const char exit_arguments[] = SCHEMA(
 
 static const char plan_mode_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["message"], "additionalProperties": false,
-	 "properties": {
+	{"type": "object", "required": ["success", "message"], "additionalProperties": false,
+	 "properties": {"success": {"const": true},
 	 "message": {"type": "string"},
 	 "plans_folder": {"type": "string"},
 	 "plan": {"type": "string", "description": "What it reads now, if it was changed."},
@@ -450,8 +450,8 @@ static const char request_permission_arguments_schema[] = SCHEMA(
 
 static const char request_permission_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["message"], "additionalProperties": false,
-	 "properties": {"message": {"type": "string"}}}, )
+	{"type": "object", "required": ["success", "message"], "additionalProperties": false,
+	 "properties": {"success": {"const": true}, "message": {"type": "string"}}}, )
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
@@ -520,8 +520,8 @@ static const char write_todos_arguments_schema[] = SCHEMA(
 
 static const char write_todos_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["message"], "additionalProperties": false,
-	 "properties": {"message": {"type": "string"}}}, )
+	{"type": "object", "required": ["success", "message"], "additionalProperties": false,
+	 "properties": {"success": {"const": true}, "message": {"type": "string"}}}, )
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
@@ -609,8 +609,8 @@ static const char update_topic_arguments_schema[] = SCHEMA(
 
 static const char update_topic_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["message"], "additionalProperties": false,
-	 "properties": {"message": {"type": "string"}}}, )
+	{"type": "object", "required": ["success", "message"], "additionalProperties": false,
+	 "properties": {"success": {"const": true}, "message": {"type": "string"}}}, )
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 

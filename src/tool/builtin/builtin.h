@@ -131,6 +131,8 @@ extern const struct tool tool_exit_plan_mode;
 			"The diff's first line that differs."}, \
 		"found": {"type": "string", "description": "What the file has there."}, \
 		"found_line": {"type": "integer"}, \
+		"difference": {"type": "string", "description": \
+			"What alone they differ in: trailing_space, escapes, ..."}, \
 		"candidates": {"type": "array", "items": {"type": "object", \
 			"required": ["line", "lines_equal"], "additionalProperties": false, \
 			"properties": {"line": {"type": "integer"}, \
@@ -143,6 +145,7 @@ extern const struct tool tool_exit_plan_mode;
 			"stated_line": {"type": "integer"}, "diff_line": {"type": "integer"}, \
 			"expected": {"type": "string"}, "found": {"type": "string"}, \
 			"found_line": {"type": "integer"}, \
+			"difference": {"type": "string"}, \
 			"nearest_line": {"type": "integer"}}}}, \
 		"failed_hunks_total": {"type": "integer"}, \
 		"matches": {"type": "integer", "description": "Places with the old text."}, \
@@ -239,7 +242,7 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 	"message": {"type": "string"})
 
 #define RESULT_FILE SCHEMA( \
-	{"type": "object", "required": ["file_path", "version", "sha256", "content"], \
+	{"type": "object", "required": ["success", "file_path", "version", "sha256", "content"], \
 	 "additionalProperties": false, "properties": { ) RESULT_FILE_PROPERTIES SCHEMA(}})
 
 /* clang-format on */

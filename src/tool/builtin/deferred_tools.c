@@ -131,8 +131,8 @@ static const char search_tools_arguments_schema[] = SCHEMA(
 
 static const char search_tools_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["tools"], "additionalProperties": false,
-	 "properties": {
+	{"type": "object", "required": ["success", "tools"], "additionalProperties": false,
+	 "properties": {"success": {"const": true},
 		"tools": {"type": "array", "items": {"type": "object"}},
 		"more": {"type": "array", "items": {"type": "string"}},
 		"message": {"type": "string"}}}, )

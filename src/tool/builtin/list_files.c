@@ -39,8 +39,8 @@ static const char list_directory_arguments_schema[] = SCHEMA(
 
 static const char list_directory_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["path", "entries", "ignored"],
-	 "additionalProperties": false, "properties": {
+	{"type": "object", "required": ["success", "path", "entries", "ignored"],
+	 "additionalProperties": false, "properties": {"success": {"const": true},
 	 "path": {"type": "string"},
 	 "entries": {"type": "array", "items": {"type": "object", "required": ["name", "kind"],
 		"additionalProperties": false, "properties": {
@@ -195,8 +195,8 @@ static const char glob_arguments_schema[] = SCHEMA(
 
 static const char glob_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["path", "files", "more", "ignored"],
-	 "additionalProperties": false, "properties": {
+	{"type": "object", "required": ["success", "path", "files", "more", "ignored"],
+	 "additionalProperties": false, "properties": {"success": {"const": true},
 	 "path": {"type": "string", "description": "The folder that was looked in."},
 	 ) RESULT_ROOTS SCHEMA(,
 	 "files": {"type": "array", "items": {"oneOf": [

@@ -89,6 +89,7 @@ static json_t *file_result(struct session *session, const struct read_request *r
 {
 	json_t *file = json_object();
 
+	json_object_set_new(file, "success", json_true());
 	json_object_set_new(file, "file_path", json_name(read->state.path));
 	json_object_set_new(file, "version", json_size(session_next_version(session)));
 	json_object_set_new(file, "sha256", json_sha256(&read->state.sha256));
@@ -201,9 +202,7 @@ static json_t *make_result(struct session *session, const struct read_request *r
 	json_t *result;
 
 	if (ok) {
-		result = json_object();
-		json_object_set_new(result, "success", json_true());
-		json_object_update_new(result, file_result(session, request, read));
+		result = file_result(session, request, read);
 	} else {
 		if (read->not_at_once && session->hooks.not_at_once)
 			*session->hooks.not_at_once = true;
@@ -338,8 +337,8 @@ static const char read_many_files_arguments_schema[] = SCHEMA(
 static const char read_many_files_result_schema[] = SCHEMA(
 {"oneOf": [
 	{"type": "array", "items": {"oneOf": [ ) RESULT_FILE SCHEMA(,
-		{"type": "object", "required": ["file_path", "error"],
-		 "additionalProperties": false, "properties": {
+		{"type": "object", "required": ["success", "file_path", "error"],
+		 "additionalProperties": false, "properties": { "success": {"const": false},
 		 "file_path": {"type": ["string", "null"]},
 		 "version": {"type": "integer"}, "sha256": {"type": "string"},
 		 "size": {"type": "integer"},
@@ -383,6 +382,7 @@ static void many_add_error(struct many *many, const char *path, const struct err
 	json_t *entry = json_object();
 	json_t *error = tool_error(err);
 
+	json_object_set_new(entry, "success", json_false());
 	json_object_set_new(entry, "file_path", json_name(path));
 	if (read && read->state.exists)
 		file_failure_state(many->session, request, read, entry);

@@ -41,8 +41,9 @@ static const char arguments_schema[] = SCHEMA(
 
 static const char result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["message", "file_path"], "additionalProperties": false,
-	 "properties": {
+	{"type": "object", "required": ["success", "message", "file_path"],
+	 "additionalProperties": false,
+	 "properties": {"success": {"const": true},
 	 "message": {"type": "string"},
 	 "file_path": {"type": "string"}}}, )
 	RESULT_FAILURE SCHEMA(]} );

@@ -383,8 +383,8 @@ lines; or lines as objects."},
 
 static const char result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["path", "files", "searched", "more"],
-	 "additionalProperties": false, "properties": {
+	{"type": "object", "required": ["success", "path", "files", "searched", "more"],
+	 "additionalProperties": false, "properties": {"success": {"const": true},
 	 "path": {"type": "string", "description": "What was searched."},
 	 ) RESULT_ROOTS SCHEMA(,
 	 "files": {"type": "array", "items": {"oneOf": [

@@ -474,12 +474,13 @@ static const char web_fetch_arguments_schema[] = SCHEMA(
 
 static const char web_fetch_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["text", "sources"], "additionalProperties": false,
-	 "properties": {
+	{"type": "object", "required": ["success", "text", "sources"],
+	 "additionalProperties": false,
+	 "properties": {"success": {"type": "boolean"},
 	 "text": {"type": "string"}, )
 	 RESULT_SOURCES SCHEMA(}},
-	{"type": "object", "required": ["pages"], "additionalProperties": false,
-	 "properties": {
+	{"type": "object", "required": ["success", "pages"], "additionalProperties": false,
+	 "properties": {"success": {"type": "boolean"},
 	 "pages": {"type": "array", "items": {"type": "object", "required": ["url"],
 		"additionalProperties": false, "properties": {
 		"url": {"type": "string"},
@@ -742,8 +743,9 @@ static const char google_web_search_arguments_schema[] = SCHEMA(
 
 static const char google_web_search_result_schema[] = SCHEMA(
 {"type": "object", "oneOf": [
-	{"type": "object", "required": ["text", "sources"], "additionalProperties": false,
-	 "properties": {
+	{"type": "object", "required": ["success", "text", "sources"],
+	 "additionalProperties": false,
+	 "properties": {"success": {"const": true},
 	 "text": {"type": "string"}, )
 	 RESULT_SOURCES SCHEMA(}}, )
 	RESULT_FAILURE SCHEMA(]} );

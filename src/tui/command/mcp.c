@@ -72,11 +72,19 @@ static void mcp_resources(struct command_call *call, const json_t *server, const
 	}
 }
 
-static void mcp_tool(struct command_call *call, const json_t *tool, enum mcp_detail detail)
+static void mcp_tool(struct command_call *call, const json_t *server, const json_t *tool,
+                     enum mcp_detail detail)
 {
 	_cleanup_buf_ struct buf schema = BUF_INIT(LIMIT_RESULT_BYTES);
+	_cleanup_free_ char *exact = mem_printf("mcp_%s_%s", mcp_member(server, "name"),
+	                                        mcp_member(tool, "tool"));
 
-	command_say(call, STYLE(ROLE_DIM), "    %s", mcp_member(tool, "name"));
+	/* What the server calls it, where the name does not show it. */
+	if (strcmp(exact, mcp_member(tool, "name")) == 0)
+		command_say(call, STYLE(ROLE_DIM), "    %s", mcp_member(tool, "name"));
+	else
+		command_say(call, STYLE(ROLE_DIM), "    %s (tool \"%s\")",
+		            mcp_member(tool, "name"), mcp_member(tool, "tool"));
 	if (detail != MCP_NAMES)
 		command_text(call, STYLE(ROLE_DIM),
 		             json_span(json_object_get(tool, "description")));
@@ -100,7 +108,7 @@ static void mcp_server(struct command_call *call, const json_t *server, enum mcp
 	if (problem)
 		command_text(call, STYLE(ROLE_DIM), json_span(problem));
 	json_array_foreach(tools, i, tool)
-		mcp_tool(call, tool, detail);
+		mcp_tool(call, server, tool, detail);
 	mcp_resources(call, server, "resources", "uri", detail);
 	mcp_resources(call, server, "resourceTemplates", "uriTemplate", detail);
 	if (detail != MCP_NAMES)

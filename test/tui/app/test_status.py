@@ -130,3 +130,11 @@ def test_a_projects_command_needs_to_be_allowed(world):
         with world.hasp(server) as hasp:
             hasp.wait("mine")
     assert asked()
+
+
+def test_a_wait_before_the_next_request_is_counted_down(world):
+    slow = {"status": 429, "error": "Slow down.", "headers": {"retry-after": "2"}}
+    with world.fake([slow, [text("All done.")]]) as server, world.hasp(server) as hasp:
+        hasp.type("Go on.").key("enter").wait("  Retrying in 2 s").wait("  Retrying in 1 s").wait("All done.")
+        shown = hasp.dump().text
+    assert shown.count("Slow down.") == 1 and "Retrying" not in shown

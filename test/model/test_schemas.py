@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemas of servers' tools: each construct is sent in a form that each provider documents, calls come back under the
+names that the schema has, and a tool that is refused all the same is left out."""
+import json
+import pathlib
+import re
+import subprocess
+
+import fake_anthropic
+import fake_gemini
+import fake_openai
+import pytest
+import schema_rules
+from fake_openai import text
+from fake_server import FakeServer
+from jobs import ends_well  # noqa: F401
+from jobs import LIST, READ, ask, options, run, user
+from schema_cases import FORMS, KEYWORDS
+
+TOP = pathlib.Path(__file__).parents[2]
+CHAT, RESPONSES, CLAUDE, GEMINI = FORMATS = ("openai", "openai-responses", "anthropic", "gemini")
+MODELS = {CHAT: "gpt-4o", RESPONSES: "gpt-4o", CLAUDE: "claude-sonnet-4-5", GEMINI: "gemini-2.5-pro"}
+FAKES = {CHAT: fake_openai, RESPONSES: fake_openai, CLAUDE: fake_anthropic, GEMINI: fake_gemini}
+RULES = {CHAT: schema_rules.openai, RESPONSES: schema_rules.openai, CLAUDE: schema_rules.anthropic,
+         GEMINI: schema_rules.gemini}
+
+
+def opened(server, kind, **more):
+    own = kind == CHAT
+    where = {"base_url": "http://api.openai.com/v1", "proxy": server.url} if own else {
+        "base_url": server.url + ("/v1beta" if kind == GEMINI else "/v1")}
+    return options(provider=kind, name=MODELS[kind], **where, **more)
+
+
+def tool(schema, name="mcp_s_t"):
+    return {"name": name, "description": "A server's.", "parameters": schema}
+
+
+def declared(body):
+    """{name: schema} of a request of any format."""
+    return {one.get("function", one)["name"]: one.get("function", one).get(
+        "parameters", one.get("input_schema", one.get("parametersJsonSchema")))
+        for group in body.get("tools", []) for one in group.get("functionDeclarations", [group])}
+
+
+def call_of(kind, name, args):
+    return {GEMINI: lambda: {"functionCall": {"name": name, "args": args}},
+            CLAUDE: lambda: fake_anthropic.call(name, args)}.get(kind, lambda: fake_openai.call(name, args))()
+
+
+def words(value):
+    """All keywords of a schema, and all its descriptions."""
+    found, said = set(), []
+    if isinstance(value, dict):
+        found, said = set(value), [str(value.get("description", ""))]
+    for where, one in schema_rules.below(value) if isinstance(value, dict) else []:
+        more, text_ = words(one)
+        found, said = found | more, said + text_
+    return found, said
+
+
+def schema_names(schema):
+    """Names of members that a provider takes, of all schemas within one that are about values."""
+    for where, one in schema_rules.below(schema) if isinstance(schema, dict) else []:
+        if where.startswith("properties.") and one is not False and re.fullmatch(r"\w{1,64}", where[11:]):
+            yield where[11:]
+        if where not in ("if", "not"):
+            yield from schema_names(one)
+
+
+@pytest.fixture(scope="module")
+def sent():
+    """What each format gets of each schema: one request each, with all of them as tools."""
+    got = {}
+    for kind in FORMATS:
+        names = {"t%d" % i: what for i, what in enumerate([*KEYWORDS, *FORMS])}
+        tools = [tool(dict(FORMS, **KEYWORDS)[what], name) for name, what in names.items()]
+        with FakeServer(FAKES[kind].Provider(), [{"reply": [text("Yes.") if kind != GEMINI else {"text": "Yes."}]}]) as server:
+            answer = ask(opened(server, kind), contents=[user({"text": "Hi"})], tools=tools)
+            assert "reply" in answer and server.violations == [], (answer, server.violations[:5])
+            (request,) = server.requests
+        got[kind] = {what: declared(request.body)[name] for name, what in names.items()}
+    return got
+
+
+def rows():
+    """{keyword: its letters} of the table."""
+    source = (TOP / "src" / "model" / "schema_fit.c").read_text()
+    return dict(re.findall(r'^\t\{ "([$\w]+)", FIT_\w+, "([SRNL]{4})"', source, re.M))
+
+
+def test_every_row_has_a_case():
+    assert rows().keys() == KEYWORDS.keys() and len(rows()) == 62
+
+
+@pytest.mark.parametrize("what", [*KEYWORDS, *FORMS])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_each_construct_is_sent_as_documented(sent, kind, what):
+    schema = sent[kind][what]
+    if schema is None:  # Gemini takes no parameters at all
+        assert kind == GEMINI and what in ("no properties at all", "no schema at all")
+        return
+    assert RULES[kind](schema, what) == []
+    assert len(json.dumps(schema)) < 100000
+
+
+@pytest.mark.parametrize("what", KEYWORDS)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_table_says_what_becomes_of_it(sent, kind, what):
+    act = rows()[what][FORMATS.index(kind)]
+    found, said = words(sent[kind][what])
+    if act == "S":
+        assert what in found
+    elif act != "R":
+        assert what not in found and (act == "L" or any(what + ": " in one for one in said))
+    # What is rewritten has lost no member.
+    if act == "R" and what not in ("$defs", "definitions", "not"):
+        members = set(schema_names(KEYWORDS[what]))
+        assert members <= set(json.dumps(sent[kind][what]).split('"'))
+
+
+def test_the_document_has_the_table():
+    done = subprocess.run(["/usr/bin/python3", str(TOP / "script" / "lib" / "schema_table.py"), "--check"], text=True,
+                          capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_kept_of_alternatives(sent):
+    for kind in FORMATS:
+        for what in ("oneOf", "oneOf at the top without a type", "anyOf of references at the top"):
+            schema = sent[kind][what]
+            assert set(schema["properties"]) == {"kind", "x", "y"} and schema["required"] == ["kind"]
+            assert schema["properties"]["kind"]["enum"] == ["x", "y"]
+            assert "kind, x; or kind, y" in schema["description"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_schema_that_fits_is_sent_as_it_is(kind):
+    schema = READ["parameters"]
+    with FakeServer(FAKES[kind].Provider(), [{"reply": [{"text": "Yes."} if kind == GEMINI else text("Yes.")]}]) as server:
+        ask(opened(server, kind), contents=[user({"text": "Hi"})], tools=[READ])
+        assert json.dumps(declared(server.requests[0].body)["read_file"]) == json.dumps(schema)
+
+
+NAMED = {"type": "object", "properties": {
+    "StartTime<": {"type": "string"}, "StartTime>": {"type": "string"}, "a[]": {"type": "array", "items": {
+        "type": "object", "properties": {"$gt": {"type": "integer"}, "plain": {"type": "string"}}}},
+    "free": {"type": "object", "additionalProperties": True},
+    "either": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/E"}]}}, "required": ["a[]"],
+    "$defs": {"E": {"type": "object", "properties": {"e e": {"type": "string"}}}}}
+ARGS = {"StartTime<": "x", "StartTime>": "y", "a[]": [{"$gt": 3, "plain": "p"}], "free": {"a__": 1, "_gt": 2},
+        "either": {"e e": "z"}}
+
+
+def as_sent(schema, args, root):
+    """Arguments under the names that were sent, found by the descriptions' "Original name"."""
+    if isinstance(args, list):
+        return [as_sent(schema.get("items", {}), one, root) for one in args]
+    if not isinstance(args, dict):
+        return args
+    for one in [schema, *schema.get("anyOf", [])]:
+        one = root.get("$defs", {}).get(str(one.get("$ref"))[8:], one)
+        names = {re.sub(".*Original name: ", "", below.get("description", name)): (name, below)
+                 for name, below in one.get("properties", {}).items()}
+        if set(args) <= set(names):
+            return {names[key][0]: as_sent(names[key][1], value, root) for key, value in args.items()}
+    return args
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_names_come_back_and_go_out_again(kind):
+    seen = {}
+
+    def learn(request):
+        seen.update(declared(request.body)["mcp_s_t"])
+
+    class Playing(FAKES[kind].Provider):
+        def encode(self, request, step):
+            if step.get("reply") == "call":
+                step = dict(step, reply=[call_of(kind, "mcp_s_t", as_sent(seen, ARGS, seen))])
+            return super().encode(request, step)
+
+    done = [{"text": "Yes."} if kind == GEMINI else text("Yes.")]
+    with FakeServer(Playing(), [{"expect": learn, "reply": "call"}, {"reply": done}]) as server:
+        how, tools = opened(server, kind), [tool(NAMED)]
+        first = run({"options": how, "request": {"contents": [user({"text": "Hi"})], "tools": tools}})[-1]
+        assert "reply" in first, first
+        content = first["reply"]["content"]
+        (part,) = [one for one in content["parts"] if "functionCall" in one]
+        assert part["functionCall"]["args"] == ARGS and part["functionCall"]["name"] == "mcp_s_t"
+        answer = ask(how, tools=tools, contents=[user({"text": "Hi"}), content, user({"functionResponse": {
+            "id": part["functionCall"]["id"], "name": "mcp_s_t", "response": {"output": "1"}}})])
+        assert "reply" in answer and server.violations == [], (answer, server.violations)
+        assert "StartTime_" in server.requests[1].raw.decode() and '"$gt"' not in re.sub(
+            r'Original name: \$gt', "", server.requests[1].raw.decode().replace('\\"', '"'))
+    assert RULES[kind](seen, "t") == [] and "free" in seen["properties"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_names_of_tools_fit(kind):
+    """A tool named for Gemini, after the model was changed; and one whose name is too long."""
+    names = ["mcp_s_a.b", "mcp_s_a:b", "t" * 70 + "1", "t" * 70 + "2"]
+    played = []
+
+    class Playing(FAKES[kind].Provider):
+        def encode(self, request, step):
+            if step.get("reply") == "call":
+                played.extend(declared(request.body))
+                step = dict(step, reply=[call_of(kind, name, {}) for name in played])
+            return super().encode(request, step)
+
+    with FakeServer(Playing(), [{"reply": "call"}]) as server:
+        got = ask(opened(server, kind), contents=[user({"text": "Hi"})], tools=[tool({"type": "object"}, one)
+                                                                              for one in names])
+        assert server.violations == [] and len(set(played)) == 4, (got, server.violations)
+    assert [one["functionCall"]["name"] for one in got["reply"]["content"]["parts"] if "functionCall" in one] == names
+
+
+# ---- refused all the same ------------------------------------------------------------------------
+
+def bad(index, name, kind):
+    """Refusals that say which tool it is, in each provider's words."""
+    return {
+        CHAT: {"error": {"message": "Invalid schema for function '%s': In context=('properties', 'a'), 'x' is not "
+                         "permitted." % name, "type": "invalid_request_error", "code": "invalid_function_parameters",
+                         "param": "tools[%d].function.parameters" % index}},
+        RESPONSES: {"error": {"message": "Invalid 'tools[%d].parameters': oh no." % index, "type":
+                              "invalid_request_error", "param": "tools[%d].parameters" % index, "code": None}},
+        CLAUDE: {"type": "error", "error": {"type": "invalid_request_error", "message":
+                 "tools.%d.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12" % index}},
+        GEMINI: {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message":
+                 "* GenerateContentRequest.tools[0].function_declarations[%d].parameters.properties[a]: no." % index}},
+    }[kind]
+
+
+VAGUE = {CHAT: {"error": {"message": "Invalid tool schema.", "type": "invalid_request_error"}},
+         RESPONSES: {"error": {"message": "One of the function schemas is not valid.", "type": "invalid_request_error"}},
+         CLAUDE: {"type": "error", "error": {"type": "invalid_request_error", "message": "Invalid request"}},
+         GEMINI: {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message":
+                            "Request contains an invalid argument."}}}
+
+
+def picky(kind, refused, answer):
+    """A provider that refuses some tools, in the words of `answer`(index, name)."""
+    class Picky(FAKES[kind].Provider):
+        def check(self, request):
+            found = [(i, name) for i, name in enumerate(declared(request.body)) if name in refused]
+            self.why = answer(*found[0]) if found else None
+            return ["refused"] if found else []
+
+        def error(self, request, status, message, detail=None):
+            return json.dumps(self.why).encode()
+
+        def special(self, request):
+            body = super().special(request)
+            if body is None and "Answer with OK" in request.raw.decode():
+                body = {"reply": [{"text": "OK"} if kind == GEMINI else text("OK")]}
+            return body
+    return Picky()
+
+
+MANY = [READ, LIST] + [tool({"type": "object", "properties": {"a": {"type": "string"}}}, "mcp_s_tool_%d" % i) for i in range(30)]
+
+
+def many_asked(kind, refused, answer, tools=MANY, more=1, **how):
+    yes = {"reply": [{"text": "Yes."} if kind == GEMINI else text("Yes.")]}
+    with FakeServer(picky(kind, refused, answer), [yes] * more) as server:
+        opened_ = opened(server, kind, **how)
+        lines = run({"options": opened_, "request": {"contents": [user({"text": "Hi"})], "tools": tools}})
+        for _ in range(more - 1):
+            lines += run({"request": {"contents": [user({"text": "Hi"})], "tools": tools}})
+        return lines, [list(declared(one.body)) for one in server.requests]
+
+
+def told(lines):
+    return [line["subject"] for line in lines if line.get("event") == "left_out"]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_tool_that_is_named_is_left_out(kind, tmp_path):
+    refused, file = {"mcp_s_tool_7", "mcp_s_tool_20"}, str(tmp_path / "home" / "learnt.json")
+    lines, asked = many_asked(kind, refused, lambda i, name: bad(i, name, kind), more=2, learnt_file=file)
+    assert [("reply" in line) for line in lines if "reply" in line or "error" in line] == [True, True]
+    assert sorted(told(lines)) == sorted(refused)  # once, for both prompts
+    assert len(asked) == 4 and not refused & set(asked[-1]) and len(asked[-1]) == len(MANY) - 2
+    known = json.loads(pathlib.Path(file).read_text())
+    assert [len(one["tools"]) for one in known.values()] == [2]
+    if kind != CHAT:  # each server has another address here, and is another provider
+        return
+    # Another session knows it, and says it again; a tool that is declared otherwise is tried.
+    other = [dict(one, description="Other.") if one["name"] == "mcp_s_tool_7" else one for one in MANY]
+    lines, asked = many_asked(kind, {"none"}, None, learnt_file=file, tools=other)
+    assert len(asked) == 1 and told(lines) == ["mcp_s_tool_20"] and "mcp_s_tool_7" in asked[0]
+
+
+@pytest.mark.parametrize("refused", [{"mcp_s_tool_0"}, {"mcp_s_tool_29"}, {"mcp_s_tool_3", "mcp_s_tool_4"},
+                                     {"mcp_s_tool_1", "mcp_s_tool_28"}, {"read_file"}])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_one_that_is_not_named_is_found(kind, refused):
+    lines, asked = many_asked(kind, refused, lambda i, name: VAGUE[kind])
+    assert "reply" in lines[-1] and set(told(lines)) == refused
+    assert len(asked) <= 26 and set(asked[-1]) == {one["name"] for one in MANY} - refused
+
+
+def test_a_refusal_that_is_not_about_tools_is_the_error():
+    class Other(FAKES[CHAT].Provider):
+        def check(self, request):
+            return [] if "Answer with OK" in request.raw.decode() else ["no"]
+
+        def error(self, request, status, message, detail=None):
+            return json.dumps({"error": {"message": "The tool results do not fit."}}).encode()
+
+    ok = {"reply": [text("OK")]}
+    with FakeServer(Other(), [ok, ok]) as server:
+        got = ask(opened(server, CHAT), contents=[user({"text": "Hi"})], tools=MANY)
+        assert len(server.requests) == 2
+    assert got["error"] == "invalid_argument" and "do not fit" in got["message"]
+
+
+def test_all_tools_refused_still_answers():
+    names = {one["name"] for one in MANY}
+    lines, asked = many_asked(CHAT, names, lambda i, name: bad(i, name, CHAT))
+    assert "reply" in lines[-1] and asked[-1] == [] and set(told(lines)) == names and len(asked) < 60
+
+
+def test_too_many_tools_are_halved():
+    class Few(FAKES[CHAT].Provider):
+        def check(self, request):
+            return ["many"] if len(request.body.get("tools", [])) > 20 else []
+
+        def error(self, request, status, message, detail=None):
+            return json.dumps({"error": {"message": "Invalid 'tools': array too long. Expected an array with maximum "
+                                         "length 20, but got an array with length 32 instead."}}).encode()
+
+    with FakeServer(Few(), [{"reply": [text("Yes.")]}] * 8) as server:
+        got = ask(opened(server, CHAT), contents=[user({"text": "Hi"})], tools=MANY)
+        assert len(declared(server.requests[-1].body)) == 16
+    assert "reply" in got
