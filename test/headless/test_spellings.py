@@ -160,7 +160,7 @@ def test_a_file_that_was_never_read_is_refused_and_shown(world):
     edits = [call(row[1], put(row[2], name)) for row, name in zip(ROUNDS, names)]
     done = world.run([edits, edits, [text("Done.")]], "--yolo", "-p", "x")
     for row, name, first, second in zip(ROUNDS, names, results(done, 1), results(done, 2)):
-        assert '"base_required"' in first and "one\\\\ntwo" in first.replace("\\n", "\\\\n"), (row, first)
+        assert '"base_required"' in first and "send it again as it is" in first and "sha256 of" not in first and "one\\\\ntwo" in first.replace("\\n", "\\\\n"), (row, first)
         assert '"success": true' in second, (row, second)
         assert (world.read(name) if (world.root / name).exists() else None) == row[3]
 
@@ -250,7 +250,7 @@ def test_what_is_not_done_is_said_in_the_words_that_were_sent(world):
     done = world.run([[call("str_replace_based_edit_tool", {"command": "undo_edit", "path": "a.txt"}),
                        call("edit_file", {"target_file": "a.txt", "instructions": "x", "code_edit": "// ..."}),
                        call("MultiEdit", {"file_path": "a.txt", "edits": [{"old_string": "x"}]}),
-                       call("Edit", {"filePath": "a.txt", "oldString": 5, "newString": "x"}),
+                       call("Edit", {"filePath": "a.txt", "oldString": {"x": 1}, "newString": "x"}),
                        call("shell", {"command": ["cat", 5]})], [text("Done.")]], "--yolo", "-p", "x")
     undo, code, many_, edit, shell = results(done, 1)
     assert "undo_edit is not available" in undo and "code_edit leaves text out" in code

@@ -276,12 +276,25 @@ static void put_matches(json_t *error, const struct change_result *result)
 	json_object_set_new(error, "match_lines", lines);
 }
 
+/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
+ * file to be created counts, and no other that has a byte to lose. Told by its address. */
+static const struct sha256 seen_base = { {
+	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
+	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
+	0xb8, 0x55,
+} };
+
+#define UNSEEN_ADVICE \
+	"Look at latest_file_state: if the call is right for that, send it again as it is."
+
 static json_t *error_json(const struct change *change, const struct change_result *result)
 {
 	json_t *error = tool_error(&result->err);
 
 	if (result->err.code == ERR_STATE_MISMATCH && result->state_known && !result->state.exists)
 		json_object_set_new(error, "advice", json_cstr(MISSING_ADVICE));
+	if (result->err.code == ERR_BASE_REQUIRED && change->base == &seen_base)
+		json_object_set_new(error, "advice", json_cstr(UNSEEN_ADVICE));
 	if (change->kind == CHANGE_PATCH || change->kind == CHANGE_UPDATE)
 		put_patch_failure(error, &result->failure);
 	if (change->kind == CHANGE_UPDATE && result->err.code == ERR_WRONG_MATCH_COUNT)
@@ -527,14 +540,6 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 	editor->options.want_diff = editor->shows_diff || !editor->options.dry_run;
 	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
 }
-
-/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
- * file to be created counts, and no other that has a byte to lose. Told by its address. */
-static const struct sha256 seen_base = { {
-	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
-	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
-	0xb8, 0x55,
-} };
 
 /* The hash in base_content_sha256: NULL when absent or empty.  Validation has refused text that
  * is not a hash (tool/call.c). */
