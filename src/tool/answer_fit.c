@@ -296,8 +296,9 @@ void answer_allow_left_out(json_t *schema)
 /* ---- answers ------------------------------------------------------------------------- */
 
 /* A success in the mode RETURN_NEW: what the call says itself, or the message. */
-static const char *const said_by_message[] = { "lines_added", "lines_removed", "replaced", "hunks",
-	                                       "hunks_total", "created" };
+static const char *const said_by_message[] = { "replaced", "hunks_total", "created" };
+/* Left out where one line became another: so hasp stats counts them (session/figures.c). */
+static const char *const line_counts[] = { "lines_added", "lines_removed" };
 /* One of several changes that were all made: what holds for all. */
 static const char *const said_of_all[] = { "success", "kind" };
 
@@ -307,10 +308,37 @@ static void drop_members(json_t *answer, const char *const *names, size_t count)
 		json_object_del(answer, names[i]);
 }
 
+/* Whether a hunk went where its header says, and fitted as it is. */
+static bool is_as_sent(const json_t *hunk)
+{
+	const json_t *stated = json_object_get(hunk, "stated_line");
+
+	return span_eq(json_span(json_object_get(hunk, "matched")), SPAN("exact")) &&
+	       (!json_integer_value(stated) ||
+	        json_equal((json_t *)stated, json_object_get(hunk, "line")));
+}
+
 static void drop_said(json_t *answer)
 {
-	if (json_is_true(json_object_get(answer, "success")) && !json_object_get(answer, "dry_run"))
+	json_t *others = json_array(), *hunk;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "hunks"), i, hunk)
+		if (!is_as_sent(hunk))
+			json_array_append(others, hunk);
+	if (json_is_true(json_object_get(answer, "success")) &&
+	    !json_object_get(answer, "dry_run")) {
 		drop_members(answer, said_by_message, ARRAY_LEN(said_by_message));
+		json_object_del(answer, "hunks");
+		if (json_integer_value(json_object_get(answer, "lines_added")) == 1 &&
+		    json_integer_value(json_object_get(answer, "lines_removed")) == 1 &&
+		    json_object_get(json_object_get(answer, "latest_file_state"),
+		                    "content_omitted"))
+			drop_members(answer, line_counts, ARRAY_LEN(line_counts));
+		if (json_array_size(others))
+			json_object_set(answer, "hunks", others);
+	}
+	json_decref(others);
 }
 
 /* A message that says no more than that it was made. */

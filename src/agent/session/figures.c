@@ -360,16 +360,26 @@ static const char *edit_repaired(const json_t *response)
 	return how;
 }
 
+/* An answer leaves them out where one line became another (tool/answer.h). */
+static json_int_t changed_lines(const json_t *change, const char *name)
+{
+	const json_t *state = json_object_get(change, "latest_file_state");
+
+	return !json_object_get(change, name) && json_object_get(state, "content_omitted") &&
+	       !json_object_get(change, "error") &&
+	       !json_object_get(change, "already_applied") ? 1 : number_of(change, name);
+}
+
 static void count_changed_lines(const struct places *places, const json_t *response)
 {
-	json_int_t added = number_of(response, "lines_added");
-	json_int_t removed = number_of(response, "lines_removed");
+	json_int_t added = changed_lines(response, "lines_added");
+	json_int_t removed = changed_lines(response, "lines_removed");
 	size_t i;
 	json_t *change;
 
 	json_array_foreach(json_object_get(response, "changes"), i, change) {
-		added += number_of(change, "lines_added");
-		removed += number_of(change, "lines_removed");
+		added += changed_lines(change, "lines_added");
+		removed += changed_lines(change, "lines_removed");
 	}
 	places_add(places, "lines_added", added);
 	places_add(places, "lines_removed", removed);
