@@ -125,8 +125,8 @@ static void take_worktrees(struct guard *guard)
 		size_t len;
 
 		tree.root = guard_find_root(guard, rule->path, &rest);
-		len = strlen(rest);
-		if (!tree.root || rule->access != SANDBOX_READ ||
+		len = tree.root ? strlen(rest) : 0;
+		if (rule->access != SANDBOX_READ ||
 		    rule->reason != SANDBOX_REASON_GIT || rule->folder || len <= 5 ||
 		    strcmp(rest + len - 5, "/.git") != 0)
 			continue;
