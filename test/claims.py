@@ -131,7 +131,7 @@ def alone(claims, result):
                     "the message says whether anything was needed")
         claims.that(not already or "othing was written" in message, "the message says that nothing was written")
         whole = "hunks_total" not in result and "left_out" not in result and \
-            "content_omitted" not in state
+            "encoding" in state
         for sign in ("added", "removed") if hunks and whole else ():
             claims.that(sum(hunk[sign] for hunk in hunks) == result["lines_" + sign],
                         "the hunks' lines are those of the file:", sign, hunks, result["lines_" + sign])
@@ -258,7 +258,7 @@ def check_success(claims, change, result, was, now):
     text, after = text_of(was or b"", None), text_of(now or b"", None)
     if text is None or after is None or dry or kind in ("move", "delete"):
         return
-    brief = "content_omitted" in result["latest_file_state"]  # a model's: without what the call says itself (src/tool/answer.h)
+    brief = "encoding" not in result["latest_file_state"]  # a model's: without what the call says itself (src/tool/answer.h)
     if brief:
         check_places_made(claims, result, text, after)
     if "lines_added" in result:
