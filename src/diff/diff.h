@@ -90,6 +90,8 @@ struct script_print_options {
  * `out` overflowed. */
 bool script_print(struct buf *out, const struct lines *base, const struct script *script,
                   const struct script_print_options *options);
+/* Appends a name, quoted if it must be. */
+void script_put_name(struct buf *out, const char *name);
 /* Appends the line that names a file: `marker` ("--- " or "+++ ") and the name, as script_print. */
 void script_print_name(struct buf *out, const char *marker, const char *name);
 /* A name as it was before it was quoted: what stands between the quotation marks, escapes undone.

@@ -225,19 +225,25 @@ static void print_quoted(struct buf *out, struct span name)
 	buf_char(out, '"');
 }
 
+void script_put_name(struct buf *out, const char *name)
+{
+	struct span text = span_str(name);
+
+	if (name_needs_quotes(text))
+		print_quoted(out, text);
+	else
+		buf_span(out, text);
+}
+
 void script_print_name(struct buf *out, const char *marker, const char *name)
 {
 	struct span text = span_str(name);
 
 	buf_str(out, marker);
-	if (name_needs_quotes(text)) {
-		print_quoted(out, text);
-	} else {
-		buf_span(out, text);
-		/* Readers take a name to end at white space, but for a tab after it. */
-		if (text.len > 0 && memchr(text.data, ' ', text.len))
-			buf_char(out, '\t');
-	}
+	script_put_name(out, name);
+	/* Readers take a name to end at white space, but for a tab after it. */
+	if (!name_needs_quotes(text) && text.len && memchr(text.data, ' ', text.len))
+		buf_char(out, '\t');
 	buf_char(out, '\n');
 }
 

@@ -111,25 +111,24 @@ static void print_diff(const struct edit_call *call, struct edit_step *step,
 		buf_release(&result->diff);
 }
 
-static bool result_is_plain_name(const char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == '"' || *name == '\\')
-			return false;
-	return true;
-}
-
 /* A move changes no line; git's header says what it does. */
 static void print_move(const struct edit_call *call, struct edit_step *step)
 {
 	const char *from = edit_file_relative(call, step->file);
 	const char *to = edit_file_relative(call, step->target);
+	_cleanup_free_ char *old_name = mem_printf("a/%s", from);
+	_cleanup_free_ char *new_name = mem_printf("b/%s", to);
+	const char *const parts[] = { "diff --git ", old_name, " ", new_name,
+		                      "\nsimilarity index 100%\nrename from ", from,
+		                      "\nrename to ", to };
+	struct buf *diff = &step->result->diff;
 
-	step->result->diff.max = LIMIT_RESULT_BYTES;
-	if (result_is_plain_name(from) && result_is_plain_name(to))
-		buf_printf(&step->result->diff,
-		           "diff --git a/%s b/%s\nsimilarity index 100%%\nrename from %s\n"
-		           "rename to %s\n", from, to, from, to);
+	diff->max = LIMIT_RESULT_BYTES;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i += 2) {
+		buf_str(diff, parts[i]);
+		script_put_name(diff, parts[i + 1]);
+	}
+	buf_char(diff, '\n');
 }
 
 static void describe_change(const struct edit_call *call, struct edit_step *step)

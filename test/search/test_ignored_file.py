@@ -48,7 +48,7 @@ def test_all_else_is(root, path):
 def test_several_files(root):
     hasp = Hasp(root)
     files = hasp.call("read_many_files", paths=["open.txt", "secret.txt", "sub"])
-    assert [code(file) for file in files] == [None, "ignored", None]
+    assert [code(file) for file in files] == [None, "ignored", None, "ignored"] and files[3]["left_out_count"] == 1
     assert files[2]["file_path"] == str(root / "sub/private/in.txt")
     files = hasp.call("read_many_files", paths=["secret.txt"], respect_gemini_ignore=False)
     assert files[0]["content"] == "secret.txt\n"
