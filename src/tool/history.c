@@ -77,6 +77,8 @@ void history_showed(struct session *session, const char *path, const struct sha2
 	struct history *history = session->history;
 	struct shown_state *shown;
 
+	if (session->unseen)
+		return;
 	pthread_mutex_lock(&history->lock);
 	shown = find_shown(history, sum);
 	if (!shown)
