@@ -104,3 +104,43 @@ def test_a_subagent_has_seen_nothing(world):
                  [call("invoke_agent", {"agent_name": "a", "prompt": "x"})], [call(*WHOLE[0])], [text("Done.")],
                  append_only=False)
     assert world.read("a.txt") == LINES and "base_required" in json.dumps(done.sent[3])
+
+
+# What a shell would make of it is not what stands there, or not this alone.
+COMMANDS = [
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$HOME"), "begin it with <<'EOF'"),
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$(touch b)"), "begin it with <<'EOF'"),
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+`touch b`"), "begin it with <<'EOF'"),
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+\\\\"), "begin it with <<'EOF'"),
+    ("apply_patch <<-'EOF'\n%s\nEOF" % PATCH.replace(" three", "\tthree"), "begin it with <<'EOF'"),
+    ("apply_patch <<'EOF' && touch b\n%s\nEOF" % PATCH, "not found"),
+    ("apply_patch <<'EOF'\n%s\nEOF\ntouch c" % PATCH, "not found"),
+    ("apply_patch \"%s\"" % PATCH, "not found"),
+    ("cd - && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+    ("cd $HOME && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+    ("cd sub; apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+]
+
+
+@pytest.mark.parametrize("command, words", COMMANDS)
+def test_a_command_that_a_shell_reads_otherwise_is_no_envelope(world, command, words):
+    world.write("a.txt", LINES)
+    done = steps(world, [call("Read", {"file_path": "a.txt"})], [call("shell", {"command": ["bash", "-c", command]})])
+    assert words in results(done, 2)[0]
+    assert world.read("a.txt") == LINES and not (world.root / "b").exists()
+
+
+@pytest.mark.parametrize("command", [
+    {"command": "cd sub && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "workdir": "d"},
+    {"command": "cd \"d/sub\" && apply_patch <<EOF\n%s\nEOF" % PATCH},
+    {"command": ["apply_patch", PATCH], "workdir": "d/sub"},
+    {"command": "apply_patch <<'one'\n%s\none" % PATCH, "workdir": "d/sub"},
+])
+def test_an_envelope_in_a_command_is_for_the_folder_of_the_command(world, command):
+    """A line of context may be the here-document's word, too."""
+    for folder in ("", "d/", "sub/", "d/sub/"):
+        world.write(folder + "a.txt", LINES)
+    steps(world, [call("Read", {"file_path": f + "a.txt"}) for f in ("", "d/", "sub/", "d/sub/")],
+          [call("shell", command)])
+    assert [world.read(f + "a.txt") for f in ("", "d/", "sub/")] == [LINES] * 3
+    assert world.read("d/sub/a.txt") == LINES.replace("two", "2")
