@@ -126,7 +126,7 @@ static bool has_hunk(const struct envelope *envelope, size_t from)
 	return false;
 }
 
-/* The text of an update goes to the engine as it is, in an envelope of its own. */
+/* The text of an update goes to the engine as it is, in an envelope. */
 static json_t *section_text(const struct envelope *envelope, const json_t *path, size_t from)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * (size_t)LIMIT_MODEL_REQUEST_BYTES);

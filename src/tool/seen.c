@@ -71,7 +71,7 @@ static uint64_t path_hash(const char *path)
 	return key;
 }
 
-/* With the lock held, as all below that are static. */
+/* With the lock held, as the static functions below. */
 static struct seen_file *find_seen(struct seen *seen, const char *path)
 {
 	const uint64_t key = path_hash(path);

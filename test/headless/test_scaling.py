@@ -111,7 +111,7 @@ def test_members_of_arguments(world):
     hasp(world, "tool", "apply_changes", "-", stdin=json.dumps({"changes": todos}).encode(), code=1)
 
 
-@pytest.mark.parametrize("new", ["b", "a" * 1000000])
+@pytest.mark.parametrize("new", ["b", "a" * 1000000], ids=["refused", "made"])
 def test_a_text_that_overlaps_itself(world, new):
     """Each of a million places, whether the next one would do as well."""
     world.write("a.txt", "a" * 2000000)

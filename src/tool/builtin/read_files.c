@@ -147,7 +147,7 @@ static void file_failure_state(struct session *session, const struct read_reques
 	json_object_set_new(failure, "size", json_size(read->state.size));
 }
 
-/* Bytes of content that an answer has room for, beside all else in it; 0: no limit. */
+/* Bytes of content that an answer has room for, in addition to all else; 0: no limit. */
 static size_t answer_room(const struct session *session)
 {
 	const size_t max = answer_bytes_max(session);
