@@ -17,7 +17,7 @@
  * oneOf whose branches are objects with a const property (a kind) is decided by
  * that property, so that problems are reported about the branch that was meant.
  *
- * Models write 5 as "5" and "5" as 5, true as "true", one string where a list of strings is wanted,
+ * Models write 5 as "5" and "5" as 5, true as "true", one string where a list is expected,
  * a list as a string of JSON, and null for what they leave out.  Where
  * that loses nothing, schema_check takes it as what was meant: the value it returns
  * is the one to use.  Strings with U+0000 are refused everywhere.

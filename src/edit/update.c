@@ -118,6 +118,7 @@ static bool gives_same(struct span needle, size_t apart, struct span replacement
 static void add_overlapping(struct seeker *seeker, struct span text, struct span replacement,
                             struct matches *ret)
 {
+	size_t judged = 0;
 	bool same = true;
 
 	if (!seeker->border[seeker->needle.len])
@@ -127,7 +128,10 @@ static void add_overlapping(struct seeker *seeker, struct span text, struct span
 	for (size_t i = 1; i < ret->count && same; i++) {
 		size_t apart = ret->items[i].start - ret->items[i - 1].start;
 
-		same = apart < seeker->needle.len && gives_same(seeker->needle, apart, replacement);
+		/* Of a text that repeats itself most places are as far apart as those before. */
+		same = apart == judged || (apart < seeker->needle.len &&
+		                           gives_same(seeker->needle, apart, replacement));
+		judged = apart;
 	}
 	if (same)
 		ret->count = 1;

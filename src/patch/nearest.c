@@ -12,7 +12,8 @@
  * with the whole text, and lines compared there (the places that are named are compared whole). */
 enum { WANTED_MAX = 1024, PLACES_MAX = 64, TRIES_MAX = 256, COMPARED_MAX = 1024 };
 
-/* Bytes of a longer line that are folded, beside what the wanted lines may be spelled with. */
+/* Bytes of a longer line that are folded, in addition to what the wanted lines may be spelled
+ * with. */
 enum { FOLDED_MAX = 4096 };
 
 /* Lines less alike than this have nothing to do with each other. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the answer to an edit carries of the file's state: what the conversation has not got. */
+/* What the answer to an edit carries of the file's state: what the conversation lacks. */
 #include "tool/answer.h"
 
 #include <stdlib.h>

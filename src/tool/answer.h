@@ -145,7 +145,7 @@ struct answer_about {
 	size_t line;                     /* a refusal is about this line, from 1; 0: none */
 };
 
-/* latest_file_state, with the session's next version; takes down what the conversation has by it.
+/* latest_file_state, with the session's next version; records what the conversation has by it.
  * A new reference. */
 json_t *answer_state(struct session *session, const struct answer_about *about);
 
@@ -178,7 +178,7 @@ json_t *answer_fit(json_t *value, size_t bytes, struct buf *ret_said);
 
 /* ---- what a history has --------------------------------------------------------------- */
 
-/* Takes down what one result that stands in a conversation shows of files, as when it was given:
+/* Records what one result in a conversation shows of files, as when it was given:
  * of `tool` (a server's is not believed).  Results in the order of the conversation, after
  * seen_forget of all. */
 void answer_learn(struct session *session, const struct tool *tool, const json_t *result);

@@ -172,7 +172,7 @@ static int compare_members(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A file's content is whole, or not there: nobody must take a part for all of it. */
+/* A file's content is whole, or not there: a part must not be taken for all of it. */
 static bool omits_content(struct fitting *fitting, json_t *object, json_t *fit,
                           const struct member *member)
 {

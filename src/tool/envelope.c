@@ -126,7 +126,7 @@ static bool has_hunk(const struct envelope *envelope, size_t from)
 	return false;
 }
 
-/* The text of an update goes to the engine as it is, in an envelope of its own. */
+/* The text of an update goes to the engine as it is, in an envelope. */
 static json_t *section_text(const struct envelope *envelope, const json_t *path, size_t from)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * (size_t)LIMIT_MODEL_REQUEST_BYTES);
@@ -311,36 +311,59 @@ static bool take_plain_word(struct span *rest, struct span *ret)
 	return len > 0;
 }
 
+/* Whether a shell hands a here-document on as it is: `stripped` after "<<-", which takes tabs away,
+ * `quoted` with quotes around its word, without which it expands. */
+static bool is_handed_on(struct span text, bool stripped, bool quoted)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if ((!quoted && strchr("$`\\", text.data[i]) && text.data[i]) ||
+		    (stripped && text.data[i] == '\t' && (!i || text.data[i - 1] == '\n')))
+			return false;
+	return true;
+}
+
 /* "<<'EOF'\n" text "EOF": nothing may follow. */
-static bool take_here_document(struct span rest, struct span *ret)
+static bool take_here_document(struct span rest, struct span *ret, const char **ret_why)
 {
 	struct span word, line, all;
+	bool stripped, quoted;
 
 	if (!take_literal(&rest, "<<"))
 		return false;
-	take_literal(&rest, "-");
+	stripped = take_literal(&rest, "-");
 	skip_tabs_and_spaces(&rest);
+	quoted = rest.len && (rest.data[0] == '\'' || rest.data[0] == '"');
 	if (!take_plain_word(&rest, &word))
 		return false;
 	skip_tabs_and_spaces(&rest);
 	if (!take_literal(&rest, "\n") && !take_literal(&rest, "\r\n"))
 		return false;
 	all = rest;
-	while (line_next(&rest, &line))
-		if (span_eq(span_trim(line), word)) {
-			*ret = span_head(all, (size_t)(line.data - all.data));
-			return !span_trim(rest).len;
-		}
+	while (line_next(&rest, &line)) {
+		const bool last = !span_trim(rest).len;
+
+		if (!span_eq(line_body(line), word) && !(last && span_eq(span_trim(line), word)))
+			continue;
+		*ret = span_head(all, (size_t)(line.data - all.data));
+		if (last && !is_handed_on(*ret, stripped, quoted))
+			*ret_why = "a shell would change the patch in this here-document, for its "
+			           "word has no quotes, or it begins with <<-: begin it with "
+			           "<<'EOF'";
+		return last;
+	}
 	return false;
 }
 
-bool envelope_in_command(struct span command, struct span *ret_text, struct span *ret_folder)
+bool envelope_in_command(struct span command, struct span *ret_text, struct span *ret_folder,
+                         const char **ret_why)
 {
 	struct span rest = span_trim(command), folder = { "", 0 };
 
+	*ret_why = NULL;
 	if (take_literal(&rest, "cd ")) {
 		skip_tabs_and_spaces(&rest);
-		if (!take_plain_word(&rest, &folder))
+		/* "cd -" and its like are no folders. */
+		if (!take_plain_word(&rest, &folder) || folder.data[0] == '-')
 			return false;
 		skip_tabs_and_spaces(&rest);
 		if (!take_literal(&rest, "&&"))
@@ -350,7 +373,7 @@ bool envelope_in_command(struct span command, struct span *ret_text, struct span
 	if (!take_literal(&rest, "apply_patch") && !take_literal(&rest, "applypatch"))
 		return false;
 	skip_tabs_and_spaces(&rest);
-	if (take_here_document(rest, ret_text)) {
+	if (take_here_document(rest, ret_text, ret_why)) {
 		*ret_folder = folder;
 		return envelope_is(*ret_text);
 	}

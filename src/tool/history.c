@@ -23,6 +23,7 @@ struct made_edit {
 	struct sha256 before, after;
 	struct sha256 change; /* of what it did */
 	uint64_t version, reply;
+	uint64_t at; /* the moment */
 };
 
 struct ran_command {
@@ -38,6 +39,7 @@ struct history {
 	struct made_edit edits[EDITS_MAX];
 	struct ran_command commands[COMMANDS_MAX];
 	size_t next_shown, next_edit, next_command;
+	uint64_t forgot; /* the last moment of an edit or a command that is not here any more */
 };
 
 struct history *history_new(void)
@@ -62,6 +64,13 @@ void history_free(struct history *history)
 	free(history);
 }
 
+/* With the lock held. */
+static void forget_moment(struct history *history, uint64_t at)
+{
+	if (history->forgot < at)
+		history->forgot = at;
+}
+
 /* ---- states ---- */
 
 static struct shown_state *find_shown(struct history *history, const struct sha256 *sum)
@@ -77,6 +86,8 @@ void history_showed(struct session *session, const char *path, const struct sha2
 	struct history *history = session->history;
 	struct shown_state *shown;
 
+	if (session->unseen)
+		return;
 	pthread_mutex_lock(&history->lock);
 	shown = find_shown(history, sum);
 	if (!shown)
@@ -135,10 +146,11 @@ void history_edited(struct session *session, const struct history_edit *edit)
 
 	pthread_mutex_lock(&history->lock);
 	made = &history->edits[history->next_edit++ % EDITS_MAX];
+	if (made->path)
+		forget_moment(history, made->at);
 	free(made->path);
 	*made = (struct made_edit){ mem_strdup(edit->path), edit->before, edit->after, change,
-		                    edit->version, session->reply };
-	history->now++;
+		                    edit->version, session->reply, ++history->now };
 	pthread_mutex_unlock(&history->lock);
 }
 
@@ -148,6 +160,18 @@ static const struct made_edit *edit_back(const struct history *history, size_t i
 	size_t count = history->next_edit < EDITS_MAX ? history->next_edit : EDITS_MAX;
 
 	return i < count ? &history->edits[(history->next_edit - 1 - i) % EDITS_MAX] : NULL;
+}
+
+/* The last edit that was made of this state; NULL: none is known. */
+static const struct made_edit *edit_of_state(const struct history *history, const char *path,
+                                             const struct sha256 *state)
+{
+	const struct made_edit *edit;
+
+	for (size_t i = 0; (edit = edit_back(history, i)); i++)
+		if (sha256_eq(&edit->before, state) && strcmp(edit->path, path) == 0)
+			return edit;
+	return NULL;
 }
 
 uint64_t history_made_before(const struct session *session, const char *path,
@@ -226,6 +250,8 @@ size_t history_command(struct session *session, const char *command)
 	pthread_mutex_lock(&history->lock);
 	id = ++history->next_command;
 	ran = &history->commands[id % COMMANDS_MAX];
+	if (ran->text)
+		forget_moment(history, ran->ended ? ran->ended : UINT64_MAX);
 	free(ran->text);
 	*ran = (struct ran_command){ .text = mem_printf("%.*s%s", (int)shown.len, shown.data,
 		                                        shown.len < strlen(command) ? "..." : ""),
@@ -272,9 +298,11 @@ static void say_since(const struct history *history, uint64_t moment, struct buf
 	size_t count;
 	const struct ran_command *last = ran_since(history, moment, &count);
 
+	if (!last && history->forgot > moment)
+		return;
 	if (!last)
-		buf_str(out, " No call of this session changed it since that state: the user, an "
-		             "editor or another program did.");
+		buf_str(out, " No edit or command of this session changed it since that state: "
+		             "the user, an editor, a subagent or another program did.");
 	else if (count == 1)
 		buf_printf(out, " Since that state this session ran the command `%s`, which may "
 		                "have changed it.", last->text);
@@ -288,6 +316,7 @@ void history_explain(const struct session *session, const char *path, const stru
 {
 	struct history *history = session->history;
 	const struct shown_state *shown;
+	const struct made_edit *edit;
 	struct made_path found;
 
 	pthread_mutex_lock(&history->lock);
@@ -298,6 +327,10 @@ void history_explain(const struct session *session, const char *path, const stru
 		           found.of_reply ? "Earlier calls of the same reply" :
 		                            "This session's own edits",
 		           (unsigned long long)found.version);
+	else if ((edit = edit_of_state(history, path, base)))
+		buf_printf(out, " This session's own edit made version %llu of that state; "
+		                "something else has changed the file since.",
+		           (unsigned long long)edit->version);
 	else if (shown)
 		say_since(history, shown->at, out);
 	pthread_mutex_unlock(&history->lock);

@@ -42,10 +42,28 @@ static void take_changes(struct reading *reading, json_t *changes)
 	reading_take(reading, "apply_changes", json_pack("{s:o}", "changes", changes));
 }
 
-static void name_seen_base(json_t *args)
+/* What the state of a file is called. */
+#define BASE_NAMES "base_content_sha256 base_sha256 sha256"
+
+/* The state that a change or a call names; borrowed, or NULL. */
+static json_t *named_base(const json_t *object)
 {
-	if (!reading_member(args, "base_content_sha256 base_sha256 sha256"))
-		json_object_set_new(args, "base_content_sha256", json_string(BASE_SEEN));
+	json_t *named = reading_member(object, BASE_NAMES);
+
+	return json_is_null(named) || span_eq(json_span(named), SPAN("")) ? NULL : named;
+}
+
+/* The state that a change is made on: what the change or the call names, else what was seen. */
+static void name_base(const struct reading *reading, json_t *change)
+{
+	json_t *named = named_base(reading->args);
+
+	if (named_base(change))
+		return;
+	if (named)
+		json_object_set(change, "base_content_sha256", named);
+	else
+		json_object_set_new(change, "base_content_sha256", json_string(BASE_SEEN));
 }
 
 /* One of a list of edits: its texts, by any of their names. */
@@ -90,7 +108,7 @@ bool reading_edits(struct reading *reading)
 			return false;
 		}
 		if (!i)
-			name_seen_base(change);
+			name_base(reading, change);
 		json_array_append_new(changes, change);
 	}
 	take_changes(reading, changes);
@@ -110,13 +128,13 @@ bool reading_edit(struct reading *reading)
 	if (!reading_member(args, "new_string new_content new_text new_str") &&
 	    reading_member(args, "old_string old_content old_text old_str"))
 		return reading_refuse(reading, "new_string is missing; \"\" deletes old_string");
-	name_seen_base(args);
+	name_base(reading, args);
 	return true;
 }
 
 bool reading_write(struct reading *reading)
 {
-	name_seen_base(reading->args);
+	name_base(reading, reading->args);
 	return true;
 }
 
@@ -128,12 +146,29 @@ bool reading_delete(struct reading *reading)
 	if (!path)
 		return reading_refuse(reading, "give file_path");
 	change = json_pack("{s:s, s:O}", "kind", "delete", "file_path", path);
-	name_seen_base(change);
+	name_base(reading, change);
 	reading_take(reading, "apply_changes", json_pack("{s:[o]}", "changes", change));
 	return true;
 }
 
 /* ---- patches ----------------------------------------------------------------- */
+
+/* The state that a call names next to an envelope is that of the envelope's one file; false: it has
+ * several. */
+static bool name_base_of_one(const struct reading *reading, json_t *changes)
+{
+	json_t *named = named_base(reading->args);
+	json_t *first = json_array_get(changes, 0), *change;
+	size_t i;
+
+	if (!named)
+		return true;
+	json_array_foreach(changes, i, change)
+		if (!json_equal(json_object_get(change, "file_path"),
+		                json_object_get(first, "file_path")))
+			return false;
+	return json_object_set(first, "base_content_sha256", named) == 0;
+}
 
 bool reading_envelope(struct reading *reading, struct span text, struct span folder)
 {
@@ -141,6 +176,11 @@ bool reading_envelope(struct reading *reading, struct span text, struct span fol
 
 	if (!changes)
 		return false;
+	if (!name_base_of_one(reading, changes)) {
+		json_decref(changes);
+		return reading_refuse(reading, "base_content_sha256 names the state of one file, "
+		                               "and the patch has several: leave it out");
+	}
 	take_changes(reading, changes);
 	return true;
 }
@@ -150,7 +190,7 @@ bool reading_patch(struct reading *reading)
 {
 	json_t *text = reading_member(reading->args, "input patch patch_text diff unified_diff "
 	                                             "content arguments");
-	json_t *path = reading_member(reading->args, READING_PATHS);
+	json_t *path = reading_member(reading->args, READING_PATHS), *change;
 
 	if (json_object_get(reading->args, "changes"))
 		return true;
@@ -161,9 +201,9 @@ bool reading_patch(struct reading *reading)
 		                        "*** End Patch");
 	if (envelope_is(json_span(text)) || !path)
 		return reading_envelope(reading, json_span(text), span_of("", 0));
-	reading_take(reading, "safe_patch",
-	             json_pack("{s:O, s:O}", "file_path", path, "unified_diff", text));
-	name_seen_base(reading->args);
+	change = json_pack("{s:O, s:O}", "file_path", path, "unified_diff", text);
+	name_base(reading, change);
+	reading_take(reading, "safe_patch", change);
 	return true;
 }
 
@@ -225,7 +265,7 @@ bool reading_blocks(struct reading *reading)
 		                   "old_content", json_text(block.old), "new_content",
 		                   json_text(block.new));
 		if (!json_array_size(changes))
-			name_seen_base(change);
+			name_base(reading, change);
 		json_array_append_new(changes, change);
 	}
 	if (json_array_size(changes)) {
@@ -269,14 +309,15 @@ static bool read_insert(struct reading *reading)
 {
 	json_t *at = json_object_get(reading->args, "insert_line");
 	json_t *text = reading_member(reading->args, "insert_text new_str new_string text");
-	json_t *path = reading_member(reading->args, READING_PATHS);
+	json_t *path = reading_member(reading->args, READING_PATHS), *change;
 
 	if (!path || !at || !json_string_length(text))
 		return reading_refuse(reading, "insert needs path, insert_line (0: the beginning) "
 		                               "and insert_text");
-	reading_take(reading, "safe_patch", json_pack("{s:O, s:O, s:O}", "file_path", path,
-	                                           "insert_line", at, "insert_text", text));
-	name_seen_base(reading->args);
+	change = json_pack("{s:O, s:O, s:O}", "file_path", path, "insert_line", at, "insert_text",
+	                   text);
+	name_base(reading, change);
+	reading_take(reading, "safe_patch", change);
 	return true;
 }
 

@@ -42,7 +42,7 @@ void rebase_kept_free(struct kept *kept); /* NULL is fine */
 json_t *rebase_offer(struct session *session, const struct change *change,
                      const struct change_result *result, struct buf *message, bool *made);
 
-/* Where a text that the file at `path` (canonical) lacks stands in another one that an answer
+/* Where a text that the file at `path` (canonical) lacks is in another file that an answer
  * showed: appends a sentence that names it; nothing if there is none, or the text is short. */
 void rebase_say_elsewhere(struct session *session, const char *path, struct span text,
                           struct buf *message);

@@ -71,7 +71,7 @@ static uint64_t path_hash(const char *path)
 	return key;
 }
 
-/* With the lock held, as all below that are static. */
+/* With the lock held, as the static functions below. */
 static struct seen_file *find_seen(struct seen *seen, const char *path)
 {
 	const uint64_t key = path_hash(path);
@@ -177,6 +177,8 @@ void seen_meet(struct session *session, const char *path, const struct sha256 *s
 {
 	struct seen *seen = session->seen;
 
+	if (session->unseen)
+		return;
 	pthread_mutex_lock(&seen->lock);
 	take_seen_row(seen, path)->met = *sha256;
 	pthread_mutex_unlock(&seen->lock);
@@ -227,6 +229,8 @@ void seen_read(struct session *session, const char *path, const struct sha256 *s
 	struct seen *seen = session->seen;
 	struct seen_file *file;
 
+	if (session->unseen)
+		return;
 	pthread_mutex_lock(&seen->lock);
 	file = take_seen(seen, path, sha256, version);
 	if (!range) {
@@ -251,6 +255,8 @@ void seen_refused(struct session *session, const char *path, const struct sha256
 	struct seen *seen = session->seen;
 	struct seen_file *file;
 
+	if (session->unseen)
+		return;
 	pthread_mutex_lock(&seen->lock);
 	file = take_seen(seen, path, sha256, version);
 	drop_part(seen, file);

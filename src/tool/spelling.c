@@ -86,6 +86,18 @@ static bool is_patch_array(const json_t *array)
 	       (span_eq(first, SPAN("apply_patch")) || span_eq(first, SPAN("applypatch")));
 }
 
+/* `inner`: of a "cd" in a command that runs in `folder`. */
+static bool read_patch_command(struct reading *reading, struct span patch, struct span inner,
+                               struct span folder)
+{
+	_cleanup_free_ char *both = NULL;
+
+	if (!inner.len || !folder.len || inner.data[0] == '/')
+		return reading_envelope(reading, patch, inner.len ? inner : folder);
+	both = mem_printf("%.*s/%.*s", (int)folder.len, folder.data, (int)inner.len, inner.data);
+	return reading_envelope(reading, patch, span_str(both));
+}
+
 static bool read_shell(struct reading *reading)
 {
 	json_t *command = reading_member(reading->args, "command cmd script");
@@ -93,6 +105,7 @@ static bool read_shell(struct reading *reading)
 	                                                     "working_directory directory");
 	json_auto_t *text = NULL;
 	struct span patch, inner;
+	const char *why;
 
 	if (is_patch_array(command))
 		return reading_envelope(reading, json_span(json_array_get(command, 1)),
@@ -101,8 +114,9 @@ static bool read_shell(struct reading *reading)
 	if (!text)
 		return !command ||
 		       reading_refuse(reading, "command must be a string, or a list of them");
-	if (envelope_in_command(json_span(text), &patch, &inner))
-		return reading_envelope(reading, patch, inner.len ? inner : json_span(folder));
+	if (envelope_in_command(json_span(text), &patch, &inner, &why))
+		return why ? reading_refuse(reading, why) :
+		             read_patch_command(reading, patch, inner, json_span(folder));
 	if (text == command)
 		return true;
 	json_object_set(reading->args, json_object_get(reading->args, "command") ? "command" :

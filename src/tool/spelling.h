@@ -63,7 +63,9 @@ json_t *envelope_changes(struct span text, struct span folder, struct buf *probl
 /* Whether a text is an envelope, perhaps in a fence or a here-document. */
 bool envelope_is(struct span text);
 /* Whether a command for a shell does nothing but apply an envelope ("apply_patch <<'EOF' ...",
- * also after "cd FOLDER &&"); *ret_text and *ret_folder are parts of it. */
-bool envelope_in_command(struct span command, struct span *ret_text, struct span *ret_folder);
+ * also after "cd FOLDER &&"); *ret_text and *ret_folder are parts of it.  *ret_why: a sentence,
+ * where the shell would hand over another text and the call must be refused; or NULL. */
+bool envelope_in_command(struct span command, struct span *ret_text, struct span *ret_folder,
+                         const char **ret_why);
 
 #endif

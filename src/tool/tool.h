@@ -192,6 +192,8 @@ struct session {
 	const struct tool_grant *grant; /* borrowed; of this call's commands alone; or NULL */
 	/* The session is over when its call is, and with it what the call would leave running. */
 	bool one_call;
+	/* What its calls answer is not shown to the conversation: nothing of it counts as seen. */
+	bool unseen;
 	struct call_hooks hooks;
 };
 

@@ -113,9 +113,11 @@ def test_an_edited_hunk_is_named(world):  # noqa: F811
 
 def test_another_content_is_named(world):  # noqa: F811
     edit = Edit(world)
-    run = edit.run({"outcome": "modify_with_editor", "newContent": "All new.\n"})
+    run = edit.run({"outcome": "modify_with_editor", "newContent": "All new.\n"}, return_content="new")
     assert edit.now() == b"All new.\n"
-    assert "The user changed this edit" in run.results()[0]["user_review"]["message"]
+    result = run.results()[0]
+    assert "The user changed this edit" in result["user_review"]["message"]
+    assert "+All new." in result["diff"] and "content_omitted" not in result["latest_file_state"]
 
 
 def test_none_taken_writes_nothing_and_goes_on(world):  # noqa: F811

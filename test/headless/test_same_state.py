@@ -132,4 +132,4 @@ def test_who_is_no_call_of_the_session_is_not_a_command_from_before(world):
     done = world.run([[call("run_shell_command", {"command": "true"})], read(),
                       {"reply": [patch(3, "three")], "expect": somebody}, [text("Done.")]], "-p", "edit", "--yolo")
     late = done.results()[-1]
-    assert "No call of this session changed it since that state" in late["message"] and "rebased" in late
+    assert "No edit or command of this session changed it since that state" in late["message"] and "rebased" in late

@@ -109,3 +109,11 @@ def test_members_of_arguments(world):
     assert b"invalid_argument" in out
     todos = [{"description": "d%d" % i, "status": "pending"} for i in range(25000)]
     hasp(world, "tool", "apply_changes", "-", stdin=json.dumps({"changes": todos}).encode(), code=1)
+
+
+@pytest.mark.parametrize("new", ["b", "a" * 1000000], ids=["refused", "made"])
+def test_a_text_that_overlaps_itself(world, new):
+    """Each of a million places, whether the next one would do as well."""
+    world.write("a.txt", "a" * 2000000)
+    edit = {"file_path": "a.txt", "old_content": "a" * 1000001, "new_content": new}
+    hasp(world, "tool", "update_file", "-", stdin=json.dumps(edit).encode(), code=int(new == "b"))

@@ -119,9 +119,30 @@ def test_an_answer_without_content_has_the_offer_too(client, folder, tool):
 
 def test_who_changed_it_is_said(client, folder):
     answer = late(client, folder, changed(l20="theirs"))
-    assert "No call of this session changed it since that state" in answer["message"]
+    assert "No edit or command of this session changed it since that state" in answer["message"]
     never = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF, base_content_sha256="0" * 64)
     assert "this session" not in never["message"], "of a state that no answer showed nothing is known"
+
+
+def test_an_own_edit_before_somebody_elses_is_not_denied(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    made = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF, base_content_sha256=digest(TEXT))
+    (folder / "a.txt").write_text(changed(l3="mine", l20="theirs"))
+    answer = client.call("update_file", file_path="a.txt", old_content="line 9\n", new_content="nine\n",
+                         base_content_sha256=digest(TEXT))
+    assert ("own edit made version %d of that state; something else has changed the file since"
+            % made["latest_file_state"]["version"]) in answer["message"]
+
+
+def test_what_is_forgotten_is_not_denied(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    for i in range(300):
+        client.call("write_file", file_path="%d.txt" % i, content="x")
+    (folder / "a.txt").write_text(changed(l20="theirs"))
+    answer = client.call("safe_patch", file_path="a.txt", unified_diff=DIFF, base_content_sha256=digest(TEXT))
+    assert answer["error"]["code"] == "state_mismatch" and "of this session" not in answer["message"]
 
 
 def test_the_text_of_another_file_that_was_shown_is_known(client, folder):

@@ -550,7 +550,7 @@ static void agent_call_refuse(struct call *call, enum err_code code, const char 
 	call_report_end(call, 0);
 }
 
-/* Runs it to its end on this thread: `answer` is there. Told on the bus and recorded. */
+/* Runs it to its end on this thread: `answer` is there. Published on the bus, and recorded. */
 static void call_run(struct call *call)
 {
 	uint64_t began = clock_monotonic_ms();

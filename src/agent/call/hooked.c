@@ -427,13 +427,15 @@ bool hooked_before(const struct hooked_call *call, const struct tool *tool, json
 	_cleanup_free_ char *names = names_for_matchers(tool);
 	json_auto_t *before = json_incref(*arguments); /* held: its address is compared */
 	struct hook_cases cases = { .call = call, .tool = tool, .arguments = before };
+	struct session aside = *call->session;
 	json_auto_t *plan = NULL;
 	json_t *bound;
 	bool ran;
 
 	if (!call->any(call->data, HOOK_BEFORE_TOOL, names))
 		return false;
-	plan = tool_plan(call->session, tool, before);
+	aside.unseen = true; /* the plan is for hooks alone */
+	plan = tool_plan(&aside, tool, before);
 	cases.plan = plan && !tool_result_failed(plan) ? plan : NULL;
 	cases_make(&cases);
 	ran = run_cases_before(&cases, names, arguments, ret);

@@ -289,11 +289,11 @@ json_t *review_details(struct call *call, const struct tool_question *question)
 
 /* ---- what is written --------------------------------------------------------- */
 
-/* As it was asked about, unless the model wanted less. */
+/* What is written is not what the model sent, so its answer shows it. */
 static void ask_for_diff(const struct call *call, const struct tool_question *question,
                       json_t *arguments)
 {
-	if (call->session.return_content == RETURN_NONE ||
+	if (call->session.return_content != RETURN_FULL ||
 	    json_object_get(question->arguments, "return_content"))
 		json_object_set_new(arguments, "return_content", json_string("diff"));
 }

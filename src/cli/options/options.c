@@ -362,7 +362,7 @@ static const struct flag serve_flags[] = {
 	{ .id = FLAG_RETURN_CONTENT, .name = "return-content",
 	  .value = { "WHAT", COMPLETE_CHOICE, content_choices },
 	  .help = "what edits return by default: new, full, diff or none",
-	  .man = "What an edit returns when the call does not say: what the client has not got "
+	  .man = "What an edit returns when the call does not say: what the client does not have "
 		 "yet (new, the default), the full new content, a diff, or none." },
 	{ .id = FLAG_ANSWER_TOKENS, .name = "answer-tokens",
 	  .value = { "N", COMPLETE_NOTHING, NULL },

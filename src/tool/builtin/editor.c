@@ -277,7 +277,7 @@ static void put_matches(json_t *error, const struct change_result *result)
 }
 
 /* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
- * file to be created counts, and no other that has a byte to lose. Told by its address. */
+ * file to be created counts, and no other that has a byte to lose. Recognised by its address. */
 static const struct sha256 seen_base = { {
 	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
 	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
@@ -287,14 +287,39 @@ static const struct sha256 seen_base = { {
 #define UNSEEN_ADVICE \
 	"Look at latest_file_state: if the call is right for that, send it again as it is."
 
-static json_t *error_json(const struct change *change, const struct change_result *result)
+/* Likewise, of a whole new content, where latest_file_state does not show all of the old one. */
+#define UNSHOWN_ADVICE \
+	"Read the whole file first, in parts if it is long; then send the call again."
+
+/* A whole new content may take the place of one that the conversation has whole alone: nothing else
+ * in the call says that it knows what is lost. */
+static bool seen_base_for(const struct editor *editor, const struct change *change,
+                          const char *path, struct sha256 *ret)
+{
+	struct seen_state state;
+
+	if (change->kind != CHANGE_WRITE)
+		return seen_met(editor->session, path, ret);
+	if (!seen_get(editor->session, path, &state) || !state.whole)
+		return false;
+	*ret = state.sha256;
+	return true;
+}
+
+/* After latest_state, which may have shown what was not seen. */
+static json_t *error_json(const struct editor *editor, const struct change *change,
+                          const struct change_result *result)
 {
 	json_t *error = tool_error(&result->err);
+	struct sha256 seen;
 
 	if (result->err.code == ERR_STATE_MISMATCH && result->state_known && !result->state.exists)
 		json_object_set_new(error, "advice", json_cstr(MISSING_ADVICE));
 	if (result->err.code == ERR_BASE_REQUIRED && change->base == &seen_base)
-		json_object_set_new(error, "advice", json_cstr(UNSEEN_ADVICE));
+		json_object_set_new(error, "advice", json_cstr(
+			change->kind != CHANGE_WRITE ||
+			seen_base_for(editor, change, result->state.path, &seen) ?
+				UNSEEN_ADVICE : UNSHOWN_ADVICE));
 	if (change->kind == CHANGE_PATCH || change->kind == CHANGE_UPDATE)
 		put_patch_failure(error, &result->failure);
 	if (change->kind == CHANGE_UPDATE && result->err.code == ERR_WRONG_MATCH_COUNT)
@@ -462,7 +487,7 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	if (result->done)
 		put_success(object, editor, result);
 	else
-		json_object_set_new(object, "error", error_json(change, result));
+		json_object_set_new(object, "error", error_json(editor, change, result));
 	if (!result->done && (rebased || made))
 		json_object_set_new(json_object_get(object, "error"), "advice",
 		                    json_cstr(rebased ? REBASE_ADVICE : MADE_ADVICE));
@@ -643,24 +668,29 @@ static void guess_base(const struct editor *editor, struct change *change, struc
 		return;
 	if (editor->session->one_call)
 		change->base = NULL;
-	else if (path && seen_met(editor->session, path, storage))
+	else if (path && seen_base_for(editor, change, path, storage))
 		change->base = storage;
 }
 
-/* The same by where the path led; false: the conversation has seen nothing of the file. */
+/* The same by where the path led; false: the conversation has not seen enough of the file. */
 static bool find_base(const struct editor *editor, struct change *change,
                       struct change_result *result, struct sha256 *storage)
 {
 	if (change->base != &seen_base || result->err.code != ERR_STATE_MISMATCH ||
 	    !result->state_known || !result->state.exists || !result->state.path)
 		return false;
-	if (seen_met(editor->session, result->state.path, storage)) {
+	if (seen_base_for(editor, change, result->state.path, storage)) {
 		change->base = storage;
 		return true;
 	}
-	err_set(&result->err, ERR_BASE_REQUIRED,
-	        "Base Required: Nothing of %s was read in this conversation. Its state is in "
-	        "latest_file_state: if the change is right for that, send it again.", change->path);
+	if (seen_met(editor->session, result->state.path, storage))
+		err_set(&result->err, ERR_BASE_REQUIRED,
+		        "Base Required: The call replaces all of %s, of which this conversation "
+		        "has seen only a part.", change->path);
+	else
+		err_set(&result->err, ERR_BASE_REQUIRED,
+		        "Base Required: Nothing of %s was read in this conversation. Its state "
+		        "is in latest_file_state.", change->path);
 	result->already = false;
 	return false;
 }
@@ -821,7 +851,8 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 	expanded = json_copy(arguments);
 	json_object_del(expanded, "insert_line");
 	json_object_del(expanded, "insert_text");
-	if ((!json_is_integer(at) && !ascii_is_digit(*digits)) || line < 0 || line > INT32_MAX) {
+	if ((!json_is_integer(at) && (!*digits || digits[strspn(digits, "0123456789")])) ||
+	    line < 0 || line > INT32_MAX) {
 		buf_str(problems, "insert_line: expected the number of a line, or 0");
 		return expanded;
 	}

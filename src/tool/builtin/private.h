@@ -44,10 +44,10 @@ json_t *editor_call(struct session *session, const json_t *arguments, enum chang
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
 json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
 
-/* Makes the changes, as provider->ops->edit does, and once more where a base is the session's: that
- * of a write that names none (seen_may_write), and BASE_SEEN (seen_met); hashes[i] is for the base
- * of change `i`.  What was refused on a base that the session keeps counts as met, since the result
- * shows it. */
+/* Makes the changes, as provider->ops->edit does, and again where a base is the session's: that
+ * of a write that names none (seen_may_write), and BASE_SEEN (seen_met; of a write, a state seen
+ * whole); hashes[i] is for the base of change `i`.  What was refused on a base that the session
+ * keeps counts as met, since the result shows it. */
 bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *hashes,
                   size_t count, struct change_result *results, struct err *err);
 

@@ -102,7 +102,14 @@ static void take_for_seen(struct session *session, const struct read_request *re
 		if (read->kind != READ_MEDIA && !request->encoding)
 			rebase_keep(session, &read->state.sha256, content);
 	} else if (!read->cut_lines && request->start_column <= 1 && range.first) {
+		struct seen_state state;
+
 		seen_read(session, read->state.path, &read->state.sha256, version, &range, content);
+		/* The last of several parts. */
+		if (seen_get(session, read->state.path, &state) && state.range_count == 1 &&
+		    state.ranges[0].first == 1 && state.ranges[0].last >= read->total_lines)
+			seen_read(session, read->state.path, &read->state.sha256, version, NULL,
+			          NULL);
 	}
 }
 
@@ -141,7 +148,7 @@ static void file_failure_state(struct session *session, const struct read_reques
 	json_object_set_new(failure, "size", json_size(read->state.size));
 }
 
-/* Bytes of content that an answer has room for, beside all else in it; 0: no limit. */
+/* Bytes of content that an answer has room for, in addition to all else; 0: no limit. */
 static size_t answer_room(const struct session *session)
 {
 	const size_t max = answer_bytes_max(session);

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was not seen is not overwritten by a call that names no hash, in any dialect and by any way round."""
+import hashlib
+import json
+
+import pytest
+from fake_gemini import call, text
+
+LINES = "one\ntwo\nthree\n"
+LONG = "".join("line %d\n" % i for i in range(3000))
+PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n three\n*** End Patch"
+
+# Calls that put a whole content in the place of another, none with a hash.
+WHOLE = [
+    ("Write", {"file_path": "a.txt", "content": "new\n"}),
+    ("write_to_file", {"path": "a.txt", "content": "new\n"}),
+    ("create_file", {"filePath": "a.txt", "content": "new\n"}),
+    ("str_replace_based_edit_tool", {"command": "create", "path": "a.txt", "file_text": "new\n"}),
+    ("write_file", {"file_path": "a.txt", "content": "new\n"}),
+    ("write_file", {"file_path": "a.txt", "content": "new\n", "base_content_sha256": "seen"}),
+    ("apply_changes", {"changes": [{"kind": "write", "file_path": "a.txt", "content": "new\n",
+                                    "base_content_sha256": "seen"}]}),
+    ("apply_patch", {"input": "*** Begin Patch\n*** Add File: a.txt\n+new\n*** End Patch"}),
+]
+# Those that say what they take the place of.
+PARTS = [
+    ("Edit", {"file_path": "a.txt", "old_string": "two", "new_string": "2"}),
+    ("MultiEdit", {"file_path": "a.txt", "edits": [{"old_string": "two", "new_string": "2"}]}),
+    ("apply_patch", {"input": PATCH}),
+    ("shell", {"command": ["apply_patch", PATCH]}),
+    ("str_replace_editor", {"command": "insert", "path": "a.txt", "insert_line": 1, "insert_text": "x"}),
+    ("replace_in_file", {"path": "a.txt", "diff": "------- SEARCH\ntwo\n=======\n2\n+++++++ REPLACE\n"}),
+    ("delete_file", {"target_file": "a.txt"}),
+    ("patch", {"file_path": "a.txt", "diff": "--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"}),
+]
+
+
+def results(done, i):
+    """Those that are new in request `i`."""
+    return [json.dumps(result) for result in done.results(i)[len(done.results(i - 1)):]]
+
+
+def steps(world, *replies, **more):
+    return world.run([*replies, [text("Done.")]], "--yolo", "-p", "x", **more)
+
+
+@pytest.mark.parametrize("name, args", WHOLE)
+def test_a_part_that_was_read_is_not_enough_for_a_whole_content(world, name, args):
+    world.write("a.txt", LONG)
+    done = steps(world, [call("Read", {"file_path": "a.txt", "limit": 5})], [call(name, args)], [call(name, args)])
+    for result in results(done, 2) + results(done, 3):
+        assert '"base_required"' in result, result
+    assert world.read("a.txt") == LONG
+
+
+@pytest.mark.parametrize("name, args", WHOLE)
+def test_nor_is_a_refusal_that_shows_a_part(world, name, args):
+    world.write("a.txt", LONG)
+    done = steps(world, *[[call(name, args)]] * 3)
+    assert '"base_required"' in results(done, 3)[0] and world.read("a.txt") == LONG
+
+
+def test_a_file_that_was_read_in_parts_was_read(world):
+    world.write("a.txt", LONG)
+    steps(world, [call("Read", {"file_path": "a.txt"})], [call("Read", {"file_path": "a.txt", "offset": 2001})],
+          [call(*WHOLE[0])])
+    assert world.read("a.txt") == "new\n"
+
+
+@pytest.mark.parametrize("name, args", WHOLE + PARTS)
+def test_a_plan_for_hooks_shows_the_model_nothing(world, name, args):
+    """They see what would be written; the model has not read the file for that."""
+    world.write("a.txt", LINES)
+    world.settings(hooks={"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]})
+    done = steps(world, [call(name, args)])
+    assert '"base_required"' in results(done, 1)[0] and "one\\\\ntwo" in results(done, 1)[0].replace("\\n", "\\\\n")
+    assert world.read("a.txt") == LINES
+
+
+@pytest.mark.parametrize("name, args", WHOLE[:4] + PARTS)
+@pytest.mark.parametrize("named", ["base_content_sha256", "sha256"])
+def test_a_hash_that_is_named_holds(world, name, args, named):
+    """The model means another state than the one it saw last."""
+    world.write("a.txt", LINES)
+    done = steps(world, [call("Read", {"file_path": "a.txt"})],
+                 [call(name, dict(args, **{named: hashlib.sha256(b"old").hexdigest()}))])
+    result = results(done, 2)[0]
+    assert world.read("a.txt") == LINES and ('"state_mismatch"' in result or '"invalid_argument"' in result), result
+
+
+def test_a_hash_next_to_several_files_is_refused(world):
+    world.write("a.txt", LINES)
+    both = PATCH.replace("*** End Patch", "*** Delete File: b.txt\n*** End Patch")
+    done = steps(world, [call("Read", {"file_path": "a.txt"})],
+                 [call("apply_patch", {"input": both, "sha256": hashlib.sha256(LINES.encode()).hexdigest()})])
+    assert "the patch has several" in results(done, 2)[0] and world.read("a.txt") == LINES
+
+
+def test_a_subagent_has_seen_nothing(world):
+    world.write(".gemini/agents/a.md", "---\nname: a\ndescription: d\n---\nWork.\n")
+    world.write("a.txt", LINES)
+    world.settings(experimental={"enableAgents": True})
+    done = steps(world, [call("Read", {"file_path": "a.txt"})],
+                 [call("invoke_agent", {"agent_name": "a", "prompt": "x"})], [call(*WHOLE[0])], [text("Done.")],
+                 append_only=False)
+    assert world.read("a.txt") == LINES and "base_required" in json.dumps(done.sent[3])
+
+
+# What a shell would make of it is not what stands there, or not this alone.
+COMMANDS = [
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$HOME"), "begin it with <<'EOF'"),
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$(touch b)"), "begin it with <<'EOF'"),
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+`touch b`"), "begin it with <<'EOF'"),
+    ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+\\\\"), "begin it with <<'EOF'"),
+    ("apply_patch <<-'EOF'\n%s\nEOF" % PATCH.replace(" three", "\tthree"), "begin it with <<'EOF'"),
+    ("apply_patch <<'EOF' && touch b\n%s\nEOF" % PATCH, "not found"),
+    ("apply_patch <<'EOF'\n%s\nEOF\ntouch c" % PATCH, "not found"),
+    ("apply_patch \"%s\"" % PATCH, "not found"),
+    ("cd - && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+    ("cd $HOME && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+    ("cd sub; apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+]
+
+
+@pytest.mark.parametrize("command, words", COMMANDS)
+def test_a_command_that_a_shell_reads_otherwise_is_no_envelope(world, command, words):
+    world.write("a.txt", LINES)
+    done = steps(world, [call("Read", {"file_path": "a.txt"})], [call("shell", {"command": ["bash", "-c", command]})])
+    assert words in results(done, 2)[0]
+    assert world.read("a.txt") == LINES and not (world.root / "b").exists()
+
+
+@pytest.mark.parametrize("command", [
+    {"command": "cd sub && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "workdir": "d"},
+    {"command": "cd \"d/sub\" && apply_patch <<EOF\n%s\nEOF" % PATCH},
+    {"command": ["apply_patch", PATCH], "workdir": "d/sub"},
+    {"command": "apply_patch <<'one'\n%s\none" % PATCH, "workdir": "d/sub"},
+])
+def test_an_envelope_in_a_command_is_for_the_folder_of_the_command(world, command):
+    """A line of context may be the here-document's word, too."""
+    for folder in ("", "d/", "sub/", "d/sub/"):
+        world.write(folder + "a.txt", LINES)
+    steps(world, [call("Read", {"file_path": f + "a.txt"}) for f in ("", "d/", "sub/", "d/sub/")],
+          [call("shell", command)])
+    assert [world.read(f + "a.txt") for f in ("", "d/", "sub/")] == [LINES] * 3
+    assert world.read("d/sub/a.txt") == LINES.replace("two", "2")
