@@ -823,6 +823,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	transfer_init(&transfer, endpoint);
 	sink->loader = wire_loader(request->tools);
 	sink->tools = request->tools;
+	sink->request = request;
 	sink->fit = &fit;
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
@@ -841,6 +842,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);
 	sink->fit = NULL;
+	sink->request = NULL;
 	tool_fit_release(&fit);
 	ret->ms = precise_ms() - begun;
 	return ok;
