@@ -161,6 +161,13 @@ static char *own_key(const char *key, bool strict, const json_t *keys, const jso
 		return plain;
 	sha256_hex(&sum, hex);
 	longer = mem_printf("%.*s_%.*s", KEY_KEPT, plain, KEY_HEX, hex);
+	/* A member may be called just so. */
+	while (json_object_get(keys, longer) || json_object_get(given, longer)) {
+		sum = sha256_of(span_str(hex));
+		sha256_hex(&sum, hex);
+		free(longer);
+		longer = mem_printf("%.*s_%.*s", KEY_KEPT, plain, KEY_HEX, hex);
+	}
 	free(plain);
 	return longer;
 }

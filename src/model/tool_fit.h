@@ -72,8 +72,10 @@ char *tool_fit_key(const json_t *declaration);
 enum tool_blame {
 	TOOL_BLAME_NONE,     /* it is not, or nothing can be found out */
 	TOOL_BLAME_POSSIBLE, /* it says nothing of what is wrong */
-	TOOL_BLAME_SOME,     /* about tools or schemas, without saying which */
-	TOOL_BLAME_NAMED,    /* *ret_name is the one */
+	TOOL_BLAME_SOME,     /* about tools or schemas, without saying which; *ret_name is one
+	                      * that its words have, which may be about a call or a result of
+	                      * the conversation */
+	TOOL_BLAME_NAMED,    /* *ret_name is the one, by its place among the tools */
 };
 
 /* `body`: the request that was refused, whatever its format; `answer`: the refusal.  *ret_name (a
