@@ -191,7 +191,8 @@ static const struct {
 	  "a string in which every backslash that is meant is written \\\\ (it has invalid escapes "
 	  "and valid ones)" },
 	{ DOUBT_QUOTE,
-	  "a string without \\' (write ' for the quotation mark, \\\\' if the backslash is meant)" },
+	  "a string without \\' (write ' for the quotation mark, or \\\\' if the backslash "
+	  "is meant)" },
 	{ DOUBT_CODE,
 	  "a string without \\x, \\U or \\u{ (write the character, or \\\\ if the backslash is "
 	  "meant)" },

@@ -2,11 +2,12 @@
 /* A provider refuses a request because of one of its tools: which one it is.
  *
  * Most refusals name it by its index.  One that has the name of a tool may be about a call or a
- * result of it: the tool is left out if it is refused alone, too.  Else the tools are sent in halves, each in a request of
- * one sentence that is left as soon as its answer begins: to find k of n takes about 2k log n
- * requests, LIMIT_MODEL_TOOL_PROBES at most.  First all of them, then none: if all are taken, or
- * none is refused too, it is not the tools.  What is found is left out (tool_fit.h), and remembered
- * by the hash of its declaration; what could not be told apart is left out for this session.
+ * result of it: the tool is left out if it is refused alone, too.  Else the tools are sent in
+ * halves, each in a request of one sentence that is left as soon as its answer begins: to find k of
+ * n takes about 2k log n requests, LIMIT_MODEL_TOOL_PROBES at most.  First all of them, then none:
+ * if all are taken, or none is refused too, it is not the tools.  What is found is left out
+ * (tool_fit.h), and remembered by the hash of its declaration; what could not be told apart is left
+ * out for this session.
  */
 #include <stdatomic.h>
 #include <string.h>

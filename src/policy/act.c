@@ -192,7 +192,7 @@ static char *whole_name(const struct policy_call *call)
 }
 
 /* With '_' for what some providers do not take.  The caller frees. */
-static char *plain_name(const char *name)
+static char *plain_server_name(const char *name)
 {
 	char *plain = mem_strdup(name);
 
@@ -214,14 +214,14 @@ static bool names_whole(const char *name, const struct policy_call *call, bool s
 	if (strncmp(name, "mcp_", 4) != 0)
 		return false;
 	whole = whole_name(call);
-	plain = plain_name(whole);
+	plain = plain_server_name(whole);
 	len = strlen(whole);
 	if (strcmp(name, whole) == 0 &&
 	    (strict || len > NAME_BYTES || strcmp(plain, whole) != 0))
 		return true;
 	if (!strict)
 		return false;
-	given = plain_name(name);
+	given = plain_server_name(name);
 	return strcmp(given, plain) == 0 ||
 	       (len > NAME_BYTES && strlen(given) == NAME_BYTES &&
 	        memcmp(given, plain, KEPT) == 0 && memcmp(given + KEPT, "___", 3) == 0 &&
@@ -231,7 +231,7 @@ static bool names_whole(const char *name, const struct policy_call *call, bool s
 /* A pattern for a tool's whole name, where what the model knows it by is another one. */
 static bool fits_whole(const char *name, const struct policy_call *call)
 {
-	_cleanup_free_ char *whole = whole_name(call), *plain = plain_name(whole);
+	_cleanup_free_ char *whole = whole_name(call), *plain = plain_server_name(whole);
 
 	return tool_fits(whole, name) || tool_fits(plain, name);
 }

@@ -3,6 +3,7 @@
 names that the schema has, and a tool that is refused all the same is left out."""
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -10,6 +11,7 @@ import subprocess
 import fake_anthropic
 import fake_gemini
 import fake_openai
+import jobs
 import pytest
 import schema_rules
 from fake_openai import text
@@ -215,6 +217,30 @@ def test_names_of_tools_fit(kind):
                                                                               for one in names])
         assert server.violations == [] and len(set(played)) == 4, (got, server.violations)
     assert [one["functionCall"]["name"] for one in got["reply"]["content"]["parts"] if "functionCall" in one] == names
+
+
+def cpu_of(schema):
+    """Seconds of the probe's for one request with a tool of this schema."""
+    def used():
+        fields = pathlib.Path("/proc/%d/stat" % jobs.probe.pid).read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    with FakeServer(FAKES[CLAUDE].Provider(), [{"reply": [text("Yes.")]}] * 2) as server:
+        job = {"options": opened(server, CLAUDE), "request": {"contents": [user({"text": "Hi"})], "tools": [tool(schema)]}}
+        run({**job, "request": {"contents": [user({"text": "Hi"})]}})
+        before = used()
+        assert "reply" in run(job)[-1]
+        return used() - before
+
+
+@pytest.mark.parametrize("reference", ["#nowhere", "#p2400", "#/$defs/n"])
+def test_references_cost_what_the_schema_is_long(reference):
+    """64 KB of references took two seconds of each request."""
+    def made(one):
+        return {"type": "object", "properties": {"p%d" % i: dict(one, **({"$anchor": "p%d" % i} if i > 2390 else {}))
+                                                 for i in range(2400)}, "$defs": {"n": {"type": "string"}}}
+
+    assert cpu_of(made({"$ref": reference})) < 5 * cpu_of(made({"type": "string"})) + 0.3
 
 
 # ---- refused all the same ------------------------------------------------------------------------
