@@ -385,7 +385,7 @@ static json_t *declared_names(const json_t *body)
 static long index_after(struct span text, const char *word)
 {
 	const size_t len = strlen(word);
-	const char *at = text.data, *end = text.data + text.len;
+	const char *at = text.len ? text.data : NULL, *end = at ? at + text.len : NULL;
 
 	while (at && (at = memmem(at, (size_t)(end - at), word, len))) {
 		struct span before = span_of(text.data, (size_t)(at - text.data));
