@@ -172,9 +172,60 @@ static int unit_at(struct span text, size_t at)
 	return value;
 }
 
-/* An escape of a string. *doubtful: valid as it is, but a text that does not double its
- * backslashes may mean two characters. */
-static void mend_escape(struct mender *mender, bool *doubtful, bool *bad)
+/* What a string has so far that could mean something else. */
+enum doubt {
+	DOUBT_BAD = 1 << 0,    /* "\d": backslashes are not doubled */
+	DOUBT_ESCAPE = 1 << 1, /* one that is valid, but would be two characters then */
+	DOUBT_QUOTE = 1 << 2,  /* "\'": the quotation mark, or a backslash before it */
+	DOUBT_CODE = 1 << 3,   /* "\xe9": the character, or these four */
+	/* The same character as it is and escaped: text that is not escaped, or both? */
+	DOUBT_LF = 1 << 4, DOUBT_LF_ESCAPE = 1 << 5,
+	DOUBT_TAB = 1 << 6, DOUBT_TAB_ESCAPE = 1 << 7,
+};
+
+static const struct {
+	unsigned doubts; /* all of these are one error */
+	const char *expected;
+} doubtful[] = {
+	{ DOUBT_BAD | DOUBT_ESCAPE,
+	  "a string in which every backslash that is meant is written \\\\ (it has invalid escapes "
+	  "and valid ones)" },
+	{ DOUBT_QUOTE,
+	  "a string without \\' (write ' for the quotation mark, or \\\\' if the backslash "
+	  "is meant)" },
+	{ DOUBT_CODE,
+	  "a string without \\x, \\U or \\u{ (write the character, or \\\\ if the backslash is "
+	  "meant)" },
+	{ DOUBT_LF | DOUBT_LF_ESCAPE,
+	  "a string whose line ends are all written \\n, and \\\\n where a backslash is meant" },
+	{ DOUBT_TAB | DOUBT_TAB_ESCAPE,
+	  "a string whose tabs are all written \\t, and \\\\t where a backslash is meant" },
+};
+
+/* Other languages' escapes by number: "\xe9", "\U0001f600", "\u{1f600}". */
+static bool is_code(struct span escape)
+{
+	const char kind = escape.len > 2 ? escape.data[1] : '\0';
+	const size_t digits = kind == 'x' ? 2 : kind == 'U' ? 8 : 0;
+
+	if (kind == 'u' && escape.data[2] == '{')
+		return true;
+	if (!digits || escape.len < 2 + digits)
+		return false;
+	for (size_t i = 2; i < 2 + digits; i++)
+		if (ascii_hex(escape.data[i]) < 0)
+			return false;
+	return true;
+}
+
+static unsigned valid_escape_doubts(char c)
+{
+	return c == '"' ? 0 : DOUBT_ESCAPE | (c == 'n' ? DOUBT_LF_ESCAPE : 0) |
+	                      (c == 't' ? DOUBT_TAB_ESCAPE : 0);
+}
+
+/* An escape of a string in `quote`. */
+static void mend_escape(struct mender *mender, char quote, unsigned *doubts)
 {
 	struct span text = mender->text;
 	char c = mender->at + 1 < text.len ? text.data[mender->at + 1] : '\0';
@@ -185,6 +236,7 @@ static void mend_escape(struct mender *mender, bool *doubtful, bool *bad)
 		int next = high ? unit_at(text, mender->at + 6) : -1;
 		size_t len = next >= 0xDC00 && next < 0xE000 ? 12 : 6;
 
+		*doubts |= DOUBT_ESCAPE;
 		if (low || (high && len == 6)) {
 			mender->repair->made |= JSON_REPAIR_ENCODING;
 			buf_str(mender->out, "\xef\xbf\xbd");
@@ -193,22 +245,22 @@ static void mend_escape(struct mender *mender, bool *doubtful, bool *bad)
 		}
 		mender->at += len;
 	} else if (c && strchr("\"\\/bfnrt", c)) {
-		*doubtful |= !strchr("\"\\/", c);
+		*doubts |= valid_escape_doubts(c);
 		buf_span(mender->out, span_of(text.data + mender->at, 2));
 		mender->at += 2;
 	} else if (c == '\'') {
-		mender->repair->made |= JSON_REPAIR_SINGLE;
+		*doubts |= quote == '\'' ? 0 : DOUBT_QUOTE;
 		buf_char(mender->out, '\'');
 		mender->at += 2;
 	} else {
-		*bad = true;
+		*doubts |= DOUBT_BAD | (is_code(mender_rest(mender)) ? DOUBT_CODE : 0);
 		mender->repair->made |= JSON_REPAIR_ESCAPE;
 		buf_str(mender->out, "\\\\");
 		mender->at++;
 	}
 }
 
-static void mend_character(struct mender *mender)
+static void mend_character(struct mender *mender, unsigned *doubts)
 {
 	struct utf8_char c = utf8_first(mender_rest(mender));
 
@@ -218,6 +270,7 @@ static void mend_character(struct mender *mender)
 		buf_str(mender->out, "\xef\xbf\xbd");
 	} else if (c.code < 0x20) {
 		mender->repair->made |= JSON_REPAIR_CONTROL;
+		*doubts |= c.code == '\n' ? DOUBT_LF : c.code == '\t' ? DOUBT_TAB : 0;
 		if (c.code == '\n' || c.code == '\t' || c.code == '\r')
 			buf_str(mender->out, c.code == '\n' ? "\\n" :
 			                     c.code == '\t' ? "\\t" : "\\r");
@@ -234,7 +287,7 @@ static bool mend_string(struct mender *mender)
 {
 	const size_t begun = mender->at;
 	const char quote = mender->text.data[mender->at++];
-	bool doubtful = false, bad = false;
+	unsigned doubts = 0;
 
 	if (quote == '\'')
 		mender->repair->made |= JSON_REPAIR_SINGLE;
@@ -245,16 +298,15 @@ static bool mend_string(struct mender *mender)
 		if (mender_peek(mender) == quote)
 			break;
 		if (mender_peek(mender) == '\\')
-			mend_escape(mender, &doubtful, &bad);
+			mend_escape(mender, quote, &doubts);
 		else
-			mend_character(mender);
+			mend_character(mender, &doubts);
 	}
 	mender->at++;
 	buf_char(mender->out, '"');
-	if (bad && doubtful)
-		return mender_fails_at(mender, begun,
-		                       "a string in which every backslash that is meant is written "
-		                       "\\\\ (it has invalid escapes and such as \\n)");
+	for (size_t i = 0; i < ARRAY_LEN(doubtful); i++)
+		if ((doubts & doubtful[i].doubts) == doubtful[i].doubts)
+			return mender_fails_at(mender, begun, doubtful[i].expected);
 	return true;
 }
 
@@ -434,6 +486,7 @@ static bool close_level(struct mender *mender)
 	buf_char(mender->out, level->close);
 	level_release(level);
 	mender->depth--;
+	mender->number = false;
 	return value_done(mender);
 }
 
@@ -537,6 +590,15 @@ static bool mend_end(struct mender *mender)
 
 /* ---- the whole --------------------------------------------------------------- */
 
+/* What may stand behind the fence that opens: a language's name. */
+static bool is_fence_word(struct span word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!is_bare(word.data[i]))
+			return false;
+	return true;
+}
+
 /* ```json ... ``` around the text, which keeps its place for the sake of lines and columns. */
 static void strip_fence(struct mender *mender)
 {
@@ -545,7 +607,8 @@ static void strip_fence(struct mender *mender)
 	const char *line = rest.len ? memchr(rest.data, '\n', rest.len) : NULL;
 	size_t begun;
 
-	if (!span_starts(rest, span_str(fence)) || !span_ends(rest, span_str(fence)) || !line)
+	if (!span_starts(rest, span_str(fence)) || !span_ends(rest, span_str(fence)) || !line ||
+	    !is_fence_word(span_trim(span_of(rest.data + 3, (size_t)(line - rest.data) - 3))))
 		return;
 	begun = (size_t)(line - mender->text.data);
 	mender->text.len = (size_t)(rest.data - mender->text.data) + rest.len - 3;

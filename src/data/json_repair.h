@@ -11,7 +11,8 @@
  *
  * What is repaired are the rows of one table (json_repair.c).  What could mean two things is an
  * error: a text with quotation marks that are not escaped, a string with both "\d" and "\n" (a
- * line end, or a path?), a name with two values, a number at which the text stops.
+ * line end, or a path?), with "\'" or "\xe9" (the character, or the backslash, too?), with line
+ * ends both as they are and as "\n", a name with two values, a number at which the text stops.
  *
  * Not here: reading (json.h); what servers print (json_parse_lenient).
  */

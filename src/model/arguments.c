@@ -31,10 +31,17 @@ static bool read_repaired(struct span text, struct json_repair *repair, json_t *
                           struct err *err)
 {
 	_cleanup_buf_ struct buf strict = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
-	bool lone;
 
-	return json_repair(text, repair, &strict, err) &&
-	       json_parse_lenient(buf_view(&strict), WIRE_EVENT_DEPTH, ret, &lone, err);
+	struct err why = ERR_INIT;
+	const char *place;
+
+	if (!json_repair(text, repair, &strict, err))
+		return false;
+	/* A member that stands twice under two spellings of its name is an error here. */
+	if (json_parse_depth(buf_view(&strict), WIRE_EVENT_DEPTH, ret, &why))
+		return true;
+	place = strstr(why.message, "line ");
+	return err_set(err, why.code, "%s%s", place ? "L" : "", place ? place + 1 : why.message);
 }
 
 /* The object that the text means; NULL: *err says why there is none. *ret_made: what was repaired

@@ -60,7 +60,7 @@ void fault_say_without(struct buf *out, const char *why, const char *what);
 /* "WHY Continuing with TO until 15:04, when FROM is tried again." `until`: seconds since 1970. */
 void fault_say_switch(struct buf *out, const char *why, const char *to, const char *from,
                       int64_t until);
-/* "TO answers again (FROM did meanwhile)." */
+/* "Continuing with TO again, after FROM." */
 void fault_say_back(struct buf *out, const char *to, const char *from);
 
 /* The body of an error as a value (new reference): what its JSON has, of a list the first, or a

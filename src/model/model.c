@@ -428,15 +428,13 @@ static bool ask_without_media(struct asking *asking, struct err *err)
 static bool ask_without_tools(struct asking *asking, const struct attempt *attempt,
                               const struct err *why)
 {
-	_cleanup_free_ char *text = mem_printf("%s Asked again without the tool that it refuses.",
-	                                       why->message);
+	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(why->message) + 512);
 
 	if (!stream_settle_tools(current_endpoint(asking->model), &asking->request, attempt,
 	                         &asking->requests))
 		return false;
-	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
-	                                          .text = span_str(text),
-	                                          .attempt = asking->requests + 1 });
+	fault_say_without(&text, why->message, "the tool that it refuses");
+	report_again(asking, &text);
 	return true;
 }
 

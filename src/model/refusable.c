@@ -385,7 +385,7 @@ static json_t *declared_names(const json_t *body)
 static long index_after(struct span text, const char *word)
 {
 	const size_t len = strlen(word);
-	const char *at = text.data, *end = text.data + text.len;
+	const char *at = text.len ? text.data : NULL, *end = at ? at + text.len : NULL;
 
 	while (at && (at = memmem(at, (size_t)(end - at), word, len))) {
 		struct span before = span_of(text.data, (size_t)(at - text.data));
@@ -417,7 +417,8 @@ static bool names_tool(struct span text, const char *name)
 	return rare && has_phrase(text, name, true);
 }
 
-static const char *blamed_name(const json_t *names, struct span text)
+/* *ret_sure: by its place. */
+static const char *blamed_name(const json_t *names, struct span text, bool *ret_sure)
 {
 	static const char *const counted[] = { "function_declarations", "functionDeclarations",
 	                                       "tools" };
@@ -427,7 +428,8 @@ static const char *blamed_name(const json_t *names, struct span text)
 
 	for (i = 0; i < ARRAY_LEN(counted) && index < 0; i++)
 		index = index_after(text, counted[i]);
-	if (index >= 0 && json_string_value(json_array_get(names, (size_t)index)))
+	*ret_sure = index >= 0 && json_string_value(json_array_get(names, (size_t)index));
+	if (*ret_sure)
 		return json_string_value(json_array_get(names, (size_t)index));
 	json_array_foreach(names, i, name)
 		if (json_is_string(name) && names_tool(text, json_string_value(name)))
@@ -448,6 +450,7 @@ enum tool_blame tool_fit_blame(const json_t *body, struct span answer, char **re
 	json_auto_t *names = declared_names(body), *value = answer_value(answer);
 	enum tool_blame blame = TOOL_BLAME_NONE;
 	const char *name;
+	bool sure = false;
 
 	*ret_name = NULL;
 	if (!json_array_size(names))
@@ -462,9 +465,9 @@ enum tool_blame tool_fit_blame(const json_t *body, struct span answer, char **re
 	for (size_t i = 0; i < ARRAY_LEN(none); i++)
 		if (has_phrase(buf_view(&out), none[i], false))
 			blame = TOOL_BLAME_NONE;
-	name = blame == TOOL_BLAME_SOME ? blamed_name(names, buf_view(&out)) : NULL;
+	name = blame == TOOL_BLAME_SOME ? blamed_name(names, buf_view(&out), &sure) : NULL;
 	*ret_name = mem_strdup(name);
-	return name ? TOOL_BLAME_NAMED : blame;
+	return sure ? TOOL_BLAME_NAMED : blame;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -343,8 +343,8 @@ static void add_targets(struct fitting *fitting, json_t *out)
 			if (json_object_get(all, name))
 				continue;
 			json_object_set_new_nocheck(all, name, fit_schema(
-				fitting, schema_names_target(fitting->root, json_span(reference)),
-				1));
+				fitting, schema_names_target(fitting->root, fitting->labels,
+				                             json_span(reference)), 1));
 			more = true;
 			break;
 		}
@@ -359,6 +359,7 @@ static json_t *fit_whole(const char *format, const json_t *schema, const json_t 
 {
 	struct fitting fitting = { .root = schema, .arguments = arguments,
 		                   .sent = json_object_get(names, "sent"),
+		                   .labels = schema_names_labels(schema),
 		                   .targets = json_object() };
 	json_t *out;
 
@@ -370,6 +371,7 @@ static json_t *fit_whole(const char *format, const json_t *schema, const json_t 
 	out = fit_schema(&fitting, schema, 0);
 	add_targets(&fitting, out);
 	json_decref(fitting.targets);
+	json_decref(fitting.labels);
 	return out;
 }
 

@@ -38,6 +38,7 @@ struct fitting {
 	const struct fit_format *format;
 	enum fit_column column;
 	const json_t *root;
+	json_t *labels;                /* of root: schema_names_labels */
 	const json_t *sent;            /* {NAME: NAME SENT}; or NULL */
 	bool arguments;                /* its top is that of a tool's arguments */
 	json_t *targets;               /* {name in $defs: the reference} */

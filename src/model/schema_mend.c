@@ -203,6 +203,7 @@ static void mend_bound(const struct fitting *fitting, json_t *flat, const char *
                        const char *plain, int step)
 {
 	json_t *value = json_object_get(flat, exclusive), *bound = json_object_get(flat, plain);
+	json_int_t nearest;
 
 	if (json_is_boolean(value)) {
 		if (json_is_true(value) && json_is_number(bound)) {
@@ -215,8 +216,9 @@ static void mend_bound(const struct fitting *fitting, json_t *flat, const char *
 	}
 	if (fitting->column != FIT_GEMINI || !json_is_number(value))
 		return;
-	if (json_is_integer(value) && has_type(flat, "integer"))
-		json_object_set_new(flat, plain, json_integer(json_integer_value(value) + step));
+	if (json_is_integer(value) && has_type(flat, "integer") &&
+	    !__builtin_add_overflow(json_integer_value(value), step, &nearest))
+		json_object_set_new(flat, plain, json_integer(nearest));
 	else
 		json_object_set(flat, plain, value);
 	json_object_del(flat, exclusive);

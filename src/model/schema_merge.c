@@ -205,7 +205,8 @@ static void split_dependencies(json_t *schema)
 static bool flatten_reference(struct fitting *fitting, json_t *flat, bool top, unsigned nested)
 {
 	json_auto_t *reference = json_incref((json_t *)reference_of(flat));
-	const json_t *target = schema_names_target(fitting->root, json_span(reference));
+	const json_t *target = schema_names_target(fitting->root, fitting->labels,
+	                                           json_span(reference));
 	const size_t most = fitting->format->inlines ? FIT_AGAIN : 1;
 	json_auto_t *more = NULL;
 	bool alone;

@@ -57,30 +57,36 @@ static const json_t *follow_fragment(const json_t *value, struct span rest)
 	return value;
 }
 
-/* The part that has this "$anchor" or "$id". */
-static const json_t *find_labelled(const json_t *value, struct span label, unsigned depth)
+static void collect_labels(const json_t *value, unsigned depth, json_t *labels)
 {
 	static const char *const members[] = { "$anchor", "$dynamicAnchor", "$id", "id" };
-	const json_t *found = NULL;
 	const char *name;
 	json_t *child;
 	size_t i;
 
 	if (!depth)
-		return NULL;
-	for (i = 0; i < ARRAY_LEN(members); i++)
-		if (span_eq(json_span(json_object_get(value, members[i])), label))
-			return value;
+		return;
+	for (i = 0; i < ARRAY_LEN(members); i++) {
+		const char *label = json_string_value(json_object_get(value, members[i]));
+
+		if (label && *label && !json_object_get(labels, label))
+			json_object_set_nocheck(labels, label, (json_t *)value);
+	}
 	json_object_foreach((json_t *)value, name, child)
-		if (!found)
-			found = find_labelled(child, label, depth - 1);
+		collect_labels(child, depth - 1, labels);
 	json_array_foreach(value, i, child)
-		if (!found)
-			found = find_labelled(child, label, depth - 1);
-	return found;
+		collect_labels(child, depth - 1, labels);
 }
 
-const json_t *schema_names_target(const json_t *root, struct span reference)
+json_t *schema_names_labels(const json_t *root)
+{
+	json_t *labels = json_object();
+
+	collect_labels(root, LIMIT_MODEL_SCHEMA_DEPTH, labels);
+	return labels;
+}
+
+const json_t *schema_names_target(const json_t *root, const json_t *labels, struct span reference)
 {
 	static const char *const homes[] = { "$defs", "definitions" };
 	_cleanup_free_ char *name = mem_dup(reference.data ? reference.data : "", reference.len);
@@ -95,9 +101,7 @@ const json_t *schema_names_target(const json_t *root, struct span reference)
 		if (found)
 			return found;
 	}
-	if (span_starts(reference, SPAN("#")))
-		reference = span_skip(reference, 1);
-	return reference.len ? find_labelled(root, reference, LIMIT_MODEL_SCHEMA_DEPTH) : NULL;
+	return json_object_get(labels, name[0] == '#' ? name + 1 : name);
 }
 
 /* ---- which names change ------------------------------------------------------ */
@@ -161,6 +165,13 @@ static char *own_key(const char *key, bool strict, const json_t *keys, const jso
 		return plain;
 	sha256_hex(&sum, hex);
 	longer = mem_printf("%.*s_%.*s", KEY_KEPT, plain, KEY_HEX, hex);
+	/* A member may be called just so. */
+	while (json_object_get(keys, longer) || json_object_get(given, longer)) {
+		sum = sha256_of(span_str(hex));
+		sha256_hex(&sum, hex);
+		free(longer);
+		longer = mem_printf("%.*s_%.*s", KEY_KEPT, plain, KEY_HEX, hex);
+	}
 	free(plain);
 	return longer;
 }
@@ -196,10 +207,11 @@ struct reach {
 
 struct renaming {
 	const json_t *root, *map; /* map: {FROM: TO} */
+	const json_t *labels;     /* of root: schema_names_labels */
 	bool back;                /* the schemas have the names TO */
 };
 
-static void reach_add(const json_t *root, const json_t *schema, struct reach *ret)
+static void reach_add(const struct renaming *how, const json_t *schema, struct reach *ret)
 {
 	static const char *const lists[] = { "allOf", "anyOf", "oneOf" };
 	static const char *const singles[] = { "if", "then", "else" };
@@ -208,7 +220,7 @@ static void reach_add(const json_t *root, const json_t *schema, struct reach *re
 
 	if (json_is_object(schema) && ret->count < REACH_MAX)
 		ret->schemas[ret->count++] = schema;
-	for (; from < ret->count; from++) {
+	for (; from < ret->count && ret->count < REACH_MAX; from++) {
 		const json_t *one = ret->schemas[from], *more[REACH_MAX];
 		size_t count = 0, j;
 		const char *name;
@@ -221,8 +233,9 @@ static void reach_add(const json_t *root, const json_t *schema, struct reach *re
 		for (i = 0; i < ARRAY_LEN(singles) && count < REACH_MAX; i++)
 			more[count++] = json_object_get(one, singles[i]);
 		for (i = 0; i < ARRAY_LEN(references) && count < REACH_MAX; i++)
-			more[count++] = schema_names_target(root, json_span(
-				json_object_get(one, references[i])));
+			more[count++] = schema_names_target(
+				how->root, how->labels,
+				json_span(json_object_get(one, references[i])));
 		json_object_foreach(json_object_get(one, "dependentSchemas"), name, child)
 			if (count < REACH_MAX)
 				more[count++] = child;
@@ -260,13 +273,13 @@ static void reach_below(const struct renaming *how, const struct reach *reach, c
 		                                             key) : NULL;
 
 		if (member)
-			reach_add(how->root, member, ret);
+			reach_add(how, member, ret);
 		else if (key)
-			reach_add(how->root, json_object_get(schema, "additionalProperties"), ret);
+			reach_add(how, json_object_get(schema, "additionalProperties"), ret);
 		for (size_t k = 0; !key && k < ARRAY_LEN(lists); k++) {
-			reach_add(how->root, json_object_get(schema, lists[k]), ret);
+			reach_add(how, json_object_get(schema, lists[k]), ret);
 			json_array_foreach(json_object_get(schema, lists[k]), j, child)
-				reach_add(how->root, child, ret);
+				reach_add(how, child, ret);
 		}
 	}
 }
@@ -302,12 +315,16 @@ static json_t *rename_value(const struct renaming *how, const struct reach *reac
 json_t *schema_names_apply(const json_t *names, const char *way, const json_t *schema,
                            const json_t *arguments)
 {
-	const struct renaming how = { .root = schema, .map = json_object_get(names, way),
-		                      .back = strcmp(way, "given") == 0 };
-	_cleanup_free_ struct reach *reach = mem_alloc(1, sizeof(*reach));
+	_cleanup_free_ struct reach *reach = NULL;
+	json_auto_t *labels = NULL;
+	struct renaming how;
 
 	if (!names)
 		return json_incref((json_t *)arguments);
-	reach_add(schema, schema, reach);
+	reach = mem_alloc(1, sizeof(*reach));
+	labels = schema_names_labels(schema);
+	how = (struct renaming){ .root = schema, .map = json_object_get(names, way),
+		                 .labels = labels, .back = strcmp(way, "given") == 0 };
+	reach_add(&how, schema, reach);
 	return rename_value(&how, reach, arguments, LIMIT_MODEL_SCHEMA_DEPTH);
 }

@@ -247,7 +247,8 @@ static void end_tagged(struct reply_sink *sink)
 
 	if (sink->tagging)
 		return;
-	if (sink->tagged.state == TAGGED_CALLS && !sink->said)
+	if (sink->tagged.state == TAGGED_CALLS && !sink->said &&
+	    !(sink->request && tagged_is_given(sink->request)))
 		calls = tagged_calls(sink, buf_view(&sink->tagged.held), sink->tools);
 	if (calls)
 		buf_clear(&sink->tagged.held);
@@ -495,7 +496,8 @@ static char *why_withheld(const struct reply_sink *sink)
 	return buf_steal(&text);
 }
 
-/* A call that stands among other text, or of no tool, is none; the user hears of it. */
+/* A call that stands among other text, may be quoted, or is of no tool, is none; the user hears of
+ * it. */
 static void report_call_in_text(struct reply_sink *sink)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
@@ -505,8 +507,9 @@ static void report_call_in_text(struct reply_sink *sink)
 		sink_publish(sink, &(struct model_event){
 			.kind = MODEL_NOTE,
 			.text = SPAN("The reply has a tool call in its text, which was not run: it "
-			             "is not all of the text, cannot be read, or names a tool "
-			             "that was not offered.") });
+			             "is not all of the text, cannot be read, names a tool that "
+			             "was not offered, or may be quoted, as the model was given "
+			             "a text with such a call in it.") });
 }
 
 void sink_close(struct reply_sink *sink)

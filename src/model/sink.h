@@ -64,8 +64,10 @@ json_t *model_grounding_take(struct grounding *grounding);
  *     <function=NAME>{...}</function>
  *
  * (Hermes and Qwen; the templates of vLLM and llama.cpp.)  What may still become one of these is
- * held; all else goes on at once.  A text is taken for calls when nothing else is in it and the
- * tools are declared: what only quotes a call stays text, and the reply says so.
+ * held; all else goes on at once.  A text is taken for calls when nothing else is in it, the tools
+ * are declared, and nothing that the model read has such a tag in it: a file, a page, a command's
+ * output must not become a call because the model repeats it.  What only quotes a call stays text,
+ * and the reply says so.
  *
  *     piece = tagged_feed(&tagged, piece, &kind)    while there is any: text or thought
  *     tagged_end(&tagged)                           what was held
@@ -105,6 +107,10 @@ json_t *tagged_calls(struct reply_sink *sink, struct span text, const json_t *to
 /* Whether a line of the text begins with a tag of a call. */
 bool tagged_has_call(struct span text);
 
+/* Whether anything that the model was given has a tag of a call in it: the system prompt, or what
+ * is not the model's own in the conversation.  In time linear in its length. */
+bool tagged_is_given(const struct model_request *request);
+
 /* ---- sink -------------------------------------------------------------------- */
 
 enum sink_open { SINK_NOTHING, SINK_TEXT, SINK_THOUGHT };
@@ -119,6 +125,7 @@ struct reply_sink {
 	size_t events;         /* of the stream, so far (wire_event) */
 	const char *loader;    /* wire_loader of the request; borrowed */
 	const json_t *tools;   /* of the request; borrowed, or NULL */
+	const struct model_request *request; /* borrowed, or NULL */
 	struct tagged tagged;  /* what of the text may be a thought or calls */
 	bool tagging;          /* it is being fed or ended */
 	const struct tool_fit *fit; /* of the request; borrowed, or NULL: calls are as the tools

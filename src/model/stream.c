@@ -359,14 +359,29 @@ static void read_quota(struct span headers, struct model_quota *ret)
 	}
 }
 
+/* A moment of RFC 3339, in seconds from now. False: it is none. */
+static bool moment_seconds(const char *text, double *ret)
+{
+	struct tm moment = { 0 }, zone = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &moment);
+
+	if (!rest)
+		return false;
+	if (*rest == '.')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	strptime(rest, "%z", &zone);
+	*ret = (double)(timegm(&moment) - zone.tm_gmtoff - time(NULL));
+	return true;
+}
+
 /* Seconds until the moment or for the time that a field names; below 0: it names none. */
 static double reset_seconds(struct span headers, const char *name)
 {
 	enum { EPOCH_S = 1000000000 };
 	const struct span text = span_trim(http_field(headers, name));
 	_cleanup_free_ char *word = mem_dup(text.len ? text.data : "", text.len);
-	struct tm moment = { 0 };
 	uint64_t number;
+	double seconds;
 
 	if (quota_number(headers, name, &number)) {
 		const double value = number / EPOCH_S >= 1000 ? (double)number / 1000 :
@@ -374,9 +389,7 @@ static double reset_seconds(struct span headers, const char *name)
 
 		return value < EPOCH_S ? value : value - (double)time(NULL);
 	}
-	if (strptime(word, "%Y-%m-%dT%H:%M:%S", &moment))
-		return (double)(timegm(&moment) - time(NULL));
-	return fault_duration(text);
+	return moment_seconds(word, &seconds) ? seconds : fault_duration(text);
 }
 
 /* The longest time until a limit that is used up is renewed; below 0: no field says so. */
@@ -823,6 +836,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	transfer_init(&transfer, endpoint);
 	sink->loader = wire_loader(request->tools);
 	sink->tools = request->tools;
+	sink->request = request;
 	sink->fit = &fit;
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
@@ -841,6 +855,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);
 	sink->fit = NULL;
+	sink->request = NULL;
 	tool_fit_release(&fit);
 	ret->ms = precise_ms() - begun;
 	return ok;

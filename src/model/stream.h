@@ -65,7 +65,7 @@ struct attempt {
 	bool empty;      /* the answer was whole, and there was nothing in it */
 	refusable_set refused; /* the parameter that the answer refuses, one; 0: none */
 	enum tool_blame blame; /* of a refusal without such a parameter */
-	char tool[68];   /* that it names, as it was sent; "": none */
+	char tool[68];   /* that it has the name of, as it was sent; "": none */
 	double delay_s;  /* what the server asks for; below 0: nothing */
 	double ms;       /* from request to end */
 };

@@ -69,6 +69,43 @@ bool tagged_has_call(struct span text)
 	return false;
 }
 
+static bool text_has_tag(struct span text)
+{
+	return tag_place(text, CALL_OPEN) < text.len || tag_place(text, FUNCTION_OPEN) < text.len;
+}
+
+static bool value_has_tag(const json_t *value, unsigned depth)
+{
+	bool found = json_is_string(value) && text_has_tag(json_span(value));
+	const char *name;
+	json_t *child;
+	size_t i;
+
+	if (!depth) /* too deep to be looked at */
+		return json_is_object(value) || json_is_array(value) || found;
+	json_object_foreach((json_t *)value, name, child)
+		if (found || value_has_tag(child, depth - 1))
+			return true;
+	json_array_foreach(value, i, child)
+		if (found || value_has_tag(child, depth - 1))
+			return true;
+	return found;
+}
+
+bool tagged_is_given(const struct model_request *request)
+{
+	const json_t *content;
+	size_t i;
+
+	if (text_has_tag(request->system))
+		return true;
+	json_array_foreach(request->contents, i, content)
+		if (!span_eq(json_span(json_object_get(content, "role")), SPAN("model")) &&
+		    value_has_tag(json_object_get(content, "parts"), WIRE_EVENT_DEPTH))
+			return true;
+	return false;
+}
+
 /* ---- what streams by --------------------------------------------------------- */
 
 /* Of white space before a text, what is held. */

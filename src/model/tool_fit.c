@@ -53,6 +53,13 @@ static char *sent_name(const char *format, const char *name, const json_t *taken
 		return plain;
 	sha256_hex(&sum, hex);
 	cut = mem_printf("%.*s_%.*s", NAME_KEPT, *plain ? plain : "tool", NAME_HEX, hex);
+	/* A server may call a tool just so. */
+	while (json_object_get(taken, cut)) {
+		sum = sha256_of(span_str(hex));
+		sha256_hex(&sum, hex);
+		free(cut);
+		cut = mem_printf("%.*s_%.*s", NAME_KEPT, *plain ? plain : "tool", NAME_HEX, hex);
+	}
 	free(plain);
 	return cut;
 }

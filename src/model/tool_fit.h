@@ -41,9 +41,13 @@ json_t *schema_names(const char *format, const json_t *schema);
 json_t *schema_names_apply(const json_t *names, const char *way, const json_t *schema,
                            const json_t *arguments);
 
+/* What parts of `root` are called by "$anchor" and "$id": {LABEL: part}, of several the first.  A
+ * new reference. */
+json_t *schema_names_labels(const json_t *root);
 /* What a reference within `root` means: "#", "#/a/b", "#anchor", the `$id` of a part of it, or the
- * bare name of a definition.  NULL: nothing in there. Borrowed. */
-const json_t *schema_names_target(const json_t *root, struct span reference);
+ * bare name of a definition.  `labels`: schema_names_labels(root).  NULL: nothing in there.
+ * Borrowed. */
+const json_t *schema_names_target(const json_t *root, const json_t *labels, struct span reference);
 
 /* ---- tools ------------------------------------------------------------------- */
 
@@ -72,8 +76,10 @@ char *tool_fit_key(const json_t *declaration);
 enum tool_blame {
 	TOOL_BLAME_NONE,     /* it is not, or nothing can be found out */
 	TOOL_BLAME_POSSIBLE, /* it says nothing of what is wrong */
-	TOOL_BLAME_SOME,     /* about tools or schemas, without saying which */
-	TOOL_BLAME_NAMED,    /* *ret_name is the one */
+	TOOL_BLAME_SOME,     /* about tools or schemas, without saying which; *ret_name is one
+	                      * that its words have, which may be about a call or a result of
+	                      * the conversation */
+	TOOL_BLAME_NAMED,    /* *ret_name is the one, by its place among the tools */
 };
 
 /* `body`: the request that was refused, whatever its format; `answer`: the refusal.  *ret_name (a

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A provider refuses a request because of one of its tools: which one it is.
  *
- * Most refusals name it, by index or name.  Else the tools are sent in halves, each in a request of
- * one sentence that is left as soon as its answer begins: to find k of n takes about 2k log n
- * requests, LIMIT_MODEL_TOOL_PROBES at most.  First all of them, then none: if all are taken, or
- * none is refused too, it is not the tools.  What is found is left out (tool_fit.h), and remembered
- * by the hash of its declaration; what could not be told apart is left out for this session.
+ * Most refusals name it by its index.  One that has the name of a tool may be about a call or a
+ * result of it: the tool is left out if it is refused alone, too.  Else the tools are sent in
+ * halves, each in a request of one sentence that is left as soon as its answer begins: to find k of
+ * n takes about 2k log n requests, LIMIT_MODEL_TOOL_PROBES at most.  First all of them, then none:
+ * if all are taken, or none is refused too, it is not the tools.  What is found is left out
+ * (tool_fit.h), and remembered by the hash of its declaration; what could not be told apart is left
+ * out for this session.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -120,7 +122,8 @@ static json_t *suspects_of(const struct endpoint *endpoint, const struct model_r
 	return all;
 }
 
-static bool leave_out_named(struct trial *trial, const char *sent)
+/* By the name that was sent.  `doubtful`: only if it is refused alone, and no tools are not. */
+static bool leave_out_named(struct trial *trial, const char *sent, bool doubtful)
 {
 	struct model_request request = *trial->request;
 	struct tool_fit fit;
@@ -134,7 +137,9 @@ static bool leave_out_named(struct trial *trial, const char *sent)
 		if (span_eq(json_span(json_object_get(tool, "name")), span_str(sent)))
 			found = i;
 	tool_fit_release(&fit);
-	if (found == SIZE_MAX)
+	if (found == SIZE_MAX ||
+	    (doubtful && (trial_probe(trial, found, 1) != PROBE_REFUSED ||
+	                  trial_probe(trial, 0, 0) != PROBE_TAKEN)))
 		return false;
 	trial_leave_out(trial, found, 1, true);
 	return true;
@@ -146,15 +151,14 @@ bool stream_settle_tools(struct endpoint *endpoint, const struct model_request *
 	json_auto_t *suspects = suspects_of(endpoint, request);
 	struct trial trial = { .endpoint = endpoint, .request = request, .tools = suspects };
 	const size_t count = json_array_size(suspects);
+	bool found;
 
 	/* The only tool is what the request is about. */
 	if (count < 2)
 		return false;
-	if (attempt->blame == TOOL_BLAME_NAMED &&
-	    endpoint->tools_refused++ < LIMIT_MODEL_TOOLS_REFUSED &&
-	    leave_out_named(&trial, attempt->tool))
-		return true;
-	if (trial_probe(&trial, 0, count) == PROBE_REFUSED &&
+	found = attempt->tool[0] && endpoint->tools_refused++ < LIMIT_MODEL_TOOLS_REFUSED &&
+	        leave_out_named(&trial, attempt->tool, attempt->blame != TOOL_BLAME_NAMED);
+	if (!found && trial_probe(&trial, 0, count) == PROBE_REFUSED &&
 	    trial_probe(&trial, 0, 0) == PROBE_TAKEN)
 		trial_split(&trial, 0, count);
 	*requests += trial.probes;

@@ -184,25 +184,56 @@ static bool names_server(const char *name, const char *server)
 	       strcmp(name + len - 2, "_*") == 0;
 }
 
-/* mcp_SERVER_TOOL of a tool whose name is too long, or taken: rules have it whole.  As Gemini CLI
- * cuts it (30 bytes at either end) it may be several: good enough to deny. */
+/* mcp_SERVER_TOOL as the server and the settings have it.  The caller frees. */
+static char *whole_name(const struct policy_call *call)
+{
+	return mem_printf("mcp_%s_%s", call->server, call->server_tool ? call->server_tool :
+	                                                                 call->tool);
+}
+
+/* With '_' for what some providers do not take.  The caller frees. */
+static char *plain_server_name(const char *name)
+{
+	char *plain = mem_strdup(name);
+
+	for (char *c = plain; *c; c++)
+		if (!ascii_is_alnum(*c) && *c != '-')
+			*c = '_';
+	return plain;
+}
+
+/* mcp_SERVER_TOOL of a tool whose name is too long, or taken: rules have it whole.  With characters
+ * replaced, or as Gemini CLI cuts it (30 bytes at either end), it may be several tools', and so may
+ * one that only another tool can have: good enough to deny. */
 static bool names_whole(const char *name, const struct policy_call *call, bool strict)
 {
 	enum { NAME_BYTES = 63, KEPT = 30 };
-	_cleanup_free_ char *whole = NULL;
+	_cleanup_free_ char *whole = NULL, *plain = NULL, *given = NULL;
 	size_t len;
 
 	if (strncmp(name, "mcp_", 4) != 0)
 		return false;
-	whole = mem_printf("mcp_%s_%s", call->server, call->server_tool ? call->server_tool :
-	                                                                  call->tool);
+	whole = whole_name(call);
+	plain = plain_server_name(whole);
 	len = strlen(whole);
-	if (strcmp(name, whole) == 0)
+	if (strcmp(name, whole) == 0 &&
+	    (strict || len > NAME_BYTES || strcmp(plain, whole) != 0))
 		return true;
-	return strict && len > NAME_BYTES && strlen(name) == NAME_BYTES &&
-	       memcmp(name, whole, KEPT) == 0 &&
-	       memcmp(name + NAME_BYTES - KEPT, whole + len - KEPT, KEPT) == 0 &&
-	       (memcmp(name + KEPT, "...", 3) == 0 || memcmp(name + KEPT, "___", 3) == 0);
+	if (!strict)
+		return false;
+	given = plain_server_name(name);
+	return strcmp(given, plain) == 0 ||
+	       (len > NAME_BYTES && strlen(given) == NAME_BYTES &&
+	        memcmp(given, plain, KEPT) == 0 && memcmp(given + KEPT, "___", 3) == 0 &&
+	        memcmp(given + NAME_BYTES - KEPT, plain + len - KEPT, KEPT) == 0);
+}
+
+/* A pattern for a tool's whole name, where what the model knows it by is another one. */
+static bool fits_whole(const char *name, const struct policy_call *call)
+{
+	_cleanup_free_ char *whole = whole_name(call), *plain = plain_server_name(whole);
+
+	return tool_fits(whole, name) || tool_fits(plain, name);
 }
 
 static bool fits_wildcard(const char *name, const struct act *act,
@@ -212,9 +243,10 @@ static bool fits_wildcard(const char *name, const struct act *act,
 
 	if (call->server) {
 		if (for_servers && (name[4] == '*' || names_server(name, call->server)))
-			return name[4] != '*' || name[5] == '\0' || tool_fits(call->tool, name);
+			return name[4] != '*' || name[5] == '\0' || tool_fits(call->tool, name) ||
+			       (strict && fits_whole(name, call));
 		/* Where the server's name ends cannot be seen: good enough to deny. */
-		return strict && tool_fits(call->tool, name);
+		return strict && (tool_fits(call->tool, name) || fits_whole(name, call));
 	}
 	if (for_servers)
 		return false;

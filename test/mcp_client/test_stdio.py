@@ -120,13 +120,14 @@ def test_half_a_surrogate_pair_loses_no_server(world):
 
 
 def test_a_tool_that_the_model_refuses_is_left_out(world):
-    """The prompt goes on, and a warning names the tool and its server."""
+    """It is refused alone, too, and no tools are not; the prompt goes on, and a warning names the tool and its server."""
     world.use({"fake": world.server()})
     refusal = {"status": 400, "error": "Invalid schema for function 'mcp_fake_echo': no."}
-    with world.fake([refusal, {"reply": [text("Yes.")]}]) as server:
+    with world.fake([refusal, refusal, {"reply": [text("OK")]}, {"reply": [text("Yes.")]}]) as server:
         done = world.command("-p", "Hi.", *ALLOW, server=server)
         last = declared(server.requests[-1].body)
-        assert len(server.requests) == 2 and "mcp_fake_echo" not in last and "mcp_fake_say" in last
+        assert list(declared(server.requests[1].body)) == ["mcp_fake_echo"] and not declared(server.requests[2].body)
+        assert len(server.requests) == 4 and "mcp_fake_echo" not in last and "mcp_fake_say" in last
     assert (done.code, done.text.strip()) == (0, "Yes."), done.err
     assert done.err.count('It is the tool "echo" of the MCP server "fake".') == 1, done.err
 

@@ -448,10 +448,29 @@ def test_the_first_model_is_back_when_its_time_is_over(step, rest):
     assert [one[0] for one in (first, second, third, fourth)] == [OLD, OLD, NEW, NEW]
     assert second[1] == fourth[1] == []
     (left,), (back,) = first[1], third[1]
-    assert left["from"] == "gemini/" + NEW and rest - 1 <= left["until"] - before < rest + 60
+    assert left["from"] == "gemini/" + NEW and rest - 2 <= left["until"] - before < rest + 60
     assert " Continuing with gemini/%s until " % OLD in left["sentence"]
     assert left["sentence"].endswith(", when gemini/%s is tried again." % NEW)
     assert "until" not in back and back["sentence"] == "Continuing with gemini/%s again, after gemini/%s." % (NEW, OLD)
+
+
+@pytest.mark.parametrize("zone, ahead, rests", [("Z", 5000, 5000), (".25Z", 5000, 5000), ("+02:00", 5000, 5000),
+                                                ("-05:30", 5000, 5000), ("Z", 10 ** 10, 31 * 86400)])
+def test_a_moment_of_a_reset_is_one_in_its_zone(zone, ahead, rests):
+    """A moment in centuries counts as a month."""
+    shift = 60 * (int(zone[:3]) * 60 + int(zone[0] + zone[4:])) if zone[0] in "+-" else 0
+    now = time.time()
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now + ahead + shift)) + zone
+    step = {"status": 429, "headers": {"x-ratelimit-remaining": "0", "x-ratelimit-reset": moment}}
+    with serve(step, {"reply": [text("ok")]}) as server:
+        ((model, (left,)),) = answers_over_time(server)
+    assert model == OLD and -2 < left["until"] - now - rests < 60
+
+
+def test_a_reset_that_is_over_is_waited_for_no_longer():
+    step = {"status": 429, "headers": {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "2020-01-01T00:00:00Z"}}
+    with serve(step, {"reply": [text("ok")]}) as server:
+        assert answers_over_time(server) == [(NEW, [])]
 
 
 def test_a_model_that_is_still_exhausted_rests_again():

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schemas of servers' tools: each construct is sent in a form that each provider documents, calls come back under the
 names that the schema has, and a tool that is refused all the same is left out."""
+import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -9,6 +11,7 @@ import subprocess
 import fake_anthropic
 import fake_gemini
 import fake_openai
+import jobs
 import pytest
 import schema_rules
 from fake_openai import text
@@ -216,6 +219,30 @@ def test_names_of_tools_fit(kind):
     assert [one["functionCall"]["name"] for one in got["reply"]["content"]["parts"] if "functionCall" in one] == names
 
 
+def cpu_of(schema):
+    """Seconds of the probe's for one request with a tool of this schema."""
+    def used():
+        fields = pathlib.Path("/proc/%d/stat" % jobs.probe.pid).read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    with FakeServer(FAKES[CLAUDE].Provider(), [{"reply": [text("Yes.")]}] * 2) as server:
+        job = {"options": opened(server, CLAUDE), "request": {"contents": [user({"text": "Hi"})], "tools": [tool(schema)]}}
+        run({**job, "request": {"contents": [user({"text": "Hi"})]}})
+        before = used()
+        assert "reply" in run(job)[-1]
+        return used() - before
+
+
+@pytest.mark.parametrize("reference", ["#nowhere", "#p2400", "#/$defs/n"])
+def test_references_cost_what_the_schema_is_long(reference):
+    """64 KB of references took two seconds of each request."""
+    def made(one):
+        return {"type": "object", "properties": {"p%d" % i: dict(one, **({"$anchor": "p%d" % i} if i > 2390 else {}))
+                                                 for i in range(2400)}, "$defs": {"n": {"type": "string"}}}
+
+    assert cpu_of(made({"$ref": reference})) < 5 * cpu_of(made({"type": "string"})) + 0.3
+
+
 # ---- refused all the same ------------------------------------------------------------------------
 
 def bad(index, name, kind):
@@ -315,6 +342,57 @@ def test_a_refusal_that_is_not_about_tools_is_the_error():
         got = ask(opened(server, CHAT), contents=[user({"text": "Hi"})], tools=MANY)
         assert len(server.requests) == 2
     assert got["error"] == "invalid_argument" and "do not fit" in got["message"]
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["its schema", "a call of it"])
+def test_a_tool_whose_name_the_refusal_has_is_left_out_if_it_is_the_cause(alone):
+    """Gemini's "Function call is missing a thought_signature" has a name, too."""
+    class Words(FAKES[CHAT].Provider):
+        def check(self, request):
+            mine = "mcp_s_tool_7" in declared(request.body)
+            return ["no"] if mine and (alone or "Answer with OK" not in request.raw.decode()) else []
+
+        def error(self, request, status, message, detail=None):
+            return json.dumps({"error": {"message": "The function call of `mcp_s_tool_7` in the conversation, or its "
+                                         "schema, is not what is required."}}).encode()
+
+    ok = {"reply": [text("OK")]}
+    with FakeServer(Words(), [ok] * 3) as server:
+        lines = run({"options": opened(server, CHAT), "request": {"contents": [user({"text": "Hi"})], "tools": MANY}})
+        asked = [list(declared(one.body)) for one in server.requests]
+    if alone:
+        assert "reply" in lines[-1] and told(lines) == ["mcp_s_tool_7"]
+        assert [len(one) for one in asked] == [len(MANY), 1, 0, len(MANY) - 1]
+    else:
+        assert lines[-1]["error"] == "invalid_argument" and not told(lines)
+        assert [len(one) for one in asked] == [len(MANY), 1, len(MANY)]
+
+
+NAMES_THAT_LOOK_MAPPED = ["a b", "a_b", "a/b"]
+
+
+@pytest.mark.parametrize("kind", [CHAT, CLAUDE])
+def test_names_that_look_like_others_stay_apart(kind):
+    """Of tools and of members: what stands for a name is no other's, also one that a server chose to be so."""
+    def hashed(name, kept, digits):
+        return re.sub("[^A-Za-z0-9_-]", "_", name)[:kept] + "_" + hashlib.sha256(name.encode()).hexdigest()[:digits]
+
+    members = NAMES_THAT_LOOK_MAPPED + [hashed("a/b", 57, 6), hashed("a b", 57, 6)]
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in members}}
+    names = NAMES_THAT_LOOK_MAPPED + [hashed("a/b", 55, 8), hashed("a b", 55, 8)]
+    tools = [tool(schema, name) for name in names]
+    with FakeServer(FAKES[kind].Provider(), [{"reply": [text("Yes.")]}]) as server:
+        run({"options": opened(server, kind), "request": {"contents": [user({"text": "Hi"})], "tools": tools}})
+        sent = list(declared(server.requests[0].body).values())
+    assert len({json.dumps(one) for one in declared(server.requests[0].body)}) == len(names)
+    assert all(len(one["properties"]) == len(members) for one in sent), sent
+    # Each is called under the name that was sent, with its members as they were sent.
+    calls = [call_of(kind, name, {member: str(at) for at, member in enumerate(sent[0]["properties"])})
+             for name in declared(server.requests[0].body)]
+    with FakeServer(FAKES[kind].Provider(), [{"reply": calls}]) as server:
+        got = ask(opened(server, kind), contents=[user({"text": "Hi"})], tools=tools)["reply"]["content"]["parts"]
+    assert [one["functionCall"]["name"] for one in got] == names
+    assert all(one["functionCall"]["args"] == {member: str(at) for at, member in enumerate(members)} for one in got)
 
 
 def test_all_tools_refused_still_answers():

@@ -337,6 +337,43 @@ static void servers_with_underscores_are_told_apart(void **state)
 	policy_free(policy);
 }
 
+/* Names that are too long, have characters that no provider takes, or are another tool's. */
+static void tools_under_other_names_are_what_rules_name(void **state)
+{
+#define LONG "delete_everything_that_there_is_in_this_organisation/and_all_branches"
+	static const struct row rows[] = {
+		{ "mcp_gh_delete_everything_that__0123abcd_tion_and_all_branches", "{}",
+		  { YOLO, .server = "gh", .server_tool = LONG }, POLICY_DENY },
+		{ "mcp_gl_delete_everything_that__0123abcd_tion_and_all_branches", "{}",
+		  { YOLO, .server = "gl", .server_tool = LONG }, POLICY_DENY },
+		{ "mcp_gg_delete_everything_that__0123abcd_tion_and_all_branches", "{}",
+		  { YOLO, .server = "gg", .server_tool = LONG }, POLICY_DENY },
+		{ "mcp_gx_delete_everything_that__0123abcd_tion_and_all_branches", "{}",
+		  { YOLO, .server = "gx", .server_tool = LONG }, POLICY_ALLOW },
+		{ "mcp_s_a_b_0123abcd", "{}", { YOLO, .server = "s", .server_tool = "a b" },
+		  POLICY_DENY },
+		{ "mcp_s_a_b_0123abcd", "{}", { YOLO, .server = "s", .server_tool = "a c" },
+		  POLICY_ALLOW },
+		/* "mcp_x_y_z" is the tool z of the server x_y, or y_z of x. */
+		{ "mcp_x_y_z", "{}", { HEADLESS, .server = "x", .server_tool = "y_z" },
+		  POLICY_ALLOW },
+		{ "mcp_x_y_z_0123abcd", "{}", { HEADLESS, .server = "x_y", .server_tool = "z" },
+		  POLICY_DENY },
+	};
+	struct policy *policy = policy_of(
+		"[[rule]]\ntoolName = [\"mcp_gh_delete_everything_that_there_is*\",\n"
+		"\"mcp_gl_delete_everything_that_there_is_in_this_organisation_and_all_branches\","
+		"\n\"mcp_gg_delete_everything_that_____organisation_and_all_branches\",\n"
+		"\"mcp_s_a_b\"]\ndecision = \"deny\"\npriority = 1\n"
+		"[[rule]]\ntoolName = \"mcp_x_y_z\"\ndecision = \"allow\"\npriority = 1\n",
+		POLICY_USER);
+
+	(void)state;
+	check_rows(policy, rows, ARRAY_LEN(rows));
+	policy_free(policy);
+#undef LONG
+}
+
 /* ---- tiers, conditions ---------------------------------------------------------------------- */
 
 static void add(struct policy *policy, enum policy_tier tier, const char *text)
@@ -617,6 +654,7 @@ int main(void)
 		cmocka_unit_test(patterns_written_for_gemini_clis_arguments_count),
 		cmocka_unit_test(what_is_allowed_for_a_part_is_not_allowed_for_the_rest),
 		cmocka_unit_test(servers_with_underscores_are_told_apart),
+		cmocka_unit_test(tools_under_other_names_are_what_rules_name),
 		cmocka_unit_test(the_higher_tier_wins_and_then_the_higher_priority),
 		cmocka_unit_test(extensions_cannot_allow),
 		cmocka_unit_test(rules_have_conditions),

@@ -210,7 +210,8 @@ static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set
 		/* Another server's tool that came before this server was known. */
 		if (there && there->server && strcmp(there->server, server_name)) {
 			free(name);
-			name = mcp_declaration_other_name(server_name, own, false);
+			name = mcp_declaration_other_name(server_name, own,
+			                                  server->all->options.plain_names);
 			there = tool_set_find(set, name);
 		}
 
