@@ -14,7 +14,7 @@
 static const char *const said_by_message[] = { "replaced", "hunks_total", "created" };
 /* Left out where one line became another: so hasp stats counts them (session/figures.c). */
 static const char *const line_counts[] = { "lines_added", "lines_removed" };
-/* One of several changes: all were made, or none. */
+/* One of several changes that were all made: what holds for all. */
 static const char *const said_of_all[] = { "success", "kind" };
 
 static void drop_members(json_t *answer, const char *const *names, size_t count)
@@ -118,22 +118,22 @@ static void brief_refusal(json_t *answer, const json_t *changes)
 		          !is_rolled_back(change);
 		offers = offers || json_object_get(change, "rebased");
 	}
-	buf_printf(&message, "Nothing was changed. Change %zu of %zu failed", (size_t)at,
+	buf_printf(&message, "Nothing was changed. Change %zu of %zu failed.", (size_t)at,
 	           json_array_size(changes));
 	if (others)
-		buf_printf(&message, ", and so would %zu more", others);
-	buf_char(&message, '.');
+		buf_printf(&message, " %zu more fail%s: see their errors in changes.", others,
+		           others == 1 ? "s" : "");
 	json_object_set_new(answer, "message", json_text(buf_view(&message)));
 	if (!offers) /* which come with an advice for the whole list */
 		drop_advice(answer);
 }
 
-static json_t *brief_change(json_t *change, bool listed)
+static json_t *brief_change(json_t *change, bool all_made)
 {
 	json_t *brief = json_copy(change);
 
 	drop_said(brief);
-	if (listed && !json_object_get(brief, "dry_run"))
+	if (all_made && !json_object_get(brief, "dry_run"))
 		drop_said_of_all(brief);
 	if (json_object_get(brief, "rebased") || is_rolled_back(brief))
 		drop_advice(brief);
@@ -146,12 +146,12 @@ static json_t *brief_edit(json_t *result)
 	const bool all_made = json_is_true(json_object_get(result, "success"));
 	size_t i;
 
-	brief = brief_change(result, /* listed= */ false);
+	brief = brief_change(result, /* all_made= */ false);
 	if (!json_is_array(changes))
 		return brief;
 	list = json_array();
 	json_array_foreach(changes, i, change)
-		json_array_append_new(list, brief_change(change, /* listed= */ true));
+		json_array_append_new(list, brief_change(change, all_made));
 	json_object_set_new(brief, "changes", list);
 	if (!all_made)
 		brief_refusal(brief, changes);
