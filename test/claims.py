@@ -135,7 +135,7 @@ def alone(claims, result):
         for sign in ("added", "removed") if hunks and whole else ():
             claims.that(sum(hunk[sign] for hunk in hunks) == result["lines_" + sign],
                         "the hunks' lines are those of the file:", sign, hunks, result["lines_" + sign])
-        for hunk in hunks:
+        for hunk in hunks if whole else ():
             claims.that(hunk["settled_by"] in SETTLED, "settled_by is a known word", hunk)
             claims.that(hunk["settled_by"] != "line_number" or hunk["stated_line"] is not None,
                         "a number settles only what has one", hunk)
@@ -155,7 +155,7 @@ def alone(claims, result):
             claims.that(error["hunk"] in [hunk["hunk"] for hunk in failed], "the first is one of them", failed)
         claims.that("successful" not in message, "a failure is none", message)
         if "rebased" in result:
-            claims.that("rebase" in error["advice"], "the advice takes the offer up", error["advice"])
+            claims.that("rebase" in error.get("advice", message), "the advice, or the message, takes the offer up", error)
 
 
 def check_alone(value):

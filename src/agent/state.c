@@ -93,8 +93,9 @@ static json_t *mentioned_file(const json_t *part)
 	struct err ignored = ERR_INIT;
 	json_t *file;
 
-	return span_starts(text, SPAN("{\"file_path\":")) && json_parse(text, &file, &ignored) ?
-	               file : NULL;
+	return (span_starts(text, SPAN("{\"success\":true,\"file_path\":")) ||
+	        span_starts(text, SPAN("{\"file_path\":"))) &&
+	                       json_parse(text, &file, &ignored) ? file : NULL;
 }
 
 /* What the session has of files is what stands in its history. */

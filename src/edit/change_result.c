@@ -163,6 +163,9 @@ void edit_result_planned(struct edit_call *call, struct edit_step *step)
 {
 	struct change_result *result = step->result;
 
+	/* Until now a note is about the text of the change. */
+	result->reread = step->has_plan ? step->plan.reread :
+	                 step->change->kind == CHANGE_UPDATE && result->note[0];
 	result_set_state(&result->before, step->file, &step->before);
 	result->created = !step->before.exists && step->after.exists;
 	if (step->target && call->options->want_diff)

@@ -93,6 +93,8 @@ struct change_result {
 	struct patch_hunk_report *hunks; /* PATCH */
 	size_t hunk_count;
 	struct patch_failure failure; /* PATCH, UPDATE: when err is about the text */
+	bool reread;                  /* PATCH, UPDATE: its text was read other than as written,
+	                               * or left more than it says; the note says how */
 	char note[256];               /* something a person may want to know; "" if nothing */
 };
 

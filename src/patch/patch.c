@@ -259,11 +259,12 @@ static bool verify_strictly(const struct lines *base, const struct patch_plan *p
 	return true;
 }
 
-/* Adds a sentence to the note. */
+/* Adds a sentence to the note: of how the text was read. */
 static void plan_say(struct patch_plan *plan, const char *sentence)
 {
 	size_t len = strlen(plan->note);
 
+	plan->reread = true;
 	snprintf(plan->note + len, sizeof(plan->note) - len, "%s%s", len ? " " : "", sentence);
 }
 

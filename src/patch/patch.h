@@ -85,6 +85,7 @@ struct patch_plan {
 	size_t ended_by; /* 1-based hunk that gave the file's last line its line end; 0: none */
 	bool drops_bom; /* the diff removes the byte-order mark of line 1 */
 	bool already;   /* the diff was applied before: the script is empty, no hunk has a place */
+	bool reread;    /* its text was read other than as written; the note says how */
 	char note[256]; /* what the diff says beside its hunks and was not done (parse.h), or how
 	                 * it was read other than as written (patch.c); "" if nothing */
 };

@@ -25,7 +25,8 @@
  *     made      all, or it sent all           content_omitted: "line 7 as sent, ..."
  *               a part, or nothing            content, if it is small (ANSWER_SMALL bytes);
  *                                             else content_omitted
- *               (made other than as sent)     changed: the changed places
+ *               (its text was read other      changed: the changed places
+ *               than as it was sent)
  *     refused   this state whole              content_omitted: "already shown as version 7"
  *               an older state, whole         changed: what is different since
  *               a part, or nothing            content, if it is small; else excerpt: the lines
@@ -34,6 +35,10 @@
  * `changed` is a unified diff for reading, whose headers have the line numbers of the new state;
  * long lines in it are cut around what changed.  The modes full, diff and none say otherwise, per
  * call or by setting.
+ *
+ * A refusal for want of the right hash says neither hash again; a hunk that went elsewhere, or
+ * matched loosely, says only that; what was read as most files are (UTF-8, LF, to its end) does not
+ * say so (answer_brief).
  *
  * Every other answer is made to fit the budget (answer_fit): long lists lose their end, long texts
  * their middle, the longest first, and `left_out` says how much and how to get it (tool.rest).
@@ -165,6 +170,11 @@ void answer_allow_left_out(json_t *schema);
  * result where nothing changes.  `tool` may be NULL. */
 json_t *answer_for_model(const struct session *session, const struct tool *tool,
                          const json_t *arguments, json_t *result, const char *place);
+
+/* The same, of any size: without what the call says already, and what is as with most files
+ * (an encoding of UTF-8, ...).  A new reference, to the result where nothing changes. */
+json_t *answer_brief(const struct session *session, const struct tool *tool,
+                     const json_t *arguments, json_t *result);
 
 /* Bytes that a text takes of the budget: of ASCII its own, of others as many as their tokens. */
 size_t answer_text_weight(struct span text);

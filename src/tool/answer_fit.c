@@ -295,102 +295,6 @@ void answer_allow_left_out(json_t *schema)
 
 /* ---- answers ------------------------------------------------------------------------- */
 
-/* A success in the mode RETURN_NEW: what the call says itself, or the message. */
-static const char *const said_by_message[] = { "replaced", "hunks_total", "created" };
-/* Left out where one line became another: so hasp stats counts them (session/figures.c). */
-static const char *const line_counts[] = { "lines_added", "lines_removed" };
-/* One of several changes that were all made: what holds for all. */
-static const char *const said_of_all[] = { "success", "kind" };
-
-static void drop_members(json_t *answer, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		json_object_del(answer, names[i]);
-}
-
-/* Whether a hunk went where its header says, and fitted as it is. */
-static bool is_as_sent(const json_t *hunk)
-{
-	const json_t *stated = json_object_get(hunk, "stated_line");
-
-	return span_eq(json_span(json_object_get(hunk, "matched")), SPAN("exact")) &&
-	       (!json_integer_value(stated) ||
-	        json_equal((json_t *)stated, json_object_get(hunk, "line")));
-}
-
-static void drop_said(json_t *answer)
-{
-	json_t *others = json_array(), *hunk;
-	size_t i;
-
-	json_array_foreach(json_object_get(answer, "hunks"), i, hunk)
-		if (!is_as_sent(hunk))
-			json_array_append(others, hunk);
-	if (json_is_true(json_object_get(answer, "success")) &&
-	    !json_object_get(answer, "dry_run")) {
-		drop_members(answer, said_by_message, ARRAY_LEN(said_by_message));
-		json_object_del(answer, "hunks");
-		if (json_integer_value(json_object_get(answer, "lines_added")) == 1 &&
-		    json_integer_value(json_object_get(answer, "lines_removed")) == 1 &&
-		    json_object_get(json_object_get(answer, "latest_file_state"),
-		                    "content_omitted"))
-			drop_members(answer, line_counts, ARRAY_LEN(line_counts));
-		if (json_array_size(others))
-			json_object_set(answer, "hunks", others);
-	}
-	json_decref(others);
-}
-
-/* A message that says no more than that it was made. */
-static bool is_plain(struct span message)
-{
-	return span_ends(message, SPAN(" successfully."));
-}
-
-static void drop_said_of_all(json_t *change)
-{
-	if (json_object_get(change, "dry_run"))
-		return;
-	drop_members(change, said_of_all, ARRAY_LEN(said_of_all));
-	if (is_plain(json_span(json_object_get(change, "message"))))
-		json_object_del(change, "message");
-}
-
-static json_t *brief_edit(json_t *result)
-{
-	json_t *brief = json_copy(result), *changes = json_object_get(brief, "changes"), *change;
-	const bool all_made = json_is_true(json_object_get(result, "success"));
-	json_t *list;
-	size_t i;
-
-	drop_said(brief);
-	if (!json_is_array(changes))
-		return brief;
-	list = json_array();
-	json_array_foreach(changes, i, change) {
-		json_t *copy = json_copy(change);
-
-		drop_said(copy);
-		if (all_made)
-			drop_said_of_all(copy);
-		json_array_append_new(list, copy);
-	}
-	json_object_set_new(brief, "changes", list);
-	return brief;
-}
-
-/* It was asked for, and its counts go with it. */
-static bool has_diff(const json_t *result)
-{
-	const json_t *change;
-	size_t i;
-
-	json_array_foreach(json_object_get(result, "changes"), i, change)
-		if (json_object_get(change, "diff"))
-			return true;
-	return json_object_get(result, "diff") != NULL;
-}
-
 bool answer_is_long(const struct session *session, const json_t *result)
 {
 	const size_t max = answer_bytes_max(session);
@@ -427,13 +331,8 @@ static json_t *fit_answer(const struct session *session, const struct tool *tool
 json_t *answer_for_model(const struct session *session, const struct tool *tool,
                          const json_t *arguments, json_t *result, const char *place)
 {
-	json_t *answer = json_incref(result), *fit;
+	json_t *answer = answer_brief(session, tool, arguments, result), *fit;
 
-	if (tool && tool->plans && session->return_content == RETURN_NEW &&
-	    !json_object_get(arguments, "return_content") && !has_diff(result)) {
-		json_decref(answer);
-		answer = brief_edit(result);
-	}
 	if (!answer_is_long(session, answer))
 		return answer;
 	fit = fit_answer(session, tool, answer, place);

@@ -140,7 +140,7 @@ def try_one(server, folder, triple, rng):
     file = server.folder / "file"
     file.write_bytes(base)
     read = server.call("read_file", file_path="file", max_lines=100000, max_line_chars=100000)
-    if read["truncated"]:
+    if read.get("truncated"):
         return None
     file.write_bytes(theirs)
     if rng.random() < 0.5:

@@ -211,8 +211,26 @@ def task(request):
     return {**state, "status": "completed", **({"result": text("worked")} if modern else {})}
 
 
+def rows(how, count):
+    """A list of so many entries, as servers give such: as text, as data, as both."""
+    entries = [{"n": i, "name": "row number %d" % i} for i in range(count)]
+    listing = {"rows": entries}
+    words = "".join("row number %d\n" % i for i in range(count))
+    blocks = [{"type": "text", "text": dumps(entry)} for entry in entries]
+    return {"text": lambda: text(words),
+            "same": lambda: text(dumps(listing), structuredContent=listing),
+            "fenced": lambda: text("Found:\n```json\n%s\n```\n" % dumps(listing), structuredContent=listing),
+            "wrapped": lambda: text(words, structuredContent={"result": words}),
+            "items": lambda: {"content": blocks, "structuredContent": {"result": entries}},
+            "other": lambda: text(words, structuredContent=listing),
+            "blocks": lambda: {"content": blocks},
+            "data": lambda: {"content": [], "structuredContent": listing}}[how]()
+
+
 def say(request, arguments):
     what = arguments.get("what", "")
+    if what.startswith("rows-"):
+        return rows(what[5:], int(arguments["path"]))
     if what == "env":
         return text(dumps(dict(os.environ)))
     if what == "cwd":
@@ -536,6 +554,8 @@ def resources(request):
         uri = params["uri"]
         if "evil" in ways:
             return {"contents": [{"uri": uri + EVIL, "text": "said" + EVIL}, 5, {"blob": "no base64"}]}
+        if uri == "test://2":
+            return {"contents": [{"uri": uri, "text": rows("text", 100000)["content"][0]["text"]}]}
         if uri == "test://1":
             return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": "a picture"},
                                  {"uri": uri, "mimeType": "image/png", "blob": PNG}]}

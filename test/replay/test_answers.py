@@ -29,6 +29,59 @@ def test_each_editor_of_hasp_is_measured_with_a_hash_and_without(found):
             assert 0 < cell["answer"] < cell["request"] and not cell["shortened"]
 
 
+def most(row, cell):
+    """Bytes of all answers to one edit: each has one hash, one version, the place and what is new; the refusal of a
+    list says which of its changes failed."""
+    refused = cell["calls"] - 1
+    return bench_answers.TARGET * cell["calls"] + (100 if row["editor"] == "apply_changes" else 0) * refused
+
+
+def test_no_answer_of_hasp_costs_more_than_it_may(found):
+    for row in found["rows"]:
+        for at, cell in row["cells"].items():
+            assert cell["answer"] <= most(row, cell), (row["who"], row["editor"], row["locked"], at, cell)
+
+
+class Knowing(bench_answers.Task):
+    """The model has the file before its first reply."""
+
+    def __call__(self, request, provider):
+        if self.first_edit is not None:
+            return super().__call__(request, provider)
+        self.first_edit = 0
+        return self.say(bench_answers.edit_call(self.editor, ways.tools(request, provider), self.place, None))
+
+
+def reading(request, provider):
+    """The model reads the file, no more."""
+    done = provider.tool_results(request)
+    return {"reply": [{"text": "Done."} if done else ways.read_call(ways.tools(request, provider), "file.txt")]}
+
+
+def with_arguments(product, *more):
+    return ways.Product(product.name, product.kind, lambda prompt: [*product.argv(prompt), *more], product.environment,
+                        strict=True, prepare=product.prepare)
+
+
+# A file of 3,003 lines does not come whole, and so is not overwritten without its hash.
+@pytest.mark.parametrize("editor,lines", [("update_file", 303), ("update_file", 3003), ("write_file", 303)])
+@pytest.mark.parametrize("way", ["mentioned", "resumed"])
+def test_a_file_that_came_otherwise_is_known_as_well(tmp_path, way, lines, editor):
+    """By @file, or in a session that is resumed; without a hash."""
+    own = next(one for one in ways.products(["hasp"]) if "own editors" in one.name)
+    work, place = tmp_path / "work", bench_answers.Place(lines)
+    work.mkdir()
+    (work / "file.txt").write_text("\n".join(place.before) + "\n")
+    task = Knowing(work / "file.txt", place, editor, False, False)
+    if way == "resumed":
+        ways.run(own, tmp_path / "home", work, "Read file.txt.", reading)
+        own = with_arguments(own, "--resume", "latest")
+    name = "file.txt" if way == "resumed" else "@file.txt"
+    requests = ways.run(own, tmp_path / "home", work, "In %s, replace factor by FACTOR." % name, task)
+    assert task.done_at == 1, ways.texts(bench_answers.conversation_end(requests))
+    assert ways.added(*requests[:2]) <= bench_answers.TARGET
+
+
 def test_the_table_has_all_figures(found):
     text = bench_answers.page(found, LINES)
     assert text.count("| hasp, ") == 2 * len(found["rows"]) + len(found["first"])

@@ -245,7 +245,7 @@ def test_only_so_much_is_kept(ws, folder):
     for n in range(10):
         (folder / "big.txt").write_text(("%d" % n) * 99 + "\n" + "x" * 999 + "\n" * 900000)
         read = client.call("read_file", file_path="big.txt", max_lines=2000000)
-        assert read["truncated"] is False
+        assert "truncated" not in read
     (folder / "a.txt").write_text(changed(l20="theirs"))
     answer = client.call("write_file", file_path="a.txt", base_content_sha256=digest(TEXT), **EDITS["write_file"])
     assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer

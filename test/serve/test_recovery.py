@@ -119,7 +119,8 @@ def corrected(call, answer):
                           **({"base_content_sha256": digest(TEXT)} if tool == "safe_patch" else {}))
     if error["code"] in ("base_required", "invalid_diff") or not state.get("exists", True):
         return patch(diff(LINE))
-    line = error.get("found") or next((one for one in (state.get("content") or "").split("\n") if OLD in one), None)
+    shown = state.get("content") or re.sub(r"(?m)^(-.*\n|[+ ])", "", state.get("changed", ""))
+    line = error.get("found") or next((one for one in shown.split("\n") if OLD in one), None)
     if OLD not in (line or ""):  # the line of the edit comes after the first that differs
         line = next(one for one in (state.get("content") or TEXT).split("\n") if OLD in one)
     return "update_file", dict(file_path=given["file_path"], old_content=line, new_content=line.replace(OLD, NEW),

@@ -13,6 +13,7 @@
 #include "data/json.h"
 #include "data/warnings.h"
 #include "model/content.h"
+#include "tool/answer.h"
 
 /* ---- mentions ---------------------------------------------------------------- */
 
@@ -162,7 +163,9 @@ static void message_add_file(struct building *building, const struct mention *me
 	const char *path = json_string_value(json_object_get(file, "file_path"));
 	const char *mime = json_string_value(json_object_get(file, "mime_type"));
 	json_t *data = json_object_get(file, "data");
-	json_auto_t *bare = json_copy((json_t *)file), *shown = NULL;
+	json_auto_t *brief = answer_brief(building->session, tool_find("read_file"), NULL,
+	                                  (json_t *)file);
+	json_auto_t *bare = json_copy(brief), *shown = NULL;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	size_t unseen = 0;
 

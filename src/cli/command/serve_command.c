@@ -251,7 +251,7 @@ static bool make_serve(struct service *service, struct err *err)
 		.open_data = &service->confinement,
 	};
 
-	options.answer_tokens = ANSWER_TOKENS_DEFAULT;
+	options.answer_tokens = SERVE_ANSWER_TOKENS_DEFAULT;
 	if (!command_answer_tokens(invocation, &options.answer_tokens, err))
 		return false;
 	if (invocation_has(invocation, FLAG_HOOKS)) {

@@ -366,8 +366,9 @@ static const struct flag serve_flags[] = {
 		 "yet (new, the default), the full new content, a diff, or none." },
 	{ .id = FLAG_ANSWER_TOKENS, .name = "answer-tokens",
 	  .value = { "N", COMPLETE_NOTHING, NULL },
-	  .help = "most tokens of an answer (default: 12000; 0: no limit)",
-	  .man = "Most tokens of an answer, about 4 bytes each (default: 12000; 0: no limit). "
+	  .help = "most tokens of an answer (default: 20000; 0: no limit)",
+	  .man = "Most tokens of an answer, about 4 bytes each (default: 20000; 0: no limit). "
+		 "Its text and its structuredContent are the same, so each gets half of them. "
 		 "What does not fit is left out, and the answer says how to get it." },
 	{ .id = FLAG_OUTPUT_SCHEMAS, .name = "output-schemas",
 	  .help = "send every client the schemas of results (for clients that check them)",

@@ -632,7 +632,8 @@ void mcp_denials_explain(const char *server, const json_t *denials, bool network
 /* ---- results ------------------------------------------------------------------------ */
 
 /* What a model gets for the result of tools/call, an object of anything: {"output": text, or a list
- * of texts and media}; of one that says isError also what tool_failure has.  A new reference. */
+ * of texts and media}; "structured", the JSON of structuredContent, if the texts do not have it;
+ * of one that says isError also what tool_failure has.  A new reference. */
 json_t *mcp_result(const char *server, const char *tool, const json_t *result);
 /* The same of the result of resources/read. */
 json_t *mcp_resource_result(const char *server, const json_t *result);

@@ -169,16 +169,94 @@ static void put_part(struct result_parts *into, const json_t *block)
 		put_text_part(into, SPAN("[a block of a kind that hasp does not know]"));
 }
 
-static void put_structured(struct result_parts *into, const json_t *structured)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
+/* ---- structured data ------------------------------------------------------------------ */
 
-	if (structured && json_print(&out, structured, 0))
-		put_text_part(into, buf_view(&out));
+/* Most servers give the same twice: structuredContent, and its JSON as text for older clients; the
+ * Python SDK also {"result": X} and X, or {"result": [...]} and a block for each element.  A model
+ * then gets the texts alone. */
+
+/* The JSON in a text that may stand between words and a fence. */
+static bool text_has_json(struct span text, const json_t *value)
+{
+	const char open = json_is_object(value) ? '{' : '[', close = open == '{' ? '}' : ']';
+	const char *first = text.len ? memchr(text.data, open, text.len) : NULL;
+	const char *last = text.len ? memrchr(text.data, close, text.len) : NULL;
+	json_auto_t *found = NULL;
+	struct err ignored = ERR_INIT;
+
+	return first && last && first < last &&
+	       json_parse_foreign(span_of(first, (size_t)(last - first) + 1), JSON_DEPTH_MAX,
+	                          &found, NULL, &ignored) &&
+	       json_equal(found, (json_t *)value);
 }
 
-/* One text is the output itself; else a list. A new reference. */
-static json_t *result_output(const json_t *result, bool *ret_cut)
+static bool text_has(struct span text, const json_t *value)
+{
+	const struct span string = json_span(value);
+	_cleanup_buf_ struct buf out = BUF_INIT(WORD_BYTES);
+
+	if (json_is_object(value) || json_is_array(value))
+		return text_has_json(text, value);
+	if (json_is_string(value))
+		return string.len ? string.len <= text.len &&
+		                    memmem(text.data, text.len, string.data, string.len) :
+		                    !text.len;
+	return json_print(&out, value, 0) && span_eq(span_trim(text), buf_view(&out));
+}
+
+static struct span text_of_block(const json_t *content, size_t i)
+{
+	return json_span(json_object_get(json_array_get(content, i), "text"));
+}
+
+/* Whether a text has the value, or the texts one after the other the elements of the list. */
+static bool texts_have(const json_t *content, const json_t *value)
+{
+	const size_t count = json_array_size(content), elements = json_array_size(value);
+	size_t same = 0;
+
+	for (size_t i = 0; i < count && i < LIMIT_MCP_RESULT_PARTS; i++)
+		if (text_has(text_of_block(content, i), value))
+			return true;
+	while (same < elements && same < count && same < LIMIT_MCP_RESULT_PARTS &&
+	       text_has(text_of_block(content, same), json_array_get(value, same)))
+		same++;
+	return elements && same == elements;
+}
+
+static bool is_said_by_texts(const json_t *content, const json_t *structured)
+{
+	const json_t *wrapped = json_object_size(structured) == 1 ?
+	                                json_object_get(structured, "result") : NULL;
+
+	return texts_have(content, structured) || (wrapped && texts_have(content, wrapped));
+}
+
+/* In the place of texts that there are none of; else, if it says more than they do, a member of
+ * its own, with which they share the budget of an answer (tool/answer.h). */
+static void put_structured(struct result_parts *into, const json_t *result, json_t *own)
+{
+	const json_t *structured = json_object_get(result, "structuredContent");
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
+	struct span head;
+
+	if (!structured || is_said_by_texts(json_object_get(result, "content"), structured))
+		return;
+	if (!json_print(&out, structured, 0)) {
+		into->cut = true;
+		return;
+	}
+	if (!json_array_size(into->parts)) {
+		put_text_part(into, buf_view(&out));
+		return;
+	}
+	head = utf8_head(buf_view(&out), LIMIT_MCP_RESULT_BYTES - into->bytes);
+	into->cut = into->cut || head.len < out.len;
+	json_object_set_new(own, "structured", web_untrusted_json(head));
+}
+
+/* Sets `output`: one text is the output itself; else a list. */
+static void put_result_output(const json_t *result, json_t *own)
 {
 	const json_t *content = json_object_get(result, "content");
 	struct result_parts into = { .parts = json_array() };
@@ -192,17 +270,15 @@ static json_t *result_output(const json_t *result, bool *ret_cut)
 		}
 		put_part(&into, block);
 	}
-	if (!json_array_size(into.parts))
-		put_structured(&into, json_object_get(result, "structuredContent"));
-	*ret_cut = into.cut;
+	put_structured(&into, result, own);
 	first = json_array_get(into.parts, 0);
-	if (json_array_size(into.parts) == 1 && json_object_get(first, "text")) {
-		json_t *text = json_incref(json_object_get(first, "text"));
-
-		json_decref(into.parts);
-		return text;
-	}
-	return into.parts;
+	if (json_array_size(into.parts) == 1 && json_object_get(first, "text"))
+		json_object_set(own, "output", json_object_get(first, "text"));
+	else
+		json_object_set(own, "output", into.parts);
+	if (into.cut)
+		json_object_set_new(own, "output_cut", json_true());
+	json_decref(into.parts);
 }
 
 static json_t *result_failure(const char *server, const char *tool, const json_t *result)
@@ -222,11 +298,8 @@ json_t *mcp_result(const char *server, const char *tool, const json_t *result)
 {
 	const bool failed = json_is_true(json_object_get(result, "isError"));
 	json_t *own = failed ? result_failure(server, tool, result) : json_object();
-	bool cut;
 
-	json_object_set_new(own, "output", result_output(result, &cut));
-	if (cut)
-		json_object_set_new(own, "output_cut", json_true());
+	put_result_output(result, own);
 	return own;
 }
 

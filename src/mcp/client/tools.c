@@ -17,6 +17,7 @@ enum { LEFT_OUT_TOLD = 5 }; /* of one server's tools */
 static const char server_result_schema[] = SCHEMA(
 {"type": "object", "properties": {
 	"output": {"type": ["string", "array"]},
+	"structured": {"type": "string"},
 	"output_cut": {"type": "boolean"},
 	"denials": {"type": "array"},
 	"success": {"const": false},

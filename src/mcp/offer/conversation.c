@@ -320,7 +320,7 @@ void *conversation_begin(void *data, const struct mcp_session_info *info)
 	conversation->jobs = make_jobs();
 	conversation->session.jobs = conversation->jobs;
 	conversation->session.return_content = serve->options.return_content;
-	conversation->session.answer_tokens = serve->options.answer_tokens;
+	conversation->session.answer_tokens = result_tokens(serve->options.answer_tokens);
 	pthread_mutex_init(&conversation->lock, NULL);
 	pthread_cond_init(&conversation->known, NULL);
 	if (info->stateless || serve->options.root_count)

@@ -308,7 +308,18 @@ bool turns_any(struct turns *turns);
  * wrapped in an object, {"files": [...]}, because structuredContent is an object.  Media
  * (the member `data` of a file) leave the JSON and follow as blocks of their own: image, audio,
  * or an embedded resource.
+ *
+ * Budget.  Which copy a model gets is the client's choice: some show it the text, some
+ * structuredContent where it is there, some both.  A long member that stood in one copy alone
+ * would be missing for the others, and structuredContent must fit the outputSchema and the text
+ * be the same JSON.  So both copies are the same answer, made to fit half of the budget each.
  */
+
+/* Tokens of one copy, of serve_options.answer_tokens; 0: no limit. */
+static inline size_t result_tokens(size_t answer_tokens)
+{
+	return answer_tokens / 2 + answer_tokens % 2;
+}
 
 /* The member that holds the elements of a result that is a list. */
 #define RESULT_LIST "files"

@@ -81,6 +81,10 @@ bool names_rewrite(const struct names *names, struct span text, struct buf *out)
 
 /* ---- serving -------------------------------------------------------------- */
 
+/* Of serve_options.answer_tokens: each copy of an answer then has as much as clients show a model
+ * without a warning (Claude Code) or a cut (Codex). */
+enum { SERVE_ANSWER_TOKENS_DEFAULT = 20000 };
+
 struct serve_options {
 	struct loop *loop;
 	struct pool *pool; /* the one that the server has */
@@ -96,7 +100,8 @@ struct serve_options {
 	} confirm;
 	const char *confinement; /* NULL, or sentences that tell the model how it is confined */
 	enum return_content return_content;
-	size_t answer_tokens;    /* the budget of an answer (tool/answer.h); 0: none */
+	size_t answer_tokens;    /* the budget of an answer, both its copies (internal.h,
+	                          * "results"); 0: none */
 	/* Hooks around each call, as before and after of call_hooks (tool/tool.h) have them, for a
 	 * call of `session`; on threads that may wait. NULL: there are none. */
 	json_t *(*before)(void *data, struct session *session, const struct tool *tool,

@@ -118,7 +118,7 @@ extern const struct tool tool_exit_plan_mode;
 		"how_to_allow": {"type": "string"}}})
 
 #define RESULT_ERROR SCHEMA( \
-	"error": {"type": "object", "required": ["code", "advice"], "additionalProperties": false, \
+	"error": {"type": "object", "required": ["code"], "additionalProperties": false, \
 		"properties": { \
 		"code": {"type": "string"}, \
 		"message": {"type": "string"}, \
@@ -193,8 +193,7 @@ extern const struct tool tool_exit_plan_mode;
 	"lines_removed": {"type": "integer"}, \
 	"replaced": {"type": "integer"}, \
 	"hunks": {"type": "array", "description": "Where each hunk went.", "items": { \
-		"type": "object", "additionalProperties": false, "required": \
-		["hunk", "line", "stated_line", "matched", "settled_by", "added", "removed"], \
+		"type": "object", "additionalProperties": false, "required": ["hunk", "line"], \
 		"properties": {"hunk": {"type": "integer"}, "line": {"type": "integer"}, \
 		"stated_line": {"type": ["integer", "null"]}, "matched": {"type": "string"}, \
 		"settled_by": {"type": "string"}, "added": {"type": "integer"}, \

@@ -56,6 +56,21 @@ static void error_title(enum err_code code, char *out, size_t size)
 	out[len] = '\0';
 }
 
+/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
+ * file to be created counts, and no other that has a byte to lose. Told by its address. */
+static const struct sha256 seen_base = { {
+	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
+	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
+	0xb8, 0x55,
+} };
+
+/* A refusal for want of the right hash alone. */
+static bool is_about_state(const struct change *change, const struct change_result *result)
+{
+	return result->state_known && result->state.exists && change->base != &seen_base &&
+	       (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_BASE_REQUIRED);
+}
+
 static char *failure_message(const struct change *change, const struct err *err)
 {
 	char title[40];
@@ -72,6 +87,20 @@ static char *failure_message(const struct change *change, const struct err *err)
 	    err->message[strlen(title)] == ':')
 		return mem_strdup(err->message);
 	return mem_printf("%s: %s", title, err->message);
+}
+
+/* A model has the hashes elsewhere: that of the state in latest_file_state, the other in its
+ * call. NULL: it gets the message that all get. */
+static char *brief_failure(const struct change *change, const struct change_result *result)
+{
+	const enum err_code code = result->err.code;
+
+	if (!is_about_state(change, result))
+		return NULL;
+	return code == ERR_BASE_REQUIRED ?
+	               mem_printf("Base Required: %s exists.", change->path) :
+	               mem_printf("%s%s", beginnings[0].lead,
+	                          result->already ? " It has this edit already." : "");
 }
 
 static const struct {
@@ -132,8 +161,11 @@ static char *editor_message(const struct change *change, const struct change_res
 {
 	struct buf out = BUF_INIT(8192);
 
-	if (!result->done)
-		return failure_message(change, &result->err);
+	if (!result->done) {
+		char *said = brief ? brief_failure(change, result) : NULL;
+
+		return said ? said : failure_message(change, &result->err);
+	}
 	if (result->already)
 		buf_str(&out, "No change was needed: the file has this edit already. Nothing was "
 		              "written.");
@@ -276,14 +308,6 @@ static void put_matches(json_t *error, const struct change_result *result)
 	json_object_set_new(error, "match_lines", lines);
 }
 
-/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
- * file to be created counts, and no other that has a byte to lose. Recognised by its address. */
-static const struct sha256 seen_base = { {
-	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
-	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
-	0xb8, 0x55,
-} };
-
 #define UNSEEN_ADVICE \
 	"Look at latest_file_state: if the call is right for that, send it again as it is."
 
@@ -306,13 +330,18 @@ static bool seen_base_for(const struct editor *editor, const struct change *chan
 	return true;
 }
 
+/* Likewise, where a model has to send the same call with another hash, or another one. */
+#define STATE_ADVICE "Pass its sha256."
+
 /* After latest_state, which may have shown what was not seen. */
 static json_t *error_json(const struct editor *editor, const struct change *change,
-                          const struct change_result *result)
+                          const struct change_result *result, bool brief)
 {
 	json_t *error = tool_error(&result->err);
 	struct sha256 seen;
 
+	if (brief && is_about_state(change, result))
+		json_object_set_new(error, "advice", json_cstr(STATE_ADVICE));
 	if (result->err.code == ERR_STATE_MISMATCH && result->state_known && !result->state.exists)
 		json_object_set_new(error, "advice", json_cstr(MISSING_ADVICE));
 	if (result->err.code == ERR_BASE_REQUIRED && change->base == &seen_base)
@@ -354,14 +383,13 @@ static void put_success(json_t *object, const struct editor *editor,
 }
 
 /* Whether something was made that the call does not say in these words: a hunk that was placed by
- * white space, line endings that were adapted, ... */
-static bool is_other_than_sent(const struct change *change, const struct change_result *result)
+ * white space, a text with other indentation, ... */
+static bool is_other_than_sent(const struct change_result *result)
 {
 	for (size_t i = 0; i < result->hunk_count; i++)
 		if (result->hunks[i].match != PATCH_MATCH_EXACT)
 			return true;
-	return result->note[0] && change->kind != CHANGE_WRITE && change->kind != CHANGE_CREATE &&
-	       !result->already;
+	return result->reread && !result->already;
 }
 
 /* The line that a refusal is about. */
@@ -394,7 +422,7 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 		.sent_whole = result->created || (editor->content != RETURN_DIFF &&
 		                                  (change->kind == CHANGE_WRITE ||
 		                                   change->kind == CHANGE_CREATE)),
-		.other_than_sent = is_other_than_sent(change, result),
+		.other_than_sent = is_other_than_sent(result),
 		.diff = buf_view(&result->diff),
 		.line = line_at_fault(result),
 	};
@@ -462,8 +490,8 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
 	json_t *object = json_object(), *rebased = NULL;
-	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run,
-	                                            editor->content == RETURN_NEW);
+	const bool brief = (result->done ? editor->content : editor->refused_content) == RETURN_NEW;
+	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run, brief);
 	_cleanup_buf_ struct buf message = BUF_INIT(16384);
 	bool made = result->already;
 	json_t *state;
@@ -487,7 +515,8 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	if (result->done)
 		put_success(object, editor, result);
 	else
-		json_object_set_new(object, "error", error_json(editor, change, result));
+		json_object_set_new(object, "error",
+		                    error_json(editor, change, result, brief));
 	if (!result->done && (rebased || made))
 		json_object_set_new(json_object_get(object, "error"), "advice",
 		                    json_cstr(rebased ? REBASE_ADVICE : MADE_ADVICE));

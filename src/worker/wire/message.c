@@ -314,6 +314,7 @@ static const struct wire_field result_fields[] = {
 	WIRE_COUNTED(ARRAY, struct change_result, hunks, hunk_count, LIMIT_DIFF_HUNKS,
 	             &layout_hunk),
 	WIRE_NESTED(STRUCT, struct change_result, failure, layout_failure),
+	WIRE_FIELD(BOOL, struct change_result, reread, 0),
 	WIRE_FIELD(CHARS, struct change_result, note, 0),
 };
 static const struct wire_layout layout_result = WIRE_LAYOUT("change_result", struct change_result,
