@@ -482,15 +482,17 @@ const json_t *agent_tools(struct agent *agent)
 {
 	const struct tool_set *set = agent->options.session->tools;
 	const struct settings *settings = agent->options.settings;
+	const char *wanted = settings ? settings_string(settings, "hasp.tools.dialect", "auto") :
+	                                NULL;
+	enum dialect dialect;
 	size_t i;
 	json_t *declaration;
 
 	if (agent->declared)
 		return agent->declared;
 	agent->declared = tool_set_declare(set, agent_declares, agent);
-	dialect_declare(dialect_choose(settings ? settings_string(settings, "hasp.tools.dialect",
-	                                                          "auto") : NULL,
-	                               model_id(agent->options.model)), agent->declared);
+	dialect = dialect_choose(wanted, model_id(agent->options.model));
+	agent->options.session->dialect = dialect_declare(dialect, agent->declared);
 	if (model_loads(agent->options.model) == MODEL_LOADS_DECLARED)
 		tool_set_declare_deferred(set, agent_declares, agent, agent->declared);
 	json_array_foreach(agent->declared, i, declaration)

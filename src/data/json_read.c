@@ -547,8 +547,9 @@ static struct reader reader_of(struct span text, unsigned depth)
 {
 	const char *from = text.data ? text.data : "";
 
+	/* A byte that is not UTF-8 becomes the three of U+FFFD. */
 	return (struct reader){ .text = span_of(from, text.len), .at = from,
-		.end = from + text.len, .depth_left = depth, .scratch = BUF_INIT(text.len + 1) };
+		.end = from + text.len, .depth_left = depth, .scratch = BUF_INIT(3 * text.len + 1) };
 }
 
 static bool json_parse_text(struct reader *reader, json_t **ret, struct err *err)

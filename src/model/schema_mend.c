@@ -311,7 +311,8 @@ bool schema_mend_pattern_fits(struct span pattern)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-		const char *at = memmem(pattern.data, pattern.len, others[i], strlen(others[i]));
+		const char *at = !pattern.len ? NULL :
+		                 memmem(pattern.data, pattern.len, others[i], strlen(others[i]));
 
 		if (at && !(strcmp(others[i], "(?<") == 0 && at + 3 < pattern.data + pattern.len &&
 		            (at[3] == '=' || at[3] == '!')))

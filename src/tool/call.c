@@ -9,6 +9,7 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "tool/builtin/builtin.h"
+#include "tool/dialect.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
 #include "tool/spelling.h"
@@ -331,11 +332,12 @@ static json_t *unknown_tool(const struct session *session, const char *name)
 
 	for (size_t i = 0; i < all; i++) {
 		const struct tool *tool = tool_set_at(session->tools, i);
+		const char *declared = dialect_name_for(session->dialect, tool->name);
 
-		if (hooks->offered && !hooks->offered(hooks->data, tool))
+		if (!declared || (hooks->offered && !hooks->offered(hooks->data, tool)))
 			continue;
-		buf_printf(&list, "%s%s", count ? ", " : "", tool->name);
-		names[count++] = tool->name;
+		buf_printf(&list, "%s%s", count ? ", " : "", declared);
+		names[count++] = declared;
 	}
 	near = schema_nearest_name(name, names, count);
 	err_set(&err, ERR_UNKNOWN_TOOL, "There is no tool \"%.*s\"%s%s. The tools are: %s.",

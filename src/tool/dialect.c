@@ -216,6 +216,13 @@ static const struct offer *offer_for(enum dialect dialect, const char *tool)
 	return NULL;
 }
 
+const char *dialect_name_for(enum dialect dialect, const char *tool)
+{
+	const struct offer *offer = offer_for(dialect, tool);
+
+	return offer ? offer->name : tool;
+}
+
 /* Whether all that the dialect takes the place of is declared. */
 static bool is_whole(enum dialect dialect, const json_t *declared)
 {

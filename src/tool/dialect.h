@@ -38,6 +38,9 @@ enum dialect dialect_choose(const char *setting, const char *model_id);
  * changed.  Where one of hasp's is missing (a setting or rule takes it away) all stay as they are.
  * Returns the dialect that is declared now. */
 enum dialect dialect_declare(enum dialect dialect, json_t *declared);
+/* The name by which hasp's tool is declared in this dialect; NULL: another's editor does its
+ * work. */
+const char *dialect_name_for(enum dialect dialect, const char *tool);
 /* The line of the system prompt that says which editor is for what, and whether an edit names the
  * state by its hash. */
 const char *dialect_advice(enum dialect dialect);

@@ -28,6 +28,7 @@
 
 #include "base/buf.h"
 #include "data/tool_names.h"
+#include "tool/dialect.h"
 #include "worker/provider.h"
 
 struct job;
@@ -169,6 +170,7 @@ struct session {
 	/* Calls with the same number come from one reply of a model, which has several edits;
 	 * 0: the call stands alone. */
 	uint64_t reply;
+	enum dialect dialect;          /* in which the tools are declared (dialect.h) */
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
 	/* Which ignore files count where the arguments do not say; of a file that is read by its

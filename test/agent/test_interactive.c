@@ -291,7 +291,7 @@ static void a_question_is_asked_once(void **state)
 		"\"header\": \"Sure\", \"type\": \"yesno\"}]}}",
 	};
 	struct bench *bench = *state;
-	json_auto_t *expected = parse("{\"answers\": {\"0\": \"Yes\"}}");
+	json_auto_t *expected = parse("{\"success\": true, \"answers\": {\"0\": \"Yes\"}}");
 
 	write_replay(bench, calls, ARRAY_LEN(calls));
 	open_host(bench, NULL);

@@ -71,9 +71,11 @@ def test_every_run_came_to_its_end(all_runs):
              "refused": ([144], [42]), "untrusted": ([55], [0])}
     assert found == {(name, program): codes for name, pair in known.items() for program, codes in zip(BOTH, pair)
                      if all_runs[name][program]}
-    for both in all_runs.values():
+    for name, both in all_runs.items():
         ours = both["hasp"] if isinstance(both["hasp"], list) else [both["hasp"]]
-        assert [run.violations for run in ours] == [[]] * len(ours)
+        # hasp tries whether one of the tools was what the server did not take.
+        probes = ["a request that the script does not have"] * 2 if name == "refused" else []
+        assert [run.violations for run in ours] == [probes] * len(ours)
 
 
 def test_calls_end_alike(whole):
@@ -256,9 +258,8 @@ def test_excluded_tools_are_not_offered(whole):
         offered = {one["name"] for tool in whole[program].requests[0]["tools"]
                    for one in tool["functionDeclarations"]}
         assert not offered & {"google_web_search", "write_todos"}
-        assert {"replace", "grep_search"} <= offered or program == "hasp"
-        assert {"update_file", "search_files"} <= offered or program == "gemini"
-        assert {"read_file", "glob", "list_directory", "write_file", "run_shell_command"} <= offered
+        assert {"search_files" if program == "hasp" else "grep_search"} <= offered
+        assert {"replace", "read_file", "glob", "list_directory", "write_file", "run_shell_command"} <= offered
 
 
 def test_a_prompt_with_a_file_and_standard_input(all_runs):
@@ -314,7 +315,8 @@ def test_what_hooks_see_differently(all_runs):
     edits = [next(given["tool_input"] for given in of_event(run, "AfterTool")
                   if given["tool_name"] == "replace") for run in (there, here)]
     assert set(edits[0]) - set(edits[1]) == {"instruction"}
-    assert set(edits[1]) - set(edits[0]) == {"old_content", "new_content", "base_content_sha256"}
+    assert set(edits[1]) - set(edits[0]) == {"old_content", "new_content", "base_content_sha256",
+                                               "return_content"}  # a hook rewrote it
     searches = [next(given["tool_input"] for given in of_event(run, "AfterTool")
                      if given["tool_name"] == "grep_search") for run in (there, here)]
     assert searches[0]["context"] == 50 and "context" not in searches[1]
@@ -386,6 +388,7 @@ def test_json_has_the_same_shape(all_runs):
     assert shape(names[0]["write_file"]) == shape(names[1]["write_file"])
     assert ["private/key.txt" in warning for warning in here.pop("warnings")] == [True]
     assert 0 <= here["stats"].pop("cached")["share"] <= 1  # hasp's own figures
+    assert here["stats"].pop("edits")
     assert shape(there) == shape(here)
     for key in ("totalCalls", "totalSuccess", "totalFail"):
         assert there["stats"]["tools"][key] == here["stats"]["tools"][key]

@@ -45,7 +45,7 @@ def script(world, kind, provider):
         result = provider.tool_results(request)[-1]
         state = result.get("latest_file_state", {})
         return last(request, "state_mismatch") or (
-            [] if state.get("content") == MEANWHILE and state.get("sha256") == sha256(MEANWHILE)
+            [] if "-# Adds.\n+# Adds two numbers.\n" in state.get("changed", "") and state.get("sha256") == sha256(MEANWHILE)
             else "the new state is not there: %r" % result)
 
     return [

@@ -58,7 +58,7 @@ def test_modes(world, mode, reads, writes, runs):
     assert (world.root / "made").exists() == runs
 
 
-EDITORS = {"safe_patch", "write_file", "update_file", "apply_changes"}
+EDITORS = {"safe_patch", "write_file", "replace", "apply_changes"}  # as this model is offered them
 OTHERS = {"run_shell_command", "write_background_input", "save_memory"}
 
 
@@ -96,7 +96,7 @@ def test_tools_that_are_off_are_named(world, args, off):
     assert unknown["error"]["code"] == "unknown_tool"
     named = unknown["message"].split("The tools are: ")[1].rstrip(".").split(", ")
     assert named == [name for name in declared if name in named] and not set(off) & set(named)
-    assert "read_file" in named and ("update_file" in named) == ("update_file" not in off)
+    assert "read_file" in named and ("replace" in named) == ("replace" not in off)
 
 
 @pytest.mark.parametrize("more,changes", [([], False), (["exit_plan_mode"], True)])

@@ -167,14 +167,15 @@ def test_a_long_string_that_is_valid_so_far_needs_no_memory(wire):
     assert wire.peak_mb() < PEAK_MB
 
 
-def test_a_large_file_can_be_written_and_read(wire, folder):
-    wire.initialize()
+def test_a_large_file_can_be_written_and_read(folder):
     text = "".join("%07d\n" % i for i in range(1000000))
-    result = wire.call("write_file", file_path="large.txt", content=text, return_content="none")
-    assert result["structuredContent"]["success"] is True
-    assert (folder / "large.txt").read_text() == text
-    result = wire.call("read_file", file_path="large.txt", max_lines=10000000)
-    assert result["structuredContent"]["content"] == text
+    with Wire(folder, "--answer-tokens", "0") as wire:
+        wire.initialize()
+        result = wire.call("write_file", file_path="large.txt", content=text, return_content="none")
+        assert result["structuredContent"]["success"] is True
+        assert (folder / "large.txt").read_text() == text
+        result = wire.call("read_file", file_path="large.txt", max_lines=10000000)
+        assert result["structuredContent"]["content"] == text
 
 
 def test_many_long_garbage_lines_are_each_answered(wire):
@@ -447,7 +448,7 @@ def test_roots_that_are_none_end_nothing_and_open_nothing(wire, folder, answer):
 @pytest.fixture
 def deaf(folder):
     """A server whose output nobody reads yet; it is killed at the end."""
-    wire = Wire(folder, reading=False)
+    wire = Wire(folder, "--answer-tokens", "0", reading=False)
     yield wire
     wire.process.kill()
     wire.process.wait()

@@ -81,14 +81,15 @@ def test_nothing_raw_reaches_a_terminal(world):
 # ---- names ---------------------------------------------------------------------------------------
 
 def test_another_server_s_tool_is_not_taken_over(world):
-    """"a b" and "a_b" are one name for a model: the first of the settings has it, and that is said."""
+    """"a b" and "a_b" would be one name for a model: the second gets one of its own."""
     tool = {"name": "echo", "description": "Mine."}
     world.use({"a b": offering(world, [tool], "a b", trust=True),
-               "a_b": offering(world, [{**tool, "description": "Taken over."}], "a_b", trust=True)})
+               "a_b": offering(world, [{**tool, "description": "Another's."}], "a_b", trust=True)})
     for _ in range(2):
-        done = world.run([[call("mcp_a_b_echo", {})], [text("Done.")]], "-p", "Do it.")
-        assert declared(done.sent[0])["mcp_a_b_echo"]["description"] == "Mine."
-        assert 'tool of the MCP server "a_b" is left out ("echo")' in done.err, done.err
+        done = world.run([[call("mcp_a_b_echo", {"text": "x"})], [text("Done.")]], "-p", "Do it.")
+        tools = declared(done.sent[0])
+        assert tools["mcp_a_b_echo"]["description"] == "Mine."
+        assert [name for name, one in tools.items() if one["description"] == "Another's."] != []
     assert (world.top / "a-b.log").read_text().count("tools/call") == 2
     assert "tools/call" not in (world.top / "a_b.log").read_text()
 
@@ -107,7 +108,10 @@ def test_two_names_that_are_one_when_cleaned(world):
                                         {"name": "a/b", "description": "Second."}])})
     done = world.run([[call("mcp_fake_a_b", {})], [text("Done.")]], "-p", "Do it.", *ALLOW)
     assert declared(done.sent[0])["mcp_fake_a_b"]["description"] == "First."
-    assert "called a b" in done.results()[0]["output"] and 'left out ("a/b")' in done.err
+    assert "called a b" in done.results()[0]["output"]
+    (other,) = [name for name, one in declared(done.sent[0]).items() if one["description"] == "Second."]
+    done = world.run([[call(other, {})], [text("Done.")]], "-p", "Do it.", *ALLOW)
+    assert "called a/b" in done.results()[0]["output"]
 
 
 # ---- what it says of itself ----------------------------------------------------------------------

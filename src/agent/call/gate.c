@@ -210,15 +210,16 @@ static void gate_reported(void *data, double done, double total, const char *sai
 static bool tool_was_offered(void *data, const struct tool *tool)
 {
 	const struct call *call = data;
+	const char *as = dialect_name_for(call->session.dialect, tool->name);
 	size_t i;
 	json_t *declaration;
 
-	if (gate_hides(call->agent, tool))
+	if (!as || gate_hides(call->agent, tool))
 		return false;
 	json_array_foreach(call->agent->offered, i, declaration) {
 		const char *name = json_string_value(json_object_get(declaration, "name"));
 
-		if (name && strcmp(name, tool->name) == 0)
+		if (name && strcmp(name, as) == 0)
 			return true;
 	}
 	return false;

@@ -52,6 +52,7 @@ struct off_tools {
 	const struct policy *policy;
 	const struct session *session; /* its tools */
 	const struct settings *settings;
+	enum dialect dialect;          /* in which they would be declared */
 	enum approval_mode mode;
 	bool interactive;
 };

@@ -67,10 +67,12 @@ static void put_off_tools(const struct off_tools *options, const enum approval_m
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (on[i] != mode)
+		const char *name = dialect_name_for(options->dialect,
+		                                    tool_set_at(options->session->tools, i)->name);
+
+		if (on[i] != mode || !name)
 			continue;
-		buf_printf(out, "%s%s", any ? ", " : between,
-		           tool_set_at(options->session->tools, i)->name);
+		buf_printf(out, "%s%s", any ? ", " : between, name);
 		any = true;
 	}
 	if (any && !gate_off_forbidden(options->settings, mode))

@@ -58,7 +58,9 @@ struct prompt_options host_prompt_options(const struct host *host)
 /* The caller frees; NULL: no tool is off. */
 char *host_off_text(const struct host *host, enum approval_mode mode)
 {
-	const struct off_tools off = { .policy = host->options.policy,
+	const struct prompt_options prompt = host_prompt_options(host);
+	const struct off_tools off = { .dialect = prompt_dialect(&prompt),
+		                       .policy = host->options.policy,
 		                       .session = &host->chat.session,
 		                       .settings = host->options.settings, .mode = mode,
 		                       .interactive = host->options.interactive };

@@ -298,18 +298,23 @@ static char *memory_text(const struct making *making)
 	                  (int)memory.len, memory.data);
 }
 
+enum dialect prompt_dialect(const struct prompt_options *options)
+{
+	const struct settings *settings = options->settings;
+	json_auto_t *declared = tool_set_declare(options->tools, NULL, NULL);
+
+	return dialect_declare(dialect_choose(settings ? settings_string(settings,
+	                                                                 "hasp.tools.dialect",
+	                                                                 "auto") : NULL,
+	                                      options->model), declared);
+}
+
 /* The editor that the model is offered says how a state is named. */
 static void put_files_section(struct making *making)
 {
-	const struct settings *settings = making->options->settings;
-	const struct tool_set *tools = making->options->tools;
-	enum dialect dialect = dialect_choose(
-		settings ? settings_string(settings, "hasp.tools.dialect", "auto") : NULL,
-		making->options->model);
-	json_auto_t *declared = tool_set_declare(tools, NULL, NULL);
+	const enum dialect dialect = prompt_dialect(making->options);
 	_cleanup_free_ char *text = NULL;
 
-	dialect = dialect_declare(dialect, declared);
 	text = mem_printf("%s%s%s%s", state,
 	                  dialect_names_states(dialect) ? "" : state_kept,
 	                  dialect_advice(dialect), state_after);

@@ -13,6 +13,7 @@
 #include "catalog/skills.h"
 #include "config/settings.h"
 #include "policy/policy.h"
+#include "tool/dialect.h"
 #include "tool/set.h"
 #include "tool/tool.h"
 #include "worker/provider.h"
@@ -49,6 +50,9 @@ bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, stru
 /* The system prompt of a sub-agent: what its definition says, and what holds for all of them; of
  * the options' tools, which are its own. The caller frees. */
 char *prompt_agent_text(const struct prompt_options *options, const char *instructions);
+/* The dialect in which these tools are declared to this model. */
+enum dialect prompt_dialect(const struct prompt_options *options);
+
 /* What holds in a mode; `off_tools`: gate_off_text, or NULL. The caller frees. */
 char *prompt_mode_text(const struct prompt_options *options, enum approval_mode mode,
                        const char *off_tools);

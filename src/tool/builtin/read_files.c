@@ -96,6 +96,7 @@ static void take_for_seen(struct session *session, const struct read_request *re
 	const struct seen_range range = { read->first_line, read->last_line };
 	const bool from_start = read->first_line <= 1 && request->start_column <= 1;
 
+	seen_meet(session, read->state.path, &read->state.sha256);
 	if (!read->truncated && !read->cut_lines && from_start) {
 		seen_read(session, read->state.path, &read->state.sha256, version, NULL, NULL);
 		if (read->kind != READ_MEDIA && !request->encoding)

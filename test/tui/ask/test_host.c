@@ -263,7 +263,8 @@ static void a_question_of_the_models_is_answered(void **state)
 	};
 	static const char *const keys[] = { "12<enter>" };
 	struct bench *bench = *state;
-	json_auto_t *expected = fixture_parse("{\"answers\": {\"0\": [\"A\", \"B\"]}}");
+	json_auto_t *expected = fixture_parse("{\"success\": true, \"answers\": {\"0\": "
+	                                       "[\"A\", \"B\"]}}");
 
 	work(bench, calls, 1, keys);
 	assert_true(json_equal(result_of(bench, 0), expected));
