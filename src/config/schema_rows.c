@@ -212,7 +212,7 @@ static const char schema_core_rows[] =
 	STRING("general.sessionRetention.minRetention", "\"1d\"",
 	       "Sessions younger than this are never deleted.", ASK)
 	BOOLEAN("general.topicUpdateNarration", "true",
-	        "Offer the tool update_topic.")
+	        "Offer the tool update_topic in interactive sessions.")
 	BOOLEAN("general.logRagSnippets", "false", "Write retrieved snippets of code to a log.",
 	        ONLY_FALSE)
 	CHOICE("output.format", "\"text\"", "text|json|stream-json",

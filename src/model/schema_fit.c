@@ -135,7 +135,7 @@ static const struct fit_format fit_formats[FIT_COLUMNS] = {
 static const struct fit_rule *fit_rule_of(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(fit_rules); i++)
-		if (strcmp(fit_rules[i].name, name) == 0)
+		if (fit_rules[i].name[0] == name[0] && strcmp(fit_rules[i].name, name) == 0)
 			return &fit_rules[i];
 	return NULL;
 }

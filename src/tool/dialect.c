@@ -75,15 +75,11 @@ const char *dialect_advice(enum dialect dialect)
 {
 	static const char *const advice[DIALECT_COUNT] = {
 		[DIALECT_HASP] =
-			"- Prefer safe_patch (a unified diff; line numbers may be wrong, context "
-			"and removed lines must be exact) and update_file; write_file is for new "
-			"files and complete rewrites; apply_changes changes several files, all or "
-			"none.\n",
+			"- Prefer safe_patch and update_file; write_file is for new files and "
+			"complete rewrites.\n",
 		[DIALECT_GEMINI] =
-			"- Prefer replace, and safe_patch (a unified diff; line numbers may be "
-			"wrong, context and removed lines must be exact) for several places; "
-			"write_file is for new files and complete rewrites; apply_changes changes "
-			"several files, all or none.\n",
+			"- Prefer replace, and safe_patch for several places of a file; "
+			"write_file is for new files and complete rewrites.\n",
 		[DIALECT_OPENAI] =
 			"- Change files with apply_patch, not with commands: all of a patch is "
 			"made or nothing.\n",
@@ -118,16 +114,14 @@ static const char patch_description[] =
 	"*** Delete File: PATH\n"
 	"*** End Patch\n\n"
 	"Give three unchanged lines before and after each change, copied exactly; where they fit "
-	"several places, add @@ lines or context. no_match: error.expected and error.found differ. "
-	"denied_*: do not retry.";
+	"several places, add @@ lines or context.";
 
 static const char edit_description[] =
 	"Replaces exact text in a file that you have read: old_string, which must occur once "
 	"unless replace_all is true, becomes new_string. Copy it exactly, with enough lines to be "
 	"unique. An empty old_string creates a file.\n\n"
 	"A file that was not read, or has changed since, is refused with its state: edit again "
-	"from that. wrong_match_count: error.match_lines says where it occurs. denied_*: do not "
-	"retry.";
+	"from that.";
 
 static const char multi_edit_description[] =
 	"Makes several replacements in one file, in order, all or none. Each edit is as of Edit, "
@@ -138,11 +132,9 @@ static const char write_description[] =
 	"Edit. Never shorten content with a placeholder.";
 
 static const char replace_description[] =
-	"Replaces exact text in one file: old_string, which must occur once unless allow_multiple "
-	"is true, becomes new_string. For more or larger changes use safe_patch.\n\n"
-	"Copy old_string from the latest version in your context, with enough lines to be unique. "
-	"An empty old_string creates a file. wrong_match_count: error.match_lines says where it "
-	"occurs. denied_*: do not retry.";
+	"Replaces exact text in one file: old_string, which must occur once unless "
+	"allow_multiple is true, becomes new_string. Copy old_string from the latest version in "
+	"your context, with enough lines to be unique. An empty old_string creates a file.";
 
 /* clang-format off */
 #define PATH_MEMBER SCHEMA("file_path": {"type": "string"})

@@ -546,6 +546,9 @@ static void shorten_description(const char *name, json_t *member)
 	static const char *const plain[] = {
 		"file_path", "base_content_sha256", "pid", "exclude", "input", "case_sensitive",
 		"content", "old_content", "new_content", "paths", "ignore", "regex",
+		"changes", "command", "start_line", "end_line", "max_lines", "offset", "patterns",
+		"no_ignore", "plan_filename", "reason", "path", "dir_path", "with_hashes",
+		"placeholder", "context",
 	};
 	static const struct span off = SPAN("Default false.");
 	struct span text = json_span(json_object_get(member, "description"));
@@ -633,6 +636,21 @@ static json_t *declared_schema(const json_t *schema)
 	return copy;
 }
 
+/* `name`: of a parameter, or "changes[].MEMBER" of each kind of change. */
+static void undeclare(json_t *schema, const char *name)
+{
+	json_t *properties = json_object_get(schema, "properties"), *kind;
+	const struct span of_change = SPAN("changes[].");
+	size_t i;
+
+	json_object_del(properties, name);
+	if (!span_starts(span_str(name), of_change))
+		return;
+	json_array_foreach(json_object_get(json_object_get(json_object_get(properties, "changes"),
+	                                                   "items"), "oneOf"), i, kind)
+		json_object_del(json_object_get(kind, "properties"), name + of_change.len);
+}
+
 /* Every request pays for each character of it. What others declared stays as it is. */
 static json_t *declared_parameters(const struct tool *tool, json_t *schema)
 {
@@ -642,7 +660,7 @@ static json_t *declared_parameters(const struct tool *tool, json_t *schema)
 	if (tool->run_as)
 		return schema;
 	for (; name && *name; name++)
-		json_object_del(json_object_get(schema, "properties"), *name);
+		undeclare(schema, *name);
 	parameters = declared_schema(schema);
 	json_decref(schema);
 	return parameters;

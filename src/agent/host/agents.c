@@ -21,9 +21,9 @@ struct agent_tool {
 enum { DESCRIPTIONS_MAX = LIMIT_AGENTS * (LIMIT_AGENT_DESCRIPTION + 256) };
 
 static const char description_head[] =
-	"Has an agent do a task in a conversation of its own, and returns its report. It knows "
-	"only the prompt: say all that it needs, and what to report. Those called in one reply "
-	"work at the same time. Agents:\n";
+	"Has an agent do a task in its own conversation, and returns its report. It knows only "
+	"the prompt: say all that it needs, and what to report. Agents called in one reply work "
+	"at the same time. Agents:\n";
 
 static const char isolated_note[] =
 	" (Works on a git branch of its own, which its result names.)";

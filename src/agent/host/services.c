@@ -417,7 +417,8 @@ struct services *services_open(const struct services_options *options)
 		.lock_wait_ms = settings_lock_wait_ms(options->settings),
 		.interactive = options->interactive,
 		.todos = settings_bool(options->settings, "useWriteTodos", true),
-		.topic = settings_bool(options->settings, "general.topicUpdateNarration", true),
+		.topic = options->interactive &&
+			settings_bool(options->settings, "general.topicUpdateNarration", true),
 		.proxy_resolves =
 			settings_bool(options->settings, "hasp.web.proxyResolves", false),
 		.memory_file = services->memory_file,

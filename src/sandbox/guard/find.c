@@ -30,6 +30,7 @@ enum {
 	INSIDE = 1 << 1,  /* on the way to, or beneath, a name that others obey */
 	STEADY = 1 << 2,  /* its change time can be trusted */
 	STAYED = 1 << 3,  /* the walk before has seen it at this place */
+	PACKAGES = 1 << 4, /* it is, or is in, a folder of packages */
 };
 
 /* Names of a folder, each with its NUL. */
@@ -43,6 +44,7 @@ struct find {
 	const struct guard_root *root;
 	void (*found)(struct guard *guard, const struct guard_root *root, const char *path,
 	              bool arrived);
+	struct links *stood; /* borrowed; NULL: a walk after the command */
 	bool begins[256]; /* what names that others obey begin with */
 	uint64_t steady_dev, fickle_dev; /* the last file system of each kind; 0: none */
 	/* of the folder that is being listed */
@@ -95,7 +97,7 @@ static unsigned folder_marks(struct find *find, const struct walk *walk,
                              const struct seen_folder *seen)
 {
 	const struct walk_folder *above = walk_above(walk);
-	unsigned marks = folder->marks & (ARRIVED | INSIDE);
+	unsigned marks = folder->marks & (ARRIVED | INSIDE | PACKAGES);
 
 	if (!above || (seen && seen->above == above->st.st_ino &&
 	               strcmp(recall_text(find->guard->recall, seen), name) == 0))
@@ -104,6 +106,8 @@ static unsigned folder_marks(struct find *find, const struct walk *walk,
 		marks |= ARRIVED;
 	if (!(marks & INSIDE) && names_leads_to_obeyed(name))
 		marks |= INSIDE;
+	if (find->stood && names_is_packages(span_str(name)))
+		marks |= PACKAGES;
 	if (keeps_times(find, walk, &folder->st))
 		marks |= STEADY;
 	return marks;
@@ -150,13 +154,15 @@ static bool find_entry(struct walk *walk, struct walk_folder *folder, const char
 
 	if (name_counts(find, name, folder->marks)) {
 		find_keep_name(&find->counting, name);
-		check_counting(find, walk, name, folder->marks);
+		if (!find->stood)
+			check_counting(find, walk, name, folder->marks);
 		if (strcasecmp(name, ".git") == 0)
 			return false;
 	}
 	if (type == DT_LNK && links_counts(folder->fd, name))
 		find_keep_name(&find->links, name);
-	if (type == DT_LNK && (find->guard->vacated_count || find->guard->vacated_lost)) {
+	if (type == DT_LNK && !find->stood &&
+	    (find->guard->vacated_count || find->guard->vacated_lost)) {
 		_cleanup_free_ char *path = walk_join(walk, name);
 
 		names_check_link(find->guard, find->root, path);
@@ -244,13 +250,19 @@ static void remember_folder(struct find *find, const struct walk *walk,
 static void find_listed(struct walk *walk, struct walk_folder *folder)
 {
 	struct find *find = walk->data;
+	const struct span links = span_of(find->links.text, find->links.len);
 	bool repository = find->head && (find->common || (find->objects && find->refs));
 
 	if (repository)
 		walk_forget(walk);
 	remember_folder(find, walk, folder, repository);
-	links_compare(find->guard, find->root, walk->path, &folder->st,
-	              span_of(find->links.text, find->links.len));
+	if (find->stood && (folder->marks & PACKAGES))
+		return;
+	if (find->stood) {
+		links_add(find->stood, &folder->st, links);
+		return;
+	}
+	links_compare(find->guard, find->root, walk->path, &folder->st, links);
 	if (repository)
 		find->found(find->guard, find->root, walk->path, folder->marks & ARRIVED);
 }
@@ -259,7 +271,23 @@ static void find_failed(struct walk *walk, int error)
 {
 	const struct find *find = walk->data;
 
-	guard_report_unchecked(find->guard, find->root, walk->path, error);
+	if (find->stood)
+		links_lose(find->stood);
+	else
+		guard_report_unchecked(find->guard, find->root, walk->path, error);
+}
+
+static void find_through(struct find *find)
+{
+	struct walk walk = { .guard = find->guard, .data = find, .enter = find_enter,
+		             .entry = find_entry, .listed = find_listed,
+		             .failed = find_failed };
+
+	names_obeyed_first(find->begins);
+	walk_run(&walk, find->root->fd);
+	free(find->name);
+	free(find->counting.text);
+	free(find->links.text);
 }
 
 void guard_find(struct guard *guard, const struct guard_root *root,
@@ -267,13 +295,13 @@ void guard_find(struct guard *guard, const struct guard_root *root,
                               const char *path, bool arrived))
 {
 	struct find find = { .guard = guard, .root = root, .found = found };
-	struct walk walk = { .guard = guard, .data = &find, .enter = find_enter,
-		             .entry = find_entry, .listed = find_listed,
-		             .failed = find_failed };
 
-	names_obeyed_first(find.begins);
-	walk_run(&walk, root->fd);
-	free(find.name);
-	free(find.counting.text);
-	free(find.links.text);
+	find_through(&find);
+}
+
+void guard_find_before(struct guard *guard, const struct guard_root *root, struct links *links)
+{
+	struct find find = { .guard = guard, .root = root, .stood = links };
+
+	find_through(&find);
 }

@@ -196,6 +196,27 @@ static bool complete_earlier(struct guard *guard, struct err *err)
 	return !guard->stuck;
 }
 
+/* A first command in a workspace pays for one walk: the check after it knows what this one saw. */
+static void take_links(struct guard *guard)
+{
+	const struct timespec began = guard_now();
+	bool first;
+
+	guard->links = links_new();
+	recall_look(guard->recall);
+	first = !recall_has_folders(guard->recall);
+	for (size_t i = 0; i < guard->root_count; i++) {
+		if (first)
+			guard_find_before(guard, &guard->roots[i], guard->links);
+		else
+			links_take(guard, &guard->roots[i]);
+	}
+	recall_forget(guard->recall);
+	if (first)
+		recall_keep_first(guard->recall, &began);
+	links_sort(guard->links);
+}
+
 bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err)
 {
 	struct guard *guard = mem_alloc(1, sizeof(*guard));
@@ -208,7 +229,7 @@ bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret,
 		guard_free(guard);
 		return false;
 	}
-	links_take(guard);
+	take_links(guard);
 	guard->began = guard_now();
 	take_repositories(guard);
 	take_worktrees(guard);

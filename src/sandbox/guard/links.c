@@ -5,7 +5,8 @@
  * an editor that was opened there obeys what comes to be there.  That a link is removed is not
  * seen at level full, where removing a file does not reach the supervisor.  So the links are
  * noted before the command starts: folders that are as the last walk saw them (recall.h) need not
- * be listed.
+ * be listed.  If there was none, this is the first, and the one after the command need not list
+ * what is still so.
  *
  * A link is known by the folder that it is in (device and inode, wherever that is moved) and its
  * name.  Links in folders of packages do not count, as their folders do not: installers make them
@@ -46,7 +47,7 @@ bool links_counts(int folder, const char *name)
 
 /* ---- before the command ---- */
 
-static void links_add(struct links *links, const struct stat *folder, const char *name)
+static void links_note(struct links *links, const struct stat *folder, const char *name)
 {
 	size_t len = strlen(name) + 1;
 
@@ -58,6 +59,17 @@ static void links_add(struct links *links, const struct stat *folder, const char
 	links->text = mem_grow(links->text, &links->text_cap, links->len + len, 1);
 	memcpy(links->text + links->len, name, len);
 	links->len += len;
+}
+
+void links_add(struct links *links, const struct stat *folder, struct span names)
+{
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+		links_note(links, folder, names.data + at);
+}
+
+void links_lose(struct links *links)
+{
+	links->lost = true;
 }
 
 static bool links_enters(const char *name)
@@ -85,7 +97,7 @@ static enum walk_answer enter_for_links(struct walk *walk, struct walk_folder *f
 	for (at++; *at; at += strlen(at) + 1)
 		continue;
 	for (at++; *at; at += strlen(at) + 1)
-		links_add(walk->data, &folder->st, at);
+		links_note(walk->data, &folder->st, at);
 	return any ? WALK_GIVEN : WALK_SKIP;
 }
 
@@ -93,16 +105,14 @@ static bool entry_for_links(struct walk *walk, struct walk_folder *folder, const
                             unsigned char type)
 {
 	if (type == DT_LNK && links_counts(folder->fd, name))
-		links_add(walk->data, &folder->st, name);
+		links_note(walk->data, &folder->st, name);
 	return links_enters(name);
 }
 
 static void links_failed(struct walk *walk, int error)
 {
-	struct links *links = walk->data;
-
 	(void)error;
-	links->lost = true;
+	links_lose(walk->data);
 }
 
 static int compare_link_folders(const struct stood_link *a, const struct stood_link *b)
@@ -120,18 +130,21 @@ static int compare_links(const void *left, const void *right, void *text)
 	return order ? order : strcmp((char *)text + a->name, (char *)text + b->name);
 }
 
-void links_take(struct guard *guard)
+struct links *links_new(void)
 {
-	struct links *links = guard->links = mem_alloc(1, sizeof(*links));
+	return mem_alloc(1, sizeof(struct links));
+}
 
-	recall_look(guard->recall);
-	for (size_t i = 0; i < guard->root_count; i++) {
-		struct walk walk = { .guard = guard, .data = links, .enter = enter_for_links,
-			             .entry = entry_for_links, .failed = links_failed };
+void links_take(struct guard *guard, const struct guard_root *root)
+{
+	struct walk walk = { .guard = guard, .data = guard->links, .enter = enter_for_links,
+		             .entry = entry_for_links, .failed = links_failed };
 
-		walk_run(&walk, guard->roots[i].fd);
-	}
-	recall_forget(guard->recall);
+	walk_run(&walk, root->fd);
+}
+
+void links_sort(struct links *links)
+{
 	if (links->count)
 		qsort_r(links->list, links->count, sizeof(*links->list), compare_links,
 		        links->text);

@@ -225,6 +225,10 @@ void guard_find(struct guard *guard, const struct guard_root *root,
                 void (*found)(struct guard *guard, const struct guard_root *root,
                               const char *path, bool arrived));
 
+/* Before the command, where no walk is known: what the folders hold is remembered as by guard_find
+ * (recall_keep_first), and their links are added to `links`.  Nothing is judged. */
+void guard_find_before(struct guard *guard, const struct guard_root *root, struct links *links);
+
 /* ---- what is put back (keep.c) ---- */
 
 /* Remembers, at landlock, what the plan protects; at all levels symbolic links that are there where
@@ -260,8 +264,16 @@ void names_free(struct guard *guard);
 /* Whether a link in the folder is one where somebody may work: it leads to a folder, or where it
  * leads cannot be seen. */
 bool links_counts(int folder, const char *name);
-/* Notes those that are there, before the command's first instruction. */
-void links_take(struct guard *guard);
+/* None yet. */
+struct links *links_new(void);
+/* Notes in guard->links those that are there, before the command's first instruction. */
+void links_take(struct guard *guard, const struct guard_root *root);
+/* Notes the links of a folder, each name with its NUL. */
+void links_add(struct links *links, const struct stat *folder, struct span names);
+/* Something could not be looked at. */
+void links_lose(struct links *links);
+/* All are noted: from here on they can be looked up. */
+void links_sort(struct links *links);
 /* Whether such a link stood at this absolute path, or at that of a folder above it.  The removal of
  * a link is not seen (at level full it does not reach the supervisor), so that all which is made at
  * its name counts as made in its place. */

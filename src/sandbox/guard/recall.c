@@ -55,7 +55,8 @@ struct recall {
 	struct timespec since, walked;
 	bool unchecked;
 	struct timespec unchecked_began;
-	struct seen old, now;
+	struct seen old, now, first; /* first: recall_keep_first */
+	struct timespec first_walked;
 	struct sha256 *keys; /* owned; those that were learnt, oldest first */
 	size_t key_count, key_cap;
 	uint32_t *key_slots; /* owned */
@@ -412,6 +413,7 @@ void recall_free(struct recall *recall)
 	fd_cleanup_close(&recall->fd);
 	seen_release(&recall->old);
 	seen_release(&recall->now);
+	seen_release(&recall->first);
 	free(recall->keys);
 	free(recall->key_slots);
 	free(recall->vacated);
@@ -473,12 +475,25 @@ static bool read_payload(struct recall *recall, const struct recall_head *head)
 	return ok;
 }
 
+/* Without the walk of another command. */
+static void use_first(struct recall *recall)
+{
+	if (recall->old.count || !recall->first.count)
+		return;
+	recall->old = recall->first;
+	recall->first = (struct seen){ 0 };
+	recall->walked = recall->first_walked;
+	seen_fill(&recall->old);
+}
+
 void recall_load(struct recall *recall)
 {
 	struct recall_head head;
 
-	if (recall->fd < 0)
+	if (recall->fd < 0) {
+		use_first(recall);
 		return;
+	}
 	lock_byte(recall->fd, LOCK_ALL, F_WRLCK, true);
 	seen_release(&recall->old);
 	free(recall->keys);
@@ -490,6 +505,7 @@ void recall_load(struct recall *recall)
 	if (!recall_read_head(recall->fd, &head) || !head.valid || !read_payload(recall, &head)) {
 		seen_release(&recall->old);
 		fill_keys(recall);
+		use_first(recall);
 		return;
 	}
 	recall->walked = head.walked;
@@ -512,6 +528,14 @@ void recall_look(struct recall *recall)
 void recall_forget(struct recall *recall)
 {
 	seen_release(&recall->old);
+}
+
+void recall_keep_first(struct recall *recall, const struct timespec *began)
+{
+	seen_release(&recall->first);
+	recall->first = recall->now;
+	recall->now = (struct seen){ 0 };
+	recall->first_walked = *began;
 }
 
 static void write_payload(struct recall *recall)

@@ -66,6 +66,10 @@ void recall_save(struct recall *recall, bool whole, const struct timespec *began
 void recall_look(struct recall *recall);
 void recall_forget(struct recall *recall);
 
+/* What recall_add was given since is what the walk before the first check saw, from `began` on, if
+ * by then no other is known. */
+void recall_keep_first(struct recall *recall, const struct timespec *began);
+
 /* As a walk before this one saw the folder; NULL: it did not. Until recall_save. */
 const struct seen_folder *recall_find(const struct recall *recall, const struct stat *st);
 /* Whether the folder has the names in it that it had then; NULL: it was not seen. */

@@ -16,11 +16,10 @@
 enum { TEXT_MAX = 4000, HEADER_MAX = 64, OPTIONS_LEAST = 2, OPTIONS_MOST = 4 };
 
 static const char ask_user_description[] =
-	"Asks the user up to four questions and waits for the answers. For decisions that are the "
-	"user's, when a wrong guess would cost much; not for what you can find out, and not for "
-	"permission to use a tool. type choice: options to choose from (the user may also write "
-	"something else); text: a free answer; yesno. Returns answers by the number of the "
-	"question, from \"0\".";
+	"Asks the user up to four questions: for decisions that are the user's, when a wrong "
+	"guess would cost much; not for what you can find out, and not for permission to use a "
+	"tool. type choice: two to four options (the user may also write something else), "
+	"several with multiSelect; text: a free answer; yesno.";
 
 /* clang-format off */
 static const char ask_user_arguments_schema[] = SCHEMA(
@@ -30,20 +29,16 @@ static const char ask_user_arguments_schema[] = SCHEMA(
 		"questions": {"type": "array", "minItems": 1, "maxItems": 4, "items": {
 			"type": "object", "required": ["question", "header", "type"],
 			"additionalProperties": false, "properties": {
-			"question": {"type": "string", "minLength": 1, "description":
-				"The whole question."},
+			"question": {"type": "string", "minLength": 1},
 			"header": {"type": "string", "minLength": 1, "description":
-				"What it is about, in a word or two."},
+				"In a word or two."},
 			"type": {"type": "string", "enum": ["choice", "text", "yesno"]},
 			"options": {"type": "array", "minItems": 2, "maxItems": 4, "items": {
 				"type": "object", "required": ["label", "description"],
 				"additionalProperties": false, "properties": {
 				"label": {"type": "string", "minLength": 1},
-				"description": {"type": "string", "description":
-					"What it would mean."}}},
-				"description": "Of a choice: required."},
-			"multiSelect": {"type": "boolean", "description":
-				"Of a choice: several may be chosen. Default false."},
+				"description": {"type": "string"}}}},
+			"multiSelect": {"type": "boolean"},
 			"placeholder": {"type": "string", "description":
 				"Shown in the empty field of a text."}}}}
 	}
@@ -186,14 +181,14 @@ const struct tool tool_ask_user = {
 enum { PLAN_MAX_BYTES = 256 << 10 };
 
 static const char enter_description[] =
-	"Enters plan mode, for a task that is large or can be done in several ways: you explore, "
+	"Enters plan mode, for a task that is large or can be done in several ways: explore, "
 	"change nothing, write a plan, and carry it out once the user approves it "
-	"(exit_plan_mode). Not for small changes or questions.";
+	"(exit_plan_mode).";
 
 static const char exit_description[] =
-	"Shows the user your plan, a Markdown file in the plans folder, and asks for permission "
-	"to carry it out. On success plan mode is over: carry out the plan. denied_by_user: "
-	"change it as the user says and call again.";
+	"Asks the user to approve your plan, a Markdown file in the plans folder. On success "
+	"plan mode is over: carry out the plan. denied_by_user: change it as the user says and "
+	"call again.";
 
 /* clang-format off */
 static const char enter_arguments[] = SCHEMA(
@@ -201,7 +196,7 @@ static const char enter_arguments[] = SCHEMA(
 	"type": "object", "additionalProperties": false,
 	"properties": {
 		"reason": {"type": "string", "description":
-			"Why, for the user: one sentence."}
+			"For the user."}
 	}
 } );
 
@@ -210,7 +205,7 @@ static const char exit_arguments[] = SCHEMA(
 	"type": "object", "required": ["plan_filename"], "additionalProperties": false,
 	"properties": {
 		"plan_filename": {"type": "string", "minLength": 1, "description":
-			"The file's name, such as parser.md."},
+			"Such as parser.md."},
 		"plan": {"type": "string", "minLength": 1}
 	}
 } );
@@ -432,9 +427,8 @@ const struct tool tool_exit_plan_mode = {
  */
 
 static const char request_permission_description[] =
-	"Reports tools that the task needs and that are off in this run. It turns nothing on: the "
-	"user is told at the end how to allow them. Call it once, then do what can be done "
-	"without them.";
+	"Reports tools that the task needs and that are off in this run; the user reads at the "
+	"end how to allow them. Call it once, then do what can be done without them.";
 
 /* clang-format off */
 static const char request_permission_arguments_schema[] = SCHEMA(
@@ -511,8 +505,7 @@ static const char write_todos_arguments_schema[] = SCHEMA(
 		"todos": {"type": "array", "maxItems": 100, "items": {
 			"type": "object", "required": ["description", "status"],
 			"additionalProperties": false, "properties": {
-			"description": {"type": "string", "minLength": 1, "description":
-				"One short sentence."},
+			"description": {"type": "string", "minLength": 1},
 			"status": {"type": "string", "enum":
 				["pending", "in_progress", "completed", "cancelled", "blocked"]}}}}
 	}

@@ -153,8 +153,8 @@ const struct tool tool_list_background_processes = {
 enum { LINES_DEFAULT = 100 };
 
 static const char read_background_output_description[] =
-	"Shows output of a background command, running or ended, or of one that printed too much: "
-	"the last lines, or up to 64 KiB from a byte offset. Continue with next_offset.";
+	"Shows output of a background command, or of one that printed too much: the last lines, "
+	"or up to 64 KiB from a byte offset. Continue with next_offset.";
 
 /* clang-format off */
 static const char read_background_output_arguments_schema[] = SCHEMA(
@@ -162,9 +162,9 @@ static const char read_background_output_arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["pid"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_PID SCHEMA(,
 		"lines": {"type": "integer", "minimum": 1, "maximum": 100000, "description":
-			"How many of the last lines. Default 100."},
+			"Default 100."},
 		"offset": {"type": "integer", "minimum": 0, "description":
-			"Read from this byte of the output instead."},
+			"Read from this byte instead."},
 		"delay_ms": {"type": "integer", "minimum": 0, "maximum": 600000, "description":
 			"Wait this long first, or until the command ends. Default 0."}
 	}
@@ -285,7 +285,7 @@ static const char write_background_input_arguments_schema[] = SCHEMA(
 	"properties": { ) ARGUMENT_PID SCHEMA(,
 		"input": {"type": "string", "description": "The text."},
 		"end": {"type": "boolean", "description":
-			"No more input comes after this. Default false."}
+			"Close the input after this. Default false."}
 	}
 } );
 

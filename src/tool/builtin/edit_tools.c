@@ -14,30 +14,24 @@
 /* safe_patch: a unified diff, applied to the state that a hash names. */
 
 static const char safe_patch_description[] =
-	"Changes one file, in as many places as needed, by a unified diff. This is the preferred "
-	"tool for changes.\n\n"
-	"1. Work from the latest version in your context: the one with the highest version "
-	"number, from a read or an edit.\n"
-	"2. If there is none, you MUST call read_file or read_many_files first.\n"
-	"3. You MUST pass the sha256 of that version as base_content_sha256. It is a lock: if the "
-	"file has changed since, nothing is written.\n"
-	"4. You MUST give at least 10 unchanged lines of context before and after each change (as "
-	"diff -U 10), copied exactly. Line numbers may be wrong.\n"
-	"5. To create a file, diff against /dev/null and leave base_content_sha256 out.\n\n"
-	"All hunks apply or none does. Every answer has latest_file_state (content, version, "
-	"sha256): make the next edit from it without reading again, also after state_mismatch; if "
-	"it has rebased and the edit is still right, call again with rebase (its id) and the new "
-	"sha256 instead of a diff. no_match: error.expected and error.found differ in "
-	"error.hunk; copy exactly. ambiguous_diff: add context until the hunk fits one of "
-	"error.candidates. outside_workspace, permission_denied, denied_*: do not retry.";
+	"Changes one file, in as many places as needed, by a unified diff: the preferred tool "
+	"for changes.\n\n"
+	"1. Work from the latest version in your context, that with the highest version number. "
+	"If there is none, you MUST call read_file or read_many_files first.\n"
+	"2. You MUST pass its sha256 as base_content_sha256, a lock: if the file has changed "
+	"since, nothing is written.\n"
+	"3. You MUST give at least 10 unchanged lines of context before and after each change, "
+	"copied exactly. Line numbers may be wrong.\n"
+	"4. To create a file, diff against /dev/null and leave base_content_sha256 out.\n\n"
+	"All hunks apply or none does. Every answer has latest_file_state: make the next edit "
+	"from it, also after state_mismatch. denied_*: do not retry.";
 
 /* clang-format off */
 static const char safe_patch_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
-		"unified_diff": {"type": "string", "minLength": 1, "description":
-			"At least 10 lines of context a hunk. Required without rebase."},
+		"unified_diff": {"type": "string", "minLength": 1},
 		"rebase": {"type": "string", "description":
 			"Instead of a diff: rebased.id of an answer."}, )
 		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
@@ -71,7 +65,8 @@ static void *patch_begin(struct session *session, const json_t *arguments)
 	return editor_begin(session, arguments, CHANGE_PATCH);
 }
 
-static const char *const safe_patch_undeclared[] = { "literal", "dry_run", NULL };
+static const char *const safe_patch_undeclared[] = { "literal", "return_content", "dry_run",
+	                                           NULL };
 
 const struct tool tool_safe_patch = {
 	.name = "safe_patch",
@@ -98,10 +93,10 @@ static const char update_file_description[] =
 	"Replaces exact text in one file: old_content, which occurs expected_matches times (once "
 	"by default), becomes new_content. For more or larger changes use safe_patch.\n\n"
 	"Copy old_content from the latest version in your context (highest version number), with "
-	"enough lines to occur only once; base_content_sha256 locks that version. An "
-	"empty old_content creates a file.\n\n"
-	"Every answer has latest_file_state: after state_mismatch start again from it. "
-	"wrong_match_count: error.match_lines says where it occurs. denied_*: do not retry.";
+	"enough lines to be unique; base_content_sha256 locks that version. An empty old_content "
+	"creates a file.\n\n"
+	"Every answer has latest_file_state: after state_mismatch start again from it. denied_*: "
+	"do not retry.";
 
 /* clang-format off */
 static const char update_file_arguments_schema[] = SCHEMA(
@@ -172,13 +167,11 @@ const struct tool tool_update_file = {
 static const char write_file_description[] =
 	"Writes the whole content of a file, new or existing. To change parts of one, use "
 	"safe_patch.\n\n"
-	"To create a file, leave base_content_sha256 out. To overwrite one you MUST have its "
-	"latest content (highest version number, from read_file or an edit) and MUST pass the "
-	"sha256 of that version as base_content_sha256: a lock against overwriting newer changes. "
-	"Without it, the call fails if the file exists. Never shorten content with a placeholder "
-	"(only literal: true writes one).\n\n"
-	"Every answer has latest_file_state: after state_mismatch decide again from it. denied_*: "
-	"do not retry.";
+	"To create a file, leave base_content_sha256 out: the call fails if the file exists. To "
+	"overwrite one you MUST have its latest content (highest version number) and MUST pass "
+	"the sha256 of that as base_content_sha256. Never shorten content with a placeholder.\n\n"
+	"Every answer has latest_file_state: after state_mismatch decide again from it. "
+	"denied_*: do not retry.";
 
 /* clang-format off */
 static const char write_file_arguments_schema[] = SCHEMA(
@@ -245,16 +238,15 @@ const struct tool tool_write_file = {
 /* apply_changes: changes to many files, all or nothing. */
 
 static const char apply_changes_description[] =
-	"Changes many files in one step, all or none. Use it for changes that only make sense "
+	"Changes many files in one step, all or none, for changes that only make sense "
 	"together.\n\n"
 	"By kind, changes have: patch: unified_diff, at least 10 lines of context, or rebase; "
 	"write: content; create: content of a file that must not exist; update: old_content, "
 	"new_content; delete; move: new_path, which must be free.\n"
 	"To patch, write, delete or move an existing file you MUST pass the sha256 of its latest "
-	"version (highest version number in your context) as base_content_sha256. If there is "
-	"none, read the file first. Later changes see earlier ones.\n\n"
-	"On failure nothing was written: error.change is the first at fault; correct it as for "
-	"safe_patch and send the whole list again.";
+	"version (highest version number) as base_content_sha256. If there is none, read the "
+	"file first. Later changes see earlier ones.\n\n"
+	"On failure nothing was written: send the whole list again.";
 
 /* clang-format off */
 
@@ -467,8 +459,10 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 	return object;
 }
 
-static const char *const apply_changes_undeclared[] =
-	{ "create_dirs", "return_content", "dry_run", NULL };
+static const char *const apply_changes_undeclared[] = {
+	"changes[].literal", "changes[].exact_line_endings", "changes[].expected_matches",
+	"changes[].allow_multiple", "create_dirs", "return_content", "dry_run", NULL,
+};
 
 const struct tool tool_apply_changes = {
 	.name = "apply_changes",

@@ -16,8 +16,8 @@
 /* list_directory: what one folder holds. */
 
 static const char list_directory_description[] =
-	"Lists the entries of one folder: folders first, then by name, with file sizes. Entries "
-	"that .gitignore and .geminiignore exclude are only counted.";
+	"Lists a folder: folders first, then files with their sizes. Ignored entries are only "
+	"counted.";
 
 /* clang-format off */
 static const char list_directory_arguments_schema[] = SCHEMA(
@@ -25,7 +25,7 @@ static const char list_directory_arguments_schema[] = SCHEMA(
 	"type": "object", "additionalProperties": false,
 	"properties": {
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder. Default: the workspace folders."},
+			"Default: the workspace folders."},
 		"ignore": {"type": "array", "description": "Globs of names to leave out.",
 			"items": {"type": "string", "minLength": 1}},
 		"file_filtering_options": {"type": "object", "additionalProperties": false,
@@ -138,7 +138,7 @@ static json_t *run_list_directory(struct session *session, const json_t *argumen
 	return result;
 }
 
-static const char *const list_directory_undeclared[] = { "file_filtering_options", NULL };
+static const char *const list_directory_undeclared[] = { "ignore", "file_filtering_options", NULL };
 
 const struct tool tool_list_directory = {
 	.name = "list_directory",
@@ -165,10 +165,10 @@ enum {
 };
 
 static const char glob_description[] =
-	"Finds files whose paths match patterns such as src/**/*.ts or docs/*.{md,rst}: * and ? "
-	"stay within one folder, ** goes through any number of them, a leading ! excludes. Files "
-	"changed in the last 24 hours come first, the newest at the top; the others follow by "
-	"name. Ignored files are left out, dotfiles are not.";
+	"Finds files whose paths match patterns such as src/**/*.ts or docs/*.{md,rst}: ** goes "
+	"through any number of folders, a leading ! excludes. Files changed in the last 24 hours "
+	"come first, the newest at the top, then the others by name. Ignored files are left out, "
+	"dotfiles are not.";
 
 /* clang-format off */
 static const char glob_arguments_schema[] = SCHEMA(
@@ -179,13 +179,13 @@ static const char glob_arguments_schema[] = SCHEMA(
 			"items": {"type": "string", "minLength": 1}, "description":
 			"Globs relative to path."},
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder to look in. Default: all workspace folders."},
+			"Default: all workspace folders."},
 		) ARGUMENT_EXCLUDE SCHEMA(,
 		) ARGUMENT_CASE SCHEMA(,
 		"order": {"type": "string", "enum": ["recent", "name"], "description":
 			"recent (default): as described above; name: alphabetical."},
 		"max_results": {"type": "integer", "minimum": 1, "maximum": 1000000, "description":
-			"Most files returned. Default 500."}, )
+			"Default 500."}, )
 		ARGUMENTS_FILTER SCHEMA(,
 		"details": {"type": "boolean", "description":
 			"Give each file's size and time of change too. Default false."},
@@ -656,8 +656,9 @@ static json_t *run_glob(struct session *session, const json_t *arguments)
 }
 
 static const char *const glob_undeclared[] = {
-	"case_sensitive", "order", "details", "with_hashes", "hidden", "respect_git_ignore",
-	"respect_gemini_ignore", "file_filtering_options", "ignore_files", NULL,
+	"exclude", "case_sensitive", "order", "details", "with_hashes", "hidden",
+	"respect_git_ignore", "respect_gemini_ignore", "file_filtering_options", "ignore_files",
+	NULL,
 };
 
 const struct tool tool_glob = {

@@ -189,9 +189,9 @@ static const char read_file_description[] =
 	"Reads one file: its content, a version number unique in this session (higher is later) "
 	"and the SHA-256 of the whole file. To change the file pass that as base_content_sha256 "
 	"to safe_patch.\n\n"
-	"Do not read a file again while your context has its latest state: edits return the new "
-	"one. Returns at most 2000 lines of 2000 characters; message says how to continue. "
-	"Images, audio, video and PDF are returned as data.";
+	"Do not read a file again while you have its latest state: edits return the new one. "
+	"Shows at most 2000 lines of 2000 characters; message says how to continue. Images, "
+	"audio, video and PDF come as data.";
 
 /* clang-format off */
 static const char read_file_arguments_schema[] = SCHEMA(
@@ -199,13 +199,13 @@ static const char read_file_arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
 		"start_line": {"type": "integer", "minimum": 1, "description":
-			"First line, counted from 1."},
+			"Counted from 1."},
 		"start_column": {"type": "integer", "minimum": 1, "description":
 			"Column in start_line."},
 		"end_line": {"type": "integer", "minimum": 1, "description":
-			"Last line, included. Default: by max_lines."},
+			"Included. Default: by max_lines."},
 		"max_lines": {"type": "integer", "minimum": 1, "maximum": 10000000, "description":
-			"Most lines. Default 2000."},
+			"Default 2000."},
 		"max_line_chars": {"type": "integer", "minimum": 1, "maximum": 1000000000,
 		                    "description":
 			"Longer lines are cut to this many characters. Default 2000."},
@@ -333,7 +333,8 @@ static json_t *read_file_end(struct session *session, const json_t *arguments, v
 	return result;
 }
 
-static const char *const read_file_undeclared[] = { "max_line_chars", "encoding", NULL };
+static const char *const read_file_undeclared[] = { "start_column", "max_line_chars", "encoding",
+	                                          NULL };
 
 const struct tool tool_read_file = {
 	.name = "read_file",
@@ -369,11 +370,10 @@ enum {
 
 static const char read_many_files_description[] =
 	"Reads many files: each of paths is a file, a folder (all beneath it) or a glob such as "
-	"src/**/*.c. Returns an array; an element has a file's content, a version number unique "
-	"in this session and its SHA-256, which safe_patch, write_file and apply_changes need.\n\n"
-	"Folders and globs leave out ignored files, build products and binaries. An element with "
-	"error could not be read. next_start_line: the file continues there; left_out: read these "
-	"with another call.";
+	"src/**/*.c. Returns an array: of each file its content, a version number unique in this "
+	"session and its SHA-256, which safe_patch, write_file and apply_changes need.\n\n"
+	"Folders and globs leave out ignored files, build products and binaries. "
+	"next_start_line: the file continues there; left_out: read these with another call.";
 
 /* clang-format off */
 #define ARGUMENT_GLOBS ARGUMENT_STRINGS("Files, folders or globs.")
@@ -842,7 +842,7 @@ static json_t *run_read_many_files(struct session *session, const json_t *argume
 }
 
 static const char *const read_many_files_undeclared[] = {
-	"include", "use_default_excludes", "recursive", "respect_git_ignore",
+	"include", "exclude", "use_default_excludes", "recursive", "respect_git_ignore",
 	"respect_gemini_ignore", "file_filtering_options",
 	"max_total_bytes", NULL,
 };

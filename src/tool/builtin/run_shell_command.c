@@ -378,14 +378,13 @@ enum {
 };
 
 static const char description[] =
-	"Runs a command with bash -c in the workspace, inside the sandbox: only the workspace and "
-	"TMPDIR can be written, and unless the user allowed it there is no network but loopback. "
-	"Standard input is empty, so use options that do not ask. cd and variables do not outlast "
-	"the call.\n\n"
-	"success is true when the command ran to its end; look at exit_code. Long output is cut "
-	"in the middle: read_background_output shows any part. What keeps running (is_background, "
-	"or &) ends with the session. denials say what the sandbox refused and how the user can "
-	"allow it; do not retry.";
+	"Runs a command with bash -c in the sandbox: only the workspace and TMPDIR can be "
+	"written, and there is no network but loopback unless the user allowed it. Standard "
+	"input is empty, so use options that do not ask. cd and variables do not outlast the "
+	"call.\n\n"
+	"success means that the command ran to its end; look at exit_code. Long output is cut in "
+	"the middle: read_background_output shows any part. What keeps running (is_background, "
+	"or &) ends with the session. denials: do not retry.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(
@@ -395,22 +394,22 @@ static const char arguments_schema[] = SCHEMA(
 		"command": {"type": "string", "minLength": 1, "description":
 			"What bash runs; may have several lines."},
 		"description": {"type": "string", "description":
-			"What it is for, for the user."},
+			"Its purpose, for the user."},
 		"dir_path": {"type": "string", "minLength": 1, "description":
-			"The working directory. Default: the workspace folder."},
+			"Default: the workspace folder."},
 		"is_background": {"type": "boolean", "description":
 			"Return while it runs, for servers and watchers. Default false."},
 		"delay_ms": {"type": "integer", "minimum": 0, "maximum": 600000, "description":
 			"With is_background: how long to wait for first output. Default 200."},
 		"timeout_ms": {"type": "integer", "minimum": 0, "maximum": 86400000, "description":
-			"Ends it after this long; 0 never. Default one hour, in the background 0."},
+			"0: no limit. Default one hour, in the background 0."},
 		"inactivity_ms": {"type": "integer", "minimum": 0, "maximum": 86400000,
 			"description": "Ends it after this long without output; 0 never. Default \
 five minutes, in the background 0."},
 		"pty": {"type": "boolean", "description":
 			"Run it in a terminal. Default false."},
 		"keep_input": {"type": "boolean", "description":
-			"With is_background: write_background_input will be used. Default false."},
+			"With is_background: for write_background_input. Default false."},
 		"additional_permissions": {"type": "object", "additionalProperties": false,
 			"description": "What it needs beyond the sandbox; the user is asked.",
 			"properties": {

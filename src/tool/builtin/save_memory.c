@@ -25,9 +25,9 @@ enum { FACT_MAX = 2000 };
 static const char heading[] = "## Gemini Added Memories";
 
 static const char description[] =
-	"Remembers one fact for all later sessions, in all projects: what the user asks you to "
-	"remember, and lasting preferences; not what concerns only this task or project, and "
-	"never secrets.";
+	"Remembers a fact for all later sessions, in all projects: what the user asks you to "
+	"remember, and lasting preferences; nothing that concerns only this task or project, and "
+	"no secrets.";
 
 /* clang-format off */
 static const char arguments_schema[] = SCHEMA(

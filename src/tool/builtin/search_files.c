@@ -328,9 +328,9 @@ enum {
 };
 
 static const char description[] =
-	"Finds text in files: the lines that contain a literal text (default) or match a regular "
-	"expression (regex: true), in a folder and all beneath it. Case is ignored unless "
-	"case_sensitive is true. Ignored and binary files are left out.\n\n"
+	"Finds the lines of files that contain a literal text or, with regex, match a regular "
+	"expression (Perl syntax). Case is ignored unless case_sensitive is true. Ignored and "
+	"binary files are left out.\n\n"
 	"Returns files with lines such as \"12:text\" (a match) and \"13-text\" (context). With "
 	"with_hashes, safe_patch can follow without a read. When more is true, narrow path, "
 	"include or pattern.";
@@ -340,10 +340,9 @@ static const char arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["pattern"], "additionalProperties": false,
 	"properties": {
-		"pattern": {"type": "string", "minLength": 1, "description":
-			"The text to find, or a regular expression (Perl syntax)."},
+		"pattern": {"type": "string", "minLength": 1},
 		"path": {"type": "string", "minLength": 1, "description":
-			"The folder or file to search. Default: all workspace folders."},
+			"Default: all workspace folders."},
 		"regex": {"type": "boolean", "description":
 			"The pattern is a regular expression. Default false."},
 		) ARGUMENT_CASE SCHEMA(,
@@ -353,22 +352,19 @@ upper-case letter."},
 		"whole_word": {"type": "boolean", "description": "Default false."},
 		"multiline": {"type": "boolean", "description":
 			"Matches may span lines. Default false."},
-		"include": ) ARGUMENT_STRINGS("Globs of files to search, such as *.ts or \
-src/**/*.{c,h}.") SCHEMA(,
+		"include": ) ARGUMENT_STRINGS("Globs, such as *.ts or src/**/*.{c,h}.") SCHEMA(,
 		) ARGUMENT_EXCLUDE SCHEMA(,
 		"file_types": ) ARGUMENT_STRINGS("Names of languages (py, rust) or extensions \
 (.py) to search.") SCHEMA(,
-		"output": {"type": "string", "enum": ["lines", "files", "counts", "detailed"],
-			"description": "lines (default); names of files; numbers of matching \
-lines; or lines as objects."},
+		"output": {"type": "string", "enum": ["lines", "files", "counts", "detailed"]},
 		"context": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
-			"Lines shown before and after each match. Default 0."},
+			"Lines around each match. Default 0."},
 		"before": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
 			"Lines before, instead of context."},
 		"after": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
 			"Lines after, instead of context."},
 		"max_results": {"type": "integer", "minimum": 1, "maximum": 1000000, "description":
-			"Most matching lines (or files) returned. Default 200."},
+			"Default 200."},
 		"max_per_file": {"type": "integer", "minimum": 1, "maximum": 1000000,
 			"description": "Most matching lines of one file."},
 		"max_line_bytes": {"type": "integer", "minimum": 40, "maximum": 1048576,
@@ -377,7 +373,7 @@ lines; or lines as objects."},
 			"description": "Most bytes of lines in all. Default 262144."}, )
 		ARGUMENTS_FILTER SCHEMA(,
 		"with_hashes": {"type": "boolean", "description":
-			"Give each file's version and sha256. Default false."}
+			"Add each file's version and sha256. Default false."}
 	}
 } );
 
