@@ -66,6 +66,7 @@ struct hook_group {
 
 struct hooks {
 	char *project, *cwd, *here, *session_id, *transcript_path, *plans_folder, *trust_file;
+	char *guards;           /* of hooks_options */
 	char **environment;     /* owned copy */
 	char **roots;           /* owned; what commands of the workspace may write (held.c) */
 	struct hook *others;    /* owned; commands that are no hooks (hooks_hold) */
@@ -150,7 +151,8 @@ void hook_put_quoted(struct span value, struct buf *out);
 
 /* Sets hooks->roots. */
 void held_set_roots(struct hooks *hooks, const struct hooks_options *options);
-/* Whether the files of the workspace that the hook's command names are as they were trusted.
+/* Whether the files of the workspace that the hook's command names are as they were trusted, and
+ * stay so: no command runs that may change them.
  * False: *err says which is not (DENIED_BY_POLICY), or that it cannot be found out. */
 bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err);
 /* Writes down `rows` (hooks_held) as trusted. */

@@ -2,8 +2,11 @@
 """Files that trusted hooks name stay as they were trusted while a session runs: for every way to write."""
 import json
 import os
+import subprocess
+import time
 
 import pytest
+from conftest import HASP
 from fake_gemini import call, text
 
 SCRIPT = "#!/bin/sh\ntouch guarded\nexit 0\n"
@@ -111,3 +114,85 @@ def test_the_user_can_open_one_to_a_command(world):
     assert (world.root / "tools" / "guard.sh").read_text() == "x\n"
     done = world.run([[shell("true")], [text("Done.")]], "-p", "x", "-y")
     assert not done.results()[0]["success"] and "has changed since it was trusted" in str(done.results()[0])
+
+
+# What could change a file between comparison and run: each goes on until the session's end.
+SWAPS = {
+    "content": "echo 'touch wrong' > tools/guard.sh",
+    "rename over it": "echo 'touch wrong' > n; chmod 755 n; mv n tools/guard.sh",
+    "folder": "mv tools old && cp -a bad tools && sleep 0.02 && rm -rf tools && mv old tools",
+    "hard link": "echo 'touch wrong' > twin",
+    "link": "ln -sf bad/guard.sh n; mv -T n link",
+    "link to a folder": "ln -sfn bad n; mv -T n current",
+    "folder of a link": "mv sub old && cp -a bad sub && sleep 0.02 && rm -rf sub && mv old sub",
+}
+
+
+def put_late(world, **hooks):
+    """As `put`, but nothing is trusted yet."""
+    for folder, script in (("tools", SCRIPT), ("bad", "#!/bin/sh\ntouch wrong\n"), ("sub", SCRIPT)):
+        (world.root / folder).mkdir()
+        (world.root / folder / "guard.sh").write_text(script)
+        (world.root / folder / "guard.sh").chmod(0o755)
+        (world.root / folder / "link").symlink_to("guard.sh")
+    (world.root / "link").symlink_to("tools/guard.sh")
+    (world.root / "current").symlink_to("tools")
+    world.settings(hooks={"BeforeTool": [{"matcher": "list_directory", "hooks": [
+        {"type": "command", "command": command} for command in ("$GEMINI_PROJECT_DIR/tools/guard.sh", "./link", "sh current/guard.sh", "sub/link")]}]}, **hooks)
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("how", SWAPS)
+def test_what_was_started_before_the_trust_changes_nothing_that_runs(world, level, how):
+    """A hook does not run while it could: the refusal names the file and the command."""
+    put_late(world)
+    if how == "hard link":
+        os.link(world.root / "tools" / "guard.sh", world.root / "twin")
+    job = "while [ ! -e begin ]; do sleep 0.01; done; while :; do %s; done" % SWAPS[how]
+    trusted = []
+
+    def trust():
+        trusted.append(world.command("hooks", "trust"))
+        (world.root / "begin").write_text("")
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([[shell(job, is_background=True)], {"reply": look, "wait": trust}, look, look, [text("Done.")]],
+                     "-p", "x", "-y", "--sandbox", level)
+    assert trusted[0].code == 0 and "Trusted: tools/guard.sh" in trusted[0].text, trusted[0].err
+    assert not (world.root / "wrong").exists(), "%s: what it put there ran" % how
+    for i in (2, 3, 4):
+        said = str(done.results(i))
+        assert "denied_by_hook" in said and "can still be changed by a command" in said and "while [ ! -e begin" in said, said
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("how", [how for how in SWAPS if how != "hard link"])
+def test_what_is_started_after_the_trust_changes_nothing_that_runs(world, level, how):
+    """It may try for as long as it likes, and hooks go on running."""
+    put_late(world)
+    assert world.command("hooks", "trust").code == 0
+    job = "touch running; while :; do %s; done" % SWAPS[how]
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([[shell(job, is_background=True)], *[look for _ in range(8)], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert (world.root / "running").exists() and not (world.root / "wrong").exists(), "%s: what it put there ran" % how
+    assert (world.root / "guarded").exists() and "denied_by_hook" not in done.said(), done.said()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_what_ended_or_cannot_write_it_keeps_no_hook_from_running(world, level):
+    """Commands that ended, one that knows what is trusted, and one of another workspace that was started before."""
+    put_late(world)
+    other = world.top / "other"
+    other.mkdir()
+    look = [call("list_directory", {"dir_path": "."})]
+    run = "trap 'exit 0' TERM; touch running; while :; do sleep 0.05; done"
+    far = subprocess.Popen([HASP, "sandbox", "--sandbox", level, "--", "sh", "-c", run], cwd=other, env=world.environment())
+    while not (other / "running").exists():
+        assert far.poll() is None
+        time.sleep(0.01)
+    trusted = []
+    done = world.run([[shell("sleep 0")], {"reply": [shell(run, is_background=True)], "wait": lambda: trusted.append(world.command("hooks", "trust"))},
+                      look, look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert trusted[0].code == 0
+    assert "denied_by_hook" not in done.said() and (world.root / "guarded").exists(), done.results()
+    far.kill()
+    far.wait()
