@@ -518,6 +518,32 @@ static bool held_is_quiet(const struct held *held, const json_t *mine, struct er
 	return ok;
 }
 
+/* No file has another name for commands to change it by. */
+static bool held_is_single(const struct held *held, struct err *err)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < held->count; i++) {
+		const struct held_file *file = &held->files[i];
+		_cleanup_free_ char *twin = !file->inside ? NULL :
+		                            twin_in_roots(held->hooks, file->leads);
+		_cleanup_buf_ struct buf shown = BUF_INIT(8 * LIMIT_PATH_BYTES);
+		_cleanup_buf_ struct buf other = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+		if (!twin)
+			continue;
+		shown_name(held->hooks, file->name, &shown);
+		shown_name(held->hooks, twin, &other);
+		ok = err_set(err, ERR_DENIED_BY_POLICY,
+		             "%.200s, which it runs or reads, has another name (a hard link) by "
+		             "which commands can change it: %.200s. Give it content of its own: "
+		             "cp -p it to a new name, and mv that over it.", shown.data,
+		             strcmp(twin, "?") != 0 ? other.data :
+		             "the workspace has too many files to find it");
+	}
+	return ok;
+}
+
 bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err)
 {
 	json_auto_t *all = NULL;
@@ -532,7 +558,7 @@ bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *
 		ok = (all = record_read(hooks, err)) != NULL;
 	mine = json_object_get(all, hooks->project ? hooks->project : "");
 	if (ok && held.count && hooks->trust_file && hooks->guards)
-		ok = held_is_quiet(&held, mine, err);
+		ok = held_is_quiet(&held, mine, err) && held_is_single(&held, err);
 	for (size_t i = 0; ok && i < held.count; i++) {
 		json_auto_t *now = held_row(hooks, &held.files[i], err);
 		_cleanup_buf_ struct buf name = BUF_INIT(8 * LIMIT_PATH_BYTES);

@@ -114,6 +114,7 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	                  options->plans_folder);
 	hooks->trust_file = mem_strdup(options->trust_file);
 	hooks->guards = mem_strdup(options->guards);
+	hooks->twins = json_object();
 	held_set_roots(hooks, options);
 	hooks->environment = copy_text_list(options->environment);
 	hooks->disabled = disabled_set(options->disabled);
@@ -231,6 +232,7 @@ void hooks_free(struct hooks *hooks)
 	free(hooks->plans_folder);
 	free(hooks->trust_file);
 	free(hooks->guards);
+	json_decref(hooks->twins);
 	free_list(hooks->environment);
 	free_list(hooks->roots);
 	for (size_t i = 0; i < hooks->other_count; i++)

@@ -78,13 +78,13 @@ EDITS = [
 
 
 @pytest.mark.parametrize("spelled", ["tools/guard.sh", "./tools/../tools/guard.sh", "link", "{root}/tools/guard.sh", "line.sh", "login.sh"])
-def test_edits_are_asked_about_in_every_mode_but_yolo(world, spelled):
+def test_edits_are_asked_about_and_refused_where_no_one_is(world, spelled):
     put(world)
     # A rule that allows every edit does not reach them.
     (world.home / ".gemini" / "policies.toml").write_text('[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 900\n')
     before, path = state(world), spelled.format(root=world.root)
     calls = [call(name, json.loads(json.dumps(arguments).replace("{p}", path))) for name, arguments in EDITS]
-    for mode in ("default", "auto_edit"):
+    for mode in ("default", "auto_edit", "yolo"):
         done = world.run([calls, [text("Done.")]], "-p", "x", "--approval-mode", mode)
         assert state(world) == before and not (world.root / "out").exists()
         for result in done.results():
@@ -92,8 +92,6 @@ def test_edits_are_asked_about_in_every_mode_but_yolo(world, spelled):
     done = world.run([[call("update_file", {"file_path": "free.sh", "old_content": SCRIPT, "new_content": "x"})], [text("Done.")]],
                      "-p", "x", "--approval-mode", "auto_edit")
     assert (world.root / "free.sh").read_text() == "x", done.results()
-    world.run([calls[1:2], [text("Done.")]], "-p", "x", "-y")
-    assert state(world) != before
 
 
 def test_what_no_trusted_command_names_is_as_before(world):
@@ -175,6 +173,40 @@ def test_what_is_started_after_the_trust_changes_nothing_that_runs(world, level,
     done = world.run([[shell(job, is_background=True)], *[look for _ in range(8)], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
     assert (world.root / "running").exists() and not (world.root / "wrong").exists(), "%s: what it put there ran" % how
     assert (world.root / "guarded").exists() and "denied_by_hook" not in done.said(), done.said()
+
+
+@pytest.mark.parametrize("mode", ["auto_edit", "yolo"])
+def test_edits_of_what_is_trusted_during_a_session_are_refused_from_then_on(world, mode):
+    put_late(world)
+    trusted = []
+    edit = [call("update_file", {"file_path": "tools/guard.sh", "old_string": "exit 0", "new_string": "exit 0 #"})]
+    again = [call("update_file", {"file_path": "tools/guard.sh", "old_string": "exit 0 #", "new_string": "exit 1"})]
+    free = [call("write_file", {"file_path": "tools/other", "content": "x"})]
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([edit, {"reply": again, "wait": lambda: trusted.append(world.command("hooks", "trust"))}, free, look, [text("Done.")]],
+                     "-p", "x", "--approval-mode", mode)
+    assert trusted[0].code == 0
+    first, second, third, last = done.results()
+    assert first["success"] and third["success"] and last["success"] and (world.root / "guarded").exists(), done.results()
+    assert not second["success"] and second["error"]["code"] == "denied_by_policy", second
+    assert (world.root / "tools" / "guard.sh").read_text() == SCRIPT.replace("exit 0", "exit 0 #")
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_another_name_of_the_file_in_the_workspace_keeps_the_hook_from_running(world, level):
+    """A command could write through it, whenever it was started; one outside does not count."""
+    put_late(world)
+    os.link(world.root / "tools" / "guard.sh", world.home / "outside")
+    assert world.command("hooks", "trust").code == 0
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert done.results()[0]["success"] and (world.root / "guarded").exists(), done.results()
+    (world.root / "deep" / "er").mkdir(parents=True)
+    os.link(world.root / "tools" / "guard.sh", world.root / "deep" / "er" / "twin")
+    job = "while :; do echo 'touch wrong' > deep/er/twin; done"
+    done = world.run([look, [shell(job, is_background=True)], look, look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert "a hard link" in str(done.results(1)) and "deep/er/twin" in str(done.results(1)), done.results(1)
+    assert str(done.results()).count("denied_by_hook") == 3 and not (world.root / "wrong").exists()
 
 
 @pytest.mark.parametrize("level", ["full", "landlock"])

@@ -758,7 +758,7 @@ static void local_release(void *data)
 	sandbox_network_release(&local->network);
 	sandbox_pointers_free(local->known, local->known_count);
 	beside_record_free(local->record);
-	worker_texts_free(local->held.paths);
+	worker_held_release(&local->held);
 	worker_options_release(&local->options);
 	free((char *)local->weaker.weaker_because);
 	pthread_mutex_destroy(&local->lock);
