@@ -257,6 +257,8 @@
 #define LIMIT_GUARD_FILE_S (30 * 24 * 3600)
 /* Commands of a session that run at the same time. */
 #define LIMIT_GUARD_COMMANDS 1024
+/* What others are told of one of them: its beginning, and the paths that it may write. */
+#define LIMIT_GUARD_COMMAND_TEXT 4000
 /* Findings that one check reports one by one; a last line gives the number of the others. */
 #define LIMIT_GUARD_TOLD 64
 

@@ -312,7 +312,8 @@ static const struct authority_row files[] = {
 	HELD_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE, TEXT,
 	         "What searches leave out."),
 	HELD_ROW("files that commands of hooks, of statusLine and of agents' logins name", CONTENT,
-	         HASH, "What these commands run and read, outside of the sandbox."),
+	         HASH, "What these commands run and read, outside of the sandbox; not while "
+	         "something runs that could change them."),
 	HELD_ROW("programs of MCP servers, headersHelper, tools.discoveryCommand, "
 	         "tools.callCommand, scripts of skills, shell parts of commands", ASK, SANDBOX,
 	         "What they run."),

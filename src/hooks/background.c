@@ -91,6 +91,7 @@ static struct background *background_copy(struct hooks *hooks, const struct hook
 		.session_id = hooks->session_id,
 		.transcript_path = hooks->transcript_path, .plans_folder = hooks->plans_folder,
 		.environment = hooks->environment, .trust_file = hooks->trust_file,
+		.guards = hooks->guards,
 		.roots = (const char *const *)hooks->roots,
 	};
 

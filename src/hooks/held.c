@@ -7,11 +7,19 @@
  *
  *     ~/.gemini/hasp-trusted-files.json
  *     { "/the/project": { "/the/project/tools/guard.sh":
- *             { "sha256": "...", "leads": where links lead, "text": what was trusted }, ... } }
+ *             { "sha256": "...", "leads": where links lead, "text": what was trusted,
+ *               "since": when, in nanoseconds }, ... } }
  *
  * has each of them as it was when "hasp hooks trust" wrote it down, and a command that names one
  * which is not as recorded does not run.  A name without a file needs no record: nothing runs by
  * it.
+ *
+ * The file is compared by its path and then runs by its path: a script finds what lies next to it
+ * by its own name ($0, import, require), which a copy elsewhere would take from it.  What keeps it
+ * as it is in between: what the sandbox starts after the file was trusted cannot change it
+ * (agent/setup/kept.c), and while something runs that was started before, or before the file was
+ * last changed by others, the command is refused (held_is_quiet).  That is looked up first and
+ * compared then: what is started in between knows the record.
  *
  * Which words of a command may be files: sandbox/plan/git_values.h.  What the files run in turn,
  * and what lies in a folder that is named, is not held (docs/hooks.md says so).
@@ -19,9 +27,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/door.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -29,6 +39,7 @@
 #include "base/sha256.h"
 #include "data/json.h"
 #include "hooks/hook.h"
+#include "sandbox/guard/guard.h"
 #include "sandbox/plan/git_values.h"
 #include "sandbox/plan/location.h"
 
@@ -39,6 +50,7 @@ enum { HELD_DEPTH = 8 };
 struct held_file {
 	char *name;  /* owned; absolute, as the command has it */
 	char *leads; /* owned; canonical: where links lead */
+	json_t *links; /* owned; links on its way that lie inside; or NULL */
 	bool inside; /* that is inside of the roots, and so its content counts */
 	bool there;
 };
@@ -49,7 +61,7 @@ struct held {
 	struct held_file *files; /* owned */
 	size_t count, cap, words;
 	json_t *loose;           /* sentences' parts: what is named and cannot be held; or NULL */
-	bool linked;             /* of the word in hand: a link on its way lies inside */
+	json_t *links;           /* owned; of the word in hand: links on its way that lie inside */
 	bool too_many;
 };
 
@@ -176,7 +188,8 @@ static void note_link(void *data, const char *path)
 {
 	struct held *held = data;
 
-	held->linked |= inside_roots(held->hooks, path);
+	if (inside_roots(held->hooks, path))
+		json_array_append_new(held->links, json_path_bytes(path));
 }
 
 static void note_loose(struct held *held, const char *before, const char *name,
@@ -192,22 +205,30 @@ static void note_loose(struct held *held, const char *before, const char *name,
 		json_array_append_new(held->loose, json_text(span_str(text)));
 }
 
+static bool held_is_noted(const struct held *held, const char *name)
+{
+	for (size_t i = 0; i < held->count; i++)
+		if (strcmp(held->files[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 /* `name` is taken. */
 static void held_note_named(struct held *held, char *name)
 {
 	_cleanup_location_ struct location place = { 0 };
+	json_auto_t *links = held->links = json_array();
 	struct held_file *file;
+	bool counts;
 
-	held->linked = inside_roots(held->hooks, name);
 	location_resolve("/", name, note_link, held, &place);
-	if (place.path && inside_roots(held->hooks, place.path))
-		held->linked = true;
-	for (size_t i = 0; i < held->count && held->linked; i++)
-		if (strcmp(held->files[i].name, name) == 0)
-			held->linked = false;
-	if (held->linked && place.kind == LOCATION_FOLDER && !names_root(held->hooks, place.path))
+	held->links = NULL;
+	counts = (inside_roots(held->hooks, name) || json_array_size(links) ||
+	          (place.path && inside_roots(held->hooks, place.path))) &&
+	         !held_is_noted(held, name);
+	if (counts && place.kind == LOCATION_FOLDER && !names_root(held->hooks, place.path))
 		note_loose(held, "what lies in ", name, "");
-	if (!held->linked || place.kind == LOCATION_FOLDER) {
+	if (!counts || place.kind == LOCATION_FOLDER) {
 		free(name);
 		return;
 	}
@@ -221,6 +242,7 @@ static void held_note_named(struct held *held, char *name)
 	*file = (struct held_file){ .name = name, .there = place.kind != LOCATION_MISSING };
 	file->inside = !place.path || inside_roots(held->hooks, place.path);
 	file->leads = place.path ? mem_steal(&place.path) : mem_strdup(name);
+	file->links = json_incref(links);
 }
 
 static void note_word(void *data, enum git_word kind, struct span word)
@@ -252,6 +274,7 @@ static void held_release(struct held *held)
 	for (size_t i = 0; i < held->count; i++) {
 		free(held->files[i].name);
 		free(held->files[i].leads);
+		json_decref(held->files[i].links);
 	}
 	free(held->files);
 	for (size_t i = 0; held->environment && held->environment[i]; i++)
@@ -400,6 +423,127 @@ static bool held_refuse(const struct hooks *hooks, const char *name, const char 
 	               hooks_held_sentence(change));
 }
 
+/* ---- whether they stay so ------------------------------------------------------ */
+
+static int64_t held_nanoseconds(struct timespec time)
+{
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* What runs, and the files that it must not be able to change. */
+struct held_quiet {
+	const struct held *held;
+	int64_t *since;    /* owned; of each file: what was started by then may change it; 0: none
+	                    * may */
+	const char *found; /* one that something may change; or NULL */
+	struct buf label;  /* by what */
+};
+
+static void later_of(int64_t *since, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && held_nanoseconds(st.st_ctim) > *since)
+		*since = held_nanoseconds(st.st_ctim);
+}
+
+/* When it was trusted, or changed by others since then: the mounts of what runs are for the file
+ * that was there.  Links are not mounted over, but known by their names. */
+static int64_t held_since(const struct held_file *file, const json_t *mine, const char *record)
+{
+	_cleanup_buf_ struct buf key = BUF_INIT(8 * LIMIT_PATH_BYTES);
+	const json_t *trusted;
+	int64_t since;
+
+	name_line(&key, span_str(file->name));
+	trusted = json_object_get(mine, key.data);
+	if (!file->there && !trusted)
+		return 0;
+	since = json_integer_value(json_object_get(trusted, "since"));
+	if (!since) /* of a hasp that did not note it */
+		later_of(&since, record);
+	if (file->inside)
+		later_of(&since, file->leads);
+	return since;
+}
+
+static bool may_write_held(const struct guard_running *running, const struct held_file *file)
+{
+	json_t *link;
+	size_t i;
+
+	if (file->inside && guard_running_writes(running, file->leads))
+		return true;
+	json_array_foreach(file->links, i, link)
+		if (guard_running_writes(running, json_string_value(link)))
+			return true;
+	return false;
+}
+
+static void note_running(void *data, const struct guard_running *running)
+{
+	struct held_quiet *quiet = data;
+
+	for (size_t i = 0; i < quiet->held->count && !quiet->found; i++)
+		if (held_nanoseconds(running->started) <= quiet->since[i] &&
+		    may_write_held(running, &quiet->held->files[i])) {
+			quiet->found = quiet->held->files[i].name;
+			buf_str(&quiet->label, running->label);
+		}
+}
+
+/* Nothing runs that could change one of the files. */
+static bool held_is_quiet(const struct held *held, const json_t *mine, struct err *err)
+{
+	_cleanup_free_ char *record = held_record_path(held->hooks);
+	struct held_quiet quiet = { .held = held, .label = BUF_INIT(LIMIT_PATH_BYTES),
+		                    .since = mem_alloc(held->count + 1, sizeof(*quiet.since)) };
+	bool ok;
+
+	for (size_t i = 0; i < held->count; i++)
+		quiet.since[i] = held_since(&held->files[i], mine, record);
+	ok = guard_each_command(held->hooks->guards, note_running, &quiet, err);
+	if (ok && quiet.found) {
+		_cleanup_buf_ struct buf shown = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+		shown_name(held->hooks, quiet.found, &shown);
+		ok = err_set(err, ERR_DENIED_BY_POLICY,
+		             "%.200s, which it runs or reads, can still be changed by a command "
+		             "that was started before the file was trusted or last changed: "
+		             "\"%.200s\". Stop that command, then try again.",
+		             shown.data, quiet.label.data ? quiet.label.data : "");
+	}
+	free(quiet.since);
+	buf_release(&quiet.label);
+	return ok;
+}
+
+/* No file has another name for commands to change it by. */
+static bool held_is_single(const struct held *held, struct err *err)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < held->count; i++) {
+		const struct held_file *file = &held->files[i];
+		_cleanup_free_ char *twin = !file->inside ? NULL :
+		                            twin_in_roots(held->hooks, file->leads);
+		_cleanup_buf_ struct buf shown = BUF_INIT(8 * LIMIT_PATH_BYTES);
+		_cleanup_buf_ struct buf other = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+		if (!twin)
+			continue;
+		shown_name(held->hooks, file->name, &shown);
+		shown_name(held->hooks, twin, &other);
+		ok = err_set(err, ERR_DENIED_BY_POLICY,
+		             "%.200s, which it runs or reads, has another name (a hard link) by "
+		             "which commands can change it: %.200s. Give it content of its own: "
+		             "cp -p it to a new name, and mv that over it.", shown.data,
+		             strcmp(twin, "?") != 0 ? other.data :
+		             "the workspace has too many files to find it");
+	}
+	return ok;
+}
+
 bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err)
 {
 	json_auto_t *all = NULL;
@@ -413,6 +557,8 @@ bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *
 	if (ok && held.count && hooks->trust_file)
 		ok = (all = record_read(hooks, err)) != NULL;
 	mine = json_object_get(all, hooks->project ? hooks->project : "");
+	if (ok && held.count && hooks->trust_file && hooks->guards)
+		ok = held_is_quiet(&held, mine, err) && held_is_single(&held, err);
 	for (size_t i = 0; ok && i < held.count; i++) {
 		json_auto_t *now = held_row(hooks, &held.files[i], err);
 		_cleanup_buf_ struct buf name = BUF_INIT(8 * LIMIT_PATH_BYTES);
@@ -536,11 +682,27 @@ json_t *hooks_held_paths(const struct hooks *hooks)
 	return paths;
 }
 
+/* What was trusted as it is now stays trusted since then. */
+static void put_trusted(json_t *mine, const char *key, const json_t *now, int64_t time)
+{
+	const json_t *before = json_object_get(mine, key);
+	const int64_t since = json_integer_value(json_object_get(before, "since"));
+	json_t *row = json_copy((json_t *)now);
+
+	json_object_set_new(row, "since",
+	                    json_integer(since && !held_change(before, now) ? since : time));
+	json_object_set_new(mine, key, row);
+}
+
 bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_HELD_RECORD_BYTES);
 	_cleanup_free_ char *path = held_record_path(hooks);
-	json_auto_t *all = record_read(hooks, err);
+	struct timespec time = { 0 };
+	/* No command starts with what was trusted before and is taken for one that knows. */
+	_cleanup_fd_ int starts = hooks->guards ?
+	                          guard_starts_lock(hooks->guards, true, &time, err) : -1;
+	json_auto_t *all = hooks->guards && starts < 0 ? NULL : record_read(hooks, err);
 	json_t *mine, *row;
 	size_t i;
 
@@ -556,7 +718,7 @@ bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err)
 		json_t *now = json_object_get(row, "now");
 
 		if (json_is_object(now))
-			json_object_set(mine, key, now);
+			put_trusted(mine, key, now, held_nanoseconds(time));
 		else if (now)
 			json_object_del(mine, key);
 	}

@@ -10,6 +10,7 @@
  *   condition.c   the calls at which these run
  *   background.c  those that run asynchronously
  *   held.c        files of the workspace that commands name
+ *   twin.c        other names of these files
  *   variables.c   a command's variables
  */
 #ifndef HASP_HOOKS_HOOK_H
@@ -66,6 +67,7 @@ struct hook_group {
 
 struct hooks {
 	char *project, *cwd, *here, *session_id, *transcript_path, *plans_folder, *trust_file;
+	char *guards;           /* of hooks_options */
 	char **environment;     /* owned copy */
 	char **roots;           /* owned; what commands of the workspace may write (held.c) */
 	struct hook *others;    /* owned; commands that are no hooks (hooks_hold) */
@@ -80,7 +82,8 @@ struct hooks {
 	struct hook_group *groups;
 	size_t count, cap;
 	size_t hook_count;
-	pthread_mutex_t lock;   /* transcript_path, background, warned */
+	pthread_mutex_t lock;   /* transcript_path, background, warned, twins */
+	json_t *twins;          /* an object: what twin_in_roots has found */
 	json_t *warned;         /* an object: hooks whose failure this session has reported */
 	struct background *background; /* what runs in the background, or has; owned */
 	struct cancel background_end;  /* of all of it; with `finish` */
@@ -150,9 +153,13 @@ void hook_put_quoted(struct span value, struct buf *out);
 
 /* Sets hooks->roots. */
 void held_set_roots(struct hooks *hooks, const struct hooks_options *options);
-/* Whether the files of the workspace that the hook's command names are as they were trusted.
+/* Whether the files of the workspace that the hook's command names are as they were trusted, and
+ * stay so: no command runs that may change them.
  * False: *err says which is not (DENIED_BY_POLICY), or that it cannot be found out. */
 bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err);
+/* Another name beneath the roots of the file with this canonical path (twin.c), the caller's; "?":
+ * there is too much to look through. NULL: there is none. */
+char *twin_in_roots(const struct hooks *hooks, const char *path);
 /* Writes down `rows` (hooks_held) as trusted. */
 bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err);
 

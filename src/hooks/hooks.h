@@ -76,6 +76,8 @@ struct hooks_options {
 	char *const *environment;    /* "NAME=VALUE", scrubbed by the caller; NULL-terminated */
 	const char *trust_file;      /* ~/.gemini/trusted_hooks.json; beside it hasp's own
 	                              * hasp-trusted-files.json */
+	const char *guards;          /* where guards keep what they know of each other
+	                              * (sandbox/guard/guard.h); NULL: no command runs */
 	const char *const *roots;    /* what else than `project` and `cwd` commands may write; or
 	                              * NULL */
 	const json_t *disabled;      /* hooksConfig.disabled: names; or NULL */

@@ -113,6 +113,8 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks_set_session(hooks, options->session_id, options->transcript_path,
 	                  options->plans_folder);
 	hooks->trust_file = mem_strdup(options->trust_file);
+	hooks->guards = mem_strdup(options->guards);
+	hooks->twins = json_object();
 	held_set_roots(hooks, options);
 	hooks->environment = copy_text_list(options->environment);
 	hooks->disabled = disabled_set(options->disabled);
@@ -229,6 +231,8 @@ void hooks_free(struct hooks *hooks)
 	free(hooks->transcript_path);
 	free(hooks->plans_folder);
 	free(hooks->trust_file);
+	free(hooks->guards);
+	json_decref(hooks->twins);
 	free_list(hooks->environment);
 	free_list(hooks->roots);
 	for (size_t i = 0; i < hooks->other_count; i++)

@@ -310,6 +310,8 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 	_cleanup_free_ struct acts *acts = mem_alloc(count, sizeof(*acts));
 	struct outcome outcome;
 
+	if (policy->renewal.renew)
+		policy->renewal.renew((struct policy *)policy, policy->renewal.data);
 	*ret = (struct policy_verdict){ .decision = POLICY_DENY };
 	for (size_t i = 0; i < count; i++) {
 		calls[i] = canonical_call(&given[i]);

@@ -190,31 +190,66 @@ void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problem
 			"rule_validation", "message", why));
 }
 
-/* A rule for each: there may be many, with long names. */
+#define HELD_ORIGIN "hasp hooks trust"
+
+static bool has_held(struct policy *policy, const char *path)
+{
+	bool found = false;
+
+	pthread_rwlock_rdlock(&policy->lock);
+	for (size_t i = 0; i < policy->rule_count && !found; i++)
+		found = strcmp(policy->rules[i]->origin, HELD_ORIGIN) == 0 &&
+		        strcmp(policy->rules[i]->paths[0], path) == 0;
+	pthread_rwlock_unlock(&policy->lock);
+	return found;
+}
+
+static void add_held_rule(struct policy *policy, const char *path, enum policy_decision decision,
+                          unsigned modes)
+{
+	struct rule *rule = rule_new(decision, POLICY_USER + PATH_PRIORITY / 1000.0, HELD_ORIGIN);
+	_cleanup_free_ char *why = NULL;
+
+	rule->paths = mem_alloc(2, sizeof(*rule->paths));
+	rule->paths[rule->path_count++] = mem_strdup(path);
+	rule->selector.modes = modes;
+	why = judge_paths(rule);
+	if (why) /* it is about every edit then */
+		rule->selector.narrow = NARROW_NONE;
+	if (decision == POLICY_DENY)
+		rule->message = mem_strdup(
+			"the user trusts this file as it is, since a hook or another command runs "
+			"it outside of the sandbox; edits of it have to be confirmed, and mode "
+			"yolo does not ask");
+	policy_add_rule(policy, rule);
+}
+
+/* Rules for each: there may be many, with long names. */
 void policy_add_held(struct policy *policy, const json_t *paths)
 {
-	for (size_t i = 0; i < json_array_size(paths); i++) {
-		struct rule *rule = rule_new(POLICY_ASK, POLICY_USER + PATH_PRIORITY / 1000.0,
-		                             "hasp hooks trust");
-		_cleanup_free_ char *why = NULL;
+	const unsigned yolo = policy_modes_from(MODE_YOLO);
 
-		rule->paths = mem_alloc(2, sizeof(*rule->paths));
-		rule->paths[rule->path_count++] =
-			mem_strdup(json_string_value(json_array_get(paths, i)));
-		rule->selector.modes = policy_modes_from(MODE_DEFAULT) &
-		                       ~policy_modes_from(MODE_YOLO);
-		why = judge_paths(rule);
-		if (why) /* it is about every edit then */
-			rule->selector.narrow = NARROW_NONE;
-		policy_add_rule(policy, rule);
+	for (size_t i = 0; i < json_array_size(paths); i++) {
+		const char *path = json_string_value(json_array_get(paths, i));
+
+		if (has_held(policy, path))
+			continue;
+		add_held_rule(policy, path, POLICY_ASK, policy_modes_from(MODE_DEFAULT) & ~yolo);
+		add_held_rule(policy, path, POLICY_DENY, yolo);
 	}
 }
 
 void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask)
 {
-	for (size_t i = 0; i < policy->rule_count; i++)
-		for (size_t k = 0; k < policy->rules[i]->path_count; k++)
-			json_array_append_new(
-				policy->rules[i]->decision == POLICY_DENY ? keep : ask,
-				json_path_bytes(policy->rules[i]->paths[k]));
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct rule *rule = policy->rules[i];
+		const bool held = strcmp(rule->origin, HELD_ORIGIN) == 0;
+
+		/* Of the two rules for a held file one is for commands: --write lifts it. */
+		if (held && rule->decision == POLICY_DENY)
+			continue;
+		for (size_t k = 0; k < rule->path_count; k++)
+			json_array_append_new(rule->decision == POLICY_DENY ? keep : ask,
+			                      json_path_bytes(rule->paths[k]));
+	}
 }

@@ -198,8 +198,15 @@ void policy_free(struct policy *policy)
 		rule_checker_free(policy->checkers[i]);
 	free(policy->rules);
 	free(policy->checkers);
+	if (policy->renewal.release)
+		policy->renewal.release(policy->renewal.data);
 	pthread_rwlock_destroy(&policy->lock);
 	free(policy);
+}
+
+void policy_set_renewal(struct policy *policy, const struct policy_renewal *renewal)
+{
+	policy->renewal = *renewal;
 }
 
 /* Not so: its names are names of hasp's own tools, which no server's tool has. */

@@ -86,9 +86,19 @@ void policy_add_asked(struct policy *policy, const json_t *names);
  * What is wrong with it goes to `problems`. */
 void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problems);
 /* Files that hooks name and that the user trusts as they are, an array of absolute paths
- * (hooks_held_paths): an edit is asked about in every mode that asks, whatever other rules allow,
- * and commands do not write them. */
+ * (hooks_held_paths): an edit is asked about, whatever other rules allow, and refused in mode yolo,
+ * which does not ask; and commands do not write them.  Those that there are rules for already are
+ * left out.  From any thread. */
 void policy_add_held(struct policy *policy, const json_t *paths);
+/* What is called before each decision, on the thread of whoever asks for it, and may add rules;
+ * `release` frees the data with the policy. */
+struct policy_renewal {
+	void (*renew)(struct policy *policy, void *data);
+	void (*release)(void *data);
+	void *data;
+};
+/* Once, before the first decision; copied, but for the data. */
+void policy_set_renewal(struct policy *policy, const struct policy_renewal *renewal);
 /* What policy_add_settings makes of mcp and mcpServers alone, in place of what they meant before:
  * the settings were read again. */
 void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers);

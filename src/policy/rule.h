@@ -76,6 +76,7 @@ struct policy {
 	size_t checker_count, checker_cap;
 	size_t added;          /* for `order` */
 	bool no_always;        /* rules that the user chose with "always" do not count */
+	struct policy_renewal renewal; /* before each decision; its data is owned */
 };
 
 /* `selector` is released with the rule or checker. */

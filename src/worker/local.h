@@ -23,9 +23,13 @@
 
 /* Paths that the user trusts as they are, and when that was looked up. */
 struct worker_held {
-	char **paths;         /* owned (worker_texts_free); NULL: none */
+	char **paths;         /* owned; NULL: none */
 	struct timespec seen; /* the record's own time then; zeros: there was none, or never */
+	char *record;         /* owned; its path, once that was looked up */
 };
+
+/* Frees what it owns; one that is all zeros is fine. */
+void worker_held_release(struct worker_held *held);
 
 struct worker_options {
 	const char *const *roots;   /* at least one; for a command: paths over there */

@@ -104,6 +104,13 @@ char *local_journal_folder(void)
 	return home ? mem_printf("%s" JOURNAL_BENEATH_HOME, home) : NULL;
 }
 
+void worker_held_release(struct worker_held *held)
+{
+	worker_texts_free(held->paths);
+	free(held->record);
+	*held = (struct worker_held){ 0 };
+}
+
 char *local_guard_folder(void)
 {
 	const char *home = home_folder();

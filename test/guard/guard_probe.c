@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 		return 2;
 	plan = make_plan(argv[i], level);
 	began = now_us();
-	if (!guard_take(plan, memory, &guard, &err))
+	if (!guard_take(plan, "probe", memory, &guard, &err))
 		return fail(&err);
 	taken = now_us() - began;
 	for (size_t n = 0; n < note_count; n++)

@@ -2,8 +2,15 @@
 """Files that trusted hooks name stay as they were trusted while a session runs: for every way to write."""
 import json
 import os
+import shlex
+import subprocess
+import tempfile
+import time
+from pathlib import Path
 
+import fake_mcp
 import pytest
+from conftest import HASP, World
 from fake_gemini import call, text
 
 SCRIPT = "#!/bin/sh\ntouch guarded\nexit 0\n"
@@ -75,13 +82,13 @@ EDITS = [
 
 
 @pytest.mark.parametrize("spelled", ["tools/guard.sh", "./tools/../tools/guard.sh", "link", "{root}/tools/guard.sh", "line.sh", "login.sh"])
-def test_edits_are_asked_about_in_every_mode_but_yolo(world, spelled):
+def test_edits_are_asked_about_and_refused_where_no_one_is(world, spelled):
     put(world)
     # A rule that allows every edit does not reach them.
     (world.home / ".gemini" / "policies.toml").write_text('[[rule]]\ntoolName = "*"\ndecision = "allow"\npriority = 900\n')
     before, path = state(world), spelled.format(root=world.root)
     calls = [call(name, json.loads(json.dumps(arguments).replace("{p}", path))) for name, arguments in EDITS]
-    for mode in ("default", "auto_edit"):
+    for mode in ("default", "auto_edit", "yolo"):
         done = world.run([calls, [text("Done.")]], "-p", "x", "--approval-mode", mode)
         assert state(world) == before and not (world.root / "out").exists()
         for result in done.results():
@@ -89,8 +96,6 @@ def test_edits_are_asked_about_in_every_mode_but_yolo(world, spelled):
     done = world.run([[call("update_file", {"file_path": "free.sh", "old_content": SCRIPT, "new_content": "x"})], [text("Done.")]],
                      "-p", "x", "--approval-mode", "auto_edit")
     assert (world.root / "free.sh").read_text() == "x", done.results()
-    world.run([calls[1:2], [text("Done.")]], "-p", "x", "-y")
-    assert state(world) != before
 
 
 def test_what_no_trusted_command_names_is_as_before(world):
@@ -111,3 +116,164 @@ def test_the_user_can_open_one_to_a_command(world):
     assert (world.root / "tools" / "guard.sh").read_text() == "x\n"
     done = world.run([[shell("true")], [text("Done.")]], "-p", "x", "-y")
     assert not done.results()[0]["success"] and "has changed since it was trusted" in str(done.results()[0])
+
+
+# What could change a file between comparison and run: each goes on until the session's end.
+SWAPS = {
+    "content": "echo 'touch wrong' > tools/guard.sh",
+    "rename over it": "echo 'touch wrong' > n; chmod 755 n; mv n tools/guard.sh",
+    "folder": "mv tools old && cp -a bad tools && sleep 0.02 && rm -rf tools && mv old tools",
+    "hard link": "echo 'touch wrong' > twin",
+    "link": "ln -sf bad/guard.sh n; mv -T n link",
+    "link to a folder": "ln -sfn bad n; mv -T n current",
+    "folder of a link": "mv sub old && cp -a bad sub && sleep 0.02 && rm -rf sub && mv old sub",
+}
+
+
+def put_late(world, **hooks):
+    """As `put`, but nothing is trusted yet."""
+    for folder, script in (("tools", SCRIPT), ("bad", "#!/bin/sh\ntouch wrong\n"), ("sub", SCRIPT)):
+        (world.root / folder).mkdir()
+        (world.root / folder / "guard.sh").write_text(script)
+        (world.root / folder / "guard.sh").chmod(0o755)
+        (world.root / folder / "link").symlink_to("guard.sh")
+    (world.root / "link").symlink_to("tools/guard.sh")
+    (world.root / "current").symlink_to("tools")
+    world.settings(hooks={"BeforeTool": [{"matcher": "list_directory", "hooks": [
+        {"type": "command", "command": command} for command in ("$GEMINI_PROJECT_DIR/tools/guard.sh", "./link", "sh current/guard.sh", "sub/link")]}]}, **hooks)
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("how", SWAPS)
+def test_what_was_started_before_the_trust_changes_nothing_that_runs(world, level, how):
+    """A hook does not run while it could: the refusal names the file and the command."""
+    put_late(world)
+    if how == "hard link":
+        os.link(world.root / "tools" / "guard.sh", world.root / "twin")
+    job = "while [ ! -e begin ]; do sleep 0.01; done; while :; do %s; done" % SWAPS[how]
+    trusted = []
+
+    def trust():
+        trusted.append(world.command("hooks", "trust"))
+        (world.root / "begin").write_text("")
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([[shell(job, is_background=True)], {"reply": look, "wait": trust}, look, look, [text("Done.")]],
+                     "-p", "x", "-y", "--sandbox", level)
+    assert trusted[0].code == 0 and "Trusted: tools/guard.sh" in trusted[0].text, trusted[0].err
+    assert not (world.root / "wrong").exists(), "%s: what it put there ran" % how
+    for i in (2, 3, 4):
+        said = str(done.results(i))
+        assert "denied_by_hook" in said and "can still be changed by a command" in said and "while [ ! -e begin" in said, said
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("how", [how for how in SWAPS if how != "hard link"])
+def test_what_is_started_after_the_trust_changes_nothing_that_runs(world, level, how):
+    """It may try for as long as it likes, and hooks go on running."""
+    put_late(world)
+    assert world.command("hooks", "trust").code == 0
+    job = "touch running; while :; do %s; done" % SWAPS[how]
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([[shell(job, is_background=True)], *[look for _ in range(8)], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert (world.root / "running").exists() and not (world.root / "wrong").exists(), "%s: what it put there ran" % how
+    assert (world.root / "guarded").exists() and "denied_by_hook" not in done.said(), done.said()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_a_server_that_was_started_before_the_trust_changes_nothing_that_runs(world, level):
+    put_late(world)
+    entry, trusted = fake_mcp.entry(), []
+    words = shlex.join([entry["command"], *entry["args"]])
+    script = "cd '%s'; (until [ -e begin ]; do sleep 0.01; done; while :; do %s; done) 2>&- >&- <&- & exec %s" % (
+        world.root, SWAPS["content"], words)
+    settings = json.loads((world.home / ".gemini" / "settings.json").read_text())
+    world.settings(mcpServers={"fake": {**entry, "command": "sh", "args": ["-c", script], "trust": True,
+                                        "sandbox": {"workspace": "write"}}}, **settings)
+
+    def trust():
+        trusted.append(world.command("hooks", "trust"))
+        (world.root / "begin").write_text("")
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([[call("mcp_fake_echo", {"text": "FIVE"})], {"reply": look, "wait": trust}, look, [text("Done.")]],
+                     "-p", "x", "-y", "--sandbox", level)
+    assert trusted[0].code == 0 and "FIVE" in str(done.results()), done.err
+    assert not (world.root / "wrong").exists() and str(done.results()).count("denied_by_hook") == 2, done.results()
+    assert "can still be changed by a command" in str(done.results(2)) and "until [ -e begin" in str(done.results(2)), done.results(2)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs another user")
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_another_user_has_the_same(level):
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as top:
+        world = World(Path(top))
+        put_late(world)
+        world.env["TMPDIR"] = str(world.temp)
+        subprocess.run(["chown", "-R", "65534:65534", top], check=True)
+        trusted = []
+
+        def trust():
+            trusted.append(world.command("hooks", "trust", before=user))
+            (world.root / "begin").write_text("")
+        look = [call("list_directory", {"dir_path": "."})]
+        job = "until [ -e begin ]; do sleep 0.01; done; while :; do %s; done"
+        jobs = [shell(job % SWAPS[how], is_background=True) for how in ("content", "folder", "link to a folder")]
+        done = world.run([jobs, {"reply": look, "wait": trust}, look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level, before=user)
+        assert trusted[0].code == 0, trusted[0].err
+        assert not (world.root / "wrong").exists() and str(done.results()).count("denied_by_hook") == 2, done.results()
+        assert "can still be changed by a command" in str(done.results(2)), done.results(2)
+
+
+@pytest.mark.parametrize("mode", ["auto_edit", "yolo"])
+def test_edits_of_what_is_trusted_during_a_session_are_refused_from_then_on(world, mode):
+    put_late(world)
+    trusted = []
+    edit = [call("update_file", {"file_path": "tools/guard.sh", "old_string": "exit 0", "new_string": "exit 0 #"})]
+    again = [call("update_file", {"file_path": "tools/guard.sh", "old_string": "exit 0 #", "new_string": "exit 1"})]
+    free = [call("write_file", {"file_path": "tools/other", "content": "x"})]
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([edit, {"reply": again, "wait": lambda: trusted.append(world.command("hooks", "trust"))}, free, look, [text("Done.")]],
+                     "-p", "x", "--approval-mode", mode)
+    assert trusted[0].code == 0
+    first, second, third, last = done.results()
+    assert first["success"] and third["success"] and last["success"] and (world.root / "guarded").exists(), done.results()
+    assert not second["success"] and second["error"]["code"] == "denied_by_policy", second
+    assert (world.root / "tools" / "guard.sh").read_text() == SCRIPT.replace("exit 0", "exit 0 #")
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_another_name_of_the_file_in_the_workspace_keeps_the_hook_from_running(world, level):
+    """A command could write through it, whenever it was started; one outside does not count."""
+    put_late(world)
+    os.link(world.root / "tools" / "guard.sh", world.home / "outside")
+    assert world.command("hooks", "trust").code == 0
+    look = [call("list_directory", {"dir_path": "."})]
+    done = world.run([look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert done.results()[0]["success"] and (world.root / "guarded").exists(), done.results()
+    (world.root / "deep" / "er").mkdir(parents=True)
+    os.link(world.root / "tools" / "guard.sh", world.root / "deep" / "er" / "twin")
+    job = "while :; do echo 'touch wrong' > deep/er/twin; done"
+    done = world.run([look, [shell(job, is_background=True)], look, look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert "a hard link" in str(done.results(1)) and "deep/er/twin" in str(done.results(1)), done.results(1)
+    assert str(done.results()).count("denied_by_hook") == 3 and not (world.root / "wrong").exists()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_what_ended_or_cannot_write_it_keeps_no_hook_from_running(world, level):
+    """Commands that ended, one that knows what is trusted, and one of another workspace that was started before."""
+    put_late(world)
+    other = world.top / "other"
+    other.mkdir()
+    look = [call("list_directory", {"dir_path": "."})]
+    run = "trap 'exit 0' TERM; touch running; while :; do sleep 0.05; done"
+    far = subprocess.Popen([HASP, "sandbox", "--sandbox", level, "--", "sh", "-c", run], cwd=other, env=world.environment())
+    while not (other / "running").exists():
+        assert far.poll() is None
+        time.sleep(0.01)
+    trusted = []
+    done = world.run([[shell("sleep 0")], {"reply": [shell(run, is_background=True)], "wait": lambda: trusted.append(world.command("hooks", "trust"))},
+                      look, look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert trusted[0].code == 0
+    assert "denied_by_hook" not in done.said() and (world.root / "guarded").exists(), done.results()
+    far.kill()
+    far.wait()

@@ -10,6 +10,7 @@
 #include "catalog/agents.h"
 #include "config/extensions.h"
 #include "data/json.h"
+#include "worker/local.h"
 
 static void add_settings(struct hooks *hooks, enum hook_source source,
                          const struct settings *settings, enum settings_scope scope,
@@ -129,6 +130,7 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 	_cleanup_free_ char *trust = mem_printf("%s/trusted_hooks.json",
 	                                        home_gemini(settings_home(settings)));
 	_cleanup_free_ char *here = sources->local ? NULL : getcwd(NULL, 0);
+	_cleanup_free_ char *guards = local_guard_folder();
 	char **roots = hooks_roots(settings);
 	struct hooks_options options = {
 		.project = sources->project,
@@ -139,6 +141,7 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		.plans_folder = sources->plans_folder,
 		.environment = sources->environment,
 		.trust_file = trust,
+		.guards = guards,
 		.roots = (const char *const *)roots,
 		.disabled = settings_get(settings, "hooksConfig.disabled"),
 		.project_trusted = settings_trusted(settings),

@@ -2,43 +2,12 @@
 /* What rules on paths keep from being written, for workers. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/setup/policy_load.h"
 #include "agent/setup/prepare.h"
 #include "base/mem.h"
-#include "config/home.h"
 #include "data/json.h"
-
-/* "hasp hooks trust" may run while this process does: the record's time says so. */
-static void renew_held(const char *root, struct worker_held *held)
-{
-	const struct settings_options options = { .project = root };
-	_cleanup_free_ char *record = NULL;
-	struct err ignored = ERR_INIT;
-	struct home *home = NULL;
-	struct settings *settings;
-	json_auto_t *paths = NULL;
-	struct stat st;
-
-	if (home_open(root, &home, &ignored))
-		record = setup_held_record(home_gemini(home));
-	home_free(home);
-	if (!record || stat(record, &st) != 0 ||
-	    (st.st_ctim.tv_sec == held->seen.tv_sec && st.st_ctim.tv_nsec == held->seen.tv_nsec))
-		return;
-	/* Else what was held stays so, and the next command tries again. */
-	if (!settings_load(&options, &settings, &ignored))
-		return;
-	paths = setup_held_paths(settings);
-	worker_texts_free(held->paths);
-	held->paths = mem_alloc(json_array_size(paths) + 1, sizeof(*held->paths));
-	for (size_t i = 0; i < json_array_size(paths); i++)
-		held->paths[i] = mem_strdup(json_string_value(json_array_get(paths, i)));
-	held->seen = st.st_ctim;
-	settings_free(settings);
-}
 
 const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
                           struct worker_options *ret)
@@ -56,7 +25,7 @@ const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
 		all[i] = json_string_value(json_array_get(keep, i));
 	ret->keep = all;
 	ret->ask = all + ret->keep_count;
-	ret->renew_held = renew_held;
+	ret->renew_held = setup_renew_held;
 	*ret_texts = keep;
 	return all;
 }
@@ -105,7 +74,7 @@ bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
 
 	*ret_kept = NULL;
 	*ret_texts = NULL;
-	ret->renew_held = renew_held;
+	ret->renew_held = setup_renew_held;
 	if (!has_rules(project))
 		return true;
 	if (!settings_load(&options, &settings, err))

@@ -207,41 +207,6 @@ void setup_renew_extension_rules(struct policy *policy, const struct settings *s
 	policy_renew_excluded(policy, excluded);
 }
 
-char *setup_held_record(const char *gemini)
-{
-	return path_join(gemini, "hasp-trusted-files.json");
-}
-
-json_t *setup_held_paths(const struct settings *settings)
-{
-	const struct home *home = settings_home(settings);
-	_cleanup_free_ char *record = setup_held_record(home_gemini(home));
-	char **environment;
-	json_auto_t *ignored = json_array();
-	struct hooks *hooks;
-	json_t *paths;
-
-	if (access(record, F_OK) != 0)
-		return json_array();
-	environment = prepare_environment(settings);
-	hooks = setup_load_hooks(&(struct hooks_sources){
-		.settings = settings, .project = home_project(home), .local = true,
-		.session_id = "", .transcript_path = "", .environment = environment,
-	}, ignored);
-	setup_hold_logins(hooks, settings);
-	paths = hooks_held_paths(hooks);
-	hooks_free(hooks);
-	environment_free(environment);
-	return paths;
-}
-
-static void add_held(struct loading *loading)
-{
-	json_auto_t *paths = setup_held_paths(loading->sources->settings);
-
-	policy_add_held(loading->policy, paths);
-}
-
 static bool has_policies(const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -357,7 +322,7 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	projects = json_array_size(problems);
 	add_user_policies(&loading);
 	add_admin(&loading);
-	add_held(&loading);
+	setup_add_held(loading.policy, loading.sources->settings);
 	problem = loading.well ? NULL : first_error(problems, projects);
 	text = problem ? setup_policy_problem_text(problem) : NULL;
 	setup_report_names(sources->settings, loading.policy, problems);

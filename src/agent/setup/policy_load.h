@@ -101,6 +101,12 @@ void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 /* Files of the workspace that commands outside of the sandbox name and that the user trusts as they
  * are (hooks_held_paths): absolute paths, a new reference.  Without a record none is trusted. */
 json_t *setup_held_paths(const struct settings *settings);
+struct worker_held;
+/* Brings them up to date for the workspace that begins in `root`, if the record has changed since
+ * held->seen: worker_options.renew_held. */
+void setup_renew_held(const char *root, struct worker_held *held);
+/* Rules for these, and for what is trusted later, while the policy is used. */
+void setup_add_held(struct policy *policy, const struct settings *settings);
 /* That record, in the user's folder of settings; the caller frees. */
 char *setup_held_record(const char *gemini);
 

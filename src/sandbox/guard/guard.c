@@ -217,14 +217,16 @@ static void take_links(struct guard *guard)
 	links_sort(guard->links);
 }
 
-bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err)
+bool guard_take(const struct sandbox_plan *plan, const char *label, int recall,
+                struct guard **ret, struct err *err)
 {
 	struct guard *guard = mem_alloc(1, sizeof(*guard));
+	const struct recall_start start = { .began = guard_now(), .label = label, .plan = plan };
 
 	guard->plan = plan;
 	pthread_mutex_init(&guard->lock, NULL);
-	guard->began = guard_now();
-	if (!recall_open(recall, &guard->began, &guard->recall, err) || !take_roots(guard, err) ||
+	guard->began = start.began;
+	if (!recall_open(recall, &start, &guard->recall, err) || !take_roots(guard, err) ||
 	    !complete_earlier(guard, err)) {
 		guard_free(guard);
 		return false;

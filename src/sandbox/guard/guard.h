@@ -44,10 +44,11 @@
 struct guard;
 
 /* Before the command's first instruction; puts right what an earlier one left that was not checked.
- * Borrows the plan. `recall`: the session's file (recall.h), or 0.  TOO_LARGE: too many commands
- * run; DENIED_BY_SANDBOX: what was left cannot be put right; else what opening the writable paths
- * and the file says. */
-bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err);
+ * Borrows the plan. `label`: the command, for people. `recall`: the session's file (recall.h), or
+ * 0.  TOO_LARGE: too many commands run; DENIED_BY_SANDBOX: what was left cannot be put right; else
+ * what opening the writable paths and the file says. */
+bool guard_take(const struct sandbox_plan *plan, const char *label, int recall,
+                struct guard **ret, struct err *err);
 
 /* A name is about to be made or opened for writing: its canonical path, or "" where that is not
  * known.  From any thread. */
@@ -73,5 +74,28 @@ void guard_free(struct guard *guard); /* NULL is fine */
 /* Of a folder with such files, removes those that no command has used for LIMIT_GUARD_FILE_S; one
  * stays if a command runs, or ended without its check. */
 void guard_remove_old(const char *folder);
+
+/* ---- the commands that run, in all workspaces of a folder of such files ---- */
+
+/* A confined command, of whichever process of the user.  Borrowed for the call. */
+struct guard_running {
+	struct timespec started; /* after its plan was made; all 0: not known */
+	const char *label;       /* one line, cut; "": not known */
+	const char *paths;       /* that its plan lets it write, each with its NUL */
+	size_t paths_len;
+	bool paths_whole;        /* these are all */
+};
+
+typedef void guard_each_running(void *data, const struct guard_running *running);
+/* Those whose workers have taken their guard and live.  False: it cannot be found out. */
+bool guard_each_command(const char *folder, guard_each_running *each, void *data, struct err *err);
+/* Whether its plan may let it write the canonical path. */
+bool guard_running_writes(const struct guard_running *running, const char *path);
+
+/* Between looking up what a plan is made of and guard_take others must not change that unseen:
+ * whoever starts a command holds this lock from the one to the other, whoever changes it holds it
+ * `alone`.  Waits.  The descriptor is the lock, -1: *err.  *ret_now (or NULL) is the time, by the
+ * clock of guard_running.started. */
+int guard_starts_lock(const char *folder, bool alone, struct timespec *ret_now, struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file: a head, a place for each command that runs, and behind them what the last walk saw.
+/* The file: a head, a place for each command that runs, what each of these is, and behind them what
+ * the last walk saw.
  *
  * The first byte's lock is held by the one that reads or writes; that of a command's place by the
  * command's worker for as long as it lives, so that the kernel says who has ended.  The locks
@@ -14,9 +15,11 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "sandbox/guard/guard.h"
+#include "base/name.h"
+#include "sandbox/guard/private.h"
 #include "sandbox/plan/location.h"
 
 struct recall_head {
@@ -35,9 +38,19 @@ struct recall_place {
 enum { PLACES = LIMIT_GUARD_COMMANDS, LOCK_ALL = 0, LOCK_PLACES = 1 };
 /* The texts of a folder: four ends. */
 enum { TEXTS_LEAST = 4 };
-#define PAYLOAD (sizeof(struct recall_head) + PLACES * sizeof(struct recall_place))
 
-static const char magic[8] = "hasp-gm2";
+/* What runs in a place, written before the place is. */
+struct recall_command {
+	struct timespec started;
+	uint32_t whole; /* all paths that it may write are in the text */
+	uint32_t len;
+	char text[LIMIT_GUARD_COMMAND_TEXT]; /* the command, and the paths, each with its NUL */
+};
+
+#define COMMANDS_AT (sizeof(struct recall_head) + PLACES * sizeof(struct recall_place))
+#define PAYLOAD (COMMANDS_AT + PLACES * sizeof(struct recall_command))
+
+static const char magic[8] = "hasp-gm3";
 
 /* What a walk saw, and where each folder is in it: by its numbers. */
 struct seen {
@@ -310,9 +323,36 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* A place in the list that nobody has; those of commands that ended unchecked become free. */
-static bool take_place_in(struct recall *recall, const struct timespec *began)
+static bool put_text(struct recall_command *to, const char *text)
 {
+	const size_t len = strlen(text) + 1;
+
+	if (len > sizeof(to->text) - to->len)
+		return false;
+	memcpy(to->text + to->len, text, len);
+	to->len += (uint32_t)len;
+	return true;
+}
+
+static bool write_command(int fd, int place, const struct recall_start *start)
+{
+	_cleanup_buf_ struct buf label = BUF_INIT(LIMIT_GUARD_COMMAND_TEXT / 4);
+	struct recall_command command = { .started = start->began, .whole = true };
+	off_t at = (off_t)(COMMANDS_AT + (size_t)place * sizeof(command));
+
+	name_line(&label, span_head(span_str(start->label), LIMIT_GUARD_COMMAND_TEXT / 16));
+	put_text(&command, label.data ? label.data : "");
+	for (size_t i = 0; start->plan && i < start->plan->rule_count; i++)
+		if (start->plan->rules[i].access == SANDBOX_WRITE)
+			command.whole &= put_text(&command, start->plan->rules[i].path);
+	return write_at(fd, &command, offsetof(struct recall_command, text) + command.len, &at);
+}
+
+/* A place in the list that nobody has; those of commands that ended unchecked become free. */
+static bool take_place_in(struct recall *recall, const struct recall_start *start)
+{
+	const struct timespec *began = &start->began;
+
 	_cleanup_free_ struct recall_place *places = mem_alloc(PLACES, sizeof(*places));
 
 	if (!read_at(recall->fd, places, PLACES * sizeof(*places), place_at(0)))
@@ -333,7 +373,7 @@ static bool take_place_in(struct recall *recall, const struct timespec *began)
 			recall->place = i;
 		}
 	}
-	return recall->place >= 0 &&
+	return recall->place >= 0 && write_command(recall->fd, recall->place, start) &&
 	       write_place(recall->fd, recall->place, true,
 	                   recall->unchecked ? &recall->unchecked_began : began);
 }
@@ -346,8 +386,9 @@ static void forget_session(struct recall_head *head, const struct timespec *bega
 	head->keys = head->vacated_bytes = head->vacated_lost = 0;
 }
 
-static bool open_file(struct recall *recall, int fd, const struct timespec *began)
+static bool open_file(struct recall *recall, int fd, const struct recall_start *start)
 {
+	const struct timespec *began = &start->began;
 	struct recall_head head = { .since = *began };
 	off_t at = 0;
 	bool ok;
@@ -365,18 +406,18 @@ static bool open_file(struct recall *recall, int fd, const struct timespec *bega
 		     (ok || ftruncate(recall->fd, (off_t)PAYLOAD) == 0);
 	}
 	recall->since = head.since;
-	ok = ok && take_place_in(recall, began);
+	ok = ok && take_place_in(recall, start);
 	lock_byte(recall->fd, LOCK_ALL, F_UNLCK, false);
 	return ok;
 }
 
-bool recall_open(int fd, const struct timespec *began, struct recall **ret, struct err *err)
+bool recall_open(int fd, const struct recall_start *start, struct recall **ret, struct err *err)
 {
 	struct recall *recall = mem_alloc(1, sizeof(*recall));
 
 	recall->fd = recall->place = -1;
-	recall->since = *began;
-	if (fd > 0 && !open_file(recall, fd, began)) {
+	recall->since = start->began;
+	if (fd > 0 && !open_file(recall, fd, start)) {
 		if (recall->fd >= 0 && recall->place < 0)
 			err_set(err, ERR_TOO_LARGE, "Too many commands run at once in this "
 			        "session (%d).", PLACES);
@@ -620,4 +661,102 @@ void guard_remove_old(const char *folder)
 			remove_old(dirfd(dir), entry->d_name, before);
 	if (dir)
 		closedir(dir);
+}
+
+/* ---- the commands that run, of all workspaces ---- */
+
+int guard_starts_lock(const char *folder, bool alone, struct timespec *ret_now, struct err *err)
+{
+	_cleanup_free_ char *path = mem_printf("%s/.starts", folder);
+	_cleanup_fd_ int fd = -1;
+
+	if (!file_make_folders(folder, err))
+		return -1;
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || !lock_byte(fd, LOCK_ALL, alone ? F_WRLCK : F_RDLCK, true)) {
+		err_set_errno(err, errno, "%s cannot be locked", path);
+		return -1;
+	}
+	if (ret_now)
+		*ret_now = guard_now();
+	return fd_steal(&fd);
+}
+
+bool guard_running_writes(const struct guard_running *running, const char *path)
+{
+	for (size_t at = 0; at < running->paths_len; at += strlen(running->paths + at) + 1)
+		if (location_within(path, running->paths + at))
+			return true;
+	return !running->paths_whole;
+}
+
+/* Whether another has a lock on one of these bytes. */
+static bool has_lock(int fd, off_t byte, off_t count)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte,
+		              .l_len = count };
+
+	return fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+static void report_running(int fd, int place, guard_each_running *each, void *data)
+{
+	struct recall_command command;
+	const off_t at = (off_t)(COMMANDS_AT + (size_t)place * sizeof(command));
+	const size_t fixed = offsetof(struct recall_command, text);
+	size_t label;
+
+	/* What cannot be read may be any command. */
+	memset(&command, 0, sizeof(command));
+	if (!read_at(fd, &command, fixed, at) || !command.len ||
+	    command.len > sizeof(command.text) ||
+	    !read_at(fd, command.text, command.len, at + (off_t)fixed) ||
+	    command.text[command.len - 1]) {
+		memset(&command, 0, sizeof(command));
+		command.len = 1;
+	}
+	label = strlen(command.text) + 1;
+	each(data, &(struct guard_running){
+		.started = command.started, .label = command.text,
+		.paths = command.text + label, .paths_len = command.len - label,
+		.paths_whole = command.whole,
+	});
+}
+
+static bool each_running_in(int fd, guard_each_running *each, void *data)
+{
+	_cleanup_free_ struct recall_place *places = NULL;
+	struct recall_head head;
+
+	if (!has_lock(fd, LOCK_PLACES, PLACES))
+		return true;
+	places = mem_alloc(PLACES, sizeof(*places));
+	if (!recall_read_head(fd, &head) ||
+	    !read_at(fd, places, PLACES * sizeof(*places), place_at(0)))
+		return false;
+	for (int i = 0; i < PLACES; i++)
+		if (places[i].used && has_lock(fd, LOCK_PLACES + i, 1))
+			report_running(fd, i, each, data);
+	return true;
+}
+
+bool guard_each_command(const char *folder, guard_each_running *each, void *data, struct err *err)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	bool ok = dir || errno == ENOENT;
+
+	while (ok && dir && (entry = readdir(dir)) != NULL) {
+		_cleanup_fd_ int fd = entry->d_name[0] == '.' ? -1 :
+		                      openat(dirfd(dir), entry->d_name,
+		                             O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+		ok = entry->d_name[0] == '.' || (fd < 0 && errno == ENOENT) ||
+		     (fd >= 0 && each_running_in(fd, each, data));
+	}
+	if (!ok)
+		err_set_errno(err, errno, "Which commands run cannot be looked up in %s", folder);
+	if (dir)
+		closedir(dir);
+	return ok;
 }

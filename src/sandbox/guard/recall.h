@@ -4,8 +4,9 @@
  * It lies in a file of the user's that no command can reach (worker/front/local.c), one for each
  * workspace; without one it lasts as long as the guard.
  *
- *   - the commands that run, each since when: one that ended without its check (it was killed, or
- *     its worker was) is seen by the next one, which looks at what it left before it starts;
+ *   - the commands that run, each since when, and what it may write: one that ended without its
+ *     check (it was killed, or its worker was) is seen by the next one, which looks at what it left
+ *     before it starts;
  *   - the folders, as the last walk saw them: one with the same change time has the same names in
  *     it, and need not be listed;
  *   - names that others obey, as they were when they were last judged;
@@ -40,10 +41,18 @@ struct seen_folder {
 };
 
 struct recall;
+struct sandbox_plan;
+
+/* A command that starts, for those who ask what runs (guard_each_command). */
+struct recall_start {
+	struct timespec began;
+	const char *label;               /* what it is, for people */
+	const struct sandbox_plan *plan; /* what it may write; NULL: not said */
+};
 
 /* For one command, from its start on.  `fd`: the file, opened for this command alone (borrowed); 0:
  * none.  TOO_LARGE: too many commands run. */
-bool recall_open(int fd, const struct timespec *began, struct recall **ret, struct err *err);
+bool recall_open(int fd, const struct recall_start *start, struct recall **ret, struct err *err);
 /* At the command's end; if the last check was not whole, the next command makes up for it. */
 void recall_end(struct recall *recall);
 /* And frees it; NULL is fine. */

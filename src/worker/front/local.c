@@ -578,6 +578,10 @@ static bool local_run(void *data, const struct run_request *request,
                       struct err *err)
 {
 	__attribute__((cleanup(command_plan_release))) struct command_plan command = { 0 };
+	_cleanup_free_ char *folder = local_guard_folder();
+	struct err ignored = ERR_INIT;
+	/* Without such a place nothing can be trusted meanwhile, either. */
+	_cleanup_fd_ int starts = folder ? guard_starts_lock(folder, false, NULL, &ignored) : -1;
 
 	return command_plan_of(data, request, &command, err) &&
 	       run_in_worker(data, &command.options, request, events, events_data, ret, err);
@@ -754,7 +758,7 @@ static void local_release(void *data)
 	sandbox_network_release(&local->network);
 	sandbox_pointers_free(local->known, local->known_count);
 	beside_record_free(local->record);
-	worker_texts_free(local->held.paths);
+	worker_held_release(&local->held);
 	worker_options_release(&local->options);
 	free((char *)local->weaker.weaker_because);
 	pthread_mutex_destroy(&local->lock);

@@ -251,12 +251,21 @@ static int open_working_folder(const struct worker *worker, const char *path, st
 	return fd;
 }
 
-static bool confine_runner(struct run_state *state, int recall, struct err *err)
+/* A shell's command is what it is given with -c. */
+static const char *run_label(const struct run_request *request)
+{
+	const char *const *argv = request->argv;
+
+	return argv[1] && strcmp(argv[1], "-c") == 0 && argv[2] ? argv[2] : argv[0];
+}
+
+static bool confine_runner(struct run_state *state, const struct run_request *request, int recall,
+                           struct err *err)
 {
 	if (!state->plan || state->plan->level == SANDBOX_PATHS)
 		return true;
 	return sandbox_harden_runner(state->plan, err) &&
-	       guard_take(state->plan, recall, &state->guard, err);
+	       guard_take(state->plan, run_label(request), recall, &state->guard, err);
 }
 
 /* Before the name comes into being. */
@@ -335,7 +344,7 @@ static bool start_run(struct run_state *state, const struct worker *worker,
 	if (state->wake < 0)
 		return err_set_errno(err, errno, "The command could not be started");
 	run_tree_init(&state->tree, state->plan);
-	if (!confine_runner(state, worker->recall, err) ||
+	if (!confine_runner(state, request, worker->recall, err) ||
 	    !run_streams_open(request, &state->streams, err))
 		return false;
 	state->input_gone = state->streams.input < 0;
