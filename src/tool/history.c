@@ -112,7 +112,7 @@ bool history_has_shown(const struct session *session, const struct sha256 *sum)
 
 /* ---- edits ---- */
 
-/* Of what a change does, wherever. */
+/* Of what a change does, and by which path. */
 static struct sha256 sum_of_change(const struct change *change)
 {
 	const unsigned char kind = (unsigned char)change->kind;
@@ -120,6 +120,7 @@ static struct sha256 sum_of_change(const struct change *change)
 	struct sha256_stream stream;
 
 	sha256_init(&stream);
+	sha256_update(&stream, span_of(change->path, strlen(change->path) + 1));
 	sha256_update(&stream, span_of((const char *)&kind, sizeof(kind)));
 	sha256_update(&stream, span_of((const char *)&old_size, sizeof(old_size)));
 	sha256_update(&stream, change->old_text);
@@ -150,18 +151,25 @@ static const struct made_edit *edit_back(const struct history *history, size_t i
 	return i < count ? &history->edits[(history->next_edit - 1 - i) % EDITS_MAX] : NULL;
 }
 
-uint64_t history_made_before(const struct session *session, const char *path,
-                             const struct change *change)
+uint64_t history_made_before(const struct session *session, const struct change *change,
+                             struct sha256 *ret)
 {
 	struct history *history = session->history;
-	struct sha256 sum = sum_of_change(change);
 	const struct made_edit *edit;
+	struct sha256 sum;
 	uint64_t version = 0;
 
+	if (!change->path)
+		return 0;
+	sum = sum_of_change(change);
 	pthread_mutex_lock(&history->lock);
-	for (size_t i = 0; !version && (edit = edit_back(history, i)); i++)
-		if (strcmp(edit->path, path) == 0 && sha256_eq(&edit->change, &sum))
-			version = edit->version;
+	for (size_t i = 0; !version && (edit = edit_back(history, i)); i++) {
+		if (!sha256_eq(&edit->change, &sum))
+			continue;
+		version = edit->version;
+		if (ret)
+			*ret = edit->after;
+	}
 	pthread_mutex_unlock(&history->lock);
 	return version;
 }
