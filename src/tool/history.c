@@ -10,7 +10,7 @@
 #include "edit/edit.h"
 
 /* What is remembered of each, and shown of a command. */
-enum { SHOWN_MAX = 1024, EDITS_MAX = 256, COMMANDS_MAX = 64, COMMAND_SHOWN = 60 };
+enum { SHOWN_MAX = 1024, EDITS_MAX = 256, OFFERED_MAX = 32, COMMANDS_MAX = 64, COMMAND_SHOWN = 60 };
 
 struct shown_state {
 	struct sha256 sum;
@@ -25,6 +25,11 @@ struct made_edit {
 	uint64_t version, reply;
 };
 
+struct offered_change {
+	struct sha256 diff, change; /* of its text; as of made_edit */
+	bool used;
+};
+
 struct ran_command {
 	char *text; /* owned; NULL: free */
 	size_t id;
@@ -36,8 +41,9 @@ struct history {
 	uint64_t now; /* moments */
 	struct shown_state shown[SHOWN_MAX]; /* rings */
 	struct made_edit edits[EDITS_MAX];
+	struct offered_change offered[OFFERED_MAX];
 	struct ran_command commands[COMMANDS_MAX];
-	size_t next_shown, next_edit, next_command;
+	size_t next_shown, next_edit, next_offered, next_command;
 };
 
 struct history *history_new(void)
@@ -128,13 +134,35 @@ static struct sha256 sum_of_change(const struct change *change)
 	return sha256_final(&stream);
 }
 
+void history_offered(struct session *session, const struct change *change, struct span diff)
+{
+	struct history *history = session->history;
+	const struct offered_change offered = { sha256_of(diff), sum_of_change(change), true };
+
+	pthread_mutex_lock(&history->lock);
+	history->offered[history->next_offered++ % OFFERED_MAX] = offered;
+	pthread_mutex_unlock(&history->lock);
+}
+
+/* The change that a diff was offered for, or the change itself. */
+static struct sha256 sum_as_meant(struct history *history, const struct change *change)
+{
+	const struct sha256 diff = sha256_of(change->text);
+
+	for (size_t i = 0; i < OFFERED_MAX && change->kind == CHANGE_PATCH; i++)
+		if (history->offered[i].used && sha256_eq(&history->offered[i].diff, &diff))
+			return history->offered[i].change;
+	return sum_of_change(change);
+}
+
 void history_edited(struct session *session, const struct history_edit *edit)
 {
 	struct history *history = session->history;
-	struct sha256 change = sum_of_change(edit->change);
+	struct sha256 change;
 	struct made_edit *made;
 
 	pthread_mutex_lock(&history->lock);
+	change = sum_as_meant(history, edit->change);
 	made = &history->edits[history->next_edit++ % EDITS_MAX];
 	free(made->path);
 	*made = (struct made_edit){ mem_strdup(edit->path), edit->before, edit->after, change,

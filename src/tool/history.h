@@ -39,6 +39,9 @@ struct history_edit {
 	const struct change *change; /* borrowed for the call */
 };
 
+/* The change was refused, and offered as this diff: what makes the diff makes the change. */
+void history_offered(struct session *session, const struct change *change, struct span diff);
+
 /* The edit was made. */
 void history_edited(struct session *session, const struct history_edit *edit);
 

@@ -292,3 +292,17 @@ def test_what_changed_does_not_hide_that_the_edit_does_not_fit(client, folder, t
     edit["base_content_sha256"] = answer["latest_file_state"]["sha256"]
     assert client.call(tool, file_path="a.txt", **edit)["success"]
     assert (folder / "a.txt").read_text() == now.replace("line 20 (theirs)", "x (theirs)")
+
+
+def test_an_edit_that_was_made_by_its_offer_is_not_made_twice(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    (folder / "a.txt").write_text(TEXT.replace("line 20\n", "line 20 (theirs)\n"))
+    call = dict(file_path="a.txt", old_content="line 3\n", new_content="line 3\nanother line\n")
+    answer = client.call("update_file", base_content_sha256=digest(TEXT), **call)
+    state = answer["latest_file_state"]["sha256"]
+    assert client.call("safe_patch", file_path="a.txt", rebase=answer["rebased"]["id"],
+                       base_content_sha256=state)["success"]
+    made = (folder / "a.txt").read_text()
+    again = client.call("update_file", **call)
+    assert again["already_applied"] is True and (folder / "a.txt").read_text() == made
