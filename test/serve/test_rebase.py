@@ -283,7 +283,7 @@ def test_what_changed_does_not_hide_that_the_edit_does_not_fit(client, folder, t
     (folder / "a.txt").write_text(now)
     answer = client.call(tool, file_path="a.txt", base_content_sha256=digest(TEXT), **edit)
     assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
-    assert "No call of this session changed it" in answer["message"]
+    assert "of this session changed it since that state" in answer["message"]
     if words:
         assert "The edit does not fit the file as it is now either: " in answer["message"]
         assert words in answer["message"] and answer["error"]["found"] == "line 3"
