@@ -51,6 +51,9 @@ struct change {
 	const char *encoding;         /* WRITE, CREATE: of the new content, iconv's names and
 	                               * Python's; NULL: the file's own, UTF-8 for a new one */
 	const struct sha256 *expect;  /* NULL, or the hash the result must have */
+	/* NULL, or the state in which this very change, made before by the same caller, left the
+	 * file.  Without it nothing that the file could take once more counts as made already. */
+	const struct sha256 *made;
 	/* NULL, or the canonical paths that `path` and `new_path` must lead to: the files that
 	 * somebody judged, whatever a link leads to since.  STATE_MISMATCH otherwise. */
 	const char *resolved, *new_resolved;

@@ -50,7 +50,7 @@ static bool base_matches(struct edit_body *body, const struct sha256 *base)
 static bool was_made(struct edit_step *step)
 {
 	const struct change *change = step->change;
-	_cleanup_other_reading_ struct other_reading reading = { 0 };
+	_cleanup_other_reading_ struct other_reading repeated = { 0 };
 	struct patch_failure failure = { 0 };
 	struct patch_plan plan = { 0 };
 	struct err ignored = ERR_INIT;
@@ -63,8 +63,9 @@ static bool was_made(struct edit_step *step)
 	if (change->kind == CHANGE_WRITE)
 		return span_eq(step->doc.lines.text, utf8_skip_mark(change->text));
 	if (change->kind == CHANGE_UPDATE)
-		return other_reading_done(&step->doc.lines, change->old_text, change->text,
-		                          &reading);
+		return edit_update_made(step) ||
+		       (change->made && other_reading_repeated(&step->doc.lines, change->old_text,
+		                                               change->text, &repeated));
 	if (patch_make(&step->doc.lines, change->text, NULL, &plan, &failure, &ignored)) {
 		made = plan.already;
 		patch_plan_release(&plan);
@@ -319,6 +320,20 @@ static bool check_expected(struct edit_step *step, struct err *err)
 	return base_mismatch(step, "the change would not give the content that was expected", err);
 }
 
+/* A change that cannot be made, of a file that is as this very change left it: sent once more. */
+static bool plan_made(struct edit_step *step, struct err *err)
+{
+	const struct change *change = step->change;
+	const bool of_text = err->code == ERR_NO_MATCH || err->code == ERR_AMBIGUOUS_DIFF ||
+	                     err->code == ERR_WRONG_MATCH_COUNT || err->code == ERR_NO_CHANGE;
+
+	if (!of_text || !change->made || !step->has_doc ||
+	    !sha256_eq(edit_body_sha256(&step->before), change->made) || !edit_plan_nothing(step))
+		return false;
+	*err = (struct err)ERR_INIT;
+	return true;
+}
+
 bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *err)
 {
 	const struct kind_rule *rule;
@@ -339,7 +354,7 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 	if (!ok || (rule->may_create && !check_folders(call, step->file, err)))
 		return false;
 	step->before = step->file->body; /* hashed and verified by the check */
-	if (!rule->plan(call, step, err) || !check_content(step, err) ||
+	if ((!rule->plan(call, step, err) && !plan_made(step, err)) || !check_content(step, err) ||
 	    !check_expected(step, err))
 		return false;
 	if (step->target)

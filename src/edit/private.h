@@ -127,6 +127,11 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 /* Plans an UPDATE: finds the places of the old text, or of what it plainly means, and makes step's
  * body with the new text there.  WRONG_MATCH_COUNT, NO_CHANGE, FILE_EXISTS, INVALID_ARGUMENT. */
 bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err);
+/* The line (1-based) where the new text of an update stands that was made already, and whose old
+ * text is not in the file; 0: it was not.  step->doc is open. */
+size_t edit_update_made(const struct edit_step *step);
+/* Nothing is left to do: the body stays as it is, and the result says so. step->doc is open. */
+bool edit_plan_nothing(struct edit_step *step);
 
 /* body.c */
 

@@ -408,28 +408,40 @@ static void forget_plan(struct edit_step *step)
 	buf_clear(&step->text_owned);
 }
 
-/* Nothing is left to do: the new text stands at line `line`. */
-static bool plan_nothing(struct edit_step *step, const char *old_text_is, size_t line)
+bool edit_plan_nothing(struct edit_step *step)
 {
+	struct change_result *result = step->result;
 	struct err ignored = ERR_INIT;
 
 	forget_plan(step);
 	if (!edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
 		return false;
-	step->result->replaced = 0;
-	step->result->already = true;
+	result->replaced = 0;
+	memset(result->match_lines, 0, sizeof(result->match_lines));
+	patch_failure_release(&result->failure);
+	result->already = true;
+	snprintf(result->note, sizeof(result->note),
+	         "The file is as this very edit left it when it was made.");
+	return true;
+}
+
+/* Nothing is left to do: the new text stands at line `line`. */
+static bool plan_nothing(struct edit_step *step, const char *old_text_is, size_t line)
+{
+	if (!edit_plan_nothing(step))
+		return false;
 	snprintf(step->result->note, sizeof(step->result->note),
 	         "The old text is %s, and the new text already is, at line %zu.", old_text_is,
 	         line);
 	return true;
 }
 
-/* An update that would add lines that it added before has nothing left to do. */
+/* An update that would add lines that the same update added before has nothing left to do. */
 static bool plan_unless_repeated(struct edit_step *step)
 {
 	_cleanup_other_reading_ struct other_reading reading = { 0 };
 
-	return step->change->any_count || step->change->expected_count > 1 ||
+	return !step->change->made || step->change->any_count || step->change->expected_count > 1 ||
 	       !other_reading_repeated(&step->doc.lines, step->change->old_text,
 	                               step->change->text, &reading) ||
 	       plan_nothing(step, "part of the new text", reading.line);
@@ -597,8 +609,7 @@ static bool plan_shifted(struct edit_step *step, struct other_reading *reading)
 	return true;
 }
 
-/* Whether the update was made before, as it is written or in one of the other readings. */
-static bool plan_done(struct edit_step *step)
+size_t edit_update_made(const struct edit_step *step)
 {
 	_cleanup_other_reading_ struct other_reading reading = { 0 }, plain = { 0 };
 	const struct change *change = step->change;
@@ -609,7 +620,15 @@ static bool plan_done(struct edit_step *step)
 		done = patch_readings[i].read(change->old_text, change->text, &plain) &&
 		       other_reading_done(lines, buf_view(&plain.old_text),
 		                          buf_view(&plain.text), &reading);
-	return done && plan_nothing(step, "not in the file", reading.line);
+	return done ? reading.line : 0;
+}
+
+/* Whether the update was made before, as it is written or in one of the other readings. */
+static bool plan_done(struct edit_step *step)
+{
+	size_t line = edit_update_made(step);
+
+	return line && plan_nothing(step, "not in the file", line);
 }
 
 static bool explain_rival(const struct edit_step *step, const struct other_reading *reading,

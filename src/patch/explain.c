@@ -106,7 +106,7 @@ static bool say_nearest(const struct lines *base, const struct lines *wanted,
                         size_t *ret_differs)
 {
 	struct nearest near[NEAREST_NAMED];
-	size_t count = nearest_find(base, wanted, near, NEAREST_NAMED), first;
+	size_t count = nearest_guess(base, wanted, near, NEAREST_NAMED), first;
 	const char *kind;
 
 	*ret_differs = wanted->count;

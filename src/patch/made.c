@@ -430,13 +430,18 @@ void made_confirm(const struct diff_text *diff, struct candidates *hunks)
 	for (size_t h = 0; h < diff->hunk_count; h++) {
 		struct candidates *hunk = &hunks[h];
 		size_t end = hunk->made_at;
-		bool alone = hunk->kept == hunk->total;
+		bool alone = hunk->kept == hunk->total, removes = false;
 
-		for (size_t i = 0; i < hunk->count; i++)
-			end += diff->lines[diff->hunks[h].first + i].op != '-';
-		/* What puts its old lines deeper has them, in a loose reading. */
+		for (size_t i = 0; i < hunk->count; i++) {
+			char op = diff->lines[diff->hunks[h].first + i].op;
+
+			end += op != '-';
+			removes |= op == '-';
+		}
+		/* What puts its old lines deeper has them, in a loose reading.  What only adds
+		 * could be added once more. */
 		for (size_t i = 0; i < hunk->kept; i++)
-			alone &= hunk->places[i] >= hunk->made_at &&
+			alone &= removes && hunk->places[i] >= hunk->made_at &&
 			         hunk->places[i] + hunk->old_count <= end;
 		hunk->made |= hunk->made_if_alone && alone;
 	}

@@ -316,8 +316,8 @@ static size_t vote(struct search *search, bool distinctive, struct nearest place
 	return found;
 }
 
-size_t nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret,
-                    size_t max)
+static size_t nearest_places(const struct lines *base, const struct lines *wanted, bool by_words,
+                          struct nearest *ret, size_t max)
 {
 	struct search *search = search_new(base, wanted);
 	struct nearest places[TRIES_MAX];
@@ -327,10 +327,24 @@ size_t nearest_find(const struct lines *base, const struct lines *wanted, struct
 	found = vote(search, /* distinctive= */ true, places);
 	if (!found && search->best >= LIKENESS_MIN)
 		places[found++].line = search->best_line - search->model;
+	if (!found && by_words)
+		found = nearest_words_find(base, wanted, &places[0].line);
 	if (!found)
 		found = vote(search, /* distinctive= */ false, places);
 	for (size_t i = 0; i < found && i < max; i++)
 		ret[i] = compare_place(search, places[i].line, SIZE_MAX);
 	search_free(search);
 	return found < max ? found : max;
+}
+
+size_t nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret,
+                    size_t max)
+{
+	return nearest_places(base, wanted, /* by_words= */ false, ret, max);
+}
+
+size_t nearest_guess(const struct lines *base, const struct lines *wanted, struct nearest *ret,
+                     size_t max)
+{
+	return nearest_places(base, wanted, /* by_words= */ true, ret, max);
 }

@@ -346,11 +346,14 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
                         struct other_reading *ret)
 {
 	struct span indent = indent_left_out(file, text);
-	struct candidates *made = mem_alloc(1, sizeof(*made));
+	struct candidates *made;
 	struct diff_text update;
 	bool done;
 
 	other_reading_reset(ret);
+	if (memmem(file->text.data, file->text.len, old_text.data, old_text.len))
+		return false;
+	made = mem_alloc(1, sizeof(*made));
 	buf_span(&ret->old_text, indent);
 	buf_span(&ret->old_text, old_text);
 	buf_span(&ret->text, indent);

@@ -234,7 +234,7 @@ bool other_reading_unnumbered(struct span old_text, struct span text, bool space
 bool other_reading_shifted(const struct lines *file, struct span old_text, struct span text,
                            struct other_reading *ret);
 
-/* Whether the update, whose old text is not in the file, was made already: made.c has the rule. */
+/* Whether the update was made already: made.c has the rule.  False if the file has the old text. */
 bool other_reading_done(const struct lines *file, struct span old_text, struct span text,
                         struct other_reading *ret);
 

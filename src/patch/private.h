@@ -209,8 +209,8 @@ bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
 void made_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                struct candidates *hunks);
 
-/* After the looser readings: those that have no place but in the new lines were made, if they were
- * marked so. */
+/* After the looser readings: those that have no place were made, if they were marked so; and of
+ * those that remove lines the ones that have a place in the new lines only. */
 void made_confirm(const struct diff_text *diff, struct candidates *hunks);
 
 /* Whether the new lines of hunk `h`, if they are enough to be known by, stand somewhere in the
@@ -412,11 +412,20 @@ struct nearest {
  * many; 0 when nothing is near.  One pass over the base; memory is that of `wanted`. */
 size_t nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret,
                     size_t max);
+/* The same for a place that is only named: where no line that says something stands, and none is
+ * like one, also the place that shares most words, if one plainly does. */
+size_t nearest_guess(const struct lines *base, const struct lines *wanted, struct nearest *ret,
+                     size_t max);
 
 /* Where the text, in bytes, most pieces of the wanted one stand as they would if it began at *ret;
  * for a text that begins or ends within lines.  False: nothing is near.  One pass over the text,
  * and memory of a fixed size. */
 bool nearest_text_find(struct span text, struct span wanted, size_t *ret);
+
+/* Where the wanted text would begin if its words stood where the base has them, and one place is
+ * plainly the nearest by those that are not everywhere.  False: none is.  One pass over the base,
+ * and memory of a fixed size. */
+bool nearest_words_find(const struct lines *base, const struct lines *wanted, size_t *ret);
 
 /* How much lines have in common: Dice's coefficient over pairs of neighbouring bytes, from 0 to
  * 100, white space at their ends and what is beyond LIKENESS_BYTES aside.  A sketch says which

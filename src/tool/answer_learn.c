@@ -51,6 +51,8 @@ static void learn_read(struct session *session, const json_t *file)
 		rebase_keep(session, &sum, content);
 	} else if (!json_object_get(file, "cut_line") && range.first && range.last) {
 		seen_read(session, path, &sum, version, &range, content);
+	} else {
+		seen_meet(session, path, &sum); /* parts of lines */
 	}
 }
 

@@ -10,7 +10,7 @@
 #include "edit/edit.h"
 
 /* What is remembered of each, and shown of a command. */
-enum { SHOWN_MAX = 1024, EDITS_MAX = 256, COMMANDS_MAX = 64, COMMAND_SHOWN = 60 };
+enum { SHOWN_MAX = 1024, EDITS_MAX = 256, OFFERED_MAX = 32, COMMANDS_MAX = 64, COMMAND_SHOWN = 60 };
 
 struct shown_state {
 	struct sha256 sum;
@@ -26,6 +26,11 @@ struct made_edit {
 	uint64_t at; /* the moment */
 };
 
+struct offered_change {
+	struct sha256 diff, change; /* of its text; as of made_edit */
+	bool used;
+};
+
 struct ran_command {
 	char *text; /* owned; NULL: free */
 	size_t id;
@@ -37,8 +42,9 @@ struct history {
 	uint64_t now; /* moments */
 	struct shown_state shown[SHOWN_MAX]; /* rings */
 	struct made_edit edits[EDITS_MAX];
+	struct offered_change offered[OFFERED_MAX];
 	struct ran_command commands[COMMANDS_MAX];
-	size_t next_shown, next_edit, next_command;
+	size_t next_shown, next_edit, next_offered, next_command;
 	uint64_t forgot; /* the last moment of an edit or a command that is not here any more */
 };
 
@@ -123,7 +129,7 @@ bool history_has_shown(const struct session *session, const struct sha256 *sum)
 
 /* ---- edits ---- */
 
-/* Of what a change does, wherever. */
+/* Of what a change does, and by which path. */
 static struct sha256 sum_of_change(const struct change *change)
 {
 	const unsigned char kind = (unsigned char)change->kind;
@@ -131,6 +137,7 @@ static struct sha256 sum_of_change(const struct change *change)
 	struct sha256_stream stream;
 
 	sha256_init(&stream);
+	sha256_update(&stream, span_of(change->path, strlen(change->path) + 1));
 	sha256_update(&stream, span_of((const char *)&kind, sizeof(kind)));
 	sha256_update(&stream, span_of((const char *)&old_size, sizeof(old_size)));
 	sha256_update(&stream, change->old_text);
@@ -138,13 +145,35 @@ static struct sha256 sum_of_change(const struct change *change)
 	return sha256_final(&stream);
 }
 
+void history_offered(struct session *session, const struct change *change, struct span diff)
+{
+	struct history *history = session->history;
+	const struct offered_change offered = { sha256_of(diff), sum_of_change(change), true };
+
+	pthread_mutex_lock(&history->lock);
+	history->offered[history->next_offered++ % OFFERED_MAX] = offered;
+	pthread_mutex_unlock(&history->lock);
+}
+
+/* The change that a diff was offered for, or the change itself. */
+static struct sha256 sum_as_meant(struct history *history, const struct change *change)
+{
+	const struct sha256 diff = sha256_of(change->text);
+
+	for (size_t i = 0; i < OFFERED_MAX && change->kind == CHANGE_PATCH; i++)
+		if (history->offered[i].used && sha256_eq(&history->offered[i].diff, &diff))
+			return history->offered[i].change;
+	return sum_of_change(change);
+}
+
 void history_edited(struct session *session, const struct history_edit *edit)
 {
 	struct history *history = session->history;
-	struct sha256 change = sum_of_change(edit->change);
+	struct sha256 change;
 	struct made_edit *made;
 
 	pthread_mutex_lock(&history->lock);
+	change = sum_as_meant(history, edit->change);
 	made = &history->edits[history->next_edit++ % EDITS_MAX];
 	if (made->path)
 		forget_moment(history, made->at);
@@ -174,18 +203,25 @@ static const struct made_edit *edit_of_state(const struct history *history, cons
 	return NULL;
 }
 
-uint64_t history_made_before(const struct session *session, const char *path,
-                             const struct change *change)
+uint64_t history_made_before(const struct session *session, const struct change *change,
+                             struct sha256 *ret)
 {
 	struct history *history = session->history;
-	struct sha256 sum = sum_of_change(change);
 	const struct made_edit *edit;
+	struct sha256 sum;
 	uint64_t version = 0;
 
+	if (!change->path)
+		return 0;
+	sum = sum_of_change(change);
 	pthread_mutex_lock(&history->lock);
-	for (size_t i = 0; !version && (edit = edit_back(history, i)); i++)
-		if (strcmp(edit->path, path) == 0 && sha256_eq(&edit->change, &sum))
-			version = edit->version;
+	for (size_t i = 0; !version && (edit = edit_back(history, i)); i++) {
+		if (!sha256_eq(&edit->change, &sum))
+			continue;
+		version = edit->version;
+		if (ret)
+			*ret = edit->after;
+	}
 	pthread_mutex_unlock(&history->lock);
 	return version;
 }

@@ -39,13 +39,16 @@ struct history_edit {
 	const struct change *change; /* borrowed for the call */
 };
 
+/* The change was refused, and offered as this diff: what makes the diff makes the change. */
+void history_offered(struct session *session, const struct change *change, struct span diff);
+
 /* The edit was made. */
 void history_edited(struct session *session, const struct history_edit *edit);
 
-/* The version in the answer to a call that made this very change of this file before; 0: none
- * did. */
-uint64_t history_made_before(const struct session *session, const char *path,
-                             const struct change *change);
+/* The version in the answer to a call that made this very change, by the same path, before; 0:
+ * none did.  *ret (or NULL) is the state in which the last one left the file. */
+uint64_t history_made_before(const struct session *session, const struct change *change,
+                             struct sha256 *ret);
 
 /* Whether edits of this reply alone (session.reply) made the state `now` of the file of `base`. */
 bool history_is_of_reply(const struct session *session, const char *path,

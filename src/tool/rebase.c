@@ -479,6 +479,7 @@ static json_t *offer_json(struct session *session, const struct change *change,
 	json_object_set_new(object, "id", json_cstr(id));
 	json_object_set_new(object, "diff", json_text(diff));
 	add_offer(session->kept, change, state, id, json_object_get(object, "diff"));
+	history_offered(session, change, diff);
 	return object;
 }
 

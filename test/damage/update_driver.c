@@ -5,7 +5,7 @@
  *     update_driver FOLDER        an empty folder, for the file that is asked about
  *
  * Request:  u32 lengths of base, old text and new text (little-endian), then the three; without an
- *           old text the new one is a diff
+ *           old text the new one is a diff.  The caller made each before, of another state.
  * Answer:   u32 error code (0: done), u32 places replaced, u32 line of the first difference (0:
  *           none), u32 text length, u32 note length; the text that the file would have; the note
  *           or message
@@ -54,9 +54,10 @@ static void put_file(const char *folder, struct span text)
 static void answer(const struct workspace *ws, struct span base, struct span old_text,
                    struct span text)
 {
-	struct sha256 hash = sha256_of(base);
+	struct sha256 hash = sha256_of(base), other = { { 0 } };
 	struct change change = { .kind = old_text.len ? CHANGE_UPDATE : CHANGE_PATCH, .path = "f",
-	                         .base = &hash, .old_text = old_text, .text = text };
+	                         .base = &hash, .old_text = old_text, .text = text,
+	                         .made = &other };
 	struct edit_options options = { .dry_run = true, .want_content = true };
 	struct change_result result;
 	struct err err = ERR_INIT;

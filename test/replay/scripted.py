@@ -8,6 +8,7 @@
 It knows of a file what it was shown, and nothing more.  After a refusal it
 
  - takes an edit that is offered ready to be made (`rebased`),
+ - sends the edit as it was, with the new hash, if the answer says that it fits the file as it is now,
  - sends the edit again, correct, if the answer shows each line that it had wrong, or names one and says that the
    model was shown this state before; or if it had none wrong (it sent too little, or an old hash), unless the
    answer says that the file has to be read,
@@ -39,6 +40,7 @@ NO_DAMAGE = "none"  # of an edit that was sent as it should be
 REPLACERS = "update_file", "replace", "Edit"
 EXACT = "exact", "together"  # by exact replacement, an edit a call; a call a reply, or all of a file
 SHOWN_BEFORE = re.compile(r"already shown|shown (before|above|as version)", re.I)
+FITS_NOW = re.compile(r"as it is now the edit fits at line \d+")
 OTHERS = "changed elsewhere", "changed beside it"
 
 
@@ -250,6 +252,9 @@ class Model:
             yield self.say(EDIT, {"call": "safe_patch", "args": {
                 "file_path": files[0].path, "rebase": offer["id"],
                 "base_content_sha256": self.hashes[files[0].path][-1]}})
+            return
+        if len(files) == 1 and FITS_NOW.search(said(answer)):
+            yield self.say(EDIT, self.call(self.last))
             return
         known = {line for _, block in self.last for line in block.old()}
         lacking = [] if damage.kind == "not unique" else [

@@ -121,3 +121,14 @@ def test_an_answer_is_enough_if_it_shows_the_line_or_where_it_was_shown(tmp_path
     model.files[path].lines[0] += " // changed since"
     model.files[path].where.write_bytes(model.files[path].text())
     assert model.shows(answer, path, block, set(LINES) - {LINES[2]}) == (enough and LINES[2] in answer["message"])
+
+
+def test_an_edit_that_fits_what_is_there_now_is_sent_as_it_was(tmp_path):
+    model, (path, block) = model_of(tmp_path)
+    assert scripted.FITS_NOW.search("State Mismatch: ... In the file as it is now the edit fits at line 3: if that is "
+                                    "still right, send it again with the sha256 of latest_file_state.")
+    damages.damaged(block, "blanks", True)
+    model.names, model.last = {"update_file": {"file_path": {}, "old_content": {}, "new_content": {}}}, [(path, block)]
+    answer = {"success": False, "message": "In the file as it is now the edit fits at line 3: if ..."}
+    replies = list(model.recover([edit(LINES[2:3], ["\treturn;"])], answer, scripted.Damage("blanks")))
+    assert len(replies) == 1 and block.old()[0] in str(replies[0][0]["args"])

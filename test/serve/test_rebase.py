@@ -264,3 +264,66 @@ def test_who_is_asked_sees_the_diff(ws):
     (_, question), = client.asked
     assert "-line 3\n+mine\n" in question["message"]
     assert ws.read("a.txt") == changed(l3="mine", l20="theirs")
+
+
+def test_another_copy_of_a_line_is_added_and_the_same_call_again_is_not_made_twice(client, folder):
+    (folder / "a.txt").write_text("import os\nimport re\nx = 1\n")
+    call = dict(file_path="a.txt", old_content="import os\n", new_content="import os\nimport re\n")
+    answer = client.call("update_file", **call)
+    assert answer["success"] and "already_applied" not in answer
+    assert (folder / "a.txt").read_text() == "import os\nimport re\nimport re\nx = 1\n"
+    answer = client.call("update_file", **call)
+    assert answer["already_applied"] is True and "The same call made it before" in answer["message"]
+    assert (folder / "a.txt").read_text() == "import os\nimport re\nimport re\nx = 1\n"
+
+
+def test_what_a_call_made_and_cannot_be_seen_is_known_of_the_session(client, folder):
+    """The old text is nowhere, the new one everywhere: only that this very call left the file so tells."""
+    (folder / "a.txt").write_text("f {\n  a\n]\n}\n}\n")
+    call = dict(file_path="a.txt", old_content="]", new_content="}")
+    assert client.call("update_file", **call)["success"]
+    again = client.call("update_file", **call)
+    assert again["success"] and again["already_applied"] is True
+    (folder / "a.txt").write_text("f {\n  a\n}\n}\n}\nend\n")
+    late = client.call("update_file", **call)
+    assert late["success"] is False and "already_applied" not in late
+    assert "The same call was made already, with version" in late["message"]
+
+
+@pytest.mark.parametrize("tool, edit, words", [
+    ("update_file", {"old_content": "line 2\nlime 3", "new_content": "x"},
+     "First difference: line 3 of the file is `line 3`, the text has `lime 3`"),
+    ("safe_patch", {"unified_diff": "@@\n line 2\n-lime 3\n+x\n"},
+     "First difference: line 3 of the file is `line 3`, the diff has `lime 3`"),
+    ("update_file", {"old_content": "line 20", "new_content": "x"}, None),
+])
+def test_what_changed_does_not_hide_that_the_edit_does_not_fit(client, folder, tool, edit, words):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    now = TEXT.replace("line 20\n", "line 20 (theirs)\n")
+    (folder / "a.txt").write_text(now)
+    answer = client.call(tool, file_path="a.txt", base_content_sha256=digest(TEXT), **edit)
+    assert answer["error"]["code"] == "state_mismatch" and "rebased" not in answer
+    assert "of this session changed it since that state" in answer["message"]
+    if words:
+        assert "The edit does not fit the file as it is now either: " in answer["message"]
+        assert words in answer["message"] and answer["error"]["found"] == "line 3"
+        return
+    assert "In the file as it is now the edit fits at line 20: " in answer["message"]
+    edit["base_content_sha256"] = answer["latest_file_state"]["sha256"]
+    assert client.call(tool, file_path="a.txt", **edit)["success"]
+    assert (folder / "a.txt").read_text() == now.replace("line 20 (theirs)", "x (theirs)")
+
+
+def test_an_edit_that_was_made_by_its_offer_is_not_made_twice(client, folder):
+    (folder / "a.txt").write_text(TEXT)
+    client.call("read_file", file_path="a.txt")
+    (folder / "a.txt").write_text(TEXT.replace("line 20\n", "line 20 (theirs)\n"))
+    call = dict(file_path="a.txt", old_content="line 3\n", new_content="line 3\nanother line\n")
+    answer = client.call("update_file", base_content_sha256=digest(TEXT), **call)
+    state = answer["latest_file_state"]["sha256"]
+    assert client.call("safe_patch", file_path="a.txt", rebase=answer["rebased"]["id"],
+                       base_content_sha256=state)["success"]
+    made = (folder / "a.txt").read_text()
+    again = client.call("update_file", **call)
+    assert again["already_applied"] is True and (folder / "a.txt").read_text() == made

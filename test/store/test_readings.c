@@ -125,8 +125,11 @@ static const struct row rows[] = {
 	  "int three(void)", NULL, "" },
 	{ "a text that overlaps itself, and it makes no difference", "x\n}\n}\n}\ny\n", "}\n}\n",
 	  "}\n", "x\n}\n}\ny\n", "" },
-	{ "lines added after a line that has them", "import os\nimport re\nx\n", "import os\n",
-	  "import os\nimport re\n", "import os\nimport re\nx\n", "part of the new text" },
+	{ "another copy of a line", "import os\nimport re\nx\n", "import os\n",
+	  "import os\nimport re\n", "import os\nimport re\nimport re\nx\n", "" },
+	{ "another copy of a line, in the numbers of a listing", "import os\nimport re\nx\n",
+	  "1\timport os\n", "1\timport os\n2\timport re\n",
+	  "import os\nimport re\nimport re\nx\n", "line numbers" },
 	{ "lines added that another place has", "import os\nx\nimport re\n", "import os\n",
 	  "import os\nimport re\n", "import os\nimport re\nx\nimport re\n", "" },
 
@@ -141,6 +144,14 @@ static const struct row rows[] = {
 	  "int total = compute(2);\n", "x", NULL,
 	  "The nearest place is line 2, where 0 of 1 lines are the same. First difference: line 2 of "
 	  "the file is `int total = compute(1);`, the text has `int total = compute(2);`." },
+	{ "a line that is unlike, but for its words",
+	  "{\n\tx = compute_total_of_things(alpha, beta);\n}\n{\n\ty = alpha;\n}\n",
+	  "\tx = gnihtemos_esle(alpha, beta, gamma, other_words_that, make_it_unlike);", "x", NULL,
+	  "The nearest place is line 2, where 0 of 1 lines are the same." },
+	{ "words that two lines have",
+	  "{\n\tx = compute_total_of_things(alpha, beta);\n}\n{\n\ty = compute_more(alpha, beta);\n}\n",
+	  "\tx = gnihtemos_esle(alpha, beta, gamma, other_words_that, make_it_unlike);", "x", NULL,
+	  "Nothing in the file is like it." },
 	{ "nothing like it", "abc\n", "zzzzzz", "x", NULL, "Nothing in the file is like it." },
 };
 
@@ -201,10 +212,66 @@ static void test_no_write_when_done(void **state)
 	fixture_close(&f);
 }
 
+/* What the caller says of a call that it made before. */
+static const struct made_row {
+	const char *name, *before, *old_text, *text;
+	const char *left; /* the file as that call left it; NULL: the call was never made */
+	const char *base; /* the file that the call is meant for; NULL: as it is */
+	enum err_code code;
+	bool already;
+} made_rows[] = {
+	{ "lines that it added", "a()\nlogging()\nx\n", "a()\n", "a()\nlogging()\n",
+	  "a()\nlogging()\n", NULL, ERR_NONE, true },
+	{ "lines that it added, and somebody took out", "a()\nx\n", "a()\n", "a()\nlogging()\n",
+	  "a()\nlogging()\n", NULL, ERR_NONE, false },
+	{ "a word that says nothing", "b\nb\n", "a", "b", "b\nb\n", NULL, ERR_NONE, true },
+	{ "the same, of a file that was changed since", "b\nb\nc\n", "a", "b", "b\nb\n", NULL,
+	  ERR_WRONG_MATCH_COUNT, false },
+	{ "the same, which was never made", "b\nb\n", "a", "b", NULL, NULL, ERR_WRONG_MATCH_COUNT,
+	  false },
+	{ "of an old state, with the old text there", "a()\nlogging()\nx\n", "a()\n",
+	  "a()\nlogging()\n", NULL, "a()\nx\n", ERR_STATE_MISMATCH, false },
+	{ "of an old state, and it was made", "a()\nlogging()\nx\n", "a()\n", "a()\nlogging()\n",
+	  "a()\nlogging()\n", "a()\nx\n", ERR_STATE_MISMATCH, true },
+	{ "a diff whose lines are everywhere", "}\n}\n}\n", "", "@@\n-{\n+}\n", "}\n}\n}\n",
+	  "}\n}\n}\n", ERR_NONE, true },
+};
+
+static void test_made_before(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f);
+	for (size_t i = 0; i < ARRAY_LEN(made_rows); i++) {
+		const struct made_row *row = &made_rows[i];
+		const struct sha256 left = sha256_of(span_str(row->left ? row->left : ""));
+		const struct sha256 base = sha256_of(span_str(row->base ? row->base : ""));
+		struct change change = { .kind = *row->old_text ? CHANGE_UPDATE : CHANGE_PATCH,
+			                 .path = "f", .old_text = span_str(row->old_text),
+			                 .text = span_str(row->text),
+			                 .base = row->base ? &base : NULL,
+			                 .made = row->left ? &left : NULL };
+		struct change_result result = { 0 };
+		struct err err = ERR_INIT;
+
+		fixture_put(&f, "f", row->before);
+		edit_apply(f.ws, &change, 1, NULL, &result, &err);
+		if (err.code != row->code || result.already != row->already)
+			fail_msg("%s: %s: %s", row->name, result.already ? "made" : "not made",
+			         err.code ? err.message : result.note);
+		if (row->already)
+			fixture_expect(&f, "f", row->before);
+		change_result_release(&result);
+	}
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_made_before),
 		cmocka_unit_test(test_no_write_when_done),
 	};
 

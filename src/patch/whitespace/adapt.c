@@ -2,6 +2,7 @@
 /* Added lines as they were before what happened to the diff's text on its way. */
 #include "patch/whitespace/whitespace.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -182,6 +183,7 @@ enum {
 	CLASS_SPACE = 8,
 	CLASS_DOTS = 16,
 	CLASS_INVISIBLE = 32,
+	CLASS_APOSTROPHE = 64, /* a single quotation mark within a word, which is none */
 };
 
 /* Different look-alikes remembered; typographic damage uses a handful. */
@@ -202,6 +204,8 @@ struct adapter {
 	                            * of */
 	unsigned old_plain;        /* classes that old lines did not lose throughout */
 	unsigned spared;           /* classes that they did, and added lines did not */
+	bool lost_apostrophes;     /* old lines lost those within words, too */
+	bool kept_spaces;          /* see keeps_inner_space */
 	bool whole_blocks;         /* see writes_whole_blocks */
 	struct buf scratch;
 };
@@ -250,9 +254,20 @@ static bool has_seen(const struct adapter *a, uint32_t code)
 	return false;
 }
 
-/* Remembers the look-alikes of an old line that the file's line does not have. */
-static void see_line(struct adapter *a, struct span text, struct span file)
+/* Whether the character stands between two letters or digits. */
+static bool is_within_word(struct span text, struct span character)
 {
+	size_t at = (size_t)(character.data - text.data), end = at + character.len;
+
+	return at && end < text.len && isalnum((unsigned char)text.data[at - 1]) &&
+	       isalnum((unsigned char)text.data[end]);
+}
+
+/* Remembers the look-alikes of an old line that the file's line does not have. */
+static void see_line(struct adapter *a, struct span line, struct span file)
+{
+	struct span text = line;
+
 	while (text.len) {
 		const char *ascii;
 		uint32_t code;
@@ -260,6 +275,7 @@ static void see_line(struct adapter *a, struct span text, struct span file)
 
 		if (!ascii || text_contains(file, character))
 			continue;
+		a->lost_apostrophes |= *ascii == '\'' && is_within_word(line, character);
 		a->lookalikes |= class_of(ascii);
 		if (!has_seen(a, code) && a->seen_count < SEEN_MAX)
 			a->seen[a->seen_count++] = code;
@@ -277,7 +293,8 @@ static unsigned plain_classes(struct span text)
 			classes |= CLASS_DOUBLE;
 			break;
 		case '\'':
-			classes |= CLASS_SINGLE;
+			classes |= is_within_word(text, span_of(text.data + i, 1)) ?
+			                   CLASS_APOSTROPHE : CLASS_SINGLE;
 			break;
 		case '-':
 			classes |= CLASS_DASH;
@@ -295,6 +312,28 @@ static unsigned plain_classes(struct span text)
 static unsigned whole_quotes(unsigned classes)
 {
 	return classes & CLASS_QUOTE ? classes | CLASS_QUOTE : classes;
+}
+
+/* The same, where plain apostrophes say something of quotation marks: what changes these may leave
+ * those within words. */
+static unsigned with_apostrophes(const struct adapter *a, unsigned classes)
+{
+	return a->lost_apostrophes && classes & CLASS_APOSTROPHE ? classes | CLASS_SINGLE :
+	                                                           classes;
+}
+
+/* Whether some hunk has the quotation marks of the file in its old lines: then hunks that do not
+ * lack them say nothing of those that do. */
+static bool some_keep_quotes(const struct adapter *a)
+{
+	for (size_t h = 0; h < a->diff->hunk_count; h++) {
+		struct evidence_walk walk = evidence_walk_begin(a->diff, a->places, h);
+
+		while (a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE && evidence_walk_next(&walk))
+			if (plain_classes(walk.line->text) & CLASS_QUOTE)
+				return true;
+	}
+	return false;
 }
 
 /* The classes of look-alikes that an added line has from the removed line that it replaces. */
@@ -318,17 +357,20 @@ static unsigned carried_classes(const struct adapter *a, struct span removed, st
  * like; and plain characters that it has. */
 static void ask_added_lines(struct adapter *a)
 {
+	const bool apart = some_keep_quotes(a);
 	unsigned added_plain = 0;
 
 	for (size_t h = 0; h < a->diff->hunk_count; h++) {
 		const struct hunk_line *lines = &a->diff->lines[a->diff->hunks[h].first];
 		const struct line_pair *pairs = &a->pairing->of[a->diff->hunks[h].first];
 		const struct hunk_line *removed = NULL; /* the next to be replaced */
+		const bool whole = a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE;
+		const unsigned said = apart && whole ? ~(unsigned)CLASS_QUOTE : ~0u;
 		size_t replaceable = 0;
 
 		for (size_t i = 0; i < a->places[h].count; i++) {
 			if (lines[i].op == '+') {
-				added_plain |= plain_classes(lines[i].text);
+				added_plain |= plain_classes(lines[i].text) & said;
 				if (pairs[i].likest)
 					a->carried |= carried_classes(a, pairs[i].likest->text,
 					                              lines[i].text);
@@ -339,7 +381,7 @@ static void ask_added_lines(struct adapter *a)
 				}
 				continue;
 			}
-			a->old_plain |= plain_classes(lines[i].text);
+			a->old_plain |= plain_classes(lines[i].text) & said;
 			if (lines[i].op == ' ') {
 				replaceable = 0;
 			} else if (!replaceable || lines[i - 1].op != '-') {
@@ -350,8 +392,10 @@ static void ask_added_lines(struct adapter *a)
 			}
 		}
 	}
+	a->old_plain = with_apostrophes(a, a->old_plain);
 	/* Only some hyphens become dashes. */
-	a->spared = whole_quotes(added_plain & ~a->old_plain & ~(unsigned)CLASS_DASH);
+	a->spared = whole_quotes(with_apostrophes(a, added_plain) & ~a->old_plain &
+	                         ~(unsigned)CLASS_DASH);
 }
 
 static void find_lookalikes(struct adapter *a)
@@ -405,7 +449,7 @@ static void put_plainly(const struct adapter *a, struct span text, unsigned kept
  * did not touch a line that has a plain one. */
 static void adapter_put_text(const struct adapter *a, struct span text, struct buf *out)
 {
-	unsigned plain = plain_classes(text);
+	unsigned plain = with_apostrophes(a, plain_classes(text));
 
 	put_plainly(a, text, whole_quotes(plain & ~(a->old_plain & CLASS_QUOTE)), out);
 }
@@ -463,6 +507,12 @@ static bool would_mix_quotes(struct span old, struct span file, struct span rest
 
 /* ---- lines spelled as the removed ones that they stand for ---- */
 
+/* What the file has for an old line of the diff. */
+static struct span base_line_body(const struct adapter *a, const struct hunk_line *old)
+{
+	return line_body(lines_at(a->base, a->pairing->of[old - a->diff->lines].base_line));
+}
+
 /* Whether an added line is spelled as the removed one that it stands for. */
 static bool line_repeats(const struct adapter *a, size_t index)
 {
@@ -490,6 +540,30 @@ static bool writes_whole_blocks(const struct adapter *a)
 	return false;
 }
 
+/* Whether the hunk differs from the file in white space alone. */
+static bool is_respaced(const struct adapter *a, size_t h)
+{
+	return a->places[h].fold > FOLD_TRAILING && a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE;
+}
+
+/* Whether an added line has the file's white space between its words where the removed one that it
+ * stands for has other: then added lines were spared what happened to old ones. */
+static bool keeps_inner_space(const struct adapter *a)
+{
+	for (size_t h = 0; h < a->diff->hunk_count; h++)
+		for (size_t i = 0; i < a->places[h].count && is_respaced(a, h); i++) {
+			const struct hunk_line *line = &a->diff->lines[a->diff->hunks[h].first + i];
+			const struct hunk_line *old =
+				a->pairing->of[line - a->diff->lines].likest;
+			struct span text = span_trim(line->text);
+
+			if (line->op == '+' && old && !span_eq(text, span_trim(old->text)) &&
+			    span_eq(text, span_trim(base_line_body(a, old))))
+				return true;
+		}
+	return false;
+}
+
 /* ---- the adapter ---- */
 
 struct adapter *adapt_make(const struct lines *base, const struct diff_text *diff,
@@ -504,6 +578,7 @@ struct adapter *adapt_make(const struct lines *base, const struct diff_text *dif
 	                 a->lookalikes & CLASS_SPACE);
 	a->uniform = uniform_make(base, diff, places);
 	a->whole_blocks = a->evidence.any_folded && writes_whole_blocks(a);
+	a->kept_spaces = a->evidence.any_folded && keeps_inner_space(a);
 	return a;
 }
 
@@ -657,7 +732,8 @@ static bool keep_line(struct adapter *a, size_t h, size_t index, struct span bod
 		return buf_span(out, body);
 	about_space = a->pairing->of[index].change == BLOCK_RESPACES ||
 	              (span_starts(body, text) && span_is_blank(span_skip(body, text.len)));
-	if (about_space && !a->whole_blocks)
+	if ((about_space && !a->whole_blocks) ||
+	    (a->kept_spaces && is_respaced(a, h) && !span_eq(span_trim(text), span_trim(body))))
 		return false;
 	if (!span_eq(indent, indent_of_line(body)) &&
 	    !(put_indent(a, h, index, indent, a->pairing->of[index].removed, &body, out) &&

@@ -142,6 +142,7 @@ static void infer_own_rules(struct evidence_scan *hr)
 	collect_pairs(hr, 0);
 	w->own_pairs = mem_steal(&w->pairs);
 	w->own = mem_alloc(hr->diff->hunk_count, sizeof(*w->own));
+	w->own_same = mem_alloc(hr->diff->hunk_count, sizeof(*w->own_same));
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
 		size_t first = at;
@@ -149,6 +150,8 @@ static void infer_own_rules(struct evidence_scan *hr)
 		while (is_folded(hr, h) && evidence_walk_next(&walk))
 			at += !span_is_blank(walk.line->text);
 		w->own[h] = indent_infer(at > first ? &w->own_pairs[first] : NULL, at - first);
+		for (size_t i = first; i < at && w->own[h].kind == INDENT_SAME; i++)
+			w->own_same[h] |= w->own_pairs[i].file.len > 0;
 	}
 }
 
@@ -725,6 +728,7 @@ void evidence_release(struct evidence *w)
 	free(w->pairs);
 	free(w->own_pairs);
 	free(w->own);
+	free(w->own_same);
 	buf_release(&w->indents);
 }
 
@@ -744,8 +748,10 @@ bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span
 
 	if (w->verdict == VERDICT_SPARED || !w->any_folded)
 		return buf_span(out, indent);
-	/* A hunk that fits as it is says that shifts do not concern it; tabs may. */
-	if (exact && w->rule.kind != INDENT_TABS && w->rule.kind != INDENT_SPACES)
+	/* A hunk that fits as it is, its indentation at least, says that shifts do not concern it;
+	 * tabs may. */
+	if ((exact || w->own_same[h]) && w->rule.kind != INDENT_TABS &&
+	    w->rule.kind != INDENT_SPACES)
 		return buf_span(out, indent);
 	if (w->verdict == VERDICT_DAMAGED) {
 		if (removed && !exact && !span_is_blank(removed->text) &&

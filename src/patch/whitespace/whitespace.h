@@ -88,6 +88,7 @@ struct evidence {
 	bool in_part;             /* it holds for removed lines alone, and not for context */
 	struct indent_pair *own_pairs; /* owned */
 	struct indent_rule *own;  /* owned; one per hunk, from its own lines */
+	bool *own_same;           /* owned; its old lines are indented, as they are in the file */
 	enum verdict verdict;
 	bool keeps_tabs;          /* old lines lost all their tabs, added ones did not */
 	bool inner_tabs;          /* tabs inside lines became spaces, maybe in added lines, too */

@@ -432,7 +432,7 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 	const json_t *items = json_object_get(arguments, "changes");
 	size_t count = json_array_size(items);
 	_cleanup_free_ struct change *changes = mem_alloc(count, sizeof(*changes));
-	_cleanup_free_ struct sha256 *hashes = mem_alloc(count, sizeof(*hashes));
+	_cleanup_free_ struct change_hashes *hashes = mem_alloc(count, sizeof(*hashes));
 	_cleanup_free_ struct change_result *results = mem_alloc(count, sizeof(*results));
 	struct editor editor;
 	struct err err = ERR_INIT;
@@ -440,15 +440,15 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 
 	editor_init(&editor, session, arguments);
 	for (size_t i = 0; i < count; i++)
-		changes[i] = editor_change(json_array_get(items, i),
+		changes[i] = editor_change(session, json_array_get(items, i),
 		                           editor_kind(json_array_get(items, i)), &hashes[i]);
 	if (editor_apply(&editor, changes, hashes, count, results, &err))
 		object = changes_succeeded(&editor, results, count);
 	else
 		object = changes_failed(&err, results, count);
 	for (size_t i = 0; i < count; i++) {
-		editor.alone = is_only_change_of_file(results, count, i) &&
-		               !names_seen_base(items, i);
+		editor.alone = is_only_change_of_file(results, count, i);
+		editor.offers = !names_seen_base(items, i);
 		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
 		                                        &changes[i], &results[i]));
 	}

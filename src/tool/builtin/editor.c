@@ -456,16 +456,21 @@ static void remember_edit(const struct editor *editor, const struct change *chan
 		});
 }
 
-/* The file has the edit already: which answer of this session says so. */
+/* What the session's own answers say of an edit that the file has already (`made`), or that was
+ * refused. */
 static void say_made_before(const struct editor *editor, const struct change *change,
-                            const struct change_result *result, struct buf *message)
+                            const struct change_result *result, bool made, struct buf *message)
 {
-	uint64_t version = result->state.path ? history_made_before(editor->session,
-	                                                            result->state.path, change) : 0;
+	uint64_t version = !made && (result->done || !change->made) ? 0 :
+	                   history_made_before(editor->session, change, NULL);
 
-	if (version)
+	if (version && made)
 		buf_printf(message, " The same call made it before, with version %llu of the file "
 		                    "as its answer.", (unsigned long long)version);
+	else if (version)
+		buf_printf(message, " The same call was made already, with version %llu of the "
+		                    "file as its answer; the file has changed since.",
+		           (unsigned long long)version);
 }
 
 /* What the file has nothing like may be another file's text. */
@@ -486,6 +491,39 @@ static void say_elsewhere(const struct editor *editor, const struct change *chan
 		                     span_str(failure->expected), message);
 }
 
+/* Where an edit of another state fits the file as it is now, or why it does not: what changed must
+ * not hide it.  True: *ret, which the caller releases, has the failure. */
+static bool try_now(const struct editor *editor, const struct change *change,
+                    const struct change_result *result, struct buf *message,
+                    struct change_result *ret)
+{
+	const struct edit_options options = { .dry_run = true };
+	struct provider *provider = editor->session->provider;
+	struct change now = *change;
+	struct err err = ERR_INIT;
+	size_t line;
+
+	if (result->done || result->err.code != ERR_STATE_MISMATCH || !change->base ||
+	    !result->state_known || !result->state.exists ||
+	    (change->kind != CHANGE_PATCH && change->kind != CHANGE_UPDATE))
+		return false;
+	now.base = &result->state.sha256;
+	now.expect = NULL;
+	if (provider->ops->edit(provider, &now, 1, &options, ret, &err)) {
+		line = ret->hunk_count ? ret->hunks[0].line : ret->match_lines[0];
+		if (!ret->already && line)
+			buf_printf(message, " In the file as it is now the edit fits at line %zu: "
+			                    "if that is still right, send it again%s.", line,
+			           editor->offers ? " with the sha256 of latest_file_state" : "");
+		return false;
+	}
+	if (err.code != ERR_NO_MATCH && err.code != ERR_AMBIGUOUS_DIFF &&
+	    err.code != ERR_WRONG_MATCH_COUNT && err.code != ERR_INVALID_DIFF)
+		return false;
+	buf_printf(message, " The edit does not fit the file as it is now either: %s", err.message);
+	return true;
+}
+
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
@@ -493,21 +531,23 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	const bool brief = (result->done ? editor->content : editor->refused_content) == RETURN_NEW;
 	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run, brief);
 	_cleanup_buf_ struct buf message = BUF_INIT(16384);
+	struct change_result now = { 0 }, shown = *result; /* with the failure of `now` */
 	bool made = result->already;
 	json_t *state;
 
 	buf_str(&message, said);
-	if (editor->alone)
+	if (editor->alone && editor->offers)
 		rebased = rebase_offer(editor->session, change, result, &message, &made);
-	if (made)
-		say_made_before(editor, change, result, &message);
+	if (editor->alone && !rebased && !made && try_now(editor, change, result, &message, &now))
+		shown.failure = now.failure;
+	say_made_before(editor, change, result, made, &message);
 	say_elsewhere(editor, change, result, &message);
 	if (!result->done && result->state_known && !result->state.exists &&
 	    (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_FILE_NOT_FOUND))
 		filter_suggest_file(editor->session, change->path, &message);
 	json_object_set_new(object, "success", json_boolean(result->done));
 	json_object_set_new(object, "message", json_text(buf_view(&message)));
-	state = latest_state(editor, change, result);
+	state = latest_state(editor, change, &shown);
 	json_object_set_new(object, "latest_file_state", state);
 	remember_edit(editor, change, result, state);
 	if (made)
@@ -516,7 +556,7 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 		put_success(object, editor, result);
 	else
 		json_object_set_new(object, "error",
-		                    error_json(editor, change, result, brief));
+		                    error_json(editor, change, &shown, brief));
 	if (!result->done && (rebased || made))
 		json_object_set_new(json_object_get(object, "error"), "advice",
 		                    json_cstr(rebased ? REBASE_ADVICE : MADE_ADVICE));
@@ -524,6 +564,7 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 		json_object_set_new(object, "rebased", rebased);
 	if (result->note[0])
 		json_object_set_new(object, "note", json_cstr(result->note));
+	change_result_release(&now);
 	return object;
 }
 
@@ -585,6 +626,7 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 		.content = asked_return_content(session, arguments),
 		.refused_content = refused_content(session, arguments),
 		.alone = true,
+		.offers = true,
 	};
 	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
 	editor->options.want_content = editor->content != RETURN_NONE;
@@ -632,13 +674,14 @@ enum change_kind editor_kind(const json_t *arguments)
 	return CHANGE_PATCH;
 }
 
-struct change editor_change(const json_t *arguments, enum change_kind kind, struct sha256 *hash)
+struct change editor_change(const struct session *session, const json_t *arguments,
+                            enum change_kind kind, struct change_hashes *hashes)
 {
-	return (struct change){
+	struct change change = {
 		.kind = kind,
 		.path = argument_str(arguments, "file_path"),
 		.new_path = argument_str(arguments, "new_path"),
-		.base = editor_base(arguments, hash),
+		.base = editor_base(arguments, &hashes->base),
 		.old_text = argument_span(arguments, "old_content"),
 		.text = argument_span(arguments, change_kinds[kind].text),
 		.expected_count = argument_size(arguments, "expected_matches", 1),
@@ -647,6 +690,10 @@ struct change editor_change(const json_t *arguments, enum change_kind kind, stru
 		.literal = argument_bool(arguments, "literal", false),
 		.encoding = argument_str(arguments, "encoding"),
 	};
+
+	if (history_made_before(session, &change, &hashes->made))
+		change.made = &hashes->made;
+	return change;
 }
 
 /* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage, if
@@ -748,7 +795,7 @@ static void forget_results(struct change_result *results, size_t count)
 	}
 }
 
-bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *hashes,
+bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err)
 {
 	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
@@ -757,12 +804,12 @@ bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *
 
 	for (size_t i = 0; i < count; i++) {
 		kept[i] = changes[i].base == &seen_base;
-		guess_base(editor, &changes[i], &hashes[i]);
+		guess_base(editor, &changes[i], &hashes[i].base);
 	}
 	ok = edit_once(editor, changes, count, results, err);
 	for (size_t i = 0; i < count && !ok; i++) {
-		taken[i] = take_seen_base(editor, &changes[i], &results[i], &hashes[i]);
-		again = find_base(editor, &changes[i], &results[i], &hashes[i]) || taken[i] ||
+		taken[i] = take_seen_base(editor, &changes[i], &results[i], &hashes[i].base);
+		again = find_base(editor, &changes[i], &results[i], &hashes[i].base) || taken[i] ||
 		        again;
 	}
 	if (again) {
@@ -774,21 +821,22 @@ bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *
 		if (taken[i] && again)
 			note_seen(&results[i]);
 		else if (!ok && kept[i])
-			find_base(editor, &changes[i], &results[i], &hashes[i]);
+			find_base(editor, &changes[i], &results[i], &hashes[i].base);
 		if (kept[i])
 			meet_refused(editor, &results[i]);
-		editor->alone = editor->alone && !kept[i];
+		editor->offers = editor->offers && !kept[i];
 	}
 	return ok;
 }
 
-static json_t *run_change(struct editor *editor, struct change *change, struct sha256 *hash)
+static json_t *run_change(struct editor *editor, struct change *change,
+                          struct change_hashes *hashes)
 {
 	struct change_result result = { 0 };
 	struct err err = ERR_INIT;
 	json_t *json;
 
-	if (!editor_apply(editor, change, hash, 1, &result, &err) && result.err.code == ERR_NONE)
+	if (!editor_apply(editor, change, hashes, 1, &result, &err) && result.err.code == ERR_NONE)
 		result.err = err;
 	json = editor_result(editor, change, &result);
 	change_result_release(&result);
@@ -798,11 +846,11 @@ static json_t *run_change(struct editor *editor, struct change *change, struct s
 json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind)
 {
 	struct editor editor;
-	struct sha256 hash;
-	struct change change = editor_change(arguments, kind, &hash);
+	struct change_hashes hashes;
+	struct change change = editor_change(session, arguments, kind, &hashes);
 
 	editor_init(&editor, session, arguments);
-	return run_change(&editor, &change, &hash);
+	return run_change(&editor, &change, &hashes);
 }
 
 /* ---- lines put in by number ------------------------------------------------- */
@@ -899,7 +947,7 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 struct editor_begun {
 	struct editor editor;
 	struct change change;
-	struct sha256 hash;
+	struct change_hashes hashes;
 	struct change_result result;
 	struct edit_begun *edit; /* the provider's */
 };
@@ -912,7 +960,7 @@ void *editor_begin(struct session *session, const json_t *arguments, enum change
 	if (!ops->edit_begin)
 		return NULL;
 	begun = mem_alloc(1, sizeof(*begun));
-	begun->change = editor_change(arguments, kind, &begun->hash);
+	begun->change = editor_change(session, arguments, kind, &begun->hashes);
 	editor_init(&begun->editor, session, arguments);
 	if (begun->change.base != &seen_base &&
 	    ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
@@ -934,7 +982,7 @@ json_t *editor_end(struct session *session, const json_t *arguments, void *data)
 	begun->editor.session = session;
 	if (!provider->ops->edit_end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
 		result->err = err;
-	if (!take_seen_base(&begun->editor, &begun->change, result, &begun->hash)) {
+	if (!take_seen_base(&begun->editor, &begun->change, result, &begun->hashes.base)) {
 		json = editor_result(&begun->editor, &begun->change, result);
 	} else if (session->hooks.not_at_once) {
 		*session->hooks.not_at_once = true;

@@ -24,16 +24,23 @@ struct editor {
 	enum return_content refused_content; /* of a refusal */
 	bool shows_diff;                     /* the result has the diff as a member */
 	struct edit_options options;
-	bool alone; /* the call has one change of this file: it may be offered anew
-	             * (tool/rebase.h) */
+	bool alone;  /* the call has one change of this file: whether it fits another state can be
+	              * said */
+	bool offers; /* and it may be offered anew (tool/rebase.h) */
 };
 
 /* From the common arguments (return_content, dry_run, ...), which it borrows. */
 void editor_init(struct editor *editor, struct session *session, const json_t *arguments);
 
+/* The states that a change names. */
+struct change_hashes {
+	struct sha256 base, made;
+};
+
 /* A change, as the arguments of a tool or one of apply_changes' changes have it; what it is made of
- * is borrowed from them, the base is in *hash. */
-struct change editor_change(const json_t *arguments, enum change_kind kind, struct sha256 *hash);
+ * is borrowed from them, its states are in *hashes. */
+struct change editor_change(const struct session *session, const json_t *arguments,
+                            enum change_kind kind, struct change_hashes *hashes);
 /* The kind that one of apply_changes' changes names. */
 enum change_kind editor_kind(const json_t *arguments);
 
@@ -46,9 +53,9 @@ json_t *editor_end(struct session *session, const json_t *arguments, void *begun
 
 /* Makes the changes, as provider->ops->edit does, and again where a base is the session's: that
  * of a write that names none (seen_may_write), and BASE_SEEN (seen_met; of a write, a state seen
- * whole); hashes[i] is for the base of change `i`.  What was refused on a base that the session
+ * whole); hashes[i].base is for that of change `i`.  What was refused on a base that the session
  * keeps counts as met, since the result shows it. */
-bool editor_apply(struct editor *editor, struct change *changes, struct sha256 *hashes,
+bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err);
 
 /* The result of one change of a call: success, message, latest_file_state and the rest. */

@@ -212,6 +212,7 @@ static const struct wire_field change_fields[] = {
 	WIRE_FIELD(BOOL, struct change, bytes, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct change, encoding, LIMIT_WIRE_WORD),
 	WIRE_FIELD(HASH_OR_NULL, struct change, expect, 0),
+	WIRE_FIELD(HASH_OR_NULL, struct change, made, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct change, resolved, LIMIT_WIRE_PATH),
 	WIRE_FIELD(TEXT_OR_NULL, struct change, new_resolved, LIMIT_WIRE_PATH),
 };
