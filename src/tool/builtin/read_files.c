@@ -103,8 +103,6 @@ static void take_for_seen(struct session *session, const struct read_request *re
 			rebase_keep(session, &read->state.sha256, content);
 	} else if (!read->cut_lines && request->start_column <= 1 && range.first) {
 		seen_read(session, read->state.path, &read->state.sha256, version, &range, content);
-	} else {
-		seen_meet(session, read->state.path, &read->state.sha256); /* parts of lines */
 	}
 }
 
