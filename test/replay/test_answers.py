@@ -33,7 +33,7 @@ def most(row, cell):
     """Bytes of all answers to one edit: each has one hash, one version, the place and what is new; the refusal of a
     list says which of its changes failed."""
     refused = cell["calls"] - 1
-    return bench_answers.TARGET * cell["calls"] + (100 if row["editor"] == "apply_changes" else 0) * refused
+    return bench_answers.TARGET * cell["calls"] + (150 if row["editor"] == "apply_changes" else 0) * refused
 
 
 def test_no_answer_of_hasp_costs_more_than_it_may(found):
