@@ -48,7 +48,6 @@ HARMLESS = {
     "no upstream": ('	remote = origin\n	merge = refs/heads/main\n[branch "odd"]', '[branch "odd"]'),
     "a branch renamed": ('[branch "main"]', '[branch "moved"]'),
     "a branch removed, with all it had": ('[branch "odd"]\n	remote = origin\n	mergeoptions = --no-ff\n', ""),
-    "a submodule removed": ('[submodule "sub"]\n	active = true\n	url = ../sub\n', ""),
 }
 NONE = {
     "a comment": "# comment\n", "an empty section": '[branch "empty"]\n',
@@ -138,7 +137,7 @@ def test_no_dangerous_key_in_any_spelling(tmp_path, assignment):
             kind, keys = judge(tmp_path, BEFORE, after)
             assert kind == "refused" and key.lower() in keys.lower(), (kind, keys, after)
         assert judge(tmp_path, after, after + OTHER + "remote = origin\n") == ["harmless", ""], "what was there stays"
-        assert judge(tmp_path, after, BEFORE)[0] == ("harmless" if key.startswith(("branch.new.", "submodule.new.")) else
+        assert judge(tmp_path, after, BEFORE)[0] == ("harmless" if key.startswith("branch.new.") else
                                                      "refused"), "it may not be removed either"
 
 
@@ -162,8 +161,24 @@ def test_the_order_counts(tmp_path):
     assert judge(tmp_path, BEFORE, NEW + "remote = origin\n" + BEFORE) == ["harmless", ""]
 
 
-def test_a_submodule_goes_as_a_whole(tmp_path):
-    assert judge(tmp_path, BEFORE, BEFORE.replace("\turl = ../sub\n", "")) == ["refused", "submodule.sub.url"]
+def test_comments_stay(tmp_path):
+    before, added = "# mine\n" + BEFORE + "; too\n", NEW + "remote = origin\n"
+    assert judge(tmp_path, before, before + added) == ["harmless", ""]
+    assert judge(tmp_path, BEFORE, before + added) == ["harmless", ""]
+    assert judge(tmp_path, before, BEFORE + added) == ["refused", "its comments"]
+    assert judge(tmp_path, before, "; too\n" + BEFORE + "# mine\n" + added) == ["refused", "its comments"]
+
+
+def test_a_branch_goes_as_a_whole(tmp_path):
+    """As "git branch -d" has it; "git remote remove" begins with one key, and could not end."""
+    after = BEFORE.replace("\tremote = origin\n\tmerge = ", "\tmerge = ")
+    assert after != BEFORE and judge(tmp_path, BEFORE, after) == ["refused", "branch.main.remote"]
+
+
+def test_a_submodule_stays(tmp_path):
+    """What deinit leaves, as it cannot remove a protected .git, is brought back with them."""
+    after = BEFORE.replace('[submodule "sub"]\n\tactive = true\n\turl = ../sub\n', "")
+    assert after != BEFORE and judge(tmp_path, BEFORE, after) == ["refused", "submodule.sub.active, submodule.sub.url"]
 
 
 def test_a_change_names_its_keys_up_to_a_length(tmp_path):

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/git_config.h"
 
 /* ---- settings ---- */
@@ -191,14 +192,12 @@ static bool may_be_set(const struct setting *setting, const struct settings *bef
 	return false;
 }
 
-/* A key that went away: with its whole section, or one that could have been set. */
-static bool may_be_removed(const struct setting *setting, const struct settings *before,
-                           const struct settings *after)
+/* A key that went away: with its whole section.  One alone is what "git remote remove" begins with,
+ * which could not end. */
+static bool may_be_removed(const struct setting *setting, const struct settings *after)
 {
-	if (!is_of(setting, "branch") && !is_of(setting, "submodule"))
-		return false;
-	return !has_setting(after, setting->section, setting->subsection, NULL) ||
-	       may_be_set(setting, before);
+	return is_of(setting, "branch") &&
+	       !has_setting(after, setting->section, setting->subsection, NULL);
 }
 
 /* ---- the comparison ---- */
@@ -229,11 +228,9 @@ static bool same_order(const struct settings *before, const struct settings *aft
 	size_t i = 0, k = 0;
 
 	for (;; i++, k++) {
-		while (i < before->count && (is_of(&before->list[i], "branch") ||
-		                             is_of(&before->list[i], "submodule")))
+		while (i < before->count && is_of(&before->list[i], "branch"))
 			i++;
-		while (k < after->count && (is_of(&after->list[k], "branch") ||
-		                            is_of(&after->list[k], "submodule")))
+		while (k < after->count && is_of(&after->list[k], "branch"))
 			k++;
 		if (i == before->count || k == after->count)
 			return i == before->count && k == after->count;
@@ -241,6 +238,23 @@ static bool same_order(const struct settings *before, const struct settings *aft
 		    !same_setting(&before->list[i], &after->list[k]))
 			return false;
 	}
+}
+
+/* Lines of comments are the user's: each stays, in its order. */
+static bool keeps_comments(struct span before, struct span after)
+{
+	struct span line, other;
+
+	while (line_next(&before, &line)) {
+		line = span_trim(line);
+		if (!line.len || (line.data[0] != '#' && line.data[0] != ';'))
+			continue;
+		do
+			if (!line_next(&after, &other))
+				return false;
+		while (!span_eq(span_trim(other), line));
+	}
+	return true;
 }
 
 /* The values of one key: `n` from `old` on, `m` from `new` on; either may be none. */
@@ -256,7 +270,7 @@ static enum git_change_kind judge_setting(const struct settings *before, size_t 
 	for (size_t i = 0; harmless && i < m; i++)
 		harmless = may_be_set(&after->list[new + i], before);
 	if (!m)
-		harmless = may_be_removed(&before->list[old], before, after);
+		harmless = may_be_removed(&before->list[old], after);
 	return harmless ? GIT_CHANGE_HARMLESS : GIT_CHANGE_REFUSED;
 }
 
@@ -298,10 +312,13 @@ enum git_change_kind git_change_judge(struct span before, struct span after,
 	sort_settings(&old);
 	sort_settings(&new);
 	kind = judge_all(&old, &new, keys);
-	if (ordered || kind == GIT_CHANGE_REFUSED)
+	if (kind == GIT_CHANGE_REFUSED)
 		return kind;
-	snprintf(keys, GIT_CHANGE_KEYS, "the order of its settings");
-	return GIT_CHANGE_REFUSED;
+	if (!ordered)
+		snprintf(keys, GIT_CHANGE_KEYS, "the order of its settings");
+	else if (kind == GIT_CHANGE_HARMLESS && !keeps_comments(before, after))
+		snprintf(keys, GIT_CHANGE_KEYS, "its comments");
+	return keys[0] ? GIT_CHANGE_REFUSED : kind;
 }
 
 bool git_change_may_move(struct span text, struct span branch, bool written)

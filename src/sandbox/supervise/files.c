@@ -375,10 +375,13 @@ static bool settle_config(const struct call *call, const struct named *from,
 	if (n == m && memcmp(old, new, (size_t)n) == 0)
 		return unlinkat(from->folder, from->name, 0) == 0;
 	kind = git_change_judge(span_of(old, (size_t)n), span_of(new, (size_t)m), keys);
-	if (kind == GIT_CHANGE_HARMLESS &&
-	    (!events->config || !events->config(events->data, to->path)))
+	if (kind == GIT_CHANGE_NONE)
+		return unlinkat(from->folder, from->name, 0) == 0;
+	if (kind == GIT_CHANGE_REFUSED || !events->config ||
+	    !events->config(events->data, to->path))
 		return false;
-	return kind != GIT_CHANGE_REFUSED && unlinkat(from->folder, from->name, 0) == 0;
+	unlinkat(from->folder, from->name, 0); /* or another process has */
+	return true;
 }
 
 /* "git branch -m" moves the branch's log aside, renames the branch, and then its section of the

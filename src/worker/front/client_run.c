@@ -99,7 +99,7 @@ static bool deliver_secret(struct client_run *run, const void *object)
 	return true;
 }
 
-/* A worker elsewhere has a front of its own there. */
+/* A worker elsewhere has a front of its own there, which has the plan. */
 static bool deliver_config(struct client_run *run, const void *object)
 {
 	const struct wire_run_config *body = object;
@@ -107,10 +107,7 @@ static bool deliver_config(struct client_run *run, const void *object)
 
 	if (run->ended)
 		return false;
-	if (run->options.plan)
-		done.done = front_write_config(run->options.plan, body->path);
-	else if (run->events.config)
-		done.done = run->events.config(run->data, body->path);
+	done.done = run->options.plan && front_write_config(run->options.plan, body->path);
 	client_notify(run->client, WIRE_MESSAGE_RUN_CONFIG_DONE, run->id, &done);
 	return true;
 }
