@@ -368,6 +368,9 @@ static const struct spelling spellings[] = {
 	{ "Task", "subagent_type=agent_name !description !model", NULL },
 	{ "task", "subagent_type=agent_name !description", NULL },
 	{ "Agent", "subagent_type=agent_name !description !model", NULL },
+	/* Gemini CLI's own, whose parameter is no snake_case. */
+	{ "list_mcp_resources", "server_name=serverName", NULL },
+	{ "ListMcpResourcesTool", "server=serverName server_name=serverName", NULL },
 };
 
 /* The words of spelling.renames. */
