@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/answer.h"
@@ -101,12 +102,21 @@ static bool is_rolled_back(const json_t *change)
 	return span_eq(json_span(json_object_get(error, "code")), SPAN("rolled_back"));
 }
 
+/* What stands in `whole` behind `said`. */
+static void put_added(struct buf *out, struct span whole, struct span said)
+{
+	const char *at = said.len ? memmem(whole.data, whole.len, said.data, said.len) : NULL;
+
+	if (at)
+		buf_span(out, span_skip(whole, (size_t)(at - whole.data) + said.len));
+}
+
 /* A refused list: what failed, and why, is said by the change. */
 static void brief_refusal(json_t *answer, const json_t *changes)
 {
 	const json_t *error = json_object_get(answer, "error"), *fault, *change;
 	const json_int_t at = json_integer_value(json_object_get(error, "change"));
-	_cleanup_buf_ struct buf message = BUF_INIT(200);
+	_cleanup_buf_ struct buf message = BUF_INIT(LIMIT_RESULT_BYTES);
 	bool offers = false;
 	size_t others = 0, i;
 
@@ -120,6 +130,8 @@ static void brief_refusal(json_t *answer, const json_t *changes)
 	}
 	buf_printf(&message, "Nothing was changed. Change %zu of %zu failed.", (size_t)at,
 	           json_array_size(changes));
+	put_added(&message, json_span(json_object_get(answer, "message")),
+	          json_span(json_object_get(fault, "message")));
 	if (others)
 		buf_printf(&message, " %zu more fail%s: see their errors in changes.", others,
 		           others == 1 ? "s" : "");

@@ -113,7 +113,6 @@ ROWS = {
     "enter_plan_mode": [Row({"reason": "x" * 400})],
     "exit_plan_mode": [Row({"plan_filename": "p.md"}, before=[call("enter_plan_mode", {}), call("write_file", {
         "file_path": "plans/p.md", "content": WORDS[:200_000]})], settings={"general": {"plan": {"directory": "plans"}}})],
-    "update_topic": [Row({"title": "x" * 100, "summary": "y" * 3900, "strategic_intent": "z" * 100})],
     "request_permission": [Row({"tools": ["%d" % i * 20 for i in range(20)], "reason": "x" * 500}, refused="denied_by_policy")],
     "activate_skill": [Row({"name": "long"})],
     "invoke_agent": [Row({"agent_name": "long", "prompt": "word"}, replies=[[text(WORDS)]])],

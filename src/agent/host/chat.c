@@ -125,6 +125,7 @@ static void open_services(struct host *host)
 		.model_options = &host->choice.options,
 		.mode = host->chat.mode,
 		.interactive = host->options.interactive,
+		.watched = host->options.watched,
 		.cancel = host->options.cancel,
 		.notice = host_notice,
 		.data = host,

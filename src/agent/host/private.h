@@ -374,6 +374,7 @@ struct services_options {
 	const struct model_options *model_options;
 	enum approval_mode mode;        /* at first */
 	bool interactive;
+	bool watched;
 	const struct cancel *cancel;
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;

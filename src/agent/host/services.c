@@ -417,7 +417,7 @@ struct services *services_open(const struct services_options *options)
 		.lock_wait_ms = settings_lock_wait_ms(options->settings),
 		.interactive = options->interactive,
 		.todos = settings_bool(options->settings, "useWriteTodos", true),
-		.topic = options->interactive &&
+		.topic = (options->interactive || options->watched) &&
 			settings_bool(options->settings, "general.topicUpdateNarration", true),
 		.proxy_resolves =
 			settings_bool(options->settings, "hasp.web.proxyResolves", false),

@@ -94,8 +94,8 @@ bool guard_running_writes(const struct guard_running *running, const char *path)
 
 /* Between looking up what a plan is made of and guard_take others must not change that unseen:
  * whoever starts a command holds this lock from the one to the other, whoever changes it holds it
- * `alone`.  Waits.  The descriptor is the lock, -1: *err.  *ret_now (or NULL) is the time, by the
- * clock of guard_running.started. */
+ * `alone`.  Waits.  The lock is on the folder itself, which is made if `alone`.  The descriptor is
+ * the lock, -1: *err.  *ret_now (or NULL) is the time, by the clock of guard_running.started. */
 int guard_starts_lock(const char *folder, bool alone, struct timespec *ret_now, struct err *err);
 
 #endif

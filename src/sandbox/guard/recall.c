@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -30,8 +31,11 @@ struct recall_head {
 	uint64_t vacated_lost;
 };
 
+/* A place whose command could not be described, on a full disk, may be any command's. */
+enum { PLACE_FREE, PLACE_USED, PLACE_UNDESCRIBED };
+
 struct recall_place {
-	uint64_t used;
+	uint64_t used; /* PLACE_... */
 	struct timespec began;
 };
 
@@ -65,6 +69,7 @@ struct seen {
 struct recall {
 	int fd; /* owned; -1: none */
 	int place;
+	uint64_t used; /* what the place says then */
 	struct timespec since, walked;
 	bool unchecked;
 	struct timespec unchecked_began;
@@ -310,7 +315,7 @@ static off_t place_at(int place)
 	return (off_t)(sizeof(struct recall_head) + (size_t)place * sizeof(struct recall_place));
 }
 
-static bool write_place(int fd, int place, bool used, const struct timespec *began)
+static bool write_place(int fd, int place, uint64_t used, const struct timespec *began)
 {
 	const struct recall_place text = { .used = used, .began = *began };
 	off_t at = place_at(place);
@@ -367,14 +372,17 @@ static bool take_place_in(struct recall *recall, const struct recall_start *star
 		recall->unchecked |= places[i].used;
 		/* Until the check of what is unchecked its time stays in a place. */
 		if (recall->place >= 0) {
-			write_place(recall->fd, i, false, began);
+			write_place(recall->fd, i, PLACE_FREE, began);
 			lock_byte(recall->fd, LOCK_PLACES + i, F_UNLCK, false);
 		} else {
 			recall->place = i;
 		}
 	}
-	return recall->place >= 0 && write_command(recall->fd, recall->place, start) &&
-	       write_place(recall->fd, recall->place, true,
+	if (recall->place < 0)
+		return false;
+	recall->used = write_command(recall->fd, recall->place, start) ? PLACE_USED :
+	                                                                 PLACE_UNDESCRIBED;
+	return write_place(recall->fd, recall->place, recall->used,
 	                   recall->unchecked ? &recall->unchecked_began : began);
 }
 
@@ -443,7 +451,7 @@ void recall_end(struct recall *recall)
 	static const struct timespec none;
 
 	if (recall->fd >= 0 && recall->place >= 0 && !recall->unchecked)
-		write_place(recall->fd, recall->place, false, &none);
+		write_place(recall->fd, recall->place, PLACE_FREE, &none);
 }
 
 void recall_free(struct recall *recall)
@@ -613,7 +621,7 @@ void recall_save(struct recall *recall, bool whole, const struct timespec *began
 		return;
 	write_payload(recall);
 	if (whole)
-		write_place(recall->fd, recall->place, true, began);
+		write_place(recall->fd, recall->place, recall->used, began);
 	lock_byte(recall->fd, LOCK_ALL, F_UNLCK, false);
 }
 
@@ -667,14 +675,13 @@ void guard_remove_old(const char *folder)
 
 int guard_starts_lock(const char *folder, bool alone, struct timespec *ret_now, struct err *err)
 {
-	_cleanup_free_ char *path = mem_printf("%s/.starts", folder);
 	_cleanup_fd_ int fd = -1;
 
-	if (!file_make_folders(folder, err))
+	if (alone && !file_make_folders(folder, err))
 		return -1;
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || !lock_byte(fd, LOCK_ALL, alone ? F_WRLCK : F_RDLCK, true)) {
-		err_set_errno(err, errno, "%s cannot be locked", path);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || flock(fd, alone ? LOCK_EX : LOCK_SH) != 0) {
+		err_set_errno(err, errno, "%s cannot be locked", folder);
 		return -1;
 	}
 	if (ret_now)
@@ -699,7 +706,7 @@ static bool has_lock(int fd, off_t byte, off_t count)
 	return fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
-static void report_running(int fd, int place, guard_each_running *each, void *data)
+static void report_running(int fd, int place, bool described, guard_each_running *each, void *data)
 {
 	struct recall_command command;
 	const off_t at = (off_t)(COMMANDS_AT + (size_t)place * sizeof(command));
@@ -708,7 +715,7 @@ static void report_running(int fd, int place, guard_each_running *each, void *da
 
 	/* What cannot be read may be any command. */
 	memset(&command, 0, sizeof(command));
-	if (!read_at(fd, &command, fixed, at) || !command.len ||
+	if (!described || !read_at(fd, &command, fixed, at) || !command.len ||
 	    command.len > sizeof(command.text) ||
 	    !read_at(fd, command.text, command.len, at + (off_t)fixed) ||
 	    command.text[command.len - 1]) {
@@ -736,7 +743,7 @@ static bool each_running_in(int fd, guard_each_running *each, void *data)
 		return false;
 	for (int i = 0; i < PLACES; i++)
 		if (places[i].used && has_lock(fd, LOCK_PLACES + i, 1))
-			report_running(fd, i, each, data);
+			report_running(fd, i, places[i].used == PLACE_USED, each, data);
 	return true;
 }
 

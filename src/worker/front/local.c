@@ -581,7 +581,8 @@ static bool local_run(void *data, const struct run_request *request,
 	_cleanup_free_ char *folder = local_guard_folder();
 	struct err ignored = ERR_INIT;
 	/* Without such a place nothing can be trusted meanwhile, either. */
-	_cleanup_fd_ int starts = folder ? guard_starts_lock(folder, false, NULL, &ignored) : -1;
+	_cleanup_fd_ __attribute__((unused)) int starts =
+		folder ? guard_starts_lock(folder, false, NULL, &ignored) : -1;
 
 	return command_plan_of(data, request, &command, err) &&
 	       run_in_worker(data, &command.options, request, events, events_data, ret, err);
