@@ -102,10 +102,15 @@ static bool is_rolled_back(const json_t *change)
 	return span_eq(json_span(json_object_get(error, "code")), SPAN("rolled_back"));
 }
 
-/* What stands in `whole` behind `said`. */
+/* What stands in `whole` behind `said`, which has a title there is none of in `whole`. */
 static void put_added(struct buf *out, struct span whole, struct span said)
 {
-	const char *at = said.len ? memmem(whole.data, whole.len, said.data, said.len) : NULL;
+	const char *title = said.len ? memmem(said.data, said.len, ": ", 2) : NULL;
+	const char *at;
+
+	if (title)
+		said = span_skip(said, (size_t)(title - said.data) + 2);
+	at = said.len ? memmem(whole.data, whole.len, said.data, said.len) : NULL;
 
 	if (at)
 		buf_span(out, span_skip(whole, (size_t)(at - whole.data) + said.len));
