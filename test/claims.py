@@ -29,6 +29,7 @@ UNKNOWN = {"worker_lost", "internal", "io_error", "cancelled"}
 
 # Of larger files only the hashes are compared.
 LOOKED_AT_MAX = 4 << 20
+FOUND_BYTES = 400  # of a line, in an error
 
 checked = {"alone": 0, "edits": 0, "reads": 0}
 
@@ -281,7 +282,11 @@ def check_places(claims, change, error, text):
     lines = [body(line) for line in lines_of(text)]
     for row in [error, *error.get("failed_hunks", [])]:
         if "found_line" in row:
-            claims.that(row["found_line"] <= len(lines) and lines[row["found_line"] - 1] == row.get("found"),
+            there = lines[row["found_line"] - 1] if row["found_line"] <= len(lines) else ""
+            found = row.get("found", "")
+            # Of a long line, the part around the difference.
+            claims.that(found == there or (len(there.encode()) > FOUND_BYTES >= len(found.encode()) - 6 and
+                                           found.strip("…") in there),
                         "the file has `found` at found_line", row)
     given = change.get("unified_diff") or change.get("old_content") or ""
     if "expected" in error and "note" not in error and "\\u{" not in given:
