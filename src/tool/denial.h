@@ -6,8 +6,7 @@
  *      "message": "...", "how_to_allow": "..."}
  *
  * `kind`, `what`, `reason`, `level` and `message` are always there; the others where they say
- * something.  The schema: RESULT_DENIAL (builtin/builtin.h).  `keys` names the
- * settings that a command would have changed in git's configuration.
+ * something.  The schema: RESULT_DENIAL (builtin/builtin.h).
  */
 #ifndef HASP_TOOL_DENIAL_H
 #define HASP_TOOL_DENIAL_H
