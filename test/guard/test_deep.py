@@ -197,7 +197,7 @@ def test_an_index_of_folders_that_cannot_be_is_not_believed(session, place):
     assert session("true").count == 0
     memory = place.top / "memory"
     data = bytearray(memory.read_bytes())
-    payload = 88 + 1024 * 24
+    payload = 88 + 1024 * (24 + 4024)
     folders, text_bytes = struct.unpack_from("QQ", data, 48)
     assert folders and payload + folders * 48 + text_bytes <= len(data)
     text = payload + 40

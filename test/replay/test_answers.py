@@ -31,9 +31,9 @@ def test_each_editor_of_hasp_is_measured_with_a_hash_and_without(found):
 
 def most(row, cell):
     """Bytes of all answers to one edit: each has one hash, one version, the place and what is new; the refusal of a
-    list says which of its changes failed."""
+    list says which of its changes failed, that of a whole new content how much of the old one was read."""
     refused = cell["calls"] - 1
-    return bench_answers.TARGET * cell["calls"] + (150 if row["editor"] == "apply_changes" else 0) * refused
+    return bench_answers.TARGET * cell["calls"] + (150 if row["editor"] in ("apply_changes", "Write", "write_file") else 0) * refused
 
 
 def test_no_answer_of_hasp_costs_more_than_it_may(found):
