@@ -252,7 +252,7 @@ static void the_prompt_has_its_sections(void **state)
 	char *plan;
 
 	(void)state;
-	assert_non_null(strstr(text, "base_content_sha256"));
+	assert_non_null(strstr(text, "the highest `version` is the current content"));
 	assert_non_null(strstr(text, "SANDBOXED"));
 	assert_non_null(strstr(text, "# Git"));
 	assert_non_null(strstr(text, "GLOBAL"));
