@@ -40,7 +40,7 @@ WORDS = {
     "wants": "needs, requires, expects",
 }
 # Uses that are right: the system's user, names of system calls and of flags.
-ALLOWED = re.compile(r"(?:user|uid|group|account) nobody|nobody:|--beside\b|`(?:beside|begun|gone)`")
+ALLOWED = re.compile(r"(?:user|uid|group|account) nobody|nobody:|--beside\b")
 BY_WORD = [(word, instead, re.compile(r"(?<![\w`-])(?:%s)(?![\w`-])" % word.replace(" ", r"(?:\s|\*)+"), re.I))
            for word, instead in WORDS.items()]
 ANY = re.compile("|".join(pattern.pattern for _, _, pattern in BY_WORD), re.I)
@@ -54,6 +54,11 @@ def comments_of(text):
             found += ["\n" * text.count("\n", at, match.start()), match.group(0), ";"]
             at = match.end()
     return "".join(found)
+
+
+def prose_of(page):
+    """A Markdown page without what stands in backquotes."""
+    return re.sub(r"`[^`\n]*`", lambda match: "`%s`" % ("x" * (len(match.group(0)) - 2)), page)
 
 
 def found_in(text):
@@ -76,5 +81,5 @@ def words(top, sources):
     files += [("../" + name, top / name) for name in DOCUMENTS if (top / name).is_file()]
     for name, path in files:
         text = path.read_text(errors="replace")
-        for line, said, instead in found_in(text if path.suffix == ".md" else comments_of(text)):
+        for line, said, instead in found_in(prose_of(text) if path.suffix == ".md" else comments_of(text)):
             yield name, line, "%s: write %s" % (said, instead)
