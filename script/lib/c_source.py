@@ -9,6 +9,7 @@ semicolon is a definition or a declaration.
 import bisect
 import functools
 import re
+from collections import Counter
 from typing import NamedTuple
 
 COMMENT_OR_TEXT = re.compile(
@@ -16,6 +17,7 @@ COMMENT_OR_TEXT = re.compile(
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 WORD = re.compile(r"[A-Za-z_]\w*")
+STRUCT = re.compile(r"\bstruct\s+([A-Za-z_]\w*)\s*\{")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 NOT_FUNCTIONS = {"if", "for", "while", "switch", "return", "sizeof", "struct", "union", "enum",
                  "_Static_assert", "static_assert"}
@@ -32,13 +34,22 @@ class Prototype(NamedTuple):
     name: str
     line: int
     documented: bool
+    head: str  # its text, without attributes
+
+
+class Struct(NamedTuple):
+    name: str
+    line: int  # of its definition
 
 
 class Source(NamedTuple):
     functions: list
     prototypes: list
-    words: dict  # each identifier -> first line, outside of comments, strings and directives
+    structs: list
+    words: Counter  # each identifier -> how often, outside of comments, strings and directives
+    used: Counter  # the same with directives: macros use functions, too
     includes: list  # (line, quote, target)
+    lines: int
 
 
 def blank(match):
@@ -138,11 +149,12 @@ def read(text):
             functions.append(Function(name, first, last - first + 1,
                                       bool(re.search(r"\bstatic\b", head))))
         elif not name.isupper():  # a table of macros (X macros), expanded
-            prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments)))
-    words = {}
-    for match in WORD.finditer(code):
-        words.setdefault(match.group(0), match.start())
-    return Source(functions, prototypes, words, list(includes(text)))
+            prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments),
+                                        ATTRIBUTE.sub(" ", head).strip()))
+    structs = [Struct(match.group(1), bisect.bisect_left(ends, match.start()) + 1)
+               for match in STRUCT.finditer(code)]
+    return Source(functions, prototypes, structs, Counter(WORD.findall(code)),
+                  Counter(WORD.findall(COMMENT_OR_TEXT.sub(blank, text))), list(includes(text)), len(lines))
 
 
 def circles(graph):
