@@ -141,7 +141,7 @@ void act_init(const struct policy_call *call, const json_t *arguments, struct ac
 
 	*ret = (struct act){
 		.name = call->tool,
-		.names = foreign ? NULL : tool_names_of(call->tool),
+		.names = foreign ? NULL : tool_info_of(call->tool),
 		.arguments = json_incref((json_t *)arguments),
 	};
 	ret->own.max = ret->other.max = ret->whole.max = TEXT_MAX;
@@ -258,17 +258,17 @@ static bool fits_wildcard(const char *name, const struct act *act,
 }
 
 /* Whether the name is another agent's for the tool. */
-static bool covers_act(const char *tool, const char *name, const struct tool_names *known)
+static bool covers_act(const char *tool, const char *name, const struct tool_info *known)
 {
 	return tool && known && strcmp(known->name, tool) == 0 &&
-	       tool_names_means_other(known, name);
+	       tool_info_means_other(known, name);
 }
 
 static enum fit fit_name(const struct selector *selector, size_t i, const struct act *act,
                          const struct policy_call *call, bool strict)
 {
 	const char *name = selector->names[i];
-	const struct tool_names *known = selector->known[i];
+	const struct tool_info *known = selector->known[i];
 
 	if (selector->server)
 		return fits_server(name, call, selector) ? FIT_OWN : FIT_NONE;
@@ -283,7 +283,7 @@ static enum fit fit_name(const struct selector *selector, size_t i, const struct
 		return FIT_OWN;
 	if (covers_act(act->covers, name, known) ||
 	    (strict && (covers_act(act->strict, name, known) ||
-	                (act->names && act->names->edits && tool_names_means_edits(name)))))
+	                (act->names && act->names->edits && tool_info_means_edits(name)))))
 		return FIT_COVER;
 	return FIT_NONE;
 }

@@ -265,7 +265,7 @@ static struct policy_call canonical_call(const struct policy_call *call)
 	struct policy_call copy = *call;
 
 	if (!copy.server)
-		copy.tool = tool_names_canonical(copy.tool);
+		copy.tool = tool_info_canonical(copy.tool);
 	return copy;
 }
 
@@ -433,7 +433,7 @@ bool policy_judges_files(const struct policy *policy, const struct policy_call *
 	_cleanup_acts_ struct acts acts;
 	bool found = false;
 
-	any.tool = call->server ? call->tool : tool_names_canonical(call->tool);
+	any.tool = call->server ? call->tool : tool_info_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);
@@ -479,7 +479,7 @@ struct policy_files *policy_files_new(const struct policy *policy, const struct 
 	_cleanup_acts_ struct acts acts;
 	bool keeps = false;
 
-	any.tool = call->server ? call->tool : tool_names_canonical(call->tool);
+	any.tool = call->server ? call->tool : tool_info_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);

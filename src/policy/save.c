@@ -24,7 +24,7 @@ static const char *const need_narrowing[] = {
 static bool always_needs_narrowing(const char *tool)
 {
 	for (size_t i = 0; i < ARRAY_LEN(need_narrowing); i++)
-		if (strcmp(tool_names_canonical(tool), need_narrowing[i]) == 0)
+		if (strcmp(tool_info_canonical(tool), need_narrowing[i]) == 0)
 			return true;
 	return false;
 }
@@ -64,7 +64,7 @@ static struct rule *always_rule(const struct policy_scope *always, enum policy_t
 
 static bool is_shell_tool(const char *tool)
 {
-	return strcmp(tool_names_canonical(tool), "run_shell_command") == 0;
+	return strcmp(tool_info_canonical(tool), "run_shell_command") == 0;
 }
 
 static void join_host(struct rule *rule, json_t *host)
@@ -172,7 +172,7 @@ static void append_member(struct buf *out, const char *name, const char *value)
 /* The name as Gemini CLI's loader joins it with mcpName again. */
 static const char *saved_name(const struct saved *saved)
 {
-	const struct tool_names *names = tool_names_find(saved->always.tool);
+	const struct tool_info *names = tool_info_find(saved->always.tool);
 
 	if (saved->always.server)
 		return "*";

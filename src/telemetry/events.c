@@ -14,7 +14,7 @@
 #include "base/span.h"
 #include "config/extensions.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tool_info.h"
 #include "telemetry/private.h"
 #include "telemetry/telemetry.h"
 
@@ -64,7 +64,7 @@ static void metrics_count_lines(struct telemetry *telemetry, const char *tool, c
 /* "" of a tool that reads and writes no single file. */
 static const char *event_file_operation(const char *tool, const json_t *result)
 {
-	const struct tool_names *names = tool_names_find(tool);
+	const struct tool_info *names = tool_info_find(tool);
 
 	if (names && !strcmp(names->name, "read_file"))
 		return "read";

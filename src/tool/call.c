@@ -685,7 +685,7 @@ static const struct tool *read_spelling(const struct session *session, const cha
 {
 	const struct tool *tool = tool_set_find(session->tools, name);
 
-	if (tool && tool_names_of(tool->name))
+	if (tool && tool_info_of(tool->name))
 		spelling_read(name, arguments, problems, ret);
 	else
 		*ret = (struct spelled_call){

@@ -59,7 +59,7 @@ const struct tool *tool_builtin_at(size_t i)
 
 const char *const *tool_aliases(const struct tool *tool)
 {
-	const struct tool_names *names = tool->server ? NULL : tool_names_of(tool->name);
+	const struct tool_info *names = tool->server ? NULL : tool_info_of(tool->name);
 
 	return names ? names->aliases : NULL;
 }
@@ -76,7 +76,7 @@ static bool is_called(const struct tool *tool, const char *name)
 
 const struct tool *tool_find(const char *name)
 {
-	const char *canonical = tool_names_canonical(name);
+	const char *canonical = tool_info_canonical(name);
 
 	for (size_t i = 0; i < tool_count(); i++)
 		if (strcmp(everywhere[i]->name, canonical) == 0)
@@ -373,7 +373,7 @@ static bool entry_names(const struct tool *tool, const char *entry, size_t len)
 	                                                       tool->server_tool) : NULL;
 
 	return strcmp(tool->name, name) == 0 || (whole && strcmp(whole, name) == 0) ||
-	       (!tool->server && strcmp(tool->name, tool_names_canonical(name)) == 0);
+	       (!tool->server && strcmp(tool->name, tool_info_canonical(name)) == 0);
 }
 
 static bool list_names(const json_t *list, const struct tool *tool, bool with_prefix)
@@ -492,7 +492,7 @@ const struct tool *tool_set_find(const struct tool_set *set, const char *name)
 	set_read(set);
 	row = names_find(set, name, is_not_left_out, NULL);
 	if (!row)
-		row = names_find(set, tool_names_canonical(name), is_not_left_out, NULL);
+		row = names_find(set, tool_info_canonical(name), is_not_left_out, NULL);
 	tool = row ? row->tool : NULL;
 	set_read_end(set);
 	return tool;

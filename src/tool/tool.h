@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "data/tool_names.h"
+#include "data/tool_info.h"
 #include "tool/dialect.h"
 #include "worker/provider.h"
 
@@ -335,7 +335,7 @@ struct tool {
 /* All tools that need no conversation, in the order shown to a model. */
 size_t tool_count(void);
 const struct tool *tool_at(size_t i);
-/* By any of its names (data/tool_names.h); NULL if there is none. */
+/* By any of its names (data/tool_info.h); NULL if there is none. */
 const struct tool *tool_find(const char *name);
 /* Its other names, NULL-terminated; NULL: it has none, as no tool of a server has. */
 const char *const *tool_aliases(const struct tool *tool);

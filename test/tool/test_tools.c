@@ -122,7 +122,7 @@ static void names_and_aliases_find_their_tool_and_no_other(void **state)
 			assert_ptr_equal(tool_find(*alias), tool);
 	}
 	for (size_t i = 0; i < tool_builtin_count(); i++) {
-		const struct tool_names *names = tool_names_of(tool_builtin_at(i)->name);
+		const struct tool_info *names = tool_info_of(tool_builtin_at(i)->name);
 
 		assert_non_null(names);
 		assert_int_equal(names->edits, tool_builtin_at(i)->kind == TOOL_KIND_EDIT);

@@ -161,7 +161,7 @@ static void call_take_spelling(struct call *call)
 
 	call->run_name = call->name;
 	call->run_args = json_incref(call->args);
-	if (!call->tool || !tool_names_of(call->tool->name))
+	if (!call->tool || !tool_info_of(call->tool->name))
 		return;
 	spelling_read(call->name, call->args, &problems, &spelled);
 	call->dialect = spelled.dialect;
@@ -171,7 +171,7 @@ static void call_take_spelling(struct call *call)
 		json_decref(call->args);
 		call->args = json_copy(spelled.arguments);
 		call->tool = tool_set_find(call->session.tools, spelled.name);
-		if (strcmp(spelled.name, tool_names_spelling(call->name)) != 0)
+		if (strcmp(spelled.name, tool_info_spelling(call->name)) != 0)
 			call->name = call->tool->name;
 	}
 	spelling_release(&spelled);

@@ -9,7 +9,7 @@
 #include "base/name.h"
 #include "base/path.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tool_info.h"
 
 enum { PROBLEMS_MAX = 4096, NAMES_MAX = 4096 };
 
@@ -21,7 +21,7 @@ static void put_name(struct buf *names, const char *name)
 		buf_printf(names, " %s", name);
 }
 
-static void put_spellings(struct buf *names, const struct tool_names *row)
+static void put_spellings(struct buf *names, const struct tool_info *row)
 {
 	put_name(names, row->name);
 	put_name(names, row->claude);
@@ -31,7 +31,7 @@ static void put_spellings(struct buf *names, const struct tool_names *row)
 
 /* Whether a matcher that names `other` means this tool: both write files, do the same, or run what
  * they are given. */
-static bool is_of_kind(const struct tool_names *row, const struct tool_names *other)
+static bool is_of_kind(const struct tool_info *row, const struct tool_info *other)
 {
 	if (row == other || (row->edits && other->edits))
 		return true;
@@ -45,7 +45,7 @@ static bool is_of_kind(const struct tool_names *row, const struct tool_names *ot
 static char *names_for_matchers(const struct tool *tool)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT(NAMES_MAX);
-	const struct tool_names *row = tool->server ? NULL : tool_names_of(tool->name);
+	const struct tool_info *row = tool->server ? NULL : tool_info_of(tool->name);
 
 	buf_str(&names, tool->name);
 	if (tool->server && !strpbrk(tool->server, " |") && !strpbrk(tool->server_tool, " |"))
@@ -54,9 +54,9 @@ static char *names_for_matchers(const struct tool *tool)
 		return buf_steal(&names);
 	put_name(&names, row->gemini);
 	buf_str(&names, " |");
-	for (size_t i = 0; i < tool_names_count(); i++)
-		if (is_of_kind(row, tool_names_at(i)))
-			put_spellings(&names, tool_names_at(i));
+	for (size_t i = 0; i < tool_info_count(); i++)
+		if (is_of_kind(row, tool_info_at(i)))
+			put_spellings(&names, tool_info_at(i));
 	if (row->edits)
 		put_name(&names, "NotebookEdit");
 	return buf_steal(&names);

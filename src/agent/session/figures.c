@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tool_info.h"
 #include "model/prices.h"
 
 /* Of a line; and of a file of the older form, which is one value. */
@@ -463,13 +463,13 @@ static const char *dialect_of(const json_t *call, const char *tool)
 {
 	const json_t *own = json_object_get(call, "hasp");
 	const char *recorded = json_string_value(json_object_get(own, "dialect"));
-	const char *spelling = tool_names_spelling(tool);
+	const char *spelling = tool_info_spelling(tool);
 	const json_t *command = json_object_get(json_object_get(call, "args"), "command");
 
 	/* Anthropic's editor reads, too. */
 	if (span_eq(json_span(command), SPAN("view")))
 		return NULL;
-	return recorded ? recorded : spelling ? tool_names_dialect(spelling) : NULL;
+	return recorded ? recorded : spelling ? tool_info_dialect(spelling) : NULL;
 }
 
 /* What happened in a call, in all places of it. */

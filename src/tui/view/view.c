@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tool_info.h"
 #include "tui/markdown/highlight.h"
 #include "tui/view/private.h"
 
@@ -41,7 +41,7 @@ static void head_subject(struct row *row, const json_t *call, const json_t *resu
 	const char *name = json_string_value(json_object_get(call ? call : result, "toolName"));
 	struct span title = member_span(call, "title");
 	struct span description = member_span(call, "description");
-	const struct tool_names *names = name ? tool_names_find(name) : NULL;
+	const struct tool_info *names = name ? tool_info_find(name) : NULL;
 
 	if (names && names->verb)
 		row_text(row, span_str(names->verb), STYLE_BOLD(ROLE_TEXT));

@@ -9,30 +9,30 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "data/tool_names.h"
+#include "data/tool_info.h"
 
 static void every_name_is_of_one_tool(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < tool_names_count(); i++) {
-		const struct tool_names *row = tool_names_at(i);
+	for (size_t i = 0; i < tool_info_count(); i++) {
+		const struct tool_info *row = tool_info_at(i);
 
-		assert_ptr_equal(tool_names_find(row->name), row);
-		assert_ptr_equal(tool_names_of(row->name), row);
-		assert_false(tool_names_foreign(row->name));
+		assert_ptr_equal(tool_info_find(row->name), row);
+		assert_ptr_equal(tool_info_of(row->name), row);
+		assert_false(tool_info_foreign(row->name));
 		for (const char *const *alias = row->aliases; *alias; alias++) {
-			assert_ptr_equal(tool_names_find(*alias), row);
-			assert_null(tool_names_of(*alias));
-			assert_false(tool_names_foreign(*alias));
-			assert_null(tool_names_nearest(*alias));
+			assert_ptr_equal(tool_info_find(*alias), row);
+			assert_null(tool_info_of(*alias));
+			assert_false(tool_info_foreign(*alias));
+			assert_null(tool_info_nearest(*alias));
 		}
 		if (row->gemini)
-			assert_ptr_equal(tool_names_find(row->gemini), row);
+			assert_ptr_equal(tool_info_find(row->gemini), row);
 		if (row->like)
-			assert_non_null(tool_names_of(row->like));
+			assert_non_null(tool_info_of(row->like));
 		/* A hook for Claude Code gets a name that stands for the tool. */
 		if (row->claude && strcmp(row->name, "apply_changes") != 0)
-			assert_true(tool_names_stand_for(row->claude, row->name, false));
+			assert_true(tool_info_stand_for(row->claude, row->name, false));
 	}
 }
 
@@ -63,19 +63,19 @@ static void other_agents_spellings_are_known(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct tool_names *names = tool_names_find(rows[i].name);
+		const struct tool_info *names = tool_info_find(rows[i].name);
 
 		if (!rows[i].tool)
 			assert_null(names);
 		else
 			assert_string_equal(names ? names->name : rows[i].name, rows[i].tool);
 	}
-	assert_true(tool_names_foreign("NotebookEdit"));
-	assert_false(tool_names_foreign("NotebookEdits"));
-	assert_string_equal(tool_names_nearest("wirte_file"), "write_file");
-	assert_string_equal(tool_names_nearest("SmartEditTol"), "SmartEditTool");
-	assert_null(tool_names_nearest("xy"));
-	assert_null(tool_names_nearest("deploy_to_production"));
+	assert_true(tool_info_foreign("NotebookEdit"));
+	assert_false(tool_info_foreign("NotebookEdits"));
+	assert_string_equal(tool_info_nearest("wirte_file"), "write_file");
+	assert_string_equal(tool_info_nearest("SmartEditTol"), "SmartEditTool");
+	assert_null(tool_info_nearest("xy"));
+	assert_null(tool_info_nearest("deploy_to_production"));
 }
 
 static void words_of_lists_stand_for_tools(void **state)
@@ -97,9 +97,9 @@ static void words_of_lists_stand_for_tools(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		assert_int_equal(tool_names_stand_for(rows[i].word, rows[i].tool, false),
+		assert_int_equal(tool_info_stand_for(rows[i].word, rows[i].tool, false),
 		                 rows[i].gives);
-		assert_int_equal(tool_names_stand_for(rows[i].word, rows[i].tool, true),
+		assert_int_equal(tool_info_stand_for(rows[i].word, rows[i].tool, true),
 		                 rows[i].takes);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sources: Gemini CLI (tool-names.ts, its classes and display names), Claude Code's tools
  * reference, Codex (its function tools), OpenCode, Qwen Code, Cline and Cursor. */
-#include "data/tool_names.h"
+#include "data/tool_info.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { NAME_MAX_BYTES = 64, NAMES_ALL_MAX = 256 };
 
 #define ALIASES(...) .aliases = (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL }
 
-static const struct tool_names rows[] = {
+static const struct tool_info rows[] = {
 	{ "read_file", .claude = "Read", .verb = "Read",
 	  ALIASES("ReadFileTool", "Read", "read", "view", "view_file") },
 	{ "read_many_files", .claude = "Read", .like = "read_file", .verb = "Read",
@@ -103,17 +103,17 @@ static const char *const foreign[] = {
 
 /* ---- look-up ----------------------------------------------------------------- */
 
-size_t tool_names_count(void)
+size_t tool_info_count(void)
 {
 	return ARRAY_LEN(rows);
 }
 
-const struct tool_names *tool_names_at(size_t i)
+const struct tool_info *tool_info_at(size_t i)
 {
 	return &rows[i];
 }
 
-const struct tool_names *tool_names_of(const char *canonical)
+const struct tool_info *tool_info_of(const char *canonical)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (strcmp(rows[i].name, canonical) == 0)
@@ -122,9 +122,9 @@ const struct tool_names *tool_names_of(const char *canonical)
 }
 
 /* *ret: the name in the row. */
-static const struct tool_names *tool_names_exact(const char *name, const char **ret)
+static const struct tool_info *tool_info_exact(const char *name, const char **ret)
 {
-	const struct tool_names *found = tool_names_of(name);
+	const struct tool_info *found = tool_info_of(name);
 
 	if (found)
 		*ret = found->name;
@@ -156,57 +156,57 @@ static bool snake_case(const char *name, char ret[NAME_MAX_BYTES])
 }
 
 /* *ret is the name as the row has it. */
-static const struct tool_names *find_spelling(const char *name, const char **ret)
+static const struct tool_info *find_spelling(const char *name, const char **ret)
 {
 	static const char *const before[] = { "default_api.", "default_api:", "functions." };
-	const struct tool_names *found;
+	const struct tool_info *found;
 	char snake[NAME_MAX_BYTES];
 
 	if (strchr(name, '*') || strncmp(name, "mcp_", 4) == 0)
 		return NULL;
-	found = tool_names_exact(name, ret);
+	found = tool_info_exact(name, ret);
 	for (size_t i = 0; i < ARRAY_LEN(before) && !found; i++)
 		if (strncmp(name, before[i], strlen(before[i])) == 0)
-			found = tool_names_exact(name += strlen(before[i]), ret);
+			found = tool_info_exact(name += strlen(before[i]), ret);
 	if (!found && snake_case(name, snake))
-		found = tool_names_exact(snake, ret);
+		found = tool_info_exact(snake, ret);
 	return found;
 }
 
-const struct tool_names *tool_names_find(const char *name)
+const struct tool_info *tool_info_find(const char *name)
 {
 	const char *spelling;
 
 	return find_spelling(name, &spelling);
 }
 
-const char *tool_names_spelling(const char *name)
+const char *tool_info_spelling(const char *name)
 {
 	const char *spelling = NULL;
 
 	return find_spelling(name, &spelling) ? spelling : NULL;
 }
 
-const char *tool_names_canonical(const char *name)
+const char *tool_info_canonical(const char *name)
 {
-	const struct tool_names *names = tool_names_find(name);
+	const struct tool_info *names = tool_info_find(name);
 
 	return names ? names->name : name;
 }
 
-bool tool_names_means_other(const struct tool_names *names, const char *name)
+bool tool_info_means_other(const struct tool_info *names, const char *name)
 {
 	return !names->ours || strcmp(names->name, name) != 0;
 }
 
-bool tool_names_means_edits(const char *name)
+bool tool_info_means_edits(const char *name)
 {
 	return strcmp(name, "Edit") == 0 || strcmp(name, "apply_patch") == 0;
 }
 
-bool tool_names_stand_for(const char *word, const char *tool, bool restricts)
+bool tool_info_stand_for(const char *word, const char *tool, bool restricts)
 {
-	const struct tool_names *known = tool_names_find(word), *own = tool_names_of(tool);
+	const struct tool_info *known = tool_info_find(word), *own = tool_info_of(tool);
 
 	if (span_fits(span_str(tool), span_str(word)) || (known && known == own))
 		return true;
@@ -216,12 +216,12 @@ bool tool_names_stand_for(const char *word, const char *tool, bool restricts)
 	if (!own || !known || (!restricts && strcmp(known->name, word) == 0))
 		return false;
 	if (restricts && known->edits && strcmp(own->name, "apply_changes") == 0)
-		return tool_names_means_other(known, word);
+		return tool_info_means_other(known, word);
 	return own->like && strcmp(own->like, known->name) == 0 &&
-	       tool_names_means_other(known, word);
+	       tool_info_means_other(known, word);
 }
 
-const char *tool_names_dialect(const char *spelling)
+const char *tool_info_dialect(const char *spelling)
 {
 	static const struct {
 		const char *name, *dialect;
@@ -241,7 +241,7 @@ const char *tool_names_dialect(const char *spelling)
 		{ "applypatch", "openai" },
 		{ "patch", "openai" },
 	};
-	const struct tool_names *names = tool_names_find(spelling);
+	const struct tool_info *names = tool_info_find(spelling);
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (strcmp(known[i].name, spelling) == 0)
@@ -249,7 +249,7 @@ const char *tool_names_dialect(const char *spelling)
 	return names && names->edits ? "anthropic" : NULL;
 }
 
-bool tool_names_foreign(const char *name)
+bool tool_info_foreign(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
 		if (strcmp(foreign[i], name) == 0)
@@ -257,12 +257,12 @@ bool tool_names_foreign(const char *name)
 	return false;
 }
 
-const char *tool_names_nearest(const char *name)
+const char *tool_info_nearest(const char *name)
 {
 	const char *all[NAMES_ALL_MAX];
 	size_t count = 0;
 
-	if (tool_names_find(name) || tool_names_foreign(name))
+	if (tool_info_find(name) || tool_info_foreign(name))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (count < ARRAY_LEN(all))
