@@ -12,7 +12,7 @@
 #include "catalog/private.h"
 #include "config/extensions.h"
 #include "config/home.h"
-#include "data/tool_info.h"
+#include "data/tools.h"
 #include "data/warnings.h"
 
 /* Low to high, beneath the home and then beneath the project. */

@@ -14,7 +14,7 @@
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
 #include "config/servers.h"
-#include "data/tool_info.h"
+#include "data/tools.h"
 #include "data/warnings.h"
 
 enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60,

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_info.h"
+#include "data/tools.h"
 #include "hooks/hook.h"
 
 const char *claude_tool_name(struct span ours)

@@ -13,7 +13,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "data/json.h"
-#include "data/tool_info.h"
+#include "data/tools.h"
 #include "data/warnings.h"
 #include "hooks/hook.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/span.h"
-#include "data/tool_info.h"
+#include "data/tools.h"
 #include "policy/policy.h"
 #include "search/match/js_regex.h"
 

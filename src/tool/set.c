@@ -59,9 +59,7 @@ const struct tool *tool_builtin_at(size_t i)
 
 const char *const *tool_aliases(const struct tool *tool)
 {
-	const struct tool_info *names = tool->server ? NULL : tool_info_of(tool->name);
-
-	return names ? names->aliases : NULL;
+	return tool->info ? tool->info->aliases : NULL;
 }
 
 static bool is_called(const struct tool *tool, const char *name)
@@ -82,33 +80,6 @@ const struct tool *tool_find(const char *name)
 		if (strcmp(everywhere[i]->name, canonical) == 0)
 			return everywhere[i];
 	return NULL;
-}
-
-const char *tool_kind_name(enum tool_kind kind)
-{
-	static const char *const names[] = {
-		[TOOL_KIND_READ] = "read",     [TOOL_KIND_EDIT] = "edit",
-		[TOOL_KIND_DELETE] = "delete", [TOOL_KIND_MOVE] = "move",
-		[TOOL_KIND_SEARCH] = "search", [TOOL_KIND_EXECUTE] = "execute",
-		[TOOL_KIND_THINK] = "think",   [TOOL_KIND_FETCH] = "fetch",
-		[TOOL_KIND_COMMUNICATE] = "communicate",
-		[TOOL_KIND_PLAN] = "plan",     [TOOL_KIND_AGENT] = "agent",
-		[TOOL_KIND_OTHER] = "other",
-	};
-
-	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "other";
-}
-
-bool tool_kind_reads(enum tool_kind kind)
-{
-	return kind == TOOL_KIND_READ || kind == TOOL_KIND_SEARCH || kind == TOOL_KIND_THINK ||
-	       kind == TOOL_KIND_FETCH;
-}
-
-bool tool_kind_changes(enum tool_kind kind)
-{
-	return kind == TOOL_KIND_EDIT || kind == TOOL_KIND_DELETE || kind == TOOL_KIND_MOVE ||
-	       kind == TOOL_KIND_EXECUTE;
 }
 
 /* ---- sets -------------------------------------------------------------------- */
@@ -734,7 +705,7 @@ static size_t row_tokens(const struct row *row)
 
 static bool is_foreign(const struct row *row)
 {
-	return row->owned && !row->left_out && row->tool->kind != TOOL_KIND_AGENT;
+	return row->owned && !row->left_out && tool_kind_of(row->tool) != TOOL_KIND_AGENT;
 }
 
 /* Behind all that was declared before. False: the settings leave one of them out. */

@@ -40,7 +40,7 @@ static enum order_effect effect_of(const struct tool *tool)
 		[TOOL_KIND_FETCH] = ORDER_NOTHING,    [TOOL_KIND_COMMUNICATE] = ORDER_NOTHING,
 	};
 
-	return tool ? effects[tool->kind] : ORDER_NOTHING;
+	return tool ? effects[tool_kind_of(tool)] : ORDER_NOTHING;
 }
 
 static void order_add_path(struct order_call *call, size_t *cap, const char *root,
@@ -415,7 +415,7 @@ static json_t *build_answer(struct call *call)
 	json_auto_t *media = json_array();
 	const struct tool *tool = call->tool;
 
-	if (tool && (tool->kind == TOOL_KIND_READ || tool->server))
+	if (tool && (tool_kind_of(tool) == TOOL_KIND_READ || tool->server))
 		take_all_media(response, media);
 	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
 		leave_diffs_out(response);

@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_info.h"
+#include "data/tools.h"
 #include "model/prices.h"
 
 /* Of a line; and of a file of the older form, which is one value. */
@@ -485,7 +485,7 @@ static void count_ended(const struct places *places, const json_t *call, const c
 		places_add_in(places, "denials", by, 1);
 	if (dialect_of(call, tool))
 		count_edit(places, response, status);
-	if (!strcmp(tool, "run_shell_command") && json_object_get(response, "exit_code"))
+	if (tool_info_runs(tool) && json_object_get(response, "exit_code"))
 		count_command(places, response);
 	count_took(places, json_object_get(call, "hasp"));
 }

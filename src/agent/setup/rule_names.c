@@ -14,7 +14,7 @@
 #include "data/jsonc.h"
 #include "data/schema.h"
 #include "data/toml.h"
-#include "data/tool_info.h"
+#include "data/tools.h"
 
 /* Read when a rule names something that is none of hasp's tools. */
 struct outside_names {
@@ -96,12 +96,10 @@ static char *matcher_word_unknown(struct span word, bool whole)
 	if (tool_info_find(name) || tool_info_foreign(name) || !*name ||
 	    strncmp(name, "mcp", 3) == 0 || strncmp(name, "discovered_tool", 15) == 0)
 		return NULL;
-	for (size_t i = 0; i < tool_info_count() && !whole; i++) {
-		const struct tool_info *names = tool_info_at(i);
-
-		if (strstr(names->name, name))
+	for (size_t i = 0; i < TOOL_COUNT && !whole; i++) {
+		if (strstr(tool_infos[i].name, name))
 			return NULL;
-		for (const char *const *alias = names->aliases; *alias; alias++)
+		for (const char *const *alias = tool_infos[i].aliases; *alias; alias++)
 			if (strstr(*alias, name))
 				return NULL;
 	}

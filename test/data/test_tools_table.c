@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of tool names. */
+/* The table of tools: names, and what rows say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,13 +9,14 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "data/tool_info.h"
+#include "data/json.h"
+#include "data/tools.h"
 
 static void every_name_is_of_one_tool(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < tool_info_count(); i++) {
-		const struct tool_info *row = tool_info_at(i);
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		const struct tool_info *row = &tool_infos[i];
 
 		assert_ptr_equal(tool_info_find(row->name), row);
 		assert_ptr_equal(tool_info_of(row->name), row);
@@ -30,6 +31,7 @@ static void every_name_is_of_one_tool(void **state)
 			assert_ptr_equal(tool_info_find(row->gemini), row);
 		if (row->like)
 			assert_non_null(tool_info_of(row->like));
+		assert_string_equal(tool_name((enum tool_id)i), row->name);
 		/* A hook for Claude Code gets a name that stands for the tool. */
 		if (row->claude && strcmp(row->name, "apply_changes") != 0)
 			assert_true(tool_info_stand_for(row->claude, row->name, false));
@@ -104,12 +106,75 @@ static void words_of_lists_stand_for_tools(void **state)
 	}
 }
 
+/* What code that reads a row takes for granted. */
+static void rows_do_not_contradict_themselves(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		const struct tool_info *row = &tool_infos[i];
+		const bool writes = row->files == TOOL_FILES_WRITE;
+
+		assert_int_equal(writes, row->edit != TOOL_EDIT_NONE);
+		assert_int_equal(writes, row->kind == TOOL_KIND_EDIT);
+		assert_int_equal(row->files != TOOL_FILES_NONE, row->paths != NULL);
+		assert_int_equal(row->one != NULL, row->one_is != NULL);
+		assert_int_equal(row->edit == TOOL_EDIT_MANY, row->acts == TOOL_ACTS_CHANGES);
+		assert_int_equal(row->edit == TOOL_EDIT_PATCH, row->acts == TOOL_ACTS_PATCH);
+		if (row->runs || row->acts == TOOL_ACTS_TYPED)
+			assert_int_equal(row->kind, TOOL_KIND_EXECUTE);
+		/* A permission for all files, or all commands, is not for ever. */
+		if (row->files || row->kind == TOOL_KIND_EXECUTE)
+			assert_true(row->narrow);
+		if (row->plan)
+			assert_int_equal(row->kind, TOOL_KIND_PLAN);
+	}
+}
+
+static void changes_are_made_by_editors(void **state)
+{
+	static const struct {
+		const char *kind, *tool;
+	} rows[] = {
+		{ "patch", "safe_patch" }, { "update", "update_file" }, { "write", "write_file" },
+		{ "create", "write_file" }, { "move", NULL }, { "delete", NULL }, { "", NULL },
+		{ "wri", NULL }, { "write create", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct tool_info *info = tool_info_of_change(span_str(rows[i].kind));
+
+		assert_int_equal(info != NULL, rows[i].tool != NULL);
+		if (info)
+			assert_string_equal(info->name, rows[i].tool);
+	}
+}
+
+static void arguments_have_gemini_clis_names(void **state)
+{
+	json_auto_t *arguments = json_pack("{s:[s], s:s, s:i}", "patterns", "*.c", "path", "src",
+	                                   "max_results", 3);
+	json_auto_t *theirs = tool_info_gemini(&tool_infos[TOOL_GLOB], arguments, false);
+	json_auto_t *both = tool_info_gemini(&tool_infos[TOOL_GLOB], arguments, true);
+	json_auto_t *wanted = json_pack("{s:s, s:s, s:i}", "pattern", "*.c", "dir_path", "src",
+	                                "max_results", 3);
+
+	(void)state;
+	assert_true(json_equal(theirs, wanted));
+	assert_int_equal(json_object_size(both), 5);
+	assert_null(tool_info_gemini(&tool_infos[TOOL_READ_FILE], arguments, true));
+	assert_null(tool_info_gemini(NULL, arguments, true));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_name_is_of_one_tool),
 		cmocka_unit_test(other_agents_spellings_are_known),
 		cmocka_unit_test(words_of_lists_stand_for_tools),
+		cmocka_unit_test(rows_do_not_contradict_themselves),
+		cmocka_unit_test(changes_are_made_by_editors),
+		cmocka_unit_test(arguments_have_gemini_clis_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
