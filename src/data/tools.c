@@ -232,6 +232,11 @@ bool tool_kind_changes(enum tool_kind kind)
 
 /* ---- look-up ----------------------------------------------------------------- */
 
+size_t tool_info_count(void)
+{
+	return TOOL_COUNT;
+}
+
 const struct tool_info *tool_info_of(const char *canonical)
 {
 	for (size_t i = 0; i < TOOL_COUNT; i++)

@@ -175,7 +175,9 @@ struct tool_info {
 	bool verb_alone;            /* its arguments add nothing to the verb */
 };
 
-extern const struct tool_info tool_infos[TOOL_COUNT];
+/* All rows, by enum tool_id. */
+extern const struct tool_info tool_infos[];
+size_t tool_info_count(void); /* how many there are */
 
 static inline const char *tool_name(enum tool_id id)
 {

@@ -133,7 +133,7 @@ void rule_selector_add_name(struct selector *selector, const char *given)
 
 void rule_selector_add_editors(struct selector *selector)
 {
-	for (size_t i = 0; i < TOOL_COUNT; i++)
+	for (size_t i = 0; i < tool_info_count(); i++)
 		if (tool_infos[i].edit)
 			rule_selector_add_name(selector, tool_infos[i].name);
 }

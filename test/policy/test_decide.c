@@ -143,7 +143,7 @@ static void plans_may_be_written_in_plan_mode(void **state)
 static void every_name_of_a_tool_denies_it(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < TOOL_COUNT; i++) {
+	for (size_t i = 0; i < tool_info_count(); i++) {
 		const struct tool_info *names = &tool_infos[i];
 
 		if (strcmp(names->name, "invoke_agent") == 0)

@@ -54,7 +54,7 @@ static char *names_for_matchers(const struct tool *tool)
 		return buf_steal(&names);
 	put_name(&names, row->gemini);
 	buf_str(&names, " |");
-	for (size_t i = 0; i < TOOL_COUNT; i++)
+	for (size_t i = 0; i < tool_info_count(); i++)
 		if (is_of_kind(row, &tool_infos[i]))
 			put_spellings(&names, &tool_infos[i]);
 	if (row->edit)

@@ -153,7 +153,7 @@ static bool mode_is_fixed(struct agent *agent)
 {
 	if (agent->options.interactive || agent->options.parent)
 		return false;
-	for (size_t i = 0; i < TOOL_COUNT; i++) {
+	for (size_t i = 0; i < tool_info_count(); i++) {
 		const struct tool *tool =
 			tool_infos[i].kind != TOOL_KIND_PLAN ? NULL :
 			tool_set_find(agent->options.session->tools, tool_infos[i].name);

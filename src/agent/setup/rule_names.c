@@ -96,7 +96,7 @@ static char *matcher_word_unknown(struct span word, bool whole)
 	if (tool_info_find(name) || tool_info_foreign(name) || !*name ||
 	    strncmp(name, "mcp", 3) == 0 || strncmp(name, "discovered_tool", 15) == 0)
 		return NULL;
-	for (size_t i = 0; i < TOOL_COUNT && !whole; i++) {
+	for (size_t i = 0; i < tool_info_count() && !whole; i++) {
 		if (strstr(tool_infos[i].name, name))
 			return NULL;
 		for (const char *const *alias = tool_infos[i].aliases; *alias; alias++)
