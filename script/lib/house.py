@@ -51,6 +51,18 @@ STRICT_JSON = {
     "tui/stash.c": OWN, "tui/transcript.c": OWN,
 }
 
+# Where a tool's name stands as text outside of its row (data/tools.c) and its definition (tool/builtin/), and why.
+# All else asks the row (tool->info->edit, .files, .runs ...), or names a tool by its identifier: tool_name(TOOL_GLOB).
+DEFINES = "defines the tool, as tool/builtin/ does"
+WORD = "the word means something else here"
+TOOLS_NAMED = {
+    "mcp/client/resources.c": DEFINES,
+    "catalog/builtin_agents.c": "defines the agents that have a row, and the tools that they have",
+    "tool/spelling.c": "the table of how calls under each name are read",
+    "hooks/answer.c": WORD, "model/anthropic/request.c": WORD, "policy/policy.c": WORD, "sandbox/apply/landlock.c": WORD,
+    "shell/analysis.h": WORD, "telemetry/shown.c": WORD,
+}
+
 
 def read_all(top, files):
     """{path beneath src/: what c_source.read has of it}, for each .c and .h."""
@@ -240,6 +252,25 @@ def strangers_json(top, sources):
             yield name, 1, "has a row in STRICT_JSON (script/lib/house.py) and reads no JSON strictly"
 
 
+def tools_named(top, sources):
+    """Tools' names as text in files without a row in TOOLS_NAMED; rows that are of no use."""
+    texts = {name: c_source.without_comments((top / "src" / name).read_text(errors="replace")) for name in sources}
+    tools = set(re.findall(r'\[TOOL_\w+\] = \{\s*"(\w+)"', texts.get("data/tools.c", "")))
+    useful = set()
+    for name, text in texts.items():
+        if name == "data/tools.c" or name.startswith("tool/builtin/"):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            for word in tools.intersection(re.findall(r'"(\w+)"', line)):
+                useful.add(name)
+                if name not in TOOLS_NAMED:
+                    yield name, number, 'names the tool "%s": ask its row (data/tools.h), or say why not in ' \
+                        "TOOLS_NAMED (script/lib/house.py)" % word
+    for name in sorted(set(TOOLS_NAMED) - useful):
+        if name in sources or "data/tools.c" in sources:
+            yield name, 1, "has a row in TOOLS_NAMED (script/lib/house.py) and names no tool"
+
+
 # What must not be there, as script/house --list calls it, and the function that finds it: path
 # beneath src/, line, what is wrong.
 KINDS = {
@@ -252,6 +283,7 @@ KINDS = {
     "headers with one reader": lone_headers,
     "bare prototypes": bare_prototypes,
     "strangers' JSON": strangers_json,
+    "tools named": tools_named,
 }
 # What must become less: TABLE says how many each folder still has.
 LEFT = {

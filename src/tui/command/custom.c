@@ -128,7 +128,8 @@ static bool put_output(struct expansion *expansion, struct span line)
 	const char *command = json_string_value(json_object_get(arguments, "command"));
 	const json_t *code;
 
-	result = host_call(expansion->call->context->host, "run_shell_command", arguments);
+	result = host_call(expansion->call->context->host,
+	                   tool_name(TOOL_RUN_SHELL_COMMAND), arguments);
 	code = json_object_get(result, "exit_code");
 	if (!json_is_integer(code))
 		return fail_with_result(expansion, command, result);
@@ -157,7 +158,7 @@ static bool put_file_content(struct expansion *expansion, struct span inside)
 
 	put_with_arguments(expansion, span_trim(inside), false, &path);
 	arguments = json_pack("{s:o}", "file_path", json_text(buf_view(&path)));
-	result = host_call(expansion->call->context->host, "read_file", arguments);
+	result = host_call(expansion->call->context->host, tool_name(TOOL_READ_FILE), arguments);
 	content = json_object_get(result, "content");
 	if (!json_is_string(content))
 		return fail_with_result(expansion, json_string_value(json_object_get(arguments,
@@ -422,7 +423,8 @@ static void put_named_file(struct markdown *markdown, struct span path)
 	path_text = json_string_value(json_object_get(arguments, "file_path"));
 	if (!path_text || !is_there(markdown->expansion->call->context->host, path_text))
 		return;
-	result = host_call(markdown->expansion->call->context->host, "read_file", arguments);
+	result = host_call(markdown->expansion->call->context->host, tool_name(TOOL_READ_FILE),
+	                   arguments);
 	content = json_object_get(result, "content");
 	if (json_is_string(content))
 		json_object_set(markdown->files, path_text, content);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "tui/markdown/highlight.h"
 #include "tui/view/private.h"
 
@@ -41,14 +41,14 @@ static void head_subject(struct row *row, const json_t *call, const json_t *resu
 	const char *name = json_string_value(json_object_get(call ? call : result, "toolName"));
 	struct span title = member_span(call, "title");
 	struct span description = member_span(call, "description");
-	const struct tool_names *names = name ? tool_names_find(name) : NULL;
+	const struct tool_info *info = name ? tool_info_find(name) : NULL;
 
-	if (names && names->verb)
-		row_text(row, span_str(names->verb), STYLE_BOLD(ROLE_TEXT));
+	if (info && info->verb)
+		row_text(row, span_str(info->verb), STYLE_BOLD(ROLE_TEXT));
 	else
 		row_text(row, title.len ? title : span_str(name ? name : "Call"),
 		         STYLE_BOLD(ROLE_TEXT));
-	if (!description.len || (names && names->verb_alone) || span_eq(description, title))
+	if (!description.len || (info && info->verb_alone) || span_eq(description, title))
 		return;
 	row_printf(row, STYLE(ROLE_TEXT), " ");
 	row_text(row, description, STYLE(ROLE_TEXT));
