@@ -57,8 +57,7 @@ static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *
 	if (!env.usual)
 		session.environment = &env.options;
 	session.hooks.output = shell_output;
-	session.hooks.cancel = &runner_cancel(shell->app->runner)->set;
-	session.hooks.cancel_fd = cancel_fd(runner_cancel(shell->app->runner));
+	session.hooks.cancel = runner_cancel(shell->app->runner);
 	session.hooks.data = shell;
 	result = tool_call(&session, "run_shell_command", arguments);
 	session_release(&session);

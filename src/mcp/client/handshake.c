@@ -89,7 +89,6 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 		                      wait->timeout_ms : PROBE_MS,
 		.begun_ms = PROBE_MS,
 		.cancel = wait->cancel,
-		.cancel_fd = wait->cancel_fd,
 	};
 	json_auto_t *result = NULL;
 	bool ok = false, again = true;
@@ -114,8 +113,7 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 
 bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
 {
-	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel,
-	                              .cancel_fd = wait->cancel_fd };
+	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
 	struct err why = ERR_INIT;
 	bool other = false;
 

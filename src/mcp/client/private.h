@@ -85,8 +85,7 @@ struct mcp_wait {
 	/* Over HTTP: how long at most once the response has begun; 0: no less. A server that is
 	 * slow is told so from one that takes a request and never answers it. */
 	unsigned begun_ms;
-	const _Atomic bool *cancel;  /* becomes true when nobody waits any more; or NULL */
-	int cancel_fd;               /* becomes readable then; 0: `cancel` is looked at often */
+	const struct cancel *cancel; /* set when nobody waits any more; or NULL */
 	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
 	 * be NULL. On the thread that asks, at most ten times a second and once more at the end:
 	 * the last report. Each begins the time-out again, up to LIMIT_MCP_PROLONGED of them. */
@@ -142,7 +141,7 @@ struct mcp_helper_options {
 	const struct environment_options *environment; /* as mcp_stdio_options has them */
 	const char *const *env;
 	const char *const *headers;           /* "Name: value", which it may replace */
-	const _Atomic bool *cancel;           /* or NULL */
+	const struct cancel *cancel;          /* or NULL */
 };
 
 /* Runs it: *ret has `headers` and what it printed, "Name: value", for worker_texts_free.  Nothing
@@ -476,7 +475,7 @@ bool mcp_entry_offers(const struct server_entry *entry, const json_t *declaratio
 struct mcp_server_slot; /* below */
 
 /* Its client, started if need be, for the caller to let go. */
-bool mcp_server_client(struct mcp_server_slot *server, const _Atomic bool *cancel,
+bool mcp_server_client(struct mcp_server_slot *server, const struct cancel *cancel,
                    struct mcp_client **ret, struct err *err);
 /* A call went well, or its client was lost by it. */
 void mcp_server_called(struct mcp_server_slot *server, struct mcp_client *client, bool well);
@@ -521,7 +520,7 @@ struct mcp_server_slot {
 	bool users;                 /* the user alone wrote its entry (servers_row_is_users) */
 	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
 	pthread_t thread;
-	_Atomic bool stopping;      /* its thread gives up */
+	struct cancel stopping;     /* its thread gives up */
 	_Atomic bool repaired;      /* it was said that its encoding is */
 	/* With the servers' lock, as entry.off is. */
 	bool has_thread;
@@ -578,7 +577,7 @@ struct mcp_slot_said {
 
 /* Starts it, shakes hands and asks what it has, of `watched` resources ({uri: true}) too; both
  * results are new.  Without the lock (start.c).  Errors as of a client, and of headersHelper. */
-bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
+bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct cancel *cancel,
                     struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err);
 /* Of what the server, or the cache (`known`), declares: what can be used; the first that cannot are
  * warnings. A new reference (start.c). */

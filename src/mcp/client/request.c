@@ -59,7 +59,7 @@ static bool is_late(const struct mcp_ask *ask)
 
 static bool nobody_waits(const struct mcp_ask *ask)
 {
-	return ask->wait->cancel && atomic_load(ask->wait->cancel);
+	return cancelled(ask->wait->cancel);
 }
 
 bool mcp_client_settled(struct mcp_ask *ask)
@@ -128,10 +128,9 @@ static void await_settled(struct mcp_ask *ask)
 {
 	const struct mcp_wait *wait = ask->wait;
 	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	const bool polls = bell < 0 || (wait->cancel && wait->cancel_fd <= 0);
+	const bool polls = bell < 0 || cancel_wait_ms(wait->cancel, -1) >= 0;
 	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
-		                { .fd = wait->cancel && !polls ? wait->cancel_fd : -1,
-		                  .events = POLLIN } };
+		                { .fd = cancel_fd(wait->cancel), .events = POLLIN } };
 	eventfd_t rings;
 
 	pthread_mutex_lock(&ask->client->lock);

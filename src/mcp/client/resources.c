@@ -148,7 +148,7 @@ bool mcp_servers_has_resource(struct mcp_servers *servers, const char *name)
 /* ---- what one says ---- */
 
 static bool resource_read(struct mcp_server_slot *server, const char *uri,
-                          const _Atomic bool *cancel, json_t **ret, struct err *err)
+                          const struct cancel *cancel, json_t **ret, struct err *err)
 {
 	json_auto_t *params = json_pack("{s:s}", "uri", uri);
 	json_auto_t *result = NULL;
@@ -184,7 +184,7 @@ static bool resource_missing(const char *name, struct err *err)
 }
 
 bool mcp_servers_resource(struct mcp_servers *servers, const char *name,
-                          const _Atomic bool *cancel, json_t **ret, struct err *err)
+                          const struct cancel *cancel, json_t **ret, struct err *err)
 {
 	const char *uri;
 	struct mcp_server_slot *server = resource_server(servers, name, false, &uri);

@@ -168,7 +168,7 @@ static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wai
 }
 
 /* The header fields of a connection; the caller frees. */
-static bool slot_headers(const struct mcp_server_slot *slot, const _Atomic bool *cancel,
+static bool slot_headers(const struct mcp_server_slot *slot, const struct cancel *cancel,
                          char ***ret, struct err *err)
 {
 	const struct server_entry *entry = &slot->entry;
@@ -254,7 +254,7 @@ json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declare
 	return tools;
 }
 
-bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
+bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct cancel *cancel,
                     struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err)
 {
 	const unsigned longest = slot->entry.startup_ms ? slot->entry.startup_ms : START_MS_MAX;

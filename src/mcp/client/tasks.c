@@ -146,7 +146,7 @@ static bool task_result(struct task *task, const json_t *state, json_t **ret, st
 
 static bool task_is_over(const struct task *task, struct err *err)
 {
-	if (task->wait.cancel && atomic_load(task->wait.cancel))
+	if (cancelled(task->wait.cancel))
 		return !err_set(err, ERR_CANCELLED,
 		                "The call was cancelled. The MCP server \"%s\" was told; what it "
 		                "had done already is not undone.", mcp_client_name(task->client));

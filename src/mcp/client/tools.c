@@ -56,7 +56,6 @@ static json_t *call_once(struct session *session, const struct server_tool *own,
 	const struct mcp_wait wait = {
 		.timeout_ms = mcp_server_entry_of(own->server)->timeout_ms,
 		.cancel = session->hooks.cancel,
-		.cancel_fd = session->hooks.cancel_fd,
 		.progress = session->hooks.reported,
 		.data = session->hooks.data,
 	};

@@ -367,7 +367,7 @@ bool mcp_servers_login(struct mcp_servers *servers, const char *name, const stru
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The MCP server \"%s\" has no login of hasp's.", name);
 	mcp_auth_attend(slot->auth, true, /* again= */ true);
-	if (!mcp_server_client(slot, cancel ? &cancel->set : NULL, &client, err))
+	if (!mcp_server_client(slot, cancel, &client, err))
 		return false;
 	mcp_client_unref(client);
 	return true;
@@ -414,7 +414,7 @@ bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struc
 	*ret_denials = json_array();
 	if (!slot)
 		return false;
-	if (!mcp_server_client(slot, cancel ? &cancel->set : NULL, &client, err))
+	if (!mcp_server_client(slot, cancel, &client, err))
 		return false;
 	json_decref(*ret_denials);
 	*ret_denials = mcp_client_denials(client, 0, NULL);

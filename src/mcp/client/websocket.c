@@ -126,7 +126,7 @@ static bool ws_await_open(struct ws *ws, const struct mcp_wait *wait, struct err
 	const struct timespec step = { .tv_nsec = OPEN_STEP_MS * 1000000L };
 
 	while (!atomic_load(&ws->opened) && !mcp_client_lost(ws->client)) {
-		if (wait->cancel && atomic_load(wait->cancel))
+		if (cancelled(wait->cancel))
 			return err_set(err, ERR_CANCELLED, "The call was cancelled.");
 		nanosleep(&step, NULL);
 	}
@@ -200,7 +200,7 @@ static bool ws_nobody_waits(void *data)
 {
 	const struct mcp_wait *wait = data;
 
-	return wait->cancel && atomic_load(wait->cancel);
+	return cancelled(wait->cancel);
 }
 
 bool mcp_client_open_websocket(const struct mcp_client_options *options,
