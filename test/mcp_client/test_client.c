@@ -16,7 +16,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
 
 struct bench {
 	char *root;

@@ -12,7 +12,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/answers.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
 #include "net/rpc/rpc.h"
 
 enum {

@@ -6,7 +6,10 @@
  * the old way first, and the new one where it refuses that. */
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
+#include "mcp/client/watch.h"
 
 enum {
 	PROBE_MS = 15000,    /* of the first request, which an old server may never answer */

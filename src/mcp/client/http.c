@@ -10,6 +10,7 @@
  * Not here: how a login goes (mcp/auth/auth.h). */
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,7 +22,9 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
 #include "net/http/client.h"
 #include "net/http/headers.h"
 #include "net/http/sse.h"

@@ -8,7 +8,9 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/slots.h"
 
 enum {
 	PROMPT_MESSAGES_MAX = 100,

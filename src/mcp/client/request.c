@@ -2,6 +2,7 @@
 /* Requests to a server, whatever carries them, and waiting for their answers. */
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -11,7 +12,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "mcp/client/answers.h"
 #include "mcp/client/client.h"
+#include "mcp/client/internals.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
 #include "net/rpc/rpc.h"
 
 enum {

@@ -14,7 +14,11 @@
 #include "config/home.h"
 #include "config/servers.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/kept.h"
+#include "mcp/client/slots.h"
 #include "tool/tool.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How one server is started: as a program in a sandbox, or at an address; and what it says that it
  * has. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,11 @@
 #include "config/extensions.h"
 #include "config/settings.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/kept.h"
+#include "mcp/client/slots.h"
 
 enum {
 	START_MS_MAX = 60000, /* of a handshake and a list, each answer */

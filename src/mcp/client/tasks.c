@@ -12,7 +12,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/answers.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
+#include "mcp/client/watch.h"
 
 enum {
 	POLL_MS = 1000,       /* where the server does not say */

@@ -5,7 +5,10 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/slots.h"
 #include "tool/builtin/builtin.h"
 #include "tool/tool.h"
 

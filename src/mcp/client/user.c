@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user does with servers: is asked about them, switches them on and off, allows tools that
  * have changed, looks at them, logs in at them. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,11 @@
 #include "base/mem.h"
 #include "config/servers.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/kept.h"
+#include "mcp/client/slots.h"
 #include "tool/tool.h"
 
 /* ---- those that the user is asked about ---- */

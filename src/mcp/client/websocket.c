@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server behind a WebSocket: each message a text, with the subprotocol "mcp", as the official
  * SDK's WebSocketClientTransport has it.  The server lives as long as the connection. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/transport.h"
 #include "net/http/client.h"
 
 enum {
