@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "data/tools.h"
 #include "tool/dialect.h"
 #include "worker/provider.h"
@@ -99,9 +100,7 @@ struct call_hooks {
 	/* Around a time in which the call computes nothing and waits: for a command, for a
 	 * moment to pass. Another call may take its place on a processor meanwhile. */
 	void (*wait)(void *data, bool begins);
-	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
-	/* Becomes readable then, and stays so; 0: `cancel` has to be looked at now and then. */
-	int cancel_fd;
+	const struct cancel *cancel; /* set when nobody waits for the result any more; or NULL */
 	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
 	 * true, its result means nothing, and nothing was changed. */
 	bool *not_at_once;
@@ -198,7 +197,7 @@ void session_revoke(const struct session *session);
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
 /* The same for who sleeps meanwhile: as job_wait_news (worker/job/job.h), which is woken by that,
- * too; `news->cancel_fd` is set here. */
+ * too; `news->cancel` is set here. */
 bool session_wait_job(const struct session *session, struct job *job, struct job_news *news);
 /* Who reads this path: the workspace's provider, or that of the session's own files. */
 struct provider *session_reader(const struct session *session, const char *path);

@@ -60,8 +60,7 @@ static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *
 	if (!env.usual)
 		session.environment = &env.options;
 	session.hooks.output = shell_output;
-	session.hooks.cancel = &runner_cancel(shell->app->runner)->set;
-	session.hooks.cancel_fd = cancel_fd(runner_cancel(shell->app->runner));
+	session.hooks.cancel = runner_cancel(shell->app->runner);
 	session.hooks.data = shell;
 	result = tool_call(&session, tool_name(TOOL_RUN_SHELL_COMMAND), arguments);
 	session_release(&session);

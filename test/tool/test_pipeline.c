@@ -376,8 +376,10 @@ static void after_may_replace_the_result(void **state)
 static void a_cancelled_call_does_not_run(void **state)
 {
 	struct bench *bench = *state;
-	_Atomic bool cancel = true;
+	struct cancel cancel;
 
+	cancel_init_lazily(&cancel);
+	cancel_set(&cancel);
 	bench->session.hooks.cancel = &cancel;
 	fails(call(bench, "strict", "{}"), "cancelled");
 	logged(bench, "before strict;decide strict;");

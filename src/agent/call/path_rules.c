@@ -527,7 +527,7 @@ static char *glob_of(const char *path)
 }
 
 static bool exclude_denied(const struct path_rules *rules, const struct walk_result *walk,
-                           const _Atomic bool *cancel, struct excludes *excludes,
+                           const struct cancel *cancel, struct excludes *excludes,
                            struct err *err)
 {
 	size_t cap = 0;
@@ -535,7 +535,7 @@ static bool exclude_denied(const struct path_rules *rules, const struct walk_res
 	for (size_t i = 0; i < walk->count; i++) {
 		char *why = NULL;
 
-		if (cancel && *cancel)
+		if (cancelled(cancel))
 			return err_set(err, ERR_CANCELLED, "The search was cancelled.");
 		if (!entry_denied(rules, walk->folder, walk->entries[i].path, &why))
 			continue;

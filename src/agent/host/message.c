@@ -40,7 +40,7 @@ static json_t *mentioned_other(void *data, const char *name)
 		return result;
 	if (!mcp_servers_has_resource(host->servers, name))
 		return NULL;
-	if (mcp_servers_resource(host->servers, name, &host->cancel.set, &result, &err))
+	if (mcp_servers_resource(host->servers, name, &host->cancel, &result, &err))
 		return result;
 	return tool_failure(&err);
 }
@@ -57,7 +57,7 @@ static json_t *message_of(struct host *host, struct span piped, struct span prom
 	size_t unseen = 0;
 	json_t *shown;
 
-	session.hooks.cancel = &host->cancel.set;
+	session.hooks.cancel = &host->cancel;
 	if (host->options.policy)
 		judge_mentions(host, &rules, &session);
 	content = mention_message(&session, piped, prompt, search, &others, notices);

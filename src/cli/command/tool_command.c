@@ -473,8 +473,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	session_init(&session, provider);
 	single->session = &session;
 	session.jobs = jobs;
-	session.hooks.cancel = &cancel->set;
-	session.hooks.cancel_fd = cancel_fd(cancel);
+	session.hooks.cancel = cancel;
 	session.hooks.data = single;
 	session.one_call = true;
 	if (invocation_has(invocation, FLAG_ANSWER_TOKENS))

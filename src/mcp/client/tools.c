@@ -5,7 +5,10 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/slots.h"
 #include "tool/builtin/builtin.h"
 #include "tool/tool.h"
 
@@ -56,7 +59,6 @@ static json_t *call_once(struct session *session, const struct server_tool *own,
 	const struct mcp_wait wait = {
 		.timeout_ms = mcp_server_entry_of(own->server)->timeout_ms,
 		.cancel = session->hooks.cancel,
-		.cancel_fd = session->hooks.cancel_fd,
 		.progress = session->hooks.reported,
 		.data = session->hooks.data,
 	};

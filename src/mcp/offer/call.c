@@ -441,9 +441,7 @@ static struct session session_of(struct work *work, bool at_once)
 		                   server_confirms(work->offered->serve, tool) ? confirm : NULL,
 		.progress = report_progress,
 		.wait = at_once ? NULL : give_way,
-		.cancel = mcp_call_cancel_flag(work->call),
-		.cancel_fd = kind == TOOL_KIND_EXECUTE || kind == TOOL_KIND_SEARCH ?
-		                     mcp_call_cancel_fd(work->call) : 0,
+		.cancel = mcp_call_cancel(work->call),
 		.not_at_once = at_once ? &work->missed : NULL,
 		.ready = at_once ? answer_is_ready : NULL,
 		.data = work,

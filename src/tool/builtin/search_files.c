@@ -597,7 +597,6 @@ static json_t *run_search_request(struct session *session, const json_t *argumen
 
 	request->output = search_output_of(form);
 	request->cancel = session->hooks.cancel;
-	request->cancel_fd = session->hooks.cancel_fd;
 	if (!read_search_arguments(arguments, request, err) ||
 	    !search_roots(session, request, roots, count, &found, err))
 		return NULL;
