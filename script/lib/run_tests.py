@@ -46,6 +46,9 @@ BUILDS = {
              # lld takes a third of the time; without PIE a program begins in two thirds: nothing is relocated.
              "-Dc_link_args=['-fuse-ld=lld','-Wl,--no-pie']", "-Dcpp_link_args=['-fuse-ld=lld','-Wl,--no-pie']"]),
 }
+# In place of both, for script/coverage: every job runs in it.
+COVERAGE = ("build-coverage", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
+            ["-Dcoverage=true", "-Dc_link_args=['-fuse-ld=lld']", "-Dcpp_link_args=['-fuse-ld=lld']"])
 # What both builds have runs once; with HASP_TESTS=all in both, and so does what is asked for by name.  Programs in C run
 # with sanitizers.  Tests that drive hasp or a part of it from outside run without, in a third of the time, but for
 # these: what they are given is hostile, or they lead through much that no program in C does.
@@ -466,7 +469,7 @@ def is_wanted(job, words):
 def has_its_turn(job, kind):
     """Whether a job that both builds have is this build's, when not both run it."""
     name = job.name.split("/", 1)[1]
-    if job.name.startswith("py/"):
+    if job.name.startswith("py/") or len(BUILDS) == 1:
         return True
     if job.report:
         return name in SAMPLED or (name in HARDENED) == (kind == "san")
@@ -531,6 +534,14 @@ def run_suite(words, reports):
         board.total, time.monotonic() - start, sum(cpu for cpu, _ in board.spent)))
     print("%d passed, %d failed" % (board.passed, board.failed))
     return 0 if board.failed == 0 else 1
+
+
+def use_coverage():
+    """From now on everything is built with counters, once."""
+    BUILDS.clear()
+    BUILDS["c"] = COVERAGE
+    program = str(TOP / COVERAGE[0] / "hasp")
+    PY_ENV.update(HASP=program, DAMAGE_PROGRAM=program)
 
 
 def go_elsewhere(why, words):
