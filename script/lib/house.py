@@ -125,26 +125,79 @@ def foreign_names(top, sources):
                     function.name)
 
 
-def call_circles(sources):
-    """The circles of files of one room that use each other's functions."""
-    homes = defaultdict(dict)
+def visible(sources):
+    """{file: the functions whose prototype or definition its includes bring}"""
+    declared = {name: source.declared.union(p.name for p in source.prototypes + source.functions)
+                for name, source in sources.items() if name.endswith(".h")}
+    found = {}
     for name, source in sources.items():
-        for function in source.functions:
-            if not function.static:
-                homes[room(name)][function.name] = name
-    found = []
-    for place, defined in sorted(homes.items()):
-        graph = {name: {defined[word] for word in source.words
-                        if word in defined and defined[word] != name}
-                 for name, source in sources.items() if room(name) == place}
-        found += c_source.circles(graph)
+        seen, todo = set(), [name]
+        while todo:
+            for _, _, target in sources[todo.pop()].includes:
+                if target in declared and target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+        found[name] = set().union(*(declared[header] for header in seen), declared.get(name, ()))
     return found
+
+
+def used_names(source, macros):
+    """What a file uses, that of the macros that it uses too."""
+    found, todo = set(source.uses), list(source.uses)
+    while todo:
+        fresh = macros.get(todo.pop(), set()) - found
+        found |= fresh
+        todo += fresh
+    return found
+
+
+def calls(sources):
+    """{file: {file: the functions of that one which it calls, or takes the address of}}"""
+    macros, defined = {}, {}
+    for name, source in sources.items():
+        macros.update(source.macros)
+        defined.update({f.name: name for f in source.functions
+                        if not f.static or name.endswith(".h")})
+    seen = visible(sources)
+    found = {}
+    for name, source in sources.items():
+        own = {f.name for f in source.functions}
+        targets = defaultdict(set)
+        for word in (used_names(source, macros) & seen[name] & defined.keys()) - own:
+            targets[defined[word]].add(word)
+        found[name] = targets
+    return found
+
+
+def call_circles(sources):
+    """The circles of files of the whole program that use each other's functions; and those of folders,
+    where a room and the folder that it is in count as one.  A header may use what its own file has."""
+    by_file, by_folder = {}, {room(name): set() for name in sources}
+    for name, targets in calls(sources).items():
+        by_file[name] = set(targets)
+        here = room(name) + "/"
+        by_folder[room(name)] |= {there for there in map(room, targets) if not
+                                  (here.startswith(there + "/") or (there + "/").startswith(here))}
+    return [members for members in c_source.circles(by_file) + c_source.circles(by_folder)
+            if len({member.rsplit(".", 1)[0] for member in members}) > 1]
 
 
 def in_circles(top, sources):
     for members in call_circles(sources):
         for name in members:
             yield name, 1, "calls in a circle with " + " ".join(m for m in members if m != name)
+
+
+def misplaced_prototypes(top, sources):
+    """Those in a header of another folder than the function's."""
+    defined = {f.name: name for name, source in sources.items() for f in source.functions
+               if not f.static}
+    for name, source in sources.items():
+        for prototype in source.prototypes if name.endswith(".h") else []:
+            home = defined.get(prototype.name)
+            if home and room(home) != room(name):
+                yield name, prototype.line, "%s is defined in %s: its prototype belongs there" % (
+                    prototype.name, room(home))
 
 
 def readers(top, sources):
@@ -194,7 +247,8 @@ KINDS = {
     "long functions": long_functions,
     "shared names": shared_names,
     "foreign names": foreign_names,
-    "files in circles": in_circles,
+    "circles": in_circles,
+    "misplaced prototypes": misplaced_prototypes,
     "headers with one reader": lone_headers,
     "bare prototypes": bare_prototypes,
     "strangers' JSON": strangers_json,
@@ -333,7 +387,8 @@ def figures(top, sources):
         ("names with a word that has another name", left["misnamed"]),
         ("words that english.py refuses", left["words"]),
         ("headers with one reader", count["headers with one reader"]),
-        ("circles of calls inside folders", "%d, of %d files" % (len(circles), sum(map(len, circles)))),
+        ("circles of calls", "%d, of %d files or folders" % (len(circles), sum(map(len, circles)))),
+        ("prototypes in another folder than their function", count["misplaced prototypes"]),
         ("prototypes documented",
          percent(len(prototypes) - count["bare prototypes"], len(prototypes))),
         ("lines over %d columns" % MOST_COLUMNS, count["columns"]),

@@ -21,6 +21,9 @@ GOOD = {
 
 C = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 
+ROOM = {"LAYERS": "base:\n  a.h\nbase/room: base\ndiff: base\ntool: base diff\n",
+        "src/base/a.h": C + "/* All. */\nint base_g(void);\nint room_f(void);\nint diff_f(void);\n"}
+
 # what is wrong, the file that makes it so, words of the finding
 BROKEN = [
     ("an include upwards", {"src/base/b.c": C + '#include "diff/e.h"\n', "src/diff/e.h": C},
@@ -72,9 +75,30 @@ BROKEN = [
      "src/base/b.c:2: shared names: f is the name of a function in tool/u.c too"),
     ("a name from elsewhere", {"src/base/b.c": C + "int make(void)\n{\n\treturn 1;\n}\n"},
      "src/base/b.c:2: foreign names: make begins with no word of its folder"),
-    ("a circle of calls", {"src/base/b.c": C + "int b_f(void)\n{\n\treturn c_f();\n}\n",
-                           "src/base/c.c": C + "int c_f(void)\n{\n\treturn b_f();\n}\n"},
-     "src/base/b.c:1: files in circles: calls in a circle with base/c.c"),
+    ("a circle of calls", {"src/base/a.h": C + "/* Both. */\nint b_f(void);\nint c_f(void);\n",
+                           "src/base/b.c": C + '#include "base/a.h"\nint b_f(void)\n{\n\treturn c_f();\n}\n',
+                           "src/base/c.c": C + '#include "base/a.h"\nint c_f(void)\n{\n\treturn b_f();\n}\n'},
+     "src/base/b.c:1: circles: calls in a circle with base/c.c"),
+    ("a circle through a table and a macro over rooms",
+     {**ROOM, "src/base/b.c": C + '#include "base/a.h"\nconst struct ops ops = { .run = room_f };\n'
+              "int base_g(void)\n{\n\treturn 1;\n}\n",
+      "src/base/room/r.c": C + '#include "base/a.h"\n#define G base_g\nint room_f(void)\n{\n\treturn G();\n}\n'},
+     "src/base/room/r.c:1: circles: calls in a circle with base/b.c"),
+    ("a circle of folders through a function of another folder's header",
+     {**ROOM, "LAYERS": "base:\n  a.h\ndiff: base\ntool: base diff\n",
+      "src/diff/e.c": C + '#include "base/a.h"\nint diff_f(void)\n{\n\treturn base_g();\n}\n',
+      "src/base/b.c": C + "int base_g(void)\n{\n\treturn 1;\n}\n",
+      "src/base/c.c": C + '#include "base/a.h"\nint base_h(void)\n{\n\treturn diff_f();\n}\n'},
+     "circles: calls in a circle with diff"),
+    ("a circle through JSON that is no C, and handlers of a named type",
+     {"src/base/a.h": C + "typedef int handler(void);\n/* Both. */\nhandler b_f, b_g;\n/* This. */\nint c_f(void);\n",
+      "src/base/b.c": C + '#include "base/a.h"\nstatic const char s[] = SCHEMA({"a": {) "}}";\n'
+                      "int b_f(void)\n{\n\treturn c_f();\n}\n",
+      "src/base/c.c": C + '#include "base/a.h"\nint c_f(void)\n{\n\treturn b_f();\n}\n'},
+     "src/base/b.c:1: circles: calls in a circle with base/c.c"),
+    ("a prototype in another folder", {"src/base/a.h": C + "/* Elsewhere. */\nint diff_f(void);\n",
+                                       "src/diff/e.c": C + '#include "base/a.h"\nint diff_f(void)\n{\n\treturn 1;\n}\n'},
+     "src/base/a.h:3: misplaced prototypes: diff_f is defined in diff"),
     ("a header for one", {"src/base/b.h": C, "src/base/b.c": C + '#include "base/b.h"\n'},
      "src/base/b.h:1: headers with one reader"),
     ("a prototype without a comment", {"src/base/a.h": C + "\nint a_f(int x);\n"},
