@@ -10,11 +10,9 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "tui/app.h"
-#include "tui/browse.h"
-#include "tui/history.h"
+#include "tui/dialog.h"
 #include "tui/pager.h"
 #include "tui/runner.h"
-#include "tui/show.h"
 #include "tui/term/screen.h"
 #include "tui/tui.h"
 
@@ -251,7 +249,8 @@ static void browse_question_key(struct app *app, const struct key *key)
 static void browse_look(struct app *app)
 {
 	struct browse *browse = app->browse;
-	const struct view_how how = { .width = term_size(app->term).columns, .plain = app->plain };
+	const struct view_how how = { .width = term_size(app->term).columns,
+	                              .plain = app->out.plain };
 	_cleanup_rows_ struct rows rows = { 0 };
 	size_t i;
 	json_t *message;
@@ -268,7 +267,7 @@ static void browse_look(struct app *app)
 			            &how);
 		rows_add(&rows);
 	}
-	pager_open(app, "Session", &rows, true);
+	pager_open_end(app->pager, "Session", &rows);
 }
 
 static void browse_list_key(struct app *app, const struct key *key)

@@ -21,9 +21,9 @@
 #include "tui/app.h"
 #include "tui/command/command.h"
 #include "tui/complete.h"
+#include "tui/frames.h"
 #include "tui/runner.h"
 #include "tui/send.h"
-#include "tui/show.h"
 #include "tui/transcript.h"
 #include "tui/tui.h"
 #include "worker/provider.h"
@@ -69,10 +69,10 @@ void complete_again(struct complete *complete)
 	_cleanup_free_ char *text = mem_steal(&complete->text);
 
 	complete->editor = NULL;
-	if (editor && !complete->app->quitting && complete->version == editor_version(editor)) {
+	if (editor && !complete->app->frames.ended && complete->version == editor_version(editor)) {
 		editor_offer_none(editor);
 		complete_offer(complete->app, editor, span_str(text), complete->caret);
-		tui_changed(complete->app);
+		frames_want(&complete->app->frames);
 	}
 }
 
@@ -484,7 +484,7 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 	const size_t from = complete_word_start(text, caret);
 	const struct span word = span_of(text.data + from, caret - from);
 
-	if (!app->complete || app->plain)
+	if (!app->complete || app->out.plain)
 		return;
 	if (!runner_opened(app->runner))
 		complete_remember(app->complete, editor, text, caret);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "tui/dropped.h"
 #include "tui/markdown/markdown.h"
 #include "tui/transcript.h"
 

@@ -82,4 +82,11 @@ size_t transcript_size(const struct transcript *transcript, size_t number);
 /* Whether it is an answer that is still being written; its text so far is borrowed. */
 bool transcript_grows(const struct transcript *transcript, size_t number, struct span *ret_text);
 
+/* ---- history.c: a conversation that goes on; on any thread -------------------------- */
+
+/* Appends all messages (contents as the model gets them) to a transcript. */
+void history_keep(struct transcript *transcript, const json_t *contents);
+/* A copy of the last ones, a new reference, and whether there are earlier ones. */
+json_t *history_end(const json_t *contents, bool *ret_more);
+
 #endif
