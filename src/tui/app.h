@@ -27,7 +27,7 @@
 #include "tui/status.h"
 #include "tui/term/term.h"
 
-struct browse;
+struct session_browser;
 struct complete;
 struct consoles;
 struct full;
@@ -45,7 +45,7 @@ struct tui_options;
 enum overlay { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 
 /* What keys have done, and what is shown until the next one. */
-struct keys {
+struct key_state {
 	bool any;                    /* one came since the last frame: it is shown at once */
 	uint64_t typed_ms;           /* of the last key of the draft, or of a command */
 	uint64_t quit_ms, escape_ms; /* of the last Ctrl+C and Esc that did nothing else */
@@ -79,7 +79,7 @@ struct app {
 
 	/* What is typed. */
 	struct bindings *bindings;
-	struct keys keys;
+	struct key_state keys;
 	struct editor *editor;           /* the composer */
 	struct complete *complete;
 	struct lookup *lookup;
@@ -88,7 +88,7 @@ struct app {
 	struct pager *pager;
 	/* What takes the composer's place; each NULL: not shown. */
 	struct pick *pick;
-	struct browse *browse;
+	struct session_browser *browse;
 	struct secret *secret;
 	struct loop_timer *first_timer;  /* until the first question (first.c); or NULL */
 

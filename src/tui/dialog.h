@@ -18,7 +18,7 @@
 #include "tui/view/view.h"
 
 struct app;
-struct browse;
+struct session_browser;
 struct live;
 struct pick;
 struct secret;
@@ -46,14 +46,14 @@ void pick_rows(const struct pick *pick, bool plain, unsigned width, size_t heigh
 
 /* Shows the sessions of the project, to choose one; `run` runs a slash command. */
 void browse_new(struct app *app, void (*run)(struct app *app, struct span line));
-void browse_free(struct browse *browse); /* NULL is fine */
+void browse_free(struct session_browser *browse); /* NULL is fine */
 /* Nothing is under way on the agent's thread. */
 void browse_idle(struct app *app);
 /* Takes any key. It may be freed afterwards. */
 void browse_key(struct app *app, const struct key *key);
 /* Pasted text, into what is searched for. */
 void browse_paste(struct app *app, struct span text);
-void browse_rows(struct browse *browse, unsigned width, size_t height, struct rows *rows);
+void browse_rows(struct session_browser *browse, unsigned width, size_t height, struct rows *rows);
 
 /* ---- a newcomer's questions (first.c) ----------------------------------------------- */
 

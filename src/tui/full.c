@@ -319,7 +319,7 @@ static void full_settle(struct full *full)
 static void full_mark(const struct full *full, struct row *shown, const struct rows *block,
                       size_t from, size_t to, struct spot spot)
 {
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 
 	find_begin(&find, block, full->wanted.data ? full->wanted.data : "", from);
 	while (find_next(&find) && find.pieces[0].row < to) {
@@ -500,7 +500,7 @@ static bool full_find_in(struct full *full)
 	const size_t between = from.block > 0;
 	_cleanup_rows_ struct rows made = { 0 };
 	const struct rows *rows = &made;
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 	bool found = false;
 
 	if (from.block + 1 == full->state.end)

@@ -30,7 +30,7 @@ struct pager {
 	bool typing;       /* it is being typed */
 	bool missed;       /* it is not there */
 	bool whole;        /* of the transcript: made anew for another width */
-	struct entries entries; /* of it */
+	struct transcript_places entries; /* of it */
 	char *said;        /* owned; in the last row until the next key; or NULL */
 	bool folded;       /* of these, long results */
 	unsigned width;    /* the rows were made for */
@@ -67,7 +67,7 @@ static void pager_go(struct pager *pager, size_t top)
 
 /* `entries` NULL: it is not of the transcript; else they are taken, too. */
 static void pager_show(struct pager *pager, const char *title, struct rows *rows,
-                       struct entries *entries)
+                       struct transcript_places *entries)
 {
 	struct printout *out = pager->with.out;
 
@@ -137,7 +137,7 @@ void pager_transcript(struct pager *pager)
 {
 	struct view_how how = printout_how(pager->with.out);
 	_cleanup_rows_ struct rows rows = { 0 };
-	struct entries entries = { 0 };
+	struct transcript_places entries = { 0 };
 
 	if (pager->with.out->plain) {
 		pager_print_folded(pager);
@@ -218,7 +218,7 @@ static void pager_find(struct pager *pager, bool back)
 {
 	const size_t none = pager->rows.count;
 	size_t edge = none, near = none;
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 
 	pager->missed = false;
 	if (!pager->wanted.len || !none)
@@ -313,7 +313,7 @@ static size_t pager_entries_before(const struct pager *pager)
 /* To the beginning of the next entry, or of this one, or the one before. */
 static void pager_go_entry(struct pager *pager, bool back)
 {
-	const struct entries *entries = &pager->entries;
+	const struct transcript_places *entries = &pager->entries;
 	size_t i = pager_entries_before(pager);
 
 	if (back && i > 1 && entries->at[i - 1].row == pager->top)
@@ -466,7 +466,7 @@ static void pager_foot(const struct pager *pager, struct row *foot)
 static void pager_mark(const struct pager *pager, struct rows *window)
 {
 	const size_t end = pager->top + window->count;
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 
 	find_begin(&find, &pager->rows, pager->wanted.data ? pager->wanted.data : "", pager->top);
 	while (find_next(&find) && find.pieces[0].row < end)

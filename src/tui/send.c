@@ -109,6 +109,9 @@ static void slash_edit(struct app *app, const char *path)
 	}
 }
 
+/* Runs a line that command_is says yes to. */
+static void slash_line(struct app *app, struct span line);
+
 static void slash_chosen(struct app *app, void *data, int index)
 {
 	json_t *lines = data;
@@ -116,7 +119,7 @@ static void slash_chosen(struct app *app, void *data, int index)
 
 	json_decref(lines);
 	if (line && json_string_length(line))
-		tui_slash(app, json_span(line));
+		slash_line(app, json_span(line));
 	json_decref(line);
 }
 
@@ -235,7 +238,7 @@ static void slash_then(struct app *app, const struct command_result *result)
 		first_ask_key(app, text);
 		break;
 	case COMMAND_BROWSE:
-		browse_new(app, tui_slash);
+		browse_new(app, slash_line);
 		break;
 	case COMMAND_QUIT:
 		app->discards = result->text != NULL;
@@ -291,7 +294,7 @@ static void slash_done(struct job *job)
 	free(slash);
 }
 
-void tui_slash(struct app *app, struct span line)
+static void slash_line(struct app *app, struct span line)
 {
 	_cleanup_free_ const char **themes = tui_theme_names(app);
 	struct command_context context = slash_context(app);
@@ -372,7 +375,7 @@ static void send_now(struct app *app, struct span text)
 		tui_start_working(app);
 		tui_shell(app, span_trim(span_skip(text, 1)));
 	} else if (command_is(text)) {
-		tui_slash(app, text);
+		slash_line(app, text);
 	} else {
 		send_to_model(app, send_text(text), false);
 	}
@@ -380,8 +383,7 @@ static void send_now(struct app *app, struct span text)
 
 /* ---- the queue --------------------------------------------------------------- */
 
-/* False: too many wait, and it is the draft again. */
-static bool send_queue(struct app *app, struct span text)
+bool tui_queue(struct app *app, struct span text)
 {
 	app->queue.spoken = true;
 	if (!queue_add(&app->queue, text)) {
@@ -395,11 +397,6 @@ static bool send_queue(struct app *app, struct span text)
 		tui_speak_waiting(app, "Queued", text);
 	frames_want(&app->frames);
 	return true;
-}
-
-void tui_queue(struct app *app, struct span text)
-{
-	send_queue(app, text);
 }
 
 /* A command that begins no turn has no end at which the next would be sent. What one puts back
@@ -452,7 +449,7 @@ static void send_unqueue(struct app *app)
 
 void tui_unsent(struct app *app, struct span text, bool interrupted)
 {
-	if (send_queue(app, text))
+	if (tui_queue(app, text))
 		queue_last_is_next(&app->queue);
 	if (interrupted)
 		send_unqueue(app);
@@ -466,7 +463,8 @@ void tui_interrupt(struct app *app)
 	frames_want_now(&app->frames);
 }
 
-void tui_prompt(struct app *app, struct span text)
+/* A prompt, now or when what is under way is done. */
+static void send_prompt(struct app *app, struct span text)
 {
 	if (runner_idle(app->runner) && !app->queue.count) {
 		send_now(app, text);
@@ -487,7 +485,7 @@ static bool send_command(struct app *app, struct span text)
 	if (command_waits(&context, text))
 		tui_queue(app, text);
 	else
-		tui_slash(app, text);
+		slash_line(app, text);
 	return true;
 }
 
@@ -502,7 +500,7 @@ void tui_send(struct app *app, struct span text)
 		return;
 	if (runner_idle(app->runner) || is_shell(text) || command_is(text) ||
 	    !send_steer(app, send_text(text)))
-		tui_prompt(app, text);
+		send_prompt(app, text);
 	frames_want(&app->frames);
 }
 

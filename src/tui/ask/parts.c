@@ -131,7 +131,8 @@ bool ask_typed(const struct editor *editor, char **ret)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-size_t ask_page_left(const struct ask_page *page)
+/* Rows that there is still room for. */
+static size_t ask_page_left(const struct ask_page *page)
 {
 	const size_t used = page->rows->count - page->first;
 

@@ -130,7 +130,7 @@ struct question_page {
 	struct editor *text;                 /* owned; NULL until it is needed */
 };
 
-struct questions {
+struct question_pages {
 	struct question_page pages[QUESTIONS_MAX];
 	size_t count, page;                  /* page == count: all answers once more */
 };
@@ -149,7 +149,7 @@ struct ask {
 	json_t *answer;                      /* owned; when it is done */
 	json_t *answers;                     /* owned; of all, where not only it is answered */
 	struct confirm confirm;
-	struct questions questions;
+	struct question_pages questions;
 	json_t *form;                        /* owned array: a server's fields as questions */
 };
 
@@ -188,7 +188,6 @@ void ask_page_text(struct ask_page *page, const char *text, struct style style);
 /* A numbered choice; `box` (NULL: none) stands before its label. */
 void ask_page_choice(struct ask *ask, struct ask_page *page, size_t number, bool selected,
                      const char *box, struct span label, struct span note);
-size_t ask_page_left(const struct ask_page *page); /* rows */
 /* As much of the pane as there is room for, from where it was scrolled to. */
 void ask_page_pane(struct ask *ask, struct ask_page *page);
 /* What the pane shows is another thing now. */

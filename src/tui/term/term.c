@@ -41,13 +41,12 @@ struct term {
 	bool alternate;     /* its alternate screen is shown */
 	bool pushed[2];     /* the Kitty protocol is on: on the main screen, on the other one */
 	enum term_mouse mouse;
-	const struct kind *kind;
+	const struct terminal_kind *kind;
 	bool asking;        /* DA1, the last answer, is to come */
 	bool waiting;       /* bytes wait in the stream */
 	bool cursor_shown;  /* as the next frame leaves it */
 	bool cursor_hidden; /* as the terminal has it */
 	struct buf frame;
-	uint64_t written;
 	void (*resize_begins)(void *data);
 	void *resize_data;
 };
@@ -66,7 +65,9 @@ static struct {
 	volatile sig_atomic_t len;
 } found = { .fd = -1 };
 
-void term_restore(void)
+/* As term_close from a handler of a signal that ends the program: async-signal-safe; no memory is
+ * freed. */
+static void term_restore(void)
 {
 	int saved_errno = errno;
 
@@ -165,22 +166,13 @@ static bool set_raw(struct err *err)
 
 static void term_writev(struct term *term, const struct span *parts, size_t count)
 {
-	if (!term->stream)
-		return;
-	for (size_t i = 0; i < count; i++)
-		term->written += parts[i].len;
-	term->waiting = loop_stream_writev(term->stream, parts, count) > 0;
+	if (term->stream)
+		term->waiting = loop_stream_writev(term->stream, parts, count) > 0;
 }
 
 static void term_write(struct term *term, struct span bytes)
 {
 	term_writev(term, &bytes, 1);
-}
-
-void term_send(struct term *term, struct span bytes)
-{
-	if (!term->waiting)
-		term_write(term, bytes);
 }
 
 static void read_size(struct term *term)
@@ -239,7 +231,7 @@ static void restyle(struct term *term)
 		term->options.restyled(term->options.data);
 }
 
-static void take_kind(struct term *term, const struct kind *kind)
+static void take_kind(struct term *term, const struct terminal_kind *kind)
 {
 	if (!kind || (term->kind && term->kind->by == KIND_BY_VERSION))
 		return; /* its own word counts most */
@@ -682,19 +674,9 @@ struct term_size term_size(const struct term *term)
 	return term->size;
 }
 
-enum theme_colours term_colours(const struct term *term)
-{
-	return term->colours;
-}
-
 bool term_plain(const struct term *term)
 {
 	return term->plain;
-}
-
-const struct theme *term_theme(const struct term *term)
-{
-	return &term->theme;
 }
 
 void term_set_theme(struct term *term, const struct theme *theme)
@@ -714,19 +696,9 @@ bool term_strays(const struct term *term)
 	return term->strays;
 }
 
-bool term_kitty_keys(const struct term *term)
-{
-	return term->kitty;
-}
-
 bool term_clipboard(const struct term *term)
 {
 	return term->clipboard;
-}
-
-uint64_t term_written(const struct term *term)
-{
-	return term->written;
 }
 
 /* ---- frames ---- */

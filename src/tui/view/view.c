@@ -522,16 +522,6 @@ static void answers_body(struct body *body, const json_t *questions, const json_
 	}
 }
 
-void view_todos(struct rows *rows, const json_t *todos, const struct view_how *how)
-{
-	struct body body;
-
-	body_init(&body, how, VIEW_FOLDED_ROWS, 0);
-	todos_body(&body, todos);
-	body_more(&body);
-	body_finish(&body, rows, 0);
-}
-
 /* ---- results ----------------------------------------------------------------- */
 
 static bool is_command(const json_t *value)
