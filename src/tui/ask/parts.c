@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/parts.h"
 
 /* ---- the question ------------------------------------------------------------ */
 

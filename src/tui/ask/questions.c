@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/parts.h"
+#include "tui/ask/questions.h"
 
 static const char *const yes_no[] = { "Yes", "No" };
 

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/parts.h"
 #include "tui/markdown/markdown.h"
 #include "tui/view/view.h"
 
