@@ -108,13 +108,13 @@ void answer_learn(struct session *session, const struct tool *tool, const json_t
 		return;
 	if (json_object_get(result, "latest_file_state"))
 		learn_edit(session, result);
-	else if (tool->kind == TOOL_KIND_READ)
+	else if (tool_kind_of(tool) == TOOL_KIND_READ)
 		learn_read(session, result);
 	for (size_t list = 0; list < sizeof(lists) / sizeof(*lists); list++)
 		json_array_foreach(lists[list], i, element) {
 			if (json_object_get(element, "latest_file_state"))
 				learn_edit(session, element);
-			else if (tool->kind == TOOL_KIND_READ)
+			else if (tool_kind_of(tool) == TOOL_KIND_READ)
 				learn_read(session, element);
 		}
 }

@@ -50,7 +50,7 @@ void activity_set_todos(struct activity *activity, json_t *todos)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-void activity_rows(const struct activity *activity, bool asking, const struct view_how *how,
+void activity_rows(const struct activity *activity, bool question, const struct view_how *how,
                    struct rows *rows)
 {
 	const uint64_t now = clock_monotonic_ms();
@@ -60,7 +60,7 @@ void activity_rows(const struct activity *activity, bool asking, const struct vi
 	if (!activity->since_ms)
 		return;
 	view_topic(rows, activity->topic, how);
-	view_activity(rows, asking, (now - activity->since_ms) / 1000,
+	view_activity(rows, question, (now - activity->since_ms) / 1000,
 	              retry ? retry : activity->thought, how);
 }
 

@@ -32,8 +32,8 @@ void activity_retry(struct activity *activity, uint64_t delay_ms);
 void activity_set_topic(struct activity *activity, const char *topic);
 /* Replaces the list of todos, a reference of its own. */
 void activity_set_todos(struct activity *activity, json_t *todos);
-/* The topic, and since when; nothing if nothing is under way. `asking`: a question is shown. */
-void activity_rows(const struct activity *activity, bool asking, const struct view_how *how,
+/* The topic, and since when; nothing if nothing is under way. `question`: one is shown. */
+void activity_rows(const struct activity *activity, bool question, const struct view_how *how,
                    struct rows *rows);
 /* The todos, or that there are none. */
 void activity_todo_rows(const struct activity *activity, unsigned width, struct rows *rows);

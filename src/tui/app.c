@@ -26,7 +26,7 @@ const char *tui_session(const struct app *app)
 
 enum desktop_state tui_state(const struct app *app)
 {
-	return app->questions.ask ? DESKTOP_ASKING :
+	return app->questions.ask ? DESKTOP_QUESTION :
 	       app->activity.since_ms ? DESKTOP_WORKING : DESKTOP_READY;
 }
 

@@ -110,9 +110,9 @@ static bool types_have(struct span list, const char *word)
 	const size_t len = strlen(word);
 
 	for (size_t at = 0; at + len <= list.len; at++) {
-		const bool begins = at == 0 || strchr(" \r\n", list.data[at - 1]);
+		const bool starts = at == 0 || strchr(" \r\n", list.data[at - 1]);
 
-		if (begins && memcmp(list.data + at, word, len) == 0 &&
+		if (starts && memcmp(list.data + at, word, len) == 0 &&
 		    (at + len == list.len || strchr(" \r\n", list.data[at + len])))
 			return true;
 	}

@@ -32,7 +32,7 @@ static char *desktop_title(const struct desktop *desktop, const struct settings 
 {
 	static const char *const words[] = { [DESKTOP_READY] = "Ready",
 		                             [DESKTOP_WORKING] = "Working",
-		                             [DESKTOP_ASKING] = "Action required" };
+		                             [DESKTOP_QUESTION] = "Action required" };
 	const char *folder = strrchr(desktop->project, '/');
 
 	folder = folder && folder[1] ? folder + 1 : "/";

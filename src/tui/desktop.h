@@ -15,7 +15,7 @@ struct activity;
 struct settings;
 struct term;
 
-enum desktop_state { DESKTOP_READY, DESKTOP_WORKING, DESKTOP_ASKING };
+enum desktop_state { DESKTOP_READY, DESKTOP_WORKING, DESKTOP_QUESTION };
 
 struct desktop {
 	struct term *term;   /* borrowed */

@@ -191,7 +191,7 @@ static void input_toggle(struct app *app, enum overlay overlay)
 static void input_clear(struct app *app)
 {
 	if (app->full) {
-		canvas_anew(full_canvas(app->full));
+		canvas_redraw(full_canvas(app->full));
 		full_end(app->full);
 	} else {
 		screen_clear(app->out.screen);

@@ -206,7 +206,7 @@ void pager_free(struct pager *pager)
 
 void pager_resized(struct pager *pager)
 {
-	canvas_anew(pager->canvas);
+	canvas_redraw(pager->canvas);
 	pager_draw(pager);
 }
 

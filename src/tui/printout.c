@@ -61,7 +61,7 @@ void printout_forget(struct printout *out, size_t bytes)
 	transcript_forget(out->transcript, bytes);
 }
 
-void printout_end_answer(struct printout *out)
+static void printout_end_answer(struct printout *out)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
 

@@ -51,9 +51,7 @@ const char *printout_toggle_source(struct printout *out);
 void printout_answer(struct printout *out, struct span text);
 /* The last bytes of the answer do not count. */
 void printout_forget(struct printout *out, size_t bytes);
-/* The answer is whole, or nothing follows it for now. */
-void printout_end_answer(struct printout *out);
-/* Nor is what comes next part of anything before it. */
+/* The answer is whole: what comes next is no part of anything before it. */
 void printout_break(struct printout *out);
 /* A prompt, long pastes in it folded as in `editor`; kept whole. */
 void printout_user(struct printout *out, const struct editor *editor, struct span text);

@@ -70,7 +70,7 @@ static struct command_context slash_context(struct app *app)
 		.settings = app->settings,
 		.width = term_size(app->term).columns,
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
-		       1u << COMMAND_COPY | 1u << COMMAND_ANEW | 1u << COMMAND_THEME |
+		       1u << COMMAND_COPY | 1u << COMMAND_REFRESH | 1u << COMMAND_THEME |
 		       1u << COMMAND_VIM | 1u << COMMAND_KEY | 1u << COMMAND_EDIT |
 		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
 		       (app->out.plain ? 0 : 1u << COMMAND_BROWSE),
@@ -146,7 +146,7 @@ static void slash_choose(struct app *app, const struct command_result *result)
 	pick_show(app, pick);
 }
 
-static void slash_anew(struct app *app, const char *draft)
+static void slash_refresh(struct app *app, const char *draft)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);
 	const json_t *messages = opened ? agent_history(host_agent(opened->host)) : NULL;
@@ -218,8 +218,8 @@ static void slash_then(struct app *app, const struct command_result *result)
 	case COMMAND_COPY:
 		clipboard_copy(app->clipboard, span_str(text));
 		break;
-	case COMMAND_ANEW:
-		slash_anew(app, result->text);
+	case COMMAND_REFRESH:
+		slash_refresh(app, result->text);
 		break;
 	case COMMAND_THEME:
 		tui_theme(app);
@@ -254,7 +254,7 @@ static void slash_show(struct app *app, struct command_result *result)
 {
 	const struct view_how how = printout_how(&app->out);
 
-	if (result->then == COMMAND_ANEW)
+	if (result->then == COMMAND_REFRESH)
 		slash_then(app, result);
 	app->history_shown = false;
 	if (result->then != COMMAND_CHOOSE)
@@ -264,7 +264,7 @@ static void slash_show(struct app *app, struct command_result *result)
 		pager_open(app->pager, "Command", &result->rows);
 	else
 		printout_rows(&app->out, &result->rows);
-	if (result->then != COMMAND_ANEW)
+	if (result->then != COMMAND_REFRESH)
 		slash_then(app, result);
 	command_result_release(result);
 	frames_want(&app->frames);

@@ -137,7 +137,7 @@ static bool stash_write_in_place(const struct stash *stash, struct span text)
 }
 
 /* Another file, locked like the first, takes its place. */
-static bool stash_write_anew(struct stash *stash, struct span text)
+static bool stash_replace(struct stash *stash, struct span text)
 {
 	const char *name = strrchr(stash->path, '/') + 1;
 	_cleanup_free_ char *early = mem_printf("%.*s.%s", (int)(name - stash->path), stash->path,
@@ -186,7 +186,7 @@ void stash_keep(struct stash *stash, const struct editor *editor, const struct p
 		return;
 	if (text.len <= IN_PLACE_BYTES_MAX && stash->last.len <= IN_PLACE_BYTES_MAX ?
 	    stash_write_in_place(stash, buf_view(&text)) :
-	    stash_write_anew(stash, buf_view(&text))) {
+	    stash_replace(stash, buf_view(&text))) {
 		buf_clear(&stash->last);
 		buf_span(&stash->last, buf_view(&text));
 	}

@@ -65,7 +65,7 @@ static json_t *line_state(const struct status_line *line, const struct status *s
 {
 	static const char *const words[] = { [DESKTOP_READY] = "idle",
 		                             [DESKTOP_WORKING] = "working",
-		                             [DESKTOP_ASKING] = "asking" };
+		                             [DESKTOP_QUESTION] = "asking" };
 	const char *folder = line->project;
 	json_t *state = json_pack(
 		"{s:s, s:s, s:o, s:{s:s, s:s}, s:{s:o, s:o}, s:s, s:{s:I, s:I}}",

@@ -95,7 +95,7 @@ static void tui_resized(void *data)
 	markdown_width(app->out.markdown, term_size(app->term).columns);
 	consoles_resized(app->consoles);
 	if (app->full)
-		canvas_anew(full_canvas(app->full));
+		canvas_redraw(full_canvas(app->full));
 	if (app->out.screen)
 		screen_resized(app->out.screen);
 	if (pager_shown(app->pager)) {

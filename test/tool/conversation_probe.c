@@ -187,7 +187,7 @@ static void open_session(struct probe *probe)
 	session_init(&probe->session, probe->provider);
 	probe->session.services = &probe->services;
 	probe->session.tools = probe->set;
-	probe->session.hooks.cancel = &probe->cancel.set;
+	probe->session.hooks.cancel = &probe->cancel;
 }
 
 static void discover(struct probe *probe)

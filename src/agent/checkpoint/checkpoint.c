@@ -320,12 +320,6 @@ static json_t *named_paths(const struct checkpoints *checkpoints, const json_t *
 	return paths;
 }
 
-/* What Gemini CLI calls the tool, if it has one like it. */
-static const char *gemini_name(const struct tool *tool)
-{
-	return strcmp(tool->name, "update_file") == 0 ? "replace" : tool->name;
-}
-
 /* NULL when the arguments are too large to be written twice. */
 static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
 {
@@ -336,7 +330,7 @@ static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
 	if (!json_print(&text, all, 0))
 		return NULL;
 	call = json_object();
-	json_object_set_new(call, "name", json_cstr(gemini_name(tool)));
+	json_object_set_new(call, "name", json_cstr(dialect_name_for(DIALECT_GEMINI, tool->name)));
 	json_object_set(call, "args", all);
 	return call;
 }

@@ -442,10 +442,10 @@ void questions_subject(const struct ask *ask, unsigned width, struct rows *rows)
 		else
 			row_printf(&first, STYLE(ROLE_ACCENT), "? ");
 		row_pad(&rest, first.width, STYLE(ROLE_TEXT));
-		for (bool begun = false; line_next(&question, &line); begun = true) {
+		for (bool more = false; line_next(&question, &line); more = true) {
 			row_release(&text);
 			row_text(&text, line_body(line), STYLE_BOLD(ROLE_TEXT));
-			rows_wrap(rows, &text, width, begun ? &rest : &first, &rest);
+			rows_wrap(rows, &text, width, more ? &rest : &first, &rest);
 		}
 	}
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tools.h"
 #include "tui/ask/confirm.h"
 #include "tui/ask/parts.h"
 #include "tui/markdown/markdown.h"
@@ -481,12 +482,13 @@ static void subject_server(struct ask_topic *subject)
 static void subject_other(struct ask_topic *subject)
 {
 	struct span prompt = detail(subject, "prompt");
-	struct span tool = json_span(json_object_get(subject->ask->message, "toolName"));
+	const char *tool = json_string_value(json_object_get(subject->ask->message, "toolName"));
+	const struct tool_info *info = tool ? tool_info_of(tool) : NULL;
 	size_t i;
 	json_t *url;
 
 	subject_line(subject, NULL, detail(subject, "title"), STYLE_BOLD(ROLE_TEXT));
-	if (span_eq(tool, SPAN("exit_plan_mode")))
+	if (info && info->plan)
 		markdown_rows(prompt, subject->width, subject->rows); /* the plan */
 	else
 		subject_lines(subject, prompt, 2, STYLE(ROLE_TEXT));

@@ -129,7 +129,8 @@ static bool put_output(struct prompt_expansion *expansion, struct span line)
 	const char *command = json_string_value(json_object_get(arguments, "command"));
 	const json_t *code;
 
-	result = host_call(expansion->call->context->host, "run_shell_command", arguments);
+	result = host_call(expansion->call->context->host,
+	                   tool_name(TOOL_RUN_SHELL_COMMAND), arguments);
 	code = json_object_get(result, "exit_code");
 	if (!json_is_integer(code))
 		return fail_with_result(expansion, command, result);
@@ -158,7 +159,7 @@ static bool put_file_content(struct prompt_expansion *expansion, struct span ins
 
 	put_with_arguments(expansion, span_trim(inside), false, &path);
 	arguments = json_pack("{s:o}", "file_path", json_text(buf_view(&path)));
-	result = host_call(expansion->call->context->host, "read_file", arguments);
+	result = host_call(expansion->call->context->host, tool_name(TOOL_READ_FILE), arguments);
 	content = json_object_get(result, "content");
 	if (!json_is_string(content))
 		return fail_with_result(expansion, json_string_value(json_object_get(arguments,
@@ -426,7 +427,8 @@ static void put_named_file(struct command_markdown *markdown, struct span path)
 	path_text = json_string_value(json_object_get(arguments, "file_path"));
 	if (!path_text || !is_there(markdown->expansion->call->context->host, path_text))
 		return;
-	result = host_call(markdown->expansion->call->context->host, "read_file", arguments);
+	result = host_call(markdown->expansion->call->context->host, tool_name(TOOL_READ_FILE),
+	                   arguments);
 	content = json_object_get(result, "content");
 	if (json_is_string(content))
 		json_object_set(markdown->files, path_text, content);
@@ -443,11 +445,11 @@ static bool put_command_mark(struct command_markdown *markdown, struct span insi
 static bool expand_marks(struct command_markdown *markdown, struct span text)
 {
 	struct buf *out = &markdown->expansion->out;
-	bool begins = true; /* what comes is at the beginning, or behind white space */
+	bool starts = true; /* what comes is at the beginning, or behind white space */
 
 	while (text.len) {
-		const size_t command = begins ? command_mark_length(text) : 0;
-		const size_t path = begins ? path_mark_length(text) : 0;
+		const size_t command = starts ? command_mark_length(text) : 0;
+		const size_t path = starts ? path_mark_length(text) : 0;
 		const struct argument_mark mark = argument_mark(markdown, text);
 		size_t len = command ? command : path ? path : mark.len ? mark.len : 1;
 
@@ -459,7 +461,7 @@ static bool expand_marks(struct command_markdown *markdown, struct span text)
 		} else {
 			put_with_marks(markdown, span_head(text, len), out);
 		}
-		begins = isspace((unsigned char)text.data[len - 1]) != 0;
+		starts = isspace((unsigned char)text.data[len - 1]) != 0;
 		text = span_skip(text, len);
 	}
 	return true;

@@ -392,7 +392,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *data)
 }
 
 /* Whether the address says nothing that the text of the link does not say. */
-static bool is_told(struct span text, struct span address)
+static bool already_shown(struct span text, struct span address)
 {
 	text = span_trim(text);
 	if (span_eq(text, address))
@@ -423,7 +423,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *data)
 
 		if (span_is_blank(text))
 			put_words(parse, buf_view(&span->address));
-		else if (type == MD_SPAN_A && !is_told(text, buf_view(&span->address))) {
+		else if (type == MD_SPAN_A && !already_shown(text, buf_view(&span->address))) {
 			span->style.role = ROLE_DIM;
 			put_words(parse, SPAN(" ("));
 			put_piece(parse, buf_view(&span->address));

@@ -170,7 +170,7 @@ void canvas_draw(struct canvas *canvas, struct rows *rows, const struct canvas_c
 	canvas->drawn = true;
 }
 
-void canvas_anew(struct canvas *canvas)
+void canvas_redraw(struct canvas *canvas)
 {
 	canvas->drawn = false;
 }

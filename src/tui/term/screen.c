@@ -384,7 +384,7 @@ static void put_live(struct screen *screen, struct buf *out, const struct screen
 	put_column(out, next->column);
 }
 
-static void put_anew(struct screen *screen, struct buf *out, const struct screen_shown *next)
+static void put_live_again(struct screen *screen, struct buf *out, const struct screen_shown *next)
 {
 	if (screen->drawn)
 		put_first_row(screen, out);
@@ -493,7 +493,7 @@ static void screen_draw(struct screen *screen, struct screen_shown *next, bool w
 	if (term_plain(screen->term))
 		put_plain(screen, out, next);
 	else if (whole)
-		put_anew(screen, out, next);
+		put_live_again(screen, out, next);
 	else if (!shown_same(&screen->shown, next))
 		put_difference(screen, out, next);
 	term_show_cursor(screen->term, !next->hidden);
@@ -543,7 +543,7 @@ static void tmux_seen(void *data, const struct tmux_view *look)
 
 /* Whether tmux is asked now, after which the cursor is asked for again: only then is it known that
  * what tmux shows is what there still is. */
-static bool look_begins(struct screen *screen)
+static bool begin_look(struct screen *screen)
 {
 	if (screen->looked || !term_strays(screen->term) ||
 	    !(screen->unsure || cursor_strayed(screen)))
@@ -585,7 +585,7 @@ static void use_answers(struct screen *screen)
 		forget_look(screen);
 		screen->looked = screen->retries++ >= RETRIES_MAX;
 	}
-	if (look_begins(screen)) {
+	if (begin_look(screen)) {
 		screen->answered = false;
 		return;
 	}

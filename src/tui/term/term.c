@@ -42,12 +42,12 @@ struct term {
 	bool pushed[2];     /* the Kitty protocol is on: on the main screen, on the other one */
 	enum term_mouse mouse;
 	const struct terminal_kind *kind;
-	bool asking;        /* DA1, the last answer, is to come */
+	bool querying;        /* DA1, the last answer, is to come */
 	bool waiting;       /* bytes wait in the stream */
 	bool cursor_shown;  /* as the next frame leaves it */
 	bool cursor_hidden; /* as the terminal has it */
 	struct buf frame;
-	void (*resize_begins)(void *data);
+	void (*resize_starts)(void *data);
 	void *resize_data;
 };
 
@@ -198,15 +198,15 @@ static void resize_is_over(void *data)
 
 static void resize_seen(struct term *term)
 {
-	if (!term->quiet && term->resize_begins)
-		term->resize_begins(term->resize_data);
+	if (!term->quiet && term->resize_starts)
+		term->resize_starts(term->resize_data);
 	loop_timer_stop(term->quiet);
 	term->quiet = loop_timer_start(term->options.loop, TERM_QUIET_MS, 0, resize_is_over, term);
 }
 
-void term_on_resize(struct term *term, void (*begins)(void *data), void *data)
+void term_on_resize(struct term *term, void (*starts)(void *data), void *data)
 {
-	term->resize_begins = begins;
+	term->resize_starts = starts;
 	term->resize_data = data;
 }
 
@@ -305,7 +305,7 @@ static void ask_what_it_is(struct term *term)
 		return;
 	term_write(term, SPAN("\033[?2026$p\033[?5522$p"
 	                      "\033[>q\033[?u\033]11;?\033\\\033[>c\033[c"));
-	term->asking = true;
+	term->querying = true;
 }
 
 /* Single keys for what is ambiguous, and the keys of a US keyboard beside others'. Each of the two
@@ -340,9 +340,9 @@ static void take_kitty(struct term *term)
 }
 
 /* All has been answered: what the Kitty protocol does not give, xterm's may. */
-static void finish_asking(struct term *term)
+static void finish_queries(struct term *term)
 {
-	term->asking = false;
+	term->querying = false;
 	if (!term->kitty && term->kind && term->kind->facts & KIND_OTHER_KEYS) {
 		term->other_keys = true;
 		term_write(term, SPAN("\033[>4;1m"));
@@ -380,7 +380,7 @@ static bool take_terminal_answer(struct term *term, struct span text)
 	} else if (span_starts(text, SPAN("\033[>")) && span_ends(text, SPAN("c"))) {
 		take_kind(term, kind_find(KIND_BY_DA2, span_skip(text, 3)));
 	} else if (span_starts(text, SPAN("\033[?")) && span_ends(text, SPAN("c"))) {
-		finish_asking(term);
+		finish_queries(term);
 	} else {
 		return false;
 	}
@@ -569,7 +569,7 @@ static void drop_event(void *data, const struct event *event)
 
 	if (event->kind == EVENT_REPLY && span_starts(event->text, SPAN("\033[?")) &&
 	    span_ends(event->text, SPAN("c")))
-		term->asking = false;
+		term->querying = false;
 }
 
 /* Answers that come after the end would be typed into a shell. */
@@ -580,7 +580,7 @@ static void await_answers(struct term *term)
 	struct pollfd ready = { .fd = term->options.in, .events = POLLIN };
 	char bytes[256];
 
-	for (now = clock_monotonic_ms(); term->asking && now < end; now = clock_monotonic_ms()) {
+	for (now = clock_monotonic_ms(); term->querying && now < end; now = clock_monotonic_ms()) {
 		ssize_t n;
 
 		if (poll(&ready, 1, (int)(end - now)) <= 0)
@@ -601,7 +601,7 @@ static void give_back(struct term *term)
 	put_restoring(term, &bytes);
 	term_write(term, buf_view(&bytes));
 	loop_stream_close(mem_steal(&term->stream), CLOSE_DRAIN_MS);
-	if (term->asking)
+	if (term->querying)
 		await_answers(term);
 	tcsetattr(found.in, TCSANOW, &found.saved);
 	term->titled = term->cursor_hidden = term->alternate = false;
@@ -791,7 +791,7 @@ void term_put_row(const struct term *term, struct buf *out, const struct row *ro
 
 void term_put_finished(const struct term *term, struct buf *out, const struct row *row)
 {
-	if (row->prompt & ROW_PROMPT_BEGINS && term->links)
+	if (row->prompt & ROW_PROMPT_START && term->links)
 		buf_str(out, "\033]133;A\033\\");
 	term_put_row(term, out, row);
 	if (row->prompt & ROW_PROMPT_ENDS && term->links)

@@ -115,8 +115,8 @@ void term_alternate(struct term *term, bool on);
 enum term_mouse { TERM_MOUSE_FOUND, TERM_MOUSE_OURS, TERM_MOUSE_THEIRS };
 void term_set_mouse(struct term *term, enum term_mouse mouse);
 enum term_mouse term_mouse(const struct term *term);
-/* Calls `begins` at the first SIGWINCH of a storm, before anything else. */
-void term_on_resize(struct term *term, void (*begins)(void *data), void *data);
+/* Calls `starts` at the first SIGWINCH of a storm, before anything else. */
+void term_on_resize(struct term *term, void (*starts)(void *data), void *data);
 /* Appends a row's text with its colours, and no line end. */
 void term_put_row(const struct term *term, struct buf *out, const struct row *row);
 /* The same of a row that is printed once, with marks where a prompt begins and ends (OSC 133). */
