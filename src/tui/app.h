@@ -1,141 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The application: what the files of this folder work on together.
+/* The application: the things it is made of, and what is done with several of them together.
+ *
+ * Each thing has a header of its own, with the functions that need nothing else.  What is here, and
+ * in send.h, question.h and the headers of dialogs, needs several of them and takes the whole.
  *
  * All of it, and the functions of the other headers here, is for the main thread, except where a
  * comment names another. */
 #ifndef HASP_TUI_APP_H
 #define HASP_TUI_APP_H
 
-#include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "tui/ask/ask.h"
+#include "net/loop/loop.h"
+#include "tui/activity.h"
 #include "tui/clipboard.h"
+#include "tui/desktop.h"
 #include "tui/editor/bindings.h"
 #include "tui/editor/editor.h"
-#include "tui/markdown/markdown.h"
-#include "tui/runner.h"
+#include "tui/frames.h"
+#include "tui/printout.h"
+#include "tui/user_program.h"
+#include "tui/question.h"
+#include "tui/queue.h"
+#include "tui/running.h"
 #include "tui/status.h"
-#include "tui/term/screen.h"
 #include "tui/term/term.h"
-#include "tui/transcript.h"
-#include "tui/view/view.h"
 
-enum {
-	TAIL_BYTES_MAX = 4096,          /* of a running command's output: more is not shown */
-	TAIL_ROWS = 4,                  /* of it beneath the composer */
-	RUNNING_SHOWN = 4,              /* calls that are shown while they run */
-	QUEUED_SHOWN = 3,               /* prompts that wait, shown */
-	QUEUED_MAX = 64,                /* and kept */
-	ASIDE_MS = 500,                 /* who is typing does not answer a question (input.c) */
-};
-
-/* A call that runs. */
-struct running {
-	json_t *call;     /* TOOL_CALL; owned */
-	struct buf tail;  /* the end of its output */
-	json_t *progress; /* TOOL_PROGRESS, the last one; owned; or NULL */
-};
-
-enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
-
-struct pager;
-struct full;
-struct canvas;
-struct pick;
-struct browse;
-struct secret;
-struct live;
-struct consoles;
+struct session_browser;
 struct complete;
+struct consoles;
+struct full;
+struct heard;
+struct live;
 struct lookup;
+struct pager;
+struct pick;
+struct runner;
+struct secret;
 struct stash;
 struct status_line;
-struct clipboard;
+struct tui_options;
 
+enum overlay { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
+
+/* What keys have done, and what is shown until the next one. */
+struct key_state {
+	bool any;                    /* one came since the last frame: it is shown at once */
+	uint64_t typed_ms;           /* of the last key of the draft, or of a command */
+	uint64_t quit_ms, escape_ms; /* of the last Ctrl+C and Esc that did nothing else */
+	const char *hint;            /* a line beneath the composer until the next key; or NULL */
+	enum overlay overlay;        /* a list beneath the composer, likewise */
+};
+
+/* Owned, but for `options` and `settings`. */
 struct app {
 	const struct tui_options *options;
 	struct settings *settings;
-	bool plain;
-	bool source;                  /* answers are shown as their Markdown source */
 	struct loop *loop;
+	struct runner *runner;           /* the agent's thread */
 	struct term *term;
-	struct screen *screen;        /* NULL: in full screen */
-	struct full *full;            /* NULL: inline */
-	struct canvas *canvas;        /* the alternate screen; NULL: the main one is shown */
+
+	/* What is shown. */
+	struct frames frames;
+	struct printout out;
+	struct full *full;               /* the full screen; NULL: inline */
+	struct status status;
+	struct status_line *status_line; /* NULL: the settings name no command */
+	struct desktop desktop;
+
+	/* What goes on. */
+	struct activity activity;
+	struct running_calls calls;
+	struct prompt_queue queue;
+	struct question_queue questions;
+	struct consoles *consoles;       /* commands that are typed into */
+	bool history_shown;              /* the end of a session that is not open yet is printed */
+
+	/* What is typed. */
 	struct bindings *bindings;
-	struct editor *editor;
-	struct runner *runner;
-	struct transcript *transcript;
-	struct markdown *markdown;
-	struct pager *pager;          /* NULL: not shown */
-	struct pick *pick;            /* likewise */
-	struct browse *browse;        /* likewise */
-	struct secret *secret;        /* likewise */
-	struct consoles *consoles;    /* commands that are typed into */
+	struct key_state keys;
+	struct editor *editor;           /* the composer */
 	struct complete *complete;
 	struct lookup *lookup;
 	struct stash *stash;
-	struct status status;
-	struct status_line *status_line; /* NULL: the settings name no command */
 	struct clipboard *clipboard;
+	struct pager *pager;
+	/* What takes the composer's place; each NULL: not shown. */
+	struct pick *pick;
+	struct session_browser *browse;
+	struct secret *secret;
+	struct loop_timer *first_timer;  /* until the first question (first.c); or NULL */
 
-	json_t *questions;            /* [{topic, message, shown?}] that wait; the first is `ask` */
-	json_t *rounds;               /* of questions that are put together: how many came, by id */
-	bool ruling;                  /* an answer is about to make a rule, which may answer more */
-	struct ask *ask;              /* the question that is put; NULL: none */
-	uint64_t ask_ms;              /* when, moved on by keys that were not for it */
-	struct rows asked;            /* in plain lines: what was printed of it */
-	bool aside;                   /* keys still go where they went before */
-
-	struct running *running;      /* owned array */
-	size_t running_count, running_cap;
-	char **queued;                /* prompts that wait; owned */
-	size_t queued_count, queued_cap;
-	char *sent;                   /* the prompt under way; or NULL */
-	bool spoken;                  /* something was sent or queued since the start */
-	json_t *steers;               /* texts that are to join the prompt under way */
-	struct buf shell_output;      /* of "!" commands, and an edited plan, for the model's next
-	                               * prompt */
-	json_t *todos;                /* or NULL */
-	char *topic;                  /* what is worked on; or NULL */
-	char *thought;                /* the subject of what the model thinks about; or NULL */
-	bool answering;               /* the last that was printed is a piece of an answer */
-	bool history_shown;           /* the end of a session that is not open yet is printed */
-	bool printed;                 /* something was: blocks are set apart by an empty row */
-	int overlay;
-
-	uint64_t since_ms;            /* working since; 0: not working */
-	uint64_t retry_ms;            /* the model is asked again then; past: nothing waits */
-	struct loop_timer *tick;      /* each second of it */
-	uint64_t frame_ms;            /* of the last frame */
-	bool keyed;                   /* a key came since: it is shown at once */
-	struct loop_timer *frame_timer;
-	struct loop_timer *first_timer; /* until the first question (first.c); or NULL */
-	struct loop_task frame_task;
-	void (*frame)(struct app *app); /* makes one */
-	bool frame_posted;
-
-	uint64_t key_ms;              /* of the last key of the draft, or of a command */
-	uint64_t quit_ms, escape_ms;  /* of the last Ctrl+C and Esc that did nothing else */
-	const char *hint;             /* a line beneath the composer until the next key; or NULL */
-	bool blurred;                 /* the window has not the focus */
-	bool quitting;
-	bool discards;                /* and the session is deleted */
-	int signal;
-	char *title;                  /* the last that was set */
-	int progress;
+	/* How it ends. */
+	int signal;                      /* the number of the one that ended it; or 0 */
+	bool discards;                   /* the session is deleted */
 };
 
-/* Shows what was reported; `data` is the app. */
+/* ---- app.c ---- */
+
+/* Ends the loop; nothing is drawn any more. */
+void tui_quit(struct app *app);
+/* The id of the session, borrowed; NULL: it is not open, or something is under way. */
+const char *tui_session(const struct app *app);
+/* Whether a question is shown, or something is under way. */
+enum desktop_state tui_state(const struct app *app);
+/* The folders that commands may write in, as far as they are this machine's. */
+void tui_roots(const struct app *app, struct user_roots *ret);
+/* Notifies a user who looks elsewhere. */
+void tui_notify(const struct app *app, const char *what);
+/* Shows that something is under way from now on. activity_stop ends that. */
+void tui_start_working(struct app *app);
+
+/* ---- follow.c ---- */
+
+/* Shows what the agent's thread reports; `data` is the app. */
 void tui_heard(void *data, const struct heard *heard);
 
-/* What was read from the clipboard, for whoever has the keyboard. */
-void tui_took(struct app *app, enum pasted_kind kind, struct span bytes);
+/* ---- input.c ---- */
 
-/* For struct term_options; data is the app. */
+/* Gives what was read from the clipboard to what has the keyboard; `data` is the app. */
+void tui_took(void *data, enum pasted_kind kind, struct span bytes);
+/* For struct term_options; `data` is the app. */
 void tui_event(void *data, const struct event *event);
+
+/* ---- paste.c ---- */
+
+/* Puts a text that is nothing but paths of files (dropped.h) into the draft as @PATH. False: it is
+ * none, or the draft is a command. */
+bool paste_files(struct app *app, struct span text);
+/* Keeps an image as a file and puts that into the draft. */
+void paste_image(struct app *app, struct span bytes);
+
+/* ---- layout.c ---- */
+
+/* Makes the live region; *ret is zeroed before, and the caller's. */
+void tui_layout(struct app *app, struct live *ret);
+/* Appends the list of keys, or of todos, if one is wanted. */
+void tui_overlay_rows(const struct app *app, unsigned width, struct rows *rows);
+
+/* ---- speak.c ---- */
+
+/* In plain lines, before tui_layout: prints what elsewhere is in the live region for a while. */
+void tui_speak(struct app *app);
+/* Says how a text waits, likewise. */
+void tui_speak_waiting(struct app *app, const char *how, struct span text);
+
+/* ---- away.c ---- */
+
+/* Gives the terminal to a shell (Ctrl+Z). */
+void tui_suspend(struct app *app);
+/* Has a text edited by the user's editor; NULL, or the new text (the caller frees). `name`: of the
+ * file that the editor sees. */
+char *tui_edit(struct app *app, struct span text, const char *name);
+
+/* ---- colours.c ---- */
+
+/* Takes the theme that the settings name. */
+void tui_theme(struct app *app);
+/* All that there are, NULL-terminated; the caller frees the array, the names are borrowed. */
+const char **tui_theme_names(const struct app *app);
+
+/* ---- history.c ---- */
+
+/* Prints the end of a session that is about to be opened: reading all of it takes longer. */
+void tui_show_end(struct app *app, const char *file);
+/* It is open: prints its last messages, unless they are on the screen already. `more`: there are
+ * earlier ones. */
+void tui_show_history(struct app *app, const json_t *end, bool more);
 
 #endif

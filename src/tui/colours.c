@@ -8,8 +8,7 @@
 #include "config/extensions.h"
 #include "data/json.h"
 #include "tui/app.h"
-#include "tui/colours.h"
-#include "tui/show.h"
+#include "tui/printout.h"
 #include "tui/term/theme.h"
 #include "tui/tui.h"
 
@@ -64,14 +63,14 @@ bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice
 
 static void colours_notice(void *data, const char *severity, const char *message)
 {
-	tui_print_notice(data, severity, span_str(message));
+	printout_notice(data, severity, span_str(message));
 }
 
 void tui_theme(struct app *app)
 {
 	struct theme theme = { 0 };
 
-	if (tui_theme_of(app->settings, &theme, colours_notice, app))
+	if (tui_theme_of(app->settings, &theme, colours_notice, &app->out))
 		term_set_theme(app->term, &theme);
 }
 

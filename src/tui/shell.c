@@ -16,7 +16,7 @@
 #include "tui/send.h"
 #include "tui/tui.h"
 
-enum { SHELL_TOLD_MAX = 16 << 10 }; /* of one command's output, to the model */
+enum { SHELL_REPORTED_MAX = 16 << 10 }; /* of one command's output, to the model */
 
 struct shell_job {
 	struct job job;
@@ -96,15 +96,15 @@ static void shell_done(struct job *job)
 	const json_t *code = json_object_get(shell->result, "exit_code");
 
 	if (shell->result) {
-		buf_printf(&app->shell_output, "The user ran this command:\n\n$ %s\n\n",
+		buf_printf(&app->queue.attached, "The user ran this command:\n\n$ %s\n\n",
 		           shell->command);
-		buf_span(&app->shell_output, utf8_head(output, SHELL_TOLD_MAX));
-		if (output.len > SHELL_TOLD_MAX)
-			buf_str(&app->shell_output, "\n[cut]");
+		buf_span(&app->queue.attached, utf8_head(output, SHELL_REPORTED_MAX));
+		if (output.len > SHELL_REPORTED_MAX)
+			buf_str(&app->queue.attached, "\n[cut]");
 		if (json_is_integer(code) && json_integer_value(code))
-			buf_printf(&app->shell_output, "\n(exit code %d)",
+			buf_printf(&app->queue.attached, "\n(exit code %d)",
 			           (int)json_integer_value(code));
-		buf_str(&app->shell_output, "\n\n");
+		buf_str(&app->queue.attached, "\n\n");
 	}
 	json_decref(shell->result);
 	free(shell->command);

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status line, the window's title and progress, notifications. */
+/* What the status line shows: facts of the session, gathered as they are reported, and the line
+ * that the settings make of them.
+ *
+ *     status_init(&status, mode);
+ *     status_add_usage(&status, usage);        // of each request
+ *     status_row(&(struct status_view){ .status = &status, ... }, width, &row);
+ *     status_release(&status); */
 #ifndef HASP_TUI_STATUS_H
 #define HASP_TUI_STATUS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "policy/policy.h"
 #include "tui/text/rows.h"
 
-/* What the status line shows. */
+struct settings;
+
 struct status {
 	char *branch, *model, *level; /* owned; NULL: not known (yet) */
 	enum approval_mode mode;
@@ -22,16 +30,27 @@ struct status {
 	int quota;                    /* per cent that is left; -1: not known */
 };
 
-struct app;
+/* What the line is made of; all of it is borrowed. */
+struct status_view {
+	const struct status *status;
+	const struct settings *settings;
+	const char *project;          /* its folder */
+	const char *session;          /* its id; NULL: not known now */
+	const char *editing;          /* the editor's mode; NULL: it has none */
+	const struct row *line;       /* of the user's command (status_line.h); or NULL */
+	bool idle;                    /* nothing is under way, asked or typed */
+};
 
-/* What the mode is called; never NULL. */
+/* Nothing is known but the mode. */
+void status_init(struct status *status, enum approval_mode mode);
+void status_release(struct status *status); /* frees its texts */
+/* Counts the lines that a call's result says were written, to one file or several. */
+void status_add_lines(struct status *status, const json_t *result);
+/* Counts the tokens of a request. */
+void status_add_usage(struct status *status, const json_t *usage);
+/* What a mode is called; never NULL. */
 const char *status_mode_word(enum approval_mode mode);
-/* Appends the line. */
-void status_row(const struct app *app, unsigned width, struct row *row);
-/* Sets the window's title and the progress, if they differ. */
-void status_title(struct app *app);
-/* Tells the user who looks elsewhere. */
-void status_notify(struct app *app, const char *what);
-void status_release(struct status *status);
+/* Appends the line to an empty row. */
+void status_row(const struct status_view *view, unsigned width, struct row *row);
 
 #endif

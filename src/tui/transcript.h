@@ -9,7 +9,7 @@
 
 #include "tui/view/view.h"
 
-struct entry;
+struct transcript_place;
 
 enum {
 	TRANSCRIPT_BYTES_MAX = 8 << 20, /* what the pager can show */
@@ -40,8 +40,8 @@ void transcript_rows_of(struct transcript *transcript, struct rows *rows);
 /* Whatever comes next is another block. */
 void transcript_break(struct transcript *transcript);
 /* Where in rows the entries begin. */
-struct entries {
-	struct entry {
+struct transcript_places {
+	struct transcript_place {
 		size_t row, number; /* transcript_entry's */
 	} *at;                      /* owned */
 	size_t count, cap;
@@ -50,14 +50,14 @@ struct entries {
 	size_t other_count, other_cap;
 };
 /* Folds an entry if it is not, and the other way round. */
-void transcript_fold(struct entries *entries, size_t number);
+void transcript_fold(struct transcript_places *entries, size_t number);
 /* Whether it is folded when the rest is not, or the other way round. */
-bool transcript_is_other(const struct entries *entries, size_t number);
-void transcript_entries_release(struct entries *entries);
+bool transcript_is_other(const struct transcript_places *entries, size_t number);
+void transcript_entries_release(struct transcript_places *entries);
 /* All of it; folded as it was printed, or with all of the results, but for what `entries` says of
  * single ones; and where its entries begin (added to `entries`). */
 void transcript_rows(const struct transcript *transcript, const struct view_how *how,
-                     struct rows *rows, struct entries *entries);
+                     struct rows *rows, struct transcript_places *entries);
 /* The warnings and errors in it. */
 void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows);
 /* The text of an entry: what was said as it was written, of a call what is shown of it; the caller
@@ -81,5 +81,12 @@ void transcript_between(const struct transcript *transcript, size_t number, stru
 size_t transcript_size(const struct transcript *transcript, size_t number);
 /* Whether it is an answer that is still being written; its text so far is borrowed. */
 bool transcript_grows(const struct transcript *transcript, size_t number, struct span *ret_text);
+
+/* ---- history.c: a conversation that goes on; on any thread -------------------------- */
+
+/* Appends all messages (contents as the model gets them) to a transcript. */
+void history_keep(struct transcript *transcript, const json_t *contents);
+/* A copy of the last ones, a new reference, and whether there are earlier ones. */
+json_t *history_end(const json_t *contents, bool *ret_more);
 
 #endif
