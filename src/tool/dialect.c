@@ -217,7 +217,7 @@ const char *dialect_name_for(enum dialect dialect, const char *tool)
 }
 
 /* Whether all that the dialect takes the place of is declared. */
-static bool is_whole(enum dialect dialect, const json_t *declared)
+static bool dialect_is_whole(enum dialect dialect, const json_t *declared)
 {
 	size_t i, wanted = 0, found = 0;
 	const json_t *tool;
@@ -270,7 +270,7 @@ enum dialect dialect_declare(enum dialect dialect, json_t *declared)
 	json_t *tool;
 	size_t i;
 
-	if (dialect == DIALECT_HASP || !is_whole(dialect, declared))
+	if (dialect == DIALECT_HASP || !dialect_is_whole(dialect, declared))
 		return DIALECT_HASP;
 	before = json_copy(declared);
 	json_array_clear(declared);

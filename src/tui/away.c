@@ -10,7 +10,12 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/away.h"
+#include "tui/pager.h"
+#include "tui/show.h"
+#include "tui/stash.h"
+#include "tui/status.h"
 #include "tui/term/canvas.h"
 #include "tui/term/screen.h"
 

@@ -9,8 +9,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/browse.h"
+#include "tui/history.h"
+#include "tui/pager.h"
+#include "tui/runner.h"
+#include "tui/show.h"
 #include "tui/term/screen.h"
+#include "tui/tui.h"
 
 enum {
 	WORDS_BYTES_MAX = 256,

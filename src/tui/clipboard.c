@@ -29,7 +29,13 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/clipboard.h"
+#include "tui/paste.h"
+#include "tui/runner.h"
+#include "tui/show.h"
+#include "tui/status.h"
+#include "tui/tui.h"
 
 extern char **environ;
 

@@ -7,8 +7,11 @@
 #include "base/mem.h"
 #include "config/extensions.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/colours.h"
+#include "tui/show.h"
 #include "tui/term/theme.h"
+#include "tui/tui.h"
 
 enum { COLOURS_DEPTH = 6 }; /* of objects in a custom theme */
 

@@ -18,8 +18,14 @@
 #include "base/mem.h"
 #include "catalog/agents.h"
 #include "data/json.h"
+#include "tui/app.h"
 #include "tui/command/command.h"
-#include "tui/private.h"
+#include "tui/complete.h"
+#include "tui/runner.h"
+#include "tui/send.h"
+#include "tui/show.h"
+#include "tui/transcript.h"
+#include "tui/tui.h"
 #include "worker/provider.h"
 
 enum {

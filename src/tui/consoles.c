@@ -13,8 +13,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "tui/app.h"
+#include "tui/consoles.h"
 #include "tui/emulator/emulator.h"
-#include "tui/private.h"
+#include "tui/show.h"
 
 enum {
 	CONSOLES_MAX = 16,       /* more are not shown, and not typed into */

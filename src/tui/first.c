@@ -17,8 +17,15 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/choose.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/first.h"
+#include "tui/pick.h"
+#include "tui/question.h"
+#include "tui/runner.h"
+#include "tui/show.h"
+#include "tui/status.h"
 #include "tui/term/screen.h"
+#include "tui/tui.h"
 
 enum {
 	NAMES_SHOWN = 12,     /* of each thing that a folder brings along */

@@ -10,8 +10,19 @@
 #include "data/json.h"
 #include "model/prices.h"
 #include "policy/policy.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/browse.h"
+#include "tui/complete.h"
+#include "tui/consoles.h"
+#include "tui/first.h"
+#include "tui/history.h"
+#include "tui/question.h"
+#include "tui/runner.h"
+#include "tui/send.h"
+#include "tui/show.h"
+#include "tui/status.h"
 #include "tui/term/screen.h"
+#include "tui/transcript.h"
 
 static void follow_content(struct app *app, struct span text)
 {

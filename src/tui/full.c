@@ -14,9 +14,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/full.h"
+#include "tui/show.h"
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
+#include "tui/transcript.h"
 
 #define UNKNOWN UINT32_MAX /* a block's number of rows */
 

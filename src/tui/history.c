@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/history.h"
+#include "tui/show.h"
+#include "tui/transcript.h"
 
 enum { HISTORY_SHOWN = 12 }; /* messages that are printed */
 

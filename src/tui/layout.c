@@ -5,7 +5,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/browse.h"
+#include "tui/consoles.h"
+#include "tui/first.h"
+#include "tui/layout.h"
+#include "tui/pick.h"
+#include "tui/status.h"
 #include "tui/term/screen.h"
 
 enum {

@@ -9,7 +9,11 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/complete.h"
+#include "tui/runner.h"
+#include "tui/show.h"
+#include "tui/tui.h"
 
 struct lookup {
 	struct app *app;

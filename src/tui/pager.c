@@ -7,9 +7,13 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/clipboard.h"
+#include "tui/pager.h"
+#include "tui/show.h"
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
+#include "tui/transcript.h"
 
 enum { SEARCH_BYTES_MAX = 256, WHEEL_ROWS = 3, FOOT_COLUMNS = 60 };
 

@@ -28,8 +28,15 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "tui/app.h"
 #include "tui/command/command.h"
-#include "tui/private.h"
+#include "tui/consoles.h"
+#include "tui/paste.h"
+#include "tui/runner.h"
+#include "tui/show.h"
+#include "tui/stash.h"
+#include "tui/status.h"
+#include "tui/tui.h"
 
 enum {
 	DROPPED_MAX = 64,              /* files of one paste */

@@ -5,7 +5,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/pager.h"
+#include "tui/pick.h"
+#include "tui/show.h"
 #include "tui/term/screen.h"
 
 struct pick {

@@ -7,7 +7,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/consoles.h"
+#include "tui/pager.h"
+#include "tui/question.h"
+#include "tui/runner.h"
+#include "tui/show.h"
+#include "tui/status.h"
+#include "tui/tui.h"
 
 static const json_t *entry_message(const json_t *entry)
 {

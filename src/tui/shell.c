@@ -11,7 +11,10 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "tool/tool.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/runner.h"
+#include "tui/send.h"
+#include "tui/tui.h"
 
 enum { SHELL_TOLD_MAX = 16 << 10 }; /* of one command's output, to the model */
 

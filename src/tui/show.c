@@ -4,8 +4,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/show.h"
 #include "tui/term/screen.h"
+#include "tui/transcript.h"
 
 /* Pastes of one prompt that are folded; more are printed whole. */
 enum { FOLDS_MAX = 64 };

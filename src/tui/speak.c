@@ -4,7 +4,9 @@
  * is printed, once, and again where it has become something else. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/layout.h"
+#include "tui/show.h"
 
 enum { SPEAK_ROWS_MAX = 1000 }; /* of a question: nobody scrolls in it */
 

@@ -27,7 +27,8 @@
 #include "base/text.h"
 #include "config/home.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/stash.h"
 
 enum {
 	IN_PLACE_BYTES_MAX = 4096,

@@ -14,7 +14,11 @@
 #include "data/json.h"
 #include "model/model.h"
 #include "model/prices.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/runner.h"
+#include "tui/status.h"
+#include "tui/status_line.h"
+#include "tui/tui.h"
 
 enum { FOLDER_SHOWN = 28 }; /* bytes of the folder's path */
 

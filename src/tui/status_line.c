@@ -19,8 +19,13 @@
 #include "hooks/hooks.h"
 #include "model/model.h"
 #include "policy/policy.h"
+#include "tui/app.h"
 #include "tui/emulator/emulator.h"
-#include "tui/private.h"
+#include "tui/runner.h"
+#include "tui/show.h"
+#include "tui/status.h"
+#include "tui/status_line.h"
+#include "tui/tui.h"
 #include "worker/environment.h"
 
 enum { LINE_TIMEOUT_MS = 5000, LINE_BYTES_MAX = 8192 };

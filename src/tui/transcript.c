@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/markdown/markdown.h"
+#include "tui/transcript.h"
 
 enum block_kind { BLOCK_USER, BLOCK_ANSWER, BLOCK_THOUGHT, BLOCK_CALL, BLOCK_NOTICE, BLOCK_ROWS };
 

@@ -19,6 +19,7 @@
 #include "data/json.h"
 #include "model/content.h"
 #include "tool/answer.h"
+#include "tool/builtin/builtin.h"
 #include "tool/set.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
@@ -593,19 +594,6 @@ struct runner {
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-static bool reserve_call_id(struct agent *agent, const char *id)
-{
-	struct agent *top = agent->top;
-	bool fresh;
-
-	pthread_mutex_lock(&top->lock);
-	fresh = !json_object_get(top->ids, id);
-	if (fresh)
-		json_object_set_new(top->ids, id, json_true());
-	pthread_mutex_unlock(&top->lock);
-	return fresh;
-}
-
 /* A part of a reply is nobody else's yet. */
 static void name_part(struct agent *agent, json_t *part)
 {
@@ -613,13 +601,13 @@ static void name_part(struct agent *agent, json_t *part)
 	struct span id = json_span(json_object_get(call, "id"));
 	char fresh[ID_MAX + 32];
 
-	if (!call || (id.len && id.len <= ID_MAX && reserve_call_id(agent, id.data)))
+	if (!call || (id.len && id.len <= ID_MAX && agent_reserve_call_id(agent, id.data)))
 		return;
 	for (size_t n = json_object_size(agent->top->ids) + 1;; n++) {
 		struct span head = utf8_head(id.len ? id : SPAN("call"), ID_MAX);
 
 		snprintf(fresh, sizeof(fresh), "%.*s_%zu", (int)head.len, head.data, n);
-		if (reserve_call_id(agent, fresh))
+		if (agent_reserve_call_id(agent, fresh))
 			break;
 	}
 	json_object_set_new(call, "id", json_string(fresh));
@@ -633,21 +621,6 @@ void calls_name(struct agent *agent, json_t *content)
 	json_array_foreach(json_object_get(content, "parts"), i, part)
 		if (part_get_call(part))
 			name_part(agent, part);
-}
-
-void calls_remember(struct agent *agent, const json_t *history)
-{
-	size_t i, k;
-	json_t *message, *part;
-
-	json_array_foreach((json_t *)history, i, message)
-		json_array_foreach(json_object_get(message, "parts"), k, part) {
-			const char *id = json_string_value(
-				json_object_get(part_get_call(part), "id"));
-
-			if (id)
-				reserve_call_id(agent, id);
-		}
 }
 
 /* ---- reporting --------------------------------------------------------------------- */

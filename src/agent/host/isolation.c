@@ -34,7 +34,7 @@
 #include "base/path.h"
 #include "data/json.h"
 #include "worker/job/job.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 enum {
 	MAKE_MS = 10 * 60 * 1000, /* a large repository is written out */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp tool`: one call from a shell. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -16,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
@@ -371,29 +371,6 @@ static int list_tools(const struct invocation *invocation)
 	for (size_t i = 0; i < tool_count(); i++)
 		json_array_append_new(all, declaration_document(tool_at(i)));
 	return print_tool_document(invocation, all, /* indent= */ false);
-}
-
-const struct tool *command_tool(const char *name)
-{
-	_cleanup_free_ char *lower = mem_strdup(name);
-	_cleanup_free_ const char **names = mem_alloc(tool_count(), sizeof(*names));
-	_cleanup_free_ char *message = NULL;
-	const char *near;
-
-	if (tool_find(name))
-		return tool_find(name);
-	for (char *c = lower; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	if (tool_find(lower))
-		return tool_find(lower);
-	for (size_t i = 0; i < tool_count(); i++)
-		names[i] = tool_at(i)->name;
-	near = schema_nearest_name(name, names, tool_count());
-	message = mem_printf("There is no tool \"%s\"%s%s%s \"hasp tool --list\" shows them.", name,
-	                     near ? "; did you mean \"" : ".", near ? near : "",
-	                     near ? "\"?" : "");
-	output_complain(message);
-	return NULL;
 }
 
 /* The tool that is named, or NULL after saying what is wrong. */

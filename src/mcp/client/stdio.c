@@ -15,6 +15,7 @@
 #include "tool/denial.h"
 #include "tool/tool.h"
 #include "worker/environment.h"
+#include "worker/front/open.h"
 #include "worker/provider.h"
 
 extern char **environ;

@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/apply/inside.h"
+#include "worker/front/open.h"
 #include "worker/inside/inprocess.h"
 #include "worker/inside/server.h"
 
