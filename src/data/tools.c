@@ -181,22 +181,35 @@ static const char *const foreign[] = {
 
 /* ---- Gemini CLI's parameters ------------------------------------------------- */
 
-json_t *tool_info_gemini(const struct tool_info *info, const json_t *arguments, bool keep)
+/* A list of one pattern is a pattern there. */
+static void gemini_set(json_t *all, const struct tool_member *member, json_t *value)
+{
+	json_object_set(all, member->gemini,
+	                json_array_size(value) == 1 ? json_array_get(value, 0) : value);
+}
+
+json_t *tool_info_both(const struct tool_info *info, const json_t *arguments)
+{
+	const struct tool_member *member = info ? info->members : NULL;
+	json_t *all = json_copy((json_t *)arguments), *value;
+
+	for (; member && member->name; member++)
+		if ((value = json_object_get(arguments, member->name)))
+			gemini_set(all, member, value);
+	return all;
+}
+
+json_t *tool_info_gemini(const struct tool_info *info, const json_t *arguments)
 {
 	const struct tool_member *member = info ? info->members : NULL;
 	json_t *all = NULL, *value;
 
 	for (; member && member->name; member++) {
-		value = json_object_get(arguments, member->name);
-		if (!value)
+		if (!(value = json_object_get(arguments, member->name)))
 			continue;
-		if (!all)
-			all = json_copy((json_t *)arguments);
-		/* A list of one pattern is a pattern there. */
-		json_object_set(all, member->gemini, json_array_size(value) == 1 ?
-		                json_array_get(value, 0) : value);
-		if (!keep)
-			json_object_del(all, member->name);
+		all = all ? all : json_copy((json_t *)arguments);
+		gemini_set(all, member, value);
+		json_object_del(all, member->name);
 	}
 	return all;
 }

@@ -110,7 +110,7 @@ enum tool_files {
 	TOOL_FILES_WRITE,
 };
 
-/* How an editor says what a file is to be. */
+/* How an editor describes the change. */
 enum tool_edit {
 	TOOL_EDIT_NONE,   /* it is no editor */
 	TOOL_EDIT_PATCH,  /* a diff, in `unified_diff` */
@@ -164,8 +164,8 @@ struct tool_info {
 	bool user_only;  /* part of the conversation with the user: sub-agents do not have it */
 	bool topic;      /* its argument `title` names what the session is about */
 	bool plan;       /* what it asks about is a plan, in Markdown, which is then carried out */
-	/* ---- what may be allowed, when somebody is asked about a call ---- */
-	bool each_time;  /* no call speaks for another one: each is asked about */
+	/* ---- what may be allowed, when the user is asked about a call ---- */
+	bool each_time;  /* no call stands for another: each is asked about */
 	bool narrow;     /* it is not saved without a condition */
 	/* A call is about one thing, named by this argument ("name"), and that is allowed ("the
 	 * skill"); NULL: every call is. */
@@ -185,7 +185,7 @@ static inline const char *tool_name(enum tool_id id)
 }
 
 /* The row of a name in any spelling: canonical, alias, with "default_api." or "functions." before
- * it, in camelCase. NULL: hasp has no such tool of its own. */
+ * it, in camelCase. NULL: hasp has no such tool. */
 const struct tool_info *tool_info_find(const char *name);
 /* The name that this one is in the table, without what may stand before it and in the table's case:
  * "apply_patch" for "functions.applyPatch". Static; NULL: as of tool_info_find. */
@@ -194,9 +194,11 @@ const char *tool_info_spelling(const char *name);
 const struct tool_info *tool_info_of(const char *canonical);
 /* The editor that makes such a change alone: safe_patch for "patch"; NULL: none does ("move"). */
 const struct tool_info *tool_info_of_change(struct span kind);
-/* Arguments under the names that Gemini CLI has for them; `keep`: in addition to hasp's own. A new
- * reference. NULL: there is no difference, as where `info` is NULL. */
-json_t *tool_info_gemini(const struct tool_info *info, const json_t *arguments, bool keep);
+/* Arguments under Gemini CLI's names in place of hasp's. A new reference; NULL: there is no
+ * difference, as where `info` is NULL. */
+json_t *tool_info_gemini(const struct tool_info *info, const json_t *arguments);
+/* A copy of the arguments that has Gemini CLI's names as well. A new reference. */
+json_t *tool_info_both(const struct tool_info *info, const json_t *arguments);
 /* The canonical name for any name; the name itself if it is not known. */
 const char *tool_info_canonical(const char *name);
 /* Whether the name, in any spelling, is that of a tool that runs command lines (info->runs). */

@@ -502,8 +502,7 @@ static void acts_of_patterns(struct acts *acts, const struct policy_call *call)
 	const json_t *patterns = json_object_get(call->arguments, "patterns");
 
 	for (size_t i = 0; i < json_array_size(patterns); i++) {
-		json_t *arguments = tool_info_gemini(tool_info_of(call->tool), call->arguments,
-		                                     /* keep= */ false);
+		json_t *arguments = tool_info_gemini(tool_info_of(call->tool), call->arguments);
 
 		json_object_set(arguments, "pattern", json_array_get(patterns, i));
 		acts_add(acts, call, arguments);
@@ -542,7 +541,7 @@ void acts_make(const struct policy_call *call, struct acts *ret)
 	if (info && info->acts != TOOL_ACTS_CALL)
 		parts[info->acts](ret, call);
 	if (ret->count == 0)
-		acts_add(ret, call, tool_info_gemini(info, call->arguments, /* keep= */ false));
+		acts_add(ret, call, tool_info_gemini(info, call->arguments));
 	for (size_t i = 0; i < ret->count; i++)
 		ret->items[i].part = ret->count > 1;
 }

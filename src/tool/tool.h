@@ -309,7 +309,7 @@ struct tool {
 	void (*explain)(struct session *session, const json_t *arguments, json_t *failure);
 };
 
-/* What it does to the world; nobody knows of a tool without a row. */
+/* What it does to the world: of a tool without a row that is unknown. */
 static inline enum tool_kind tool_kind_of(const struct tool *tool)
 {
 	return tool->info ? tool->info->kind : TOOL_KIND_OTHER;

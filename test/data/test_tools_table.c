@@ -154,16 +154,16 @@ static void arguments_have_gemini_clis_names(void **state)
 {
 	json_auto_t *arguments = json_pack("{s:[s], s:s, s:i}", "patterns", "*.c", "path", "src",
 	                                   "max_results", 3);
-	json_auto_t *theirs = tool_info_gemini(&tool_infos[TOOL_GLOB], arguments, false);
-	json_auto_t *both = tool_info_gemini(&tool_infos[TOOL_GLOB], arguments, true);
+	json_auto_t *theirs = tool_info_gemini(&tool_infos[TOOL_GLOB], arguments);
+	json_auto_t *both = tool_info_both(&tool_infos[TOOL_GLOB], arguments);
 	json_auto_t *wanted = json_pack("{s:s, s:s, s:i}", "pattern", "*.c", "dir_path", "src",
 	                                "max_results", 3);
 
 	(void)state;
 	assert_true(json_equal(theirs, wanted));
 	assert_int_equal(json_object_size(both), 5);
-	assert_null(tool_info_gemini(&tool_infos[TOOL_READ_FILE], arguments, true));
-	assert_null(tool_info_gemini(NULL, arguments, true));
+	assert_null(tool_info_gemini(&tool_infos[TOOL_READ_FILE], arguments));
+	assert_null(tool_info_gemini(NULL, arguments));
 }
 
 int main(void)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "agent/call/path_rules.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -189,7 +188,7 @@ static json_t *marked_lines(struct span diff, char mark)
 /* The arguments of a change under all names that hooks may look for. */
 static json_t *shown_change(const struct tool *tool, const json_t *arguments, const json_t *plan)
 {
-	json_t *shown = call_both_arguments(tool, arguments);
+	json_t *shown = tool_info_both(tool->info, arguments);
 	const json_t *diff = json_object_get(plan, "diff");
 
 	if (tool->info && tool->info->edit == TOOL_EDIT_PATCH) {
@@ -244,7 +243,7 @@ static void add_paths_read(struct hook_cases *cases)
 		json_t *path = json_array_get(paths, i);
 
 		json_object_set_new(alone, "paths", json_pack("[O]", path));
-		shown = call_both_arguments(cases->tool, alone);
+		shown = tool_info_both(cases->tool->info, alone);
 		add_path_cases(cases, cases->call->name, shown, path, NULL, (int)i);
 	}
 }

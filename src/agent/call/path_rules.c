@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on paths asked again for each file that a call opens; arguments under Gemini CLI's
- * names. */
+/* Rules on paths asked again for each file that a call opens. */
 #include "agent/call/path_rules.h"
 
 #include <stdlib.h>
@@ -11,20 +10,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "data/json.h"
-
-/* ---- Gemini CLI's names ------------------------------------------------------ */
-
-json_t *call_gemini_arguments(const struct tool *tool, const json_t *arguments)
-{
-	return tool_info_gemini(tool->info, arguments, /* keep= */ false);
-}
-
-json_t *call_both_arguments(const struct tool *tool, const json_t *arguments)
-{
-	json_t *both = tool_info_gemini(tool->info, arguments, /* keep= */ true);
-
-	return both ? both : json_copy((json_t *)arguments);
-}
 
 /* ---- rules on paths ---------------------------------------------------------- */
 
@@ -158,7 +143,7 @@ static void decide_both(const struct path_rules *rules, const struct policy_call
 
 	for (size_t i = 0; i < 2; i++) {
 		calls[i].arguments = arguments[i];
-		theirs[i] = call_gemini_arguments(tool, arguments[i]);
+		theirs[i] = tool_info_gemini(tool->info, arguments[i]);
 		calls[i].other_arguments = theirs[i];
 	}
 	policy_decide_spelled(rules->policy, calls, 2, ret);

@@ -195,7 +195,7 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	static const enum call_decision decisions[] = {
 		[POLICY_ALLOW] = CALL_ALLOW, [POLICY_ASK] = CALL_ASK, [POLICY_DENY] = CALL_DENY,
 	};
-	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
+	json_auto_t *theirs = tool_info_gemini(tool->info, arguments);
 	struct policy_call subject = subject_in_scope(call, tool, arguments, theirs);
 	bool changed;
 
@@ -224,7 +224,7 @@ static bool is_changed(const struct tool *tool)
 
 bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments)
 {
-	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
+	json_auto_t *theirs = tool_info_gemini(tool->info, arguments);
 	struct policy_call subject = subject_in_scope(call, tool, arguments, theirs);
 	struct policy_verdict verdict;
 	bool allow;
@@ -301,7 +301,7 @@ static json_t *words_for(const struct policy_call *subject, const struct policy_
  * question to the user is none about permission. */
 static void note_want(struct call *call, const struct tool *tool, const json_t *arguments)
 {
-	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
+	json_auto_t *theirs = tool_info_gemini(tool->info, arguments);
 	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
 	struct policy_verdict verdict;
 

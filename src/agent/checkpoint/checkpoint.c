@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "agent/call/path_rules.h"
 #include "agent/checkpoint/private.h"
 #include "base/fd.h"
 #include "base/limits.h"
@@ -324,7 +323,7 @@ static json_t *named_paths(const struct checkpoints *checkpoints, const json_t *
 static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_ARGUMENTS);
-	json_auto_t *all = call_both_arguments(tool, arguments);
+	json_auto_t *all = tool_info_both(tool->info, arguments);
 	json_t *call;
 
 	if (!json_print(&text, all, 0))
