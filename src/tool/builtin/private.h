@@ -16,7 +16,7 @@
  *
  *     return editor_call(session, arguments, CHANGE_PATCH);
  *
- * To add a kind of change: its row in editor.c. */
+ * To add a kind of change: its rows in editor.c and editor_answer.c. */
 
 struct editor {
 	struct session *session;
@@ -58,7 +58,16 @@ json_t *editor_end(struct session *session, const json_t *arguments, void *begun
 bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err);
 
-/* The result of one change of a call: success, message, latest_file_state and the rest. */
+/* What a change has for its base where its call says BASE_SEEN, until the session's state is known:
+ * told by its address. */
+extern const struct sha256 editor_seen_base;
+/* The state that such a change goes by; false: the conversation has seen nothing of the file, or of
+ * one that is to be written anew not all. */
+bool editor_base_seen(const struct editor *editor, const struct change *change, const char *path,
+                      struct sha256 *ret);
+
+/* The result of one change of a call: success, message, latest_file_state and the rest
+ * (editor_answer.c). */
 json_t *editor_result(const struct editor *editor, const struct change *change,
                     const struct change_result *result);
 
