@@ -53,6 +53,86 @@ def test_a_part_that_was_read_is_not_enough_for_a_whole_content(world, name, arg
     assert world.read("a.txt") == LONG
 
 
+def changed(*numbers):
+    lines = LONG.splitlines(True)
+    for number in numbers:
+        lines[number] = "LINE %d\n" % number
+    return "".join(lines)
+
+
+def patch(number):
+    return {"file_path": "a.txt", "unified_diff": "@@\n line %d\n-line %d\n+LINE %d\n line %d\n" % (
+        number - 1, number, number, number + 1)}
+
+
+def change(kind, **members):
+    return {"changes": [dict(members, kind=kind, file_path="a.txt")]}
+
+
+READ_TEN = call("read_file", {"file_path": "a.txt", "start_line": 101, "max_lines": 10})  # line 100 to line 109
+BY_LINES = [  # (name, the call that changes line N)
+    ("safe_patch", patch), ("apply_changes", lambda n: change("patch", unified_diff=patch(n)["unified_diff"])),
+    ("write_file", lambda n: {"file_path": "a.txt", "content": changed(n)}),
+    ("Write", lambda n: {"file_path": "a.txt", "content": changed(n)}),
+    ("apply_changes", lambda n: change("write", content=changed(n))),
+]
+
+
+@pytest.mark.parametrize("name, args", BY_LINES)
+def test_lines_that_were_read_may_be_changed_without_a_hash_and_no_others(world, name, args):
+    """Those of the state that is on disk: nothing is lost that was not seen."""
+    world.write("a.txt", LONG)
+    done = steps(world, [READ_TEN], [call(name, args(99))], [call(name, args(110))], [call(name, args(105))],
+                 [call("run_shell_command", {"command": "echo >> a.txt"})], [call(name, args(106))])
+    for i, line in (2, 100), (3, 111):
+        assert '"base_required"' in results(done, i)[0] and "changes line %d of a.txt" % line in results(done, i)[0]
+    assert '"success": true' in results(done, 4)[0]
+    assert '"success": false' in results(done, 6)[0] and world.read("a.txt") == changed(105) + "\n"
+
+
+def test_what_is_put_between_lines_that_were_not_read_is_not(world):
+    world.write("a.txt", LONG)
+    lines = LONG.splitlines(True)
+
+    def added(at):
+        return call("write_file", {"file_path": "a.txt", "content": "".join([*lines[:at], "new\n", *lines[at:]])})
+
+    done = steps(world, [READ_TEN], [added(500)], [added(110)])
+    assert '"base_required"' in results(done, 2)[0] and '"success": true' in results(done, 3)[0]
+
+
+@pytest.mark.parametrize("more", [dict(kind="write", content="new\n"), dict(kind="delete"),
+                                  dict(kind="patch", unified_diff=patch(500)["unified_diff"])])
+def test_nor_what_comes_behind_such_a_change_in_its_list(world, more):
+    world.write("a.txt", LONG)
+    both = [*change("patch", unified_diff=patch(105)["unified_diff"])["changes"], dict(more, file_path="a.txt")]
+    done = steps(world, [READ_TEN], [call("apply_changes", {"changes": both})])
+    assert '"base_required"' in results(done, 2)[0] and world.read("a.txt") == LONG
+
+
+@pytest.mark.parametrize("more", [{"exact_line_endings": True}, {"encoding": "UTF-16"}])
+def test_nor_where_all_bytes_may_change(world, more):
+    world.write("a.txt", LONG)
+    done = steps(world, [READ_TEN], [call("write_file", dict(file_path="a.txt", content=changed(105), **more))])
+    assert '"base_required"' in results(done, 2)[0] and world.read("a.txt") == LONG
+
+
+@pytest.mark.parametrize("name, args", BY_LINES[:3])
+def test_a_state_that_a_refusal_alone_showed_has_to_be_named(world, name, args):
+    """The file was read, and has changed since: the first refusal shows how."""
+    lines = "".join("line %d\n" % i for i in range(20))
+    world.write("a.txt", lines)
+    late = args(10)
+    if "content" in late:
+        late["content"] = lines.replace("line 10\n", "LINE 10\n")
+    done = steps(world, [call("read_file", {"file_path": "a.txt"})],
+                 [call("run_shell_command", {"command": "sed -i s/^line.15$/theirs/ a.txt"})],
+                 [call(name, late)], [call(name, late)])
+    for i in 3, 4:
+        assert '"base_required"' in results(done, i)[0], results(done, i)
+    assert "+theirs" in results(done, 3)[0] and "LINE" not in world.read("a.txt")
+
+
 @pytest.mark.parametrize("name, args", WHOLE)
 def test_nor_is_a_refusal_that_shows_a_part(world, name, args):
     world.write("a.txt", LONG)

@@ -12,14 +12,6 @@
 #include "tool/history.h"
 #include "tool/spelling.h"
 
-/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
- * file to be created counts, and no other that has a byte to lose. Told by its address. */
-const struct sha256 editor_seen_base = { {
-	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
-	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
-	0xb8, 0x55,
-} };
-
 static enum return_content asked_return_content(const struct session *session,
                                                 const json_t *arguments)
 {
@@ -42,21 +34,6 @@ static enum return_content refused_content(const struct session *session, const 
 	return asked == RETURN_DIFF ? session->return_content == RETURN_NEW ? RETURN_NEW :
 	                                                                      RETURN_DIFF :
 	                              asked;
-}
-
-/* A whole new content may take the place of one that the conversation has whole alone: nothing else
- * in the call says that it knows what is lost. */
-bool editor_base_seen(const struct editor *editor, const struct change *change, const char *path,
-                      struct sha256 *ret)
-{
-	struct seen_state state;
-
-	if (change->kind != CHANGE_WRITE)
-		return seen_met(editor->session, path, ret);
-	if (!seen_get(editor->session, path, &state) || !state.whole)
-		return false;
-	*ret = state.sha256;
-	return true;
 }
 
 void editor_explain(struct session *session, const json_t *arguments, json_t *failure)
@@ -104,21 +81,6 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
 }
 
-/* The hash in base_content_sha256: NULL when absent or empty.  Validation has refused text that
- * is not a hash (tool/call.c). */
-static const struct sha256 *editor_base(const json_t *arguments, struct sha256 *storage)
-{
-	struct span text = argument_span(arguments, "base_content_sha256");
-
-	if (!span_trim(text).len)
-		return NULL;
-	if (span_eq(span_trim(text), SPAN(BASE_SEEN)))
-		return &editor_seen_base;
-	if (!sha256_parse(text, storage))
-		*storage = (struct sha256){ 0 };
-	return storage;
-}
-
 /* By kind of change: what apply_changes calls it, and which argument is its text. */
 static const struct {
 	const char *name, *text;
@@ -148,7 +110,7 @@ struct change editor_change(const struct session *session, const json_t *argumen
 		.kind = kind,
 		.path = argument_str(arguments, "file_path"),
 		.new_path = argument_str(arguments, "new_path"),
-		.base = editor_base(arguments, &hashes->base),
+		.base = editor_base_named(arguments, &hashes->base),
 		.old_text = argument_span(arguments, "old_content"),
 		.text = argument_span(arguments, change_kinds[kind].text),
 		.expected_count = argument_size(arguments, "expected_matches", 1),
@@ -163,87 +125,12 @@ struct change editor_change(const struct session *session, const json_t *argumen
 	return change;
 }
 
-/* Gives a write that failed with BASE_REQUIRED the base that the session has seen, in *storage, if
- * the file is in that state; false if it cannot. */
-static bool take_seen_base(const struct editor *editor, struct change *change,
-                      const struct change_result *result, struct sha256 *storage)
-{
-	if (result->err.code != ERR_BASE_REQUIRED || change->kind != CHANGE_WRITE ||
-	    !result->state_known || !result->state.exists || !result->state.path ||
-	    !seen_may_write(editor->session, result->state.path, storage) ||
-	    !sha256_eq(storage, &result->state.sha256))
-		return false;
-	change->base = storage;
-	return true;
-}
-
 /* Says so in the result of the second run. */
-static void note_seen(struct change_result *result)
+static void note_seen(const struct change *change, struct change_result *result)
 {
-	if (result->done && !result->note[0])
+	if (change->kind == CHANGE_WRITE && result->done && !result->note[0])
 		snprintf(result->note, sizeof(result->note),
 		         "Base: the state you last read or wrote.");
-}
-
-/* ---- bases that the session keeps -------------------------------------------- */
-
-/* A path as states have it, where that is a matter of text alone. */
-static const char *plain_path(const struct editor *editor, const char *path)
-{
-	struct provider *provider = editor->session->provider;
-	const char *root = provider->ops->root(provider, 0);
-	const size_t len = root ? strlen(root) : 0;
-
-	if (len && path && strncmp(path, root, len) == 0 && path[len] == '/')
-		path += len + 1;
-	while (path && path[0] == '.' && path[1] == '/')
-		path += 2;
-	return path;
-}
-
-/* The state that the session met by the change's own path, which decides nothing: a wrong one is a
- * mismatch. */
-static void guess_base(const struct editor *editor, struct change *change, struct sha256 *storage)
-{
-	const char *path = plain_path(editor, change->path);
-
-	if (change->base != &editor_seen_base)
-		return;
-	if (editor->session->one_call)
-		change->base = NULL;
-	else if (path && editor_base_seen(editor, change, path, storage))
-		change->base = storage;
-}
-
-/* The same by where the path led; false: the conversation has not seen enough of the file. */
-static bool find_base(const struct editor *editor, struct change *change,
-                      struct change_result *result, struct sha256 *storage)
-{
-	if (change->base != &editor_seen_base || result->err.code != ERR_STATE_MISMATCH ||
-	    !result->state_known || !result->state.exists || !result->state.path)
-		return false;
-	if (editor_base_seen(editor, change, result->state.path, storage)) {
-		change->base = storage;
-		return true;
-	}
-	if (seen_met(editor->session, result->state.path, storage))
-		err_set(&result->err, ERR_BASE_REQUIRED,
-		        "Base Required: The call replaces all of %s, of which this conversation "
-		        "has seen only a part.", change->path);
-	else
-		err_set(&result->err, ERR_BASE_REQUIRED,
-		        "Base Required: Nothing of %s was read in this conversation. Its state "
-		        "is in latest_file_state.", change->path);
-	result->already = false;
-	return false;
-}
-
-/* What a refusal shows of a file is what the next call is about, which cannot name it. */
-static void meet_refused(const struct editor *editor, const struct change_result *result)
-{
-	if (!result->done && editor->content != RETURN_NONE && result->state_known &&
-	    result->state.exists && result->state.path)
-		seen_meet(editor->session, result->state.path, &result->state.sha256);
 }
 
 static bool edit_once(const struct editor *editor, const struct change *changes, size_t count,
@@ -262,22 +149,32 @@ static void forget_results(struct change_result *results, size_t count)
 	}
 }
 
+bool editor_is_only_change(const struct change_result *results, size_t count, size_t i)
+{
+	for (size_t j = 0; j < count; j++)
+		if (j != i && results[i].state.path && results[j].state.path &&
+		    strcmp(results[i].state.path, results[j].state.path) == 0)
+			return false;
+	return true;
+}
+
 bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err)
 {
 	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
 	_cleanup_free_ bool *kept = mem_alloc(count, sizeof(*kept));
-	bool again = false, ok;
+	bool again = false, only, ok;
 
 	for (size_t i = 0; i < count; i++) {
-		kept[i] = changes[i].base == &editor_seen_base;
-		guess_base(editor, &changes[i], &hashes[i].base);
+		kept[i] = changes[i].base == &editor_base_kept;
+		editor_base_guess(editor, &changes[i], &hashes[i].base);
 	}
 	ok = edit_once(editor, changes, count, results, err);
 	for (size_t i = 0; i < count && !ok; i++) {
-		taken[i] = take_seen_base(editor, &changes[i], &results[i], &hashes[i].base);
-		again = find_base(editor, &changes[i], &results[i], &hashes[i].base) || taken[i] ||
-		        again;
+		only = editor_is_only_change(results, count, i);
+		taken[i] = editor_base_find(editor, &changes[i], only, &results[i],
+		                            &hashes[i].base);
+		again = again || taken[i];
 	}
 	if (again) {
 		forget_results(results, count);
@@ -285,12 +182,13 @@ bool editor_apply(struct editor *editor, struct change *changes, struct change_h
 		ok = edit_once(editor, changes, count, results, err);
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (taken[i] && again)
-			note_seen(&results[i]);
-		else if (!ok && kept[i])
-			find_base(editor, &changes[i], &results[i], &hashes[i].base);
+		only = editor_is_only_change(results, count, i);
+		if (taken[i] && !kept[i])
+			note_seen(&changes[i], &results[i]);
+		else if (!ok && again) /* says why it is refused */
+			editor_base_find(editor, &changes[i], only, &results[i], &hashes[i].base);
 		if (kept[i])
-			meet_refused(editor, &results[i]);
+			editor_base_meet(editor, &results[i]);
 		editor->offers = editor->offers && !kept[i];
 	}
 	return ok;
@@ -305,7 +203,7 @@ static json_t *run_change(struct editor *editor, struct change *change,
 
 	if (!editor_apply(editor, change, hashes, 1, &result, &err) && result.err.code == ERR_NONE)
 		result.err = err;
-	json = editor_result(editor, change, &result);
+	json = editor_answer(editor, change, &result);
 	change_result_release(&result);
 	return json;
 }
@@ -429,7 +327,7 @@ void *editor_begin(struct session *session, const json_t *arguments, enum change
 	begun = mem_alloc(1, sizeof(*begun));
 	begun->change = editor_change(session, arguments, kind, &begun->hashes);
 	editor_init(&begun->editor, session, arguments);
-	if (begun->change.base != &editor_seen_base &&
+	if (begun->change.base != &editor_base_kept &&
 	    ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
 	                    &begun->result, session->hooks.ready, session->hooks.data,
 	                    &begun->edit))
@@ -449,18 +347,19 @@ json_t *editor_end(struct session *session, const json_t *arguments, void *data)
 	begun->editor.session = session;
 	if (!provider->ops->edit_end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
 		result->err = err;
-	if (!take_seen_base(&begun->editor, &begun->change, result, &begun->hashes.base)) {
-		json = editor_result(&begun->editor, &begun->change, result);
-	} else if (session->hooks.not_at_once) {
+	if (session->hooks.not_at_once && editor_base_may_serve(&begun->editor, result)) {
 		*session->hooks.not_at_once = true;
 		json = tool_failure(&result->err);
+	} else if (!editor_base_find(&begun->editor, &begun->change, /* only= */ true, result,
+	                             &begun->hashes.base)) {
+		json = editor_answer(&begun->editor, &begun->change, result);
 	} else {
 		forget_results(result, 1);
 		if (!edit_once(&begun->editor, &begun->change, 1, result, &err) &&
 		    result->err.code == ERR_NONE)
 			result->err = err;
-		note_seen(result);
-		json = editor_result(&begun->editor, &begun->change, result);
+		note_seen(&begun->change, result);
+		json = editor_answer(&begun->editor, &begun->change, result);
 	}
 	(void)arguments;
 	change_result_release(result);

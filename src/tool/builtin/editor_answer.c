@@ -58,7 +58,7 @@ static void error_title(enum err_code code, char *out, size_t size)
 /* A refusal for want of the right hash alone. */
 static bool is_about_state(const struct change *change, const struct change_result *result)
 {
-	return result->state_known && result->state.exists && change->base != &editor_seen_base &&
+	return result->state_known && result->state.exists && change->base != &editor_base_kept &&
 	       (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_BASE_REQUIRED);
 }
 
@@ -80,18 +80,34 @@ static char *failure_message(const struct change *change, const struct err *err)
 	return mem_printf("%s: %s", title, err->message);
 }
 
+/* The call names a hash that no answer gave, and the conversation has seen the state on disk. */
+static bool is_wrong_hash(const struct editor *editor, const struct change *change,
+                          const struct change_result *result)
+{
+	struct sha256 met;
+
+	return change->base && result->state.path &&
+	       seen_met(editor->session, result->state.path, &met) &&
+	       sha256_eq(&met, &result->state.sha256) &&
+	       !history_has_shown(editor->session, change->base);
+}
+
 /* A model has the hashes elsewhere: that of the state in latest_file_state, the other in its
  * call. NULL: it gets the message that all get. */
-static char *brief_failure(const struct change *change, const struct change_result *result)
+static char *brief_failure(const struct editor *editor, const struct change *change,
+                           const struct change_result *result)
 {
-	const enum err_code code = result->err.code;
+	const char *already = result->already ? " It has this edit already." : "";
 
 	if (!is_about_state(change, result))
 		return NULL;
-	return code == ERR_BASE_REQUIRED ?
-	               mem_printf("Base Required: %s exists.", change->path) :
-	               mem_printf("%s%s", beginnings[0].lead,
-	                          result->already ? " It has this edit already." : "");
+	if (result->err.code == ERR_BASE_REQUIRED)
+		return result->failure.found_line ?
+		               mem_strdup(result->err.message) :
+		               mem_printf("Base Required: %s exists.", change->path);
+	if (is_wrong_hash(editor, change, result))
+		return mem_printf("State Mismatch: The sha256 is wrong.%s", already);
+	return mem_printf("%s%s", beginnings[0].lead, already);
 }
 
 static const struct {
@@ -147,20 +163,20 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 
 /* The sentence for a person or model; owned by the caller. `brief`: without what the call asked
  * for. */
-static char *editor_message(const struct change *change, const struct change_result *result,
-                            bool dry_run, bool brief)
+static char *editor_message(const struct editor *editor, const struct change *change,
+                            const struct change_result *result, bool brief)
 {
 	struct buf out = BUF_INIT(8192);
 
 	if (!result->done) {
-		char *said = brief ? brief_failure(change, result) : NULL;
+		char *said = brief ? brief_failure(editor, change, result) : NULL;
 
 		return said ? said : failure_message(change, &result->err);
 	}
 	if (result->already)
 		buf_str(&out, "No change was needed: the file has this edit already. Nothing was "
 		              "written.");
-	else if (dry_run)
+	else if (editor->options.dry_run)
 		buf_printf(&out, "%s This was a dry run: nothing was written.",
 		           successes[change->kind].planned);
 	else
@@ -304,7 +320,7 @@ static void put_matches(json_t *error, const struct change_result *result)
 
 /* Likewise, of a whole new content, where latest_file_state does not show all of the old one. */
 #define UNSHOWN_ADVICE \
-	"Read the whole file first, in parts if it is long; then send the call again."
+	"Read those lines first, or all in parts; then send the call again."
 
 /* Likewise, where a model has to send the same call with another hash, or another one. */
 #define STATE_ADVICE "Pass its sha256."
@@ -320,7 +336,7 @@ static json_t *error_json(const struct editor *editor, const struct change *chan
 		json_object_set_new(error, "advice", json_cstr(STATE_ADVICE));
 	if (result->err.code == ERR_STATE_MISMATCH && result->state_known && !result->state.exists)
 		json_object_set_new(error, "advice", json_cstr(MISSING_ADVICE));
-	if (result->err.code == ERR_BASE_REQUIRED && change->base == &editor_seen_base)
+	if (result->err.code == ERR_BASE_REQUIRED && change->base == &editor_base_kept)
 		json_object_set_new(error, "advice", json_cstr(
 			change->kind != CHANGE_WRITE ||
 			editor_base_seen(editor, change, result->state.path, &seen) ?
@@ -488,9 +504,8 @@ static bool try_now(const struct editor *editor, const struct change *change,
 	if (provider->ops->edit(provider, &now, 1, &options, ret, &err)) {
 		line = ret->hunk_count ? ret->hunks[0].line : ret->match_lines[0];
 		if (!ret->already && line)
-			buf_printf(message, " In the file as it is now the edit fits at line %zu: "
-			                    "if that is still right, send it again%s.", line,
-			           editor->offers ? " with the sha256 of latest_file_state" : "");
+			buf_printf(message, " The edit fits at line %zu.%s", line,
+			           editor->offers ? "" : " Send it again if it is still right.");
 		return false;
 	}
 	if (err.code != ERR_NO_MATCH && err.code != ERR_AMBIGUOUS_DIFF &&
@@ -500,12 +515,12 @@ static bool try_now(const struct editor *editor, const struct change *change,
 	return true;
 }
 
-json_t *editor_result(const struct editor *editor, const struct change *change,
+json_t *editor_answer(const struct editor *editor, const struct change *change,
                     const struct change_result *result)
 {
 	json_t *object = json_object(), *rebased = NULL;
 	const bool brief = (result->done ? editor->content : editor->refused_content) == RETURN_NEW;
-	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run, brief);
+	_cleanup_free_ char *said = editor_message(editor, change, result, brief);
 	_cleanup_buf_ struct buf message = BUF_INIT(16384);
 	struct change_result now = { 0 }, shown = *result; /* with the failure of `now` */
 	bool made = result->already;
