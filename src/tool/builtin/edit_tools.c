@@ -31,7 +31,8 @@ static const char safe_patch_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
-		"unified_diff": {"type": "string", "minLength": 1},
+		"unified_diff": {"type": "string", "minLength": 1, "description":
+			"The diff, of one or more hunks. Required without rebase."},
 		"rebase": {"type": "string", "description":
 			"Instead of a diff: rebased.id of an answer."}, )
 		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
