@@ -224,3 +224,20 @@ def test_an_envelope_in_a_command_is_for_the_folder_of_the_command(world, comman
           [call("shell", command)])
     assert [world.read(f + "a.txt") for f in ("", "d/", "sub/")] == [LINES] * 3
     assert world.read("d/sub/a.txt") == LINES.replace("two", "2")
+
+
+def test_a_resumed_session_has_seen_what_its_history_shows(world):
+    """Of several changes that were made, and of a column that was read."""
+    for name in "abc":
+        world.write("%s.txt" % name, LINES)
+    changes = call("apply_changes", {"changes": [
+        {"kind": "update", "file_path": name, "old_content": "two", "new_content": "2"} for name in ("a.txt", "b.txt")]})
+    column = call("read_file", {"file_path": "c.txt", "start_line": 1, "start_column": 2})
+    writes = [call("write_file", {"file_path": "%s.txt" % name, "content": "new\n"}) for name in "abc"]
+    done = [text("Done.")]
+    with world.fake([[call("read_many_files", {"paths": ["a.txt", "b.txt"]}), column], [changes], done, writes, done],
+                    append_only=False) as server:
+        world.command("-p", "x", "--yolo", server=server)
+        world.command("--resume", "latest", "-p", "more", "--yolo", server=server)
+    assert not server.violations
+    assert [world.read("%s.txt" % name) for name in "abc"] == ["new\n", "new\n", LINES]

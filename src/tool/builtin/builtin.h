@@ -240,6 +240,7 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 	"truncated": {"type": "boolean"}, \
 	"next_start_line": {"type": "integer", "description": "Where to go on reading."}, \
 	"cut_line": {"type": "integer", "description": "The first line that was cut."}, \
+	"start_column": {"type": "integer", "description": "Where start_line begins."}, \
 	"cut_column": {"type": "integer", "description": "Where it goes on (start_column)."}, \
 	) RESULT_FORM SCHEMA(, \
 	"final_newline": {"type": "boolean"}, \
