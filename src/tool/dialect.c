@@ -181,22 +181,26 @@ static const char patch_grammar[] =
 	"eof_line: \"*** End of File\" LF\n\n"
 	"%import common.LF\n";
 
-/* In the place of hasp's tool `of`; without a name, `of` is left out. */
+/* In the place of hasp's tool `of`; without a name, `of` is left out.  `can`: the tools of hasp's
+ * (a word each) that can do all that it can. */
 static const struct offer {
 	enum dialect dialect;
-	const char *of, *name, *description, *schema, *grammar;
+	const char *of, *name, *description, *schema, *grammar, *can;
 } offers[] = {
-	{ DIALECT_GEMINI, "update_file", "replace", replace_description, replace_schema, NULL },
+	{ DIALECT_GEMINI, "update_file", "replace", replace_description, replace_schema, NULL,
+	  "update_file" },
 	{ DIALECT_OPENAI, "safe_patch", "apply_patch", patch_description, patch_schema,
-	  patch_grammar },
-	{ DIALECT_OPENAI, "write_file", NULL, NULL, NULL, NULL },
-	{ DIALECT_OPENAI, "update_file", NULL, NULL, NULL, NULL },
-	{ DIALECT_OPENAI, "apply_changes", NULL, NULL, NULL, NULL },
-	{ DIALECT_ANTHROPIC, "safe_patch", "Edit", edit_description, edit_schema, NULL },
-	{ DIALECT_ANTHROPIC, "write_file", "Write", write_description, write_schema, NULL },
+	  patch_grammar, "apply_changes" },
+	{ DIALECT_OPENAI, "write_file", NULL, NULL, NULL, NULL, NULL },
+	{ DIALECT_OPENAI, "update_file", NULL, NULL, NULL, NULL, NULL },
+	{ DIALECT_OPENAI, "apply_changes", NULL, NULL, NULL, NULL, NULL },
+	{ DIALECT_ANTHROPIC, "safe_patch", "Edit", edit_description, edit_schema, NULL,
+	  "safe_patch update_file apply_changes" },
+	{ DIALECT_ANTHROPIC, "write_file", "Write", write_description, write_schema, NULL,
+	  "write_file apply_changes" },
 	{ DIALECT_ANTHROPIC, "update_file", "MultiEdit", multi_edit_description, multi_edit_schema,
-	  NULL },
-	{ DIALECT_ANTHROPIC, "apply_changes", NULL, NULL, NULL, NULL },
+	  NULL, "safe_patch update_file apply_changes" },
+	{ DIALECT_ANTHROPIC, "apply_changes", NULL, NULL, NULL, NULL, NULL },
 };
 
 /* What other tools' descriptions say of hashes, where no editor takes one. */
@@ -221,6 +225,22 @@ const char *dialect_name_for(enum dialect dialect, const char *tool)
 	const struct offer *offer = offer_for(dialect, tool);
 
 	return offer ? offer->name : tool;
+}
+
+bool dialect_can(const char *tool, const char *editor)
+{
+	const size_t len = strlen(tool);
+
+	for (size_t i = 0; i < ARRAY_LEN(offers); i++) {
+		const char *at = offers[i].can;
+
+		if (!at || strcmp(offers[i].name, editor) != 0)
+			continue;
+		for (; (at = strstr(at, tool)); at += len)
+			if ((at == offers[i].can || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+				return true;
+	}
+	return false;
 }
 
 /* Whether all that the dialect takes the place of is declared. */
