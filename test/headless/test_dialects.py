@@ -179,7 +179,7 @@ def test_hooks_that_select_tools_mean_what_stands_in_their_place(world):
     world.settings(hooks={"BeforeToolSelection": [{"hooks": [{"type": "command", "command": (
         "echo '{\"hookSpecificOutput\": {\"toolConfig\": {\"mode\": \"ANY\", \"allowedFunctionNames\": "
         "[\"read_file\", \"update_file\"]}}}'")}]}]})
-    for kind, editors in (("anthropic", EDITORS["anthropic"]), ("openai-responses", EDITORS["openai"])):
+    for kind, editors in (("anthropic", {"Edit", "MultiEdit"}), ("openai-responses", {"update_file"})):
         done = world.run([reply(kind, text("Hello."))], "-p", "x", kind=kind)
         assert set(declared(done)) == {"read_file"} | editors
 

@@ -187,18 +187,22 @@ def test_a_subagent_has_seen_nothing(world):
 
 
 # What a shell would make of it is not what stands there, or not this alone.
+IS_A_TOOL = "apply_patch is a tool and no command"
 COMMANDS = [
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$HOME"), "begin it with <<'EOF'"),
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$(touch b)"), "begin it with <<'EOF'"),
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+`touch b`"), "begin it with <<'EOF'"),
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+\\\\"), "begin it with <<'EOF'"),
     ("apply_patch <<-'EOF'\n%s\nEOF" % PATCH.replace(" three", "\tthree"), "begin it with <<'EOF'"),
-    ("apply_patch <<'EOF' && touch b\n%s\nEOF" % PATCH, "not found"),
-    ("apply_patch <<'EOF'\n%s\nEOF\ntouch c" % PATCH, "not found"),
-    ("apply_patch \"%s\"" % PATCH, "not found"),
-    ("cd - && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
-    ("cd $HOME && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
-    ("cd sub; apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+    ("apply_patch <<'EOF' && touch b\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("apply_patch <<'EOF'\n%s\nEOF\ntouch c" % PATCH, IS_A_TOOL),
+    ("apply_patch \"%s\"" % PATCH, IS_A_TOOL),
+    ("cd - && apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("cd $HOME && apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("git status && apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("apply_patch --help", "not found"),
+    ("cat > b.md <<'EOF'\napply_patch <<'X'\n%s\nEOF" % PATCH, '"exit_code": 0'),
+    ("cd sub; apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
 ]
 
 
@@ -241,3 +245,30 @@ def test_a_resumed_session_has_seen_what_its_history_shows(world):
         world.command("--resume", "latest", "-p", "more", "--yolo", server=server)
     assert not server.violations
     assert [world.read("%s.txt" % name) for name in "abc"] == ["new\n", "new\n", LINES]
+
+
+@pytest.mark.parametrize("others", ["", "*** Add File: b.txt\n+b\n"])
+@pytest.mark.parametrize("seen", [True, False])
+def test_an_added_file_that_is_there_is_overwritten_if_it_was_seen(world, others, seen):
+    """Alone as among others."""
+    world.write("a.txt", LINES)
+    patch = "*** Begin Patch\n*** Add File: a.txt\n+new\n%s*** End Patch" % others
+    done = steps(world, [call("Read", {"file_path": "a.txt"} if seen else {"file_path": "none"})],
+                 [call("apply_patch", {"input": patch})])
+    result = results(done, 2)[0]
+    assert world.read("a.txt") == ("new\n" if seen else LINES) and (world.root / "b.txt").exists() == (seen and bool(others))
+    assert '"success": true' in result if seen else '"base_required"' in result and "Nothing of a.txt was read" in result
+
+
+def test_a_rule_is_asked_before_a_file_is_read_for_lines_put_in(world):
+    world.write("a.txt", LINES)
+    rules = world.top / "rules.toml"
+    rules.write_text('[[rule]]\ntoolName = "safe_patch"\nargsPattern = "secret"\ndecision = "deny"\npriority = 900\n')
+
+    def insert(line, put_in):
+        return call("str_replace_editor", {"command": "insert", "path": "a.txt", "insert_line": line, "insert_text": put_in})
+    done = world.run([[insert(99, "secret"), insert(99, "other"), insert(1, "secret")], [text("Done.")]], "--yolo", "-p", "x",
+                     "--policy", str(rules))
+    denied, wrong, at = results(done, 1)
+    assert "denied_by_policy" in denied and "fewer lines" not in denied and "denied_by_policy" in at
+    assert "fewer lines than 99" in wrong and world.read("a.txt") == LINES

@@ -214,6 +214,9 @@ extern const struct tool tool_exit_plan_mode;
  * diff with the lines around that place.  A new reference, to `arguments` without them; what is
  * wrong is appended to `problems`. */
 json_t *editor_expand_insert(struct session *session, json_t *arguments, struct buf *problems);
+/* The same without a look at the file, for rules: a diff of the added lines alone. A new
+ * reference. */
+json_t *editor_insert_as_patch(const json_t *arguments);
 
 /* A failure of a tool that does not edit. */
 #define RESULT_FAILURE SCHEMA( \

@@ -279,6 +279,19 @@ static json_t *insert_read(struct session *session, const char *path, size_t at,
 	return diff;
 }
 
+json_t *editor_insert_as_patch(const json_t *arguments)
+{
+	const struct span text = argument_span(arguments, "insert_text");
+	_cleanup_buf_ struct buf diff = BUF_INIT(2 * (size_t)LIMIT_MODEL_REQUEST_BYTES);
+	json_t *patch = json_copy((json_t *)arguments);
+
+	put_diff_lines(&diff, '+', text, 0, lines_count(text));
+	json_object_del(patch, "insert_line");
+	json_object_del(patch, "insert_text");
+	json_object_set_new(patch, "unified_diff", json_text(buf_view(&diff)));
+	return patch;
+}
+
 json_t *editor_expand_insert(struct session *session, json_t *arguments, struct buf *problems)
 {
 	const char *path = argument_str(arguments, "file_path");
