@@ -17,7 +17,7 @@
 
 /* The same in every mode that the session may come to: what has been sent stays as it was. A call
  * to one that is off is refused. */
-static bool agent_declares(void *data, const struct tool *tool)
+bool agent_declares(void *data, const struct tool *tool)
 {
 	return !gate_hides_always(data, tool);
 }

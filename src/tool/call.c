@@ -33,6 +33,7 @@ struct pending_call {
 	enum call_decision decision; /* with `decided` */
 	bool decided;                /* the session has rules; else the tool's kind decides */
 	bool followed;               /* made on what an earlier edit of its reply made */
+	json_t *denied;              /* owned: by the rules, before its arguments were final */
 	bool modified;               /* by who was asked: `tool` and `arguments` are to be
 	                              * validated */
 };
@@ -412,6 +413,25 @@ static json_t *sent_names(const json_t *sent, const json_t *spelled)
 	return names;
 }
 
+/* Lines that are put in by number become a patch, for which the file is read: not before the rules
+ * were asked. */
+static json_t *expand_insert(struct session *session, struct pending_call *call,
+                             json_t *arguments, struct buf *problems)
+{
+	const struct call_hooks *hooks = &session->hooks;
+	json_auto_t *asked = NULL;
+	struct err err = ERR_INIT;
+
+	if (!call->tool->plans || !json_object_get(arguments, "insert_line"))
+		return json_incref(arguments);
+	asked = editor_insert_as_patch(arguments);
+	if (hooks->denies && hooks->denies(hooks->data, call->tool, asked, &err)) {
+		call->denied = denied_result(session, call->tool, asked, &err);
+		return json_incref(arguments);
+	}
+	return editor_expand_insert(session, arguments, problems);
+}
+
 /* Canonical names, right types; what is wrong goes to `problems`. */
 static json_t *normalise_call(struct session *session, struct pending_call *call,
                               const char *called, const struct schema *schema,
@@ -426,8 +446,7 @@ static json_t *normalise_call(struct session *session, struct pending_call *call
 		return schema_check(schema, (json_t *)arguments, problems);
 	renamed = alias_resolve(tool, called, arguments, &aliases, problems);
 	call->sent = sent_names(aliases, call->spelled);
-	expanded = tool->plans ? editor_expand_insert(session, renamed, problems) :
-	                         json_incref(renamed);
+	expanded = expand_insert(session, call, renamed, problems);
 	json_decref(renamed);
 	renamed = rebase_expand(session, tool, expanded, problems);
 	json_decref(expanded);
@@ -479,6 +498,8 @@ static json_t *validate_call(struct session *session, const char *called, struct
 
 	if (!bring_into_form(session, called, call, &problems, &err))
 		return tool_failure(&err);
+	if (call->denied)
+		return mem_steal(&call->denied);
 	return problems.len ?
 	               invalid_arguments(session, call->tool, call->arguments, &problems) :
 	               NULL;

@@ -182,23 +182,30 @@ static const char patch_grammar[] =
 	"eof_line: \"*** End of File\" LF\n\n"
 	"%import common.LF\n";
 
-/* In the place of hasp's tool `of`; without a name, `of` is left out. */
+#define BIT(id) (1U << TOOL_##id)
+
+/* In the place of hasp's tool `of`; without a name, `of` is left out.  `can`: the tools of hasp's
+ * that can do all that it can. */
 static const struct offer {
 	enum dialect dialect;
 	enum tool_id of;
 	const char *name, *description, *schema, *grammar;
+	unsigned can;
 } offers[] = {
-	{ DIALECT_GEMINI, TOOL_UPDATE_FILE, "replace", replace_description, replace_schema, NULL },
+	{ DIALECT_GEMINI, TOOL_UPDATE_FILE, "replace", replace_description, replace_schema, NULL,
+	  BIT(UPDATE_FILE) },
 	{ DIALECT_OPENAI, TOOL_SAFE_PATCH, "apply_patch", patch_description, patch_schema,
-	  patch_grammar },
-	{ DIALECT_OPENAI, TOOL_WRITE_FILE, NULL, NULL, NULL, NULL },
-	{ DIALECT_OPENAI, TOOL_UPDATE_FILE, NULL, NULL, NULL, NULL },
-	{ DIALECT_OPENAI, TOOL_APPLY_CHANGES, NULL, NULL, NULL, NULL },
-	{ DIALECT_ANTHROPIC, TOOL_SAFE_PATCH, "Edit", edit_description, edit_schema, NULL },
-	{ DIALECT_ANTHROPIC, TOOL_WRITE_FILE, "Write", write_description, write_schema, NULL },
+	  patch_grammar, BIT(APPLY_CHANGES) },
+	{ DIALECT_OPENAI, TOOL_WRITE_FILE, NULL, NULL, NULL, NULL, 0 },
+	{ DIALECT_OPENAI, TOOL_UPDATE_FILE, NULL, NULL, NULL, NULL, 0 },
+	{ DIALECT_OPENAI, TOOL_APPLY_CHANGES, NULL, NULL, NULL, NULL, 0 },
+	{ DIALECT_ANTHROPIC, TOOL_SAFE_PATCH, "Edit", edit_description, edit_schema, NULL,
+	  BIT(SAFE_PATCH) | BIT(UPDATE_FILE) | BIT(APPLY_CHANGES) },
+	{ DIALECT_ANTHROPIC, TOOL_WRITE_FILE, "Write", write_description, write_schema, NULL,
+	  BIT(WRITE_FILE) | BIT(APPLY_CHANGES) },
 	{ DIALECT_ANTHROPIC, TOOL_UPDATE_FILE, "MultiEdit", multi_edit_description,
-	  multi_edit_schema, NULL },
-	{ DIALECT_ANTHROPIC, TOOL_APPLY_CHANGES, NULL, NULL, NULL, NULL },
+	  multi_edit_schema, NULL, BIT(SAFE_PATCH) | BIT(UPDATE_FILE) | BIT(APPLY_CHANGES) },
+	{ DIALECT_ANTHROPIC, TOOL_APPLY_CHANGES, NULL, NULL, NULL, NULL, 0 },
 };
 
 static const struct offer *offer_for(enum dialect dialect, const char *tool)
@@ -214,6 +221,18 @@ const char *dialect_name_for(enum dialect dialect, const char *tool)
 	const struct offer *offer = offer_for(dialect, tool);
 
 	return offer ? offer->name : tool;
+}
+
+bool dialect_can(const char *tool, const char *editor)
+{
+	for (size_t i = 0; i < ARRAY_LEN(offers); i++) {
+		if (!offers[i].can || strcmp(offers[i].name, editor) != 0)
+			continue;
+		for (unsigned id = 0; id < TOOL_COUNT; id++)
+			if (offers[i].can & 1U << id && strcmp(tool_name(id), tool) == 0)
+				return true;
+	}
+	return false;
 }
 
 /* Whether all that the dialect takes the place of is declared. */

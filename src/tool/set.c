@@ -519,7 +519,7 @@ static void shorten_description(const char *name, json_t *member)
 		"content", "old_content", "new_content", "paths", "ignore", "regex",
 		"changes", "command", "start_line", "end_line", "max_lines", "offset", "patterns",
 		"no_ignore", "plan_filename", "reason", "path", "dir_path", "with_hashes",
-		"placeholder", "context",
+		"placeholder", "context", "unified_diff", "pattern", "output",
 	};
 	static const struct span off = SPAN("Default false.");
 	struct span text = json_span(json_object_get(member, "description"));

@@ -117,6 +117,10 @@ static bool read_shell(struct reading *reading)
 	if (envelope_in_command(json_span(text), &patch, &inner, &why))
 		return why ? reading_refuse(reading, why) :
 		             read_patch_command(reading, patch, inner, json_span(folder));
+	if (envelope_among_commands(json_span(text)))
+		return reading_refuse(reading, "apply_patch is a tool and no command: nothing was "
+		                               "run. Call apply_patch with the patch as input, "
+		                               "and run the other commands after it");
 	if (text == command)
 		return true;
 	json_object_set(reading->args, json_object_get(reading->args, "command") ? "command" :

@@ -67,5 +67,8 @@ bool envelope_is(struct span text);
  * where the shell would hand over another text and the call must be refused; or NULL. */
 bool envelope_in_command(struct span command, struct span *ret_text, struct span *ret_folder,
                          const char **ret_why);
+/* Whether a command that is not such a one applies an envelope among others: no shell has
+ * apply_patch. */
+bool envelope_among_commands(struct span command);
 
 #endif

@@ -71,6 +71,10 @@ struct call_hooks {
 	 * says. */
 	enum call_decision (*decide)(void *data, const struct tool *tool, const json_t *arguments,
 	                             struct err *err);
+	/* Whether the rules deny such a call, with *err as of `decide`: for a call whose arguments
+	 * are not final until a file was read. NULL: no. */
+	bool (*denies)(void *data, const struct tool *tool, const json_t *arguments,
+	               struct err *err);
 	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
 	 * Asked only about tools that change something, and edits that can be made; with
 	 * `decide`: whenever that says ASK. NULL: all is allowed, but no call that wants more

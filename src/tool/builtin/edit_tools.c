@@ -31,7 +31,8 @@ static const char safe_patch_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
-		"unified_diff": {"type": "string", "minLength": 1},
+		"unified_diff": {"type": "string", "minLength": 1, "description":
+			"The diff, of one or more hunks. Required without rebase."},
 		"rebase": {"type": "string", "description":
 			"Instead of a diff: rebased.id of an answer."}, )
 		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
@@ -320,20 +321,10 @@ static const struct tool_alias apply_changes_parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-/* Whether no other change of the call is about the same file. */
-static bool is_only_change_of_file(const struct change_result *results, size_t count, size_t i)
-{
-	for (size_t j = 0; j < count; j++)
-		if (j != i && results[i].state.path && results[j].state.path &&
-		    strcmp(results[i].state.path, results[j].state.path) == 0)
-			return false;
-	return true;
-}
-
 static json_t *change_json(const struct editor *editor, const json_t *arguments,
                            const struct change *change, const struct change_result *result)
 {
-	json_t *object = editor_result(editor, change, result);
+	json_t *object = editor_answer(editor, change, result);
 
 	json_object_set(object, "kind", json_object_get(arguments, "kind"));
 	if (change->kind == CHANGE_MOVE && result->done)
@@ -447,7 +438,7 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 	else
 		object = changes_failed(&err, results, count);
 	for (size_t i = 0; i < count; i++) {
-		editor.alone = is_only_change_of_file(results, count, i);
+		editor.alone = editor_is_only_change(results, count, i);
 		editor.offers = !names_seen_base(items, i);
 		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
 		                                        &changes[i], &results[i]));

@@ -66,6 +66,8 @@ static void put_read_text(json_t *file, const struct read_request *request,
 	json_object_set_new(file, "total_lines", json_size(read->total_lines));
 	json_object_set_new(file, "start_line", json_size(read->first_line));
 	json_object_set_new(file, "end_line", json_size(read->last_line));
+	if (request->start_column > 1)
+		json_object_set_new(file, "start_column", json_size(request->start_column));
 	json_object_set_new(file, "truncated", json_boolean(read->truncated));
 	if (read->next_line)
 		json_object_set_new(file, "next_start_line", json_size(read->next_line));
