@@ -702,6 +702,11 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 	if (denial->count > 1)
 		buf_printf(out, ", %u times", denial->count);
 	buf_char(out, '.');
+	if (denial->keys[0]) {
+		buf_str(out, " It would change ");
+		denial_put_escaped(out, denial->keys);
+		buf_char(out, '.');
+	}
 	denial_remedy(denial, &remedy);
 	if (remedy.len) {
 		buf_str(out, " To allow: ");

@@ -31,6 +31,8 @@ struct denial {
 	char what[1024];    /* path, "127.0.0.1:80/tcp", "unix:/run/docker.sock", name of a call,
 	                     * limit */
 	char rule[512];     /* the path of the rule that decided; "" when it is not a path */
+	char keys[160];     /* WRITE of git's configuration: the settings that it would change, as
+	                     * far as known; else "". Untrusted text */
 	char program[32];   /* the process's name; "" unknown. Untrusted text, as `what` */
 	pid_t pid;          /* inside the command's namespace; 0 unknown */
 	unsigned count;     /* the same several times: only the first is reported, with how many in

@@ -110,6 +110,7 @@ extern const struct tool tool_exit_plan_mode;
 		"kind": {"type": "string"}, \
 		"what": {"type": "string", "description": "Path, address, or call."}, \
 		"rule": {"type": "string", "description": "The path of the rule that decided."}, \
+		"keys": {"type": "string", "description": "Settings that it would change."}, \
 		"reason": {"type": "string"}, \
 		"level": {"type": "string"}, \
 		"program": {"type": "string"}, \
