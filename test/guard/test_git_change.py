@@ -46,6 +46,7 @@ HARMLESS = {
     "the old form of a section": "[branch.new]\nremote = origin\n",
     "another upstream": ("refs/heads/main", "refs/heads/other"),
     "no upstream": ('	remote = origin\n	merge = refs/heads/main\n[branch "odd"]', '[branch "odd"]'),
+    "the old upstream, which git removes before it writes a new one": ("\tmerge = refs/heads/main\n", ""),
     "a branch renamed": ('[branch "main"]', '[branch "moved"]'),
     "a branch removed, with all it had": ('[branch "odd"]\n	remote = origin\n	mergeoptions = --no-ff\n', ""),
 }
@@ -169,10 +170,19 @@ def test_comments_stay(tmp_path):
     assert judge(tmp_path, before, "; too\n" + BEFORE + "# mine\n" + added) == ["refused", "its comments"]
 
 
-def test_a_branch_goes_as_a_whole(tmp_path):
-    """As "git branch -d" has it; "git remote remove" begins with one key, and could not end."""
-    after = BEFORE.replace("\tremote = origin\n\tmerge = ", "\tmerge = ")
-    assert after != BEFORE and judge(tmp_path, BEFORE, after) == ["refused", "branch.main.remote"]
+@pytest.mark.parametrize("name", ["remote", "pushremote", "mergeoptions"])
+def test_what_git_removes_first_stays(tmp_path, name):
+    """ "git remote remove" begins with the first two, and could not end; the whole section may go."""
+    before = BEFORE + NEW + "description = x\n\t%s = origin\n" % name
+    assert judge(tmp_path, before, BEFORE + NEW + "description = x\n") == ["refused", "branch.new." + name]
+    assert judge(tmp_path, before, BEFORE) == ["harmless", ""]
+
+
+@pytest.mark.parametrize("name", ["merge", "rebase", "description", "vscode-merge-base", "gh-merge-base"])
+def test_one_setting_is_removed_alone(tmp_path, name):
+    value = {"merge": "refs/heads/x", "rebase": "true"}.get(name, "x")
+    before = BEFORE + NEW + "remote = origin\n\t%s = %s\n" % (name, value)
+    assert judge(tmp_path, before, BEFORE + NEW + "remote = origin\n") == ["harmless", ""]
 
 
 def test_a_submodule_stays(tmp_path):

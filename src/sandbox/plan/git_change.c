@@ -115,18 +115,21 @@ enum value_check {
 	VALUE_TEXT,
 };
 
-static const struct {
+/* first: "git remote remove" and "git branch --unset-upstream" remove it before they remove what
+ * may not be, or another setting, and so it stays unless all of its section goes. */
+static const struct branch_row {
 	const char *name;
 	enum value_check check;
+	bool first;
 	const char *why;
 } branch_rows[] = {
-	{ "remote", VALUE_REMOTE, "where the branch is fetched from: a remote of the user's" },
-	{ "pushremote", VALUE_REMOTE, "where it is pushed to: a remote of the user's" },
-	{ "merge", VALUE_REF, "which of the remote's branches it follows" },
-	{ "rebase", VALUE_WORD, "whether \"git pull\" rebases it" },
-	{ "description", VALUE_TEXT, "text for people, in cover letters" },
-	{ "vscode-merge-base", VALUE_BRANCH, "what an editor compares the branch with" },
-	{ "gh-merge-base", VALUE_BRANCH, "what a pull request of it is made for" },
+	{ "remote", VALUE_REMOTE, true, "where the branch is fetched from: a remote of the user's" },
+	{ "pushremote", VALUE_REMOTE, true, "where it is pushed to: a remote of the user's" },
+	{ "merge", VALUE_REF, false, "which of the remote's branches it follows" },
+	{ "rebase", VALUE_WORD, false, "whether \"git pull\" rebases it" },
+	{ "description", VALUE_TEXT, false, "text for people, in cover letters" },
+	{ "vscode-merge-base", VALUE_BRANCH, false, "what an editor compares the branch with" },
+	{ "gh-merge-base", VALUE_BRANCH, false, "what a pull request of it is made for" },
 };
 
 static bool is_of(const struct setting *setting, const char *section)
@@ -183,21 +186,31 @@ static bool value_is_harmless(enum value_check check, const char *value,
 	return false;
 }
 
-static bool may_be_set(const struct setting *setting, const struct settings *before)
+static const struct branch_row *branch_row_of(const struct setting *setting)
 {
 	for (size_t i = 0; is_of(setting, "branch") && i < ARRAY_LEN(branch_rows); i++)
 		if (strcmp(setting->name, branch_rows[i].name) == 0)
-			return setting->has_value && value_is_harmless(branch_rows[i].check,
-			                                               setting->value, before);
-	return false;
+			return &branch_rows[i];
+	return NULL;
 }
 
-/* A key that went away: with its whole section.  One alone is what "git remote remove" begins with,
- * which could not end. */
+static bool may_be_set(const struct setting *setting, const struct settings *before)
+{
+	const struct branch_row *row = branch_row_of(setting);
+
+	return row && setting->has_value &&
+	       value_is_harmless(row->check, setting->value, before);
+}
+
+/* A key that went away: with its whole section, or alone, as "git branch -u" removes the old
+ * upstream before it writes the new one. */
 static bool may_be_removed(const struct setting *setting, const struct settings *after)
 {
-	return is_of(setting, "branch") &&
-	       !has_setting(after, setting->section, setting->subsection, NULL);
+	const struct branch_row *row = branch_row_of(setting);
+
+	return (row && !row->first) ||
+	       (is_of(setting, "branch") &&
+	        !has_setting(after, setting->section, setting->subsection, NULL));
 }
 
 /* ---- the comparison ---- */
