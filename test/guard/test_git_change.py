@@ -185,10 +185,15 @@ def test_one_setting_is_removed_alone(tmp_path, name):
     assert judge(tmp_path, before, BEFORE + NEW + "remote = origin\n") == ["harmless", ""]
 
 
-def test_a_submodule_stays(tmp_path):
-    """What deinit leaves, as it cannot remove a protected .git, is brought back with them."""
-    after = BEFORE.replace('[submodule "sub"]\n\tactive = true\n\turl = ../sub\n', "")
-    assert after != BEFORE and judge(tmp_path, BEFORE, after) == ["refused", "submodule.sub.active, submodule.sub.url"]
+def test_a_submodule_goes_as_a_whole(tmp_path):
+    """As "git submodule deinit" has it; one of its settings stays, and so does the order of the others."""
+    section = '[submodule "sub"]\n\tactive = true\n\turl = ../sub\n'
+    after = BEFORE.replace(section, "")
+    assert after != BEFORE and judge(tmp_path, BEFORE, after) == ["harmless", ""]
+    assert judge(tmp_path, BEFORE, BEFORE.replace("\tactive = true\n", "")) == ["refused", "submodule.sub.active"]
+    assert judge(tmp_path, BEFORE.replace("[include]", "[core]\n\tabbrev = 9\n[include]"),
+                 after.replace("[include]\n\tpath = other\n", "[include]\n\tpath = other\n[core]\n\tabbrev = 9\n")) == \
+        ["refused", "the order of its settings"]
 
 
 def test_a_change_names_its_keys_up_to_a_length(tmp_path):

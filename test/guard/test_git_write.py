@@ -74,6 +74,26 @@ AFTERWARDS = {
     "edit": "sed -i s/origin/x/ .git/config",
     "git": "git config core.fsmonitor x; git config --unset remote.origin.url",
 }
+# To a submodule's .git, which may be removed with all that is beside it, and nothing else.
+LINKS = {
+    "remove it alone": "rm sub/.git",
+    "remove it and make it": "rm sub/.git; echo gitdir: ../evil > sub/.git",
+    "remove it and move": "rm sub/.git; echo gitdir: ../evil > x; mv x sub/.git",
+    "remove it and link": "rm sub/.git; echo gitdir: ../evil > x; ln x sub/.git",
+    "remove it and point": "rm sub/.git; ln -s ../evil/.git sub/.git",
+    "remove it and make a folder": "rm sub/.git; cp -r evil sub/.git",
+    "remove all and make it": "rm -rf sub; mkdir sub; echo gitdir: ../evil > sub/.git; touch sub/file",
+    "remove all and move a folder there": "mkdir new; echo gitdir: ../evil > new/.git; rm -rf sub; mv new sub; mkdir -p sub; touch sub/file",
+    "write": "echo gitdir: ../evil > sub/.git",
+    "append": "echo x >> sub/.git",
+    "move over": "echo gitdir: ../evil > x; mv -f x sub/.git",
+    "move away": "mv sub/.git sub/away",
+    "move its folder": "mv sub away; mkdir sub; echo gitdir: ../evil > sub/.git",
+    "a second name": "ln sub/.git x && echo gitdir: ../evil > x",
+    "through /proc": "exec 3< sub/.git; echo gitdir: ../evil > /proc/self/fd/3",
+    "truncate": "python3 -c 'import os; os.truncate(\"sub/.git\", 0)'",
+    "mode": "python3 -c 'import os; os.fchmod(os.open(\"sub/.git\", 0), 0o777)'",
+}
 # Another process changes the lock file, and looks for the temporary file, all the while.
 RACE = RENAME + r"""
 import subprocess, threading
@@ -155,6 +175,28 @@ def test_nothing_else_is_writable_afterwards(place, level, row):
     assert stat.S_IMODE(os.stat(place.work / ".git/config").st_mode) == 0o644
     assert "hasp: denied: " in done.stdout, done.stdout
     assert place.outside("status").returncode == 0
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("row", LINKS)
+def test_a_link_of_a_submodule_goes_with_its_files_or_stays(place, level, row):
+    place.bring_back()
+    path = place.work / "sub/.git"
+    before = path.read_text()
+    evil = "git init -q evil; git -C evil config core.fsmonitor 'touch ran'\n"
+    done = place.inside_argv(["sh", "-c", evil + LINKS[row]], level)
+    assert path.read_text() == before and not path.is_symlink() and os.stat(path).st_nlink == 1, done.stdout
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o644 and "sub" in done.stdout.partition("hasp: ")[2], done.stdout
+    assert place.outside("status").returncode == 0 and not list(place.work.rglob("ran"))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("command", ["rm -rf sub", "rm -rf sub; mkdir sub", "rm -r sub/* sub/.git"])
+def test_a_link_of_a_submodule_may_go_with_its_files(place, level, command):
+    place.bring_back()
+    done = place.inside_argv(["sh", "-c", command], level)
+    assert done.returncode == 0 and "hasp: " not in done.stdout, done.stdout
+    assert not (place.work / "sub/.git").exists()
 
 
 @pytest.mark.parametrize("level", LEVELS)

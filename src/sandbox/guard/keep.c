@@ -36,6 +36,7 @@ struct kept_item {
 	enum sandbox_reason reason;
 	enum kept_kind kind;
 	bool top; /* a rule names it; not what is in it */
+	bool goes; /* it may be removed with all that is beside it (plan_may_go) */
 	struct stat st;
 	struct birth birth;
 	char *data; /* owned; content of a file, target of a link */
@@ -286,11 +287,16 @@ static void keep_path(struct guard *guard, const char *path, enum sandbox_reason
 {
 	const char *rest = "";
 	const struct guard_root *root = guard_find_root(guard, path, &rest);
+	const bool goes = plan_may_go(guard->plan, path);
+	const size_t count = guard->kept->count;
 
 	if (!root || !rest[0] || guard_keep_has(guard, root, rest))
 		return;
-	keep_above(guard, root, rest, reason);
+	if (!goes)
+		keep_above(guard, root, rest, reason);
 	keep_tree(guard, root, rest, reason);
+	if (goes && guard->kept->count == count + 1)
+		guard->kept->list[count].goes = true;
 }
 
 void guard_keep_take(struct guard *guard)
@@ -540,6 +546,16 @@ static void put_mode_back(struct guard *guard, const struct kept_item *item, int
 	                         fchmodat(folder, name, item->st.st_mode & 07777, 0) == 0);
 }
 
+/* Whether the folder of a name is not there, or empty. */
+static bool all_went(const struct kept_item *item)
+{
+	const char *name;
+	_cleanup_fd_ int above = guard_open_parent(item->root->fd, item->path, &name);
+	_cleanup_fd_ int fd = above < 0 ? -1 : guard_open(above, "", O_RDONLY | O_DIRECTORY);
+
+	return fd < 0 ? errno == ENOENT : guard_list(fd, 0, NULL, NULL);
+}
+
 static void check_kept_file(struct guard *guard, const struct kept_item *item)
 {
 	_cleanup_fd_ int fd = guard_open(item->root->fd, item->path, O_PATH);
@@ -549,6 +565,8 @@ static void check_kept_file(struct guard *guard, const struct kept_item *item)
 	struct stat st;
 	ssize_t n;
 
+	if (fd < 0 && item->goes && item->kind == KEPT_FILE && all_went(item))
+		return;
 	if (fd >= 0 && mounted) { /* what is there a process outside has written */
 		put_mode_back(guard, item, fd);
 		return;

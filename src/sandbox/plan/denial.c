@@ -198,6 +198,15 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
 	return true;
 }
 
+bool plan_may_go(const struct sandbox_plan *plan, const char *path)
+{
+	const struct sandbox_absent *row = location_row(plan->absent, plan->absent_count,
+	                                                sizeof(*plan->absent), path, strlen(path));
+
+	return row && row->reason == SANDBOX_REASON_GIT &&
+	       span_ends(span_str(path), SPAN("/.git"));
+}
+
 bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_access wanted,
                 bool removes, struct denial *ret_denial)
 {

@@ -16,7 +16,8 @@
 struct setting {
 	char *section, *subsection, *name, *value; /* owned */
 	bool has_value;
-	size_t at; /* its place in the text */
+	bool removed; /* of the state before: it may be, and is */
+	size_t at;    /* its place in the text */
 };
 
 struct settings {
@@ -94,15 +95,23 @@ static int compare_settings(const void *one, const void *other)
 	return order ? order : a->at < b->at ? -1 : a->at > b->at;
 }
 
+static int compare_places(const void *one, const void *other)
+{
+	const struct setting *a = one, *b = other;
+
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
 static bool same_setting(const struct setting *a, const struct setting *b)
 {
 	return a->has_value == b->has_value && strcmp(a->value, b->value) == 0;
 }
 
-static void sort_settings(struct settings *settings)
+static void sort_settings(struct settings *settings,
+                          int (*compare)(const void *one, const void *other))
 {
 	if (settings->count)
-		qsort(settings->list, settings->count, sizeof(*settings->list), compare_settings);
+		qsort(settings->list, settings->count, sizeof(*settings->list), compare);
 }
 
 /* ---- what is harmless ---- */
@@ -203,13 +212,14 @@ static bool may_be_set(const struct setting *setting, const struct settings *bef
 }
 
 /* A key that went away: with its whole section, or alone, as "git branch -u" removes the old
- * upstream before it writes the new one. */
+ * upstream before it writes the new one.  Without its section a submodule is none that git looks
+ * after: "git submodule deinit". */
 static bool may_be_removed(const struct setting *setting, const struct settings *after)
 {
 	const struct branch_row *row = branch_row_of(setting);
 
 	return (row && !row->first) ||
-	       (is_of(setting, "branch") &&
+	       ((is_of(setting, "branch") || is_of(setting, "submodule")) &&
 	        !has_setting(after, setting->section, setting->subsection, NULL));
 }
 
@@ -235,13 +245,15 @@ static size_t count_same_key(const struct settings *by_key, size_t at)
 	return n;
 }
 
-/* Settings that the table says nothing about must stand in the same order. */
+/* Settings that the table says nothing about must stand in the same order.  Both lists are in that
+ * of the text. */
 static bool same_order(const struct settings *before, const struct settings *after)
 {
 	size_t i = 0, k = 0;
 
 	for (;; i++, k++) {
-		while (i < before->count && is_of(&before->list[i], "branch"))
+		while (i < before->count && (is_of(&before->list[i], "branch") ||
+		                             before->list[i].removed))
 			i++;
 		while (k < after->count && is_of(&after->list[k], "branch"))
 			k++;
@@ -271,8 +283,8 @@ static bool keeps_comments(struct span before, struct span after)
 }
 
 /* The values of one key: `n` from `old` on, `m` from `new` on; either may be none. */
-static enum git_change_kind judge_setting(const struct settings *before, size_t old, size_t n,
-                                      const struct settings *after, size_t new, size_t m)
+static enum git_change_kind judge_setting(struct settings *before, size_t old, size_t n,
+                                          const struct settings *after, size_t new, size_t m)
 {
 	bool same = n == m, harmless = true;
 
@@ -284,10 +296,12 @@ static enum git_change_kind judge_setting(const struct settings *before, size_t 
 		harmless = may_be_set(&after->list[new + i], before);
 	if (!m)
 		harmless = may_be_removed(&before->list[old], after);
+	for (size_t i = 0; !m && i < n; i++)
+		before->list[old + i].removed = harmless;
 	return harmless ? GIT_CHANGE_HARMLESS : GIT_CHANGE_REFUSED;
 }
 
-static enum git_change_kind judge_all(const struct settings *before, const struct settings *after,
+static enum git_change_kind judge_all(struct settings *before, const struct settings *after,
                                       char keys[static GIT_CHANGE_KEYS])
 {
 	enum git_change_kind worst = GIT_CHANGE_NONE;
@@ -314,20 +328,20 @@ enum git_change_kind git_change_judge(struct span before, struct span after,
 {
 	_cleanup_settings_ struct settings old = { 0 }, new = { 0 };
 	enum git_change_kind kind;
-	bool ordered;
 
 	keys[0] = '\0';
 	if (!settings_read(before, &old) || !settings_read(after, &new)) {
 		snprintf(keys, GIT_CHANGE_KEYS, "what cannot be compared");
 		return GIT_CHANGE_REFUSED;
 	}
-	ordered = same_order(&old, &new);
-	sort_settings(&old);
-	sort_settings(&new);
+	sort_settings(&old, compare_settings);
+	sort_settings(&new, compare_settings);
 	kind = judge_all(&old, &new, keys);
 	if (kind == GIT_CHANGE_REFUSED)
 		return kind;
-	if (!ordered)
+	sort_settings(&old, compare_places);
+	sort_settings(&new, compare_places);
+	if (!same_order(&old, &new))
 		snprintf(keys, GIT_CHANGE_KEYS, "the order of its settings");
 	else if (kind == GIT_CHANGE_HARMLESS && !keeps_comments(before, after))
 		snprintf(keys, GIT_CHANGE_KEYS, "its comments");
@@ -340,7 +354,7 @@ bool git_change_may_move(struct span text, struct span branch, bool written)
 
 	if (!settings_read(text, &all))
 		return false;
-	sort_settings(&all);
+	sort_settings(&all, compare_settings);
 	for (size_t i = 0; i < all.count; i++)
 		if (is_of(&all.list[i], "branch") &&
 		    (!branch.data || span_eq(span_str(all.list[i].subsection), branch)) &&

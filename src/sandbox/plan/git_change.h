@@ -8,12 +8,11 @@
  * of the sandbox, to write it if all that differs is in the table of git_change.c; that process
  * reads and compares again.  Pure functions of text; both use the same.
  *
- * A row says which key of [branch "NAME"] may be set, and to what; the section may be removed as a
- * whole.  All other settings must be the same, with the same values, in the same order, and
- * comments stay.  (Those of a submodule do not go: "git submodule deinit" cannot remove its .git,
- * which is protected, and what it then leaves can be brought back only with them.)  A text that
- * could be mistaken is not read: one with control characters, a byte-order mark, CRLF, or a line
- * that goes on in the next.
+ * A row says which key of [branch "NAME"] may be set, and to what, and whether it may be removed
+ * alone; the section may be removed as a whole, and so may a submodule's ("git submodule deinit").
+ * All other settings must be the same, with the same values, in the same order, and comments stay.
+ * A text that could be mistaken is not read: one with control characters, a byte-order mark, CRLF,
+ * or a line that goes on in the next.
  *
  * To add a row: say why no value that its check permits runs a program, makes git read another
  * file, or names a place that the configuration did not name before; and add it to
