@@ -138,7 +138,7 @@ def test_no_dangerous_key_in_any_spelling(tmp_path, assignment):
             kind, keys = judge(tmp_path, BEFORE, after)
             assert kind == "refused" and key.lower() in keys.lower(), (kind, keys, after)
         assert judge(tmp_path, after, after + OTHER + "remote = origin\n") == ["harmless", ""], "what was there stays"
-        assert judge(tmp_path, after, BEFORE)[0] == ("harmless" if key.startswith("branch.new.") else
+        assert judge(tmp_path, after, BEFORE)[0] == ("harmless" if key.startswith(("branch.new.", "submodule.new.")) else
                                                      "refused"), "it may not be removed either"
 
 

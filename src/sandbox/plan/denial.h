@@ -83,7 +83,7 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
                       enum sandbox_access wanted, bool removes, struct denial *ret_denial);
 bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path,
                        struct denial *ret_denial);
-/* Whether what has this canonical path, where it is a regular file, may be removed, although nothing
+/* Whether what has this canonical path may be removed, if it is a regular file, although nothing
  * else may be done to it: a submodule's .git, which git removes with all that is beside it. */
 bool plan_may_go(const struct sandbox_plan *plan, const char *path);
 /* The row, and where in `path` the name begins and ends; NULL if there is none. */

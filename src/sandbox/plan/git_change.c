@@ -95,7 +95,7 @@ static int compare_settings(const void *one, const void *other)
 	return order ? order : a->at < b->at ? -1 : a->at > b->at;
 }
 
-static int compare_places(const void *one, const void *other)
+static int compare_setting_places(const void *one, const void *other)
 {
 	const struct setting *a = one, *b = other;
 
@@ -132,7 +132,7 @@ static const struct branch_row {
 	bool first;
 	const char *why;
 } branch_rows[] = {
-	{ "remote", VALUE_REMOTE, true, "where the branch is fetched from: a remote of the user's" },
+	{ "remote", VALUE_REMOTE, true, "where it is fetched from: a remote of the user's" },
 	{ "pushremote", VALUE_REMOTE, true, "where it is pushed to: a remote of the user's" },
 	{ "merge", VALUE_REF, false, "which of the remote's branches it follows" },
 	{ "rebase", VALUE_WORD, false, "whether \"git pull\" rebases it" },
@@ -339,8 +339,8 @@ enum git_change_kind git_change_judge(struct span before, struct span after,
 	kind = judge_all(&old, &new, keys);
 	if (kind == GIT_CHANGE_REFUSED)
 		return kind;
-	sort_settings(&old, compare_places);
-	sort_settings(&new, compare_places);
+	sort_settings(&old, compare_setting_places);
+	sort_settings(&new, compare_setting_places);
 	if (!same_order(&old, &new))
 		snprintf(keys, GIT_CHANGE_KEYS, "the order of its settings");
 	else if (kind == GIT_CHANGE_HARMLESS && !keeps_comments(before, after))

@@ -463,7 +463,7 @@ struct answer supervise_rename(const struct call *call, const struct handler *ro
 /* ---- removing ---- */
 
 /* A submodule's .git: the guard looks at whether all that was beside it went, too. */
-static bool may_go(const struct call *call, const struct named *named)
+static bool git_link_may_go(const struct call *call, const struct named *named)
 {
 	struct stat st;
 
@@ -483,7 +483,7 @@ static struct answer remove_name(const struct call *call, const struct handler *
 	if (error)
 		return answer_error(error);
 	judge_named(call, &named, (struct wanted){ .leaves = true }, &verdict);
-	if (verdict.refused && !(flags & AT_REMOVEDIR) && may_go(call, &named))
+	if (verdict.refused && !(flags & AT_REMOVEDIR) && git_link_may_go(call, &named))
 		verdict = (struct verdict){ .allowed = true };
 	if (verdict.refused)
 		return named_exists(&named) ? supervise_refuse_name(call, &verdict) :
