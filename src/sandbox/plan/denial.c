@@ -198,6 +198,28 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
 	return true;
 }
 
+const char *plan_hidden_beside(const struct sandbox_plan *plan, const char *path)
+{
+	_cleanup_free_ char *folder = mem_strdup(path);
+
+	for (size_t i = 0; plan->level == SANDBOX_LANDLOCK && i < plan->rule_count; i++) {
+		const struct sandbox_rule *rule = &plan->rules[i], *above;
+		size_t len = 0;
+
+		if (rule->access != SANDBOX_HIDDEN || rule->reason == SANDBOX_REASON_SOCKETS)
+			continue;
+		for (size_t at = 0; path[at] && path[at] == rule->path[at]; at++)
+			if (path[at] == '/')
+				len = at;
+		snprintf(folder, strlen(path) + 1, "%.*s", (int)len, path);
+		above = len ? deciding(plan, folder) : NULL;
+		if (above && above->access == SANDBOX_WRITE &&
+		    !location_within(path, rule->path))
+			return rule->path;
+	}
+	return NULL;
+}
+
 bool plan_may_go(const struct sandbox_plan *plan, const char *path)
 {
 	const struct sandbox_absent *row = location_row(plan->absent, plan->absent_count,

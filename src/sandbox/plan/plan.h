@@ -80,6 +80,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_LIMIT,       /* a limit was reached */
 	SANDBOX_REASON_VIEW,        /* a repository whose files commands do not see as they are */
 	SANDBOX_REASON_UNJUDGED,    /* what a call is about cannot be read or found out */
+	SANDBOX_REASON_BESIDE,      /* at landlock: it is new, and beside something hidden */
 	SANDBOX_REASON_COUNT
 };
 

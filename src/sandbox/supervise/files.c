@@ -107,6 +107,22 @@ void supervise_record_verdict(const struct call *call, struct verdict *verdict, 
 		supervise_record_denial(call, &verdict->denial);
 }
 
+void supervise_record_unread(const struct call *call, int fd, const char *name, const char *path,
+                             uint64_t flags, int error)
+{
+	struct denial denial = { .kind = DENIAL_READ, .reason = SANDBOX_REASON_BESIDE,
+		                 .level = SANDBOX_LANDLOCK };
+	const char *hidden = error == EACCES && (flags & O_ACCMODE) == O_RDWR ?
+	                     plan_hidden_beside(call->supervisor->plan, path) : NULL;
+
+	/* Landlock does not ask about access(2): that is about modes. */
+	if (!hidden || faccessat(fd, name, R_OK | W_OK, AT_EACCESS) != 0)
+		return;
+	snprintf(denial.what, sizeof(denial.what), "%s", path);
+	snprintf(denial.rule, sizeof(denial.rule), "%s", hidden);
+	supervise_record_denial(call, &denial);
+}
+
 /* ---- what all have in common ---- */
 
 static int folder_argument(const struct call *call, signed char argument)

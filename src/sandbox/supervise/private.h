@@ -292,6 +292,11 @@ void supervise_judge(const struct call *call, const char *path, struct wanted wa
 /* Records that the kernel (or, if it is refused, the supervisor) said no.  `error`: what the call
  * failed with, 0 for nothing. */
 void supervise_record_verdict(const struct call *call, struct verdict *verdict, int error);
+/* Records that what was permitted, to open `fd` or what has this name in it with these flags, failed
+ * with `error` because at landlock what is new beside something hidden cannot be read; or nothing,
+ * if it was something else. */
+void supervise_record_unread(const struct call *call, int fd, const char *name, const char *path,
+                             uint64_t flags, int error);
 /* What the supervisor refuses: its record, and the answer. */
 struct answer supervise_refuse_name(const struct call *call, struct verdict *verdict);
 /* A name is about to be made, moved to, or opened for writing. */
