@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two states of a git configuration, with a NUL between them: a state is no change of itself, and
- * of a harmless change nothing is left when the sections of branches are taken away; of those, what
- * is new has one of a few names. */
+ * of a harmless change nothing is left when the sections of branches and submodules are taken away;
+ * of those, what is new is a branch's and has one of a few names. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static void put_item(struct buf *out, const struct git_config_item *item)
 
 static bool is_changeable(const struct git_config_item *item)
 {
-	return item->subsection.len && span_eq(item->section, SPAN("branch"));
+	return item->subsection.len && (span_eq(item->section, SPAN("branch")) ||
+	                                span_eq(item->section, SPAN("submodule")));
 }
 
 static bool put_fixed(void *data, const struct git_config_item *item)
@@ -59,7 +60,8 @@ static bool check_new(void *data, const struct git_config_item *item)
 	if (before->len && memmem(before->data, before->len, one.data, one.len))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (span_eq(item->name, span_str(names[i])))
+		if (span_eq(item->section, SPAN("branch")) &&
+		    span_eq(item->name, span_str(names[i])))
 			return true;
 	abort();
 }
