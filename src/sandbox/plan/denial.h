@@ -83,8 +83,8 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
                       enum sandbox_access wanted, bool removes, struct denial *ret_denial);
 bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path,
                        struct denial *ret_denial);
-/* At landlock: the hidden path for whose sake new names beside it, and what is beneath these, can be
- * written but not read (apply/landlock.c), if this path could be one; NULL: there is none. */
+/* At landlock: the hidden path for whose sake new names beside it, and what is beneath these, can
+ * be written but not read (apply/landlock.c), if this path could be one; NULL: there is none. */
 const char *plan_hidden_beside(const struct sandbox_plan *plan, const char *path);
 /* Whether what has this canonical path may be removed, if it is a regular file, although nothing
  * else may be done to it: a submodule's .git, which git removes with all that is beside it. */
