@@ -15,6 +15,8 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/apply/filter.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
 #include "sandbox/supervise/private.h"
 
 #ifndef PIDFD_THREAD

@@ -22,6 +22,9 @@
 #include "base/text.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/plan/git_change.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
+#include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
 /* ---- judging ---- */
@@ -107,8 +110,8 @@ void supervise_record_verdict(const struct call *call, struct verdict *verdict, 
 		supervise_record_denial(call, &verdict->denial);
 }
 
-void supervise_record_unread(const struct call *call, int fd, const char *name, const char *path,
-                             uint64_t flags, int error)
+void supervise_record_unread(const struct call *call, int folder, const char *name,
+                             const char *path, uint64_t flags, int error)
 {
 	struct denial denial = { .kind = DENIAL_READ, .reason = SANDBOX_REASON_BESIDE,
 		                 .level = SANDBOX_LANDLOCK };
@@ -116,7 +119,7 @@ void supervise_record_unread(const struct call *call, int fd, const char *name, 
 	                     plan_hidden_beside(call->supervisor->plan, path) : NULL;
 
 	/* Landlock does not ask about access(2): that is about modes. */
-	if (!hidden || faccessat(fd, name, R_OK | W_OK, AT_EACCESS) != 0)
+	if (!hidden || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) != 0)
 		return;
 	snprintf(denial.what, sizeof(denial.what), "%s", path);
 	snprintf(denial.rule, sizeof(denial.rule), "%s", hidden);

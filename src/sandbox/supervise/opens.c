@@ -25,6 +25,9 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/plan/denial.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
+#include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
 #define FOR_WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
