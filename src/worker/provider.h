@@ -117,6 +117,10 @@ struct run_events {
 	/* Of a terminal that is not silent: whether what is typed is hidden, as a question for a
 	 * password wants it (lines are read, and not echoed).  At each change; may be NULL. */
 	void (*secret)(void *data, bool secret);
+	/* Between a worker and its front alone, NULL elsewhere: the command renames PATH.lock to
+	 * this path, a protected configuration of git's, and what differs seems harmless.  Waits
+	 * until the front has judged and written it; false: it has not, or does not answer. */
+	bool (*config)(void *data, const char *path);
 	void (*main_ended)(void *data, const struct run_end *end);
 	void (*ended)(void *data, const struct run_end *end);
 };

@@ -158,11 +158,10 @@ static int open_recall(struct local *local, const struct sandbox_plan *plan)
 	if (folder && file_make_folders(folder, &ignored)) {
 		_cleanup_free_ char *path = mem_printf("%s/%.32s", folder, hex);
 
-		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = guard_open_record(path);
 	}
 	pthread_mutex_lock(&local->lock);
 	if (fd >= 0) {
-		futimens(fd, NULL); /* it is in use (guard_remove_old) */
 		local->recalls = true;
 		pthread_mutex_unlock(&local->lock);
 		return fd;

@@ -75,6 +75,15 @@ void beside_recover(const char *journal_folder,
                     bool (*recover)(void *data, const char *const *roots, size_t count,
                                     const char *journal), void *data);
 
+/* ---- git's configuration (git_config.c) ---- */
+
+/* Writes the protected configuration of git's at `path`, in whose place a command wants to put
+ * PATH.lock, if the plan protects it as such, and all that differs between the two is harmless
+ * (sandbox/plan/git_change.h).  Both are read here; nothing that the worker says is believed.  The
+ * new file has the old one's owner and mode and replaces it by a rename, when it is on the disk.
+ * False: nothing was changed. */
+bool front_write_config(const struct sandbox_plan *plan, const char *path);
+
 /* ---- a client from the inside ---- */
 
 /* One whose caller has gone: its answer is thrown away. */

@@ -342,8 +342,10 @@ static void stop_server(struct server *server, bool leave_at_once)
 	if (server->wire.is_socket)
 		shutdown(server->wire.write_fd, SHUT_RDWR);
 	pthread_cond_broadcast(&server->work);
-	for (struct served_run *run = server->runs; run; run = run->next)
+	for (struct served_run *run = server->runs; run; run = run->next) {
 		pthread_cond_broadcast(&run->credit);
+		pthread_cond_broadcast(&run->config_answered);
+	}
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += COMMIT_WAIT_S;
 	while (leave_at_once && server->edits_begun)

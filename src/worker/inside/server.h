@@ -57,6 +57,8 @@ struct served_run {
 	bool ended;
 	uint64_t outstanding;    /* bytes of output that the other side has not handled */
 	pthread_cond_t credit;
+	enum { CONFIG_IDLE, CONFIG_ASKED, CONFIG_DONE, CONFIG_REFUSED } config;
+	pthread_cond_t config_answered;
 	struct run_piece *input, **input_last; /* owned; not taken by the command yet */
 	size_t input_bytes;
 	size_t unacknowledged;           /* bytes that were taken, and the other side does not
