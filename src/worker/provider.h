@@ -143,7 +143,7 @@ struct run {
 struct provider;
 struct edit_begun;
 struct read_begun;
-struct watch;
+struct provider_watch;
 
 /* Who answers, and how it is confined. */
 struct provider_info {
@@ -229,9 +229,9 @@ struct provider_ops {
 	/* Reports when a file changes, appears or goes, until unwatch: *ret is for that alone.
 	 * OUTSIDE_WORKSPACE and the like for the path; TOO_LARGE when there are too many. */
 	bool (*watch)(struct provider *provider, const struct watch_request *request,
-	              struct watch **ret, struct err *err);
+	              struct provider_watch **ret, struct err *err);
 	/* `changed` is not running, and not called any more, when it returns. */
-	void (*unwatch)(struct provider *provider, struct watch *watch);
+	void (*unwatch)(struct provider *provider, struct provider_watch *watch);
 	/* Starts a command. `ret` is for the caller to free. DENIED_BY_SANDBOX: this
 	 * provider runs none, or not with such permissions. */
 	bool (*run)(struct provider *provider, const struct run_request *request,

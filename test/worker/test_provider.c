@@ -666,7 +666,7 @@ static void test_watches_tell_and_outlive_the_worker(void **state)
 	struct live *live = *state;
 	_Atomic int count = 0;
 	const struct watch_request request = { "a", count_change, &count };
-	struct watch *watch;
+	struct provider_watch *watch;
 	struct err err = ERR_INIT;
 	int before;
 
@@ -700,7 +700,7 @@ static void test_reads_are_sent_while_a_watch_listens(void **state)
 	struct err err = ERR_INIT;
 	struct read_begun *begun;
 	struct read_result read;
-	struct watch *watch;
+	struct provider_watch *watch;
 	int64_t start;
 
 	live_write(live, "a", "1\n");
@@ -728,7 +728,7 @@ static void test_edits_are_taken_while_a_watch_listens(void **state)
 	const struct watch_request watched = { "a", count_change, &count };
 	struct begun_edit edits[EDITS];
 	struct err err = ERR_INIT;
-	struct watch *watch;
+	struct provider_watch *watch;
 	int64_t until = now_ms() + ANSWER_MS;
 
 	live_write(live, "a", "1\n");
