@@ -423,12 +423,17 @@ static bool distrust_worker(struct remote_worker *remote, const char *problem, s
 	return false;
 }
 
-/* A read that was sent. */
-struct read_begun {
+/* A request that was sent, and is answered by remote_end. */
+struct provider_begun {
 	struct client *client; /* reference */
 	struct client_call call;
 	struct pending pending;
-	struct wire_read_done done;
+	struct provider_request request;
+	struct wire_edit edit;
+	union {
+		struct wire_read_done read;
+		struct wire_edit_done edit;
+	} done;
 };
 
 static struct client_call make_read_call(const struct read_request *request,
@@ -468,39 +473,6 @@ static bool remote_read(struct provider *provider, const struct read_request *re
 	bool ok = remote_call(remote, &what, err);
 
 	return take_read_done(remote, request, &done, ok, ret, err);
-}
-
-static bool remote_read_begin(struct provider *provider, const struct read_request *request,
-                              struct read_begun **ret)
-{
-	struct err err = ERR_INIT;
-	struct client *client = remote_client((struct remote_worker *)provider, &err);
-	struct read_begun *begun;
-
-	if (!client)
-		return false;
-	begun = mem_alloc(1, sizeof(*begun));
-	begun->client = client;
-	begun->call = make_read_call(request, &begun->done);
-	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
-		client_unref(client);
-		free(begun);
-		return false;
-	}
-	*ret = begun;
-	return true;
-}
-
-static bool remote_read_end(struct provider *provider, struct read_begun *begun,
-                            struct read_result *ret, struct err *err)
-{
-	bool ok = client_end(begun->client, &begun->pending, err);
-
-	ok = take_read_done((struct remote_worker *)provider, begun->call.body, &begun->done, ok,
-	                    ret, err);
-	client_unref(begun->client);
-	free(begun);
-	return ok;
 }
 
 /* The results of changes of which it is not known whether they were made. */
@@ -563,23 +535,14 @@ static bool remote_edit(struct provider *provider, const struct change *changes,
 	return take_edit(remote, &what, ok, err);
 }
 
-/* An edit that was sent. */
-struct edit_begun {
-	struct client *client; /* reference */
-	struct client_call call;
-	struct pending pending;
-	struct wire_edit edit;
-	struct wire_edit_done done;
-	void (*ready)(void *data, bool here);
-	void *data;
-};
-
-static void edit_ready(void *data, bool here)
+static void remote_request_ready(void *data, bool here)
 {
-	struct edit_begun *begun = data;
+	struct provider_begun *begun = data;
 
 	/* What was refused is explained to the model, which may take a while. */
-	begun->ready(begun->data, here && begun->done.err.code == ERR_NONE);
+	begun->request.ready(begun->request.data,
+	                     here && (begun->request.read ? begun->done.read.err.code :
+	                                                    begun->done.edit.err.code) == ERR_NONE);
 }
 
 static int remote_bell(struct provider *provider)
@@ -591,25 +554,31 @@ static int remote_bell(struct provider *provider)
 	return remote->bell;
 }
 
-static bool remote_edit_begin(struct provider *provider, const struct change *change,
-                              const struct edit_options *options, struct change_result *result,
-                              void (*ready)(void *data, bool here), void *data,
-                              struct edit_begun **ret)
+static bool remote_begin(struct provider *provider, const struct provider_request *request,
+                         struct provider_begun **ret)
 {
 	struct err err = ERR_INIT;
-	struct client *client = remote_bell(provider) < 0 ? NULL :
+	struct client *client = request->ready && remote_bell(provider) < 0 ? NULL :
 	                        remote_client((struct remote_worker *)provider, &err);
-	struct edit_begun *begun;
+	struct provider_begun *begun;
 
 	if (!client)
 		return false;
 	begun = mem_alloc(1, sizeof(*begun));
-	*begun = (struct edit_begun){ .client = client, .ready = ready, .data = data,
-		                      .edit = { (struct change *)change, 1, *options } };
-	begun->call = edit_call(&begun->edit, &begun->done, result);
-	begun->call.ready = edit_ready;
-	begun->call.ready_data = begun;
-	client_set_bell(client, remote_bell(provider));
+	begun->client = client;
+	begun->request = *request;
+	if (request->read) {
+		begun->call = make_read_call(request->read, &begun->done.read);
+	} else {
+		begun->edit = (struct wire_edit){ (struct change *)request->edit, 1,
+			                          *request->options };
+		begun->call = edit_call(&begun->edit, &begun->done.edit, request->edit_result);
+	}
+	if (request->ready) {
+		begun->call.ready = remote_request_ready;
+		begun->call.ready_data = begun;
+		client_set_bell(client, remote_bell(provider));
+	}
 	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
 		client_unref(client);
 		free(begun);
@@ -619,11 +588,15 @@ static bool remote_edit_begin(struct provider *provider, const struct change *ch
 	return true;
 }
 
-static bool remote_edit_end(struct provider *provider, struct edit_begun *begun, struct err *err)
+static bool remote_end(struct provider *provider, struct provider_begun *begun, struct err *err)
 {
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	bool ok = client_end(begun->client, &begun->pending, err);
 
-	ok = take_edit((struct remote_worker *)provider, &begun->call, ok, err);
+	ok = begun->request.read ?
+	             take_read_done(remote, begun->request.read, &begun->done.read, ok,
+	                            begun->request.read_result, err) :
+	             take_edit(remote, &begun->call, ok, err);
 	client_unref(begun->client);
 	free(begun);
 	return ok;
@@ -770,11 +743,9 @@ static void remote_free(struct provider *provider)
 static const struct provider_ops ops = {
 	.name = "remote",
 	.read = remote_read,
-	.read_begin = remote_read_begin,
-	.read_end = remote_read_end,
 	.edit = remote_edit,
-	.edit_begin = remote_edit_begin,
-	.edit_end = remote_edit_end,
+	.begin = remote_begin,
+	.end = remote_end,
 	.flush = remote_flush,
 	.bell = remote_bell,
 	.take = remote_take,
