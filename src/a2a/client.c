@@ -454,9 +454,9 @@ static bool exchange_send(struct a2a_exchange *exchange, struct err *err)
 static void exchange_open(struct a2a_exchange *exchange, struct a2a_asking *asking)
 {
 	*exchange = (struct a2a_exchange){ .asking = asking, .method = "POST",
-		                       .accept = "Accept: application/json",
-		                       .body = BUF_INIT(EVENT_BYTES), .why = ERR_INIT,
-		                       .cancel = asking->request->cancel };
+		                           .accept = "Accept: application/json",
+		                           .body = BUF_INIT(EVENT_BYTES), .why = ERR_INIT,
+		                           .cancel = asking->request->cancel };
 	sse_reader_init(&exchange->events, EVENT_BYTES, on_stream_event, exchange);
 }
 
@@ -813,8 +813,8 @@ void a2a_ask(struct a2a_agent *agent, const struct a2a_request *request,
              struct a2a_outcome *ret, struct err *err)
 {
 	struct a2a_asking asking = { .agent = agent, .request = request,
-		                 .client = http_client_new(),
-		                 .until_ms = clock_monotonic_ms() + request->timeout_ms };
+		                     .client = http_client_new(),
+		                     .until_ms = clock_monotonic_ms() + request->timeout_ms };
 
 	a2a_reply_init(&asking.reply);
 	conversation_take(&asking);

@@ -525,7 +525,7 @@ json_t *media_fit(struct media_memory *memory, const struct model_options *optio
                   void (*report)(void *data, const char *sentence), void *data)
 {
 	struct media_fitting fitting = { .limits = limits_of(options), .options = options,
-		                   .configured = configured, .left_out = json_object() };
+		                         .configured = configured, .left_out = json_object() };
 	const char *key;
 	json_t *value, *fit;
 

@@ -358,9 +358,9 @@ static json_t *fit_whole(const char *format, const json_t *schema, const json_t 
                          bool arguments)
 {
 	struct schema_fitting fitting = { .root = schema, .arguments = arguments,
-		                   .sent = json_object_get(names, "sent"),
-		                   .labels = schema_names_labels(schema),
-		                   .targets = json_object() };
+		                          .sent = json_object_get(names, "sent"),
+		                          .labels = schema_names_labels(schema),
+		                          .targets = json_object() };
 	json_t *out;
 
 	while (fitting.column < FIT_GEMINI && strcmp(fit_formats[fitting.column].name, format) != 0)

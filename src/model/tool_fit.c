@@ -251,7 +251,7 @@ void tool_fit_make(const char *format, const json_t *left_out, const struct mode
                    struct tool_fit *ret)
 {
 	struct tool_fitting making = { .fit = ret, .left_out = left_out, .taken = json_object(),
-		                 .called = json_object(), .gone = json_object() };
+		                       .called = json_object(), .gone = json_object() };
 
 	*ret = (struct tool_fit){ .request = *request, .format = format };
 	if (json_array_size(request->tools))

@@ -123,7 +123,7 @@ bool whole_run(struct provider *provider, const struct whole_run *request,
 	};
 	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct running_whole watched = { .request = request, .result = ret,
-		                   .lock = PTHREAD_MUTEX_INITIALIZER, .bell = bell };
+		                         .lock = PTHREAD_MUTEX_INITIALIZER, .bell = bell };
 	struct run *run;
 	bool ok;
 

@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 		.name = "conformance", .answer = agree, .capabilities = capabilities,
 	};
 	const struct mcp_address_options http = { .url = argv[argc - 1],
-		                             .auth = scenario_auth(argv[argc - 1], context) };
+		                                  .auth = scenario_auth(argv[argc - 1], context) };
 	struct mcp_client *client = NULL;
 	struct err err = ERR_INIT;
 	bool ok;

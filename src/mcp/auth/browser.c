@@ -325,8 +325,8 @@ bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, co
                  const char *state, const struct auth_wait *wait, char **ret, struct err *err)
 {
 	struct browser_login asking = { .auth = auth, .err = ERR_INIT,
-		                 .login = { .server = auth->name, .url = url,
-		                            .is_agent = auth->is_agent } };
+		                        .login = { .server = auth->name, .url = url,
+		                        .is_agent = auth->is_agent } };
 	bool ok;
 
 	*ret = NULL;

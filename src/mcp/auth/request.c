@@ -168,7 +168,7 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 	static const struct http_events events = { .head = on_answer_head, .body = on_answer_body,
 		                                   .waiting = on_answer_waiting };
 	struct auth_answer answer = { .body = BUF_INIT(AUTH_DOCUMENT_BYTES), .says = order->says,
-		                 .wait = order->wait };
+		                      .wait = order->wait };
 	_cleanup_free_ char *content =
 		order->type ? mem_printf("Content-Type: %s", order->type) : NULL;
 	_cleanup_free_ const char **headers = order_headers(order, content);

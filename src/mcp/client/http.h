@@ -89,6 +89,6 @@ void http_exchange_release(struct client_exchange *exchange);
 /* One message, and what comes back until it is answered; resumed and logged in as need be.  `ask`:
  * what it asks, `waits`: who waits for what comes of a login; either may be NULL. */
 bool http_post_message(struct http *http, struct span message, struct mcp_ask *ask,
-                  struct mcp_ask *waits, struct err *err);
+                       struct mcp_ask *waits, struct err *err);
 
 #endif

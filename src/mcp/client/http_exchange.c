@@ -513,10 +513,10 @@ bool http_exchange_attend(struct client_exchange *exchange, const char *method, 
 }
 
 bool http_post_message(struct http *http, struct span message, struct mcp_ask *ask,
-                  struct mcp_ask *waits, struct err *err)
+                       struct mcp_ask *waits, struct err *err)
 {
 	struct client_exchange exchange = { .http = http, .ask = ask, .waits = waits,
-		                     .body = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES) };
+		                            .body = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES) };
 	struct err why = ERR_INIT;
 	bool ok, refused = false;
 

@@ -74,7 +74,7 @@ static void *stream_listen(void *data)
 {
 	struct http *http = data;
 	struct client_exchange exchange = { .http = http, .stands = true,
-		                     .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
+		                            .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
 	struct pollfd closing = { .fd = cancel_fd(&http->closing), .events = POLLIN };
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, http_on_event, &exchange);
@@ -104,8 +104,8 @@ static void *notices_listen(void *data)
 {
 	struct http *http = data;
 	struct client_exchange exchange = { .http = http, .stands = true,
-		                     .headers = (const char *const *)http->listen_headers,
-		                     .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
+		                            .headers = (const char *const *)http->listen_headers,
+		                            .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
 	struct err ignored = ERR_INIT;
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, http_on_event, &exchange);
@@ -207,7 +207,7 @@ static void *sse_listen(void *data)
 {
 	struct http *http = data;
 	struct client_exchange exchange = { .http = http, .listens = true,
-		                     .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
+		                            .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
 	struct err why = ERR_INIT;
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, http_on_event, &exchange);

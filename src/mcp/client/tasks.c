@@ -202,7 +202,7 @@ static bool call_as_task(struct mcp_client *client, const json_t *params, bool a
                          const struct mcp_wait *wait, json_t **ret, struct err *err)
 {
 	struct server_task task = { .client = client, .wait = *wait,
-		             .modern = mcp_client_is_modern(client) };
+		                    .modern = mcp_client_is_modern(client) };
 	const uint64_t longest_ms = (uint64_t)LIMIT_MCP_PROLONGED * wait->timeout_ms;
 	json_auto_t *own = json_copy((json_t *)params), *result = NULL;
 	json_t *state;

@@ -214,7 +214,7 @@ static json_t *chat_messages(const struct chat_traits *traits, const struct mode
                              const struct model_request *request)
 {
 	struct chat_body building = { .traits = traits, .messages = json_array(),
-	                             .calls = { .rule = traits->ids } };
+		                      .calls = { .rule = traits->ids } };
 
 	chat_add_system(&building, options, request);
 	wire_conversation(request->contents, &building.calls, &building, chat_add_user,

@@ -400,7 +400,7 @@ static bool start_worker(struct local *local, const struct sandbox_options *opti
                          struct err *err)
 {
 	struct local_attempt attempt = { .options = *options, .level_given = options->level_given,
-		                   .refused = ERR_INIT };
+		                         .refused = ERR_INIT };
 
 	for (;;) {
 		struct sandbox_plan *plan;
