@@ -9,6 +9,7 @@ semicolon is a definition or a declaration.
 import bisect
 import functools
 import re
+from collections import Counter
 from typing import NamedTuple
 
 COMMENT_OR_TEXT = re.compile(
@@ -19,6 +20,7 @@ MACRO_CALL = re.compile(r"^\s*[A-Z_0-9]+\s*\([^()]*\)\s*")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 WORD = re.compile(r"[A-Za-z_]\w*")
+STRUCT = re.compile(r"\bstruct\s+([A-Za-z_]\w*)\s*\{")
 # A name; none behind ".", "->" or the word for a type.
 USE = re.compile(r"(?:(?:\.|->)\s*|\b(?:struct|enum|union)\s+)\w+|\b([A-Za-z_]\w*)")
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n]*\\\n)*[^\n]*)", re.M)
@@ -38,15 +40,25 @@ class Prototype(NamedTuple):
     name: str
     line: int
     documented: bool
+    head: str  # its text, without attributes
+
+
+class Struct(NamedTuple):
+    name: str
+    line: int  # of its definition
 
 
 class Source(NamedTuple):
     functions: list
     prototypes: list
+    structs: list
+    words: Counter  # each identifier -> how often, outside of comments, strings and directives
+    used: Counter  # the same with directives: macros use functions, too
     declared: set  # identifiers of declarations that are no prototypes: functions of a named type, too
     uses: set  # identifiers in bodies and initial values: what may be called, or have its address taken
     macros: dict  # each macro -> identifiers of its text
     includes: list  # (line, quote, target)
+    lines: int
 
 
 def blank(match):
@@ -162,8 +174,13 @@ def read(text):
             functions.append(Function(name, first, last - first + 1,
                                       bool(re.search(r"\bstatic\b", head))))
         elif not name.isupper():  # a table of macros (X macros), expanded
-            prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments)))
-    return Source(functions, prototypes, declared, uses(code), macros(text), list(includes(text)))
+            prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments),
+                                        ATTRIBUTE.sub(" ", head).strip()))
+    structs = [Struct(match.group(1), bisect.bisect_left(ends, match.start()) + 1)
+               for match in STRUCT.finditer(code)]
+    return Source(functions, prototypes, structs, Counter(WORD.findall(code)),
+                  Counter(WORD.findall(COMMENT_OR_TEXT.sub(blank, text))), declared, uses(code), macros(text),
+                  list(includes(text)), len(lines))
 
 
 def circles(graph):

@@ -118,6 +118,8 @@ void agent_record_beginning(struct agent *agent);
 bool agent_reserve_call_id(struct agent *agent, const char *id);
 /* The tools as they are declared, in every mode; borrowed. */
 const json_t *agent_tools(struct agent *agent);
+/* Whether a tool is declared in any mode; `data` is the agent. */
+bool agent_declares(void *data, const struct tool *tool);
 /* The same as the session's file names them: a hash; a new reference. */
 json_t *agent_tools_hash(struct agent *agent);
 /* Adds to a message of the user that is not sent yet what is not as the model was told, and

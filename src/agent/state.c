@@ -100,7 +100,7 @@ static json_t *mentioned_file(const json_t *part)
 static void learn_seen(struct agent *agent)
 {
 	struct session *session = agent->options.session;
-	const struct tool *reader = tool_find("read_file");
+	const struct tool *reader = tool_find(tool_name(TOOL_READ_FILE));
 	size_t i, k;
 	json_t *message, *part;
 
@@ -265,12 +265,13 @@ const char *agent_topic(const json_t *history)
 		for (size_t k = json_array_size(parts); k-- > 0;) {
 			const json_t *call =
 				json_object_get(json_array_get(parts, k), "functionCall");
+			const char *name = json_string_value(json_object_get(call, "name"));
 			const json_t *title =
 				json_object_get(json_object_get(call, "args"), "title");
+			const struct tool_info *info =
+				json_string_length(title) && name ? tool_info_of(name) : NULL;
 
-			if (json_string_length(title) &&
-			    span_eq(json_span(json_object_get(call, "name")),
-			            SPAN("update_topic")) &&
+			if (info && info->topic &&
 			    topic_was_taken(json_array_get(history, i + 1), call))
 				return json_string_value(title);
 		}

@@ -17,7 +17,7 @@
 
 /* The same in every mode that the session may come to: what has been sent stays as it was. A call
  * to one that is off is refused. */
-static bool agent_declares(void *data, const struct tool *tool)
+bool agent_declares(void *data, const struct tool *tool)
 {
 	return !gate_hides_always(data, tool);
 }
@@ -29,8 +29,8 @@ static void declare_wait(const struct tool *tool, json_t *declaration)
 	json_t *properties, *own;
 
 	if (!tool || !json_is_object(parameters) ||
-	    (tool->kind != TOOL_KIND_EXECUTE && tool->kind != TOOL_KIND_AGENT &&
-	     (tool->kind != TOOL_KIND_OTHER || !tool->run_as)))
+	    (tool_kind_of(tool) != TOOL_KIND_EXECUTE && tool_kind_of(tool) != TOOL_KIND_AGENT &&
+	     (tool_kind_of(tool) != TOOL_KIND_OTHER || !tool->run_as)))
 		return;
 	own = json_copy(parameters);
 	properties = json_copy(json_object_get(parameters, "properties"));

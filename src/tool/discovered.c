@@ -190,7 +190,6 @@ static bool add_one(struct tool_set *set, const json_t *declared, const char *ca
 	own->tool = (struct tool){
 		.name = own->name,
 		.title = own->title,
-		.kind = TOOL_KIND_OTHER,
 		.description = own->description,
 		.arguments_schema = own->schema,
 		.result_schema = result_schema,

@@ -41,7 +41,7 @@ static enum order_effect effect_of(const struct tool *tool)
 		[TOOL_KIND_FETCH] = ORDER_NOTHING,    [TOOL_KIND_COMMUNICATE] = ORDER_NOTHING,
 	};
 
-	return tool ? effects[tool->kind] : ORDER_NOTHING;
+	return tool ? effects[tool_kind_of(tool)] : ORDER_NOTHING;
 }
 
 static void order_add_path(struct order_call *call, size_t *cap, const char *root,
@@ -162,7 +162,7 @@ static void call_take_spelling(struct call *call)
 
 	call->run_name = call->name;
 	call->run_args = json_incref(call->args);
-	if (!call->tool || !tool_names_of(call->tool->name))
+	if (!call->tool || !tool_info_of(call->tool->name))
 		return;
 	spelling_read(call->name, call->args, &problems, &spelled);
 	call->dialect = spelled.dialect;
@@ -172,7 +172,7 @@ static void call_take_spelling(struct call *call)
 		json_decref(call->args);
 		call->args = json_copy(spelled.arguments);
 		call->tool = tool_set_find(call->session.tools, spelled.name);
-		if (strcmp(spelled.name, tool_names_spelling(call->name)) != 0)
+		if (strcmp(spelled.name, tool_info_spelling(call->name)) != 0)
 			call->name = call->tool->name;
 	}
 	spelling_release(&spelled);
@@ -416,7 +416,7 @@ static json_t *build_answer(struct call *call)
 	json_auto_t *media = json_array();
 	const struct tool *tool = call->tool;
 
-	if (tool && (tool->kind == TOOL_KIND_READ || tool->server))
+	if (tool && (tool_kind_of(tool) == TOOL_KIND_READ || tool->server))
 		take_all_media(response, media);
 	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
 		leave_diffs_out(response);

@@ -261,6 +261,20 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 	return decision;
 }
 
+static bool call_is_denied(void *data, const struct tool *tool, const json_t *arguments,
+                           struct err *err)
+{
+	struct call *call = data;
+
+	outside_begin(&call->outside, tool);
+	call_scope_note(call, tool, arguments, NULL);
+	if (gate_decide(call, tool, arguments) != CALL_DENY)
+		return false;
+	call_round_settle(call);
+	gate_deny(call, tool, arguments, err);
+	return true;
+}
+
 void gate_attach(struct call *call)
 {
 	struct agent *agent = call->agent;
@@ -278,6 +292,7 @@ void gate_attach(struct call *call)
 	call->session.hooks = (struct call_hooks){
 		.before = gate_before,
 		.decide = decide_call,
+		.denies = call_is_denied,
 		.confirm = agent_confirm_ask,
 		.again = denied_ask,
 		.after = gate_after,

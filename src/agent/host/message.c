@@ -25,7 +25,7 @@ static void judge_mentions(const struct host *host, struct path_rules *rules,
 	const struct policy_call who = host_subject(host);
 
 	path_rules_init(rules, host->options.policy, session->provider, &who);
-	path_rules_mention(rules, tool_find("read_many_files"));
+	path_rules_mention(rules, tool_find(tool_name(TOOL_READ_MANY_FILES)));
 	session->provider = &rules->front.provider;
 }
 

@@ -340,7 +340,7 @@ static json_t *names_array(const char *const *names)
 static json_t *declaration_document(const struct tool *tool)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "name", tool->name, "title",
-	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases",
+	                 tool->title, "kind", tool_kind_name(tool_kind_of(tool)), "aliases",
 	                 names_array(tool_aliases(tool)), "description", tool->description,
 	                 "arguments_schema", json_loads(tool->arguments_schema, 0, NULL),
 	                 "undeclared", names_array(tool->undeclared), "result_schema",
@@ -479,7 +479,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	if (invocation_has(invocation, FLAG_ANSWER_TOKENS))
 		session.return_content = RETURN_NEW;
 	session.answer_tokens = single->answer_tokens;
-	if (single->live && tool->kind == TOOL_KIND_EXECUTE)
+	if (single->live && tool_kind_of(tool) == TOOL_KIND_EXECUTE)
 		session.hooks.output = single_output;
 	if (single->hooks) {
 		session.hooks.before = single_before;

@@ -350,18 +350,18 @@ static size_t add_resource_tool(struct mcp_servers *servers, struct tool_set *se
 size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set)
 {
 	static const struct tool list = {
+		.info = &tool_infos[TOOL_LIST_MCP_RESOURCES],
 		.name = "list_mcp_resources",
 		.title = "List MCP resources",
-		.kind = TOOL_KIND_SEARCH,
 		.description = list_description,
 		.arguments_schema = list_schema,
 		.result_schema = resource_result_schema,
 		.run_as = list_resources_run,
 	};
 	static const struct tool read = {
+		.info = &tool_infos[TOOL_READ_MCP_RESOURCE],
 		.name = "read_mcp_resource",
 		.title = "Read MCP resource",
-		.kind = TOOL_KIND_READ,
 		.description = read_description,
 		.arguments_schema = read_schema,
 		.result_schema = resource_result_schema,

@@ -172,7 +172,6 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 	own->tool = (struct tool){
 		.name = own->name,
 		.title = title,
-		.kind = TOOL_KIND_OTHER,
 		.description = own->description ? own->description : description,
 		.arguments_schema = json_string_value(json_object_get(declaration, "inputSchema")),
 		.result_schema = server_result_schema,
