@@ -130,7 +130,7 @@ static bool deliver_ended(struct client_run *run, const void *object)
 	return true;
 }
 
-static const struct row {
+static const struct run_event_row {
 	enum wire_type type;
 	deliver_fn *deliver_event;
 } rows[] = {

@@ -157,7 +157,7 @@ bool server_answer_read(struct server *server, uint64_t id, const struct read_re
 	return true;
 }
 
-static void answer_read(struct server *server, struct job *job)
+static void answer_read(struct server *server, struct served_request *job)
 {
 	struct err err = ERR_INIT;
 	struct read_result result;
@@ -166,7 +166,7 @@ static void answer_read(struct server *server, struct job *job)
 	send_read(server, server_send, job->id, ok, &err, &result);
 }
 
-static void answer_edit(struct server *server, struct job *job)
+static void answer_edit(struct server *server, struct served_request *job)
 {
 	const struct wire_edit *edit = job->body;
 	struct wire_edit_done done = { .count = edit->count };
@@ -187,7 +187,7 @@ static void answer_edit(struct server *server, struct job *job)
 	free(done.results);
 }
 
-static void answer_walk(struct server *server, struct job *job)
+static void answer_walk(struct server *server, struct served_request *job)
 {
 	struct walk_result result;
 	struct err err = ERR_INIT;
@@ -200,7 +200,7 @@ static void answer_walk(struct server *server, struct job *job)
 	walk_result_release(&result);
 }
 
-static void answer_search(struct server *server, struct job *job)
+static void answer_search(struct server *server, struct served_request *job)
 {
 	struct search_request request = *(const struct search_request *)job->body;
 	struct search_result result;
@@ -224,7 +224,7 @@ static void report_change(void *data)
 	server_send(served->server, WIRE_MESSAGE_CHANGED, served->id, NULL);
 }
 
-static void answer_watch(struct server *server, struct job *job)
+static void answer_watch(struct server *server, struct served_request *job)
 {
 	const struct wire_watch *body = job->body;
 	struct served_watch *served = mem_alloc(1, sizeof(*served));
@@ -244,7 +244,7 @@ static void answer_watch(struct server *server, struct job *job)
 	server_send(server, WIRE_MESSAGE_WATCHING, job->id, NULL);
 }
 
-static void answer_unwatch(struct server *server, struct job *job)
+static void answer_unwatch(struct server *server, struct served_request *job)
 {
 	struct served_watch *served = NULL;
 
@@ -262,11 +262,11 @@ static void answer_unwatch(struct server *server, struct job *job)
 	free(served);
 }
 
-static void answer_run(struct server *server, struct job *job);
+static void answer_run(struct server *server, struct served_request *job);
 
-const struct request *server_find_request(unsigned number)
+const struct request_kind *server_find_request(unsigned number)
 {
-	static const struct request requests[] = {
+	static const struct request_kind requests[] = {
 		{ WIRE_MESSAGE_READ, answer_read },   { WIRE_MESSAGE_EDIT, answer_edit },
 		{ WIRE_MESSAGE_WALK, answer_walk },   { WIRE_MESSAGE_SEARCH, answer_search },
 		{ WIRE_MESSAGE_WATCH, answer_watch }, { WIRE_MESSAGE_UNWATCH, answer_unwatch },
@@ -417,7 +417,7 @@ static void unlink_run(struct server *server, const struct served_run *served)
 	*at = served->next;
 }
 
-static void answer_free_run(struct server *server, struct job *job)
+static void answer_free_run(struct server *server, struct served_request *job)
 {
 	struct served_run *served = job->body;
 
@@ -425,12 +425,12 @@ static void answer_free_run(struct server *server, struct job *job)
 	served_free(served);
 }
 
-static const struct request free_run = { WIRE_MESSAGE_RUN_KILL, answer_free_run };
+static const struct request_kind free_run = { WIRE_MESSAGE_RUN_KILL, answer_free_run };
 
 /* It ended: freed on another thread, since its events come on one of its own. Locked. */
 static void served_retire(struct server *server, struct served_run *served)
 {
-	struct job *job;
+	struct served_request *job;
 
 	if (server->stopping)
 		return; /* server_end_runs does it */
@@ -474,7 +474,7 @@ void server_end_runs(struct server *server)
 
 /* ---- the start ---- */
 
-static void answer_run(struct server *server, struct job *job)
+static void answer_run(struct server *server, struct served_request *job)
 {
 	static const struct run_events events = { .started = served_started,
 	                                          .output = served_output,
