@@ -79,6 +79,15 @@ static char *doubt_begin(struct doubting *d, size_t h, size_t meant, size_t foun
 	return mem_printf("Hunk %zu of %zu", h + 1, d->s->count);
 }
 
+/* A place that is in doubt because lines differ there: shows them. */
+static void doubt_lines(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	const struct placement place = { .at = hunk->at, .count = hunk->count };
+
+	explain_hunk_lines(d->s->base, d->s->diff, h, &place, d->failure);
+}
+
 /* ---- no place ---- */
 
 static bool refuse_missing(struct doubting *d, size_t h)
@@ -711,6 +720,7 @@ static bool refuse_little(struct doubting *d, size_t h)
 		return false;
 	title = doubt_begin(d, h, hunk->at, hunk->at);
 	d->failure->candidate_count = d->failure->candidates_total = 1;
+	doubt_lines(d, h);
 	err_set(d->err, ERR_AMBIGUOUS_DIFF,
 	        "Ambiguous Diff: %s fits line %zu, but only if white space and look-alikes are "
 	        "ignored, and it says too little to be sure of that. Copy the line from the file "
@@ -739,6 +749,7 @@ static bool refuse_loose(struct doubting *d, size_t h)
 	if (i == against.count)
 		return false;
 	title = doubt_begin(d, h, against.at[i], hunk->at);
+	doubt_lines(d, h);
 	err_set(d->err, ERR_AMBIGUOUS_DIFF,
 	        "Ambiguous Diff: %s fits line %zu, but only if white space and look-alikes are "
 	        "ignored; at line %zu the file has %s. Read the file again, and copy the lines of "
@@ -852,10 +863,11 @@ static void refuse_others(struct doubting *d)
 	struct patch_failure *answer = d->failure;
 	struct err *err = d->err;
 	const size_t first = answer->hunk - 1, lines = d->s->base->count;
-	_cleanup_free_ char *why = mem_strdup(err->message);
+	_cleanup_free_ bool *fails = mem_alloc(d->s->count, sizeof(*fails));
 	size_t left = EXPLAINED_LINES_MAX;
 
 	explain_add_failed(answer, err->code, answer);
+	fails[first] = true;
 	for (size_t h = 0; h < d->s->count; h++) {
 		struct patch_failure failure = { 0 };
 		struct err other = ERR_INIT;
@@ -875,13 +887,13 @@ static void refuse_others(struct doubting *d)
 			explain_add_failed(answer, other.code, &failure);
 			left -= lines;
 		}
+		fails[h] = refused;
 		patch_failure_release(&failure);
 	}
+	for (size_t h = 0; h < d->s->count; h++)
+		d->s->hunks[h].placed &= !fails[h];
 	d->failure = answer;
 	d->err = err;
-	if (answer->failed_total > 1)
-		err_set(err, err->code, "%s %zu of the %zu hunks fail: see failed_hunks.", why,
-		        answer->failed_total, d->s->count);
 }
 
 bool doubts_refuse(struct settling *s, bool base_has_bom, struct patch_failure *failure,

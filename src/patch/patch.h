@@ -106,6 +106,8 @@ struct patch_failed_hunk {
 	size_t stated_line, diff_line;
 	char *expected, *found;
 	size_t found_line;
+	char *lines;
+	size_t lines_from;
 	size_t near_line; /* 1-based line of the nearest place; 0 if none */
 };
 
@@ -140,6 +142,9 @@ struct patch_failure {
 	                       * line the part around the difference; NULL if none */
 	char *found;          /* what the file has there, likewise; NULL if none */
 	size_t found_line;    /* 1-based line of the base of `found`; 0 if none */
+	char *lines;          /* what the file has there from the first line that differs to the
+	                       * last, where several do; NULL: none do, or they are too long */
+	size_t lines_from;    /* 1-based line of the base of their first; 0 if none */
 	struct patch_candidate candidates[8];
 	size_t candidate_count;
 	size_t candidates_total; /* places in all, also those not listed; counted to 257 at most */

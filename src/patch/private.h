@@ -111,9 +111,10 @@ struct placement {
 	enum patch_settled settled;
 };
 
-/* Fills `ret` (one per hunk); may rewrite hunks that fit nowhere.  If all hunks were made already,
- * *ret_made is the 1-based line where the first stands, and `ret` is not filled; otherwise 0.  On
- * failure fills *failure (zeroed by the caller).  NO_MATCH, AMBIGUOUS_DIFF. */
+/* Fills `ret` (one per hunk, zeroed by the caller; on failure only those that have a place and are
+ * not in the list of those that fail); may rewrite hunks that fit nowhere.  If all hunks were made
+ * already, *ret_made is the 1-based line where the first stands, and `ret` is not filled; otherwise
+ * 0.  On failure fills *failure (zeroed by the caller).  NO_MATCH, AMBIGUOUS_DIFF. */
 bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                   struct placement *ret, size_t *ret_made, struct patch_failure *failure,
                   struct err *err);
@@ -384,9 +385,20 @@ bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,
 bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                         struct patch_failure *failure, struct err *err);
 
+/* Keeps what the base has from the first of the wanted lines that differs from it to the last,
+ * where several do, or failure->found does not show the only one; the first of them would stand at line `at` (0-based). */
+void explain_keep_lines(const struct lines *base, size_t at, const struct lines *wanted,
+                        struct patch_failure *failure);
+/* The same for the old lines of a hunk that has a place. */
+void explain_hunk_lines(const struct lines *base, const struct diff_text *diff, size_t hunk,
+                        const struct placement *place, struct patch_failure *failure);
+
 /* Adds a hunk that failed with `code`, as `of` says, to the list of them in *failure. */
 void explain_add_failed(struct patch_failure *failure, enum err_code code,
                         const struct patch_failure *of);
+/* Appends to the error's message how many of the hunks fail, if that list has several, and that the
+ * others do not, if that is known. */
+void explain_all_failed(const struct patch_failure *failure, bool others_fit, struct err *err);
 
 /* Fills the fields that all failures have. */
 void explain_hunk(const struct diff_text *diff, size_t hunk, struct patch_failure *failure);
@@ -553,7 +565,8 @@ bool respell_escapes(enum spelling_escapes level, struct diff_text *diff);
  */
 
 /* Fills script, inserted and drops_bom of *ret (zeroed before, with a limit in inserted).
- * NO_MATCH when damage to added lines cannot be undone. */
+ * NO_MATCH when damage to added lines cannot be undone; then all hunks of which that is so are in
+ * the list of those that fail, and the first of them, or the one that it had, in *failure. */
 bool fix_hunks(const struct lines *base, const struct diff_text *diff,
                const struct placement *places, bool base_has_bom, struct patch_plan *ret,
                struct patch_failure *failure, struct err *err);

@@ -231,6 +231,15 @@ static void put_size(json_t *object, const char *name, size_t value)
 		json_object_set_new(object, name, json_size(value));
 }
 
+/* What the file has where several lines of a hunk differ. */
+static void put_differing(json_t *object, const char *lines, size_t from)
+{
+	if (lines)
+		json_object_set_new(object, "lines",
+		                    json_pack("{s:I, s:o}", "start_line", (json_int_t)from,
+		                              "content", json_text(span_str(lines))));
+}
+
 /* The first line of a hunk that differs. */
 static void put_first_difference(json_t *object, size_t stated_line, size_t diff_line,
                            const char *expected, const char *found, size_t found_line)
@@ -267,6 +276,7 @@ static void put_failed_hunks(json_t *error, const struct patch_failure *failure)
 		json_object_set_new(object, "code", json_cstr(err_name(failed->code)));
 		put_first_difference(object, failed->stated_line, failed->diff_line,
 		                     failed->expected, failed->found, failed->found_line);
+		put_differing(object, failed->lines, failed->lines_from);
 		put_size(object, "nearest_line", failed->near_line);
 		json_array_append_new(list, object);
 	}
@@ -282,6 +292,8 @@ static void put_patch_failure(json_t *error, const struct patch_failure *failure
 	put_size(error, "hunk_count", failure->hunk_count);
 	put_first_difference(error, failure->stated_line, failure->diff_line, failure->expected,
 	                     failure->found, failure->found_line);
+	if (failure->failed_total < 2)
+		put_differing(error, failure->lines, failure->lines_from);
 	put_failed_hunks(error, failure);
 	if (!failure->candidate_count)
 		return;
