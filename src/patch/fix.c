@@ -422,7 +422,8 @@ bool fix_hunks(const struct lines *base, const struct diff_text *diff,
 			if (explained[h])
 				left[h] = (struct placement){ 0 };
 		ok = fix_once(base, diff, left, base_has_bom, explained, &rest, failure, &ignored);
-		patch_plan_release(&rest);
+		script_release(&rest.script);
+		buf_release(&rest.inserted);
 		if (ok)
 			break;
 	}
