@@ -46,6 +46,24 @@ static void find_all(struct span text, struct span needle, struct matches *ret)
 	}
 }
 
+/* The same, by what is known of all old texts of the call. */
+static void find_known(const struct edit_step *step, struct matches *ret)
+{
+	const struct edit_text *text = step->shares_doc ? step->before.text : NULL;
+	_cleanup_free_ size_t *places = NULL;
+	const struct span needle = step->change->old_text;
+	size_t count = 0;
+
+	if (!text || !text->places || !edit_places_find(text->places, needle, &count, &places)) {
+		find_all(step->doc.lines.text, needle, ret);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		ret->items = mem_grow(ret->items, &ret->cap, ret->count + 1, sizeof(*ret->items));
+		ret->items[ret->count++] = (struct match){ places[i], places[i] + needle.len };
+	}
+}
+
 static bool is_crlf_at(struct span text, size_t at)
 {
 	return text.data[at] == '\r' && at + 1 < text.len && text.data[at + 1] == '\n';
@@ -242,7 +260,7 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	bool one = want == 1 && !change->any_count;
 
 	*ret_crlf = false;
-	find_all(doc->lines.text, change->old_text, ret);
+	find_known(step, ret);
 	/* In a file of both endings a text with LF stands equally well in lines of either. */
 	if (doc->crlf_lines && memchr(change->old_text.data, '\n', change->old_text.len) &&
 	    (ret->count == 0 || splits_crlf(doc->lines.text, ret) ||
@@ -671,9 +689,15 @@ static bool plan_otherwise(struct edit_step *step, struct err *err)
 
 bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
 {
+	struct edit_text *text;
 	struct err why = ERR_INIT;
 
-	(void)call;
+	if (step->before.made_by && edit_step_document(step, /* opaque_is_fine= */ false, &why) &&
+	    step->shares_doc && !(text = step->before.text)->places_tried) {
+		text->places_tried = true;
+		text->places = edit_places_make(call, step, text->doc.lines.text);
+	}
+	why = (struct err)ERR_INIT;
 	if (plan_as_written(step, &why))
 		return true;
 	if (why.code != ERR_WRONG_MATCH_COUNT || step->result->replaced) {

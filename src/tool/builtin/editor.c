@@ -414,6 +414,17 @@ static size_t line_at_fault(const struct change_result *result)
 	       failure->candidate_count ? failure->candidates[0].line : 0;
 }
 
+/* The text of the state: that of another change of the file, if the call has several. */
+static const struct buf *content_of(const struct editor *editor,
+                                    const struct change_result *result)
+{
+	const size_t in = result->content_in;
+
+	if (in && in <= editor->result_count)
+		result = &editor->results[in - 1];
+	return result->content_is_text ? &result->content : NULL;
+}
+
 /* What is on disk after the call; a dry run that went well left it as it was. */
 static json_t *latest_state(const struct editor *editor, const struct change *change,
                             const struct change_result *result)
@@ -426,7 +437,8 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 		.before = result->done ? &result->before : NULL,
 		.state = result->state_known ? state : NULL,
 		.form = result->done && planned ? &result->before_form : &result->form,
-		.content = result->content_is_text ? &result->content : NULL,
+		.content = content_of(editor, result),
+		.content_in = result->content_in,
 		.mode = result->done ? editor->content : editor->refused_content,
 		.done = result->done,
 		.planned = planned,

@@ -309,6 +309,7 @@ static const struct wire_field result_fields[] = {
 	WIRE_NESTED(STRUCT, struct change_result, form, layout_form),
 	WIRE_FIELD(BLOB_BUF, struct change_result, content, 0),
 	WIRE_FIELD(BOOL, struct change_result, content_is_text, 0),
+	WIRE_FIELD(U64, struct change_result, content_in, 0),
 	WIRE_FIELD(BLOB_BUF, struct change_result, diff, 0),
 	WIRE_FIELD(U64, struct change_result, lines_added, 0),
 	WIRE_FIELD(U64, struct change_result, lines_removed, 0),
