@@ -221,21 +221,6 @@ static bool find_folded(const struct edit_step *step, bool one, struct matches *
 	return true;
 }
 
-static size_t line_of_offset(const struct lines *lines, size_t offset)
-{
-	size_t low = 0, high = lines->count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->starts[middle] <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The old text is nowhere, however it is read: says where it was probably meant. */
 static bool explain_absence(const struct edit_step *step, struct err *err)
 {
@@ -278,7 +263,7 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	}
 	result->replaced = ret->count;
 	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
-		result->match_lines[i] = line_of_offset(&doc->lines, ret->items[i].start) + 1;
+		result->match_lines[i] = patch_line_at(&doc->lines, ret->items[i].start) + 1;
 	if (ret->count == 0)
 		return err_set(err, ERR_WRONG_MATCH_COUNT,
 		               "The text to replace does not occur in %s.", change->path);
@@ -302,7 +287,7 @@ struct region {
  * line start, so that the region is whole lines. */
 static void region_finish_line(struct region *region, const struct lines *lines, struct buf *out)
 {
-	size_t line = line_of_offset(lines, region->cursor);
+	size_t line = patch_line_at(lines, region->cursor);
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
 
 	if (region->cursor >= lines->text.len || (ended && region->cursor == lines->starts[line]))
@@ -317,7 +302,7 @@ static bool region_reaches(const struct region *region, const struct lines *line
                            const struct buf *out, size_t start)
 {
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
-	size_t line = line_of_offset(lines, region->cursor);
+	size_t line = patch_line_at(lines, region->cursor);
 
 	if (ended && region->cursor == lines->starts[line])
 		return start == region->cursor;
@@ -333,7 +318,7 @@ static void region_close(struct region *region, const struct lines *lines, struc
 		return;
 	region_finish_line(region, lines, out);
 	end = region->cursor >= lines->text.len ? lines->count :
-	      line_of_offset(lines, region->cursor);
+	      patch_line_at(lines, region->cursor);
 	/* The output may still move: the offset stands in for the pointer until the end. */
 	script_add(script, (struct edit){
 		.at = region->first_line,
@@ -356,7 +341,7 @@ static bool build_script(struct edit_step *step, struct matches *matches, struct
 	out->max = LIMIT_FILE_BYTES;
 	for (size_t i = 0; i < matches->count && !out->overflowed; i++) {
 		struct match *match = &matches->items[i];
-		size_t line = line_of_offset(lines, match->start);
+		size_t line = patch_line_at(lines, match->start);
 
 		if (region.open && !region_reaches(&region, lines, out, match->start))
 			region_close(&region, lines, out, &step->script);
@@ -406,7 +391,7 @@ static void note_empty_line(struct edit_step *step, const struct matches *matche
 {
 	const struct lines *lines = &step->doc.lines;
 	const struct match *match = &matches->items[0];
-	size_t line = line_of_offset(lines, match->start);
+	size_t line = patch_line_at(lines, match->start);
 	struct span rest = span_skip(lines->text, match->end);
 
 	if (replacement.len || match->start != lines->starts[line] ||

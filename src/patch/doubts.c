@@ -2,7 +2,8 @@
 /* Reasons to refuse a hunk although a place was found for it.
  *
  * To add one: a function that fills *err and returns true, and its row in the table below. */
-#include "patch/private.h"
+#include "patch/explain.h"
+#include "patch/nearest.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/private.h"
+#include "patch/explain.h"
+#include "patch/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +216,7 @@ static size_t explain_column(const struct lines *lines, size_t line, size_t offs
 	return column;
 }
 
-static size_t line_at_offset(const struct lines *lines, size_t offset)
+size_t patch_line_at(const struct lines *lines, size_t offset)
 {
 	size_t low = 0, high = lines->count;
 
@@ -251,7 +252,7 @@ static bool say_nearest_text(const struct lines *file, struct span text,
 	while (same < text.len && at + same < file->text.len &&
 	       file->text.data[at + same] == text.data[same])
 		same++;
-	line = line_at_offset(file, at + same < file->text.len ? at + same : file->text.len - 1);
+	line = patch_line_at(file, at + same < file->text.len ? at + same : file->text.len - 1);
 	/* From where both have the same line, or the text begins. */
 	from = file->starts[line] > at ? file->starts[line] - at : 0;
 	given = rest_of_line(text, from);
@@ -264,8 +265,8 @@ static bool say_nearest_text(const struct lines *file, struct span text,
 	failure->candidates[0] = (struct patch_candidate){ line + 1, 0 };
 	failure->candidate_count = failure->candidates_total = 1;
 	buf_printf(out, " The nearest place is line %zu, column %zu.",
-	           line_at_offset(file, at) + 1,
-	           explain_column(file, line_at_offset(file, at), at));
+	           patch_line_at(file, at) + 1,
+	           explain_column(file, patch_line_at(file, at), at));
 	difference_say(&piece, given, "the text", failure, out);
 	return true;
 }

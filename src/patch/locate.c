@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placing hunks: those that fit nowhere are put right if they can be, then candidates are found and
  * settled, and what is doubtful (doubts.c) is refused. */
-#include "patch/private.h"
+#include "patch/explain.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "patch/private.h"
+#include "patch/nearest.h"
 #include "patch/whitespace/indent.h"
 
 /* Longer blocks are not shifted: they are files, not edits. */

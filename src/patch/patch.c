@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "diff/diff.h"
 #include "patch/parse.h"
-#include "patch/private.h"
+#include "patch/explain.h"
 
 /* ---- reading the diff ------------------------------------------------------------- */
 

@@ -191,6 +191,9 @@ bool patch_make(const struct lines *base, struct span diff, const struct patch_o
  * frees. */
 size_t *patch_pair_lines(const struct lines *old, const struct lines *new);
 
+/* The line (0-based) that the byte at `offset` is in; the last one at the text's end. */
+size_t patch_line_at(const struct lines *lines, size_t offset);
+
 /* ---- other readings --------------------------------------------------------------- */
 
 /* Other readings of an edit whose old text is found nowhere.
