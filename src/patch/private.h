@@ -352,11 +352,43 @@ bool doubts_refuse(struct settling *s, bool base_has_bom, struct patch_failure *
 /* Whether all hunks, which must be placed, come in the order of the diff. */
 bool doubts_in_order(const struct settling *s);
 
+/* ---- rivals ----------------------------------------------------------------------- */
+
+/* How alike (nearest_likeness) a line and the one that was made of it are at least. */
+enum { CHANGED_LIKE = 60 };
+
+/* Places that are looked at for each reason. */
+enum { RIVAL_PLACES = 8 };
+
+/* Both sides of the diff in the base, but for white space at line ends, and the new one in the
+ * loosest reading. */
+struct sides {
+	struct fold_index old, new, loose;
+	bool built;
+};
+
+/* Fills them once. Returns `sides`, which begins zeroed. */
+struct sides *rivals_sides(struct sides *sides, const struct lines *base,
+                           const struct diff_text *diff, bool base_has_bom);
+void rivals_sides_release(struct sides *sides);
+
+/* Places that speak against the one that was found. */
+struct against {
+	size_t at[2 * RIVAL_PLACES];
+	size_t count;
+	size_t new_count; /* the first so many have the new lines */
+};
+
+/* Those of hunk `h`, which stands at line `at` (0-based) in a loose reading. */
+struct against rivals_find(const struct sides *sides, const struct lines *base,
+                           const struct diff_text *diff, size_t h,
+                           const struct candidates *hunk, size_t at);
+
 /* Another place (0-based, in *ret) where more lines with words stand exactly than of the hunk at
  * `at`, where it fits in a loose reading only: lines like its old ones, or (*ret_made) the very
  * lines that it would make. */
-bool doubts_rival(const struct lines *base, const struct diff_text *diff, size_t h,
-                  const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made);
+bool rivals_any(const struct lines *base, const struct diff_text *diff, size_t h,
+                const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made);
 
 /* ---- lines paired ----------------------------------------------------------------- */
 
