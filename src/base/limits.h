@@ -26,6 +26,9 @@
 #define LIMIT_CANDIDATES 8
 /* Failed hunks that one answer explains: more are for the next try. */
 #define LIMIT_FAILED_HUNKS 8
+/* Of the lines of a file that differ from those of a hunk or an old text, what its refusal shows:
+ * the change itself is seldom larger; of all hunks together twice as much. */
+#define LIMIT_DIFFERING_LINES ((size_t)4 << 10)
 /* Texts that a session's answers showed, kept to merge a late edit with what changed since
  * (tool/rebase.h): in all; the largest one; and the largest edit that is offered so. */
 #define LIMIT_KEPT_BYTES ((size_t)8 << 20)

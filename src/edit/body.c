@@ -13,6 +13,15 @@ bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err 
 
 	if (step->has_doc)
 		return true;
+	if (step->file && edit_text_take(step->file, &step->before)) {
+		/* The file's body is the same: changes are planned one after the other. */
+		step->file->body.pieces = step->before.pieces;
+		step->file->body.count = step->before.count;
+		step->file->body.text = step->before.text;
+		step->doc = step->before.text->doc;
+		step->has_doc = step->shares_doc = true;
+		return true;
+	}
 	if (!edit_body_flat(&step->before, &step->input, &flat))
 		return err_set(err, ERR_TOO_LARGE, "%s is too large to be held in memory.",
 		               step->change->path);
@@ -26,9 +35,7 @@ bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err 
 	return step->has_doc;
 }
 
-/* Whether two bodies have the same bytes.  Pieces that are borrowed from the same place, as
- * all untouched lines are, are not looked at. */
-static bool same_body_bytes(const struct edit_body *a, const struct edit_body *b)
+bool edit_body_same(const struct edit_body *a, const struct edit_body *b)
 {
 	struct span left = { 0 }, right = { 0 };
 	size_t i = 0, j = 0;
@@ -73,7 +80,7 @@ bool edit_take_pieces(struct edit_step *step, struct err *err)
 		after->size += step->pieces.spans[i].len;
 	}
 	/* A body that is what it was stays the one on disk: there is nothing to write. */
-	if (same_body_bytes(&step->before, after))
+	if (edit_body_same(&step->before, after))
 		*after = step->before;
 	return true;
 }
@@ -127,6 +134,7 @@ bool edit_plan_script(struct edit_step *step, const struct script *edits, bool k
                              struct err *err)
 {
 	step->edits = edits;
+	step->drops_bom = !keep_bom;
 	return document_encode(&step->doc, edits, keep_bom, &step->pieces, err) &&
 	       edit_take_pieces(step, err);
 }

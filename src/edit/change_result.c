@@ -36,6 +36,21 @@ static void result_set_state(struct file_state *state, const struct edit_file *f
 	};
 }
 
+/* What the file was before the step, where that state has a hash because the change names it; else
+ * what it, or the file that its content comes from, was before the call. */
+static void result_set_before(struct file_state *state, const struct edit_file *file,
+                              struct edit_body *body)
+{
+	struct edit_body disk;
+
+	if (!body->made_by || body->hashed) {
+		result_set_state(state, file, body);
+		return;
+	}
+	disk = body->origin ? edit_body_on_disk(body->origin) : (struct edit_body){ 0 };
+	result_set_state(state, file, &disk);
+}
+
 /* What a person may want to know about how the file was reached; one note is enough. */
 static void set_note(struct edit_step *step)
 {
@@ -166,7 +181,7 @@ void edit_result_planned(struct edit_call *call, struct edit_step *step)
 	/* Until now a note is about the text of the change. */
 	result->reread = step->has_plan ? step->plan.reread :
 	                 step->change->kind == CHANGE_UPDATE && result->note[0];
-	result_set_state(&result->before, step->file, &step->before);
+	result_set_before(&result->before, step->file, &step->before);
 	result->created = !step->before.exists && step->after.exists;
 	if (step->target && call->options->want_diff)
 		print_move(call, step);
@@ -187,6 +202,12 @@ static bool body_text(struct edit_body *body, struct buf *out, struct text_form 
 
 	if (!body->exists)
 		return true;
+	if (body->text) {
+		for (size_t i = 0; i < body->count; i++)
+			buf_span(out, i || !body->text->doc.bom_bytes ?
+			                      body->pieces[i] : utf8_skip_mark(body->pieces[i]));
+		return !out->overflowed;
+	}
 	if (step && step->edits)
 		return script_apply(&step->doc.lines, step->edits, out);
 	if (step)
@@ -205,13 +226,19 @@ void edit_result_state(struct edit_call *call, struct edit_step *step, struct ed
 
 	result_set_state(&result->state, file, &file->body);
 	result->state_known = true;
-	result->form = (struct text_form){ 0 };
-	if (file->body.exists && file->body.made_by)
-		edit_form_of_step(file->body.made_by, &result->form);
+	result->form = file->shown_in ? file->form : (struct text_form){ 0 };
 	buf_clear(&result->content);
 	result->content.max = LIMIT_RESULT_BYTES;
+	result->content_is_text = false;
+	result->content_in = file->shown_in;
+	if (file->shown_in)
+		return;
+	if (file->body.exists && file->body.made_by)
+		result->form = file->body.made_by->form;
 	result->content_is_text = call->options->want_content &&
 	                          body_text(&file->body, &result->content, &result->form);
 	if (!result->content_is_text)
 		buf_release(&result->content);
+	file->shown_in = (size_t)(step - call->steps) + 1;
+	file->form = result->form;
 }

@@ -17,7 +17,7 @@ static void edit_call_release(struct edit_call *call)
 		struct edit_step *step = &call->steps[i];
 
 		document_pieces_release(&step->pieces);
-		if (step->has_doc)
+		if (step->has_doc && !step->shares_doc)
 			document_release(&step->doc);
 		if (step->has_plan)
 			patch_plan_release(&step->plan);
@@ -25,8 +25,10 @@ static void edit_call_release(struct edit_call *call)
 		buf_release(&step->text_owned);
 		buf_release(&step->input);
 	}
-	for (size_t i = 0; i < call->file_count; i++)
+	for (size_t i = 0; i < call->file_count; i++) {
 		snapshot_release(&call->files[i].disk);
+		edit_texts_free(call->files[i].texts);
+	}
 	free(call->steps);
 	free(call->files);
 }
@@ -266,7 +268,7 @@ static void read_again(struct edit_call *call)
 
 static void report_success(struct edit_call *call)
 {
-	for (size_t i = 0; i < call->step_count; i++) {
+	for (size_t i = call->step_count; i-- > 0;) {
 		struct edit_step *step = &call->steps[i];
 
 		step->result->done = true;
@@ -293,7 +295,7 @@ static void report_failure(struct edit_call *call)
 	mark_rolled_back(call);
 	for (size_t i = 0; i < call->file_count; i++)
 		call->files[i].body = edit_body_on_disk(&call->files[i]);
-	for (size_t i = 0; i < call->step_count; i++) {
+	for (size_t i = call->step_count; i-- > 0;) {
 		struct edit_step *step = &call->steps[i];
 
 		buf_release(&step->result->diff);

@@ -79,13 +79,17 @@ struct text_form {
 struct change_result {
 	bool done;                    /* this change was made (or, dry run, would be) */
 	struct err err;               /* why not; ROLLED_BACK when another change failed */
-	struct file_state before;     /* path is always set, if the path could be resolved */
+	struct file_state before;     /* path is always set, if the path could be resolved; of a
+	                               * later change of a file that does not name what those
+	                               * before it made, what was on disk before the call */
 	struct file_state state;      /* what is on disk now; the planned state in a dry run */
 	bool state_known;             /* false: the path could not be resolved or read */
 	struct text_form before_form; /* of `before`, where it was looked at */
 	struct text_form form;        /* of `state`, where it was made or shown */
 	struct buf content;           /* UTF-8 text of `state`, if wanted and it is text */
 	bool content_is_text;
+	size_t content_in;            /* of several changes of one file the last one's result has
+	                               * the content: its number in the call, from 1; 0: this */
 	struct buf diff;              /* unified diff before -> after, 3 lines of context */
 	size_t lines_added, lines_removed;
 	bool created;

@@ -174,6 +174,20 @@ static void patch_message(struct edit_step *step, const struct err *why, struct 
 		        "have to have.", step->change->path);
 }
 
+/* Whether the change names the state that the changes before it made; where it names the one on
+ * disk, that takes no hash. */
+static bool names_made_state(struct edit_step *step)
+{
+	const struct sha256 *base = step->change->base;
+	struct edit_file *origin = step->before.origin;
+	struct edit_body disk;
+
+	if (!origin || !sha256_eq(&origin->disk.sha256, base))
+		return sha256_eq(edit_body_sha256(&step->before), base);
+	disk = edit_body_on_disk(origin);
+	return edit_body_same(&step->before, &disk);
+}
+
 /* What this call has changed, from first to last, since the state on disk that the change names as
  * its base; NULL, and 0, if it is of the state before it.  *ret_unknown: what changed is not known
  * by lines. */
@@ -185,8 +199,7 @@ static const struct script **changes_since(const struct edit_call *call, struct 
 	size_t count = 0;
 
 	*ret_count = 0;
-	if (!made || !step->change->base ||
-	    sha256_eq(edit_body_sha256(&step->before), step->change->base))
+	if (!made || !step->change->base || names_made_state(step))
 		return NULL;
 	since = mem_alloc(call->step_count, sizeof(*since));
 	for (; made && made->edits && count < call->step_count; made = made->before.made_by)
@@ -357,6 +370,12 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 	if ((!rule->plan(call, step, err) && !plan_made(step, err)) || !check_content(step, err) ||
 	    !check_expected(step, err))
 		return false;
+	if (step->after.made_by == step)
+		edit_form_of_step(step, &step->form);
+	if (step->shares_doc && step->after.made_by == step && step->edits && !step->drops_bom) {
+		step->after.text = step->before.text;
+		step->after.text->pending = step->edits;
+	}
 	if (step->target)
 		step->target->body = step->after;
 	step->file->body = step->target ? gone : step->after;

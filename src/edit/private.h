@@ -4,6 +4,8 @@
  *     edit.c           the call: plan every change, commit, report
  *     plan.c           one change: check the base, compute the new body
  *     update.c         the exact replacement
+ *     places.c         where the old texts of many updates stand
+ *     text.c           the text of a file that several steps edit, opened once
  *     body.c           a step's document, and the body that new text makes of it
  *     file.c           the files of a call, their evolving bodies, their encodings
  *     content.c        whether the new content is meant so (placeholders, fences, ...)
@@ -23,7 +25,21 @@
 #include "file/document.h"
 
 struct edit_file;
+struct edit_places;
 struct edit_step;
+
+/* A text that the changes of a call edit in turn (text.c). */
+struct edit_text {
+	struct document doc;          /* owned; of `flat`, plain UTF-8 */
+	struct buf flat;              /* owned */
+	size_t starts_cap;            /* of doc.lines.starts */
+	struct span piece;            /* all of `flat`: what a body borrows */
+	const struct script *pending; /* borrowed: what is not in it yet of the body that has it;
+	                               * NULL: nothing */
+	struct edit_places *places;   /* owned; NULL: there are none, or they were given up */
+	bool places_tried;
+	struct edit_text *next;       /* owned: the file's others */
+};
 
 /* The content of a file at one point of the call. */
 struct edit_body {
@@ -35,6 +51,8 @@ struct edit_body {
 	struct sha256 sha256;
 	struct edit_file *origin;   /* the file on disk it came from; NULL: made by this call */
 	struct edit_step *made_by;  /* the step whose content it is; NULL: as on disk */
+	struct edit_text *text;     /* borrowed: the text that it is, but for what is pending
+	                             * there; NULL: there is none */
 	bool verified;              /* the caller named the state it comes from, or made it */
 };
 
@@ -44,6 +62,9 @@ struct edit_file {
 	bool unknown;               /* it could not be read again after a failed commit */
 	bool moved_away;            /* its content is the origin of another file's body */
 	size_t operation;           /* index in the transaction; SIZE_MAX: none */
+	struct edit_text *texts;    /* owned */
+	size_t shown_in;            /* 1-based: the change whose result has the content; 0: none */
+	struct text_form form;      /* of the state that is reported, where it is shown */
 };
 
 /* One change and everything that was computed for it. */
@@ -56,6 +77,9 @@ struct edit_step {
 	struct buf input;               /* before's bytes in one run, when they were in pieces */
 	bool has_doc;
 	struct document doc;            /* of before; only when has_doc */
+	bool shares_doc;                /* it is before.text's, and valid until the next step */
+	bool drops_bom;                 /* `edits` are not all that the step does */
+	struct text_form form;          /* of after */
 	bool opaque;                    /* the content before is not text; doc is that of nothing */
 	bool has_plan;
 	struct patch_plan plan;         /* PATCH */
@@ -133,7 +157,35 @@ size_t edit_update_made(const struct edit_step *step);
 /* Nothing is left to do: the body stays as it is, and the result says so. step->doc is open. */
 bool edit_plan_nothing(struct edit_step *step);
 
+/* places.c */
+
+/* Finds where the old texts of the updates of step's path stand, from that step on, in `text`.
+ * NULL: they are few, or too many places look alike.  Borrows the old texts. */
+struct edit_places *edit_places_make(const struct edit_call *call, const struct edit_step *step,
+                                     struct span text);
+void edit_places_free(struct edit_places *places); /* NULL is fine */
+/* Bytes [from, to) became `added` others, which `text` has: all of it.  Of several changes at once
+ * the last one comes first.  False: give them up. */
+bool edit_places_follow(struct edit_places *places, struct span text, size_t from, size_t to,
+                        size_t added);
+/* Where the old text stands, counted without overlap, ascending; *ret is the caller's.  False: it
+ * is none of those that were looked for, or moving the places costs more than looking again. */
+bool edit_places_find(struct edit_places *places, struct span old_text, size_t *ret_count,
+                      size_t **ret);
+
+/* text.c */
+
+/* Makes the body, which changes of the call made, one that its text has whole (body->text->doc).
+ * False, leaving the bytes where they are: it is not plain UTF-8, or none of theirs. */
+bool edit_text_take(struct edit_file *file, struct edit_body *body);
+/* NULL is fine. */
+void edit_texts_free(struct edit_text *texts);
+
 /* body.c */
+
+/* Whether two bodies have the same bytes.  Pieces that are borrowed from the same place, as
+ * all untouched lines are, are not looked at. */
+bool edit_body_same(const struct edit_body *a, const struct edit_body *b);
 
 /* Opens step->doc over the body before, once.  With `opaque_is_fine` content that is not
  * text is taken for nothing, and step->opaque set. */

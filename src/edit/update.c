@@ -46,6 +46,24 @@ static void find_all(struct span text, struct span needle, struct matches *ret)
 	}
 }
 
+/* The same, by what is known of all old texts of the call. */
+static void find_known(const struct edit_step *step, struct matches *ret)
+{
+	const struct edit_text *text = step->shares_doc ? step->before.text : NULL;
+	_cleanup_free_ size_t *places = NULL;
+	const struct span needle = step->change->old_text;
+	size_t count = 0;
+
+	if (!text || !text->places || !edit_places_find(text->places, needle, &count, &places)) {
+		find_all(step->doc.lines.text, needle, ret);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		ret->items = mem_grow(ret->items, &ret->cap, ret->count + 1, sizeof(*ret->items));
+		ret->items[ret->count++] = (struct match){ places[i], places[i] + needle.len };
+	}
+}
+
 static bool is_crlf_at(struct span text, size_t at)
 {
 	return text.data[at] == '\r' && at + 1 < text.len && text.data[at + 1] == '\n';
@@ -203,21 +221,6 @@ static bool find_folded(const struct edit_step *step, bool one, struct matches *
 	return true;
 }
 
-static size_t line_of_offset(const struct lines *lines, size_t offset)
-{
-	size_t low = 0, high = lines->count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->starts[middle] <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The old text is nowhere, however it is read: says where it was probably meant. */
 static bool explain_absence(const struct edit_step *step, struct err *err)
 {
@@ -242,7 +245,7 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	bool one = want == 1 && !change->any_count;
 
 	*ret_crlf = false;
-	find_all(doc->lines.text, change->old_text, ret);
+	find_known(step, ret);
 	/* In a file of both endings a text with LF stands equally well in lines of either. */
 	if (doc->crlf_lines && memchr(change->old_text.data, '\n', change->old_text.len) &&
 	    (ret->count == 0 || splits_crlf(doc->lines.text, ret) ||
@@ -260,7 +263,7 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	}
 	result->replaced = ret->count;
 	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
-		result->match_lines[i] = line_of_offset(&doc->lines, ret->items[i].start) + 1;
+		result->match_lines[i] = patch_line_at(&doc->lines, ret->items[i].start) + 1;
 	if (ret->count == 0)
 		return err_set(err, ERR_WRONG_MATCH_COUNT,
 		               "The text to replace does not occur in %s.", change->path);
@@ -284,7 +287,7 @@ struct region {
  * line start, so that the region is whole lines. */
 static void region_finish_line(struct region *region, const struct lines *lines, struct buf *out)
 {
-	size_t line = line_of_offset(lines, region->cursor);
+	size_t line = patch_line_at(lines, region->cursor);
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
 
 	if (region->cursor >= lines->text.len || (ended && region->cursor == lines->starts[line]))
@@ -299,7 +302,7 @@ static bool region_reaches(const struct region *region, const struct lines *line
                            const struct buf *out, size_t start)
 {
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
-	size_t line = line_of_offset(lines, region->cursor);
+	size_t line = patch_line_at(lines, region->cursor);
 
 	if (ended && region->cursor == lines->starts[line])
 		return start == region->cursor;
@@ -315,7 +318,7 @@ static void region_close(struct region *region, const struct lines *lines, struc
 		return;
 	region_finish_line(region, lines, out);
 	end = region->cursor >= lines->text.len ? lines->count :
-	      line_of_offset(lines, region->cursor);
+	      patch_line_at(lines, region->cursor);
 	/* The output may still move: the offset stands in for the pointer until the end. */
 	script_add(script, (struct edit){
 		.at = region->first_line,
@@ -338,7 +341,7 @@ static bool build_script(struct edit_step *step, struct matches *matches, struct
 	out->max = LIMIT_FILE_BYTES;
 	for (size_t i = 0; i < matches->count && !out->overflowed; i++) {
 		struct match *match = &matches->items[i];
-		size_t line = line_of_offset(lines, match->start);
+		size_t line = patch_line_at(lines, match->start);
 
 		if (region.open && !region_reaches(&region, lines, out, match->start))
 			region_close(&region, lines, out, &step->script);
@@ -388,7 +391,7 @@ static void note_empty_line(struct edit_step *step, const struct matches *matche
 {
 	const struct lines *lines = &step->doc.lines;
 	const struct match *match = &matches->items[0];
-	size_t line = line_of_offset(lines, match->start);
+	size_t line = patch_line_at(lines, match->start);
 	struct span rest = span_skip(lines->text, match->end);
 
 	if (replacement.len || match->start != lines->starts[line] ||
@@ -671,9 +674,15 @@ static bool plan_otherwise(struct edit_step *step, struct err *err)
 
 bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
 {
+	struct edit_text *text;
 	struct err why = ERR_INIT;
 
-	(void)call;
+	if (step->before.made_by && edit_step_document(step, /* opaque_is_fine= */ false, &why) &&
+	    step->shares_doc && !(text = step->before.text)->places_tried) {
+		text->places_tried = true;
+		text->places = edit_places_make(call, step, text->doc.lines.text);
+	}
+	why = (struct err)ERR_INIT;
 	if (plan_as_written(step, &why))
 		return true;
 	if (why.code != ERR_WRONG_MATCH_COUNT || step->result->replaced) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/private.h"
+#include "patch/explain.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/unseen.h"
-#include "patch/private.h"
+#include "patch/nearest.h"
 
 /* Bytes of a line in a message, and of those before the difference. */
 enum { SHOWN_MAX = 160, SHOWN_BEFORE = 60 };

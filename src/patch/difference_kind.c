@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "patch/private.h"
+#include "patch/nearest.h"
 
 /* Longer lines are not compared so: each kind may cost copies of both. */
 enum { COMPARED_MAX = 1 << 16 };

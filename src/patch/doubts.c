@@ -2,7 +2,8 @@
 /* Reasons to refuse a hunk although a place was found for it.
  *
  * To add one: a function that fills *err and returns true, and its row in the table below. */
-#include "patch/private.h"
+#include "patch/explain.h"
+#include "patch/nearest.h"
 
 #include <stdlib.h>
 
@@ -12,22 +13,6 @@
 /* How far a number that means the right place may be off. */
 enum { NUMBER_SLIP = 6 };
 
-/* How alike (nearest_likeness) a line and the one that was made of it are at least. */
-enum { CHANGED_LIKE = 60 };
-
-/* Old lines that occur more often do not lead to a place. */
-enum { RIVAL_LINES = 64, RIVAL_PLACES = 8 };
-
-/* Old lines with words, of a hunk whose other place may have none of them left as it was. */
-enum { RIVAL_WORDS = 3 };
-
-/* Both sides of the diff in the base, but for white space at line ends, and the new one in the
- * loosest reading. */
-struct sides {
-	struct fold_index old, new, loose;
-	bool built;
-};
-
 struct doubting {
 	struct settling *s;
 	bool base_has_bom;
@@ -36,34 +21,12 @@ struct doubting {
 	struct err *err;
 };
 
-static struct sides *sides_of(struct sides *sides, const struct lines *base,
-                              const struct diff_text *diff, bool base_has_bom)
-{
-	if (!sides->built) {
-		fold_index_build(&sides->old, base, diff, FOLD_SIDE_OLD, FOLD_TRAILING,
-		                 base_has_bom);
-		fold_index_build(&sides->new, base, diff, FOLD_SIDE_NEW, FOLD_TRAILING,
-		                 base_has_bom);
-		fold_index_build(&sides->loose, base, diff, FOLD_SIDE_NEW, FOLD_LOOKALIKE_DROP,
-		                 base_has_bom);
-	}
-	sides->built = true;
-	return sides;
-}
-
-static void sides_release(struct sides *sides)
-{
-	fold_index_release(&sides->old);
-	fold_index_release(&sides->new);
-	fold_index_release(&sides->loose);
-}
-
 /* The new side as the hunk is read: what is made in a loose reading stands so. */
 static const struct fold_index *new_side_for(struct doubting *d, const struct candidates *hunk)
 {
 	struct settling *s = d->s;
 
-	sides_of(&d->sides, s->base, s->diff, d->base_has_bom);
+	rivals_sides(&d->sides, s->base, s->diff, d->base_has_bom);
 	return candidates_are_loose(hunk) ? &d->sides.loose : &d->sides.new;
 }
 
@@ -77,6 +40,15 @@ static char *doubt_begin(struct doubting *d, size_t h, size_t meant, size_t foun
 	failure->candidates[1] = (struct patch_candidate){ found + 1, d->s->hunks[h].old_count };
 	failure->candidate_count = failure->candidates_total = 2;
 	return mem_printf("Hunk %zu of %zu", h + 1, d->s->count);
+}
+
+/* A place that is in doubt because lines differ there: shows them. */
+static void doubt_lines(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	const struct placement place = { .at = hunk->at, .count = hunk->count };
+
+	explain_hunk_lines(d->s->base, d->s->diff, h, &place, d->failure);
 }
 
 /* ---- no place ---- */
@@ -408,247 +380,6 @@ static bool refuse_end(struct doubting *d, size_t h)
 
 /* ---- a loose reading ---- */
 
-struct rival {
-	size_t at, lines;
-};
-
-static int compare_rivals(const void *a, const void *b)
-{
-	const struct rival *one = a, *other = b;
-
-	return (one->at > other->at) - (one->at < other->at);
-}
-
-/* What is looked at in one hunk that was placed in a loose reading. */
-struct loosely {
-	const struct lines *base;
-	const struct diff_text *diff;
-	const struct sides *sides;
-	const struct hunk *hunk;
-	const struct candidates *found;
-	size_t at;
-	size_t words; /* old lines with a word */
-	size_t exact; /* of these, those that stand exactly at the place that was found */
-	size_t lines, exact_lines; /* the same of all lines that are not blank */
-};
-
-/* The old lines with a word in turn: *i is an index into the hunk's lines, *offset their number
- * among the old ones.  Both begin as SIZE_MAX. */
-static bool next_word_line(const struct loosely *l, size_t *i, size_t *offset)
-{
-	while (++*i < l->found->count) {
-		const struct hunk_line *line = &l->diff->lines[l->hunk->first + *i];
-
-		*offset += line->op != '+';
-		if (line->op != '+' && candidates_has_word(line->text))
-			return true;
-	}
-	return false;
-}
-
-static bool line_stands(const struct loosely *l, size_t i, size_t line)
-{
-	return line < l->base->count &&
-	       l->sides->old.base_ids[line] == l->sides->old.diff_ids[l->hunk->first + i];
-}
-
-/* Whether the lines that stand at a rival's place are telling, and the others may have been made of
- * the old ones. */
-static bool others_are_like(const struct loosely *l, size_t at)
-{
-	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(l, &i, &k);) {
-		struct span text = l->diff->lines[l->hunk->first + i].text;
-
-		if (line_stands(l, i, at + k) ? !nearest_is_distinctive(text) :
-		    at + k >= l->base->count ||
-		    nearest_likeness(line_body(lines_at(l->base, at + k)), text) < CHANGED_LIKE)
-			return false;
-	}
-	return true;
-}
-
-/* Places where old lines stand exactly, with how many; returns how many places. */
-static size_t list_rivals(const struct loosely *l, struct rival **ret)
-{
-	struct rival *rivals = NULL;
-	size_t n = 0, cap = 0, merged = 0;
-
-	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(l, &i, &k);) {
-		uint32_t id = l->sides->old.diff_ids[l->hunk->first + i];
-		size_t from = l->sides->old.starts[id - 1], to = l->sides->old.starts[id];
-
-		for (; to - from <= RIVAL_LINES && from < to; from++) {
-			if (l->sides->old.positions[from] < k)
-				continue;
-			rivals = mem_grow(rivals, &cap, n + 1, sizeof(*rivals));
-			rivals[n++] = (struct rival){ l->sides->old.positions[from] - k, 1 };
-		}
-	}
-	if (n)
-		qsort(rivals, n, sizeof(*rivals), compare_rivals);
-	for (size_t i = 0; i < n; i++) {
-		if (merged && rivals[merged - 1].at == rivals[i].at)
-			rivals[merged - 1].lines++;
-		else
-			rivals[merged++] = rivals[i];
-	}
-	*ret = rivals;
-	return merged;
-}
-
-/* Places that speak against the one that was found. */
-struct against {
-	size_t at[2 * RIVAL_PLACES];
-	size_t count;
-	size_t new_count; /* the first so many have the new lines */
-};
-
-/* Adds the places where the new lines stand.  What only removes lines has them where it was found,
- * too. */
-static void add_new_rivals(const struct loosely *l, struct fold_index index, bool adds,
-                           struct against *ret)
-{
-	_cleanup_free_ uint32_t *ids = mem_alloc(l->found->count + 1, sizeof(*ids));
-	size_t count = candidates_ids(&index, l->hunk, l->found->count, ids);
-	size_t places[RIVAL_PLACES], found;
-
-	found = fold_index_find(&index, ids, count, places, RIVAL_PLACES);
-	/* Where only white space at line ends differs, the new lines may stand where the old do. */
-	adds &= candidates_are_loose(l->found);
-	for (size_t i = 0; i < found && i < RIVAL_PLACES; i++)
-		if (adds || places[i] < l->at ||
-		    places[i] + count > l->at + l->found->old_count)
-			ret->at[ret->count++] = places[i];
-	ret->new_count = ret->count;
-}
-
-/* Where the new lines stand: as many of them as old ones where the hunk was found, or some that
- * would not stand there by chance; or, what was made in a loose reading, in such a one. */
-static void find_new_rivals(const struct loosely *l, struct against *ret)
-{
-	size_t lines = 0;
-	bool adds = false, telling = false;
-
-	for (size_t i = 0; i < l->found->count; i++) {
-		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
-
-		lines += line->op != '-' && !span_is_blank(line->text);
-		adds |= line->op == '+' && !span_is_blank(line->text);
-		telling |= line->op == '+' && nearest_is_distinctive(line->text);
-	}
-	if (!lines || (lines < l->exact_lines && !telling))
-		return;
-	add_new_rivals(l, l->sides->new, adds, ret);
-	if (!ret->count && (adds || lines >= 2) && candidates_are_loose(l->found))
-		add_new_rivals(l, l->sides->loose, adds, ret);
-}
-
-/* The old lines that are not blank and stand exactly from line `at` on. */
-static size_t count_exact(const struct loosely *l, size_t at)
-{
-	size_t exact = 0;
-
-	for (size_t i = 0, k = 0; i < l->found->count; i++) {
-		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
-
-		if (line->op == '+')
-			continue;
-		exact += !span_is_blank(line->text) && line_stands(l, i, at + k);
-		k++;
-	}
-	return exact;
-}
-
-/* Two lines of three, and two at least. */
-static bool most_stand(const struct loosely *l, size_t at)
-{
-	size_t exact = count_exact(l, at);
-
-	return exact >= 2 && 3 * exact >= 2 * l->lines;
-}
-
-/* Where lines of a short hunk stand exactly, but for those with words, which are like its own. */
-static void find_changed_rivals(const struct loosely *l, struct against *ret)
-{
-	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_DIFF_BYTES);
-	_cleanup_lines_ struct lines wanted = { 0 };
-	struct nearest near[RIVAL_PLACES];
-	size_t count;
-
-	if (l->words > RIVAL_WORDS)
-		return;
-	for (size_t i = 0; i < l->found->count; i++) {
-		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
-
-		if (line->op != '+' && buf_span(&old, line->text))
-			buf_char(&old, '\n');
-	}
-	lines_index(&wanted, buf_view(&old));
-	count = nearest_find(l->base, &wanted, near, RIVAL_PLACES);
-	for (size_t i = 0; i < count && ret->count < ARRAY_LEN(ret->at); i++) {
-		size_t at = near[i].line;
-		bool beside = at + l->found->old_count <= l->at ||
-		              at >= l->at + l->found->old_count;
-
-		if (beside && count_exact(l, at) > l->exact_lines && others_are_like(l, at))
-			ret->at[ret->count++] = at;
-	}
-}
-
-/* Where more of the old lines stand exactly, and the others may have been changed. */
-static void find_old_rivals(const struct loosely *l, struct against *ret)
-{
-	struct rival *rivals;
-	size_t count = list_rivals(l, &rivals);
-
-	for (size_t i = 0; i < count && ret->count < ret->new_count + RIVAL_PLACES; i++) {
-		bool beside = rivals[i].at + l->found->old_count <= l->at ||
-		              rivals[i].at >= l->at + l->found->old_count;
-
-		if (beside && rivals[i].lines > l->exact && 2 * rivals[i].lines >= l->words &&
-		    (rivals[i].lines >= 2 || most_stand(l, rivals[i].at) ||
-		     others_are_like(l, rivals[i].at)))
-			ret->at[ret->count++] = rivals[i].at;
-	}
-	free(rivals);
-	if (!ret->count)
-		find_changed_rivals(l, ret);
-}
-
-static struct against find_rivals(const struct sides *sides, const struct lines *base,
-                                  const struct diff_text *diff, size_t h,
-                                  const struct candidates *hunk, size_t at)
-{
-	struct loosely l = { .base = base, .diff = diff, .sides = sides, .hunk = &diff->hunks[h],
-	                     .found = hunk, .at = at };
-	struct against against = { 0 };
-
-	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(&l, &i, &k);) {
-		l.words++;
-		l.exact += line_stands(&l, i, at + k);
-	}
-	for (size_t i = 0; i < hunk->count; i++)
-		l.lines += diff->lines[l.hunk->first + i].op != '+' &&
-		           !span_is_blank(diff->lines[l.hunk->first + i].text);
-	l.exact_lines = count_exact(&l, at);
-	find_new_rivals(&l, &against);
-	find_old_rivals(&l, &against);
-	return against;
-}
-
-bool doubts_rival(const struct lines *base, const struct diff_text *diff, size_t h,
-                  const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made)
-{
-	struct sides sides = { 0 };
-	struct against against = find_rivals(sides_of(&sides, base, diff, false), base, diff, h,
-	                                     hunk, at);
-
-	sides_release(&sides);
-	*ret = against.at[0];
-	*ret_made = against.new_count > 0;
-	return against.count > 0;
-}
-
 /* Whether the heading says that the found place is meant, and not this one. */
 static bool heading_speaks(const struct doubting *d, size_t h, size_t rival)
 {
@@ -711,6 +442,7 @@ static bool refuse_little(struct doubting *d, size_t h)
 		return false;
 	title = doubt_begin(d, h, hunk->at, hunk->at);
 	d->failure->candidate_count = d->failure->candidates_total = 1;
+	doubt_lines(d, h);
 	err_set(d->err, ERR_AMBIGUOUS_DIFF,
 	        "Ambiguous Diff: %s fits line %zu, but only if white space and look-alikes are "
 	        "ignored, and it says too little to be sure of that. Copy the line from the file "
@@ -729,7 +461,7 @@ static bool refuse_loose(struct doubting *d, size_t h)
 
 	if (!hunk->total || hunk->fold < FOLD_TRAILING || has_loose_evidence(d, h))
 		return false;
-	against = find_rivals(sides_of(&d->sides, d->s->base, d->s->diff, d->base_has_bom),
+	against = rivals_find(rivals_sides(&d->sides, d->s->base, d->s->diff, d->base_has_bom),
 	                      d->s->base, d->s->diff, h, hunk, hunk->at);
 	/* White space at line ends is easily lost: only a hunk that was made speaks against it. */
 	if (!candidates_are_loose(hunk))
@@ -739,6 +471,7 @@ static bool refuse_loose(struct doubting *d, size_t h)
 	if (i == against.count)
 		return false;
 	title = doubt_begin(d, h, against.at[i], hunk->at);
+	doubt_lines(d, h);
 	err_set(d->err, ERR_AMBIGUOUS_DIFF,
 	        "Ambiguous Diff: %s fits line %zu, but only if white space and look-alikes are "
 	        "ignored; at line %zu the file has %s. Read the file again, and copy the lines of "
@@ -852,10 +585,11 @@ static void refuse_others(struct doubting *d)
 	struct patch_failure *answer = d->failure;
 	struct err *err = d->err;
 	const size_t first = answer->hunk - 1, lines = d->s->base->count;
-	_cleanup_free_ char *why = mem_strdup(err->message);
+	_cleanup_free_ bool *fails = mem_alloc(d->s->count, sizeof(*fails));
 	size_t left = EXPLAINED_LINES_MAX;
 
 	explain_add_failed(answer, err->code, answer);
+	fails[first] = true;
 	for (size_t h = 0; h < d->s->count; h++) {
 		struct patch_failure failure = { 0 };
 		struct err other = ERR_INIT;
@@ -875,13 +609,13 @@ static void refuse_others(struct doubting *d)
 			explain_add_failed(answer, other.code, &failure);
 			left -= lines;
 		}
+		fails[h] = refused;
 		patch_failure_release(&failure);
 	}
+	for (size_t h = 0; h < d->s->count; h++)
+		d->s->hunks[h].placed &= !fails[h];
 	d->failure = answer;
 	d->err = err;
-	if (answer->failed_total > 1)
-		err_set(err, err->code, "%s %zu of the %zu hunks fail: see failed_hunks.", why,
-		        answer->failed_total, d->s->count);
 }
 
 bool doubts_refuse(struct settling *s, bool base_has_bom, struct patch_failure *failure,
@@ -899,6 +633,6 @@ bool doubts_refuse(struct settling *s, bool base_has_bom, struct patch_failure *
 	else if (!doubts_in_order(s))
 		for (size_t h = 0; h < s->count && !refused; h++)
 			refused = refuse_order(&d, h);
-	sides_release(&d.sides);
+	rivals_sides_release(&d.sides);
 	return refused;
 }

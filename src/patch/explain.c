@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/private.h"
+#include "patch/explain.h"
+#include "patch/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,11 @@ void patch_failure_release(struct patch_failure *failure)
 {
 	free(failure->expected);
 	free(failure->found);
+	free(failure->lines);
 	for (size_t i = 0; i < failure->failed_count; i++) {
 		free(failure->failed[i].expected);
 		free(failure->failed[i].found);
+		free(failure->failed[i].lines);
 	}
 	*failure = (struct patch_failure){ 0 };
 }
@@ -99,6 +102,48 @@ static void say_cause(const struct lines *base, const struct lines *wanted,
 	}
 }
 
+/* Lines that take the place of wanted ones may be more than these. */
+enum { LINES_BEHIND = 3 };
+
+/* Whether the base has another line than the wanted one; a blank line for a blank one is none. */
+static bool differs_at(const struct lines *base, size_t at, const struct lines *wanted, size_t i)
+{
+	const struct span want = line_body(lines_at(wanted, i));
+	const struct span has = at + i < base->count ? line_body(lines_at(base, at + i)) :
+	                                               span_of("", 0);
+
+	return !span_eq(want, has) && !(span_is_blank(want) && span_is_blank(has));
+}
+
+void explain_keep_lines(const struct lines *base, size_t at, const struct lines *wanted,
+                        struct patch_failure *failure)
+{
+	size_t first = wanted->count, last = 0, count = 0, to;
+	struct span text;
+
+	for (size_t i = 0; i < wanted->count; i++) {
+		if (!differs_at(base, at, wanted, i))
+			continue;
+		first = count++ ? first : i;
+		last = i;
+	}
+	/* Where the last one differs, those behind it may have moved. */
+	to = at + last + 1 + (last + 1 == wanted->count ? LINES_BEHIND : 0);
+	to = to < base->count ? to : base->count;
+	if (count < (failure->found ? 2 : 1) || at + first >= to)
+		return;
+	text = lines_range(base, at + first, to);
+	if (text.len > LIMIT_DIFFERING_LINES)
+		text = span_head(text, LIMIT_DIFFERING_LINES);
+	while (text.len && text.data[text.len - 1] != '\n' &&
+	       text.data + text.len != base->text.data + base->text.len)
+		text.len--;
+	if (!text.len)
+		return;
+	failure->lines = mem_dup(text.data, text.len);
+	failure->lines_from = at + first + 1;
+}
+
 /* Says where most of the lines stand, and which is the first that differs; *ret_differs is its
  * index, wanted->count if none. False: nothing is near. */
 static bool say_nearest(const struct lines *base, const struct lines *wanted,
@@ -136,6 +181,7 @@ static bool say_nearest(const struct lines *base, const struct lines *wanted,
 		difference_say(&piece, line_body(lines_at(wanted, first)), asker->who, failure,
 		               out);
 	}
+	explain_keep_lines(base, near->line, wanted, failure);
 	say_cause(base, wanted, near, asker, out);
 	*ret_differs = first;
 	return true;
@@ -170,7 +216,7 @@ static size_t explain_column(const struct lines *lines, size_t line, size_t offs
 	return column;
 }
 
-static size_t line_at_offset(const struct lines *lines, size_t offset)
+size_t patch_line_at(const struct lines *lines, size_t offset)
 {
 	size_t low = 0, high = lines->count;
 
@@ -206,7 +252,7 @@ static bool say_nearest_text(const struct lines *file, struct span text,
 	while (same < text.len && at + same < file->text.len &&
 	       file->text.data[at + same] == text.data[same])
 		same++;
-	line = line_at_offset(file, at + same < file->text.len ? at + same : file->text.len - 1);
+	line = patch_line_at(file, at + same < file->text.len ? at + same : file->text.len - 1);
 	/* From where both have the same line, or the text begins. */
 	from = file->starts[line] > at ? file->starts[line] - at : 0;
 	given = rest_of_line(text, from);
@@ -219,8 +265,8 @@ static bool say_nearest_text(const struct lines *file, struct span text,
 	failure->candidates[0] = (struct patch_candidate){ line + 1, 0 };
 	failure->candidate_count = failure->candidates_total = 1;
 	buf_printf(out, " The nearest place is line %zu, column %zu.",
-	           line_at_offset(file, at) + 1,
-	           explain_column(file, line_at_offset(file, at), at));
+	           patch_line_at(file, at) + 1,
+	           explain_column(file, patch_line_at(file, at), at));
 	difference_say(&piece, given, "the text", failure, out);
 	return true;
 }
@@ -386,9 +432,32 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 
 /* ---- several hunks ---- */
 
+void explain_hunk_lines(const struct lines *base, const struct diff_text *diff, size_t hunk,
+                        const struct placement *place, struct patch_failure *failure)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_DIFF_BYTES);
+	_cleanup_lines_ struct lines wanted = { 0 };
+
+	ops_text(diff, &diff->hunks[hunk], place->count, " -", &text);
+	lines_index(&wanted, buf_view(&text));
+	explain_keep_lines(base, place->at, &wanted, failure);
+}
+
+/* Bytes of lines that differ in all hunks of the list together. */
+static bool has_room_for(const struct patch_failure *failure, const char *lines)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < failure->failed_count; i++)
+		used += failure->failed[i].lines ? strlen(failure->failed[i].lines) : 0;
+	return used + strlen(lines) <= 2 * LIMIT_DIFFERING_LINES;
+}
+
 void explain_add_failed(struct patch_failure *failure, enum err_code code,
                         const struct patch_failure *of)
 {
+	const bool lines = of->lines && has_room_for(failure, of->lines);
+
 	failure->failed_total++;
 	if (failure->failed_count == ARRAY_LEN(failure->failed))
 		return;
@@ -400,8 +469,24 @@ void explain_add_failed(struct patch_failure *failure, enum err_code code,
 		.expected = of->expected ? mem_strdup(of->expected) : NULL,
 		.found = of->found ? mem_strdup(of->found) : NULL,
 		.found_line = of->found_line,
+		.lines = lines ? mem_strdup(of->lines) : NULL,
+		.lines_from = lines ? of->lines_from : 0,
 		.near_line = of->candidate_count ? of->candidates[0].line : 0,
 	};
+}
+
+void explain_all_failed(const struct patch_failure *failure, bool others_fit, struct err *err)
+{
+	_cleanup_free_ char *why = mem_strdup(err->message);
+
+	others_fit &= failure->failed_total && failure->failed_total < failure->hunk_count;
+	if (failure->failed_total > 1)
+		err_set(err, err->code, "%s %zu of the %zu hunks fail: see failed_hunks.%s", why,
+		        failure->failed_total, failure->hunk_count,
+		        others_fit ? " The others fit." : "");
+	else if (others_fit)
+		err_set(err, err->code, "%s The other hunk%s.", why,
+		        failure->hunk_count == 2 ? " fits" : "s fit");
 }
 
 /* ---- several places ---- */

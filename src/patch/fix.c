@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/private.h"
+#include "patch/explain.h"
+#include "patch/nearest.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ struct fixer {
 	size_t insert_from;      /* where its text begins in plan->inserted */
 	size_t last_added;       /* length of the ending of the last added line */
 	bool last_blank;         /* that line is empty: without its ending it would be no line */
+	bool *explained;         /* of each hunk: the failure names it */
 };
 
 /* ---- line endings ---- */
@@ -201,15 +203,39 @@ static void say_doubt(const struct fixer *f, size_t h, size_t index, struct patc
 			return;
 }
 
-static bool cannot_adapt(const struct fixer *f, size_t h, size_t index,
+static bool differs_from_base(const struct fixer *f, size_t h)
+{
+	struct evidence_walk walk = evidence_walk_begin(f->diff, f->places, h);
+
+	while (evidence_walk_next(&walk))
+		if (!span_eq(line_body(lines_at(f->base, walk.base_line)), walk.line->text))
+			return true;
+	return false;
+}
+
+/* The hunk that lost what makes an added line of hunk `h` doubtful: itself, or else the first that
+ * differs from the file. */
+static size_t hunk_at_fault(const struct fixer *f, size_t h)
+{
+	if (differs_from_base(f, h))
+		return h;
+	for (size_t other = 0; other < f->diff->hunk_count; other++)
+		if (differs_from_base(f, other))
+			return other;
+	return h;
+}
+
+static bool cannot_adapt(const struct fixer *f, size_t of, size_t index,
                          struct patch_failure *failure, struct err *err)
 {
 	_cleanup_buf_ struct buf difference = BUF_INIT(ERR_MESSAGE_MAX);
 	const struct hunk_line *line = &f->diff->lines[index];
 	_cleanup_free_ char *shown = unseen_line(line->text, /* max= */ 80);
+	const size_t h = hunk_at_fault(f, of);
 
 	explain_hunk(f->diff, h, failure);
 	say_doubt(f, h, index, failure, &difference);
+	explain_hunk_lines(f->base, f->diff, h, &f->places[h], failure);
 	failure->diff_line = line->diff_line;
 	failure->candidates[0] = (struct patch_candidate){ f->places[h].at + 1, 0 };
 	failure->candidate_count = failure->candidates_total = 1;
@@ -292,6 +318,29 @@ static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, s
 	return true;
 }
 
+/* The same; one answer names all the hunks that cannot be fixed. */
+static bool fix_or_explain(struct fixer *f, size_t h, struct patch_failure *failure,
+                           struct err *err)
+{
+	struct patch_failure one = { 0 };
+	struct err why = ERR_INIT;
+
+	if (fix_hunk(f, h, &one, &why))
+		return true;
+	if (failure->failed_total) {
+		if (!f->explained[one.hunk - 1])
+			explain_add_failed(failure, why.code, &one);
+		f->explained[one.hunk - 1] = true;
+		patch_failure_release(&one);
+	} else {
+		f->explained[one.hunk - 1] = true;
+		*failure = one;
+		explain_add_failed(failure, why.code, failure);
+		*err = why;
+	}
+	return false;
+}
+
 /* ---- all hunks, in the order of the file ---- */
 
 struct order {
@@ -323,20 +372,21 @@ static struct order *file_order(const struct fixer *f)
 	return order;
 }
 
-bool fix_hunks(const struct lines *base, const struct diff_text *diff,
-               const struct placement *places, bool base_has_bom, struct patch_plan *ret,
-               struct patch_failure *failure, struct err *err)
+static bool fix_once(const struct lines *base, const struct diff_text *diff,
+                     const struct placement *places, bool base_has_bom, bool *explained,
+                     struct patch_plan *ret, struct patch_failure *failure, struct err *err)
 {
 	struct fixer f = { .base = base, .diff = diff, .places = places, .plan = ret,
-	                   .has_bom = base_has_bom, .customary = prevailing_ending(base) };
+	                   .has_bom = base_has_bom, .customary = prevailing_ending(base),
+	                   .explained = explained };
 	_cleanup_free_ struct order *order = file_order(&f);
 	bool ok = true;
 
 	f.faithful = is_faithful(&f);
 	pairing_make(diff, places, &f.pairing);
 	f.adapter = adapt_make(base, diff, places, &f.pairing);
-	for (size_t i = 0; i < diff->hunk_count && ok; i++)
-		ok = fix_hunk(&f, order[i].hunk, failure, err);
+	for (size_t i = 0; i < diff->hunk_count; i++)
+		ok &= fix_or_explain(&f, order[i].hunk, failure, err);
 	fixer_close_edit(&f);
 	adapt_free(f.adapter);
 	pairing_release(&f.pairing);
@@ -345,4 +395,38 @@ bool fix_hunks(const struct lines *base, const struct diff_text *diff,
 		             ret->inserted.max);
 	fixer_point_edits(&f);
 	return ok;
+}
+
+/* How often what is left is looked at again without the hunks that fail. */
+enum { LOOKED_AGAIN = 3 };
+
+bool fix_hunks(const struct lines *base, const struct diff_text *diff,
+               const struct placement *places, bool base_has_bom, struct patch_plan *ret,
+               struct patch_failure *failure, struct err *err)
+{
+	_cleanup_free_ bool *explained = mem_alloc(diff->hunk_count, sizeof(*explained));
+	_cleanup_free_ struct placement *left = NULL;
+
+	if (fix_once(base, diff, places, base_has_bom, explained, ret, failure, err))
+		return true;
+	if (!failure->failed_total)
+		return false;
+	/* What a hunk shows of the damage that the others have is gone once it is corrected. */
+	left = mem_alloc(diff->hunk_count, sizeof(*left));
+	memcpy(left, places, diff->hunk_count * sizeof(*left));
+	for (int i = 0; i < LOOKED_AGAIN; i++) {
+		struct patch_plan rest = { .inserted = BUF_INIT(ret->inserted.max) };
+		struct err ignored = ERR_INIT;
+		bool ok;
+
+		for (size_t h = 0; h < diff->hunk_count; h++)
+			if (explained[h])
+				left[h] = (struct placement){ 0 };
+		ok = fix_once(base, diff, left, base_has_bom, explained, &rest, failure, &ignored);
+		script_release(&rest.script);
+		buf_release(&rest.inserted);
+		if (ok)
+			break;
+	}
+	return false;
 }

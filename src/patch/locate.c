@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placing hunks: those that fit nowhere are put right if they can be, then candidates are found and
  * settled, and what is doubtful (doubts.c) is refused. */
-#include "patch/private.h"
+#include "patch/explain.h"
 
 #include <stdlib.h>
 
@@ -389,22 +389,27 @@ static int compare_ranges(const void *a, const void *b)
 	return (one->hunk > other->hunk) - (one->hunk < other->hunk);
 }
 
-/* Two hunks must not change the same lines; shared context is fine. */
+/* Two hunks must not change the same lines; shared context is fine.  A hunk without a place is
+ * passed over. */
 static bool check_overlap(const struct diff_text *diff, const struct placement *places,
                           struct patch_failure *failure, struct err *err)
 {
 	struct range *ranges = mem_alloc(diff->hunk_count, sizeof(*ranges));
+	size_t count = 0;
 	bool ok = true;
 
 	for (size_t h = 0; h < diff->hunk_count; h++) {
 		const struct placement *p = &places[h];
 		struct candidates c = { 0 };
 
+		if (!p->count)
+			continue;
 		candidates_measure(diff, &diff->hunks[h], p->count, &c);
-		ranges[h] = (struct range){ p->at + c.lead, p->at + p->old_count - c.trail, h };
+		ranges[count++] = (struct range){ p->at + c.lead,
+		                                  p->at + p->old_count - c.trail, h };
 	}
-	qsort(ranges, diff->hunk_count, sizeof(*ranges), compare_ranges);
-	for (size_t i = 1; i < diff->hunk_count && ok; i++) {
+	qsort(ranges, count, sizeof(*ranges), compare_ranges);
+	for (size_t i = 1; i < count && ok; i++) {
 		if (ranges[i].start >= ranges[i - 1].end && ranges[i].end > ranges[i - 1].start &&
 		    !(ranges[i].start == ranges[i - 1].start && ranges[i].end == ranges[i - 1].end))
 			continue;
@@ -546,11 +551,24 @@ static bool locate_found(const struct lines *base, struct diff_text *diff, bool 
 		     (!anchored || anchors_check_order(base, diff, headings, hunks, failure, err));
 		settle_release(&settling);
 	}
-	for (size_t h = 0; h < diff->hunk_count && ok; h++)
-		ret[h] = (struct placement){ hunks[h].at, hunks[h].count, hunks[h].old_count,
-		                             hunks[h].fold, hunks[h].settled };
+	for (size_t h = 0; h < diff->hunk_count && (ok || failure->failed_total); h++)
+		if (hunks[h].placed)
+			ret[h] = (struct placement){ hunks[h].at, hunks[h].count,
+			                             hunks[h].old_count, hunks[h].fold,
+			                             hunks[h].settled };
 	headings_free(headings);
 	return ok;
+}
+
+/* Of hunks that fail, and others that change the same lines, only the first matter. */
+static void forget_overlapping(const struct diff_text *diff, struct placement *places)
+{
+	struct patch_failure ignored = { 0 };
+	struct err why = ERR_INIT;
+
+	if (!check_overlap(diff, places, &ignored, &why))
+		memset(places, 0, diff->hunk_count * sizeof(*places));
+	patch_failure_release(&ignored);
 }
 
 /* The line where the first hunk was made, if all were; otherwise 0. */
@@ -580,6 +598,8 @@ bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_ha
 		*ret_made = made_before(hunks, diff->hunk_count);
 		ok = *ret_made || locate_found(base, diff, base_has_bom, hunks, ret, failure, err);
 		candidates_release(hunks, diff->hunk_count);
+		if (!ok && failure->failed_total)
+			forget_overlapping(diff, ret);
 		if (!ok || *ret_made)
 			return ok;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The places where most lines of a text stand, found in one pass over the base. */
-#include "patch/private.h"
+#include "patch/nearest.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * Pieces of the wanted text, at even distances, are looked for.  Each place of one votes for where
  * the text would then begin; pieces that are everywhere have no vote.
  */
-#include "patch/private.h"
+#include "patch/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * its line were there, the more the rarer it is.  One place counts if it is plainly the nearest.
  * In one pass over the bytes.
  */
-#include "patch/private.h"
+#include "patch/nearest.h"
 
 #include <ctype.h>
 #include <stdlib.h>

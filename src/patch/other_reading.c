@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "patch/private.h"
+#include "patch/nearest.h"
 #include "patch/whitespace/indent.h"
 
 /* Longer blocks are not shifted: they are files, not edits. */
@@ -299,7 +299,7 @@ bool other_reading_shifted(const struct lines *file, struct span old_text, struc
 	candidates_measure(&update, &update.hunks[0], update.hunks[0].count, found);
 	ok = block.count <= SHIFT_LINES_MAX && new.count <= SHIFT_NEW_LINES_MAX &&
 	     only_place(file, &block, &update, found);
-	if (ok && doubts_rival(file, &update, 0, found, found->places[0], &rival,
+	if (ok && rivals_any(file, &update, 0, found, found->places[0], &rival,
 	                       &ret->rival_is_new)) {
 		ret->line = found->places[0] + 1;
 		ret->rival = rival + 1;

@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "patch/private.h"
+#include "patch/nearest.h"
 
 /* ---- two texts -------------------------------------------------------------------- */
 

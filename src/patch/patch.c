@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "diff/diff.h"
 #include "patch/parse.h"
-#include "patch/private.h"
+#include "patch/explain.h"
 
 /* ---- reading the diff ------------------------------------------------------------- */
 
@@ -306,6 +306,22 @@ static void plan_note_end(const struct lines *base, const struct diff_text *diff
 		}
 }
 
+/* Some hunks have no place: those that have one may fail for what they add.  Returns false. */
+static bool explain_others(const struct lines *base, const struct diff_text *diff,
+                           const struct patch_options *options, const struct placement *places,
+                           struct patch_plan *plan, struct patch_failure *failure, struct err *err)
+{
+	struct err ignored = ERR_INIT;
+	size_t known = failure->failed_total;
+
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		known += places[h].count > 0;
+	if (failure->failed_total && known == diff->hunk_count)
+		fix_hunks(base, diff, places, options->base_has_bom, plan, failure, &ignored);
+	explain_all_failed(failure, known == diff->hunk_count, err);
+	return false;
+}
+
 static bool plan_hunks(const struct lines *base, struct diff_text *diff,
                        const struct patch_options *options, struct patch_plan *plan,
                        struct patch_failure *failure, struct err *err)
@@ -316,12 +332,14 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
 
 	move_numbers(diff, options);
 	if (!locate_hunks(base, diff, options->base_has_bom, places, &made, failure, err))
-		return false;
+		return explain_others(base, diff, options, places, plan, failure, err);
 	if (made)
 		return plan_already(plan, made);
 	plan_note_end(base, diff, places, plan);
-	if (!fix_hunks(base, diff, places, options->base_has_bom, plan, failure, err))
+	if (!fix_hunks(base, diff, places, options->base_has_bom, plan, failure, err)) {
+		explain_all_failed(failure, /* others_fit= */ true, err);
 		return false;
+	}
 	if (!script_print(&plan->corrected, base, &plan->script, &print))
 		return err_set(err, ERR_TOO_LARGE, "The diff is too large to verify.");
 	report_hunks(diff, places, plan);

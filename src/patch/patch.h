@@ -106,6 +106,8 @@ struct patch_failed_hunk {
 	size_t stated_line, diff_line;
 	char *expected, *found;
 	size_t found_line;
+	char *lines;
+	size_t lines_from;
 	size_t near_line; /* 1-based line of the nearest place; 0 if none */
 };
 
@@ -140,6 +142,9 @@ struct patch_failure {
 	                       * line the part around the difference; NULL if none */
 	char *found;          /* what the file has there, likewise; NULL if none */
 	size_t found_line;    /* 1-based line of the base of `found`; 0 if none */
+	char *lines;          /* what the file has there from the first line that differs to the
+	                       * last, where several do; NULL: none do, or they are too long */
+	size_t lines_from;    /* 1-based line of the base of their first; 0 if none */
 	struct patch_candidate candidates[8];
 	size_t candidate_count;
 	size_t candidates_total; /* places in all, also those not listed; counted to 257 at most */
@@ -185,6 +190,9 @@ bool patch_make(const struct lines *base, struct span diff, const struct patch_o
  * of lines that differ, replaces; SIZE_MAX: none.  Line endings are not compared. The caller
  * frees. */
 size_t *patch_pair_lines(const struct lines *old, const struct lines *new);
+
+/* The line (0-based) that the byte at `offset` is in; the last one at the text's end. */
+size_t patch_line_at(const struct lines *lines, size_t offset);
 
 /* ---- other readings --------------------------------------------------------------- */
 

@@ -111,9 +111,10 @@ struct placement {
 	enum patch_settled settled;
 };
 
-/* Fills `ret` (one per hunk); may rewrite hunks that fit nowhere.  If all hunks were made already,
- * *ret_made is the 1-based line where the first stands, and `ret` is not filled; otherwise 0.  On
- * failure fills *failure (zeroed by the caller).  NO_MATCH, AMBIGUOUS_DIFF. */
+/* Fills `ret` (one per hunk, zeroed by the caller; on failure only those that have a place and are
+ * not in the list of those that fail); may rewrite hunks that fit nowhere.  If all hunks were made
+ * already, *ret_made is the 1-based line where the first stands, and `ret` is not filled; otherwise
+ * 0.  On failure fills *failure (zeroed by the caller).  NO_MATCH, AMBIGUOUS_DIFF. */
 bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                   struct placement *ret, size_t *ret_made, struct patch_failure *failure,
                   struct err *err);
@@ -351,132 +352,43 @@ bool doubts_refuse(struct settling *s, bool base_has_bom, struct patch_failure *
 /* Whether all hunks, which must be placed, come in the order of the diff. */
 bool doubts_in_order(const struct settling *s);
 
+/* ---- rivals ----------------------------------------------------------------------- */
+
+/* How alike (nearest_likeness) a line and the one that was made of it are at least. */
+enum { CHANGED_LIKE = 60 };
+
+/* Places that are looked at for each reason. */
+enum { RIVAL_PLACES = 8 };
+
+/* Both sides of the diff in the base, but for white space at line ends, and the new one in the
+ * loosest reading. */
+struct sides {
+	struct fold_index old, new, loose;
+	bool built;
+};
+
+/* Fills them once. Returns `sides`, which begins zeroed. */
+struct sides *rivals_sides(struct sides *sides, const struct lines *base,
+                           const struct diff_text *diff, bool base_has_bom);
+void rivals_sides_release(struct sides *sides);
+
+/* Places that speak against the one that was found. */
+struct against {
+	size_t at[2 * RIVAL_PLACES];
+	size_t count;
+	size_t new_count; /* the first so many have the new lines */
+};
+
+/* Those of hunk `h`, which stands at line `at` (0-based) in a loose reading. */
+struct against rivals_find(const struct sides *sides, const struct lines *base,
+                           const struct diff_text *diff, size_t h,
+                           const struct candidates *hunk, size_t at);
+
 /* Another place (0-based, in *ret) where more lines with words stand exactly than of the hunk at
  * `at`, where it fits in a loose reading only: lines like its old ones, or (*ret_made) the very
  * lines that it would make. */
-bool doubts_rival(const struct lines *base, const struct diff_text *diff, size_t h,
-                  const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made);
-
-/* ---- explaining a refusal --------------------------------------------------------- */
-
-/* Why a hunk has no place, and where it may have meant, in words for a model. */
-
-/* The hunk fits nowhere: finds the nearest places by counting equal lines, and
- * the first line that differs at the best. Returns false. */
-bool explain_no_match(const struct lines *base, const struct diff_text *diff, size_t hunk,
-                      const struct candidates *found, struct patch_failure *failure,
-                      struct err *err);
-
-/* The hunk fits several places (or has no context at all). Returns false. */
-bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct candidates *found,
-                       struct patch_failure *failure, struct err *err);
-
-/* The hunk fits a place that its own header contradicts. Returns false. */
-bool explain_contradiction(const struct diff_text *diff, size_t hunk,
-                           const struct candidates *found, size_t expected,
-                           struct patch_failure *failure, struct err *err);
-
-/* The place that was chosen for the hunk is on the wrong side of hunk `other`. Returns false. */
-bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,
-                   const struct candidates *found, struct patch_failure *failure, struct err *err);
-
-/* The hunk seems to have lost context lines. Returns false. */
-bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct candidates *found,
-                        struct patch_failure *failure, struct err *err);
-
-/* Adds a hunk that failed with `code`, as `of` says, to the list of them in *failure. */
-void explain_add_failed(struct patch_failure *failure, enum err_code code,
-                        const struct patch_failure *of);
-
-/* Fills the fields that all failures have. */
-void explain_hunk(const struct diff_text *diff, size_t hunk, struct patch_failure *failure);
-
-/* ---- the nearest lines ------------------------------------------------------------ */
-
-/* Where lines that a text does not have were probably meant, and what differs there.
- *
- * For messages only: nothing is ever changed at a place found like this.
- */
-
-struct nearest {
-	size_t line;    /* 0-based line of the base where the first wanted line would be */
-	size_t telling; /* wanted lines that are not blank; of these: */
-	size_t equal;   /* the same there */
-	size_t similar; /* the same but for white space and look-alikes */
-	size_t differs; /* 0-based wanted line that is the first to differ; wanted->count: none */
-	size_t unlike;  /* likewise, the first that is not even similar */
-};
-
-/* Finds up to `max` places where most of the wanted lines stand, best first; or, if none of those
- * that say something is in the base, the line that is most like the first of them.  Returns how
- * many; 0 when nothing is near.  One pass over the base; memory is that of `wanted`. */
-size_t nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret,
-                    size_t max);
-/* The same for a place that is only named: where no line that says something stands, and none is
- * like one, also the place that shares most words, if one plainly does. */
-size_t nearest_guess(const struct lines *base, const struct lines *wanted, struct nearest *ret,
-                     size_t max);
-
-/* Where the text, in bytes, most pieces of the wanted one stand as they would if it began at *ret;
- * for a text that begins or ends within lines.  False: nothing is near.  One pass over the text,
- * and memory of a fixed size. */
-bool nearest_text_find(struct span text, struct span wanted, size_t *ret);
-
-/* Where the wanted text would begin if its words stood where the base has them, and one place is
- * plainly the nearest by those that are not everywhere.  False: none is.  One pass over the base,
- * and memory of a fixed size. */
-bool nearest_words_find(const struct lines *base, const struct lines *wanted, size_t *ret);
-
-/* How much lines have in common: Dice's coefficient over pairs of neighbouring bytes, from 0 to
- * 100, white space at their ends and what is beyond LIKENESS_BYTES aside.  A sketch says which
- * pairs a line has, roughly, so that most lines need no closer look. */
-enum { LIKENESS_PAIRS = 1024, LIKENESS_BYTES = 400 };
-struct sketch {
-	struct span line;
-	uint64_t pairs[4];
-};
-struct likeness {
-	struct sketch sketch;
-	unsigned short counts[LIKENESS_PAIRS];
-};
-/* Both borrow the line. */
-void nearest_sketch(struct sketch *sketch, struct span line);
-/* For a line that many are compared with. */
-void nearest_likeness_init(struct likeness *likeness, struct span line);
-/* What is below `least` may be 0. */
-unsigned nearest_compare(struct likeness *likeness, const struct sketch *other, unsigned least);
-/* The same of two lines alone. */
-unsigned nearest_likeness(struct span a, struct span b);
-
-/* Whether the line says enough to be recognised by: not blank, not a lone brace or keyword. */
-bool nearest_is_distinctive(struct span line);
-
-/* ---- how lines differ ------------------------------------------------------------- */
-
-/* A line of the file, or a piece of one that goes to its end. */
-struct line_piece {
-	size_t line;      /* 1-based */
-	size_t column;    /* where it begins, in code points, 1-based; 0: it is the whole line */
-	struct span text;
-};
-
-/* Puts both lines into *failure, and appends a sentence: this line of the file is the first that
- * differs; `who` has the other: "the diff", "the text".  Both are shown from about where they
- * differ, long ones with the column; control characters are escapes, and so are look-alikes and
- * letters where nothing else differs.  The kind of difference is named. */
-void difference_say(const struct line_piece *piece, struct span given, const char *who,
-                    struct patch_failure *failure, struct buf *out);
-
-/* Appends what the kind is, in brackets; nothing for OTHERWISE. */
-void patch_difference_say(enum patch_difference kind, const char *who, struct buf *out);
-
-/* Of a line that the file does not have: the rest of a sentence if it plainly never was a line of
- * a file (a fence, dots for lines left out; a mail's footer, for one of the `last` lines), or
- * NULL. */
-const char *difference_foreign(struct span line, bool last);
-
-/* Appends the text with one level of backslash escapes undone; returns how many there were. */
-size_t difference_kind_unescape(struct span text, struct buf *out);
+bool rivals_any(const struct lines *base, const struct diff_text *diff, size_t h,
+                const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made);
 
 /* ---- lines paired ----------------------------------------------------------------- */
 
@@ -553,7 +465,8 @@ bool respell_escapes(enum spelling_escapes level, struct diff_text *diff);
  */
 
 /* Fills script, inserted and drops_bom of *ret (zeroed before, with a limit in inserted).
- * NO_MATCH when damage to added lines cannot be undone. */
+ * NO_MATCH when damage to added lines cannot be undone; then all hunks of which that is so are in
+ * the list of those that fail, and the first of them, or the one that it had, in *failure. */
 bool fix_hunks(const struct lines *base, const struct diff_text *diff,
                const struct placement *places, bool base_has_bom, struct patch_plan *ret,
                struct patch_failure *failure, struct err *err);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/unseen.h"
 #include "patch/patch.h"
-#include "patch/private.h"
+#include "patch/nearest.h"
 #include "patch/whitespace/indent.h"
 
 /* ---- escapes for invisible characters ------------------------------------------------ */

@@ -192,6 +192,13 @@ static void show_content(json_t *object, const struct answer_about *about)
 {
 	const bool shown = about->content && about->mode != RETURN_NONE &&
 	                   (about->mode != RETURN_DIFF || !about->done);
+	_cleanup_free_ char *why = NULL;
+
+	if (shown && about->content_in) {
+		why = mem_printf("as in change %zu", about->content_in);
+		omit(object, why);
+		return;
+	}
 
 	json_object_set_new(object, "content",
 	                    shown ? json_text(buf_view(about->content)) : json_null());
@@ -247,7 +254,8 @@ static void learn_made(struct session *session, const struct answer_about *about
 		seen_moved(session, before->path, state->path);
 	seen_edited(session, state->path, &before->sha256, &state->sha256, version, about->diff,
 	            whole);
-	if (about->content && !json_is_string(json_object_get(object, "content"))) {
+	if (about->content && !about->content_in &&
+	    !json_is_string(json_object_get(object, "content"))) {
 		json_auto_t *text = json_text(buf_view(about->content));
 
 		rebase_keep(session, &state->sha256, text);
@@ -373,8 +381,11 @@ static void refused_new(struct session *session, json_t *object, const struct an
 		omit(object, why);
 		return;
 	}
-	if (!about->content) {
+	if (!about->content || about->content_in) {
 		show_content(object, about);
+		if (about->content_in && about->content &&
+		    !(known && seen_has_lines(&had, about->line, about->line)))
+			show_excerpt(session, object, about, version);
 		return;
 	}
 	if (about->content->len <= ANSWER_SMALL && !(known && had.whole))

@@ -146,6 +146,8 @@ struct answer_about {
 	const struct file_state *state;  /* on disk now; NULL: not known */
 	const struct text_form *form;
 	const struct buf *content;       /* its text; NULL: none, not text, or not asked for */
+	size_t content_in;               /* the change of the same call whose answer shows it, from
+	                                  * 1; 0: this one */
 	enum return_content mode;
 	bool done;                       /* the edit was made; else it was refused, or planned */
 	bool planned;                    /* a dry run: nothing is taken for seen */

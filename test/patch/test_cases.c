@@ -8,7 +8,8 @@
  *     ...
  *     #### result            or   #### refused CODE
  *     ...                         words that the message must have, or with "lacks: " before them
- *                                 must not have
+ *                                 must not have; "lines 3 of 2: WORD": of the second hunk the
+ *                                 file's lines from 3 on are shown, and have the word
  *
  * In all texts "\r" at the end of a line stands for CR, "\c" for "no newline here",
  * "\_" for a space that editors would strip, "\u{XXXX}" for a character.
@@ -194,12 +195,38 @@ static void check_claims(const struct patch_case *c, const struct patch_plan *pl
 	assert_int_equal(removed, script_removed);
 }
 
-static void check_refusal(const struct patch_case *c, const struct err *err)
+/* "lines FROM of HUNK: WORD"; false: the line is another one. */
+static bool check_shown(const struct patch_failure *failure, struct span line)
+{
+	_cleanup_free_ char *text = word(line);
+	char expected[200];
+	size_t from, hunk;
+
+	if (sscanf(text, "lines %zu of %zu: %199[^\n]", &from, &hunk, expected) != 3)
+		return false;
+	for (size_t i = 0; i < failure->failed_count; i++) {
+		const struct patch_failed_hunk *failed = &failure->failed[i];
+
+		if (failed->hunk != hunk)
+			continue;
+		assert_non_null(failed->lines);
+		assert_int_equal(failed->lines_from, from);
+		assert_non_null(strstr(failed->lines, expected));
+		return true;
+	}
+	fail_msg("hunk %zu is not among those that fail", hunk);
+	return false;
+}
+
+static void check_refusal(const struct patch_case *c, const struct patch_failure *failure,
+                          const struct err *err)
 {
 	struct span words = buf_view(&c->result), line;
 
 	assert_string_equal(err_name(err->code), c->refused ? c->refused : "(applied)");
 	while (line_next(&words, &line)) {
+		if (check_shown(failure, line))
+			continue;
 		const bool lacks = span_starts(line, SPAN("lacks: "));
 		char *expected = word(lacks ? span_skip(line, 7) : line);
 
@@ -247,7 +274,7 @@ static void run_case(void **state)
 
 	lines_index(&base, buf_view(&c->base));
 	if (!patch_make(&base, buf_view(&c->diff), &options, &plan, &failure, &err)) {
-		check_refusal(c, &err);
+		check_refusal(c, &failure, &err);
 	} else {
 		assert_null(c->refused);
 		script_apply(&base, &plan.script, &result);

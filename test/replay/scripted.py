@@ -9,6 +9,7 @@ It knows of a file what it was shown, and nothing more.  After a refusal it
 
  - takes an edit that is offered ready to be made (`rebased`),
  - sends the edit as it was, with the new hash, if the answer says that it fits the file as it is now,
+ - sends hunks as they were of which the answer says that they fit,
  - sends the edit again, correct, if the answer shows each line that it had wrong, or names one and says that the
    model was shown this state before; or if it had none wrong (it sent too little, or an old hash), unless the
    answer says that the file has to be read,
@@ -41,6 +42,7 @@ REPLACERS = "update_file", "replace", "Edit"
 EXACT = "exact", "together"  # by exact replacement, an edit a call; a call a reply, or all of a file
 SHOWN_BEFORE = re.compile(r"already shown|shown (before|above|as version)", re.I)
 FITS_NOW = re.compile(r"The edit fits at line \d+")
+OTHERS_FIT = re.compile(r"The (other hunks?|others) fits?\.")
 OTHERS = "changed elsewhere", "changed beside it"
 
 
@@ -257,15 +259,31 @@ class Model:
             yield self.say(EDIT, self.call(self.last))
             return
         known = {line for _, block in self.last for line in block.old()}
+        now = self.blocks(group, True)
+        fit = self.said_to_fit(answer, now)
         lacking = [] if damage.kind == "not unique" else [
-            (path, block) for path, block in self.blocks(group, True) if block.missing(known)]
+            (path, block) for (path, block), as_sent in zip(now, fit) if not as_sent and block.missing(known)]
         shown = all(self.shows(answer, path, block, known) for path, block in lacking)
         if not shown or not lacking and TELLS_TO_READ.search(said(answer)):
             yield self.say(RECOVER, *(self.look(file, group, damage.rounds >= 3) for file in files))
         for file in files:
             file.learn()
-        self.last = self.blocks(group)
+        self.last = [before if as_sent else one for before, one, as_sent in zip(
+            self.last, now, fit)] if any(fit) else now
         yield self.say(EDIT, self.call(self.last))
+
+    def said_to_fit(self, answer, now):
+        """Of each block that was sent, whether the answer says that it fits the file: it is sent again as it was."""
+        paths = [path for path, _ in self.last]
+        if self.dialect in EXACT or paths != [path for path, _ in now]:
+            return [False] * len(now)
+        changes = next((found for found in members(answer, "changes") if isinstance(found, list)), None)
+        out = []
+        for path in dict.fromkeys(paths):
+            one = answer if changes is None else next(
+                (change for change in changes if str(change["latest_file_state"]["file_path"]).endswith(path)), {})
+            out += hunks_that_fit(one, paths.count(path))
+        return out
 
     def shows(self, answer, path, block, known):
         """Whether an answer shows the lines that the model had wrong; or says that it was shown them before, and where
@@ -438,6 +456,17 @@ def said(result):
     if isinstance(result, dict) and "message" in result:
         return "%s %s" % (result["message"], "already" if result.get("already_applied") else "")
     return ways.texts(result)
+
+
+def hunks_that_fit(result, count):
+    """Of each of the hunks of a file whether a refusal says that it fits the file as it is."""
+    error = result.get("error", {}) if isinstance(result, dict) else {}
+    if error.get("code") == "rolled_back" or FITS_NOW.search(said(result)):
+        return [True] * count
+    if not error or not OTHERS_FIT.search(said(result)):
+        return [False] * count
+    failed = {one["hunk"] for one in error.get("failed_hunks", [error])}
+    return [number not in failed for number in range(1, count + 1)]
 
 
 def states(value):

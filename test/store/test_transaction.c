@@ -280,7 +280,11 @@ static void several_changes_to_one_file_follow_each_other(void **state)
 	if (!apply(b, changes, 4))
 		fail_msg("%s", b->err.message);
 	fixture_expect(&b->f, "a", "y\nw\n");
-	assert_string_equal(b->results[0].content.data, "y\nw\n");
+	assert_string_equal(b->results[3].content.data, "y\nw\n");
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(b->results[i].content_in, 4);
+		assert_null(b->results[i].content.data);
+	}
 	assert_string_equal(b->results[1].diff.data, "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n");
 	assert_true(sha256_eq(&b->results[1].before.sha256, &middle));
 	expect_clean(b, 3, 2);

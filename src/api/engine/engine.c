@@ -275,8 +275,11 @@ static const char *buf_text(const struct buf *buf, size_t *ret_len)
 
 const char *hasp_result_text(const hasp_result *result, size_t i, size_t *ret_len)
 {
-	if (result_inside(result, i)->content_is_text)
-		return buf_text(&result_inside(result, i)->content, ret_len);
+	const size_t in = result_inside(result, i)->content_in;
+	const size_t has = in && in <= result->count ? in - 1 : i;
+
+	if (result_inside(result, has)->content_is_text)
+		return buf_text(&result_inside(result, has)->content, ret_len);
 	if (ret_len)
 		*ret_len = 0;
 	return NULL;

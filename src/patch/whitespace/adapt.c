@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "base/text.h"
-#include "patch/private.h"
+#include "patch/nearest.h"
 #include "patch/whitespace/indent.h"
 
 /* ---- the file's bytes in place of a damaged copy ---------------------------------- */

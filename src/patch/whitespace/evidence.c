@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/nearest.h"
 #include "patch/whitespace/whitespace.h"
 
 #include <stdlib.h>

@@ -124,6 +124,11 @@ const struct tool *tool_meant(const struct tool_set *set, const struct tool *too
 		"message": {"type": "string"}, \
 		"how_to_allow": {"type": "string"}}})
 
+#define RESULT_LINES SCHEMA( \
+	{"type": "object", "required": ["start_line", "content"], \
+		"additionalProperties": false, "properties": { \
+		"start_line": {"type": "integer"}, "content": {"type": "string"}}})
+
 #define RESULT_ERROR SCHEMA( \
 	"error": {"type": "object", "required": ["code"], "additionalProperties": false, \
 		"properties": { \
@@ -138,6 +143,7 @@ const struct tool *tool_meant(const struct tool_set *set, const struct tool *too
 			"The diff's first line that differs."}, \
 		"found": {"type": "string", "description": "What the file has there."}, \
 		"found_line": {"type": "integer"}, \
+		"lines": ) RESULT_LINES SCHEMA(, \
 		"difference": {"type": "string", "description": \
 			"What alone they differ in: trailing_space, escapes, ..."}, \
 		"candidates": {"type": "array", "items": {"type": "object", \
@@ -152,6 +158,7 @@ const struct tool *tool_meant(const struct tool_set *set, const struct tool *too
 			"stated_line": {"type": "integer"}, "diff_line": {"type": "integer"}, \
 			"expected": {"type": "string"}, "found": {"type": "string"}, \
 			"found_line": {"type": "integer"}, \
+			"lines": ) RESULT_LINES SCHEMA(, \
 			"difference": {"type": "string"}, \
 			"nearest_line": {"type": "integer"}}}}, \
 		"failed_hunks_total": {"type": "integer"}, \
@@ -177,9 +184,7 @@ const struct tool *tool_meant(const struct tool_set *set, const struct tool *too
 			"In place of content: why, and where it is."}, \
 		"changed": {"type": "string", "description": \
 			"What is new to you, as a diff; long lines are cut."}, \
-		"excerpt": {"type": "object", "required": ["start_line", "content"], \
-			"additionalProperties": false, "properties": { \
-			"start_line": {"type": "integer"}, "content": {"type": "string"}}}, \
+		"excerpt": ) RESULT_LINES SCHEMA(, \
 		"exists": {"type": "boolean", \
 			"description": "Present and false: no such file."}, ) \
 		RESULT_FORM SCHEMA(}})

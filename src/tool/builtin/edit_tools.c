@@ -437,6 +437,8 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 		object = changes_succeeded(&editor, results, count);
 	else
 		object = changes_failed(&err, results, count);
+	editor.results = results;
+	editor.result_count = count;
 	for (size_t i = 0; i < count; i++) {
 		editor.alone = editor_is_only_change(results, count, i);
 		editor.offers = !names_seen_base(items, i);

@@ -238,6 +238,15 @@ static void put_size(json_t *object, const char *name, size_t value)
 		json_object_set_new(object, name, json_size(value));
 }
 
+/* What the file has where several lines of a hunk differ. */
+static void put_differing(json_t *object, const char *lines, size_t from)
+{
+	if (lines)
+		json_object_set_new(object, "lines",
+		                    json_pack("{s:I, s:o}", "start_line", (json_int_t)from,
+		                              "content", json_text(span_str(lines))));
+}
+
 /* The first line of a hunk that differs. */
 static void put_first_difference(json_t *object, size_t stated_line, size_t diff_line,
                            const char *expected, const char *found, size_t found_line)
@@ -274,6 +283,7 @@ static void put_failed_hunks(json_t *error, const struct patch_failure *failure)
 		json_object_set_new(object, "code", json_cstr(err_name(failed->code)));
 		put_first_difference(object, failed->stated_line, failed->diff_line,
 		                     failed->expected, failed->found, failed->found_line);
+		put_differing(object, failed->lines, failed->lines_from);
 		put_size(object, "nearest_line", failed->near_line);
 		json_array_append_new(list, object);
 	}
@@ -289,6 +299,8 @@ static void put_patch_failure(json_t *error, const struct patch_failure *failure
 	put_size(error, "hunk_count", failure->hunk_count);
 	put_first_difference(error, failure->stated_line, failure->diff_line, failure->expected,
 	                     failure->found, failure->found_line);
+	if (failure->failed_total < 2)
+		put_differing(error, failure->lines, failure->lines_from);
 	put_failed_hunks(error, failure);
 	if (!failure->candidate_count)
 		return;
@@ -394,6 +406,17 @@ static size_t line_at_fault(const struct change_result *result)
 	       failure->candidate_count ? failure->candidates[0].line : 0;
 }
 
+/* The text of the state: that of another change of the file, if the call has several. */
+static const struct buf *content_of(const struct editor *editor,
+                                    const struct change_result *result)
+{
+	const size_t in = result->content_in;
+
+	if (in && in <= editor->result_count)
+		result = &editor->results[in - 1];
+	return result->content_is_text ? &result->content : NULL;
+}
+
 /* What is on disk after the call; a dry run that went well left it as it was. */
 static json_t *latest_state(const struct editor *editor, const struct change *change,
                             const struct change_result *result)
@@ -406,7 +429,8 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 		.before = result->done ? &result->before : NULL,
 		.state = result->state_known ? state : NULL,
 		.form = result->done && planned ? &result->before_form : &result->form,
-		.content = result->content_is_text ? &result->content : NULL,
+		.content = content_of(editor, result),
+		.content_in = result->content_in,
 		.mode = result->done ? editor->content : editor->refused_content,
 		.done = result->done,
 		.planned = planned,

@@ -24,6 +24,8 @@ struct editor {
 	enum return_content refused_content; /* of a refusal */
 	bool shows_diff;                     /* the result has the diff as a member */
 	struct edit_options options;
+	const struct change_result *results; /* borrowed: of all changes of the call; or NULL */
+	size_t result_count;
 	bool alone;  /* the call has one change of this file: whether it fits another state can be
 	              * said */
 	bool offers; /* and it may be offered anew (tool/rebase.h) */

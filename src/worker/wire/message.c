@@ -272,6 +272,8 @@ static const struct wire_field failed_hunk_fields[] = {
 	WIRE_FIELD(TEXT_OR_NULL, struct patch_failed_hunk, expected, TEXT_MAX),
 	WIRE_FIELD(TEXT_OR_NULL, struct patch_failed_hunk, found, TEXT_MAX),
 	WIRE_FIELD(U64, struct patch_failed_hunk, found_line, 0),
+	WIRE_FIELD(TEXT_OR_NULL, struct patch_failed_hunk, lines, TEXT_MAX),
+	WIRE_FIELD(U64, struct patch_failed_hunk, lines_from, 0),
 	WIRE_FIELD(U64, struct patch_failed_hunk, near_line, 0),
 };
 static const struct wire_layout layout_failed_hunk =
@@ -285,6 +287,8 @@ static const struct wire_field failure_fields[] = {
 	WIRE_FIELD(TEXT_OR_NULL, struct patch_failure, expected, TEXT_MAX),
 	WIRE_FIELD(TEXT_OR_NULL, struct patch_failure, found, TEXT_MAX),
 	WIRE_FIELD(U64, struct patch_failure, found_line, 0),
+	WIRE_FIELD(TEXT_OR_NULL, struct patch_failure, lines, TEXT_MAX),
+	WIRE_FIELD(U64, struct patch_failure, lines_from, 0),
 	WIRE_COUNTED(ARRAY_INLINE, struct patch_failure, candidates, candidate_count,
 	             LIMIT_CANDIDATES, &layout_candidate),
 	WIRE_FIELD(U64, struct patch_failure, candidates_total, 0),
@@ -305,6 +309,7 @@ static const struct wire_field result_fields[] = {
 	WIRE_NESTED(STRUCT, struct change_result, form, layout_form),
 	WIRE_FIELD(BLOB_BUF, struct change_result, content, 0),
 	WIRE_FIELD(BOOL, struct change_result, content_is_text, 0),
+	WIRE_FIELD(U64, struct change_result, content_in, 0),
 	WIRE_FIELD(BLOB_BUF, struct change_result, diff, 0),
 	WIRE_FIELD(U64, struct change_result, lines_added, 0),
 	WIRE_FIELD(U64, struct change_result, lines_removed, 0),
