@@ -116,8 +116,7 @@ static bool away_run_editor(const char *editor, const char *path)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* What the editor saved before it failed is nobody's but the user's: it stays, and they hear where.
- * False: it is what it got. */
+/* Keep what the editor saved before it failed, and say where. False: it saved nothing new. */
 static bool away_keep(struct app *app, const char *path, struct span text)
 {
 	_cleanup_file_text_ struct file_text left = { 0 };

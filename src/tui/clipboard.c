@@ -6,9 +6,8 @@
  * the workspace was perhaps written by a command.  What they print is foreign: types count if
  * they are in a list of ours, texts and images go the way of everything that is pasted (paste.c).
  *
- * What is said afterwards is what happened: a tool that ended well has copied; a terminal that
- * knows OSC 5522 says whether it has; to one that is told by OSC 52 it was sent, and nobody knows
- * more. */
+ * What is reported is what happened: a tool that succeeded has copied; a terminal that supports
+ * OSC 5522 says whether it has; with OSC 52 all that is known is that the text was sent. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

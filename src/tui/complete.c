@@ -227,7 +227,7 @@ static void complete_put_word(struct buf *out, struct span path)
 	}
 }
 
-/* A file, as what reads the draft wants it: behind an @, or in a command. */
+/* A file, in the form that its place requires: after an @, or in a command. */
 static void complete_offer_file(struct editor *editor, size_t from, size_t to, struct span path)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_PATH_BYTES);

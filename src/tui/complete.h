@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may complete the word before the caret. */
+/* What may complete the word before the caret: paths, agents and resources after @, slash commands,
+ * and what MCP servers say of their arguments (lookup.c).
+ *
+ *     struct editor_options options = { .complete = complete_offer, .data = app };
+ *     app->complete = complete_new(app);
+ *     app->lookup = lookup_new(app, complete_offer);
+ *     complete_stop(app->complete);            // while the provider lives; lookup_stop likewise
+ *     complete_free(app->complete);
+ *
+ * Each asks on a thread of its own, and offers what it has when the answer comes. */
 #ifndef HASP_TUI_COMPLETE_H
 #define HASP_TUI_COMPLETE_H
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on terminals that are typed into. */
+/* Commands on terminals that are typed into: an emulator for each, shown beneath the composer.
+ *
+ *     consoles = consoles_new(app);
+ *     consoles_bus(consoles, bus);             // the agent's thread, when a session is open
+ *     if (consoles_heard(consoles, topic, message)) ...    // any thread, as it is published
+ *     if (consoles_key(consoles, &key)) ...    // a command has the keyboard, or gets it
+ *     consoles_free(consoles);
+ *
+ * The main thread's, but for the two that say otherwise.  Locks: see consoles.c. */
 #ifndef HASP_TUI_CONSOLES_H
 #define HASP_TUI_CONSOLES_H
 
@@ -18,7 +26,7 @@ struct consoles *consoles_new(struct app *app);
 void consoles_free(struct consoles *consoles); /* NULL is fine */
 /* On the agent's thread: where commands are typed into from now on; NULL: the host is closed. */
 void consoles_bus(struct consoles *consoles, struct bus *bus);
-/* On any thread: takes what commands on terminals write, as it is published. True: nobody else
+/* On any thread: takes what commands on terminals write, as it is published. True: no one else
  * needs the message (also TOOL_OUTPUT of such a command). */
 bool consoles_heard(struct consoles *consoles, enum bus_topic topic, const json_t *message);
 /* A call has returned; its command may go on. */

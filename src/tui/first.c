@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a newcomer meets: a folder that nobody has decided about, and no key.
+/* What a new user is asked: whether to trust the folder, and for an API key.
  *
  * Both are asked before anything of the project or the provider is opened, each with one question.
  * A folder is asked about only if it brings something along that trust would switch on, and that is
@@ -288,7 +288,7 @@ static void keep_done(struct job *job)
 	_cleanup_free_ char *text = NULL;
 
 	if (app->frames.ended) {
-		/* Nobody looks. */
+		/* Nothing is shown any more. */
 	} else if (!keep->where) {
 		printout_notice(&app->out, "error", span_str(keep->err.message));
 	} else {

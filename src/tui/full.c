@@ -5,7 +5,7 @@
  * or counted, and of the others the number of rows is remembered, for the width of the window.  A
  * place in the conversation is a block and a row of it (struct spot), which stays what it is
  * whatever is added; at another width it is as far down in its block.  The last block, while it is
- * an answer that is being written, is read on where its rows end, not made anew for every frame.
+ * an answer that is being written, is read on where its rows end, not laid out again each time.
  *
  * Not here: how a frame gets to the terminal (term/canvas.h). */
 #include <stdlib.h>

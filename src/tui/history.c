@@ -82,7 +82,7 @@ static void history_message(const struct history_way *way, const json_t *content
 	}
 }
 
-/* Whether a message is what the model is told of its surroundings, and nobody's words. */
+/* Whether a message is hasp's own description of the environment rather than a prompt. */
 static bool history_is_facts(const json_t *message)
 {
 	const json_t *part = json_array_get(json_object_get(message, "parts"), 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who gets a key: the pager, a list, the question, what always means the same, the editor, and
- * what is left.
+/* Where a key goes: the pager, a list, the question, keys with a fixed meaning, the editor, and
+ * then what is left.
  *
- * A question may come while somebody types, also the one about trust.  Its first key must not be
- * one that was meant for the draft: so when the draft was being typed (it is not empty, and its
+ * A question may appear while the user is typing, also the one about trust.  Its first key must not
+ * be one that was meant for the draft: so when the draft was being typed (it is not empty, and its
  * last key is not older than a second), keys go on to the draft until there was none for ASIDE_MS;
  * Enter among them does nothing.  The same holds for a command that has the keyboard, which gets
- * Enter, too.  No timer is needed for that, and who answers deliberately notices nothing. */
+ * Enter, too.  No timer is needed for that, and a deliberate answer is not delayed noticeably. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,7 +187,7 @@ static void input_toggle(struct app *app, enum overlay overlay)
 	app->keys.overlay = app->keys.overlay == overlay ? OVERLAY_NONE : overlay;
 }
 
-/* In full screen there is nothing above the window that it could go to: it is drawn anew. */
+/* In full screen there is nothing above the window that it could go to: it is drawn again. */
 static void input_clear(struct app *app)
 {
 	if (app->full) {

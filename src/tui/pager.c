@@ -29,7 +29,7 @@ struct pager {
 	struct buf wanted; /* what is searched for */
 	bool typing;       /* it is being typed */
 	bool missed;       /* it is not there */
-	bool whole;        /* of the transcript: made anew for another width */
+	bool whole;        /* of the transcript: laid out again for another width */
 	struct transcript_places entries; /* of it */
 	char *said;        /* owned; in the last row until the next key; or NULL */
 	bool folded;       /* of these, long results */
@@ -166,7 +166,7 @@ void pager_problems(struct pager *pager)
 		*pager->with.hint = "There were no warnings and no errors";
 }
 
-/* The rows of the transcript anew; what is in the middle stays about there. */
+/* Lay out the transcript again; what is in the middle stays about there. */
 static void pager_remake(struct pager *pager)
 {
 	const size_t before = pager->rows.count ? pager->rows.count : 1, top = pager->top;

@@ -59,7 +59,7 @@ static const char *image_extension(struct span bytes)
 	               "webp" : NULL;
 }
 
-/* Those of drafts that nobody has sent for so long. */
+/* Those of drafts that were not sent for so long. */
 static void images_remove_old(const char *folder)
 {
 	DIR *list = opendir(folder);

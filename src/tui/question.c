@@ -161,7 +161,7 @@ static void question_close(struct app *app)
 	app->questions.ask = NULL;
 }
 
-/* False: nobody waits for it any more. */
+/* False: it is not awaited any more. */
 static bool question_send(struct app *app, const json_t *answer)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);

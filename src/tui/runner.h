@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's thread: what it is given to do, and what it reports. */
+/* The agent's thread: what it is given to do, and what it reports.
+ *
+ *     runner_new(options, loop, heard, app, &runner, &err);
+ *     runner_begin(runner);                    // opens the session
+ *     if (runner_idle(runner)) runner_prompt(runner, SPAN(""), prompt);
+ *     runner_end(runner, "prompt_input_exit");
+ *     runner_free(runner);                     // after loop_free
+ *
+ * One thing at a time; reports come by the loop, in one order. */
 #ifndef HASP_TUI_RUNNER_H
 #define HASP_TUI_RUNNER_H
 

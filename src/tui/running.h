@@ -6,7 +6,7 @@
  *     call = running_end(&calls, message);     // TOOL_RESULT
  *     running_release(&calls);
  *
- * Zeroed, there are none.  The messages are docs/bus.md's; calls are told apart by "callId". */
+ * Zeroed, there are none.  The messages are docs/bus.md's; "callId" identifies a call. */
 #ifndef HASP_TUI_RUNNING_H
 #define HASP_TUI_RUNNING_H
 

@@ -399,7 +399,7 @@ bool tui_queue(struct app *app, struct span text)
 	return true;
 }
 
-/* A command that begins no turn has no end at which the next would be sent. What one puts back
+/* A command that starts no turn has no end at which the next would be sent. What one puts back
  * waits for an event. */
 void tui_next(struct app *app)
 {

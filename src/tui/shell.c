@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "!" commands: run by the tool that the model has for them, in its sandbox, without a question,
- * for it is the user's own command.  What it wrote is shown, and told to the model with the next
+ * for it is the user's own command.  What it wrote is shown, and sent to the model with the next
  * prompt. */
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include "tui/app.h"
 #include "tui/printout.h"
 
-enum { SPEAK_ROWS_MAX = 1000 }; /* of a question: nobody scrolls in it */
+enum { SPEAK_ROWS_MAX = 1000 }; /* of a question, which is not scrolled */
 
 /* Rows that are others than those at their places before; all, if there are more or fewer. */
 static void speak_differences(const struct rows *before, const struct rows *now, struct rows *out)

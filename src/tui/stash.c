@@ -70,8 +70,8 @@ static void stash_restore(struct editor *editor, const json_t *saved)
 	editor_set(editor, buf_view(&all));
 }
 
-/* A draft whose session is gone; its file goes once it stands in ours. False: it is somebody's, or
- * none. */
+/* Take over the draft of a session that has ended, and remove its file. False: another session uses
+ * it, or there is no draft in it. */
 static bool stash_take(struct stash *stash, struct editor *editor, const struct prompt_queue *queue,
                        const char *path)
 {

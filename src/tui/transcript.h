@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conversation as it was, within bounded memory. */
+/* The conversation as it was, within bounded memory: blocks with the source that their rows are
+ * made from, at any width.
+ *
+ *     struct transcript *transcript = transcript_new();
+ *     transcript_user(transcript, prompt);
+ *     transcript_answer(transcript, piece);    // pieces of one answer are one block
+ *     transcript_rows(transcript, &how, &rows, &places);
+ *     transcript_free(transcript);
+ *
+ * When it is full the oldest blocks are dropped; all of a session is in its file.  One thread at a
+ * time: the agent's makes one of a session that is resumed, and hands it over (HEARD_OPENED). */
 #ifndef HASP_TUI_TRANSCRIPT_H
 #define HASP_TUI_TRANSCRIPT_H
 
@@ -64,7 +74,7 @@ void transcript_problems(const struct transcript *transcript, unsigned width, st
  * frees. NULL: it had to go meanwhile. */
 char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width);
 /* Block by block, for the full screen. They are numbered from 0 on; those before `first` are gone.
- * Numbers begin anew when it is cleared, and the last block may have become shorter when something
+ * Numbers start again when it is cleared, and the last block may have become shorter when something
  * was forgotten: how often that was is counted. */
 struct transcript_state {
 	size_t first, end;

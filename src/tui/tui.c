@@ -338,8 +338,8 @@ static void tui_discard(const struct app *app, const char *session)
 	home_free(home);
 }
 
-/* Whoever waits for an answer gets a no; the terminal is given back before the session is put in
- * order, which may take a while. */
+/* Answer all questions with no, and give the terminal back before closing the session, which may
+ * take a while. */
 static void tui_end(struct app *app)
 {
 	_cleanup_free_ char *session = NULL;

@@ -8,29 +8,32 @@
  * which `open` is called once the composer stands, and prompts are answered.
  *
  * Folder, by subject:
- *   tui.c         opens, runs and closes all of it; frames, signals
- *   show.c        what all others need: a frame asked for, rows printed
- *   runner.c      the agent's thread: what it is given to do, what it reports
- *   follow.c      what becomes of each report and message: printed, remembered, asked
- *   question.c    questions, one after the other
- *   history.c     a conversation that goes on: what of it is shown
- *   transcript.c  the conversation as it was, within bounded memory
- *   layout.c      the live region; status.c its last line, the window's title and progress;
- *                 status_line.c the user's own command for that line
- *   speak.c       what of that is printed instead, for screen readers and plain terminals
- *   full.c        the full screen: a window over the transcript, in place of printed rows
- *   colours.c     the theme that the settings name
- *   input.c       who gets a key
- *   consoles.c    commands on terminals that are typed into; emulator/: their screens
+ *   tui.c         opens, runs and closes all of it; signals
+ *   app.h         the things that it consists of, each with a header of its own:
+ *     runner.c      the agent's thread: what it is given to do, what it reports
+ *     frames.c      when a frame is drawn
+ *     printout.c    what is printed of the conversation
+ *     transcript.c  the conversation, kept within bounded memory
+ *     full.c        the full screen: a window over the transcript, in place of printed rows
+ *     pager.c       the whole transcript, or a text, on the alternate screen
+ *     activity.c    what is under way; running.c the calls that run; queue.c prompts that wait
+ *     question.c    questions, one after the other
+ *     consoles.c    commands on terminals that are typed into; emulator/: their screens
+ *     status.c      the status line; status_line.c the user's own command for it
+ *     desktop.c     the window's title, progress, notifications
+ *     complete.c    what may complete the word before the caret; lookup.c what servers say of it
+ *     clipboard.c   copying and reading the clipboard: user_program.c tools, or the terminal
+ *     stash.c       the draft kept on disk, and prompts of earlier sessions
+ *   follow.c      what becomes of each report and message: printed, kept, asked
+ *   input.c       what gets a key
  *   send.c        what becomes of what is sent: prompts, "/" commands; shell.c: "!" commands
- *   away.c        other programs that get the terminal
+ *   layout.c      the live region; speak.c what of it is printed instead, in plain lines
+ *   history.c     a conversation that goes on: what of it is shown
  *   pick.c        a list to choose from in the composer's place; browse.c recorded sessions
- *   first.c       a folder that nobody has decided about, a key that is missing
- *   pager.c       the whole transcript, or a text, on the alternate screen
- *   complete.c    what may complete the word before the caret
- *   clipboard.c   copying and reading the clipboard: tools, the terminal; paste.c what becomes
- *                 of what is pasted or dropped
- *   stash.c       the draft kept on disk, and prompts of earlier sessions
+ *   first.c       a folder whose trust is not decided, a key that is missing
+ *   paste.c       what is pasted or dropped; dropped.c the paths in it
+ *   away.c        other programs that get the terminal
+ *   colours.c     the theme that the settings name
  */
 #ifndef HASP_TUI_TUI_H
 #define HASP_TUI_TUI_H
@@ -41,7 +44,7 @@
 #include "config/settings.h"
 #include "tui/term/theme.h"
 
-/* For whoever opens a host: what there is to say to the user, from any thread. */
+/* Reports something to the user while a host is opened; from any thread. */
 typedef void tui_notice(void *data, const char *severity, const char *message);
 
 /* What `open` has opened; all of it is the opener's, until `close`. */
@@ -58,7 +61,7 @@ struct tui_options {
 	enum approval_mode mode;     /* the host's */
 	const char *prompt;          /* to begin with; or NULL */
 	const char *session;         /* to resume: what --resume says; NULL: a new one */
-	bool browse;                 /* begins with the list of sessions */
+	bool browse;                 /* starts with the list of sessions */
 	bool local;                  /* the workspace is this machine's */
 	bool screen_reader;          /* plain lines, nothing drawn twice */
 	/* Called on the agent's thread, and again after it failed or was closed: with the session

@@ -46,6 +46,17 @@ def test_items(world):
             assert re.search(r"MB  \+2 -0\b", last_line(hasp))
 
 
+def test_the_id_of_the_session(world):
+    """The first frame stands before there is one, and before there is anything that knows it."""
+    world.settings(ui={"footer": {"items": ["session-id"]}})
+    with world.fake([[text("Here.")]]) as server, world.hasp(server) as hasp:
+        hasp.type("go").key("enter").wait("Here.")
+        end = time.monotonic() + 60
+        while not re.match(r"\s*[0-9a-f]{8}\b", last_line(hasp)):
+            assert time.monotonic() < end, last_line(hasp)
+            time.sleep(0.05)
+
+
 def test_what_the_provider_says_is_left(world):
     world.settings(ui={"footer": {"items": ["quota"]}})
     heads = {"x-ratelimit-limit-requests": "500", "x-ratelimit-remaining-requests": "499",
