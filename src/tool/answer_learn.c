@@ -137,7 +137,7 @@ static void learn_one(struct session *session, const struct tool *tool, const js
 
 	if (json_object_get(result, "latest_file_state"))
 		learn_edit(session, result, success ? json_is_true(success) : all_made);
-	else if (tool->kind == TOOL_KIND_READ)
+	else if (tool_kind_of(tool) == TOOL_KIND_READ)
 		learn_read(session, result);
 }
 

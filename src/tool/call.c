@@ -237,7 +237,8 @@ static bool call_is_asked_about(const struct session *session, const struct pend
 		return false;
 	if (call->decided)
 		return call->decision == CALL_ASK;
-	return session->hooks.confirm && tool_kind_changes(call->tool->kind) && !is_dry_run(call);
+	return session->hooks.confirm && tool_kind_changes(tool_kind_of(call->tool)) &&
+	       !is_dry_run(call);
 }
 
 static bool runs_again(struct session *session, const struct pending_call *call, json_t *result)
@@ -706,7 +707,7 @@ static const struct tool *read_spelling(const struct session *session, const cha
 {
 	const struct tool *tool = tool_set_find(session->tools, name);
 
-	if (tool && tool_names_of(tool->name))
+	if (tool && tool_info_of(tool->name))
 		spelling_read(name, arguments, problems, ret);
 	else
 		*ret = (struct spelled_call){
@@ -759,7 +760,7 @@ static bool call_can_begin(const struct session *session, const struct tool *too
 	const struct call_hooks *hooks = &session->hooks;
 
 	return tool && tool->begin && !hooks->before && !hooks->decide && !hooks->after &&
-	       (!tool_kind_changes(tool->kind) || (hooks->ready && !hooks->confirm));
+	       (!tool_kind_changes(tool_kind_of(tool)) || (hooks->ready && !hooks->confirm));
 }
 
 struct begun_call *tool_call_begin(struct session *session, const char *name,

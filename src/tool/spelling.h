@@ -9,7 +9,7 @@
  *
  * Every model may use any product's editors, whatever was offered to it (dialect.h): what runs is
  * hasp's tool, so rules, hooks, questions, checkpoints and records see one spelling.  Names alone
- * are the business of data/tool_names.h, parameters that only have another name that of each tool's
+ * are the business of data/tools.h, parameters that only have another name that of each tool's
  * parameter_aliases; here is what is shaped otherwise: lists of edits, envelopes of patches,
  * editors with a `command`, commands as arrays.
  *

@@ -16,8 +16,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/consoles.h"
+#include "tui/runner.h"
+#include "tui/running.h"
 #include "tui/term/screen.h"
+#include "tui/transcript.h"
+#include "tui/tui.h"
 #include "worker/provider.h"
 
 /* A little more than between frames, so that one is due when pieces are delivered. */

@@ -189,7 +189,7 @@ static void open_session(struct probe *probe)
 	session_init(&probe->session, probe->provider);
 	probe->session.services = &probe->services;
 	probe->session.tools = probe->set;
-	probe->session.hooks.cancel = &probe->cancel.set;
+	probe->session.hooks.cancel = &probe->cancel;
 	probe->session.answer_tokens = (size_t)json_integer_value(member(probe, "answer_tokens"));
 }
 

@@ -41,8 +41,7 @@ static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
 {
 	*bare = call->session;
 	bare->provider = call->agent->options.session->provider;
-	bare->hooks = (struct call_hooks){ .cancel = call->session.hooks.cancel,
-		                           .cancel_fd = call->session.hooks.cancel_fd };
+	bare->hooks = (struct call_hooks){ .cancel = call->session.hooks.cancel };
 	return (struct hooked_call){
 		.any = hooked_any, .fire = hooked_fire, .data = call, .session = bare,
 		.name = tool == call->tool ? call->name : tool->name,
@@ -278,7 +277,6 @@ static bool call_is_denied(void *data, const struct tool *tool, const json_t *ar
 
 void gate_attach(struct call *call)
 {
-	const struct cancel *cancel = call->agent->options.cancel;
 	struct agent *agent = call->agent;
 	struct policy_call who = {
 		.subagent = agent->options.name, .mode = agent_mode(agent),
@@ -302,8 +300,7 @@ void gate_attach(struct call *call)
 		.call = call->id,
 		.output = call->agent->options.bus ? gate_output : NULL,
 		.reported = call->agent->options.bus ? gate_reported : NULL,
-		.cancel = cancel ? &cancel->set : NULL,
-		.cancel_fd = cancel ? cancel->fd : 0,
+		.cancel = call->agent->options.cancel,
 		.data = call,
 	};
 }

@@ -19,7 +19,7 @@
 #include "hooks/hooks.h"
 #include "sandbox/plan/calls.h"
 #include "worker/environment.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 /* What the files of libhasp-agent share: the public object from inside.
  *

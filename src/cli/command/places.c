@@ -20,8 +20,8 @@
 #include "cli/options/invocation.h"
 #include "config/settings.h"
 #include "data/json.h"
-#include "sandbox/plan/probe.h"
-#include "worker/local.h"
+#include "sandbox/apply/probe.h"
+#include "worker/front/open.h"
 
 #define PLACES "hasp.worker"
 

@@ -7,6 +7,7 @@
 #ifndef HASP_TOOL_BUILTIN_BUILTIN_H
 #define HASP_TOOL_BUILTIN_BUILTIN_H
 
+#include "tool/set.h"
 #include "tool/tool.h"
 
 extern const struct tool tool_read_file;
@@ -34,6 +35,11 @@ extern const struct tool tool_search_tools;
 extern const struct tool tool_call_tool;
 extern const struct tool tool_enter_plan_mode;
 extern const struct tool tool_exit_plan_mode;
+
+/* The tool and the arguments (a new reference) that a call of call_tool means.  NULL: it is no such
+ * call, or names no tool. */
+const struct tool *tool_meant(const struct tool_set *set, const struct tool *tool,
+                              const json_t *arguments, json_t **ret_arguments);
 
 #define SCHEMA(...) #__VA_ARGS__
 

@@ -70,10 +70,10 @@ static const char *const safe_patch_undeclared[] = { "literal", "return_content"
 	                                           NULL };
 
 const struct tool tool_safe_patch = {
+	.info = &tool_infos[TOOL_SAFE_PATCH],
 	.name = "safe_patch",
 	.title = "Safe patch",
 	.rest = "read_file shows the file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = safe_patch_parameter_aliases,
 	.description = safe_patch_description,
 	.arguments_schema = safe_patch_arguments_schema,
@@ -145,10 +145,10 @@ static const char *const update_file_undeclared[] =
 	{ "allow_multiple", "literal", "return_content", "dry_run", NULL };
 
 const struct tool tool_update_file = {
+	.info = &tool_infos[TOOL_UPDATE_FILE],
 	.name = "update_file",
 	.title = "Update file",
 	.rest = "read_file shows the file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = update_file_parameter_aliases,
 	.description = update_file_description,
 	.arguments_schema = update_file_arguments_schema,
@@ -218,10 +218,10 @@ static const char *const write_file_undeclared[] = {
 };
 
 const struct tool tool_write_file = {
+	.info = &tool_infos[TOOL_WRITE_FILE],
 	.name = "write_file",
 	.title = "Write file",
 	.rest = "read_file shows the file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = write_file_parameter_aliases,
 	.description = write_file_description,
 	.arguments_schema = write_file_arguments_schema,
@@ -456,10 +456,10 @@ static const char *const apply_changes_undeclared[] = {
 };
 
 const struct tool tool_apply_changes = {
+	.info = &tool_infos[TOOL_APPLY_CHANGES],
 	.name = "apply_changes",
 	.title = "Apply changes",
 	.rest = "read_file shows each file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = apply_changes_parameter_aliases,
 	.description = apply_changes_description,
 	.arguments_schema = apply_changes_arguments_schema,

@@ -599,7 +599,6 @@ static json_t *run_search_request(struct session *session, const json_t *argumen
 
 	request->output = search_output_of(form);
 	request->cancel = session->hooks.cancel;
-	request->cancel_fd = session->hooks.cancel_fd;
 	if (!read_search_arguments(arguments, request, err) ||
 	    !search_roots(session, request, roots, count, &found, err))
 		return NULL;
@@ -637,14 +636,15 @@ static const char *const undeclared[] = {
 };
 
 const struct tool tool_search_files = {
+	.info = &tool_infos[TOOL_SEARCH_FILES],
 	.name = "search_files",
 	.title = "Search in files",
 	.rest = "Use a narrower pattern or path, or ask for fewer matches.",
-	.kind = TOOL_KIND_SEARCH,
 	.parameter_aliases = parameter_aliases,
 	.switches = switches,
 	.name_defaults = name_defaults,
 	.description = description,
+	.of_hashes = "With with_hashes, safe_patch can follow without a read. ",
 	.arguments_schema = arguments_schema,
 	.undeclared = undeclared,
 	.result_schema = result_schema,
