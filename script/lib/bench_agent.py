@@ -243,6 +243,30 @@ def opencode_home(url, home):
             "models": {"model": {"name": "model"}}}}}))
 
 
+# {name: (kind, argv(prompt), environment(url, home), what prepares a home)}, also for bench_products.py
+PEERS = {
+    "codex 0.169": (
+        "openai", lambda prompt: [program("codex", "codex"), "exec", "--skip-git-repo-check",
+                                  "--dangerously-bypass-approvals-and-sandbox", prompt],
+        lambda url, home: {"CODEX_HOME": str(home / ".codex"), "FAKE_KEY": "test-key"}, codex_home),
+    "claude-code 2.1.328": (
+        "anthropic", lambda prompt: [program("claude", "claude"), "-p", prompt, "--permission-mode",
+                                     "acceptEdits"],
+        lambda url, home: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "test-key", "IS_SANDBOX": "1",
+                           "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}, lambda url, home: None),
+    "gemini-cli 0.61": (
+        "gemini", lambda prompt: [program("gemini", "gemini"), "--yolo", "--skip-trust", "-m",
+                                  "gemini-2.5-flash", "-p", prompt],
+        lambda url, home: {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": url}, gemini_home),
+}
+
+
+def peer(name, make=None, more=lambda home: {}):
+    kind, argv, environment, prepare = PEERS[name]
+    return (make or Agent)(name, kind, lambda url: argv(PROMPT),
+                           lambda url, home: dict(environment(url, home), **more(home)), prepare=prepare)
+
+
 def contenders(wanted):
     agents = [
         hasp("gemini", "gemini-2.5-flash",
@@ -257,24 +281,11 @@ def contenders(wanted):
              {"ANTHROPIC_API_KEY": "test-key", "ANTHROPIC_BASE_URL": "{url}"}),
         hasp("openai", "openai/gpt-4.1",
              {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": "{url}/v1"}),
-        Codex("codex 0.169", "openai",
-              lambda url: [program("codex", "codex"), "exec", "--skip-git-repo-check",
-                           "--dangerously-bypass-approvals-and-sandbox", PROMPT],
-              lambda url, home: {"CODEX_HOME": str(home / ".codex"), "FAKE_KEY": "test-key",
-                                 # its TLS library reads a file or the system's own
-                                 "SSL_CERT_FILE": str(home.parent / "tls" / "authority.pem")},
-              prepare=codex_home),
-        Agent("claude-code 2.1.328", "anthropic",
-              lambda url: [program("claude", "claude"), "-p", PROMPT, "--permission-mode",
-                           "acceptEdits"],
-              lambda url, home: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "test-key",
-                                 "IS_SANDBOX": "1",
-                                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}),
-        Agent("gemini-cli 0.61", "gemini",
-              lambda url: [program("gemini", "gemini"), "--yolo", "--skip-trust", "-m",
-                           "gemini-2.5-flash", "-p", PROMPT],
-              lambda url, home: {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": url},
-              prepare=gemini_home),
+        peer("codex 0.169", Codex, lambda home: {
+            # its TLS library reads a file or the system's own
+            "SSL_CERT_FILE": str(home.parent / "tls" / "authority.pem")}),
+        peer("claude-code 2.1.328"),
+        peer("gemini-cli 0.61"),
         Agent("opencode 1.18.33", "openai",
               lambda url: [program("opencode", "opencode"), "run", PROMPT],
               lambda url, home: {"OPENCODE_DISABLE_MODELS_FETCH": "1",

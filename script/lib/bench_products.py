@@ -72,27 +72,13 @@ def hasp(kind, dialect=None):
                    prepare=settings)
 
 
-def peers():
-    program = bench_agent.program
-    return [
-        Product("codex 0.169", "openai",
-                lambda prompt: [program("codex", "codex"), "exec", "--skip-git-repo-check",
-                                "--dangerously-bypass-approvals-and-sandbox", prompt],
-                lambda url, home: {"CODEX_HOME": str(home / ".codex"), "FAKE_KEY": "test-key"},
-                prepare=bench_agent.codex_home),
-        Product("claude-code 2.1.328", "anthropic",
-                lambda prompt: [program("claude", "claude"), "-p", prompt, "--permission-mode",
-                                "acceptEdits"],
-                lambda url, home: {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "test-key",
-                                   "IS_SANDBOX": "1",
-                                   "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}),
-        Product("gemini-cli 0.61", "gemini",
-                lambda prompt: [program("gemini", "gemini"), "--yolo", "--skip-trust", "-m",
-                                "gemini-2.5-flash", "-p", prompt],
-                lambda url, home: {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": url,
-                                   "GEMINI_CLI_NO_RELAUNCH": "true"},
-                prepare=bench_agent.gemini_home),
-    ]
+MORE = {"gemini-cli 0.61": {"GEMINI_CLI_NO_RELAUNCH": "true"}}
+
+
+def peer(name):
+    kind, argv, environment, prepare = bench_agent.PEERS[name]
+    return Product(name, kind, argv, lambda url, home: dict(environment(url, home), **MORE.get(name, {})),
+                   prepare=prepare)
 
 
 SETS = {"codex": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
@@ -100,7 +86,7 @@ SETS = {"codex": "codex", "claude-code": "claude", "gemini-cli": "gemini"}
 
 def products(wanted=None):
     """All, or those whose names begin with one of `wanted`. A peer that npm does not give has `missing`."""
-    found = [hasp("gemini", "hasp"), *map(hasp, MODELS), *peers()]
+    found = [hasp("gemini", "hasp"), *map(hasp, MODELS), *map(peer, bench_agent.PEERS)]
     found = [one for one in found if not wanted or one.name.startswith(tuple(wanted))]
     for one in found:
         package = SETS.get(one.name.split(" ")[0])

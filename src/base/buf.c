@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -100,4 +101,26 @@ char *buf_steal(struct buf *buf)
 
 	*buf = (struct buf){ .max = buf->max };
 	return data;
+}
+
+bool buf_shell_quoted(struct buf *buf, struct span text)
+{
+	buf_char(buf, '\'');
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] == '\'')
+			buf_str(buf, "'\\''");
+		else
+			buf_char(buf, text.data[i]);
+	return buf_char(buf, '\'');
+}
+
+bool buf_shell_word(struct buf *buf, struct span word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                            "0123456789_-./=:,@+%";
+	size_t len = 0;
+
+	while (len < word.len && word.data[len] && strchr(plain, word.data[len]))
+		len++;
+	return word.len && len == word.len ? buf_span(buf, word) : buf_shell_quoted(buf, word);
 }

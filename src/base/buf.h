@@ -42,6 +42,10 @@ bool buf_append(struct buf *buf, const void *data, size_t len);
 bool buf_span(struct buf *buf, struct span text);
 bool buf_str(struct buf *buf, const char *str);
 bool buf_char(struct buf *buf, char c);
+/* One word for a shell, whatever is in it: in single quotes; `word`: as it is, where nothing in it
+ * means more to a shell than itself. */
+bool buf_shell_quoted(struct buf *buf, struct span text);
+bool buf_shell_word(struct buf *buf, struct span word);
 bool buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes room for `extra` more bytes; returns where they begin, or NULL on

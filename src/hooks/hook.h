@@ -146,8 +146,6 @@ void hook_process_release(struct hook_process *process);
 void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out);
 /* What a hook's command is given as variables; the caller frees the array and each string. */
 char **hook_environment(const struct hooks *hooks, const struct hook *hook);
-/* The text as one word of a shell's. */
-void hook_put_quoted(struct span value, struct buf *out);
 
 /* ---- files that commands name (held.c) ---- */
 

@@ -82,7 +82,7 @@ static char *read_command(const struct hooks *hooks, bool claude, const json_t *
 
 	if (!args || !command || !*command)
 		return command && *command ? mem_strdup(command) : NULL;
-	hook_put_quoted(span_str(command), &out);
+	buf_shell_quoted(&out, span_str(command));
 	json_array_foreach((json_t *)args, i, arg) {
 		_cleanup_buf_ struct buf text = BUF_INIT(COMMAND_BYTES_MAX);
 
@@ -96,7 +96,7 @@ static char *read_command(const struct hooks *hooks, bool claude, const json_t *
 			rest = span_skip(rest, named ? project.len : 1);
 		}
 		buf_char(&out, ' ');
-		hook_put_quoted(buf_view(&text), &out);
+		buf_shell_quoted(&out, buf_view(&text));
 		if (text.overflowed)
 			return NULL;
 	}

@@ -41,17 +41,6 @@ static size_t reference_length(const char *text, const char *name)
 	return is_name_byte(at[len]) ? 0 : len + 1;
 }
 
-void hook_put_quoted(struct span value, struct buf *out)
-{
-	buf_char(out, '\'');
-	for (size_t i = 0; i < value.len; i++)
-		if (value.data[i] == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_char(out, value.data[i]);
-	buf_char(out, '\'');
-}
-
 /* Replaces the reference at `text`; returns its length, or 0. */
 static size_t replace_variable(const struct variable *variables, const char *text, struct buf *out)
 {
@@ -60,7 +49,7 @@ static size_t replace_variable(const struct variable *variables, const char *tex
 
 		if (!len)
 			continue;
-		hook_put_quoted(span_str(variables[i].value), out);
+		buf_shell_quoted(out, span_str(variables[i].value));
 		return len;
 	}
 	return 0;

@@ -207,7 +207,7 @@ bool tool_wants_more(const json_t *arguments)
 	       json_array_size(json_object_get(files, "write"));
 }
 
-static json_t *nobody_to_ask(struct session *session, const struct pending_call *call)
+static json_t *unconfirmed_result(struct session *session, const struct pending_call *call)
 {
 	struct err err = ERR_INIT;
 
@@ -300,7 +300,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	if (!call_is_asked_about(session, call))
 		return NULL;
 	if (!session->hooks.confirm)
-		return nobody_to_ask(session, call);
+		return unconfirmed_result(session, call);
 	ended = plan_call(session, call, &plan);
 	if (ended)
 		return ended;

@@ -152,7 +152,7 @@ static char *description_of(const json_t *declared)
 	struct span text = utf8_head(json_span(json_object_get(declared, "description")),
 	                             DESCRIPTION_MAX);
 
-	return mem_printf("%.*s%sA tool of this project: a command of its own, run in the sandbox. "
+	return mem_printf("%.*s%sA tool of this project: its own command, run in the sandbox. "
 	                  "Returns output: what it printed; on failure also stderr and exit_code.",
 	                  (int)text.len, text.data ? text.data : "", text.len ? "\n\n" : "");
 }

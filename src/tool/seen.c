@@ -221,65 +221,76 @@ json_t *seen_part(const struct session *session, const char *path, size_t *ret_f
 	return part;
 }
 
+/* The file in this state, with the lock held until seen_end; NULL: nothing counts as seen. */
+static struct seen_file *seen_begin(struct session *session, const char *path,
+                                    const struct sha256 *sha256, uint64_t version)
+{
+	if (session->unseen)
+		return NULL;
+	pthread_mutex_lock(&session->seen->lock);
+	return take_seen(session->seen, path, sha256, version);
+}
+
+static void seen_end(struct session *session)
+{
+	pthread_mutex_unlock(&session->seen->lock);
+}
+
+static void keep_part(struct seen *seen, struct seen_file *file, size_t first, json_t *text)
+{
+	if (seen->part_bytes + json_string_length(text) > LIMIT_SEEN_PARTS)
+		return;
+	file->part = json_incref(text);
+	file->part_first = first;
+	seen->part_bytes += json_string_length(text);
+}
+
 void seen_read(struct session *session, const char *path, const struct sha256 *sha256,
                uint64_t version, const struct seen_range *range, json_t *text)
 {
-	struct seen *seen = session->seen;
-	struct seen_file *file;
+	struct seen_file *file = seen_begin(session, path, sha256, version);
 
-	if (session->unseen)
+	if (!file)
 		return;
-	pthread_mutex_lock(&seen->lock);
-	file = take_seen(seen, path, sha256, version);
 	file->state.read = true;
+	if (!range || !file->state.whole)
+		drop_part(session->seen, file);
 	if (!range) {
-		drop_part(seen, file);
 		see_whole(&file->state);
 		file->state.may_write = true;
 	} else if (!file->state.whole) {
-		drop_part(seen, file);
 		add_range(&file->state, *range);
-		if (seen->part_bytes + json_string_length(text) <= LIMIT_SEEN_PARTS) {
-			file->part = json_incref(text);
-			file->part_first = range->first;
-			seen->part_bytes += json_string_length(text);
-		}
+		keep_part(session->seen, file, range->first, text);
 	}
-	pthread_mutex_unlock(&seen->lock);
+	seen_end(session);
 }
 
 void seen_excerpt(struct session *session, const char *path, const struct sha256 *sha256,
                   uint64_t version, const struct seen_range *range)
 {
-	struct seen *seen = session->seen;
-	struct seen_file *file;
+	struct seen_file *file = seen_begin(session, path, sha256, version);
 
-	if (session->unseen)
+	if (!file)
 		return;
-	pthread_mutex_lock(&seen->lock);
-	file = take_seen(seen, path, sha256, version);
 	if (!file->state.whole) {
-		drop_part(seen, file);
+		drop_part(session->seen, file);
 		add_range(&file->state, *range);
 	}
-	pthread_mutex_unlock(&seen->lock);
+	seen_end(session);
 }
 
 void seen_refused(struct session *session, const char *path, const struct sha256 *sha256,
                   uint64_t version)
 {
-	struct seen *seen = session->seen;
-	struct seen_file *file;
+	struct seen_file *file = seen_begin(session, path, sha256, version);
 
-	if (session->unseen)
+	if (!file)
 		return;
-	pthread_mutex_lock(&seen->lock);
-	file = take_seen(seen, path, sha256, version);
-	drop_part(seen, file);
+	drop_part(session->seen, file);
 	/* Who has read a part of this state may still not overwrite what a refusal showed. */
 	file->state.may_write = file->state.may_write && file->state.whole;
 	see_whole(&file->state);
-	pthread_mutex_unlock(&seen->lock);
+	seen_end(session);
 }
 
 void seen_moved(struct session *session, const char *path, const char *new_path)

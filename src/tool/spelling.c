@@ -32,27 +32,6 @@ static bool is_word_of(struct span word, const char *const *words)
 	return false;
 }
 
-static void put_quoted(struct buf *out, struct span word)
-{
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	                            "0123456789_-./=:,@+%";
-	bool is_plain = word.len > 0;
-
-	for (size_t i = 0; i < word.len && is_plain; i++)
-		is_plain = word.data[i] && strchr(plain, word.data[i]);
-	if (is_plain) {
-		buf_span(out, word);
-		return;
-	}
-	buf_char(out, '\'');
-	for (size_t i = 0; i < word.len; i++)
-		if (word.data[i] == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_char(out, word.data[i]);
-	buf_char(out, '\'');
-}
-
 /* ["bash", "-lc", SCRIPT] is the script, another array a command with its arguments. NULL: not all
  * of them are strings. */
 static json_t *command_of_array(const json_t *array)
@@ -69,7 +48,7 @@ static json_t *command_of_array(const json_t *array)
 			return NULL;
 		if (i)
 			buf_char(&text, ' ');
-		put_quoted(&text, json_span(word));
+		buf_shell_word(&text, json_span(word));
 	}
 	if (i == 3 && is_word_of(json_span(json_array_get(array, 0)), shells) &&
 	    is_word_of(json_span(json_array_get(array, 1)), flags))

@@ -280,6 +280,7 @@ def test_what_a_server_of_ours_answers(request, world, tool, number):
         result = served.call(tool, filled(row.arguments, folder))
     (said, *_), data = result["content"], result["structuredContent"]
     assert json.loads(said["text"]) == data
+    assert len(said["text"].encode()) <= SERVED // 2 * 6 // 5, "each has half of the budget"
     judge(data, row, len(said["text"].encode()) + len(json.dumps(data, ensure_ascii=False).encode()), SERVED * 6 // 5)
 
 

@@ -563,22 +563,10 @@ static void denial_put_escaped(struct buf *out, const char *text)
 /* A path as one word of a command line. */
 static void put_reason_word(struct buf *out, const char *path)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789/._-+=:,@%";
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
 
 	denial_put_escaped(&text, path);
-	if (!path[strspn(path, plain)]) {
-		buf_span(out, buf_view(&text));
-		return;
-	}
-	buf_char(out, '\'');
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_char(out, text.data[i]);
-	buf_char(out, '\'');
+	buf_shell_word(out, buf_view(&text));
 }
 
 static void put_flag(struct buf *out, const char *flag, const char *path)

@@ -135,7 +135,7 @@ static json_t *ask_questions(struct tool_services *services, json_t *questions, 
 	case BUS_ANSWERED:
 		return answers_of(questions, answer, err);
 	case BUS_CANCELLED:
-		err_set(err, ERR_CANCELLED, "The call was cancelled before somebody answered.");
+		err_set(err, ERR_CANCELLED, "The call was cancelled before it was answered.");
 		return NULL;
 	case BUS_NOBODY:
 	case BUS_TIMED_OUT:
@@ -233,7 +233,7 @@ static bool has_plan_mode(const struct session *session, struct err *err)
 
 	if (services && services->plans_folder && services->set_plan_mode)
 		return true;
-	return err_set(err, ERR_DENIED_BY_POLICY, "There is no plan mode in this session.");
+	return err_set(err, ERR_DENIED_BY_POLICY, "This session has no plan mode.");
 }
 
 static bool is_planning(const struct session *session)
@@ -553,7 +553,7 @@ static json_t *run_write_todos(struct session *session, const json_t *arguments)
 	struct err err = ERR_INIT;
 
 	if (!session->services)
-		err_set(&err, ERR_DENIED_BY_POLICY, "There is nobody to show a list to.");
+		err_set(&err, ERR_DENIED_BY_POLICY, "This run shows no list of steps.");
 	else if (check_write_todos(todos, &err))
 		services_set_todos(session->services, todos);
 	if (err.code != ERR_NONE)
@@ -631,7 +631,7 @@ static json_t *run_update_topic(struct session *session, const json_t *arguments
 	struct err err = ERR_INIT;
 
 	if (!session->services)
-		err_set(&err, ERR_DENIED_BY_POLICY, "There is nobody to show a topic to.");
+		err_set(&err, ERR_DENIED_BY_POLICY, "This run shows no topic.");
 	else if (check_update_topic(arguments, &err))
 		services_update_topic(session->services, arguments);
 	if (err.code != ERR_NONE)

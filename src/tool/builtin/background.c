@@ -62,7 +62,7 @@ static json_t *run_kill_background_process(struct session *session, const json_t
 	json_object_set_new(result, "message", json_string(
 		before ? "It had ended before." :
 		info.state == JOB_ENDED ? "It was ended, with all processes that it started." :
-		                          "It was told to end, and has not yet."));
+		                          "It was asked to end, and has not ended yet."));
 	builtin_command_state(result, &info);
 	job_release(job);
 	return result;
@@ -312,7 +312,7 @@ static bool background_write_input(struct job *job, const json_t *arguments, str
 
 	if (input.len && !job_input(job, input))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Nobody reads the input of this command: it has ended, was not "
+		               "Nothing reads the input of this command: it has ended, was not "
 		               "started with keep_input, or does not read fast enough.");
 	if (argument_bool(arguments, "end", false))
 		job_close_input(job);

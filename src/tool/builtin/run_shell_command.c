@@ -31,7 +31,7 @@ struct job *builtin_command_job(struct session *session, const json_t *arguments
 
 	if (!job)
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "There is no command with pid %zu; list_background_processes shows those "
+		        "No command has pid %zu; list_background_processes shows those "
 		        "that there are.", pid);
 	return job;
 }
@@ -548,7 +548,7 @@ static bool can_run(const struct session *session, const json_t *arguments, stru
 		return err_set(err, ERR_DENIED_BY_POLICY,
 		               "Commands cannot be run in this session.");
 	if (!argument_str(arguments, "command"))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no command to run.");
+		return err_set(err, ERR_INVALID_ARGUMENT, "The command is empty.");
 	if (session->one_call && argument_bool(arguments, "is_background", false))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "is_background: this session ends with its one call, and the "

@@ -223,7 +223,7 @@ static json_t *run_save_memory(struct session *session, const json_t *arguments)
 	else
 		put_fact_line(fact, &line);
 	if (err.code == ERR_NONE && !line.len)
-		err_set(&err, ERR_INVALID_ARGUMENT, "There is no fact in \"fact\".");
+		err_set(&err, ERR_INVALID_ARGUMENT, "\"fact\" has no text.");
 	if (err.code != ERR_NONE ||
 	    !remember_fact(session->services, buf_view(&line), &known, &err))
 		return tool_failure(&err);

@@ -208,7 +208,7 @@ json_t *web_urls(struct span prompt, struct buf *out, struct err *err)
 		return urls;
 	if (ok)
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "There is no address in the prompt that begins with http:// or https://.");
+		        "The prompt has no address that begins with http:// or https://.");
 	json_decref(urls);
 	return NULL;
 }

@@ -62,18 +62,6 @@ struct prompt_expansion {
 	struct buf out;
 };
 
-/* One word for a shell, whatever is in it. */
-static void put_shell_word(struct buf *out, struct span text)
-{
-	buf_char(out, '\'');
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_char(out, text.data[i]);
-	buf_char(out, '\'');
-}
-
 /* `text` with {{args}} replaced. */
 static void put_with_arguments(struct prompt_expansion *expansion, struct span text, bool quoted,
                                struct buf *out)
@@ -90,7 +78,7 @@ static void put_with_arguments(struct prompt_expansion *expansion, struct span t
 			return;
 		expansion->used = true;
 		if (quoted)
-			put_shell_word(out, expansion->arguments);
+			buf_shell_quoted(out, expansion->arguments);
 		else
 			buf_span(out, expansion->arguments);
 	}
@@ -336,10 +324,10 @@ static void put_mark_words(const struct command_markdown *markdown,
 		for (size_t i = 0; i < markdown->count; i++) {
 			if (i)
 				buf_char(out, ' ');
-			put_shell_word(out, buf_view(&markdown->words[i]));
+			buf_shell_quoted(out, buf_view(&markdown->words[i]));
 		}
 	} else {
-		put_shell_word(out, what);
+		buf_shell_quoted(out, what);
 	}
 	if (quote)
 		buf_char(out, quote);
