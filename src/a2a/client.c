@@ -604,7 +604,7 @@ static bool task_request(struct asking *asking, enum a2a_method method, unsigned
 	return ok;
 }
 
-/* The agent hears that nobody waits for the task any more; what it says to that is of no use. */
+/* Cancels the abandoned task at the agent, whose answer does not matter. */
 static void cancel_there(struct asking *asking)
 {
 	const enum a2a_state state = asking->reply.state;
@@ -618,7 +618,7 @@ static void cancel_there(struct asking *asking)
 
 /* ---- a task that is not over when its answer is -------------------------------------- */
 
-/* False: nobody waits any more, or the time is over. */
+/* False: cancelled, or the time is over. */
 static bool wait_before_get(struct asking *asking, unsigned ms, struct err *err)
 {
 	struct pollfd stop = { .fd = cancel_fd(asking->request->cancel), .events = POLLIN };
