@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/offer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -58,7 +58,7 @@ struct a2a_agent {
 };
 
 /* One a2a_ask. */
-struct asking {
+struct a2a_asking {
 	struct a2a_agent *agent;
 	const struct a2a_request *request;
 	struct a2a_reply reply;
@@ -69,8 +69,8 @@ struct asking {
 };
 
 /* One request, and what comes of it. */
-struct exchange {
-	struct asking *asking;
+struct a2a_exchange {
+	struct a2a_asking *asking;
 	const char *method, *url;  /* of HTTP */
 	struct span sent;
 	const char *accept;
@@ -148,7 +148,7 @@ void a2a_outcome_release(struct a2a_outcome *outcome)
 
 static bool on_agent_head(void *data, int status, struct span headers)
 {
-	struct exchange *exchange = data;
+	struct a2a_exchange *exchange = data;
 	const struct span type = http_field(headers, "content-type");
 	const struct span challenge = http_field(headers, "www-authenticate");
 	_cleanup_free_ char *type_text = mem_dup(type.len ? type.data : "", type.len);
@@ -173,7 +173,7 @@ static bool error_reason_is(const json_t *error, const char *reason)
 	return false;
 }
 
-static void take_rpc_error(struct exchange *exchange, const json_t *error)
+static void take_rpc_error(struct a2a_exchange *exchange, const json_t *error)
 {
 	const json_t *code = json_object_get(error, "code");
 	_cleanup_buf_ struct buf said = BUF_INIT(8 * SAID_BYTES);
@@ -188,9 +188,9 @@ static void take_rpc_error(struct exchange *exchange, const json_t *error)
 }
 
 /* A response of JSON-RPC. False: there is an error. */
-static bool take_response(struct exchange *exchange, struct span text)
+static bool take_response(struct a2a_exchange *exchange, struct span text)
 {
-	struct asking *asking = exchange->asking;
+	struct a2a_asking *asking = exchange->asking;
 	struct err why = ERR_INIT;
 	json_auto_t *response = NULL, *result = NULL;
 	const json_t *error;
@@ -220,7 +220,7 @@ static bool take_response(struct exchange *exchange, struct span text)
 
 static bool on_stream_event(void *data, const struct sse_event *event, struct err *err)
 {
-	struct exchange *exchange = data;
+	struct a2a_exchange *exchange = data;
 	const struct a2a_reply *reply = &exchange->asking->reply;
 
 	if (!event->data.len)
@@ -238,7 +238,7 @@ static bool on_stream_event(void *data, const struct sse_event *event, struct er
 
 static bool on_agent_body(void *data, struct span bytes)
 {
-	struct exchange *exchange = data;
+	struct a2a_exchange *exchange = data;
 	struct err why = ERR_INIT;
 
 	if (!exchange->streams)
@@ -258,8 +258,8 @@ static unsigned ms_left_until(uint64_t at, uint64_t now)
 
 static unsigned on_agent_waiting(void *data, struct err *err)
 {
-	struct exchange *exchange = data;
-	struct asking *asking = exchange->asking;
+	struct a2a_exchange *exchange = data;
+	struct a2a_asking *asking = exchange->asking;
 	const uint64_t now = clock_monotonic_ms();
 	unsigned left;
 
@@ -279,13 +279,13 @@ static unsigned on_agent_waiting(void *data, struct err *err)
 
 static bool task_is_unwanted(void *data)
 {
-	return cancelled(((const struct exchange *)data)->cancel);
+	return cancelled(((const struct a2a_exchange *)data)->cancel);
 }
 
 /* ---- sending ---------------------------------------------------------------------- */
 
 /* What logs in now; NULL: nothing. The caller frees. */
-static char *agent_field(struct a2a_agent *agent, struct exchange *exchange)
+static char *agent_field(struct a2a_agent *agent, struct a2a_exchange *exchange)
 {
 	char *field;
 
@@ -297,7 +297,7 @@ static char *agent_field(struct a2a_agent *agent, struct exchange *exchange)
 	return field;
 }
 
-static bool exchange_send_once(struct exchange *exchange, struct err *err)
+static bool exchange_send_once(struct a2a_exchange *exchange, struct err *err)
 {
 	static const struct http_events events = { .head = on_agent_head,
 		                                   .body = on_agent_body,
@@ -327,9 +327,9 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 }
 
 /* Whether the request may be sent again; the time that a login takes does not count. */
-static bool agent_log_in(struct exchange *exchange, struct err *err)
+static bool agent_log_in(struct a2a_exchange *exchange, struct err *err)
 {
-	struct asking *asking = exchange->asking;
+	struct a2a_asking *asking = exchange->asking;
 	const uint64_t since = clock_monotonic_ms();
 	const bool ok = mcp_auth_challenged(asking->agent->auth.tokens, exchange->status,
 	                                    span_str(exchange->challenge), exchange->field,
@@ -342,7 +342,7 @@ static bool agent_log_in(struct exchange *exchange, struct err *err)
 
 /* Whether there is another field by now, so that the request may be sent again.  False without
  * *err: it is the same that was refused. */
-static bool agent_renew_field(struct exchange *exchange, struct err *err)
+static bool agent_renew_field(struct a2a_exchange *exchange, struct err *err)
 {
 	struct a2a_agent *agent = exchange->asking->agent;
 	const uint64_t since = clock_monotonic_ms();
@@ -366,12 +366,12 @@ static bool agent_renew_field(struct exchange *exchange, struct err *err)
 	return ok;
 }
 
-static bool agent_wants_login(const struct exchange *exchange)
+static bool agent_wants_login(const struct a2a_exchange *exchange)
 {
 	return exchange->status == 401 || exchange->status == 403;
 }
 
-static bool agent_refused(const struct exchange *exchange, struct err *err)
+static bool agent_refused(const struct a2a_exchange *exchange, struct err *err)
 {
 	const struct a2a_agent *agent = exchange->asking->agent;
 	const char *what = exchange->is_bare ? "card of the agent" : "agent";
@@ -394,9 +394,10 @@ static bool agent_refused(const struct exchange *exchange, struct err *err)
 }
 
 /* Of a transfer that did not come to its end. */
-static bool agent_broke_off(const struct exchange *exchange, const struct err *why, struct err *err)
+static bool agent_broke_off(const struct a2a_exchange *exchange, const struct err *why,
+                            struct err *err)
 {
-	struct asking *asking = exchange->asking;
+	struct a2a_asking *asking = exchange->asking;
 	const char *name = asking->agent->name;
 
 	if (exchange->is_done)
@@ -416,7 +417,7 @@ static bool agent_broke_off(const struct exchange *exchange, const struct err *w
 }
 
 /* Sends it, after a login if need be. True: the answer, or all of it that is waited for, came. */
-static bool exchange_send(struct exchange *exchange, struct err *err)
+static bool exchange_send(struct a2a_exchange *exchange, struct err *err)
 {
 	const struct a2a_agent *agent = exchange->asking->agent;
 	struct err why = ERR_INIT, renewal = ERR_INIT;
@@ -450,16 +451,16 @@ static bool exchange_send(struct exchange *exchange, struct err *err)
 	return (exchange->status >= 200 && exchange->status < 300) || agent_refused(exchange, err);
 }
 
-static void exchange_open(struct exchange *exchange, struct asking *asking)
+static void exchange_open(struct a2a_exchange *exchange, struct a2a_asking *asking)
 {
-	*exchange = (struct exchange){ .asking = asking, .method = "POST",
-		                       .accept = "Accept: application/json",
-		                       .body = BUF_INIT(EVENT_BYTES), .why = ERR_INIT,
-		                       .cancel = asking->request->cancel };
+	*exchange = (struct a2a_exchange){ .asking = asking, .method = "POST",
+		                           .accept = "Accept: application/json",
+		                           .body = BUF_INIT(EVENT_BYTES), .why = ERR_INIT,
+		                           .cancel = asking->request->cancel };
 	sse_reader_init(&exchange->events, EVENT_BYTES, on_stream_event, exchange);
 }
 
-static void exchange_close(struct exchange *exchange)
+static void exchange_close(struct a2a_exchange *exchange)
 {
 	sse_reader_release(&exchange->events);
 	buf_release(&exchange->body);
@@ -501,10 +502,10 @@ static bool card_take(struct a2a_agent *agent, struct span text, struct err *err
 	return true;
 }
 
-static bool card_fetch(struct asking *asking, struct err *err)
+static bool card_fetch(struct a2a_asking *asking, struct err *err)
 {
 	struct a2a_agent *agent = asking->agent;
-	struct exchange exchange;
+	struct a2a_exchange exchange;
 	bool ok;
 
 	exchange_open(&exchange, asking);
@@ -519,7 +520,7 @@ static bool card_fetch(struct asking *asking, struct err *err)
 	return ok;
 }
 
-static bool card_need(struct asking *asking, struct err *err)
+static bool card_need(struct a2a_asking *asking, struct err *err)
 {
 	struct a2a_agent *agent = asking->agent;
 	bool has_card;
@@ -536,8 +537,8 @@ static bool card_need(struct asking *asking, struct err *err)
 /* ---- requests --------------------------------------------------------------------- */
 
 /* Takes `message` (a2a_call_make). A stream of events is asked for with `streams`. */
-static bool method_send(struct asking *asking, struct exchange *exchange, enum a2a_method method,
-                        json_t *message, bool streams, struct err *err)
+static bool method_send(struct a2a_asking *asking, struct a2a_exchange *exchange,
+                        enum a2a_method method, json_t *message, bool streams, struct err *err)
 {
 	struct a2a_call call;
 	bool ok = a2a_call_make(&asking->agent->card, method, asking->reply.task, message, &call,
@@ -555,7 +556,7 @@ static bool method_send(struct asking *asking, struct exchange *exchange, enum a
 }
 
 /* A new object. */
-static json_t *message_params(const struct asking *asking, const char *text)
+static json_t *message_params(const struct a2a_asking *asking, const char *text)
 {
 	const struct a2a_reply *reply = &asking->reply;
 	json_t *part = json_pack("{s:o}", "text", json_text(span_str(text)));
@@ -576,9 +577,9 @@ static json_t *message_params(const struct asking *asking, const char *text)
 	return params;
 }
 
-static bool message_send(struct asking *asking, const char *text, bool streams, struct err *err)
+static bool message_send(struct a2a_asking *asking, const char *text, bool streams, struct err *err)
 {
-	struct exchange exchange;
+	struct a2a_exchange exchange;
 	bool ok;
 
 	exchange_open(&exchange, asking);
@@ -589,10 +590,10 @@ static bool message_send(struct asking *asking, const char *text, bool streams, 
 }
 
 /* A request about the task; `total_ms` of it, 0: a stream, until it says no more. */
-static bool task_request(struct asking *asking, enum a2a_method method, unsigned total_ms,
+static bool task_request(struct a2a_asking *asking, enum a2a_method method, unsigned total_ms,
                          const struct cancel *cancel, struct err *err)
 {
-	struct exchange exchange;
+	struct a2a_exchange exchange;
 	bool ok;
 
 	exchange_open(&exchange, asking);
@@ -605,7 +606,7 @@ static bool task_request(struct asking *asking, enum a2a_method method, unsigned
 }
 
 /* Cancels the abandoned task at the agent, whose answer does not matter. */
-static void cancel_there(struct asking *asking)
+static void cancel_there(struct a2a_asking *asking)
 {
 	const enum a2a_state state = asking->reply.state;
 	struct err ignored = ERR_INIT;
@@ -619,7 +620,7 @@ static void cancel_there(struct asking *asking)
 /* ---- a task that is not over when its answer is -------------------------------------- */
 
 /* False: cancelled, or the time is over. */
-static bool wait_before_get(struct asking *asking, unsigned ms, struct err *err)
+static bool wait_before_get(struct a2a_asking *asking, unsigned ms, struct err *err)
 {
 	struct pollfd stop = { .fd = cancel_fd(asking->request->cancel), .events = POLLIN };
 	const unsigned left = ms_left_until(asking->until_ms, clock_monotonic_ms());
@@ -633,7 +634,7 @@ static bool wait_before_get(struct asking *asking, unsigned ms, struct err *err)
 	               asking->agent->name);
 }
 
-static bool task_poll(struct asking *asking, struct err *err)
+static bool task_poll(struct a2a_asking *asking, struct err *err)
 {
 	unsigned ms = POLL_MS, failed = 0;
 
@@ -660,7 +661,7 @@ static bool task_poll(struct asking *asking, struct err *err)
 /* ---- one round ------------------------------------------------------------------- */
 
 /* What can be followed up by asking for the task. */
-static bool is_followed(const struct asking *asking, const struct err *why)
+static bool is_followed(const struct a2a_asking *asking, const struct err *why)
 {
 	return why->code == ERR_NETWORK_ERROR && asking->reply.task &&
 	       asking->reply.state != A2A_STATE_NONE;
@@ -668,7 +669,7 @@ static bool is_followed(const struct asking *asking, const struct err *why)
 
 /* A stream that broke off is taken up again where the agent can do that; what was said meanwhile
  * is in the task. What fails is followed by asking for the task. */
-static void task_rejoin(struct asking *asking)
+static void task_rejoin(struct a2a_asking *asking)
 {
 	struct err ignored = ERR_INIT;
 	bool joined = false;
@@ -687,7 +688,7 @@ static void task_rejoin(struct asking *asking)
 }
 
 /* Sends `text` and waits until the task rests. */
-static bool round_run(struct asking *asking, const char *text, struct err *err)
+static bool round_run(struct a2a_asking *asking, const char *text, struct err *err)
 {
 	const bool kept = asking->reply.task;
 	struct err why = ERR_INIT;
@@ -720,7 +721,7 @@ static bool agent_asks(const struct a2a_reply *reply)
 }
 
 /* The caller frees. */
-static char *agent_question(struct asking *asking, struct err *err)
+static char *agent_question(struct a2a_asking *asking, struct err *err)
 {
 	const struct a2a_request *request = asking->request;
 	const uint64_t since = clock_monotonic_ms();
@@ -732,7 +733,7 @@ static char *agent_question(struct asking *asking, struct err *err)
 }
 
 /* How the task ended; *err unless it is well. */
-static enum a2a_end task_end(struct asking *asking, struct err *err)
+static enum a2a_end task_end(struct a2a_asking *asking, struct err *err)
 {
 	static const char *const words[] = {
 		[A2A_STATE_FAILED] = "says that it failed",
@@ -751,7 +752,7 @@ static enum a2a_end task_end(struct asking *asking, struct err *err)
 	return A2A_FAILED;
 }
 
-static enum a2a_end task_run(struct asking *asking, struct err *err)
+static enum a2a_end task_run(struct a2a_asking *asking, struct err *err)
 {
 	_cleanup_free_ char *text = mem_strdup(asking->request->task);
 
@@ -780,7 +781,7 @@ static enum a2a_end task_run(struct asking *asking, struct err *err)
 }
 
 /* A task that waits is for one a2a_ask alone. */
-static void conversation_take(struct asking *asking)
+static void conversation_take(struct a2a_asking *asking)
 {
 	struct a2a_agent *agent = asking->agent;
 
@@ -790,7 +791,7 @@ static void conversation_take(struct asking *asking)
 	pthread_mutex_unlock(&agent->lock);
 }
 
-static void conversation_keep(struct asking *asking)
+static void conversation_keep(struct a2a_asking *asking)
 {
 	struct a2a_agent *agent = asking->agent;
 	struct a2a_reply *reply = &asking->reply;
@@ -811,9 +812,9 @@ static void conversation_keep(struct asking *asking)
 void a2a_ask(struct a2a_agent *agent, const struct a2a_request *request,
              struct a2a_outcome *ret, struct err *err)
 {
-	struct asking asking = { .agent = agent, .request = request,
-		                 .client = http_client_new(),
-		                 .until_ms = clock_monotonic_ms() + request->timeout_ms };
+	struct a2a_asking asking = { .agent = agent, .request = request,
+		                     .client = http_client_new(),
+		                     .until_ms = clock_monotonic_ms() + request->timeout_ms };
 
 	a2a_reply_init(&asking.reply);
 	conversation_take(&asking);

@@ -140,11 +140,11 @@ static bool word_allows(const json_t *tools, const char *word, const char *name)
 		return true;
 	if (is_declared(tools, word))
 		return false;
-	if (tool_names_stand_for(word, name, /* restricts= */ false))
+	if (tool_info_stand_for(word, name, /* restricts= */ false))
 		return true;
 	for (size_t i = 0; i < tool_count(); i++)
 		if (dialect_can(tool_at(i)->name, name) &&
-		    tool_names_stand_for(word, tool_at(i)->name, /* restricts= */ false))
+		    tool_info_stand_for(word, tool_at(i)->name, /* restricts= */ false))
 			return true;
 	return false;
 }

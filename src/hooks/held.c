@@ -533,13 +533,12 @@ static bool held_is_single(const struct held *held, struct err *err)
 		if (!twin)
 			continue;
 		shown_name(held->hooks, file->name, &shown);
-		shown_name(held->hooks, twin, &other);
+		shown_name(held->hooks, twin + (*twin == *TWIN_UNKNOWN), &other);
 		ok = err_set(err, ERR_DENIED_BY_POLICY,
 		             "%.200s, which it runs or reads, has another name (a hard link) by "
-		             "which commands can change it: %.200s. Give it content of its own: "
+		             "which commands %s change it: %.300s. Give it content of its own: "
 		             "cp -p it to a new name, and mv that over it.", shown.data,
-		             strcmp(twin, "?") != 0 ? other.data :
-		             "the workspace has too many files to find it");
+		             *twin == *TWIN_UNKNOWN ? "could perhaps" : "can", other.data);
 	}
 	return ok;
 }

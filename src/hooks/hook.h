@@ -157,8 +157,9 @@ void held_set_roots(struct hooks *hooks, const struct hooks_options *options);
  * stay so: no command runs that may change them.
  * False: *err says which is not (DENIED_BY_POLICY), or that it cannot be found out. */
 bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err);
-/* Another name beneath the roots of the file with this canonical path (twin.c), the caller's; "?":
- * there is too much to look through. NULL: there is none. */
+#define TWIN_UNKNOWN "?"
+/* Another name beneath the roots of the file with this canonical path (twin.c), the caller's; or
+ * TWIN_UNKNOWN and a phrase that says why it cannot be found out. NULL: there is none. */
 char *twin_in_roots(const struct hooks *hooks, const char *path);
 /* Writes down `rows` (hooks_held) as trusted. */
 bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err);

@@ -4,7 +4,12 @@
  *
  * Most files have one name, and then nothing is looked for.  Of others the roots are walked, by
  * folders of the file's own file system, once for each state of the file: a name that is made,
- * moved or removed changes its change time. */
+ * moved or removed changes its change time.
+ *
+ * What a walk does not see is not taken for nothing.  A folder that a command can enter and hasp
+ * cannot list, a path that is too long, a folder that is moved meanwhile: each could have the name
+ * in it.  Nor is a walk believed that found nothing while a command ran that could move folders
+ * to where it had been already. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -14,18 +19,23 @@
 #include <unistd.h>
 
 #include "base/door.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
 #include "hooks/hook.h"
+#include "sandbox/guard/guard.h"
+#include "sandbox/plan/location.h"
 
 struct twin_search {
 	const char *own;    /* the name that is known */
 	const struct stat *file;
+	dev_t root;         /* whose file system the walk is in: overlayfs has others for files */
 	char **pending;     /* owned, and each of them: folders */
 	size_t count, cap, seen;
 	char *found;        /* owned */
+	char *unseen;       /* owned; a folder that could not be looked into */
 	bool cut;
 };
 
@@ -34,6 +44,25 @@ static void twin_push(struct twin_search *search, char *path)
 	search->pending = mem_grow(search->pending, &search->cap, search->count + 1,
 	                           sizeof(*search->pending));
 	search->pending[search->count++] = path;
+}
+
+static void twin_miss(struct twin_search *search, const char *folder)
+{
+	if (!search->unseen)
+		search->unseen = mem_strdup(folder);
+}
+
+/* A folder that a command of this user cannot enter either has no name to write by. */
+static void twin_look_into(struct twin_search *search, int above, const char *name, char *path,
+                           const struct stat *st)
+{
+	if (faccessat(above, name, R_OK | X_OK, AT_EACCESS) == 0) {
+		twin_push(search, path);
+		return;
+	}
+	if (st->st_uid == geteuid() || faccessat(above, name, X_OK, AT_EACCESS) == 0)
+		twin_miss(search, path);
+	free(path);
 }
 
 static void twin_look_at(struct twin_search *search, DIR *dir, const char *folder,
@@ -47,11 +76,12 @@ static void twin_look_at(struct twin_search *search, DIR *dir, const char *folde
 	if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN && entry->d_type != DT_REG)
 		return;
 	if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    st.st_dev != search->file->st_dev)
+	    (st.st_dev != search->file->st_dev && st.st_dev != search->root))
 		return;
 	if (S_ISDIR(st.st_mode)) {
-		twin_push(search, path_join(folder, entry->d_name));
-	} else if (st.st_ino == search->file->st_ino) {
+		twin_look_into(search, dirfd(dir), entry->d_name,
+		               path_join(folder, entry->d_name), &st);
+	} else if (st.st_dev == search->file->st_dev && st.st_ino == search->file->st_ino) {
 		_cleanup_free_ char *path = path_join(folder, entry->d_name);
 
 		if (strcmp(path, search->own) != 0)
@@ -65,6 +95,8 @@ static void twin_search_folder(struct twin_search *search, const char *root, con
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
+	if (!dir)
+		twin_miss(search, path);
 	if (!dir && fd >= 0)
 		close(fd);
 	while (dir && !search->found && !search->cut && (entry = readdir(dir)) != NULL)
@@ -73,17 +105,21 @@ static void twin_search_folder(struct twin_search *search, const char *root, con
 		closedir(dir);
 }
 
-/* Another name beneath the roots; "": there is none. "?": there are too many to look at. */
+/* As twin_in_roots; "": there is none. */
 static char *twin_find(const struct hooks *hooks, const char *own, const struct stat *file)
 {
 	struct twin_search search = { .own = own, .file = file };
+	char *answer;
 
 	for (char **root = hooks->roots; *root; root++) {
 		_cleanup_free_ char *real = realpath(*root, NULL);
+		struct stat st;
 
 		/* Each of them is there by its canonical name, too. */
-		if (real && strcmp(real, *root) == 0)
+		if (real && strcmp(real, *root) == 0 && stat(real, &st) == 0) {
+			search.root = st.st_dev;
 			twin_push(&search, mem_strdup(real));
+		}
 		while (search.count) {
 			_cleanup_free_ char *folder = search.pending[--search.count];
 
@@ -92,7 +128,61 @@ static char *twin_find(const struct hooks *hooks, const char *own, const struct 
 		}
 	}
 	free(search.pending);
-	return search.found ? search.found : mem_strdup(search.cut ? "?" : "");
+	if (search.found)
+		answer = mem_steal(&search.found);
+	else if (search.unseen)
+		answer = mem_printf(TWIN_UNKNOWN "hasp cannot look into %.160s", search.unseen);
+	else
+		answer = mem_strdup(search.cut ? TWIN_UNKNOWN "the workspace has too many files "
+		                                 "to find it" : "");
+	free(search.unseen);
+	return answer;
+}
+
+static bool is_in_roots(const struct hooks *hooks, const char *path)
+{
+	for (char **root = hooks->roots; *root; root++)
+		if (location_within(path, *root) || location_within(*root, path))
+			return true;
+	return false;
+}
+
+/* What one of the commands that run may move, and which of them. */
+struct twin_movers {
+	const struct hooks *hooks;
+	char *label; /* owned; or NULL */
+};
+
+static void note_mover(void *data, const struct guard_running *running)
+{
+	struct twin_movers *movers = data;
+	bool moves = !running->paths_whole;
+
+	for (size_t at = 0; at < running->paths_len; at += strlen(running->paths + at) + 1)
+		moves |= is_in_roots(movers->hooks, running->paths + at);
+	if (moves && !movers->label)
+		movers->label = mem_strdup(running->label);
+}
+
+/* The same, while no command starts; nothing is only believed if none runs. */
+static char *twin_find_quietly(const struct hooks *hooks, const char *own,
+                               const struct stat *file)
+{
+	struct twin_movers movers = { hooks, NULL };
+	struct err err = ERR_INIT;
+	_cleanup_fd_ int starts = guard_starts_lock(hooks->guards, true, NULL, &err);
+	char *twin;
+
+	if (starts < 0 || !guard_each_command(hooks->guards, note_mover, &movers, &err))
+		return mem_printf(TWIN_UNKNOWN "%s", err.message);
+	twin = twin_find(hooks, own, file);
+	if (!*twin && movers.label) {
+		free(twin);
+		twin = mem_printf(TWIN_UNKNOWN "it cannot be looked for while \"%.200s\" runs",
+		                  movers.label);
+	}
+	free(movers.label);
+	return twin;
 }
 
 char *twin_in_roots(const struct hooks *hooks, const char *path)
@@ -111,9 +201,11 @@ char *twin_in_roots(const struct hooks *hooks, const char *path)
 	twin = known ? mem_strdup(known) : NULL;
 	pthread_mutex_unlock(lock);
 	if (!twin) {
-		twin = twin_find(hooks, path, &st);
+		twin = hooks->guards ? twin_find_quietly(hooks, path, &st) :
+		                       twin_find(hooks, path, &st);
 		pthread_mutex_lock(lock);
-		json_object_set_new(hooks->twins, key, json_path_bytes(twin));
+		if (*twin != *TWIN_UNKNOWN) /* that may be better next time */
+			json_object_set_new(hooks->twins, key, json_path_bytes(twin));
 		pthread_mutex_unlock(lock);
 	}
 	return *twin ? mem_steal(&twin) : NULL;

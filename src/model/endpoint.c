@@ -273,14 +273,14 @@ uint64_t endpoint_context_tokens(const struct endpoint *endpoint)
  * agent works in: a mistake, or the limit of something else. */
 enum { ASK_MS = 3000, KNOWN_DAYS = 7, CONTEXT_LEAST = 2048, LIST_DEPTH = 32 };
 
-struct answer {
+struct endpoint_answer {
 	int status;
 	struct buf body;
 };
 
 static bool limits_on_head(void *data, int status, struct span headers)
 {
-	struct answer *answer = data;
+	struct endpoint_answer *answer = data;
 
 	(void)headers;
 	answer->status = status;
@@ -289,14 +289,14 @@ static bool limits_on_head(void *data, int status, struct span headers)
 
 static bool limits_on_body(void *data, struct span bytes)
 {
-	struct answer *answer = data;
+	struct endpoint_answer *answer = data;
 
 	return buf_span(&answer->body, bytes);
 }
 
 static bool limits_get(struct endpoint *endpoint, struct wire_request *wire,
                        const struct cancel *cancel,
-                       struct answer *answer)
+                       struct endpoint_answer *answer)
 {
 	static const struct http_events events = { .head = limits_on_head, .body = limits_on_body };
 	const char *const *header = endpoint->options.headers;
@@ -325,7 +325,7 @@ static uint64_t limits_ask(struct endpoint *endpoint, const struct cancel *cance
 	struct wire_request wire = { .format = endpoint->format->name,
 	                             .url = BUF_INIT(LIMIT_URI_BYTES),
 	                             .body = BUF_INIT(1) };
-	struct answer answer = { .body = BUF_INIT(LIMIT_MODEL_LIST_BYTES) };
+	struct endpoint_answer answer = { .body = BUF_INIT(LIMIT_MODEL_LIST_BYTES) };
 	struct err ignored = ERR_INIT;
 	json_auto_t *value = NULL;
 	uint64_t found = 0;

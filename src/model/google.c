@@ -11,7 +11,7 @@
 /* ---- names and ways ---- */
 
 /* "auto" is "pro" with "flash" to fall back to. As of choice_date. */
-static const struct alias {
+static const struct google_alias {
 	const char *name, *model;
 } aliases[] = {
 	{ "auto", "gemini-3.1-pro-preview" },

@@ -343,7 +343,7 @@ json_t *media_without(const json_t *contents, const json_t *left_out)
 
 /* ---- what the limits exclude ----------------------------------------------------------------- */
 
-struct fitting {
+struct media_fitting {
 	const struct media_limits *limits;
 	const struct model_options *options;           /* of the model that is asked */
 	const struct model_options *const *configured; /* all; NULL-terminated */
@@ -360,7 +360,7 @@ static bool is_image(const json_t *part)
 
 static void count_media(void *data, const json_t *part)
 {
-	struct fitting *fitting = data;
+	struct media_fitting *fitting = data;
 
 	fitting->images += is_image(part);
 	fitting->total += media_data_of(part).len;
@@ -376,7 +376,7 @@ static bool type_is_listed(const char *words, struct span word)
 	return false;
 }
 
-static char *why_not(const struct fitting *fitting, const json_t *part)
+static char *why_not(const struct media_fitting *fitting, const json_t *part)
 {
 	const struct media_limits *limits = fitting->limits;
 	unsigned side = limits->many && fitting->images > limits->many ? limits->many_side :
@@ -442,7 +442,7 @@ static bool takes_type(const struct model_options *options, struct span type)
 
 /* A sentence about a part of a type that the model does not take: what it is, and what can be
  * done. */
-static char *describe_untaken(const struct fitting *fitting, const json_t *part)
+static char *describe_untaken(const struct media_fitting *fitting, const json_t *part)
 {
 	const struct span type = media_type_of(part), data = media_data_of(part);
 	const struct model_options *const *one = fitting->configured;
@@ -483,7 +483,7 @@ static void note_left_out(json_t *left_out, const json_t *part, const char *why)
 
 static void fit_media(void *data, const json_t *part)
 {
-	struct fitting *fitting = data;
+	struct media_fitting *fitting = data;
 	_cleanup_free_ char *why = why_not(fitting, part);
 	char key[KEY_SIZE];
 
@@ -524,8 +524,8 @@ json_t *media_fit(struct media_memory *memory, const struct model_options *optio
                   const struct model_options *const *configured, const json_t *contents,
                   void (*report)(void *data, const char *sentence), void *data)
 {
-	struct fitting fitting = { .limits = limits_of(options), .options = options,
-		                   .configured = configured, .left_out = json_object() };
+	struct media_fitting fitting = { .limits = limits_of(options), .options = options,
+		                         .configured = configured, .left_out = json_object() };
 	const char *key;
 	json_t *value, *fit;
 
@@ -570,7 +570,7 @@ static bool may_be_about_media(struct span sentence)
 	return names_any(sentence, things);
 }
 
-struct gathering {
+struct media_gathering {
 	const struct media_memory *memory;
 	json_t *found;         /* {KEY: SENTENCE} */
 	struct span sentence;
@@ -578,7 +578,7 @@ struct gathering {
 
 static void gather_new(void *data, const json_t *part)
 {
-	struct gathering *gathering = data;
+	struct media_gathering *gathering = data;
 	_cleanup_free_ char *why = NULL;
 	struct span said = span_head(gathering->sentence, 300);
 	char key[KEY_SIZE];
@@ -594,7 +594,7 @@ static void gather_new(void *data, const json_t *part)
 bool media_try_without(struct media_memory *memory, const json_t *contents, struct span sentence)
 {
 	size_t before = json_object_size(memory->trial);
-	struct gathering gathering = { memory, json_object(), sentence };
+	struct media_gathering gathering = { memory, json_object(), sentence };
 	json_t *newest = json_array();
 
 	if (!before && may_be_about_media(sentence))

@@ -96,7 +96,7 @@ void model_learn_limits(struct model *model, const struct cancel *cancel)
 
 /* ---- one reply ---- */
 
-struct asking {
+struct reply_request {
 	struct model *model;
 	struct model_request request; /* with repaired contents */
 	void (*event)(void *data, const struct model_event *event);
@@ -113,7 +113,7 @@ struct asking {
 
 /* Who shows the reply forgets all of it when it is asked for again: what came before a pause
  * stands. */
-static void report_paused_again(const struct asking *asking)
+static void report_paused_again(const struct reply_request *asking)
 {
 	const json_t *part;
 	size_t i;
@@ -126,7 +126,7 @@ static void report_paused_again(const struct asking *asking)
 					json_span(json_object_get(part, "text")) });
 }
 
-static void emit_event(const struct asking *asking, const struct model_event *event)
+static void emit_event(const struct reply_request *asking, const struct model_event *event)
 {
 	if (!asking->event)
 		return;
@@ -160,7 +160,7 @@ static json_t *with_nudge(const json_t *contents)
 
 static void report_left_out(void *data, const char *sentence)
 {
-	const struct asking *asking = data;
+	const struct reply_request *asking = data;
 
 	emit_event(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT,
 	                                          .text = span_str(sentence) });
@@ -179,8 +179,8 @@ static json_t *fit_to_current(struct model *model, const json_t *contents,
 	                 report, data);
 }
 
-static bool attempt_once(struct asking *asking, struct attempt *attempt, struct model_reply *ret,
-                         struct err *err)
+static bool attempt_once(struct reply_request *asking, struct attempt *attempt,
+                         struct model_reply *ret, struct err *err)
 {
 	struct endpoint *endpoint = current_endpoint(asking->model);
 	struct model_request request = asking->request;
@@ -234,7 +234,7 @@ static void add_usage(struct model_usage *sum, const struct model_usage *more)
 }
 
 /* The reply becomes what was said before the pause, and itself. */
-static void add_to_paused(struct asking *asking, struct model_reply *reply)
+static void add_to_paused(struct reply_request *asking, struct model_reply *reply)
 {
 	struct model_reply *before = &asking->paused;
 
@@ -258,7 +258,7 @@ static void add_to_paused(struct asking *asking, struct model_reply *reply)
 
 /* The provider gets what it said so far, as it is, and goes on
  * (platform.claude.com/docs, "Handling stop reasons"). */
-static bool goes_on_after_pause(struct asking *asking, struct model_reply *reply)
+static bool goes_on_after_pause(struct reply_request *asking, struct model_reply *reply)
 {
 	if (reply->finish != MODEL_FINISH_PAUSE || reply->withheld || asking->pauses == PAUSES_MAX)
 		return false;
@@ -273,7 +273,7 @@ static bool goes_on_after_pause(struct asking *asking, struct model_reply *reply
 }
 
 /* Another model begins the reply anew (model.h says why). */
-static void forget_paused(struct asking *asking)
+static void forget_paused(struct reply_request *asking)
 {
 	model_reply_release(&asking->paused);
 	asking->pauses = 0;
@@ -281,7 +281,7 @@ static void forget_paused(struct asking *asking)
 	asking->request.contents = json_incref(asking->contents);
 }
 
-static void finish_paused(struct asking *asking, struct model_reply *reply)
+static void finish_paused(struct reply_request *asking, struct model_reply *reply)
 {
 	if (asking->paused.content) {
 		add_to_paused(asking, reply);
@@ -326,7 +326,7 @@ static size_t next_model(const struct model *model)
 }
 
 /* Before a request: the first model whose time is over, if an earlier one's is. */
-static void return_to_rested(struct asking *asking)
+static void return_to_rested(struct reply_request *asking)
 {
 	struct model *model = asking->model;
 	const char *from = current_endpoint(model)->id;
@@ -345,7 +345,7 @@ static void return_to_rested(struct asking *asking)
 	}
 }
 
-static void go_to_fallback(struct asking *asking, const struct attempt *attempt,
+static void go_to_fallback(struct reply_request *asking, const struct attempt *attempt,
                            const struct err *why)
 {
 	struct model *model = asking->model;
@@ -386,7 +386,7 @@ static void name_first_cause(const struct model *model, struct err *err)
 }
 
 /* Asked again at once, with what is said of it. */
-static void report_again(const struct asking *asking, const struct buf *text)
+static void report_again(const struct reply_request *asking, const struct buf *text)
 {
 	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = buf_view(text),
 	                                          .sentence = buf_view(text),
@@ -394,7 +394,7 @@ static void report_again(const struct asking *asking, const struct buf *text)
 }
 
 /* The provider refuses one parameter: each can be refused once, so this comes to an end. */
-static void ask_without(struct asking *asking, refusable_set refused, const struct err *why)
+static void ask_without(struct reply_request *asking, refusable_set refused, const struct err *why)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(why->message) + 512);
 
@@ -405,7 +405,7 @@ static void ask_without(struct asking *asking, refusable_set refused, const stru
 
 /* The provider refuses an image or a document, maybe: what is new is left out, and if that was
  * not it the first refusal is the error. */
-static bool ask_without_media(struct asking *asking, struct err *err)
+static bool ask_without_media(struct reply_request *asking, struct err *err)
 {
 	struct media_memory *media = &asking->model->media;
 	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(err->message) + 512);
@@ -425,7 +425,7 @@ static bool ask_without_media(struct asking *asking, struct err *err)
 }
 
 /* The provider refuses a tool: the prompt goes on without it. */
-static bool ask_without_tools(struct asking *asking, const struct attempt *attempt,
+static bool ask_without_tools(struct reply_request *asking, const struct attempt *attempt,
                               const struct err *why)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(why->message) + 512);
@@ -438,7 +438,7 @@ static bool ask_without_tools(struct asking *asking, const struct attempt *attem
 	return true;
 }
 
-static void settle_media(struct asking *asking, bool answered)
+static void settle_media(struct reply_request *asking, bool answered)
 {
 	json_t *refused = media_settle(&asking->model->media, asking->request.contents, answered);
 	const char *key;
@@ -451,7 +451,8 @@ static void settle_media(struct asking *asking, bool answered)
 }
 
 /* After a failed attempt: waits, switches, or gives up with a better sentence. */
-static bool prepare_next(struct asking *asking, const struct attempt *attempt, struct err *err)
+static bool prepare_next(struct reply_request *asking, const struct attempt *attempt,
+                         struct err *err)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(sizeof(err->message) + 64);
 	unsigned delay_ms = 0;
@@ -500,7 +501,8 @@ bool model_stream(struct model *model, const struct model_request *request,
                   void (*event)(void *data, const struct model_event *event), void *data,
                   struct model_reply *ret, struct err *err)
 {
-	struct asking asking = { .model = model, .request = *request, .event = event, .data = data,
+	struct reply_request asking =
+		{ .model = model, .request = *request, .event = event, .data = data,
 		                 .contents = answerable(request->contents) };
 	struct attempt attempt;
 	struct err failed = ERR_INIT;

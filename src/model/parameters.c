@@ -23,13 +23,14 @@ const json_t *model_alias(const struct settings *settings, const char *name)
 /* ---- merging ------------------------------------------------------------------------------- */
 
 /* An alias, then what it extends, and so on. */
-struct chain {
+struct parameter_chain {
 	const char *names[ALIAS_STEPS];
 	const json_t *configs[ALIAS_STEPS];
 	size_t count;
 };
 
-static void follow_alias(const struct settings *settings, const char *name, struct chain *chain)
+static void follow_alias(const struct settings *settings, const char *name,
+                         struct parameter_chain *chain)
 {
 	while (name && chain->count < ALIAS_STEPS) {
 		const json_t *alias = model_alias(settings, name);
@@ -51,7 +52,7 @@ static void lay_over(json_t *all, const json_t *model_config)
 }
 
 static bool is_asked_for(const char *word, const char *asked, const char *name,
-                         const struct chain *chain)
+                         const struct parameter_chain *chain)
 {
 	if (strcmp(word, asked) == 0 || strcmp(word, name) == 0)
 		return true;
@@ -63,7 +64,7 @@ static bool is_asked_for(const char *word, const char *asked, const char *name,
 
 /* How many members of `match` are said, all of which hold; 0: it does not match. */
 static size_t specificity(const json_t *match, const char *asked, const char *name,
-                          const char *scope, const struct chain *chain)
+                          const char *scope, const struct parameter_chain *chain)
 {
 	const char *member;
 	json_t *value;
@@ -86,7 +87,7 @@ static size_t specificity(const json_t *match, const char *asked, const char *na
 
 /* Those that match with `wanted` members, in their order. */
 static void lay_overrides(const json_t *overrides, size_t wanted, const char *asked,
-                          const char *name, const char *scope, const struct chain *chain,
+                          const char *name, const char *scope, const struct parameter_chain *chain,
                           json_t *all)
 {
 	for (size_t i = 0; i < json_array_size(overrides) && i < OVERRIDES_MAX; i++) {
@@ -133,7 +134,7 @@ void model_parameters_read(const struct settings *settings, const char *asked, c
 	const json_t *overrides = settings_get(settings, "modelConfigs.overrides");
 	const json_t *own = settings_get(settings, "modelConfigs.customOverrides");
 	json_auto_t *all = json_object();
-	struct chain chain = { .count = 0 };
+	struct parameter_chain chain = { .count = 0 };
 	double number;
 
 	*ret = (struct model_parameters)MODEL_PARAMETERS_INIT;

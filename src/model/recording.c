@@ -139,7 +139,7 @@ void recording_add(struct recording *recording, const struct model_reply *reply)
 /* Read at once from the file. */
 enum { PIECE = 64 << 10 };
 
-struct replay {
+struct model_replay {
 	char *file;          /* owned */
 	struct buf text;     /* all of it */
 	struct span rest;    /* from the next line on */
@@ -276,7 +276,7 @@ bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_tro
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool replay_read_file(struct replay *replay, struct err *err)
+static bool replay_read_file(struct model_replay *replay, struct err *err)
 {
 	_cleanup_fd_ int fd = open(replay->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
@@ -303,7 +303,7 @@ static bool replay_read_file(struct replay *replay, struct err *err)
 
 static void replay_close(void *state)
 {
-	struct replay *replay = state;
+	struct model_replay *replay = state;
 
 	free(replay->file);
 	buf_release(&replay->text);
@@ -312,7 +312,7 @@ static void replay_close(void *state)
 
 static bool replay_open(const struct model_options *options, void **ret_state, struct err *err)
 {
-	struct replay *replay;
+	struct model_replay *replay;
 
 	if (!options->replay_file)
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -331,7 +331,7 @@ static bool replay_open(const struct model_options *options, void **ret_state, s
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The next line that is not blank, without taking it; false at the end. */
-static bool replay_peek(struct replay *replay, struct span *ret)
+static bool replay_peek(struct model_replay *replay, struct span *ret)
 {
 	struct span rest = replay->rest, line;
 
@@ -345,7 +345,7 @@ static bool replay_peek(struct replay *replay, struct span *ret)
 	return false;
 }
 
-static void replay_skip_line(struct replay *replay)
+static void replay_skip_line(struct model_replay *replay)
 {
 	struct span line;
 
@@ -353,7 +353,7 @@ static void replay_skip_line(struct replay *replay)
 	replay->line++;
 }
 
-static bool replay_parse_line(const struct replay *replay, struct span text, json_t **ret,
+static bool replay_parse_line(const struct model_replay *replay, struct span text, json_t **ret,
                               struct err *err)
 {
 	struct err why = ERR_INIT;
@@ -406,7 +406,7 @@ static bool line_is_routing(const json_t *line)
 }
 
 /* The next line with an answer, taken. */
-static bool replay_take_answer(struct replay *replay, size_t *ret_number, json_t **ret,
+static bool replay_take_answer(struct model_replay *replay, size_t *ret_number, json_t **ret,
                                struct err *err)
 {
 	struct span text;
@@ -438,7 +438,7 @@ static bool replay_take_answer(struct replay *replay, size_t *ret_number, json_t
 static bool replay_next(void *state, const struct model_request *request, struct reply_sink *sink,
                         enum wire_trouble *trouble, struct err *err)
 {
-	struct replay *replay = state;
+	struct model_replay *replay = state;
 	struct err why = ERR_INIT;
 	size_t number = 0;
 	json_t *line = NULL;
@@ -457,7 +457,7 @@ static bool replay_next(void *state, const struct model_request *request, struct
 static bool replay_count(void *state, const struct model_request *request, uint64_t *ret,
                          bool *exact, struct err *err)
 {
-	struct replay *replay = state;
+	struct model_replay *replay = state;
 	struct span text = { NULL, 0 };
 	json_t *line;
 	bool counted = false;

@@ -27,7 +27,7 @@ enum { NAMES = 4 };
 
 /* `path`: the members that lead to it; "[]" is each element of an array.  It is also its name.
  * `names`: what refusals call it beside its path and the path's last member; whole words. */
-static const struct row {
+static const struct refusable_row {
 	const char *path;
 	unsigned formats;
 	enum act act;
@@ -116,7 +116,7 @@ static unsigned format_bit(const char *format)
 
 /* Whether `act` is to be done, or only whether there is something to do it with. */
 struct visit {
-	const struct row *row;
+	const struct refusable_row *row;
 	bool change;
 };
 
@@ -273,7 +273,7 @@ static bool has_phrase(struct span text, const char *phrase, bool whole)
 }
 
 /* The last member of a path is a name too, if it is no word of everyday. */
-static const char *leaf_name(const struct row *row)
+static const char *leaf_name(const struct refusable_row *row)
 {
 	static const char *const everyday[] = { "include", "store", "strict", "effort", "summary",
 	                                        "reasoning", "thinking", "metadata", "display" };
@@ -286,7 +286,7 @@ static const char *leaf_name(const struct row *row)
 	return leaf;
 }
 
-static bool is_named(const struct row *row, struct span text)
+static bool is_named(const struct refusable_row *row, struct span text)
 {
 	const char *leaf = leaf_name(row);
 
@@ -315,7 +315,7 @@ static void put_plain_path(struct buf *out, struct span path)
 }
 
 /* "body.reasoning.effort" and "reasoning.effort" are the same. */
-static bool is_param(const struct row *row, struct span param)
+static bool is_param(const struct refusable_row *row, struct span param)
 {
 	_cleanup_buf_ struct buf own = BUF_INIT(256), given = BUF_INIT(ANSWER_BYTES);
 

@@ -142,9 +142,9 @@ static const struct fit_rule *fit_rule_of(const char *name)
 
 /* ---- writing it -------------------------------------------------------------- */
 
-static json_t *fit_schema(struct fitting *fitting, const json_t *schema, unsigned depth);
+static json_t *fit_schema(struct schema_fitting *fitting, const json_t *schema, unsigned depth);
 
-static json_t *fit_names(const struct fitting *fitting, const json_t *names)
+static json_t *fit_names(const struct schema_fitting *fitting, const json_t *names)
 {
 	json_t *out = json_array();
 	const json_t *name;
@@ -171,7 +171,7 @@ static void tell_name(json_t *schema, const char *name)
 		json_object_set_new(schema, "description", json_text(span_str(text)));
 }
 
-static json_t *fit_map(struct fitting *fitting, json_t *map, bool members, unsigned depth)
+static json_t *fit_map(struct schema_fitting *fitting, json_t *map, bool members, unsigned depth)
 {
 	json_t *out = json_object(), *schema;
 	const char *name;
@@ -191,7 +191,7 @@ static json_t *fit_map(struct fitting *fitting, json_t *map, bool members, unsig
 	return out;
 }
 
-static json_t *fit_list(struct fitting *fitting, const json_t *list, unsigned depth)
+static json_t *fit_list(struct schema_fitting *fitting, const json_t *list, unsigned depth)
 {
 	json_t *out = json_array(), *schema;
 	size_t i;
@@ -203,7 +203,7 @@ static json_t *fit_list(struct fitting *fitting, const json_t *list, unsigned de
 }
 
 /* A value as its keyword has it: a new reference. NULL: it cannot be its value. */
-static json_t *fit_value(struct fitting *fitting, const struct fit_rule *rule, json_t *value,
+static json_t *fit_value(struct schema_fitting *fitting, const struct fit_rule *rule, json_t *value,
                          unsigned depth)
 {
 	switch (rule->kind) {
@@ -247,7 +247,7 @@ static bool format_of_gemini(struct span format)
 }
 
 /* Whether the value of a keyword that is sent otherwise is not, and is named instead. */
-static bool is_only_named(const struct fitting *fitting, const struct fit_rule *rule,
+static bool is_only_named(const struct schema_fitting *fitting, const struct fit_rule *rule,
                           const json_t *value)
 {
 	if (strcmp(rule->name, "pattern") == 0)
@@ -285,7 +285,7 @@ static void tell_notes(json_t *out, const struct buf *notes)
 	json_object_set_new(out, "description", json_text(span_str(text)));
 }
 
-static json_t *fit_members(struct fitting *fitting, json_t *flat, unsigned depth)
+static json_t *fit_members(struct schema_fitting *fitting, json_t *flat, unsigned depth)
 {
 	_cleanup_buf_ struct buf notes = BUF_INIT(16 * FIT_NOTE);
 	json_t *out = json_object(), *value;
@@ -312,7 +312,7 @@ static json_t *fit_members(struct fitting *fitting, json_t *flat, unsigned depth
 
 /* ---- a whole schema ---------------------------------------------------------- */
 
-static json_t *fit_schema(struct fitting *fitting, const json_t *schema, unsigned depth)
+static json_t *fit_schema(struct schema_fitting *fitting, const json_t *schema, unsigned depth)
 {
 	const size_t open = fitting->open_count;
 	json_auto_t *flat = NULL;
@@ -330,7 +330,7 @@ static json_t *fit_schema(struct fitting *fitting, const json_t *schema, unsigne
 }
 
 /* The targets of references that are sent; what these refer to is added behind them. */
-static void add_targets(struct fitting *fitting, json_t *out)
+static void add_targets(struct schema_fitting *fitting, json_t *out)
 {
 	json_t *all = json_object();
 
@@ -357,10 +357,10 @@ static void add_targets(struct fitting *fitting, json_t *out)
 static json_t *fit_whole(const char *format, const json_t *schema, const json_t *names,
                          bool arguments)
 {
-	struct fitting fitting = { .root = schema, .arguments = arguments,
-		                   .sent = json_object_get(names, "sent"),
-		                   .labels = schema_names_labels(schema),
-		                   .targets = json_object() };
+	struct schema_fitting fitting = { .root = schema, .arguments = arguments,
+		                          .sent = json_object_get(names, "sent"),
+		                          .labels = schema_names_labels(schema),
+		                          .targets = json_object() };
 	json_t *out;
 
 	while (fitting.column < FIT_GEMINI && strcmp(fit_formats[fitting.column].name, format) != 0)

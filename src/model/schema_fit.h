@@ -34,7 +34,7 @@ enum {
 	FIT_NOTE = 200,   /* bytes of a value that is named in a description */
 };
 
-struct fitting {
+struct schema_fitting {
 	const struct fit_format *format;
 	enum fit_column column;
 	const json_t *root;
@@ -48,12 +48,12 @@ struct fitting {
 };
 
 /* The first step: a new object. `top`: of a tool's arguments. */
-json_t *schema_merge(struct fitting *fitting, const json_t *schema, bool top);
+json_t *schema_merge(struct schema_fitting *fitting, const json_t *schema, bool top);
 /* What is sent of a schema that is too deep, or within itself: its type.  A new reference. */
-json_t *schema_merge_stub(const struct fitting *fitting, const json_t *schema);
+json_t *schema_merge_stub(const struct schema_fitting *fitting, const json_t *schema);
 
 /* The second step, in place. */
-void schema_mend(const struct fitting *fitting, json_t *flat);
+void schema_mend(const struct schema_fitting *fitting, json_t *flat);
 /* Gemini: one type, and nothing next to anyOf.  Takes `out`, and returns what becomes of it. */
 json_t *schema_mend_for_gemini(json_t *out);
 /* Whether a pattern is read by Python's re and by JavaScript alike. */

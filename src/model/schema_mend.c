@@ -118,7 +118,7 @@ static void allow_null(json_t *schema)
 
 /* ---- older forms, and forms of others ---------------------------------------- */
 
-static void mend_items(const struct fitting *fitting, json_t *flat)
+static void mend_items(const struct schema_fitting *fitting, json_t *flat)
 {
 	json_t *items = json_object_get(flat, "items"), *rest;
 	json_auto_t *prefix = NULL;
@@ -153,7 +153,7 @@ static void mend_items(const struct fitting *fitting, json_t *flat)
 		json_object_set_new(flat, "items", json_object());
 }
 
-static void mend_patterns(const struct fitting *fitting, json_t *flat)
+static void mend_patterns(const struct schema_fitting *fitting, json_t *flat)
 {
 	json_t *patterns = json_object_get(flat, "patternProperties"), *schema, *any;
 	const char *name;
@@ -199,7 +199,7 @@ static void mend_required(json_t *flat)
 
 /* Draft 4: {"minimum": 1, "exclusiveMinimum": true}. Gemini has no such bounds: for it the nearest
  * that is one. */
-static void mend_bound(const struct fitting *fitting, json_t *flat, const char *exclusive,
+static void mend_bound(const struct schema_fitting *fitting, json_t *flat, const char *exclusive,
                        const char *plain, int step)
 {
 	json_t *value = json_object_get(flat, exclusive), *bound = json_object_get(flat, plain);
@@ -224,7 +224,7 @@ static void mend_bound(const struct fitting *fitting, json_t *flat, const char *
 	json_object_del(flat, exclusive);
 }
 
-static void mend_alternatives(const struct fitting *fitting, json_t *flat)
+static void mend_alternatives(const struct schema_fitting *fitting, json_t *flat)
 {
 	json_t *one = json_object_get(flat, "oneOf");
 
@@ -291,7 +291,7 @@ static void mend_choices_of_gemini(json_t *flat)
 	json_decref(any);
 }
 
-static void mend_choices(const struct fitting *fitting, json_t *flat)
+static void mend_choices(const struct schema_fitting *fitting, json_t *flat)
 {
 	const json_t *choices = json_object_get(flat, "enum");
 
@@ -323,7 +323,7 @@ bool schema_mend_pattern_fits(struct span pattern)
 	return true;
 }
 
-void schema_mend(const struct fitting *fitting, json_t *flat)
+void schema_mend(const struct schema_fitting *fitting, json_t *flat)
 {
 	const json_t *nullable = json_object_get(flat, "nullable");
 

@@ -21,7 +21,7 @@ static const json_t *reference_of(const json_t *schema)
 }
 
 /* The name in $defs under which a target is sent: the last part of the reference, if it is free. */
-static const char *target_name(struct fitting *fitting, const json_t *reference)
+static const char *target_name(struct schema_fitting *fitting, const json_t *reference)
 {
 	struct span text = json_span(reference);
 	const char *slash = memrchr(text.data, '/', text.len), *known;
@@ -45,7 +45,7 @@ static const char *target_name(struct fitting *fitting, const json_t *reference)
 	return json_object_iter_key(json_object_iter_at(fitting->targets, name));
 }
 
-static size_t times_open(const struct fitting *fitting, const json_t *target)
+static size_t times_open(const struct schema_fitting *fitting, const json_t *target)
 {
 	size_t times = 0;
 
@@ -55,7 +55,7 @@ static size_t times_open(const struct fitting *fitting, const json_t *target)
 }
 
 /* What is sent of a schema that is too deep, or within itself: its type. */
-json_t *schema_merge_stub(const struct fitting *fitting, const json_t *schema)
+json_t *schema_merge_stub(const struct schema_fitting *fitting, const json_t *schema)
 {
 	json_t *stub = json_object(), *types = schema_mend_types(schema);
 
@@ -75,7 +75,8 @@ json_t *schema_merge_stub(const struct fitting *fitting, const json_t *schema)
 
 /* ---- schemas that become one ------------------------------------------------- */
 
-static json_t *flatten(struct fitting *fitting, const json_t *schema, bool top, unsigned nested);
+static json_t *flatten(struct schema_fitting *fitting, const json_t *schema, bool top,
+                       unsigned nested);
 
 /* A member that several alternatives have: what any of them takes. */
 static void add_alternative(json_t *properties, const char *name, json_t *schema)
@@ -151,7 +152,8 @@ static void put_set(struct buf *out, const json_t *names)
 }
 
 /* One of the alternatives holds: their members, and what all of them require. */
-static void merge_either(struct fitting *fitting, json_t *into, const json_t *list, unsigned nested)
+static void merge_either(struct schema_fitting *fitting, json_t *into, const json_t *list,
+                         unsigned nested)
 {
 	_cleanup_buf_ struct buf sets = BUF_INIT(4 * FIT_NOTE);
 	json_t *common = NULL, *alternative;
@@ -202,7 +204,8 @@ static void split_dependencies(json_t *schema)
 }
 
 /* A reference becomes what it refers to, or stays as one. False: nothing may stand next to it. */
-static bool flatten_reference(struct fitting *fitting, json_t *flat, bool top, unsigned nested)
+static bool flatten_reference(struct schema_fitting *fitting, json_t *flat, bool top,
+                              unsigned nested)
 {
 	json_auto_t *reference = json_incref((json_t *)reference_of(flat));
 	const json_t *target = schema_names_target(fitting->root, fitting->labels,
@@ -239,7 +242,7 @@ static bool flatten_reference(struct fitting *fitting, json_t *flat, bool top, u
 	return !json_object_get(flat, "$ref") || fitting->format->points;
 }
 
-static void flatten_optional(struct fitting *fitting, json_t *flat, unsigned nested)
+static void flatten_optional(struct schema_fitting *fitting, json_t *flat, unsigned nested)
 {
 	static const char *const conditional[] = { "then", "else" };
 	json_auto_t *dependent = json_incref(json_object_get(flat, "dependentSchemas"));
@@ -261,7 +264,7 @@ static void flatten_optional(struct fitting *fitting, json_t *flat, unsigned nes
 	json_object_del(flat, "dependentSchemas");
 }
 
-static void flatten_top(struct fitting *fitting, json_t *flat, unsigned nested)
+static void flatten_top(struct schema_fitting *fitting, json_t *flat, unsigned nested)
 {
 	static const char *const either[] = { "anyOf", "oneOf" };
 	static const char *const never[] = { "enum", "const", "not" };
@@ -282,7 +285,8 @@ static void flatten_top(struct fitting *fitting, json_t *flat, unsigned nested)
 
 /* The schema with what it is put together from, as far as the format does not take that: a new
  * object, whose members are still those of the source. */
-static json_t *flatten(struct fitting *fitting, const json_t *schema, bool top, unsigned nested)
+static json_t *flatten(struct schema_fitting *fitting, const json_t *schema, bool top,
+                       unsigned nested)
 {
 	json_t *flat = json_is_object(schema) ? json_copy((json_t *)schema) : json_object();
 	json_auto_t *all = NULL;
@@ -314,7 +318,7 @@ static json_t *flatten(struct fitting *fitting, const json_t *schema, bool top, 
 	return flat;
 }
 
-json_t *schema_merge(struct fitting *fitting, const json_t *schema, bool top)
+json_t *schema_merge(struct schema_fitting *fitting, const json_t *schema, bool top)
 {
 	return flatten(fitting, schema, top, 0);
 }

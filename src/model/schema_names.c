@@ -200,7 +200,7 @@ json_t *schema_names(const char *format, const json_t *schema)
 /* ---- arguments --------------------------------------------------------------- */
 
 /* What a value may be a value of: a schema, and what it is put together from. */
-struct reach {
+struct schema_reach {
 	const json_t *schemas[REACH_MAX];
 	size_t count;
 };
@@ -211,7 +211,7 @@ struct renaming {
 	bool back;                /* the schemas have the names TO */
 };
 
-static void reach_add(const struct renaming *how, const json_t *schema, struct reach *ret)
+static void reach_add(const struct renaming *how, const json_t *schema, struct schema_reach *ret)
 {
 	static const char *const lists[] = { "allOf", "anyOf", "oneOf" };
 	static const char *const singles[] = { "if", "then", "else" };
@@ -250,7 +250,7 @@ static void reach_add(const struct renaming *how, const json_t *schema, struct r
 	}
 }
 
-static bool reach_has(const struct reach *reach, const char *key)
+static bool reach_has(const struct schema_reach *reach, const char *key)
 {
 	for (size_t i = 0; i < reach->count; i++)
 		if (json_object_get(json_object_get(reach->schemas[i], "properties"), key))
@@ -259,8 +259,8 @@ static bool reach_has(const struct reach *reach, const char *key)
 }
 
 /* What is below: the member `key`, or (NULL) the elements. */
-static void reach_below(const struct renaming *how, const struct reach *reach, const char *key,
-                        struct reach *ret)
+static void reach_below(const struct renaming *how, const struct schema_reach *reach,
+                        const char *key, struct schema_reach *ret)
 {
 	static const char *const lists[] = { "prefixItems", "items" };
 	json_t *child;
@@ -284,10 +284,10 @@ static void reach_below(const struct renaming *how, const struct reach *reach, c
 	}
 }
 
-static json_t *rename_value(const struct renaming *how, const struct reach *reach,
+static json_t *rename_value(const struct renaming *how, const struct schema_reach *reach,
                             const json_t *value, unsigned depth)
 {
-	_cleanup_free_ struct reach *below = NULL;
+	_cleanup_free_ struct schema_reach *below = NULL;
 	const char *key;
 	json_t *copy, *child;
 	size_t i;
@@ -315,7 +315,7 @@ static json_t *rename_value(const struct renaming *how, const struct reach *reac
 json_t *schema_names_apply(const json_t *names, const char *way, const json_t *schema,
                            const json_t *arguments)
 {
-	_cleanup_free_ struct reach *reach = NULL;
+	_cleanup_free_ struct schema_reach *reach = NULL;
 	json_auto_t *labels = NULL;
 	struct renaming how;
 

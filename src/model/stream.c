@@ -153,7 +153,7 @@ enum { COUNT_MS = 10000 };
 enum answer_shape { SHAPE_UNKNOWN, SHAPE_EVENTS, SHAPE_WHOLE };
 
 /* The answer while it comes. */
-struct transfer {
+struct stream_transfer {
 	const struct endpoint *endpoint;
 	void *reader;           /* NULL: the body is kept whole */
 	struct reply_sink *sink; /* the reader's */
@@ -209,7 +209,7 @@ static unsigned limit_or(unsigned limit, unsigned otherwise)
 	return limit ? limit : otherwise;
 }
 
-static void report_waiting(struct transfer *transfer, uint64_t silent, uint64_t limit)
+static void report_waiting(struct stream_transfer *transfer, uint64_t silent, uint64_t limit)
 {
 	_cleanup_free_ char *text = mem_printf(
 		"%s has sent nothing of its reply for %.3g s; it is given up after %.3g s.",
@@ -229,7 +229,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* False: the reply has been waited for too long. *ret_left: until the next thing to be done. */
-static bool may_wait(struct transfer *transfer, uint64_t *ret_left, struct err *err)
+static bool may_wait(struct stream_transfer *transfer, uint64_t *ret_left, struct err *err)
 {
 	const struct model_options *options = &transfer->endpoint->options;
 	const uint64_t ping = limit_or(options->ping_ms, PING_MS);
@@ -272,7 +272,7 @@ static bool is_ping(const struct sse_event *event)
 
 static bool transfer_on_event(void *data, const struct sse_event *event, struct err *err)
 {
-	struct transfer *transfer = data;
+	struct stream_transfer *transfer = data;
 
 	if (!is_ping(event)) {
 		transfer->event_ms = clock_monotonic_ms();
@@ -293,7 +293,7 @@ static bool transfer_on_event(void *data, const struct sse_event *event, struct 
 
 /* Servers name the wrong type, or none: the first byte says whether events come, or one value or a
  * page.  False: only white space has come. */
-static bool note_shape(struct transfer *transfer, struct span bytes)
+static bool note_shape(struct stream_transfer *transfer, struct span bytes)
 {
 	const struct span rest = span_trim(bytes);
 
@@ -411,7 +411,7 @@ static double quota_reset(struct span headers)
 
 static bool transfer_on_head(void *data, int status, struct span headers)
 {
-	struct transfer *transfer = data;
+	struct stream_transfer *transfer = data;
 
 	transfer->byte_ms = clock_monotonic_ms();
 	transfer->status = status;
@@ -425,7 +425,7 @@ static bool transfer_on_head(void *data, int status, struct span headers)
 
 static bool transfer_on_body(void *data, struct span bytes)
 {
-	struct transfer *transfer = data;
+	struct stream_transfer *transfer = data;
 	uint64_t left;
 
 	transfer->byte_ms = clock_monotonic_ms();
@@ -481,7 +481,7 @@ static bool attempt_fail(struct attempt *ret, enum wire_trouble trouble, struct 
 }
 
 /* The request did not come through: which errors are worth another try. */
-static bool transfer_broke(const struct endpoint *endpoint, struct transfer *transfer,
+static bool transfer_broke(const struct endpoint *endpoint, struct stream_transfer *transfer,
                            struct attempt *ret, struct err *err)
 {
 	enum http_stage stage = http_client_stage(endpoint->client);
@@ -510,7 +510,7 @@ static bool transfer_broke(const struct endpoint *endpoint, struct transfer *tra
 }
 
 /* What of the request it was: a parameter, a tool. */
-static void find_cause(const struct transfer *transfer, struct attempt *ret)
+static void find_cause(const struct stream_transfer *transfer, struct attempt *ret)
 {
 	_cleanup_free_ char *tool = NULL;
 
@@ -522,7 +522,7 @@ static void find_cause(const struct transfer *transfer, struct attempt *ret)
 }
 
 /* The server said no, or something that is no answer. */
-static bool read_refusal(const struct endpoint *endpoint, struct transfer *transfer,
+static bool read_refusal(const struct endpoint *endpoint, struct stream_transfer *transfer,
                          struct attempt *ret, struct err *err)
 {
 	if (transfer->status >= 400) {
@@ -547,7 +547,7 @@ static bool read_refusal(const struct endpoint *endpoint, struct transfer *trans
 /* ---- answers that are no stream ---- */
 
 /* A page: of a proxy, a login, an address that is another's. Once more, and then it is said. */
-static bool refuse_page(struct transfer *transfer, struct err *err)
+static bool refuse_page(struct stream_transfer *transfer, struct err *err)
 {
 	static const char open[] = "<title>";
 	struct span page = buf_view(&transfer->body);
@@ -572,7 +572,7 @@ static bool refuse_page(struct transfer *transfer, struct err *err)
 	               title.len ? "\")" : "");
 }
 
-static bool feed_value(struct transfer *transfer, const json_t *value, struct err *err)
+static bool feed_value(struct stream_transfer *transfer, const json_t *value, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_ANSWER_BYTES);
 	struct sse_event event = { .type = SPAN("message") };
@@ -583,7 +583,7 @@ static bool feed_value(struct transfer *transfer, const json_t *value, struct er
 }
 
 /* One value in the place of a stream is read as the events that it stands for, and is whole. */
-static bool read_one_value(struct transfer *transfer, struct err *err)
+static bool read_one_value(struct stream_transfer *transfer, struct err *err)
 {
 	const struct provider_reader *reader = transfer->endpoint->format->reader;
 	static const struct sse_event done = { .type = SPAN("message"), .data = SPAN("[DONE]") };
@@ -681,7 +681,7 @@ static bool build_request(const struct endpoint *endpoint, const struct model_re
 }
 
 /* What the request had that may be refused. Only a refusal pays for looking. */
-static void keep_sent(const struct wire_request *wire, struct transfer *transfer)
+static void keep_sent(const struct wire_request *wire, struct stream_transfer *transfer)
 {
 	struct err ignored = ERR_INIT;
 
@@ -691,7 +691,7 @@ static void keep_sent(const struct wire_request *wire, struct transfer *transfer
 }
 
 static bool transfer_send(struct endpoint *endpoint, const struct model_request *request,
-                          bool count, struct transfer *transfer, struct err *err)
+                          bool count, struct stream_transfer *transfer, struct err *err)
 {
 	static const struct http_events events = { .head = transfer_on_head,
 	                                           .body = transfer_on_body,
@@ -728,9 +728,9 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 	return ok;
 }
 
-static void transfer_init(struct transfer *transfer, const struct endpoint *endpoint)
+static void transfer_init(struct stream_transfer *transfer, const struct endpoint *endpoint)
 {
-	*transfer = (struct transfer){
+	*transfer = (struct stream_transfer){
 		.endpoint = endpoint,
 		.headers = BUF_INIT(LIMIT_HTTP_HEAD_BYTES),
 		.body = BUF_INIT(LIMIT_MODEL_ERROR_BYTES),
@@ -743,7 +743,7 @@ static void transfer_init(struct transfer *transfer, const struct endpoint *endp
 	sse_reader_init(&transfer->sse, LIMIT_MESSAGE_BYTES, transfer_on_event, transfer);
 }
 
-static void transfer_release(struct transfer *transfer)
+static void transfer_release(struct stream_transfer *transfer)
 {
 	sse_reader_release(&transfer->sse);
 	buf_release(&transfer->headers);
@@ -752,8 +752,8 @@ static void transfer_release(struct transfer *transfer)
 }
 
 /* The reader's last word, and what the reply is worth. */
-static bool transfer_end(struct transfer *transfer, struct reply_sink *sink, struct attempt *ret,
-                         struct err *err)
+static bool transfer_end(struct stream_transfer *transfer, struct reply_sink *sink,
+                         struct attempt *ret, struct err *err)
 {
 	const struct endpoint *endpoint = transfer->endpoint;
 
@@ -821,7 +821,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
                     struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
 	double begun = precise_ms();
-	struct transfer transfer;
+	struct stream_transfer transfer;
 	struct tool_fit fit;
 	bool ok;
 
@@ -864,7 +864,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,
                   bool *exact, struct attempt *attempt, struct err *err)
 {
-	struct transfer transfer;
+	struct stream_transfer transfer;
 	struct tool_fit fit;
 	bool ok;
 

@@ -66,7 +66,7 @@ static char *sent_name(const char *format, const char *name, const json_t *taken
 
 /* ---- tools ------------------------------------------------------------------- */
 
-struct making {
+struct tool_fitting {
 	struct tool_fit *fit;
 	const json_t *left_out;
 	json_t *taken;  /* {NAME SENT: true} */
@@ -88,7 +88,7 @@ char *tool_fit_key(const json_t *declaration)
 	return mem_dup(hex, 32);
 }
 
-static void note_renamed(struct making *making, const char *sent, const char *name,
+static void note_renamed(struct tool_fitting *making, const char *sent, const char *name,
                          const json_t *schema, json_t *names)
 {
 	struct tool_fit *fit = making->fit;
@@ -103,7 +103,7 @@ static void note_renamed(struct making *making, const char *sent, const char *na
 }
 
 /* A declaration as it is sent: a new one; NULL: it is left out. */
-static json_t *fit_tool(struct making *making, const json_t *tool)
+static json_t *fit_tool(struct tool_fitting *making, const json_t *tool)
 {
 	const char *format = making->fit->format;
 	const char *name = json_string_value(json_object_get(tool, "name"));
@@ -132,7 +132,7 @@ static json_t *fit_tool(struct making *making, const json_t *tool)
 	return fit;
 }
 
-static json_t *fit_tools(struct making *making, const json_t *tools)
+static json_t *fit_tools(struct tool_fitting *making, const json_t *tools)
 {
 	json_t *all = json_array(), *fit;
 	const json_t *tool;
@@ -155,7 +155,7 @@ static json_t *fit_tools(struct making *making, const json_t *tools)
 /* ---- the conversation -------------------------------------------------------- */
 
 /* The name under which a tool of the conversation is sent; NULL: its own. */
-static const char *name_sent(struct making *making, const json_t *object)
+static const char *name_sent(struct tool_fitting *making, const json_t *object)
 {
 	const char *name = json_string_value(json_object_get(object, "name"));
 	const char *sent = name ? json_string_value(json_object_get(making->called, name)) : NULL;
@@ -168,7 +168,7 @@ static const char *name_sent(struct making *making, const json_t *object)
 	return json_string_value(json_object_get(making->called, name));
 }
 
-static json_t *fit_call(struct making *making, const json_t *call, const char *sent)
+static json_t *fit_call(struct tool_fitting *making, const json_t *call, const char *sent)
 {
 	const json_t *row = json_object_get(making->fit->renamed, sent);
 	json_t *copy = json_copy((json_t *)call), *args = json_object_get(call, "args");
@@ -181,7 +181,7 @@ static json_t *fit_call(struct making *making, const json_t *call, const char *s
 }
 
 /* What a search has found is declared by providers that load tools. */
-static json_t *fit_found(struct making *making, const json_t *response)
+static json_t *fit_found(struct tool_fitting *making, const json_t *response)
 {
 	json_t *whole = json_copy((json_t *)response);
 	json_t *inner = json_copy(json_object_get(response, "response"));
@@ -192,7 +192,7 @@ static json_t *fit_found(struct making *making, const json_t *response)
 }
 
 /* A new reference. */
-static json_t *fit_part(struct making *making, json_t *part, const char *loader)
+static json_t *fit_part(struct tool_fitting *making, json_t *part, const char *loader)
 {
 	const json_t *call = part_get_call(part), *response = part_get_response(part);
 	const char *sent = name_sent(making, call ? call : response);
@@ -212,7 +212,7 @@ static json_t *fit_part(struct making *making, json_t *part, const char *loader)
 	return copy;
 }
 
-static json_t *fit_contents(struct making *making, const json_t *contents, const char *loader)
+static json_t *fit_contents(struct tool_fitting *making, const json_t *contents, const char *loader)
 {
 	json_t *all = json_array(), *part;
 	const json_t *content;
@@ -230,7 +230,7 @@ static json_t *fit_contents(struct making *making, const json_t *contents, const
 	return all;
 }
 
-static json_t *fit_allowed(const struct making *making, const json_t *allowed)
+static json_t *fit_allowed(const struct tool_fitting *making, const json_t *allowed)
 {
 	json_t *all = json_array(), *name;
 	size_t i;
@@ -250,8 +250,8 @@ static json_t *fit_allowed(const struct making *making, const json_t *allowed)
 void tool_fit_make(const char *format, const json_t *left_out, const struct model_request *request,
                    struct tool_fit *ret)
 {
-	struct making making = { .fit = ret, .left_out = left_out, .taken = json_object(),
-		                 .called = json_object(), .gone = json_object() };
+	struct tool_fitting making = { .fit = ret, .left_out = left_out, .taken = json_object(),
+		                       .called = json_object(), .gone = json_object() };
 
 	*ret = (struct tool_fit){ .request = *request, .format = format };
 	if (json_array_size(request->tools))

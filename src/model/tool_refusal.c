@@ -19,7 +19,7 @@
 
 enum probe { PROBE_TAKEN, PROBE_REFUSED, PROBE_UNKNOWN };
 
-struct trial {
+struct tool_trial {
 	struct endpoint *endpoint;
 	const struct model_request *request;
 	const json_t *tools;   /* those that are suspected */
@@ -28,7 +28,7 @@ struct trial {
 };
 
 /* Asks with a part of the suspects. */
-static enum probe trial_probe(struct trial *trial, size_t from, size_t count)
+static enum probe trial_probe(struct tool_trial *trial, size_t from, size_t count)
 {
 	static const _Atomic bool enough = true;
 	json_auto_t *contents = json_pack("[{s:s, s:[{s:s}]}]", "role", "user", "parts", "text",
@@ -58,7 +58,7 @@ static enum probe trial_probe(struct trial *trial, size_t from, size_t count)
 }
 
 /* Of tools that stay suspects together nothing is remembered. */
-static void trial_leave_out(struct trial *trial, size_t from, size_t count, bool lasting)
+static void trial_leave_out(struct tool_trial *trial, size_t from, size_t count, bool lasting)
 {
 	struct model_request request = *trial->request;
 	struct tool_fit fit;
@@ -80,7 +80,7 @@ static void trial_leave_out(struct trial *trial, size_t from, size_t count, bool
 }
 
 /* A group of suspects of which at least one is refused. Halves: log n deep. */
-static void trial_split(struct trial *trial, size_t from, size_t count)
+static void trial_split(struct tool_trial *trial, size_t from, size_t count)
 {
 	const size_t half = count / 2;
 	enum probe first, second;
@@ -123,7 +123,7 @@ static json_t *suspects_of(const struct endpoint *endpoint, const struct model_r
 }
 
 /* By the name that was sent.  `doubtful`: only if it is refused alone, and no tools are not. */
-static bool leave_out_named(struct trial *trial, const char *sent, bool doubtful)
+static bool leave_out_named(struct tool_trial *trial, const char *sent, bool doubtful)
 {
 	struct model_request request = *trial->request;
 	struct tool_fit fit;
@@ -149,7 +149,7 @@ bool stream_settle_tools(struct endpoint *endpoint, const struct model_request *
                          const struct attempt *attempt, unsigned *requests)
 {
 	json_auto_t *suspects = suspects_of(endpoint, request);
-	struct trial trial = { .endpoint = endpoint, .request = request, .tools = suspects };
+	struct tool_trial trial = { .endpoint = endpoint, .request = request, .tools = suspects };
 	const size_t count = json_array_size(suspects);
 	bool found;
 

@@ -32,6 +32,7 @@ json_t *denial_json(const struct denial *denial)
 	json_object_set_new(object, "kind", json_string(denial_kind_name(denial->kind)));
 	json_object_set_new(object, "what", json_text(span_str(denial->what)));
 	set_if(object, "rule", span_str(denial->rule));
+	set_if(object, "keys", span_str(denial->keys));
 	json_object_set_new(object, "reason", json_string(sandbox_reason_name(denial->reason)));
 	json_object_set_new(object, "level", json_string(sandbox_level_name(denial->level)));
 	set_if(object, "program", span_str(denial->program));

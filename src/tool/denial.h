@@ -6,7 +6,8 @@
  *      "message": "...", "how_to_allow": "..."}
  *
  * `kind`, `what`, `reason`, `level` and `message` are always there; the others where they say
- * something.  The schema: RESULT_DENIAL (builtin/builtin.h).
+ * something.  The schema: RESULT_DENIAL (builtin/builtin.h).  `keys` names the
+ * settings that a command would have changed in git's configuration.
  */
 #ifndef HASP_TOOL_DENIAL_H
 #define HASP_TOOL_DENIAL_H

@@ -108,7 +108,7 @@ struct call_hooks {
 	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
 	 * true, its result means nothing, and nothing was changed. */
 	bool *not_at_once;
-	/* For calls that are begun and change something; NULL: none is begun.  As edit_begin of the
+	/* For calls that are begun and change something; NULL: none is begun.  As `ready` of the
 	 * provider has it (worker/provider.h): says when the call is to be ended. */
 	void (*ready)(void *data, bool here);
 	void *data;                 /* handed to the functions */

@@ -10,14 +10,14 @@
 
 extern char **environ;
 
-struct row {
+struct environment_row {
 	const char *name;
 	const char *reason;
 };
 
 #define ROW(name, reason) { name, reason },
-static const struct row never[] = { ENVIRONMENT_NEVER(ROW) };
-static const struct row allowed[] = { ENVIRONMENT_TABLE(ROW) };
+static const struct environment_row never[] = { ENVIRONMENT_NEVER(ROW) };
+static const struct environment_row allowed[] = { ENVIRONMENT_TABLE(ROW) };
 
 #define WORD(word) word,
 static const char *const secrets[] = { ENVIRONMENT_SECRETS(WORD) };
@@ -26,7 +26,7 @@ static const char *const secret_ends[] = { ENVIRONMENT_SECRET_ENDS(WORD) };
 static const char *const harmless[] = { ENVIRONMENT_HARMLESS(WORD) };
 #undef WORD
 
-static const struct setting {
+static const struct environment_setting {
 	const char *name, *value;
 } settings[] = {
 #define SETTING(name, value, reason) { name, value },
@@ -34,7 +34,7 @@ static const struct setting {
 #undef SETTING
 };
 
-static const struct setting git_settings[] = {
+static const struct environment_setting git_settings[] = {
 #define SETTING(name, value, reason) { name, value },
 	ENVIRONMENT_GIT_ALWAYS(SETTING)
 	ENVIRONMENT_GIT(SETTING)
@@ -53,7 +53,7 @@ static const char *const token_heads[] = {
 	"xoxp-", "xoxr-", "npm_", "eyJhbGci",
 };
 
-static const char *find_row(const struct row *rows, size_t count, struct span name)
+static const char *find_row(const struct environment_row *rows, size_t count, struct span name)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct span row = span_str(rows[i].name);
@@ -183,12 +183,12 @@ void environment_conceal(void)
 	}
 }
 
-struct list {
+struct environment_list {
 	char **items;
 	size_t count, cap;
 };
 
-static void list_add(struct list *list, char *item)
+static void list_add(struct environment_list *list, char *item)
 {
 	list->items = mem_grow(list->items, &list->cap, list->count + 2, sizeof(*list->items));
 	list->items[list->count++] = item;
@@ -222,9 +222,10 @@ static bool variable_passes(const char *variable, const struct environment_optio
 	       !has_name(options->blocked, name);
 }
 
-static struct list let_through(const char *const *from, const struct environment_options *options)
+static struct environment_list let_through(const char *const *from,
+                                           const struct environment_options *options)
 {
-	struct list list = { 0 };
+	struct environment_list list = { 0 };
 	bool path = false;
 
 	for (; *from; from++) {
@@ -239,7 +240,7 @@ static struct list let_through(const char *const *from, const struct environment
 	return list;
 }
 
-static void add_more(struct list *list, const struct environment_options *options)
+static void add_more(struct environment_list *list, const struct environment_options *options)
 {
 	for (const char *const *at = options->more; at && *at; at++)
 		if (!is_set_later(*at) &&
@@ -259,7 +260,7 @@ char **environment_for_worker(const char *const *from)
 	return let_through(from, &(struct environment_options){ 0 }).items;
 }
 
-static void add_git_settings(struct list *list, bool confined)
+static void add_git_settings(struct environment_list *list, bool confined)
 {
 	size_t count = confined ? ARRAY_LEN(git_settings) : GIT_ALWAYS;
 
@@ -272,7 +273,7 @@ static void add_git_settings(struct list *list, bool confined)
 
 char **environment_for_command(const char *const *from, const struct environment_options *options)
 {
-	struct list list = let_through(from, options);
+	struct environment_list list = let_through(from, options);
 
 	add_more(&list, options);
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++)

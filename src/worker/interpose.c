@@ -19,12 +19,12 @@ static bool pass_search(struct provider *provider, const struct search_request *
 }
 
 static bool pass_watch(struct provider *provider, const struct watch_request *request,
-                       struct watch **ret, struct err *err)
+                       struct provider_watch **ret, struct err *err)
 {
 	return base_of(provider)->ops->watch(base_of(provider), request, ret, err);
 }
 
-static void pass_unwatch(struct provider *provider, struct watch *watch)
+static void pass_unwatch(struct provider *provider, struct provider_watch *watch)
 {
 	base_of(provider)->ops->unwatch(base_of(provider), watch);
 }

@@ -23,7 +23,7 @@ struct interposer {
 
 /* `own` (copied) has what is answered here: `read` and `edit` at least, for who looks at neither
  * needs no interposer.  walk, search, watch, unwatch, run, plan, info and root are handed on where
- * `own` has none and `base` has one.  Requests in two steps (read_begin, edit_begin) and `beside`
+ * `own` has none and `base` has one.  Requests in two steps (begin, end) and `beside`
  * never are: they would go around `own`.  Without `own->free`, provider_free does nothing: the
  * interposer is a part of something else. */
 void interpose_init(struct interposer *interposer, struct provider *base,

@@ -117,6 +117,10 @@ struct run_events {
 	/* Of a terminal that is not silent: whether what is typed is hidden, as a question for a
 	 * password wants it (lines are read, and not echoed).  At each change; may be NULL. */
 	void (*secret)(void *data, bool secret);
+	/* Between a worker and its front alone, NULL elsewhere: the command renames PATH.lock to
+	 * this path, a protected configuration of git's, and what differs seems harmless.  Waits
+	 * until the front has judged and written it; false: it has not, or does not answer. */
+	bool (*config)(void *data, const char *path);
 	void (*main_ended)(void *data, const struct run_end *end);
 	void (*ended)(void *data, const struct run_end *end);
 };
@@ -141,9 +145,8 @@ struct run {
 /* ---- the provider ---- */
 
 struct provider;
-struct edit_begun;
-struct read_begun;
-struct watch;
+struct provider_begun;
+struct provider_watch;
 
 /* Who answers, and how it is confined. */
 struct provider_info {
@@ -188,37 +191,42 @@ struct beside_request {
 	size_t file_count;          /* 0: only one file can be changed at a time */
 };
 
+/* A request that is begun: a read, or one change. */
+struct provider_request {
+	const struct read_request *read; /* or NULL: an edit */
+	struct read_result *read_result; /* filled in by `end` */
+	const struct change *edit;
+	const struct edit_options *options;
+	struct change_result *edit_result;
+	/* NULL: the thread that has begun it ends it, soon (LIMIT_READS_BEGUN at a time).  Else for
+	 * callers with a loop, which let no thread wait: called once, on any thread.  With `here`
+	 * `end` does not wait, the request succeeded and the result is small; else `end` had better
+	 * be left to a thread that can wait.  It must be quick and call no provider.  `end` may be
+	 * called before, too, and waits; from any thread. */
+	void (*ready)(void *data, bool here);
+	void *data;
+};
+
 struct provider_ops {
 	const char *name; /* "in-process", "local", "command" */
 	bool (*read)(struct provider *provider, const struct read_request *request,
 	             struct read_result *ret, struct err *err);
-	/* NULL, or the same in two steps, for callers who have several files to read and one
-	 * thread: what is begun is under way together.  Between the steps the caller keeps the
-	 * request.  False: this one cannot be begun (then read it), *err means nothing. Each that
-	 * has begun has to be ended, soon, by the same thread; LIMIT_READS_BEGUN at a time. */
-	bool (*read_begin)(struct provider *provider, const struct read_request *request,
-	                   struct read_begun **ret);
-	bool (*read_end)(struct provider *provider, struct read_begun *begun,
-	                 struct read_result *ret, struct err *err);
 	bool (*edit)(struct provider *provider, const struct change *changes, size_t count,
 	             const struct edit_options *options, struct change_result *results,
 	             struct err *err);
-	/* NULL, or the same for one change in two steps, for callers with a loop, which let no
-	 * thread wait. Between the steps the caller keeps the change, the options and the result.
-	 * `ready` is called once, on any thread: with `here`, when edit_end does not wait, the edit
-	 * was made and the result is small; else when edit_end had better be left to a thread that
-	 * can wait. It must be quick and call no provider. edit_end may be called before, too, and
-	 * waits; from any thread. False: this one cannot be begun (then edit it). */
-	bool (*edit_begin)(struct provider *provider, const struct change *change,
-	                   const struct edit_options *options, struct change_result *result,
-	                   void (*ready)(void *data, bool here), void *data,
-	                   struct edit_begun **ret);
-	bool (*edit_end)(struct provider *provider, struct edit_begun *begun, struct err *err);
-	/* With edit_begin: sends what was begun. */
+	/* NULL, or a read or an edit in two steps, for callers who have one thread for many: what
+	 * is begun is under way together.  Between the steps the caller keeps all that the request
+	 * points to.  False: this one cannot be begun (then read or edit it); nothing was done. */
+	bool (*begin)(struct provider *provider, const struct provider_request *request,
+	              struct provider_begun **ret);
+	/* Waits for its answer, as read and edit have it; each that was begun has to be ended. */
+	bool (*end)(struct provider *provider, struct provider_begun *begun, struct err *err);
+	/* With `begin`: sends what was begun with a `ready`. */
 	void (*flush)(struct provider *provider);
 	/* Likewise: a descriptor, the same as long as the provider lives, that becomes readable
 	 * when `take` has something to take; which is to be called every few seconds besides, as
-	 * long as edits are begun and not ready. -1: there is none, and edit_begin fails. */
+	 * long as something with a `ready` is begun and not ready. -1: there is none, and nothing
+	 * of the kind can be begun. */
 	int (*bell)(struct provider *provider);
 	void (*take)(struct provider *provider);
 	bool (*walk)(struct provider *provider, const struct walk_request *request,
@@ -229,9 +237,9 @@ struct provider_ops {
 	/* Reports when a file changes, appears or goes, until unwatch: *ret is for that alone.
 	 * OUTSIDE_WORKSPACE and the like for the path; TOO_LARGE when there are too many. */
 	bool (*watch)(struct provider *provider, const struct watch_request *request,
-	              struct watch **ret, struct err *err);
+	              struct provider_watch **ret, struct err *err);
 	/* `changed` is not running, and not called any more, when it returns. */
-	void (*unwatch)(struct provider *provider, struct watch *watch);
+	void (*unwatch)(struct provider *provider, struct provider_watch *watch);
 	/* Starts a command. `ret` is for the caller to free. DENIED_BY_SANDBOX: this
 	 * provider runs none, or not with such permissions. */
 	bool (*run)(struct provider *provider, const struct run_request *request,

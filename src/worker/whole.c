@@ -13,7 +13,7 @@
 enum { POLL_MS = 20 }; /* where there is no descriptor to wait for */
 
 /* The command while it runs. The provider's thread writes, under the lock. */
-struct watched {
+struct running_whole {
 	const struct whole_run *request;
 	struct whole_run_result *result;
 	pthread_mutex_t lock;
@@ -21,7 +21,7 @@ struct watched {
 	bool ended;
 };
 
-static void watched_ring(const struct watched *watched)
+static void watched_ring(const struct running_whole *watched)
 {
 	if (watched->bell >= 0)
 		eventfd_write(watched->bell, 1);
@@ -29,7 +29,7 @@ static void watched_ring(const struct watched *watched)
 
 static void watched_on_output(void *data, enum run_stream stream, struct span bytes)
 {
-	struct watched *watched = data;
+	struct running_whole *watched = data;
 	struct whole_run_result *result = watched->result;
 
 	pthread_mutex_lock(&watched->lock);
@@ -42,7 +42,7 @@ static void watched_on_output(void *data, enum run_stream stream, struct span by
 
 static void watched_on_denied(void *data, const struct denial *denial)
 {
-	const struct whole_run *request = ((struct watched *)data)->request;
+	const struct whole_run *request = ((struct running_whole *)data)->request;
 
 	if (request->denied)
 		request->denied(request->data, denial);
@@ -50,7 +50,7 @@ static void watched_on_denied(void *data, const struct denial *denial)
 
 static void watched_on_main_ended(void *data, const struct run_end *end)
 {
-	struct watched *watched = data;
+	struct running_whole *watched = data;
 
 	pthread_mutex_lock(&watched->lock);
 	watched->result->end = *end;
@@ -59,7 +59,7 @@ static void watched_on_main_ended(void *data, const struct run_end *end)
 
 static void watched_on_ended(void *data, const struct run_end *end)
 {
-	struct watched *watched = data;
+	struct running_whole *watched = data;
 
 	(void)end;
 	pthread_mutex_lock(&watched->lock);
@@ -68,7 +68,7 @@ static void watched_on_ended(void *data, const struct run_end *end)
 	pthread_mutex_unlock(&watched->lock);
 }
 
-static bool watched_is_over(struct watched *watched)
+static bool watched_is_over(struct running_whole *watched)
 {
 	bool over;
 
@@ -79,7 +79,7 @@ static bool watched_is_over(struct watched *watched)
 }
 
 /* Until it has ended, wrote too much, or nobody waits for it any more: false. */
-static bool watched_wait(struct watched *watched, const struct whole_run *request)
+static bool watched_wait(struct running_whole *watched, const struct whole_run *request)
 {
 	const int most_ms = watched->bell < 0 ? POLL_MS : cancel_wait_ms(request->cancel, -1);
 	struct pollfd fds[] = { { .fd = watched->bell, .events = POLLIN },
@@ -93,7 +93,7 @@ static bool watched_wait(struct watched *watched, const struct whole_run *reques
 	return true;
 }
 
-static bool watched_attend(struct run *run, struct watched *watched,
+static bool watched_attend(struct run *run, struct running_whole *watched,
                            const struct whole_run *request,
                            struct err *err)
 {
@@ -122,8 +122,8 @@ bool whole_run(struct provider *provider, const struct whole_run *request,
 		.ended = watched_on_ended,
 	};
 	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct watched watched = { .request = request, .result = ret,
-		                   .lock = PTHREAD_MUTEX_INITIALIZER, .bell = bell };
+	struct running_whole watched = { .request = request, .result = ret,
+		                         .lock = PTHREAD_MUTEX_INITIALIZER, .bell = bell };
 	struct run *run;
 	bool ok;
 

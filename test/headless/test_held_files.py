@@ -277,3 +277,24 @@ def test_what_ended_or_cannot_write_it_keeps_no_hook_from_running(world, level):
     assert "denied_by_hook" not in done.said() and (world.root / "guarded").exists(), done.results()
     far.kill()
     far.wait()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_another_name_that_cannot_be_looked_for_keeps_the_hook_from_running(world, level):
+    """In a folder whose path is too long; or while a command runs, which could move it behind hasp's back."""
+    put_late(world)
+    assert world.command("hooks", "trust").code == 0
+    look = [call("list_directory", {"dir_path": "."})]
+    os.link(world.root / "tools" / "guard.sh", world.home / "outside")
+    run = shell("touch running; while :; do sleep 0.05; done", is_background=True)
+    done = world.run([[run], look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert "a hard link" in str(done.results(2)) and "cannot be looked for while" in str(done.results(2)), done.results()
+    folder = os.open(world.root, os.O_DIRECTORY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=folder)
+        above, folder = folder, os.open("d" * 250, os.O_DIRECTORY, dir_fd=folder)
+        os.close(above)
+    os.link(world.root / "tools" / "guard.sh", "twin", dst_dir_fd=folder)
+    os.close(folder)
+    done = world.run([look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert "hasp cannot look into" in str(done.results()[0]) and "denied_by_hook" in str(done.results()[0]), done.results()

@@ -61,12 +61,21 @@ static void test_read_edit_walk_search(void **state)
 	search_result_release(&found);
 }
 
+static bool begin_read(const struct live *live, const struct read_request *request,
+                       struct read_result *result, struct provider_begun **ret)
+{
+	const struct provider_request what = { .read = request, .read_result = result };
+
+	return live->provider->ops->begin(live->provider, &what, ret);
+}
+
 static void test_reads_that_are_under_way_together(void **state)
 {
 	struct live *live = *state;
 	const struct provider_ops *ops = live->provider->ops;
 	struct read_request requests[LIMIT_READS_BEGUN];
-	struct read_begun *begun[LIMIT_READS_BEGUN];
+	struct provider_begun *begun[LIMIT_READS_BEGUN];
+	struct read_result reads[LIMIT_READS_BEGUN];
 	_cleanup_free_ char *large = mem_alloc(20001, 1);
 	struct err err = ERR_INIT;
 
@@ -77,22 +86,21 @@ static void test_reads_that_are_under_way_together(void **state)
 		requests[i] = (struct read_request){ .path = i % 3 == 0 ? "large" :
 			                                     i % 3 == 1 ? "small" : "none",
 			                             .max_line_chars = 100000 };
-		assert_true(ops->read_begin(live->provider, &requests[i], &begun[i]));
+		assert_true(begin_read(live, &requests[i], &reads[i], &begun[i]));
 	}
 	/* What is asked now comes behind them. */
 	assert_true(live_edit(live, "small", "two\n", &err));
 	for (size_t i = 0; i < LIMIT_READS_BEGUN; i++) {
-		struct read_result read;
-		bool ok = ops->read_end(live->provider, begun[i], &read, &err);
+		bool ok = ops->end(live->provider, begun[i], &err);
 
 		assert_int_equal(ok, i % 3 != 2);
 		if (i % 3 == 0)
-			assert_int_equal(read.content.len, 20000);
+			assert_int_equal(reads[i].content.len, 20000);
 		else if (i % 3 == 1)
-			assert_string_equal(read.content.data, "one\n");
+			assert_string_equal(reads[i].content.data, "one\n");
 		else
 			assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
-		read_result_release(&read);
+		read_result_release(&reads[i]);
 	}
 }
 
@@ -101,18 +109,18 @@ static void test_a_worker_that_dies_with_reads_under_way(void **state)
 	struct live *live = *state;
 	const struct provider_ops *ops = live->provider->ops;
 	const struct read_request request = { .path = "a" };
-	struct read_begun *begun[4];
+	struct provider_begun *begun[4];
 	struct err err = ERR_INIT;
-	struct read_result read;
+	struct read_result reads[ARRAY_LEN(begun)], read;
 
 	live_write(live, "a", "one\n");
 	for (size_t i = 0; i < ARRAY_LEN(begun); i++)
-		assert_true(ops->read_begin(live->provider, &request, &begun[i]));
+		assert_true(begin_read(live, &request, &reads[i], &begun[i]));
 	kill(live_worker(), SIGKILL);
 	for (size_t i = 0; i < ARRAY_LEN(begun); i++) {
-		if (!ops->read_end(live->provider, begun[i], &read, &err))
+		if (!ops->end(live->provider, begun[i], &err))
 			assert_int_equal(err.code, ERR_WORKER_LOST);
-		read_result_release(&read);
+		read_result_release(&reads[i]);
 	}
 	read = live_read(live, "a"); /* by another worker */
 	assert_string_equal(read.content.data, "one\n");
@@ -189,7 +197,7 @@ struct begun_edit {
 	struct change change;
 	char name[16];
 	struct change_result result;
-	struct edit_begun *begun;
+	struct provider_begun *begun;
 	_Atomic int ready; /* 0: not yet, 1: it is here, -1: it has to be waited for */
 };
 
@@ -205,9 +213,13 @@ static void begin_edit(const struct live *live, struct begun_edit *edit)
 {
 	static const struct edit_options options = { .want_content = true };
 
+	const struct provider_request request = {
+		.edit = &edit->change, .options = &options, .edit_result = &edit->result,
+		.ready = note_ready, .data = edit,
+	};
+
 	edit->ready = 0;
-	assert_true(live->provider->ops->edit_begin(live->provider, &edit->change, &options,
-	                                            &edit->result, note_ready, edit, &edit->begun));
+	assert_true(live->provider->ops->begin(live->provider, &request, &edit->begun));
 }
 
 static void create(const struct live *live, struct begun_edit *edit, int number, struct span text)
@@ -233,7 +245,7 @@ static void take_until_ready(const struct live *live, const struct begun_edit *e
 
 static bool end_edit(const struct live *live, struct begun_edit *edit, struct err *err)
 {
-	return live->provider->ops->edit_end(live->provider, edit->begun, err);
+	return live->provider->ops->end(live->provider, edit->begun, err);
 }
 
 static void expect_content(const struct live *live, const char *name, const char *content)
@@ -666,7 +678,7 @@ static void test_watches_tell_and_outlive_the_worker(void **state)
 	struct live *live = *state;
 	_Atomic int count = 0;
 	const struct watch_request request = { "a", count_change, &count };
-	struct watch *watch;
+	struct provider_watch *watch;
 	struct err err = ERR_INIT;
 	int before;
 
@@ -698,9 +710,9 @@ static void test_reads_are_sent_while_a_watch_listens(void **state)
 	const struct watch_request watched = { "a", count_change, &count };
 	const struct read_request request = { .path = "b" };
 	struct err err = ERR_INIT;
-	struct read_begun *begun;
+	struct provider_begun *begun;
 	struct read_result read;
-	struct watch *watch;
+	struct provider_watch *watch;
 	int64_t start;
 
 	live_write(live, "a", "1\n");
@@ -710,8 +722,8 @@ static void test_reads_are_sent_while_a_watch_listens(void **state)
 	assert_true(wait_for(&count, 1));
 	start = now_ms();
 	for (int i = 0; i < 5; i++) {
-		assert_true(ops->read_begin(live->provider, &request, &begun));
-		assert_true(ops->read_end(live->provider, begun, &read, &err));
+		assert_true(begin_read(live, &request, &read, &begun));
+		assert_true(ops->end(live->provider, begun, &err));
 		assert_string_equal(read.content.data, "one\n");
 		read_result_release(&read);
 	}
@@ -728,7 +740,7 @@ static void test_edits_are_taken_while_a_watch_listens(void **state)
 	const struct watch_request watched = { "a", count_change, &count };
 	struct begun_edit edits[EDITS];
 	struct err err = ERR_INIT;
-	struct watch *watch;
+	struct provider_watch *watch;
 	int64_t until = now_ms() + ANSWER_MS;
 
 	live_write(live, "a", "1\n");

@@ -240,7 +240,7 @@ static char *callback_take(int listener, const char *state)
 /* ---- the user ---- */
 
 /* The question, on a thread of its own while the callback is waited for. */
-struct asking {
+struct browser_login {
 	struct mcp_auth *auth;
 	struct mcp_login login;
 	struct cancel over;
@@ -254,7 +254,7 @@ struct asking {
 
 static void *asking_thread(void *data)
 {
-	struct asking *asking = data;
+	struct browser_login *asking = data;
 
 	asking->ok = asking->auth->login(asking->auth->data, &asking->login, &asking->pasted,
 	                                 &asking->err);
@@ -262,7 +262,7 @@ static void *asking_thread(void *data)
 	return NULL;
 }
 
-static bool asking_begin(struct asking *asking, struct err *err)
+static bool asking_begin(struct browser_login *asking, struct err *err)
 {
 	atomic_store(&asking->done, false);
 	asking->runs = pthread_create(&asking->thread, NULL, asking_thread, asking) == 0;
@@ -270,7 +270,7 @@ static bool asking_begin(struct asking *asking, struct err *err)
 	       err_set(err, ERR_NO_RESOURCES, "No more threads can be started.");
 }
 
-static void asking_end(struct asking *asking)
+static void asking_end(struct browser_login *asking)
 {
 	if (asking->runs)
 		pthread_join(asking->thread, NULL);
@@ -278,7 +278,8 @@ static void asking_end(struct asking *asking)
 }
 
 /* It is answered.  False: there will be no login. *ret: the query, if that was the answer. */
-static bool asking_take(struct asking *asking, const char *state, char **ret, struct err *err)
+static bool asking_take(struct browser_login *asking, const char *state, char **ret,
+                        struct err *err)
 {
 	_cleanup_free_ char *pasted = NULL;
 
@@ -298,7 +299,7 @@ static bool asking_take(struct asking *asking, const char *state, char **ret, st
 	return *ret || asking_begin(asking, err);
 }
 
-static bool await_callback(struct asking *asking, const struct auth_callback *callback,
+static bool await_callback(struct browser_login *asking, const struct auth_callback *callback,
                            const char *state, const struct auth_wait *wait, char **ret,
                            struct err *err)
 {
@@ -323,9 +324,9 @@ static bool await_callback(struct asking *asking, const struct auth_callback *ca
 bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
                  const char *state, const struct auth_wait *wait, char **ret, struct err *err)
 {
-	struct asking asking = { .auth = auth, .err = ERR_INIT,
-		                 .login = { .server = auth->name, .url = url,
-		                            .is_agent = auth->is_agent } };
+	struct browser_login asking = { .auth = auth, .err = ERR_INIT,
+		                        .login = { .server = auth->name, .url = url,
+		                        .is_agent = auth->is_agent } };
 	bool ok;
 
 	*ret = NULL;

@@ -97,7 +97,7 @@ bool auth_token_is_sendable(const json_t *token)
 
 /* ---- one request ---- */
 
-struct answer {
+struct auth_answer {
 	struct buf body;
 	int status;
 	const char *says; /* of the order */
@@ -107,7 +107,7 @@ struct answer {
 
 static bool on_answer_head(void *data, int status, struct span headers)
 {
-	struct answer *answer = data;
+	struct auth_answer *answer = data;
 
 	answer->status = status;
 	answer->said = !answer->says || http_field(headers, answer->says).len;
@@ -116,12 +116,12 @@ static bool on_answer_head(void *data, int status, struct span headers)
 
 static bool on_answer_body(void *data, struct span bytes)
 {
-	return buf_span(&((struct answer *)data)->body, bytes);
+	return buf_span(&((struct auth_answer *)data)->body, bytes);
 }
 
 static unsigned on_answer_waiting(void *data, struct err *err)
 {
-	const struct auth_wait *wait = ((struct answer *)data)->wait;
+	const struct auth_wait *wait = ((struct auth_answer *)data)->wait;
 
 	if (!wait || !wait->over || !wait->over(wait->data))
 		return OVER_STEP_MS;
@@ -167,8 +167,8 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 {
 	static const struct http_events events = { .head = on_answer_head, .body = on_answer_body,
 		                                   .waiting = on_answer_waiting };
-	struct answer answer = { .body = BUF_INIT(AUTH_DOCUMENT_BYTES), .says = order->says,
-		                 .wait = order->wait };
+	struct auth_answer answer = { .body = BUF_INIT(AUTH_DOCUMENT_BYTES), .says = order->says,
+		                      .wait = order->wait };
 	_cleanup_free_ char *content =
 		order->type ? mem_printf("Content-Type: %s", order->type) : NULL;
 	_cleanup_free_ const char **headers = order_headers(order, content);

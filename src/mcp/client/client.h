@@ -116,7 +116,7 @@ enum mcp_http_kind {
 };
 
 /* A server at an address. */
-struct mcp_http_options {
+struct mcp_address_options {
 	enum mcp_http_kind kind;
 	const char *url;               /* http: or https: */
 	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
@@ -144,13 +144,13 @@ bool mcp_headers_have(const char *const *headers, const char *name);
 
 /* Shakes hands with it. */
 bool mcp_client_open_http(const struct mcp_client_options *options,
-                          const struct mcp_http_options *from, const struct mcp_wait *wait,
+                          const struct mcp_address_options *from, const struct mcp_wait *wait,
                           struct mcp_client **ret, struct err *err);
 
 /* Opens a WebSocket (from->url is ws: or wss:) and shakes hands; a login is made before the
  * connection is tried again, and `kind` says nothing. */
 bool mcp_client_open_websocket(const struct mcp_client_options *options,
-                               const struct mcp_http_options *from, const struct mcp_wait *wait,
+                               const struct mcp_address_options *from, const struct mcp_wait *wait,
                                struct mcp_client **ret, struct err *err);
 
 /* One more holder. */

@@ -212,13 +212,13 @@ static bool is_settled_text(const json_t *text, size_t max)
 	return plain;
 }
 
-struct scan {
+struct text_scan {
 	bool in_string, object;
 	int depth, deepest;
 };
 
 /* One character of a schema, which stands at `at`; false: it might not be clean. */
-static bool scan_schema_char(struct scan *scan, const char **at)
+static bool scan_schema_char(struct text_scan *scan, const char **at)
 {
 	const char c = **at;
 
@@ -244,7 +244,7 @@ static bool scan_schema_char(struct scan *scan, const char **at)
 static bool is_settled_schema(const json_t *schema)
 {
 	const char *text = json_string_value(schema);
-	struct scan scan = { 0 };
+	struct text_scan scan = { 0 };
 
 	if (!text || *text != '{' || json_string_length(schema) > MCP_SCHEMA_BYTES)
 		return false;

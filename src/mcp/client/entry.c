@@ -20,14 +20,14 @@ enum {
 	MEMBERS_TOLD = 5, /* of one entry, that nobody knows */
 };
 
-struct reading {
+struct entry_reading {
 	struct server_entry *entry;
 	const json_t *value;
 	const struct mcp_servers_options *options;
 	const char *root;        /* the first of the workspace */
 };
 
-static void entry_warn(const struct reading *reading, const char *member, const char *what)
+static void entry_warn(const struct entry_reading *reading, const char *member, const char *what)
 {
 	_cleanup_free_ char *text = mem_printf("mcpServers.%s.%s %s.", reading->entry->name, member,
 	                                       what);
@@ -36,13 +36,13 @@ static void entry_warn(const struct reading *reading, const char *member, const 
 		reading->options->notice(reading->options->data, "warning", text);
 }
 
-static void entry_off(const struct reading *reading, const char *why)
+static void entry_off(const struct entry_reading *reading, const char *why)
 {
 	if (!reading->entry->off)
 		reading->entry->off = mem_strdup(why);
 }
 
-static const char *entry_text(const struct reading *reading, const char *name)
+static const char *entry_text(const struct entry_reading *reading, const char *name)
 {
 	const json_t *value = json_object_get(reading->value, name);
 
@@ -52,7 +52,7 @@ static const char *entry_text(const struct reading *reading, const char *name)
 }
 
 /* The texts of a list, NULL-terminated; others are left out with a warning. */
-static char **entry_texts(const struct reading *reading, const json_t *list, const char *name)
+static char **entry_texts(const struct entry_reading *reading, const json_t *list, const char *name)
 {
 	char **texts = mem_alloc(json_array_size(list) + 1, sizeof(*texts));
 	size_t i, count = 0;
@@ -117,7 +117,7 @@ static bool is_known_member(const char *name)
 }
 
 /* A mistyped name does nothing, and nobody would see it. */
-static void warn_of_members(const struct reading *reading)
+static void warn_of_members(const struct entry_reading *reading)
 {
 	size_t told = 0;
 	const char *name;
@@ -159,8 +159,8 @@ bool mcp_is_field(const char *name, const char *value)
 	return mcp_is_token(name);
 }
 
-static char **entry_pairs(const struct reading *reading, const char *member, const char *between,
-                          bool fields)
+static char **entry_pairs(const struct entry_reading *reading, const char *member,
+                          const char *between, bool fields)
 {
 	json_t *object = json_object_get(reading->value, member);
 	char **pairs = mem_alloc(json_object_size(object) + 1, sizeof(*pairs));
@@ -184,7 +184,7 @@ static char **entry_pairs(const struct reading *reading, const char *member, con
 /* ---- the sandbox ---- */
 
 /* Absolute: "~" is the user's home, others begin at the project. */
-static char *setting_path(const struct reading *reading, const char *path)
+static char *setting_path(const struct entry_reading *reading, const char *path)
 {
 	const char *home = getenv("HOME");
 
@@ -193,7 +193,8 @@ static char *setting_path(const struct reading *reading, const char *path)
 	return path_join(reading->root, path);
 }
 
-static char **setting_paths(const struct reading *reading, const json_t *list, const char *name)
+static char **setting_paths(const struct entry_reading *reading, const json_t *list,
+                            const char *name)
 {
 	char **paths = entry_texts(reading, list, name);
 
@@ -206,7 +207,7 @@ static char **setting_paths(const struct reading *reading, const json_t *list, c
 	return paths;
 }
 
-static void entry_sandbox(const struct reading *reading)
+static void entry_sandbox(const struct entry_reading *reading)
 {
 	struct server_entry *entry = reading->entry;
 	const json_t *sandbox = json_object_get(reading->value, "sandbox");
@@ -233,7 +234,7 @@ static void entry_sandbox(const struct reading *reading)
 
 /* ---- all of it ---- */
 
-static unsigned entry_milliseconds(const struct reading *reading, const char *member,
+static unsigned entry_milliseconds(const struct entry_reading *reading, const char *member,
                                    unsigned fallback)
 {
 	const json_t *value = json_object_get(reading->value, member);
@@ -246,7 +247,7 @@ static unsigned entry_milliseconds(const struct reading *reading, const char *me
 	return fallback;
 }
 
-static void entry_program(const struct reading *reading, const char *command)
+static void entry_program(const struct entry_reading *reading, const char *command)
 {
 	struct server_entry *entry = reading->entry;
 	char **args = entry_texts(reading, json_object_get(reading->value, "args"), "args");
@@ -271,7 +272,7 @@ static void entry_program(const struct reading *reading, const char *command)
 }
 
 /* The header fields of an address, and the program that makes more of them. */
-static void entry_headers(const struct reading *reading)
+static void entry_headers(const struct entry_reading *reading)
 {
 	struct server_entry *entry = reading->entry;
 	const char *helper = entry_text(reading, "headersHelper");
@@ -287,7 +288,7 @@ static void entry_headers(const struct reading *reading)
 		          "workspace is another machine's");
 }
 
-static void entry_address(const struct reading *reading, const char *url)
+static void entry_address(const struct entry_reading *reading, const char *url)
 {
 	const struct span address = span_str(url);
 	const json_t *type = json_object_get(reading->value, "type");
@@ -304,7 +305,7 @@ static void entry_address(const struct reading *reading, const char *url)
 		          "begins with ws:// or wss:// is given as tcp)");
 }
 
-static void entry_websocket(const struct reading *reading, const char *url)
+static void entry_websocket(const struct entry_reading *reading, const char *url)
 {
 	const struct span address = span_str(url);
 
@@ -359,7 +360,7 @@ static bool is_account_name(const char *text)
 }
 
 /* authProviderType, of Gemini CLI's: whose tokens a server gets. */
-static void entry_provider(const struct reading *reading, const char *url)
+static void entry_provider(const struct entry_reading *reading, const char *url)
 {
 	struct server_entry *entry = reading->entry;
 	const struct span type = json_span(json_object_get(reading->value, "authProviderType"));
@@ -397,7 +398,7 @@ static void entry_provider(const struct reading *reading, const char *url)
 	}
 }
 
-static void entry_enabled(const struct reading *reading)
+static void entry_enabled(const struct entry_reading *reading)
 {
 	const struct settings *settings = reading->options->settings;
 	const json_t *allowed = settings_get(settings, "mcp.allowed");
@@ -441,7 +442,7 @@ static void entry_hash(struct server_entry *entry)
 void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *value,
                        const struct mcp_servers_options *options)
 {
-	const struct reading reading = {
+	const struct entry_reading reading = {
 		.entry = entry, .value = value, .options = options,
 		.root = options->provider->ops->root(options->provider, 0),
 	};

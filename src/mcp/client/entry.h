@@ -43,7 +43,7 @@ struct server_entry {
 
 /* Reads one. Problems that it can be used in spite of go to `notice`. */
 void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *value,
-                       const struct mcp_servers_options *options);
+                    const struct mcp_servers_options *options);
 void mcp_entry_release(struct server_entry *entry);
 /* Whether includeTools and excludeTools leave this declaration. */
 bool mcp_entry_offers(const struct server_entry *entry, const json_t *declaration);

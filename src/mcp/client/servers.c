@@ -190,7 +190,7 @@ static bool slot_client_locked(struct mcp_server_slot *slot, const struct cancel
 }
 
 bool mcp_server_client(struct mcp_server_slot *slot, const struct cancel *cancel,
-                   struct mcp_client **ret, struct err *err)
+                       struct mcp_client **ret, struct err *err)
 {
 	struct mcp_client *lost = NULL;
 	bool ok;

@@ -21,7 +21,7 @@ size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set)
 
 /* Its client, started if need be, for the caller to let go. */
 bool mcp_server_client(struct mcp_server_slot *server, const struct cancel *cancel,
-                   struct mcp_client **ret, struct err *err);
+                       struct mcp_client **ret, struct err *err);
 /* A call went well, or its client was lost by it. */
 void mcp_server_called(struct mcp_server_slot *server, struct mcp_client *client, bool well);
 /* Borrowed. */

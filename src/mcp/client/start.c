@@ -199,8 +199,8 @@ static bool slot_open_address(struct mcp_server_slot *slot, const struct mcp_wai
 {
 	const struct server_entry *entry = &slot->entry;
 	const struct mcp_client_options options = slot_client_options(slot);
-	struct mcp_http_options from = { .kind = entry->kind, .url = entry->url,
-		                         .helped = entry->helper };
+	struct mcp_address_options from = { .kind = entry->kind, .url = entry->url,
+		                            .helped = entry->helper };
 	char **headers = NULL;
 	bool ok;
 

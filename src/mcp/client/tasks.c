@@ -27,7 +27,7 @@ enum {
 	WORDS_SHOWN = 400,    /* bytes of a server's own */
 };
 
-struct task {
+struct server_task {
 	struct mcp_client *client;
 	struct mcp_wait wait;     /* of its requests: the call's, with a token for all of them */
 	json_t *params;           /* {"taskId"}; owned */
@@ -39,7 +39,7 @@ struct task {
 
 /* ---- one task ---- */
 
-static bool task_name(struct task *task, const json_t *named, struct err *err)
+static bool task_name(struct server_task *task, const json_t *named, struct err *err)
 {
 	json_t *name = json_object_get(named, "taskId");
 
@@ -52,7 +52,7 @@ static bool task_name(struct task *task, const json_t *named, struct err *err)
 }
 
 /* Nobody waits for it any more; the server may go on all the same. */
-static void task_cancel(const struct task *task)
+static void task_cancel(const struct server_task *task)
 {
 	const struct mcp_wait brief = { .timeout_ms = CANCEL_MS };
 	struct err ignored = ERR_INIT;
@@ -63,7 +63,7 @@ static void task_cancel(const struct task *task)
 }
 
 /* What the server says of its state, as a report of progress without a number. */
-static void task_tell(const struct task *task, const json_t *before, const json_t *now)
+static void task_tell(const struct server_task *task, const json_t *before, const json_t *now)
 {
 	const json_t *message = json_object_get(now, "statusMessage");
 	_cleanup_free_ char *said = mcp_said_text(message, WORDS_SHOWN);
@@ -73,7 +73,7 @@ static void task_tell(const struct task *task, const json_t *before, const json_
 		task->wait.progress(task->wait.data, 0, 0, said);
 }
 
-static void task_sleep(const struct task *task, const json_t *state)
+static void task_sleep(const struct server_task *task, const json_t *state)
 {
 	const json_t *said = json_object_get(state, task->modern ? "pollIntervalMs" :
 	                                                           "pollInterval");
@@ -87,7 +87,7 @@ static void task_sleep(const struct task *task, const json_t *state)
 
 /* What it asks: here in the state; before 2026-07-28 with requests of their own while its result is
  * waited for, which then is the call's. */
-static bool task_input(struct task *task, const json_t *state, json_t **ret, struct err *err)
+static bool task_input(struct server_task *task, const json_t *state, json_t **ret, struct err *err)
 {
 	json_auto_t *params = NULL, *result = NULL;
 	const size_t before = json_object_size(task->answered);
@@ -109,7 +109,7 @@ static bool task_input(struct task *task, const json_t *state, json_t **ret, str
 }
 
 /* Of one that has failed, since 2026-07-28. */
-static bool task_failed(const struct task *task, const json_t *state, struct err *err)
+static bool task_failed(const struct server_task *task, const json_t *state, struct err *err)
 {
 	const json_t *error = json_object_get(state, "error");
 	_cleanup_free_ char *said = mcp_said_text(json_object_get(error, "message"), WORDS_SHOWN);
@@ -119,7 +119,8 @@ static bool task_failed(const struct task *task, const json_t *state, struct err
 	               (long long)json_integer_value(json_object_get(error, "code")), said);
 }
 
-static bool task_result(struct task *task, const json_t *state, json_t **ret, struct err *err)
+static bool task_result(struct server_task *task, const json_t *state, json_t **ret,
+                        struct err *err)
 {
 	const struct span status = json_span(json_object_get(state, "status"));
 	_cleanup_free_ char *said =
@@ -148,7 +149,7 @@ static bool task_result(struct task *task, const json_t *state, json_t **ret, st
 	return true;
 }
 
-static bool task_is_over(const struct task *task, struct err *err)
+static bool task_is_over(const struct server_task *task, struct err *err)
 {
 	if (cancelled(task->wait.cancel))
 		return !err_set(err, ERR_CANCELLED,
@@ -164,7 +165,7 @@ static bool task_is_over(const struct task *task, struct err *err)
 }
 
 /* Until it has ended. `state`: what it was created with; taken. */
-static bool task_follow(struct task *task, json_t *state, json_t **ret, struct err *err)
+static bool task_follow(struct server_task *task, json_t *state, json_t **ret, struct err *err)
 {
 	json_auto_t *now = state;
 
@@ -200,8 +201,8 @@ static bool task_follow(struct task *task, json_t *state, json_t **ret, struct e
 static bool call_as_task(struct mcp_client *client, const json_t *params, bool asks_for_task,
                          const struct mcp_wait *wait, json_t **ret, struct err *err)
 {
-	struct task task = { .client = client, .wait = *wait,
-		             .modern = mcp_client_is_modern(client) };
+	struct server_task task = { .client = client, .wait = *wait,
+		                    .modern = mcp_client_is_modern(client) };
 	const uint64_t longest_ms = (uint64_t)LIMIT_MCP_PROLONGED * wait->timeout_ms;
 	json_auto_t *own = json_copy((json_t *)params), *result = NULL;
 	json_t *state;

@@ -38,7 +38,7 @@ struct mcp_transport_ops {
 
 /* A client, held once; the transport is freed with it. */
 struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
-                              const struct mcp_transport_ops *ops, void *transport);
+                                  const struct mcp_transport_ops *ops, void *transport);
 /* Shakes hands (handshake.c). */
 bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err);
 /* For that, and before any other request: what hasp declares; whether requests are as in

@@ -138,7 +138,7 @@ static bool ws_await_open(struct ws *ws, const struct mcp_wait *wait, struct err
 
 /* `token`: a header more; or NULL. */
 static struct ws *ws_new(const struct mcp_client_options *options,
-                         const struct mcp_http_options *from, const char *token,
+                         const struct mcp_address_options *from, const char *token,
                          const struct mcp_wait *wait, struct err *err)
 {
 	static const struct mcp_transport_ops ops = {
@@ -175,7 +175,7 @@ struct ws_refusal {
 	char *challenge; /* owned; NULL: none */
 };
 
-static bool ws_try(const struct mcp_client_options *options, const struct mcp_http_options *from,
+static bool ws_try(const struct mcp_client_options *options, const struct mcp_address_options *from,
                    const char *token, const struct mcp_wait *wait, struct mcp_client **ret,
                    struct ws_refusal *ret_refusal, struct err *err)
 {
@@ -207,7 +207,7 @@ static bool ws_nobody_waits(void *data)
 }
 
 bool mcp_client_open_websocket(const struct mcp_client_options *options,
-                               const struct mcp_http_options *from, const struct mcp_wait *wait,
+                               const struct mcp_address_options *from, const struct mcp_wait *wait,
                                struct mcp_client **ret, struct err *err)
 {
 	for (int logins = 0;; logins++) {

@@ -6,7 +6,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
+#include "mcp/offer/conversation.h"
+#include "mcp/offer/offer.h"
+#include "mcp/offer/opened.h"
 #include "tool/answer.h"
 
 /* ---- denials ----------------------------------------------------------------- */
@@ -80,7 +83,7 @@ enum {
 struct bell {
 	struct bell *next;
 	struct begun_list *list;
-	struct opened *opened;    /* reference */
+	struct opened_workspace *opened;    /* reference */
 	struct loop_watch *watch; /* NULL: the loop cannot watch it; then the timer has to do */
 	struct loop_timer *timer;
 	size_t edits;
@@ -143,7 +146,7 @@ static void silence_unused(struct begun_list *list)
 	}
 }
 
-static struct bell *bell_of(struct begun_list *list, struct opened *opened)
+static struct bell *bell_of(struct begun_list *list, struct opened_workspace *opened)
 {
 	struct bell *bell = list->bells;
 
@@ -193,7 +196,8 @@ static bool begun_has_room(const struct begun_list *list)
 	return list->count < BEGUN_MAX;
 }
 
-static void begun_add(struct begun_list *list, struct opened *opened, struct begun_edit *edit)
+static void begun_add(struct begun_list *list, struct opened_workspace *opened,
+                      struct begun_edit *edit)
 {
 	struct bell *bell = bell_of(list, opened);
 
@@ -251,11 +255,11 @@ void call_begun_stop(struct begun_list *list)
 
 struct work {
 	struct turn turn;       /* first: the two are cast into each other */
-	struct waiting waiting;
+	struct waiting_call waiting;
 	struct mcp_call *call;
 	const struct offered *offered;
 	struct conversation *conversation;
-	struct opened *opened; /* reference */
+	struct opened_workspace *opened; /* reference */
 	bool pending;          /* the client has to answer first, and to come back */
 	bool hook_asks;        /* a hook requires confirmation, whatever the options say */
 	bool missed;           /* it could not be done at once */
@@ -306,7 +310,7 @@ static json_t *without_contents(json_t *result)
 /* Takes the result over. */
 static void work_answer(struct work *work, json_t *result, struct paper *paper)
 {
-	const struct names *names = &work->offered->serve->names;
+	const struct offered_names *names = &work->offered->serve->names;
 	const char *level = opened_level(work->opened);
 
 	json_t *whole = result;
@@ -499,7 +503,7 @@ static void work_go(struct turn *turn)
 
 /* One key for all spellings of a path that differ only in "." and slashes, and in whether they
  * begin at the first root. What links make equal is left to the store. */
-static char *path_key(const struct opened *opened, const char *path)
+static char *path_key(const struct opened_workspace *opened, const char *path)
 {
 	const char *root = opened->provider->ops->root(opened->provider, 0);
 	char *key = path[0] == '/' || !root ? mem_printf("/%s", path) :
@@ -522,20 +526,20 @@ static char *path_key(const struct opened *opened, const char *path)
 }
 
 /* The files that a call names, as keys. */
-struct keys {
-	const struct opened *opened;
+struct file_keys {
+	const struct opened_workspace *opened;
 	char **items; /* owned, and what they point to */
 	size_t count, room;
 };
 
-static void keys_release(struct keys *keys)
+static void keys_release(struct file_keys *keys)
 {
 	for (size_t i = 0; i < keys->count; i++)
 		free(keys->items[i]);
 	free(keys->items);
 }
 
-static void add_keys(struct keys *keys, const json_t *arguments)
+static void add_keys(struct file_keys *keys, const json_t *arguments)
 {
 	/* Canonical names and those that are accepted for them. */
 	static const char *const names[] = { "file_path", "absolute_path", "path", "new_path",
@@ -557,7 +561,7 @@ static void take_turn(struct work *work, bool always)
 {
 	struct turns *turns = work->offered->serve->turns;
 	const json_t *arguments = mcp_call_arguments(work->call);
-	__attribute__((cleanup(keys_release))) struct keys keys = { .opened = work->opened };
+	__attribute__((cleanup(keys_release))) struct file_keys keys = { .opened = work->opened };
 	bool busy = always;
 	size_t i;
 	json_t *change;
@@ -574,7 +578,7 @@ static void take_turn(struct work *work, bool always)
 static bool has_to_wait(const struct work *work)
 {
 	const json_t *arguments = mcp_call_arguments(work->call);
-	__attribute__((cleanup(keys_release))) struct keys keys = { .opened = work->opened };
+	__attribute__((cleanup(keys_release))) struct file_keys keys = { .opened = work->opened };
 	bool busy = false;
 
 	if (!turns_any(work->offered->serve->turns))
@@ -711,7 +715,7 @@ static void work_start(struct work *work, bool held)
 	take_turn(work, /* always= */ tool_kind_changes(tool_kind_of(offered->item->tool)));
 }
 
-static void work_start_late(struct waiting *waiting)
+static void work_start_late(struct waiting_call *waiting)
 {
 	work_start((struct work *)((char *)waiting - offsetof(struct work, waiting)),
 	           /* held= */ true);

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/unseen.h"
 #include "data/json.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/offer.h"
 
 enum {
 	ANSWER_MS = 0, /* the server's default: people take their time */
@@ -131,7 +131,8 @@ static bool show_question(struct buf *out, const struct tool_question *question)
 	return show_arguments(out, question->arguments, "\nwith\n", tool_arguments_of_edit);
 }
 
-static json_t *question_text(const struct names *names, const struct tool_question *question)
+static json_t *question_text(const struct offered_names *names,
+                             const struct tool_question *question)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_QUESTION_BYTES);
 	size_t lines = 0;
@@ -147,7 +148,8 @@ static json_t *question_text(const struct names *names, const struct tool_questi
 
 /* A form with one switch that is on: who accepts it as it is has said yes.  NULL: a person can be
  * shown only so much, and nothing may run that was not shown. */
-static json_t *question_form(const struct names *names, const struct tool_question *question)
+static json_t *question_form(const struct offered_names *names,
+                             const struct tool_question *question)
 {
 	bool command = question_is_command(question);
 	json_t *text = question_text(names, question);
@@ -200,7 +202,7 @@ static bool same_plan(const struct mcp_call *call, const char *id, struct err *e
 	               "was shown a change of its earlier state.");
 }
 
-bool confirm_ask(struct mcp_call *call, const struct names *names,
+bool confirm_ask(struct mcp_call *call, const struct offered_names *names,
                  const struct tool_question *question, bool *pending, struct err *err)
 {
 	char id[SHA256_HEX_SIZE];

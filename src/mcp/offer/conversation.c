@@ -8,29 +8,33 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
+#include "mcp/offer/conversation.h"
+#include "mcp/offer/offer.h"
+#include "mcp/offer/opened.h"
 #include "worker/job/job.h"
 
 /* ---- roots ------------------------------------------------------------------- */
 
-static struct roots roots_copy(const char *const *items, size_t count)
+static struct root_list roots_copy(const char *const *items, size_t count)
 {
-	struct roots roots = { .items = mem_alloc(count, sizeof(*roots.items)), .count = count };
+	struct root_list roots =
+		{ .items = mem_alloc(count, sizeof(*roots.items)), .count = count };
 
 	for (size_t i = 0; i < count; i++)
 		roots.items[i] = mem_strdup(items[i]);
 	return roots;
 }
 
-static void roots_release(struct roots *roots)
+static void roots_release(struct root_list *roots)
 {
 	for (size_t i = 0; i < roots->count; i++)
 		free(roots->items[i]);
 	free(roots->items);
-	*roots = (struct roots){ 0 };
+	*roots = (struct root_list){ 0 };
 }
 
-static bool roots_equal(const struct roots *a, const struct roots *b)
+static bool roots_equal(const struct root_list *a, const struct root_list *b)
 {
 	if (a->count != b->count)
 		return false;
@@ -42,9 +46,10 @@ static bool roots_equal(const struct roots *a, const struct roots *b)
 
 /* From the array that roots/list answers with. INVALID_ARGUMENT when one of them is no file: URI
  * of this machine: no other is used then, because relative paths begin at the first. */
-static bool roots_from_list(const json_t *list, struct roots *ret, struct err *err)
+static bool roots_from_list(const json_t *list, struct root_list *ret, struct err *err)
 {
-	struct roots roots = { .items = mem_alloc(json_array_size(list), sizeof(*roots.items)) };
+	struct root_list roots =
+		{ .items = mem_alloc(json_array_size(list), sizeof(*roots.items)) };
 	struct err why = ERR_INIT;
 
 	for (; roots.count < json_array_size(list); roots.count++) {
@@ -88,17 +93,18 @@ struct conversation {
 	struct conversation *next, **at; /* among the unsettled ones; at is NULL when it is not */
 	unsigned question;      /* the latest roots/list; answers to earlier ones are late */
 	bool asked;             /* it is under way */
-	struct waiting *first_waiting, **last_waiting;
+	struct waiting_call *first_waiting, **last_waiting;
 	struct loop_timer *timer;
-	struct watched *watched;
+	struct watched_file *watched;
 	struct early *early;
 
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t known;
 	bool settled;
-	struct roots roots;   /* owned */
+	struct root_list roots;   /* owned */
 	struct err unusable;  /* why the client's roots cannot be used, if they cannot */
-	struct opened *opened; /* reference; NULL before the first call, and after a change */
+	struct opened_workspace *opened; /* reference; NULL before the first call, and after a
+	                                  * change */
 	json_t *news;          /* array of what the client does not know yet */
 };
 
@@ -120,11 +126,11 @@ static bool is_settled(struct conversation *conversation)
 /* ---- the roots -------------------------------------------------------------- */
 
 /* Takes the roots over. Who watches files of the old workspace goes on doing so. */
-static void set_roots(struct conversation *conversation, struct roots roots,
+static void set_roots(struct conversation *conversation, struct root_list roots,
                       const struct err *unusable)
 {
-	struct opened *old = NULL;
-	struct roots old_roots;
+	struct opened_workspace *old = NULL;
+	struct root_list old_roots;
 
 	pthread_mutex_lock(&conversation->lock);
 	old_roots = conversation->roots;
@@ -179,10 +185,10 @@ static void unlink_unsettled(struct conversation *conversation)
 }
 
 /* The workspace is known: lets go whoever waited for it. */
-static void workspace_settle(struct conversation *conversation, struct roots roots,
+static void workspace_settle(struct conversation *conversation, struct root_list roots,
                              const struct err *unusable)
 {
-	struct waiting *waiting = conversation->first_waiting;
+	struct waiting_call *waiting = conversation->first_waiting;
 
 	unlink_unsettled(conversation);
 	loop_timer_stop(conversation->timer);
@@ -192,7 +198,7 @@ static void workspace_settle(struct conversation *conversation, struct roots roo
 	set_roots(conversation, roots, unusable);
 	subscribe_early(conversation);
 	while (waiting) {
-		struct waiting *next = waiting->next;
+		struct waiting_call *next = waiting->next;
 
 		waiting->go(waiting);
 		waiting = next;
@@ -213,7 +219,7 @@ static void settle_by_default(struct conversation *conversation)
 
 static void settle_by_answer(struct conversation *conversation, const json_t *list)
 {
-	struct roots roots = { 0 };
+	struct root_list roots = { 0 };
 	struct err err = ERR_INIT;
 
 	roots_from_list(list, &roots, &err);
@@ -283,7 +289,7 @@ void conversation_give_up(struct conversation *conversation)
 	err_set(&err, ERR_INVALID_ARGUMENT,
 	        "The client offers workspace roots, but did not tell them when it was asked "
 	        "(roots/list). Start hasp with --root to do without.");
-	workspace_settle(conversation, (struct roots){ 0 }, &err);
+	workspace_settle(conversation, (struct root_list){ 0 }, &err);
 }
 
 static void out_of_patience(void *data)
@@ -377,7 +383,7 @@ bool conversation_is_settled(struct conversation *conversation, const struct mcp
 	return is_settled(conversation);
 }
 
-void conversation_wait(struct conversation *conversation, struct waiting *waiting)
+void conversation_wait(struct conversation *conversation, struct waiting_call *waiting)
 {
 	waiting->next = NULL;
 	*conversation->last_waiting = waiting;
@@ -389,7 +395,7 @@ void conversation_wait(struct conversation *conversation, struct waiting *waitin
 }
 
 /* What the client gets to know of a workspace that was opened for it. */
-static json_t *news_of(const struct opened *opened)
+static json_t *news_of(const struct opened_workspace *opened)
 {
 	struct provider *provider = opened->provider;
 	const struct provider_info *info = provider->ops->info(provider);
@@ -413,7 +419,7 @@ static json_t *news_of(const struct opened *opened)
 }
 
 /* With the lock. */
-static struct opened *open_now(struct conversation *conversation)
+static struct opened_workspace *open_now(struct conversation *conversation)
 {
 	struct err err = conversation->unusable;
 
@@ -450,10 +456,11 @@ static bool wait_for_roots(struct conversation *conversation, const struct mcp_c
 	return conversation->settled;
 }
 
-struct opened *conversation_open(struct conversation *conversation, const struct mcp_call *call)
+struct opened_workspace *conversation_open(struct conversation *conversation,
+                                           const struct mcp_call *call)
 {
 	struct err err = ERR_INIT;
-	struct opened *opened;
+	struct opened_workspace *opened;
 
 	pthread_mutex_lock(&conversation->lock);
 	if (conversation->settled || wait_for_roots(conversation, call)) {
@@ -466,7 +473,7 @@ struct opened *conversation_open(struct conversation *conversation, const struct
 	return opened;
 }
 
-void conversation_put(struct conversation *conversation, struct opened *opened)
+void conversation_put(struct conversation *conversation, struct opened_workspace *opened)
 {
 	bool current;
 
@@ -521,7 +528,7 @@ static bool note_early(struct conversation *conversation, const char *uri, struc
 bool conversation_subscribe(void *data, const char *uri, struct err *err)
 {
 	struct conversation *conversation = data;
-	struct opened *opened;
+	struct opened_workspace *opened;
 	bool ok;
 
 	if (!is_settled(conversation))

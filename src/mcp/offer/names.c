@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
+#include "mcp/offer/offer.h"
 #include "tool/answer.h"
 
 /* ---- names ------------------------------------------------------------------- */
@@ -132,7 +133,8 @@ static bool rename_one(const char *rename, const bool *chosen, const char **give
 	return true;
 }
 
-static bool add_item(struct names *names, const struct tool *tool, char *name, struct err *err)
+static bool add_item(struct offered_names *names, const struct tool *tool, char *name,
+                     struct err *err)
 {
 	names->items[names->count++] = (struct names_item){ tool, name };
 	names->changed |= strcmp(name, tool->name) != 0;
@@ -144,12 +146,12 @@ static bool add_item(struct names *names, const struct tool *tool, char *name, s
 	return check_name(name, err);
 }
 
-bool names_make(const struct names_options *options, struct names *ret, struct err *err)
+bool names_make(const struct names_options *options, struct offered_names *ret, struct err *err)
 {
 	_cleanup_free_ bool *chosen = mem_alloc(tool_count(), sizeof(*chosen));
 	_cleanup_free_ const char **given = mem_alloc(tool_count(), sizeof(*given));
 	const char *prefix = options->prefix ? options->prefix : "";
-	struct names names = { .items = mem_alloc(tool_count(), sizeof(*names.items)) };
+	struct offered_names names = { .items = mem_alloc(tool_count(), sizeof(*names.items)) };
 	bool ok = choose_tools(options, chosen, err);
 
 	for (size_t i = 0; ok && i < options->rename_count; i++)
@@ -170,15 +172,15 @@ bool names_make(const struct names_options *options, struct names *ret, struct e
 	return true;
 }
 
-void names_release(struct names *names)
+void names_release(struct offered_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		free(names->items[i].name);
 	free(names->items);
-	*names = (struct names){ 0 };
+	*names = (struct offered_names){ 0 };
 }
 
-const char *names_offered(const struct names *names, const char *canonical)
+const char *names_offered(const struct offered_names *names, const char *canonical)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->items[i].tool->name, canonical) == 0)
@@ -187,7 +189,7 @@ const char *names_offered(const struct names *names, const char *canonical)
 }
 
 /* What stands for a whole word of a text. */
-static struct span offered_word(const struct names *names, struct span word)
+static struct span offered_word(const struct offered_names *names, struct span word)
 {
 	for (size_t i = 0; memchr(word.data, '_', word.len) && i < names->count; i++)
 		if (span_eq(word, span_str(names->items[i].tool->name)))
@@ -200,7 +202,7 @@ static bool is_word_in_text(char c)
 	return is_name_char(c) && c != '.' && c != '-';
 }
 
-bool names_rewrite(const struct names *names, struct span text, struct buf *out)
+bool names_rewrite(const struct offered_names *names, struct span text, struct buf *out)
 {
 	while (text.len) {
 		bool word = is_word_in_text(text.data[0]);
@@ -222,7 +224,7 @@ bool names_rewrite(const struct names *names, struct span text, struct buf *out)
 enum { DECLARATION_MAX = 1 << 20 };
 
 /* With the names of other tools in it as they are offered. */
-static char *rewritten(const struct names *names, const char *text)
+static char *rewritten(const struct offered_names *names, const char *text)
 {
 	struct buf out = BUF_INIT(DECLARATION_MAX);
 
@@ -252,7 +254,7 @@ static bool is_list(const json_t *schema)
 }
 
 /* MCP demands an object, and says so at the outermost level (2025-11-25, server/tools). */
-static char *output_schema(const struct names *names, const char *text)
+static char *output_schema(const struct offered_names *names, const char *text)
 {
 	_cleanup_buf_ struct buf printed = BUF_INIT(DECLARATION_MAX);
 	struct err err = ERR_INIT;
@@ -293,7 +295,7 @@ static char *annotations(const struct tool *tool)
 	return buf_steal(&out);
 }
 
-void offer_declare_tool(const struct names *names, struct offered *offered)
+void offer_declare_tool(const struct offered_names *names, struct offered *offered)
 {
 	const struct tool *tool = offered->item->tool;
 

@@ -6,14 +6,15 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/offer.h"
+#include "mcp/offer/opened.h"
 
 /* ---- workspaces -------------------------------------------------------------- */
 
 struct opened_table {
 	const struct serve_options *options; /* borrowed */
 	pthread_mutex_t lock;                /* held while one is opened: nobody opens it twice */
-	struct opened *all;
+	struct opened_workspace *all;
 };
 
 struct opened_table *opened_table_new(const struct serve_options *options)
@@ -44,20 +45,20 @@ static char *roots_key(const char *const *roots, size_t count)
 	return buf_steal(&name);
 }
 
-static struct opened *opened_find(const struct opened_table *table, const char *name)
+static struct opened_workspace *opened_find(const struct opened_table *table, const char *name)
 {
-	struct opened *opened = table->all;
+	struct opened_workspace *opened = table->all;
 
 	while (opened && strcmp(opened->name, name) != 0)
 		opened = opened->next;
 	return opened;
 }
 
-static struct opened *open_new(struct opened_table *table, const char *const *roots, size_t count,
-                               struct err *err)
+static struct opened_workspace *open_new(struct opened_table *table, const char *const *roots,
+                                         size_t count, struct err *err)
 {
 	const struct serve_options *options = table->options;
-	struct opened *opened = mem_alloc(1, sizeof(*opened));
+	struct opened_workspace *opened = mem_alloc(1, sizeof(*opened));
 
 	if (!options->open(options->open_data, roots, count, &opened->provider,
 	                   &opened->recovered, err)) {
@@ -71,10 +72,10 @@ static struct opened *open_new(struct opened_table *table, const char *const *ro
 }
 
 bool opened_get(struct opened_table *table, const char *const *roots, size_t count,
-                struct opened **ret, bool *ret_new, struct err *err)
+                struct opened_workspace **ret, bool *ret_new, struct err *err)
 {
 	_cleanup_free_ char *name = roots_key(roots, count);
-	struct opened *opened;
+	struct opened_workspace *opened;
 	bool is_new;
 
 	pthread_mutex_lock(&table->lock);
@@ -96,7 +97,7 @@ bool opened_get(struct opened_table *table, const char *const *roots, size_t cou
 	return true;
 }
 
-struct opened *opened_ref(struct opened *opened)
+struct opened_workspace *opened_ref(struct opened_workspace *opened)
 {
 	pthread_mutex_lock(&opened->table->lock);
 	opened->uses++;
@@ -104,16 +105,16 @@ struct opened *opened_ref(struct opened *opened)
 	return opened;
 }
 
-static void unlink_opened(struct opened_table *table, struct opened *opened)
+static void unlink_opened(struct opened_table *table, struct opened_workspace *opened)
 {
-	struct opened **at = &table->all;
+	struct opened_workspace **at = &table->all;
 
 	while (*at != opened)
 		at = &(*at)->next;
 	*at = opened->next;
 }
 
-void opened_put(struct opened *opened)
+void opened_put(struct opened_workspace *opened)
 {
 	struct opened_table *table = opened ? opened->table : NULL;
 	bool last = opened != NULL;
@@ -182,14 +183,14 @@ static bool broken_search(struct provider *provider, const struct search_request
 }
 
 static bool broken_watch(struct provider *provider, const struct watch_request *request,
-                         struct watch **ret, struct err *err)
+                         struct provider_watch **ret, struct err *err)
 {
 	(void)request;
 	(void)ret;
 	return broken_fail(provider, err);
 }
 
-static void broken_unwatch(struct provider *provider, struct watch *watch)
+static void broken_unwatch(struct provider *provider, struct provider_watch *watch)
 {
 	(void)provider;
 	(void)watch;
@@ -240,7 +241,7 @@ static const struct provider_ops broken_ops = {
 	.free = broken_free,
 };
 
-const char *opened_level(const struct opened *opened)
+const char *opened_level(const struct opened_workspace *opened)
 {
 	struct provider *provider = opened->provider;
 
@@ -249,9 +250,9 @@ const char *opened_level(const struct opened *opened)
 	return sandbox_level_name(provider->ops->info(provider)->level);
 }
 
-struct opened *opened_broken(const struct err *why)
+struct opened_workspace *opened_broken(const struct err *why)
 {
-	struct opened *opened = mem_alloc(1, sizeof(*opened));
+	struct opened_workspace *opened = mem_alloc(1, sizeof(*opened));
 	struct broken *broken = mem_alloc(1, sizeof(*broken));
 
 	broken->provider.ops = &broken_ops;
@@ -267,8 +268,8 @@ struct opened *opened_broken(const struct err *why)
 struct shared_watch {
 	struct shared_watch *next, **at;
 	struct mcp_server *server; /* borrowed */
-	struct opened *opened;     /* owned reference */
-	struct watch *watch;       /* owned */
+	struct opened_workspace *opened;     /* owned reference */
+	struct provider_watch *watch;       /* owned */
 	char *uri;                 /* owned; as the clients wrote it */
 	size_t uses;
 };
@@ -277,8 +278,8 @@ struct watches {
 	struct shared_watch *all;
 };
 
-struct watched {
-	struct watched *next;
+struct watched_file {
+	struct watched_file *next;
 	struct shared_watch *shared;
 };
 
@@ -299,8 +300,8 @@ static void notify_watcher(void *data)
 	mcp_resource_updated(shared->server, shared->uri);
 }
 
-static struct shared_watch *watches_find(const struct watches *watches, const struct opened *opened,
-                                         const char *uri)
+static struct shared_watch *watches_find(const struct watches *watches,
+                                         const struct opened_workspace *opened, const char *uri)
 {
 	struct shared_watch *shared = watches->all;
 
@@ -310,7 +311,7 @@ static struct shared_watch *watches_find(const struct watches *watches, const st
 }
 
 static struct shared_watch *shared_watch_begin(struct watches *watches, struct mcp_server *server,
-                                               struct opened *opened, const char *uri,
+                                               struct opened_workspace *opened, const char *uri,
                                                struct err *err)
 {
 	struct provider *provider = opened->provider;
@@ -353,11 +354,12 @@ static void shared_watch_end(struct shared_watch *shared)
 	free(shared);
 }
 
-bool offer_watches_add(struct watches *watches, struct mcp_server *server, struct opened *opened,
-                       const char *uri, struct watched **list, struct err *err)
+bool offer_watches_add(struct watches *watches, struct mcp_server *server,
+                       struct opened_workspace *opened, const char *uri, struct watched_file **list,
+                       struct err *err)
 {
 	struct shared_watch *shared = watches_find(watches, opened, uri);
-	struct watched *own;
+	struct watched_file *own;
 
 	if (!shared)
 		shared = shared_watch_begin(watches, server, opened, uri, err);
@@ -365,21 +367,21 @@ bool offer_watches_add(struct watches *watches, struct mcp_server *server, struc
 		return false;
 	shared->uses++;
 	own = mem_alloc(1, sizeof(*own));
-	*own = (struct watched){ *list, shared };
+	*own = (struct watched_file){ *list, shared };
 	*list = own;
 	return true;
 }
 
-static void remove_at(struct watched **at)
+static void remove_at(struct watched_file **at)
 {
-	struct watched *own = *at;
+	struct watched_file *own = *at;
 
 	*at = own->next;
 	shared_watch_end(own->shared);
 	free(own);
 }
 
-void offer_watches_remove(struct watched **list, const char *uri)
+void offer_watches_remove(struct watched_file **list, const char *uri)
 {
 	while (*list && strcmp((*list)->shared->uri, uri) != 0)
 		list = &(*list)->next;
@@ -387,7 +389,7 @@ void offer_watches_remove(struct watched **list, const char *uri)
 		remove_at(list);
 }
 
-void offer_watches_clear(struct watched **list)
+void offer_watches_clear(struct watched_file **list)
 {
 	while (*list)
 		remove_at(list);

@@ -11,7 +11,9 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/conversation.h"
+#include "mcp/offer/offer.h"
+#include "mcp/offer/opened.h"
 #include "net/rpc/rpc.h"
 
 /* ---- completion -------------------------------------------------------------- */
@@ -164,7 +166,7 @@ void prompts_complete_argument(struct mcp_call *call, void *serve)
 	const json_t *argument = json_object_get(params, "argument");
 	struct span value = json_span(json_object_get(argument, "value"));
 	struct completion completion = { .values = json_array() };
-	struct opened *opened;
+	struct opened_workspace *opened;
 	bool usable = value.len <= LIMIT_PATH_BYTES && (!value.len ||
 	                                                !memchr(value.data, '\0', value.len));
 
@@ -261,7 +263,7 @@ static const struct prompt {
 
 /* ---- declaring them --------------------------------------------------------- */
 
-static bool any_command(const struct names *names)
+static bool any_command(const struct offered_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (tool_kind_of(names->items[i].tool) == TOOL_KIND_EXECUTE)
@@ -269,7 +271,7 @@ static bool any_command(const struct names *names)
 	return false;
 }
 
-static bool any_editor(const struct names *names)
+static bool any_editor(const struct offered_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (tool_kind_changes(tool_kind_of(names->items[i].tool)) &&
@@ -278,7 +280,7 @@ static bool any_editor(const struct names *names)
 	return false;
 }
 
-static bool is_offered(const struct prompt *prompt, const struct names *names)
+static bool is_offered(const struct prompt *prompt, const struct offered_names *names)
 {
 	return !prompt->edits || any_editor(names);
 }
@@ -297,7 +299,7 @@ static json_t *prompt_declare(const struct prompt *prompt)
 	                 "description", prompt->description, "arguments", arguments);
 }
 
-char *prompts_declare(const struct names *names)
+char *prompts_declare(const struct offered_names *names)
 {
 	struct buf text = BUF_INIT(WORDS_MAX);
 	json_auto_t *all = json_array();
@@ -309,7 +311,7 @@ char *prompts_declare(const struct names *names)
 	return buf_steal(&text);
 }
 
-char *prompts_instructions(const struct names *names, const char *confinement)
+char *prompts_instructions(const struct offered_names *names, const char *confinement)
 {
 	struct buf text = BUF_INIT(WORDS_MAX);
 
@@ -324,7 +326,7 @@ char *prompts_instructions(const struct names *names, const char *confinement)
 
 /* ---- one prompt ------------------------------------------------------------- */
 
-static const struct prompt *prompt_find(const char *name, const struct names *names)
+static const struct prompt *prompt_find(const char *name, const struct offered_names *names)
 {
 	for (size_t i = 0; name && i < ARRAY_LEN(prompts); i++)
 		if (strcmp(prompts[i].name, name) == 0 && is_offered(&prompts[i], names))
@@ -370,8 +372,8 @@ static void add_message(json_t *messages, json_t *content)
 	                      json_pack("{s:s, s:o}", "role", "user", "content", content));
 }
 
-static void add_words(json_t *messages, const struct names *names, const struct prompt *prompt,
-                      const json_t *arguments, bool missing)
+static void add_words(json_t *messages, const struct offered_names *names,
+                      const struct prompt *prompt, const json_t *arguments, bool missing)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(WORDS_MAX);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
@@ -394,7 +396,7 @@ static bool add_file_resource(json_t *messages, struct mcp_call *call, const cha
                               struct err *err)
 {
 	struct conversation *conversation = mcp_call_session(call);
-	struct opened *opened = conversation_open(conversation, call);
+	struct opened_workspace *opened = conversation_open(conversation, call);
 	struct err why = ERR_INIT;
 	json_t *contents = NULL;
 	bool ok = resources_contents(conversation, opened->provider, path, &contents, &why);

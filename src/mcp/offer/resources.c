@@ -8,7 +8,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/conversation.h"
+#include "mcp/offer/offer.h"
+#include "mcp/offer/opened.h"
 #include "net/rpc/rpc.h"
 #include "tool/denial.h"
 #include "tool/tool.h"
@@ -96,19 +98,19 @@ enum {
 /* ---- lists ------------------------------------------------------------------ */
 
 /* Where a page begins: after a file of one root. */
-struct cursor {
+struct resource_cursor {
 	size_t root;
 	char *after; /* owned; path relative to the root; NULL: at its beginning */
 };
 
-static void cursor_release(struct cursor *cursor)
+static void cursor_release(struct resource_cursor *cursor)
 {
 	free(cursor->after);
 }
 #define _cleanup_cursor_ __attribute__((cleanup(cursor_release)))
 
 /* "2:file:///src/main.c": the path as a URI, because it may be any bytes. */
-static bool cursor_read(const char *text, struct cursor *ret)
+static bool cursor_read(const char *text, struct resource_cursor *ret)
 {
 	struct err ignored = ERR_INIT;
 	_cleanup_free_ char *path = NULL;
@@ -176,7 +178,7 @@ static size_t first_after(const struct walk_result *walk, const char *after)
 
 /* Appends files of one root while there is room on the page; true when the page ends in it. */
 static bool list_root(struct buf *out, const struct walk_result *walk, size_t root,
-                      const struct cursor *cursor, size_t *room)
+                      const struct resource_cursor *cursor, size_t *room)
 {
 	size_t i = first_after(walk, root == cursor->root ? cursor->after : NULL);
 
@@ -192,8 +194,8 @@ static bool list_root(struct buf *out, const struct walk_result *walk, size_t ro
 	return true;
 }
 
-static bool list_all(struct provider *provider, const struct cursor *cursor, struct buf *out,
-                     struct err *err)
+static bool list_all(struct provider *provider, const struct resource_cursor *cursor,
+                     struct buf *out, struct err *err)
 {
 	size_t room = PAGE;
 	bool cut = false;
@@ -246,8 +248,8 @@ static bool has_root(struct provider *provider, struct err *err)
 
 void resources_list(struct mcp_call *call, void *serve)
 {
-	_cleanup_cursor_ struct cursor cursor = { 0 };
-	struct opened *opened = conversation_open(mcp_call_session(call), call);
+	_cleanup_cursor_ struct resource_cursor cursor = { 0 };
+	struct opened_workspace *opened = conversation_open(mcp_call_session(call), call);
 	struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	struct err err = ERR_INIT;
 
@@ -328,7 +330,7 @@ bool resources_contents(struct conversation *conversation, struct provider *prov
 void resources_read(struct mcp_call *call, void *serve)
 {
 	struct conversation *conversation = mcp_call_session(call);
-	struct opened *opened = conversation_open(conversation, call);
+	struct opened_workspace *opened = conversation_open(conversation, call);
 	_cleanup_free_ char *path = NULL;
 	struct err err = ERR_INIT;
 	json_t *contents = NULL;

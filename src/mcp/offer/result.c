@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
+#include "mcp/offer/offer.h"
 
 #include <string.h>
 
@@ -61,7 +62,7 @@ static void move_media(json_t *file, const char *message, struct buf *blocks)
 	json_object_set_new(file, "message", json_string(message));
 }
 
-static void rewrite_member(json_t *object, const char *name, const struct names *names)
+static void rewrite_member(json_t *object, const char *name, const struct offered_names *names)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	const json_t *value = json_object_get(object, name);
@@ -71,7 +72,7 @@ static void rewrite_member(json_t *object, const char *name, const struct names 
 }
 
 /* hasp's own sentences speak of other tools by the names they have here. */
-static void rewrite_sentences(json_t *result, const struct names *names)
+static void rewrite_sentences(json_t *result, const struct offered_names *names)
 {
 	json_t *error = json_object_get(result, "error");
 
@@ -85,7 +86,7 @@ static void rewrite_sentences(json_t *result, const struct names *names)
 }
 
 /* The parts of a list or of apply_changes, as far as they have media or sentences. */
-static void prepare_elements(json_t *list, const struct names *names, struct buf *blocks)
+static void prepare_elements(json_t *list, const struct offered_names *names, struct buf *blocks)
 {
 	size_t i;
 	json_t *element;
@@ -97,7 +98,7 @@ static void prepare_elements(json_t *list, const struct names *names, struct buf
 	}
 }
 
-static void prepare_result(json_t *result, const struct names *names, struct buf *blocks)
+static void prepare_result(json_t *result, const struct offered_names *names, struct buf *blocks)
 {
 	if (json_is_array(result)) {
 		prepare_elements(result, names, blocks);
@@ -120,8 +121,8 @@ static void print_note(struct buf *out, size_t unseen)
 	buf_char(out, '}');
 }
 
-bool result_print(json_t *result, const struct names *names, const char *level, struct buf *raw,
-                  struct buf *out)
+bool result_print(json_t *result, const struct offered_names *names, const char *level,
+                  struct buf *raw, struct buf *out)
 {
 	_cleanup_buf_ struct buf blocks = BUF_INIT(out->max);
 	bool failed = tool_result_failed(result);

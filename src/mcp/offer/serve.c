@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
+#include "mcp/offer/conversation.h"
+#include "mcp/offer/offer.h"
+#include "mcp/offer/opened.h"
 
 static void declare_all(struct serve *serve)
 {

@@ -31,7 +31,7 @@
 /* Which tools are offered, and what they are called.
  *
  *     struct names_options options = { .tools = (const char *[]){ "read_file,edit" }, ... };
- *     struct names names;
+ *     struct offered_names names;
  *     if (!names_make(&options, &names, &err))
  *             ... a name that no tool has, or that two would have ...
  *     for (size_t i = 0; i < names.count; i++)
@@ -60,7 +60,7 @@ struct names_item {
 	char *name; /* owned */
 };
 
-struct names {
+struct offered_names {
 	struct names_item *items; /* owned; in the order of the registry */
 	size_t count;
 	bool changed;             /* some tool is not called what the registry calls it */
@@ -69,15 +69,15 @@ struct names {
 /* INVALID_ARGUMENT: an unknown name (with the nearest one), a name that MCP does not allow or
  * that two tools would have, a tool renamed twice or not offered, or no tool left. *ret is set
  * on success only. */
-bool names_make(const struct names_options *options, struct names *ret, struct err *err);
-void names_release(struct names *names);
+bool names_make(const struct names_options *options, struct offered_names *ret, struct err *err);
+void names_release(struct offered_names *names);
 
 /* What a tool is offered as, by its canonical name; that name itself when it is not offered. */
-const char *names_offered(const struct names *names, const char *canonical);
+const char *names_offered(const struct offered_names *names, const char *canonical);
 
 /* Appends the text with the canonical names in it replaced by those that are offered. Only
  * names with an underscore are taken for names: "glob" is also a word. */
-bool names_rewrite(const struct names *names, struct span text, struct buf *out);
+bool names_rewrite(const struct offered_names *names, struct span text, struct buf *out);
 
 /* ---- serving -------------------------------------------------------------- */
 

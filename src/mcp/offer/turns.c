@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
 
 #include <pthread.h>
 #include <stdint.h>

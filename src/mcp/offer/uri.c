@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/internal.h"
+#include "mcp/offer/offer.h"
 
 #include <string.h>
 #include <strings.h>

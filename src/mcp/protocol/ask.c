@@ -76,13 +76,13 @@ static json_int_t now_s(void)
 	return now.tv_sec;
 }
 
-void ask_questions_release(struct questions *questions)
+void ask_questions_release(struct call_questions *questions)
 {
 	json_decref(questions->answers);
 	json_decref(questions->used);
 	json_decref(questions->asked);
 	free(questions->state);
-	*questions = (struct questions){ 0 };
+	*questions = (struct call_questions){ 0 };
 }
 
 /* Names the request: its method and what it is about, whatever the order of members. */
@@ -108,7 +108,7 @@ static json_t *state_text(const struct mcp_call *call)
 {
 	_cleanup_buf_ struct buf payload = BUF_INIT(LIMIT_RESULT_BYTES);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
-	const struct questions *questions = &call->questions;
+	const struct call_questions *questions = &call->questions;
 	json_t *object = json_pack("{s:I,s:o,s:o}", "expires", now_s() + LIFETIME_S, "request",
 	                           request_digest(call), "state",
 	                           json_cstr(questions->state ? questions->state : ""));
@@ -146,7 +146,7 @@ json_t *ask_questions_result(const struct mcp_call *call)
 static enum mcp_ask questions_ask(struct mcp_call *call, const char *key, const char *method,
                                   json_t *params, json_t **ret)
 {
-	struct questions *questions = &call->questions;
+	struct call_questions *questions = &call->questions;
 	json_t *answer = json_object_get(questions->answers, key);
 	json_t *question;
 
@@ -174,7 +174,7 @@ static bool bad_state(struct refusal *refusal, const char *why)
 static bool take_signed_answers(struct mcp_call *call, const json_t *payload,
                                 struct refusal *refusal)
 {
-	struct questions *questions = &call->questions;
+	struct call_questions *questions = &call->questions;
 	json_t *digest = request_digest(call);
 	bool same = json_equal(digest, json_object_get(payload, "request"));
 	json_t *answers = json_object_get(payload, "answers");
@@ -249,7 +249,7 @@ bool ask_questions_open(struct mcp_call *call, struct refusal *refusal)
 enum { TIMEOUT_MS = 600000 };
 
 /* Held by the thread that waits and, until it is answered or given up, by the peer. */
-struct ask {
+struct client_question {
 	struct idmap_entry entry; /* among the peer's, while `listed` */
 	struct post arrive, drop;
 	struct mcp_peer *peer;
@@ -273,10 +273,10 @@ struct ask {
 	struct loop_timer *timer;
 };
 
-static struct ask *asking_new(struct mcp_peer *peer, struct mcp_call *call, const char *method,
-                           const json_t *params)
+static struct client_question *asking_new(struct mcp_peer *peer, struct mcp_call *call,
+                                          const char *method, const json_t *params)
 {
-	struct ask *ask = mem_alloc(1, sizeof(*ask));
+	struct client_question *ask = mem_alloc(1, sizeof(*ask));
 	int64_t id = ++peer->last_ask;
 	pthread_condattr_t clock;
 
@@ -294,7 +294,7 @@ static struct ask *asking_new(struct mcp_peer *peer, struct mcp_call *call, cons
 	return ask;
 }
 
-static void ask_unhold(struct ask *ask)
+static void ask_unhold(struct client_question *ask)
 {
 	if (--ask->holders)
 		return;
@@ -341,7 +341,7 @@ static bool ask_offered(const struct version *version, const json_t *client, con
 
 /* --- On the loop's thread ---------------------------------------------------------------- */
 
-static void ask_unlist(struct ask *ask)
+static void ask_unlist(struct client_question *ask)
 {
 	idmap_remove(&ask->peer->asks, &ask->entry);
 	ask->listed = false;
@@ -352,7 +352,8 @@ static void ask_unlist(struct ask *ask)
 }
 
 /* Tells the asker. The answer is taken over; NULL: there is none. */
-static void ask_complete(struct ask *ask, enum mcp_ask outcome, struct rpc_message *answer)
+static void ask_complete(struct client_question *ask, enum mcp_ask outcome,
+                         struct rpc_message *answer)
 {
 	if (ask->answered) {
 		ask->answered(ask->data, answer ? answer->body : NULL);
@@ -370,13 +371,13 @@ static void ask_complete(struct ask *ask, enum mcp_ask outcome, struct rpc_messa
 	ask_unhold(ask);
 }
 
-static bool cannot_be_answered(const struct ask *ask)
+static bool cannot_be_answered(const struct client_question *ask)
 {
 	return ask->peer->closed || ask->peer->input_ended ||
 	       (ask->call && cancelled(&ask->call->cancel));
 }
 
-static void ask_send(struct ask *ask)
+static void ask_send(struct client_question *ask)
 {
 	struct mcp_call *call = ask->call;
 
@@ -390,7 +391,8 @@ static void ask_send(struct ask *ask)
 
 static void ask_arrive(struct post *post)
 {
-	struct ask *ask = (struct ask *)((char *)post - offsetof(struct ask, arrive));
+	struct client_question *ask =
+		(struct client_question *)((char *)post - offsetof(struct client_question, arrive));
 
 	if (cannot_be_answered(ask))
 		ask_complete(ask, MCP_ASK_GONE, NULL);
@@ -398,7 +400,7 @@ static void ask_arrive(struct post *post)
 		ask_send(ask);
 }
 
-static void send_cancelled(const struct ask *ask)
+static void send_cancelled(const struct client_question *ask)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
 
@@ -411,7 +413,8 @@ static void send_cancelled(const struct ask *ask)
 /* The asker has stopped waiting. */
 static void ask_drop(struct post *post)
 {
-	struct ask *ask = (struct ask *)((char *)post - offsetof(struct ask, drop));
+	struct client_question *ask =
+		(struct client_question *)((char *)post - offsetof(struct client_question, drop));
 
 	if (ask->listed) {
 		send_cancelled(ask);
@@ -423,13 +426,13 @@ static void ask_drop(struct post *post)
 
 void ask_answered(struct mcp_peer *peer, struct rpc_message *message)
 {
-	struct ask *ask;
+	struct client_question *ask;
 	char id[24];
 
 	if (!json_is_integer(message->id))
 		return;
 	snprintf(id, sizeof(id), "%" JSON_INTEGER_FORMAT, json_integer_value(message->id));
-	ask = (struct ask *)idmap_find(&peer->asks, span_str(id));
+	ask = (struct client_question *)idmap_find(&peer->asks, span_str(id));
 	if (!ask)
 		return;
 	ask_unlist(ask);
@@ -439,7 +442,7 @@ void ask_answered(struct mcp_peer *peer, struct rpc_message *message)
 		ask_complete(ask, MCP_ASK_REFUSED, NULL);
 }
 
-void ask_give_up(struct ask *ask)
+void ask_give_up(struct client_question *ask)
 {
 	ask_unlist(ask);
 	ask_complete(ask, MCP_ASK_GONE, NULL);
@@ -453,13 +456,13 @@ void ask_give_up_all(struct mcp_peer *peer)
 
 		while (!peer->asks.buckets[i])
 			i++;
-		ask_give_up((struct ask *)peer->asks.buckets[i]);
+		ask_give_up((struct client_question *)peer->asks.buckets[i]);
 	}
 }
 
 static void too_late(void *data)
 {
-	struct ask *ask = data;
+	struct client_question *ask = data;
 
 	send_cancelled(ask);
 	ask_give_up(ask);
@@ -468,7 +471,7 @@ static void too_late(void *data)
 bool mcp_peer_ask(struct mcp_peer *peer, const char *method, json_t *params,
                   void (*answered)(void *data, const json_t *result), void *data)
 {
-	struct ask *ask;
+	struct client_question *ask;
 
 	if (peer->closed || peer->input_ended || !peer->version ||
 	    !ask_offered(peer->version, peer->client, method, params)) {
@@ -488,7 +491,7 @@ bool mcp_peer_ask(struct mcp_peer *peer, const char *method, json_t *params,
 /* --- On the handler's thread ------------------------------------------------------------- */
 
 /* Waits until the ask is done; false when `ms` have passed. */
-static bool ask_wait(struct ask *ask, unsigned ms)
+static bool ask_wait(struct client_question *ask, unsigned ms)
 {
 	struct timespec end;
 	bool done;
@@ -512,7 +515,7 @@ static enum mcp_ask ask_and_wait(struct mcp_call *call, const char *method, cons
                                  unsigned ms, json_t **ret)
 {
 	struct mcp_server *server = call->peer->server;
-	struct ask *ask = asking_new(call->peer, call, method, params);
+	struct client_question *ask = asking_new(call->peer, call, method, params);
 	enum mcp_ask outcome = MCP_ASK_GONE;
 	bool done;
 

@@ -79,7 +79,7 @@ const char *mcp_call_state(const struct mcp_call *call)
 
 /* A line of a call that the pool has, on its way to the loop's thread. It arrives before the
  * call's own post, so the call is still there. */
-struct note {
+struct call_note {
 	struct post post;
 	struct mcp_call *call;
 	struct buf line;
@@ -87,7 +87,7 @@ struct note {
 
 static void send_note(struct post *post)
 {
-	struct note *note = (struct note *)post;
+	struct call_note *note = (struct call_note *)post;
 	const struct mcp_call *call = note->call;
 
 	if (!mcp_call_cancelled(call))
@@ -100,7 +100,7 @@ static void send_note(struct post *post)
  * The line is emptied. */
 static void call_send(struct mcp_call *call, struct buf *line)
 {
-	struct note *note;
+	struct call_note *note;
 
 	if (mcp_call_cancelled(call)) {
 		buf_release(line);
@@ -127,7 +127,7 @@ static json_t *json_progress(double value)
 
 static void write_progress(struct mcp_call *call, double value, double total, const char *message)
 {
-	struct progress *progress = &call->progress;
+	struct call_progress *progress = &call->progress;
 	json_t *params = json_object();
 
 	json_object_set(params, "progressToken", (json_t *)progress->token);
@@ -145,7 +145,7 @@ static void call_flush_progress(struct mcp_call *call);
 
 void mcp_call_progress(struct mcp_call *call, double progress, double total, const char *message)
 {
-	struct progress *last = &call->progress;
+	struct call_progress *last = &call->progress;
 	int64_t now;
 
 	if (!last->token || call->ended || mcp_call_cancelled(call) || !isfinite(progress) ||
@@ -436,7 +436,7 @@ static struct span keep_id(struct mcp_call *call)
 }
 
 struct mcp_call *call_new(struct mcp_peer *peer, struct mcp_exchange *exchange,
-                          struct batch *batch, struct rpc_message *message)
+                          struct message_batch *batch, struct rpc_message *message)
 {
 	struct mcp_call *call = mem_alloc(1, sizeof(*call));
 
@@ -685,7 +685,7 @@ void call_done(struct mcp_call *call)
 void call_cancel(struct mcp_call *call)
 {
 	struct mcp_exchange *exchange = call->exchange;
-	struct batch *batch = call->batch;
+	struct message_batch *batch = call->batch;
 
 	cancel_set(&call->cancel);
 	call->exchange = NULL;

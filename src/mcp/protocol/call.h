@@ -102,13 +102,13 @@ void mcp_outbox_close(struct outbox *outbox);
 
 /* ---- calls ------------------------------------------------------------------- */
 
-struct ask;
-struct batch;
+struct client_question;
+struct message_batch;
 struct listen;
 struct method;
 
 /* Progress that is reported; the handler's thread has it. */
-struct progress {
+struct call_progress {
 	const json_t *token; /* borrowed from the request; NULL: nobody wants to know */
 	int64_t sent_ms;     /* when the last was sent; 0: never */
 	double value;        /* the largest so far */
@@ -117,7 +117,7 @@ struct progress {
 };
 
 /* Questions to a stateless client; the handler's thread has it. */
-struct questions {
+struct call_questions {
 	json_t *answers; /* owned: by key, of this round and those before; or NULL */
 	json_t *used;    /* owned: those that were asked for; or NULL */
 	json_t *asked;   /* owned: by key, what is asked now; or NULL */
@@ -130,7 +130,7 @@ struct mcp_call {
 	struct post post; /* its handler has returned */
 	struct mcp_peer *peer;
 	struct mcp_exchange *exchange; /* NULL too once it is gone */
-	struct batch *batch;           /* that the answer is part of; or NULL */
+	struct message_batch *batch;           /* that the answer is part of; or NULL */
 	struct rpc_message message;    /* owned */
 	const struct version *version;
 	const struct method *method;
@@ -143,7 +143,7 @@ struct mcp_call {
 	size_t bytes; /* of the text it came as, as far as that is known */
 	bool listed;
 	bool on_loop; /* it is answered on the loop's thread, at once */
-	struct ask *ask;        /* that the handler waits for; the loop's thread has it */
+	struct client_question *ask; /* that the handler waits for; the loop's thread has it */
 	struct listen *listen;  /* of subscriptions/listen; owned, and what frees it: */
 	void (*unlisten)(struct mcp_call *call);
 	struct cancel cancel;   /* set: nothing will be sent */
@@ -158,8 +158,8 @@ struct mcp_call {
 	bool ended;
 	int error_code;
 	struct buf line; /* the answer */
-	struct progress progress;
-	struct questions questions;
+	struct call_progress progress;
+	struct call_questions questions;
 
 	char *long_id; /* owned; of an id that does not fit below */
 	char short_id[48];
@@ -167,7 +167,7 @@ struct mcp_call {
 
 /* Takes the message over. */
 struct mcp_call *call_new(struct mcp_peer *peer, struct mcp_exchange *exchange,
-                          struct batch *batch, struct rpc_message *message);
+                          struct message_batch *batch, struct rpc_message *message);
 /* Puts it among the calls of its peer: false when there are too many, or one with its id. */
 bool call_list(struct mcp_call *call, struct refusal *refusal);
 /* Runs its handler on this thread, or gives it to the pool. */

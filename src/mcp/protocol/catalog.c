@@ -20,7 +20,7 @@ enum { SCHEMA_DEPTH = 16, VALUE_BYTES = 64 << 10 };
 
 /* Finding the arguments. */
 
-struct search {
+struct catalog_search {
 	const char *path[SCHEMA_DEPTH];
 	size_t depth;
 	struct mirrored *found;
@@ -52,7 +52,7 @@ static bool is_mirrored(const json_t *property)
 	        span_eq(type, SPAN("boolean")));
 }
 
-static void mirrored_add(struct search *search, const char *name)
+static void mirrored_add(struct catalog_search *search, const char *name)
 {
 	struct mirrored *found;
 
@@ -66,7 +66,7 @@ static void mirrored_add(struct search *search, const char *name)
 	memcpy(found->path, search->path, search->depth * sizeof(*found->path));
 }
 
-static void mirrored_search(struct search *search, const json_t *schema)
+static void mirrored_search(struct catalog_search *search, const json_t *schema)
 {
 	const char *name;
 	json_t *property;
@@ -88,7 +88,7 @@ static void mirrored_search(struct search *search, const json_t *schema)
 /* The arguments whose schema has a valid x-mcp-header; `*ret` is freed with mirrored_free. */
 static void mirrored_find(const json_t *schema, struct mirrored **ret, size_t *ret_count)
 {
-	struct search search = { .depth = 0 };
+	struct catalog_search search = { .depth = 0 };
 
 	mirrored_search(&search, schema);
 	*ret = search.found;

@@ -112,7 +112,7 @@ void mcp_outbox_close(struct outbox *outbox)
 
 /* ---- batches ----------------------------------------------------------------- */
 
-struct batch {
+struct message_batch {
 	struct mcp_peer *peer;
 	struct mcp_exchange *exchange;
 	size_t waiting; /* requests not answered yet, and one while they are being taken */
@@ -121,9 +121,9 @@ struct batch {
 	struct buf out;
 };
 
-struct batch *peer_batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange)
+struct message_batch *peer_batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange)
 {
-	struct batch *batch = mem_alloc(1, sizeof(*batch));
+	struct message_batch *batch = mem_alloc(1, sizeof(*batch));
 
 	batch->peer = peer;
 	batch->exchange = exchange;
@@ -133,20 +133,20 @@ struct batch *peer_batch_new(struct mcp_peer *peer, struct mcp_exchange *exchang
 	return batch;
 }
 
-void peer_batch_expect(struct batch *batch)
+void peer_batch_expect(struct message_batch *batch)
 {
 	batch->expected = true;
 	batch->waiting++;
 }
 
-static void batch_add_answer(struct batch *batch, struct span answer)
+static void batch_add_answer(struct message_batch *batch, struct span answer)
 {
 	buf_char(&batch->out, batch->out.len ? ',' : '[');
 	buf_span(&batch->out, answer);
 	peer_batch_forget(batch);
 }
 
-static void send_all(struct batch *batch)
+static void send_all(struct message_batch *batch)
 {
 	if (batch->out.len)
 		buf_char(&batch->out, ']');
@@ -154,7 +154,7 @@ static void send_all(struct batch *batch)
 		peer_send(batch->peer, MCP_ROUTE_FINAL, batch->exchange, buf_view(&batch->out), 0);
 }
 
-void peer_batch_forget(struct batch *batch)
+void peer_batch_forget(struct message_batch *batch)
 {
 	struct mcp_peer *peer = batch->peer;
 
@@ -167,7 +167,7 @@ void peer_batch_forget(struct batch *batch)
 	peer_unhold(peer);
 }
 
-void peer_batch_abandon(struct batch *batch)
+void peer_batch_abandon(struct message_batch *batch)
 {
 	batch->abandoned = true;
 }
@@ -266,7 +266,7 @@ void peer_send(struct mcp_peer *peer, enum mcp_route route, struct mcp_exchange 
 		peer->wire.send(peer->wire_data, &message);
 }
 
-void peer_answer(struct mcp_peer *peer, struct mcp_exchange *exchange, struct batch *batch,
+void peer_answer(struct mcp_peer *peer, struct mcp_exchange *exchange, struct message_batch *batch,
                  struct span text, int error_code)
 {
 	if (batch)

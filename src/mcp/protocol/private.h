@@ -98,12 +98,12 @@ bool mcp_sign_check(const struct sha256 *key, struct span text, struct span hex)
 /* On the loop's thread: a client's result or error arrived. The message may be taken over. */
 void ask_answered(struct mcp_peer *peer, struct rpc_message *message);
 /* Nobody will answer this one; none of a peer's. */
-void ask_give_up(struct ask *ask);
+void ask_give_up(struct client_question *ask);
 void ask_give_up_all(struct mcp_peer *peer);
 
 /* Reads inputResponses and requestState of a stateless request. */
 bool ask_questions_open(struct mcp_call *call, struct refusal *refusal);
-void ask_questions_release(struct questions *questions);
+void ask_questions_release(struct call_questions *questions);
 /* {"resultType": "input_required", ...}; new. NULL when the state is too long to be taken
  * back (LIMIT_REQUEST_STATE_BYTES). */
 json_t *ask_questions_result(const struct mcp_call *call);
@@ -118,14 +118,14 @@ json_t *ask_questions_result(const struct mcp_call *call);
  */
 
 /* Counts one request, the taking of them all, which peer_batch_forget ends. */
-struct batch *peer_batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange);
+struct message_batch *peer_batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange);
 /* One more request that will be answered. */
-void peer_batch_expect(struct batch *batch);
+void peer_batch_expect(struct message_batch *batch);
 /* The exchange is gone: nothing is sent. */
-void peer_batch_abandon(struct batch *batch);
+void peer_batch_abandon(struct message_batch *batch);
 
 /* A request of the batch ends without an answer; after the last one the batch is sent. */
-void peer_batch_forget(struct batch *batch);
+void peer_batch_forget(struct message_batch *batch);
 
 /* ---- watching ---------------------------------------------------------------- */
 
@@ -135,11 +135,11 @@ void peer_batch_forget(struct batch *batch);
  * open a stream with a filter (subscriptions/listen), which is a call without an end.
  */
 
-struct subscriber;
+struct watch_subscriber;
 
 /* What one peer, or one stream, watches. */
 struct watch_list {
-	struct subscriber *first;
+	struct watch_subscriber *first;
 	size_t count;
 };
 
@@ -203,7 +203,7 @@ struct mcp_peer {
 void peer_send(struct mcp_peer *peer, enum mcp_route route, struct mcp_exchange *exchange,
                struct span text, int error_code);
 /* Sends an answer, or adds it to its batch. */
-void peer_answer(struct mcp_peer *peer, struct mcp_exchange *exchange, struct batch *batch,
+void peer_answer(struct mcp_peer *peer, struct mcp_exchange *exchange, struct message_batch *batch,
                  struct span text, int error_code);
 
 /* Keep it, and let go of it: it may be freed then. */

@@ -71,7 +71,7 @@ void mcp_peer_finish(struct mcp_peer *peer)
 
 /* Answers what is no request. */
 static void answer_problem(struct mcp_peer *peer, struct mcp_exchange *exchange,
-                           struct batch *batch, const struct rpc_problem *problem)
+                           struct message_batch *batch, const struct rpc_problem *problem)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
 
@@ -80,7 +80,7 @@ static void answer_problem(struct mcp_peer *peer, struct mcp_exchange *exchange,
 }
 
 static void receive_request(struct mcp_peer *peer, struct mcp_exchange *exchange,
-                            struct batch *batch, struct rpc_message *message)
+                            struct message_batch *batch, struct rpc_message *message)
 {
 	struct mcp_call *call = call_new(peer, exchange, batch, message);
 	struct refusal refusal = { 0 };
@@ -132,7 +132,7 @@ static void receive_notification(struct mcp_peer *peer, const struct rpc_message
 
 /* Returns whether the message will be answered. */
 static bool receive_message(struct mcp_peer *peer, struct mcp_exchange *exchange,
-                            struct batch *batch,
+                            struct message_batch *batch,
                             struct rpc_message *message)
 {
 	bool request = message->kind == RPC_REQUEST;
@@ -159,7 +159,7 @@ void mcp_peer_receive(struct mcp_peer *peer, struct mcp_exchange *exchange,
 
 /* Takes the value over. */
 static bool receive_value(struct mcp_peer *peer, struct mcp_exchange *exchange,
-                          struct batch *batch, json_t *value)
+                          struct message_batch *batch, json_t *value)
 {
 	struct rpc_message message;
 	struct rpc_problem problem;
@@ -199,7 +199,7 @@ static bool receive_batch(struct mcp_peer *peer, struct mcp_exchange *exchange, 
 {
 	const char *why = batch_problem(peer, array);
 	struct rpc_problem problem = { .code = RPC_INVALID_REQUEST };
-	struct batch *batch;
+	struct message_batch *batch;
 	bool answered = false;
 	json_t *value;
 	size_t i;

@@ -10,16 +10,16 @@
 #define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
 
 /* A URI that somebody watches. */
-struct watch {
+struct list_watch {
 	struct idmap_entry entry;
-	struct subscriber *subscribers;
+	struct watch_subscriber *subscribers;
 	char uri[];
 };
 
-struct subscriber {
-	struct watch *watch;
-	struct subscriber *next, **at; /* of the watch */
-	struct subscriber *sibling;    /* of the same watch_list */
+struct watch_subscriber {
+	struct list_watch *watch;
+	struct watch_subscriber *next, **at; /* of the watch */
+	struct watch_subscriber *sibling;    /* of the same watch_list */
 	struct mcp_peer *peer;
 	struct mcp_call *call; /* the stream; NULL: a client with a connection */
 };
@@ -30,17 +30,17 @@ struct listen {
 	bool list_changes; /* of the list of resources */
 };
 
-static struct watch *find_watch(const struct mcp_server *server, const char *uri)
+static struct list_watch *find_watch(const struct mcp_server *server, const char *uri)
 {
-	return (struct watch *)idmap_find(&server->watches, span_str(uri));
+	return (struct list_watch *)idmap_find(&server->watches, span_str(uri));
 }
 
 static void add_subscriber(struct watch_list *list, struct mcp_peer *peer, struct mcp_call *call,
                            const char *uri)
 {
 	struct mcp_server *server = peer->server;
-	struct watch *watch = find_watch(server, uri);
-	struct subscriber *subscriber = mem_alloc(1, sizeof(*subscriber));
+	struct list_watch *watch = find_watch(server, uri);
+	struct watch_subscriber *subscriber = mem_alloc(1, sizeof(*subscriber));
 
 	if (!watch) {
 		size_t len = strlen(uri);
@@ -49,7 +49,7 @@ static void add_subscriber(struct watch_list *list, struct mcp_peer *peer, struc
 		memcpy(watch->uri, uri, len);
 		idmap_add(&server->watches, &watch->entry, span_of(watch->uri, len));
 	}
-	*subscriber = (struct subscriber){ .watch = watch, .next = watch->subscribers,
+	*subscriber = (struct watch_subscriber){ .watch = watch, .next = watch->subscribers,
 		.at = &watch->subscribers, .sibling = list->first, .peer = peer, .call = call };
 	if (subscriber->next)
 		subscriber->next->at = &subscriber->next;
@@ -59,9 +59,9 @@ static void add_subscriber(struct watch_list *list, struct mcp_peer *peer, struc
 }
 
 /* Whether any stream watches it. */
-static bool streamed(const struct watch *watch)
+static bool streamed(const struct list_watch *watch)
 {
-	const struct subscriber *at = watch ? watch->subscribers : NULL;
+	const struct watch_subscriber *at = watch ? watch->subscribers : NULL;
 
 	while (at && !at->call)
 		at = at->next;
@@ -69,10 +69,10 @@ static bool streamed(const struct watch *watch)
 }
 
 /* `slot` is in its watch_list. */
-static void remove_subscriber(struct watch_list *list, struct subscriber **slot)
+static void remove_subscriber(struct watch_list *list, struct watch_subscriber **slot)
 {
-	struct subscriber *subscriber = *slot;
-	struct watch *watch = subscriber->watch;
+	struct watch_subscriber *subscriber = *slot;
+	struct list_watch *watch = subscriber->watch;
 	struct mcp_server *server = subscriber->peer->server;
 	bool stream = subscriber->call != NULL;
 	void *session = stream ? server->shared : subscriber->peer->session;
@@ -105,7 +105,7 @@ static bool can_add(const struct watch_list *list, const char *uri, struct err *
 
 bool watch_subscribe(struct mcp_peer *peer, const char *uri, struct err *err)
 {
-	for (struct subscriber *at = peer->watches.first; at; at = at->sibling) {
+	for (struct watch_subscriber *at = peer->watches.first; at; at = at->sibling) {
 		if (strcmp(at->watch->uri, uri) == 0)
 			return true;
 	}
@@ -118,7 +118,7 @@ bool watch_subscribe(struct mcp_peer *peer, const char *uri, struct err *err)
 
 void watch_unsubscribe(struct mcp_peer *peer, const char *uri)
 {
-	struct subscriber **slot = &peer->watches.first;
+	struct watch_subscriber **slot = &peer->watches.first;
 
 	while (*slot && strcmp((*slot)->watch->uri, uri) != 0)
 		slot = &(*slot)->sibling;
@@ -166,7 +166,7 @@ static bool check_filter(const json_t *filter, struct refusal *refusal)
 
 static bool watched_by(const struct mcp_call *call, const char *uri)
 {
-	for (struct subscriber *at = call->listen->watches.first; at; at = at->sibling) {
+	for (struct watch_subscriber *at = call->listen->watches.first; at; at = at->sibling) {
 		if (strcmp(at->watch->uri, uri) == 0)
 			return true;
 	}
@@ -289,7 +289,7 @@ static void notify_connected(struct mcp_peer *peer, const char *method, const js
 	peer_send(peer, MCP_ROUTE_UNRELATED, NULL, buf_view(&line), 0);
 }
 
-static void notify_updated(const struct subscriber *subscriber, const json_t *uri)
+static void notify_updated(const struct watch_subscriber *subscriber, const json_t *uri)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_t *params;
@@ -322,7 +322,7 @@ static void notify_stream(struct idmap_entry *entry, void *data)
 }
 
 /* A change on its way to the loop's thread. */
-struct change {
+struct list_notice {
 	struct post post;
 	struct mcp_server *server;
 	bool list; /* of the list of resources; otherwise of the one that is named */
@@ -341,15 +341,15 @@ static void list_changed(struct mcp_server *server)
 
 static void announce_change(struct post *post)
 {
-	struct change *change = (struct change *)post;
-	struct watch *watch = find_watch(change->server, change->uri);
+	struct list_notice *change = (struct list_notice *)post;
+	struct list_watch *watch = find_watch(change->server, change->uri);
 	json_t *uri;
 
 	if (change->list) {
 		list_changed(change->server);
 	} else if (watch) {
 		uri = json_cstr(change->uri);
-		for (struct subscriber *at = watch->subscribers; at; at = at->next)
+		for (struct watch_subscriber *at = watch->subscribers; at; at = at->next)
 			notify_updated(at, uri);
 		json_decref(uri);
 	}
@@ -359,7 +359,7 @@ static void announce_change(struct post *post)
 static void post_change(struct mcp_server *server, bool list, const char *uri)
 {
 	size_t len = strlen(uri);
-	struct change *change = mem_alloc(1, sizeof(*change) + len + 1);
+	struct list_notice *change = mem_alloc(1, sizeof(*change) + len + 1);
 
 	change->post.run = announce_change;
 	change->server = server;

@@ -39,11 +39,11 @@ static const char *version_problem(struct http_request *request)
 }
 
 /* The session that a request names; NULL when that was refused. */
-static struct session *session_needed(struct mcp_http *http, struct http_request *request)
+static struct http_session *session_needed(struct mcp_http *http, struct http_request *request)
 {
 	const char *id = http_request_header(request, "Mcp-Session-Id");
 	const char *problem = version_problem(request);
-	struct session *session = http_session_find(http, id);
+	struct http_session *session = http_session_find(http, id);
 
 	if (problem)
 		http_refuse(request, 400, problem);
@@ -111,7 +111,7 @@ static void take_stateless(struct mcp_http *http, struct http_request *request,
 static void take_initialize(struct mcp_http *http, struct http_request *request,
                             struct rpc_message *message)
 {
-	struct session *session = http_session_new(http);
+	struct http_session *session = http_session_new(http);
 	struct mcp_exchange *exchange;
 
 	if (!session) {
@@ -125,7 +125,7 @@ static void take_initialize(struct mcp_http *http, struct http_request *request,
 	mcp_peer_receive(session->peer, exchange, message);
 }
 
-static void take_with_session(struct session *session, struct http_request *request,
+static void take_with_session(struct http_session *session, struct http_request *request,
                               struct rpc_message *message)
 {
 	struct mcp_exchange *exchange = NULL;
@@ -137,7 +137,7 @@ static void take_with_session(struct session *session, struct http_request *requ
 		http_answer(request, 202, NULL, NULL);
 }
 
-static void take_batch(struct session *session, struct http_request *request, struct span body)
+static void take_batch(struct http_session *session, struct http_request *request, struct span body)
 {
 	struct mcp_exchange *exchange = http_exchange_new(session->http, session, request);
 
@@ -165,7 +165,7 @@ static void take_message(struct mcp_http *http, struct http_request *request,
 {
 	bool initialize = message->kind == RPC_REQUEST &&
 	                  strcmp(message->method, "initialize") == 0;
-	struct session *session;
+	struct http_session *session;
 
 	if (is_stateless(request, message)) {
 		take_stateless(http, request, message);
@@ -186,7 +186,7 @@ static void post_take(struct mcp_http *http, struct http_request *request, struc
 {
 	struct rpc_message message;
 	struct rpc_problem problem;
-	struct session *session;
+	struct http_session *session;
 
 	if (span_starts(span_trim(body), SPAN("["))) {
 		session = session_needed(http, request);
@@ -276,7 +276,7 @@ static bool parse_event_id(const char *text, uint64_t *ret_stream, uint64_t *ret
 	return *end == '\0';
 }
 
-static void resume_stream(struct session *session, struct http_request *request,
+static void resume_stream(struct http_session *session, struct http_request *request,
                           const char *last_event)
 {
 	struct mcp_exchange *exchange = NULL;
@@ -292,7 +292,7 @@ static void resume_stream(struct session *session, struct http_request *request,
 }
 
 /* A client may have several streams; each message goes to one of them. */
-static void open_stream(struct session *session, struct http_request *request)
+static void open_stream(struct http_session *session, struct http_request *request)
 {
 	struct mcp_exchange *exchange = http_session_unrelated(session);
 
@@ -305,7 +305,7 @@ static void open_stream(struct session *session, struct http_request *request)
 
 static void take_get(struct mcp_http *http, struct http_request *request)
 {
-	struct session *session = session_needed(http, request);
+	struct http_session *session = session_needed(http, request);
 	const char *last_event = http_request_header(request, "Last-Event-ID");
 
 	if (session && last_event)
@@ -316,7 +316,7 @@ static void take_get(struct mcp_http *http, struct http_request *request)
 
 static void take_delete(struct mcp_http *http, struct http_request *request)
 {
-	struct session *session = session_needed(http, request);
+	struct http_session *session = session_needed(http, request);
 
 	if (!session)
 		return;
@@ -352,7 +352,7 @@ static void close_stateless(struct mcp_exchange *exchange)
 static void on_closed(void *data, struct http_request *request, bool whole)
 {
 	struct mcp_exchange *exchange = http_request_data(request);
-	struct session *session = exchange ? exchange->session : NULL;
+	struct http_session *session = exchange ? exchange->session : NULL;
 
 	(void)data;
 	(void)whole;
@@ -382,7 +382,7 @@ static void begin_streams(struct mcp_http *http, struct mcp_exchange *fixed)
 static void on_sweep(void *data)
 {
 	struct mcp_http *http = data;
-	struct session *session = http->sessions.next;
+	struct http_session *session = http->sessions.next;
 
 	http->now = coarse_seconds();
 	begin_streams(http, &http->stateless);

@@ -16,11 +16,11 @@
 
 enum { SESSION_ID_SIZE = 33, SESSION_BUCKETS = 256 };
 
-struct session;
+struct http_session;
 
 /* A message that went out as an event, for a client that comes back. */
-struct kept {
-	struct kept *next; /* of its session, the oldest first */
+struct kept_event {
+	struct kept_event *next; /* of its session, the oldest first */
 	struct mcp_exchange *exchange;
 	uint64_t event;
 	size_t len;
@@ -30,7 +30,7 @@ struct kept {
 struct mcp_exchange {
 	struct mcp_exchange *prev, *next; /* of its session, or of the stateless ones */
 	struct mcp_http *http;
-	struct session *session;
+	struct http_session *session;
 	struct mcp_peer *peer;        /* its own when stateless, else NULL */
 	struct http_request *request; /* NULL: no client is connected to it */
 	uint64_t since;               /* second of its beginning */
@@ -45,16 +45,16 @@ struct mcp_exchange {
 	bool final;     /* the peer is done with it */
 };
 
-struct session {
-	struct session *prev, *next; /* the one that was used last is the last */
-	struct session *chain;       /* of its bucket */
+struct http_session {
+	struct http_session *prev, *next; /* the one that was used last is the last */
+	struct http_session *chain;       /* of its bucket */
 	struct mcp_http *http;
 	struct mcp_peer *peer;
 	char id[SESSION_ID_SIZE];
 	uint64_t used; /* second of its last request, or of its end */
 	uint64_t streams;
 	struct mcp_exchange exchanges; /* a ring; this is its fixed point */
-	struct kept *oldest, **newest;
+	struct kept_event *oldest, **newest;
 	size_t kept_bytes;
 };
 
@@ -64,8 +64,8 @@ struct mcp_http {
 	struct http_server *web;
 	unsigned idle_s;
 	size_t max_sessions;
-	struct session sessions; /* a ring; this is its fixed point */
-	struct session *buckets[SESSION_BUCKETS];
+	struct http_session sessions; /* a ring; this is its fixed point */
+	struct http_session *buckets[SESSION_BUCKETS];
 	size_t session_count;
 	struct mcp_exchange stateless; /* a ring; this is its fixed point */
 	size_t kept_bytes;             /* of all sessions */
@@ -76,7 +76,7 @@ struct mcp_http {
 /* ---- http_session.c ------------------------------------------------------------------- */
 
 /* For a request (NULL: none yet) of a session, or of a stateless client. */
-struct mcp_exchange *http_exchange_new(struct mcp_http *http, struct session *session,
+struct mcp_exchange *http_exchange_new(struct mcp_http *http, struct http_session *session,
                                        struct http_request *request);
 /* Frees it with what is kept of it, and lets go of its request. */
 void http_exchange_free(struct mcp_exchange *exchange);
@@ -97,16 +97,16 @@ void http_exchange_hang_up(struct mcp_exchange *exchange, unsigned status, const
 /* ---- http_session.c -------------------------------------------------------------------- */
 
 /* NULL when there are too many sessions and all are in use. */
-struct session *http_session_new(struct mcp_http *http);
-struct session *http_session_find(struct mcp_http *http, const char *id);
-void http_session_touch(struct session *session);
-void http_session_end(struct session *session);
+struct http_session *http_session_new(struct mcp_http *http);
+struct http_session *http_session_find(struct mcp_http *http, const char *id);
+void http_session_touch(struct http_session *session);
+void http_session_end(struct http_session *session);
 /* Ends those that were not used for long. */
 void http_session_end_idle(struct mcp_http *http);
 /* The stream of this number; NULL: nothing is kept of it. */
-struct mcp_exchange *http_session_stream(struct session *session, uint64_t number);
+struct mcp_exchange *http_session_stream(struct http_session *session, uint64_t number);
 /* The stream for messages that belong to no request; made when there is none. */
-struct mcp_exchange *http_session_unrelated(struct session *session);
+struct mcp_exchange *http_session_unrelated(struct http_session *session);
 
 /* ---- http.c ----------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ _Static_assert(LIMIT_STREAM_BACKLOG > LIMIT_REPLAY_BYTES, "a replay is not taken
 
 /* ---- life ------------------------------------------------------------------- */
 
-struct mcp_exchange *http_exchange_new(struct mcp_http *http, struct session *session,
+struct mcp_exchange *http_exchange_new(struct mcp_http *http, struct http_session *session,
                                        struct http_request *request)
 {
 	struct mcp_exchange *exchange = mem_alloc(1, sizeof(*exchange));
@@ -59,7 +59,7 @@ static void let_go(struct mcp_exchange *exchange)
 	exchange->request = NULL;
 }
 
-static void session_forget(struct session *session, struct mcp_exchange *exchange);
+static void session_forget(struct http_session *session, struct mcp_exchange *exchange);
 
 void http_exchange_free(struct mcp_exchange *exchange)
 {
@@ -92,7 +92,7 @@ static void write_event(struct mcp_exchange *exchange, uint64_t event, struct sp
 		exchange->delivered = event;
 }
 
-static bool session_primes(const struct session *session);
+static bool session_primes(const struct http_session *session);
 
 /* Begins the stream on its request; `primed`: with an event that gives the client an id. */
 static void begin_stream(struct mcp_exchange *exchange, bool primed)
@@ -109,7 +109,8 @@ void http_exchange_stream(struct mcp_exchange *exchange)
 		begin_stream(exchange, /* primed= */ true);
 }
 
-static void session_keep(struct session *session, struct mcp_exchange *exchange, struct span text);
+static void session_keep(struct http_session *session, struct mcp_exchange *exchange,
+                         struct span text);
 
 static void add_event(struct mcp_exchange *exchange, struct span text)
 {
@@ -209,7 +210,7 @@ static void exchange_pause(struct mcp_exchange *exchange, unsigned retry_ms)
 void http_exchange_resume(struct mcp_exchange *exchange, struct http_request *request,
                           uint64_t after)
 {
-	struct kept *kept = exchange->session->oldest;
+	struct kept_event *kept = exchange->session->oldest;
 	bool first = exchange->delivered == 0 && exchange->unrelated;
 
 	if (exchange->request) /* the client has lost that one before we noticed */
@@ -252,9 +253,9 @@ static void make_session_id(char id[static SESSION_ID_SIZE])
 	id[SESSION_ID_SIZE - 1] = '\0';
 }
 
-struct session *http_session_find(struct mcp_http *http, const char *id)
+struct http_session *http_session_find(struct mcp_http *http, const char *id)
 {
-	struct session *session = NULL;
+	struct http_session *session = NULL;
 
 	if (id && strlen(id) == SESSION_ID_SIZE - 1)
 		session = http->buckets[session_bucket(id)];
@@ -263,29 +264,29 @@ struct session *http_session_find(struct mcp_http *http, const char *id)
 	return session;
 }
 
-static void session_list(struct session *session)
+static void session_list(struct http_session *session)
 {
-	struct session *fixed = &session->http->sessions;
+	struct http_session *fixed = &session->http->sessions;
 
 	session->next = fixed;
 	session->prev = fixed->prev;
 	session->prev->next = session->next->prev = session;
 }
 
-static void session_unlist(struct session *session)
+static void session_unlist(struct http_session *session)
 {
 	session->prev->next = session->next;
 	session->next->prev = session->prev;
 }
 
-void http_session_touch(struct session *session)
+void http_session_touch(struct http_session *session)
 {
 	session->used = session->http->now;
 	session_unlist(session);
 	session_list(session);
 }
 
-static bool is_in_use(const struct session *session)
+static bool is_in_use(const struct http_session *session)
 {
 	const struct mcp_exchange *exchange = session->exchanges.next;
 
@@ -296,9 +297,9 @@ static bool is_in_use(const struct session *session)
 }
 
 /* The one that nobody is connected to for longest; NULL: all are in use. */
-static struct session *least_used(struct mcp_http *http)
+static struct http_session *least_used(struct mcp_http *http)
 {
-	struct session *session = http->sessions.next;
+	struct http_session *session = http->sessions.next;
 
 	while (session != &http->sessions && is_in_use(session))
 		session = session->next;
@@ -309,7 +310,7 @@ static struct session *least_used(struct mcp_http *http)
 
 static void session_send(void *data, const struct mcp_outgoing *message)
 {
-	struct session *session = data;
+	struct http_session *session = data;
 
 	if (message->route == MCP_ROUTE_FINAL)
 		http_exchange_answer(message->exchange, message->text, message->error_code);
@@ -333,7 +334,7 @@ static void session_close_stream(void *data, struct mcp_exchange *exchange, unsi
 
 static void session_hang_up(void *data)
 {
-	struct session *session = data;
+	struct http_session *session = data;
 	struct mcp_exchange *exchange = session->exchanges.next;
 
 	for (; exchange != &session->exchanges; exchange = exchange->next)
@@ -342,7 +343,7 @@ static void session_hang_up(void *data)
 
 /* ---- life ------------------------------------------------------------------- */
 
-struct session *http_session_new(struct mcp_http *http)
+struct http_session *http_session_new(struct mcp_http *http)
 {
 	static const struct mcp_wire wire = {
 		.send = session_send,
@@ -350,8 +351,9 @@ struct session *http_session_new(struct mcp_http *http)
 		.close_stream = session_close_stream,
 		.hang_up = session_hang_up,
 	};
-	struct session *oldest = http->session_count < http->max_sessions ? NULL : least_used(http);
-	struct session *session;
+	struct http_session *oldest =
+		http->session_count < http->max_sessions ? NULL : least_used(http);
+	struct http_session *session;
 
 	if (oldest)
 		http_session_end(oldest);
@@ -371,10 +373,10 @@ struct session *http_session_new(struct mcp_http *http)
 	return session;
 }
 
-void http_session_end(struct session *session)
+void http_session_end(struct http_session *session)
 {
 	struct mcp_http *http = session->http;
-	struct session **at = &http->buckets[session_bucket(session->id)];
+	struct http_session **at = &http->buckets[session_bucket(session->id)];
 
 	mcp_peer_close(session->peer);
 	while (session->exchanges.next != &session->exchanges) {
@@ -391,10 +393,10 @@ void http_session_end(struct session *session)
 
 void http_session_end_idle(struct mcp_http *http)
 {
-	struct session *session = http->sessions.next;
+	struct http_session *session = http->sessions.next;
 
 	while (session != &http->sessions) {
-		struct session *next = session->next;
+		struct http_session *next = session->next;
 
 		if (http->now > session->used + http->idle_s && !is_in_use(session))
 			http_session_end(session);
@@ -403,7 +405,7 @@ void http_session_end_idle(struct mcp_http *http)
 }
 
 /* Whether its version has streams that begin with an event without data (SEP-1699). */
-static bool session_primes(const struct session *session)
+static bool session_primes(const struct http_session *session)
 {
 	const char *version = mcp_peer_version(session->peer);
 
@@ -412,7 +414,7 @@ static bool session_primes(const struct session *session)
 
 /* ---- streams ---------------------------------------------------------------- */
 
-struct mcp_exchange *http_session_stream(struct session *session, uint64_t number)
+struct mcp_exchange *http_session_stream(struct http_session *session, uint64_t number)
 {
 	struct mcp_exchange *exchange = session->exchanges.next;
 
@@ -422,7 +424,7 @@ struct mcp_exchange *http_session_stream(struct session *session, uint64_t numbe
 	return NULL;
 }
 
-struct mcp_exchange *http_session_unrelated(struct session *session)
+struct mcp_exchange *http_session_unrelated(struct http_session *session)
 {
 	struct mcp_exchange *found = NULL;
 	struct mcp_exchange *exchange = session->exchanges.next;
@@ -441,12 +443,12 @@ struct mcp_exchange *http_session_unrelated(struct session *session)
 /* ---- what is kept ----------------------------------------------------------- */
 
 /* A small message costs more than its text. */
-static size_t kept_cost(const struct kept *kept)
+static size_t kept_cost(const struct kept_event *kept)
 {
 	return sizeof(*kept) + 16 + kept->len;
 }
 
-static void kept_add(struct session *session, struct kept *kept)
+static void kept_add(struct http_session *session, struct kept_event *kept)
 {
 	session->kept_bytes += kept_cost(kept);
 	session->http->kept_bytes += kept_cost(kept);
@@ -456,9 +458,9 @@ static void kept_add(struct session *session, struct kept *kept)
 }
 
 /* Takes the event at *at out; returns what it was of. */
-static struct mcp_exchange *kept_drop(struct session *session, struct kept **at)
+static struct mcp_exchange *kept_drop(struct http_session *session, struct kept_event **at)
 {
-	struct kept *kept = *at;
+	struct kept_event *kept = *at;
 	struct mcp_exchange *exchange = kept->exchange;
 
 	session->kept_bytes -= kept_cost(kept);
@@ -471,15 +473,15 @@ static struct mcp_exchange *kept_drop(struct session *session, struct kept **at)
 	return exchange;
 }
 
-static void kept_drop_oldest(struct session *session)
+static void kept_drop_oldest(struct http_session *session)
 {
 	http_exchange_closed(kept_drop(session, &session->oldest));
 }
 
 /* Makes room in all sessions, beginning with those that were not used for longest. */
-static void kept_drop_of_all(struct mcp_http *http, const struct session *except)
+static void kept_drop_of_all(struct mcp_http *http, const struct http_session *except)
 {
-	struct session *session = http->sessions.next;
+	struct http_session *session = http->sessions.next;
 
 	for (; session != &http->sessions; session = session->next)
 		while (session != except && session->oldest && http->kept_bytes > LIMIT_REPLAY_ALL)
@@ -487,9 +489,10 @@ static void kept_drop_of_all(struct mcp_http *http, const struct session *except
 }
 
 /* Keeps an event, and forgets older ones when they are too many. */
-static void session_keep(struct session *session, struct mcp_exchange *exchange, struct span text)
+static void session_keep(struct http_session *session, struct mcp_exchange *exchange,
+                         struct span text)
 {
-	struct kept *kept = mem_alloc(1, sizeof(*kept) + text.len);
+	struct kept_event *kept = mem_alloc(1, sizeof(*kept) + text.len);
 
 	kept->exchange = exchange;
 	kept->event = exchange->events;
@@ -503,9 +506,9 @@ static void session_keep(struct session *session, struct mcp_exchange *exchange,
 }
 
 /* Forgets what is kept of one exchange. */
-static void session_forget(struct session *session, struct mcp_exchange *exchange)
+static void session_forget(struct http_session *session, struct mcp_exchange *exchange)
 {
-	struct kept **at = &session->oldest;
+	struct kept_event **at = &session->oldest;
 
 	while (*at) {
 		if ((*at)->exchange == exchange)

@@ -238,7 +238,7 @@ static struct claude_plan plan_request(const struct model_options *options,
  * Results of calls come first in the user's message after the calls; a turn of the model is given
  * back with its thinking blocks as they came and where they stood; no text is empty. */
 
-struct building {
+struct anthropic_body {
 	const struct claude_model *model;
 	const json_t *tools;     /* of the request; NULL: none is loaded by reference */
 	const char *loader;      /* of these, the one that loads */
@@ -248,7 +248,7 @@ struct building {
 	struct wire_calls calls;
 };
 
-static void anthropic_add_block(struct building *building, bool user, json_t *block)
+static void anthropic_add_block(struct anthropic_body *building, bool user, json_t *block)
 {
 	if (!building->content || building->user != user) {
 		building->content = json_array();
@@ -298,7 +298,8 @@ static bool is_deferred(const json_t *tools, const json_t *name)
 
 /* What the model searched and is declared, as references, which stand alone in a result: the API
  * refuses one that has no such declaration. */
-static void add_references(const struct building *building, const json_t *response, json_t *content)
+static void add_references(const struct anthropic_body *building, const json_t *response,
+                           json_t *content)
 {
 	const json_t *found = json_object_get(json_object_get(response, "response"), "tools"), *one;
 	size_t i;
@@ -315,7 +316,7 @@ static void add_references(const struct building *building, const json_t *respon
 	}
 }
 
-static json_t *result_block(struct building *building, const json_t *response)
+static json_t *result_block(struct anthropic_body *building, const json_t *response)
 {
 	json_t *content = json_array(), *text = wire_response_text(response);
 	json_t *block = json_pack("{s:s, s:o, s:o}", "type", "tool_result", "tool_use_id",
@@ -339,7 +340,7 @@ static json_t *result_block(struct building *building, const json_t *response)
 
 static void anthropic_add_user(void *data, const json_t *content)
 {
-	struct building *building = data;
+	struct anthropic_body *building = data;
 	const json_t *parts = json_object_get(content, "parts");
 	struct wire_media media;
 	const json_t *part;
@@ -363,7 +364,8 @@ static void anthropic_add_user(void *data, const json_t *content)
 }
 
 /* A block as it came, or NULL: the thinking of another model is not for this one. */
-static json_t *own_block(const struct building *building, const json_t *part, const json_t *own)
+static json_t *own_block(const struct anthropic_body *building, const json_t *part,
+                         const json_t *own)
 {
 	const char *from = json_string_value(json_object_get(own, "model"));
 	json_t *signature = json_object_get(own, "signature");
@@ -380,7 +382,7 @@ static json_t *own_block(const struct building *building, const json_t *part, co
 	                 signature);
 }
 
-static json_t *call_block(struct building *building, const json_t *call)
+static json_t *call_block(struct anthropic_body *building, const json_t *call)
 {
 	json_t *args = json_object_get(call, "args");
 
@@ -392,7 +394,7 @@ static json_t *call_block(struct building *building, const json_t *call)
 
 static void anthropic_add_assistant(void *data, const json_t *content)
 {
-	struct building *building = data;
+	struct anthropic_body *building = data;
 	const json_t *part;
 	size_t i;
 
@@ -414,7 +416,8 @@ static void anthropic_add_assistant(void *data, const json_t *content)
 static json_t *anthropic_messages(const struct claude_model *model,
                                   const struct model_request *request, const json_t *deferred)
 {
-	struct building building = { .model = model, .messages = json_array(), .tools = deferred,
+	struct anthropic_body building =
+		{ .model = model, .messages = json_array(), .tools = deferred,
 	                             .loader = wire_loader(deferred),
 	                             .calls = { .rule = WIRE_ID_WORD } };
 

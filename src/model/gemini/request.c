@@ -281,7 +281,7 @@ static uint64_t gemini_limits_read(const struct model_options *options, const js
 
 /* ---- tools ---- */
 
-static const struct server_tool {
+static const struct gemini_server_tool {
 	const char *name, *member;
 } server_tools[] = {
 	{ "google_search", "googleSearch" },

@@ -15,7 +15,7 @@
  * Each call is answered by a message of the role tool, directly after the assistant's message;
  * images in results, which such messages cannot carry, come in the user's message after them. */
 
-struct building {
+struct chat_body {
 	const struct chat_traits *traits;
 	json_t *messages;        /* owned by the caller */
 	struct wire_calls calls;
@@ -72,7 +72,7 @@ static void add_media(const struct chat_traits *traits, json_t *parts,
 }
 
 /* The message of the role tool; media of the result are put into `parts`. */
-static void chat_add_response(struct building *building, const json_t *response, json_t *parts)
+static void chat_add_response(struct chat_body *building, const json_t *response, json_t *parts)
 {
 	json_t *id = wire_calls_answer(&building->calls, response);
 	const json_t *nested = json_object_get(response, "parts");
@@ -97,7 +97,7 @@ static void chat_add_response(struct building *building, const json_t *response,
 }
 
 /* A message whose parts are one text is sent as that text, which every server takes. */
-static void add_user_parts(struct building *building, json_t *parts)
+static void add_user_parts(struct chat_body *building, json_t *parts)
 {
 	const json_t *only = json_array_size(parts) == 1 ? json_array_get(parts, 0) : NULL;
 	const json_t *text = json_object_get(only, "text");
@@ -113,7 +113,7 @@ static void add_user_parts(struct building *building, json_t *parts)
 
 static void chat_add_user(void *data, const json_t *content)
 {
-	struct building *building = data;
+	struct chat_body *building = data;
 	size_t before = json_array_size(building->messages), i;
 	json_t *said = json_array();
 	struct wire_media media;
@@ -136,7 +136,7 @@ static void chat_add_user(void *data, const json_t *content)
 	add_user_parts(building, said);
 }
 
-static json_t *chat_call_object(struct building *building, const json_t *call)
+static json_t *chat_call_object(struct chat_body *building, const json_t *call)
 {
 	return json_pack("{s:o, s:s, s:{s:o, s:o}}", "id", wire_calls_add(&building->calls, call),
 	                 "type", "function", "function", "name",
@@ -172,7 +172,7 @@ static void add_thoughts(const struct chat_traits *traits, json_t *message, cons
 
 static void chat_add_assistant(void *data, const json_t *content)
 {
-	struct building *building = data;
+	struct chat_body *building = data;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
 	json_t *message = json_pack("{s:s}", "role", "assistant");
 	json_t *calls = json_array();
@@ -196,7 +196,7 @@ static void chat_add_assistant(void *data, const json_t *content)
 }
 
 /* For servers without json_schema the system text says what the answer has to be. */
-static void chat_add_system(struct building *building, const struct model_options *options,
+static void chat_add_system(struct chat_body *building, const struct model_options *options,
                             const struct model_request *request)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
@@ -213,8 +213,8 @@ static void chat_add_system(struct building *building, const struct model_option
 static json_t *chat_messages(const struct chat_traits *traits, const struct model_options *options,
                              const struct model_request *request)
 {
-	struct building building = { .traits = traits, .messages = json_array(),
-	                             .calls = { .rule = traits->ids } };
+	struct chat_body building = { .traits = traits, .messages = json_array(),
+		                      .calls = { .rule = traits->ids } };
 
 	chat_add_system(&building, options, request);
 	wire_conversation(request->contents, &building.calls, &building, chat_add_user,

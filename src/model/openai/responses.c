@@ -21,7 +21,7 @@
 
 /* Responses: a conversation as input items. */
 
-struct building {
+struct responses_body {
 	json_t *items;           /* owned by the caller */
 	json_t *message;         /* content of the user's message that is open, borrowed; or NULL */
 	struct wire_calls calls;
@@ -111,7 +111,7 @@ static json_t *search_output(const json_t *response)
 	return tools;
 }
 
-static json_t *output_item(struct building *building, const json_t *response)
+static json_t *output_item(struct responses_body *building, const json_t *response)
 {
 	json_t *id = wire_calls_answer(&building->calls, response);
 
@@ -125,7 +125,7 @@ static json_t *output_item(struct building *building, const json_t *response)
 	                 "call_id", id, "output", call_output(response));
 }
 
-static void add_said_part(struct building *building, json_t *part)
+static void add_said_part(struct responses_body *building, json_t *part)
 {
 	if (!building->message) {
 		building->message = json_array();
@@ -138,7 +138,7 @@ static void add_said_part(struct building *building, json_t *part)
 
 static void responses_add_user(void *data, const json_t *content)
 {
-	struct building *building = data;
+	struct responses_body *building = data;
 	struct wire_media media;
 	const json_t *part;
 	size_t i;
@@ -157,7 +157,7 @@ static void responses_add_user(void *data, const json_t *content)
 	}
 }
 
-static json_t *custom_call_item(struct building *building, const json_t *call)
+static json_t *custom_call_item(struct responses_body *building, const json_t *call)
 {
 	json_t *id = wire_calls_add(&building->calls, call);
 
@@ -167,7 +167,7 @@ static json_t *custom_call_item(struct building *building, const json_t *call)
 	                 json_object_get(json_object_get(call, "args"), "input"));
 }
 
-static json_t *function_call_item(struct building *building, const json_t *call)
+static json_t *function_call_item(struct responses_body *building, const json_t *call)
 {
 	json_t *args = json_object_get(call, "args");
 
@@ -213,7 +213,7 @@ static void drop_last_reasoning(json_t *items, size_t first)
 
 static void responses_add_assistant(void *data, const json_t *content)
 {
-	struct building *building = data;
+	struct responses_body *building = data;
 	size_t first = json_array_size(building->items), i;
 	const json_t *part;
 
@@ -240,7 +240,7 @@ static json_t *responses_input(const struct model_request *request, bool reasons
                                const char *loader)
 {
 	json_auto_t *custom = json_object();
-	struct building building = { .items = json_array(), .calls = { .rule = WIRE_ID_WORD },
+	struct responses_body building = { .items = json_array(), .calls = { .rule = WIRE_ID_WORD },
 	                             .custom = custom, .reasons = reasons, .loader = loader };
 
 	wire_conversation(request->contents, &building.calls, &building, responses_add_user,

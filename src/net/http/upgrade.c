@@ -58,12 +58,12 @@ static void put_user(struct buf *out, const char *user, const char *password)
 }
 
 /* The pieces of a URL that a request has. */
-struct target {
+struct upgrade_target {
 	char *host, *port, *path, *query, *user, *password; /* libcurl's; or NULL */
 };
 
 static bool target_parse(const struct http_curl_library *curl, const char *url,
-                         struct target *ret)
+                         struct upgrade_target *ret)
 {
 	CURLU *handle = curl->url();
 	bool ok = handle && curl->url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK &&
@@ -80,7 +80,7 @@ static bool target_parse(const struct http_curl_library *curl, const char *url,
 	return ok;
 }
 
-static void target_release(const struct http_curl_library *curl, struct target *target)
+static void target_release(const struct http_curl_library *curl, struct upgrade_target *target)
 {
 	curl->free(target->host);
 	curl->free(target->port);
@@ -94,7 +94,7 @@ bool upgrade_request(const struct http_curl_library *curl, const char *url,
                      const char *const *headers, const char *protocol,
                      const struct upgrade_key *key, struct buf *out, struct err *err)
 {
-	struct target target = { 0 };
+	struct upgrade_target target = { 0 };
 	bool ok = target_parse(curl, url, &target);
 
 	if (ok) {

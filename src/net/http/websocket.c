@@ -84,8 +84,8 @@ static void load_frames(void)
 
 /* ---- what other threads touch ---- */
 
-struct waiting {
-	struct waiting *next;
+struct websocket_waiting {
+	struct websocket_waiting *next;
 	size_t len;
 	char text[];
 };
@@ -94,7 +94,7 @@ struct websocket {
 	int wake;              /* an eventfd; the running thread waits for it */
 	size_t waiting_max;
 	pthread_mutex_t lock;  /* of what follows */
-	struct waiting *first, **last;
+	struct websocket_waiting *first, **last;
 	size_t waiting_bytes;
 	bool closing, over;
 };
@@ -116,9 +116,9 @@ struct websocket *websocket_new(size_t waiting_bytes, struct err *err)
 	return socket;
 }
 
-static struct waiting *take_waiting(struct websocket *socket)
+static struct websocket_waiting *take_waiting(struct websocket *socket)
 {
-	struct waiting *one;
+	struct websocket_waiting *one;
 
 	pthread_mutex_lock(&socket->lock);
 	one = socket->first;
@@ -134,7 +134,7 @@ static struct waiting *take_waiting(struct websocket *socket)
 
 void websocket_free(struct websocket *socket)
 {
-	struct waiting *one;
+	struct websocket_waiting *one;
 
 	if (!socket)
 		return;
@@ -155,7 +155,7 @@ static void wake_socket(const struct websocket *socket)
 
 bool websocket_send(struct websocket *socket, struct span text)
 {
-	struct waiting *one = mem_alloc(1, sizeof(*one) + text.len + 1);
+	struct websocket_waiting *one = mem_alloc(1, sizeof(*one) + text.len + 1);
 	bool over, fits;
 
 	memcpy(one->text, text.data, text.len);
@@ -648,7 +648,7 @@ static bool frames_open(struct connection *connection, struct err *err)
 /* What other threads sent becomes frames, a few at a time. */
 static void queue_frames(struct connection *connection)
 {
-	struct waiting *one;
+	struct websocket_waiting *one;
 
 	while (wslay.queued_count(connection->frames) < QUEUED_MAX &&
 	       (one = take_waiting(connection->socket))) {

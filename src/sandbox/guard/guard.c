@@ -96,66 +96,6 @@ static void take_repositories(struct guard *guard)
 	}
 }
 
-/* ---- work trees whose .git stays ---- */
-
-static bool is_git_file(void *data, const char *name, unsigned char type)
-{
-	(void)data;
-	(void)type;
-	return strcmp(name, ".git") == 0;
-}
-
-/* Whether a work tree has nothing but its .git. */
-static bool is_bare_of_files(const struct guard_worktree *tree)
-{
-	_cleanup_fd_ int fd = guard_open(tree->root->fd, tree->path, O_RDONLY | O_DIRECTORY);
-	struct stat st;
-
-	return fd >= 0 && fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       guard_list(fd, 2, is_git_file, NULL);
-}
-
-/* Those of submodules and the like: their .git is a file that the plan protects. */
-static void take_worktrees(struct guard *guard)
-{
-	for (size_t i = 0; i < guard->plan->rule_count; i++) {
-		const struct sandbox_rule *rule = &guard->plan->rules[i];
-		struct guard_worktree tree;
-		const char *rest;
-		size_t len;
-
-		tree.root = guard_find_root(guard, rule->path, &rest);
-		len = tree.root ? strlen(rest) : 0;
-		if (rule->access != SANDBOX_READ ||
-		    rule->reason != SANDBOX_REASON_GIT || rule->folder || len <= 5 ||
-		    strcmp(rest + len - 5, "/.git") != 0)
-			continue;
-		tree.path = mem_dup(rest, len - 5);
-		if (is_bare_of_files(&tree)) {
-			free(tree.path);
-			continue;
-		}
-		guard->worktrees = mem_grow(guard->worktrees, &guard->worktree_cap,
-		                            guard->worktree_count + 1,
-		                            sizeof(*guard->worktrees));
-		guard->worktrees[guard->worktree_count++] = tree;
-	}
-}
-
-/* "git submodule deinit" and "git rm" of a submodule remove its files one by one, and come to .git
- * at any point: what that leaves undone, git does not say. */
-static void check_worktrees(struct guard *guard)
-{
-	for (size_t i = 0; i < guard->worktree_count; i++) {
-		const struct guard_worktree *tree = &guard->worktrees[i];
-
-		if (is_bare_of_files(tree))
-			guard_report(guard, SANDBOX_REASON_GIT, tree->root, tree->path,
-			             "its files were removed, but not its .git, which is "
-			             "protected; \"git -C PATH checkout .\" brings them back");
-	}
-}
-
 static void guard_look_everywhere(struct guard *guard);
 
 static void release_places(struct guard *guard)
@@ -234,7 +174,6 @@ bool guard_take(const struct sandbox_plan *plan, const char *label, int recall,
 	take_links(guard);
 	guard->began = guard_now();
 	take_repositories(guard);
-	take_worktrees(guard);
 	guard_keep_take(guard);
 	*ret = guard;
 	return true;
@@ -260,9 +199,6 @@ void guard_free(struct guard *guard)
 	guard_keep_free(guard->kept);
 	names_free(guard);
 	links_free(guard->links);
-	for (size_t i = 0; i < guard->worktree_count; i++)
-		free(guard->worktrees[i].path);
-	free(guard->worktrees);
 	pthread_mutex_destroy(&guard->lock);
 	free(guard);
 }
@@ -489,7 +425,6 @@ size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct 
 	check_absent(guard);
 	guard_keep_check(guard);
 	check_places(guard);
-	check_worktrees(guard);
 	names_check_vacated(guard);
 	guard_look_everywhere(guard);
 	reported += guard->reported;

@@ -71,6 +71,9 @@ size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct 
 void guard_end(struct guard *guard);
 void guard_free(struct guard *guard); /* NULL is fine */
 
+/* Opens the file of a workspace, which is made if it is missing, and notes that it is in use, so
+ * that guard_remove_old leaves it.  Owned; -1 with errno. */
+int guard_open_record(const char *path);
 /* Of a folder with such files, removes those that no command has used for LIMIT_GUARD_FILE_S; one
  * stays if a command runs, or ended without its check. */
 void guard_remove_old(const char *folder);

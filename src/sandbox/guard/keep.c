@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protected files that no mount keeps: they are remembered, and put back if they were changed.
+/* Protected files that no mount keeps: they are remembered, and put back if they were changed.  At
+ * level full that is git's configuration, if it goes missing or gets another mode: a mount is on
+ * it, until a process outside of the sandbox renames another in its place, git itself or hasp
+ * (worker/front/git_config.c).
  *
  * The supervisor refuses calls that name such a file; this is for what gets past it.  Files are
  * remembered whole, within limits.  Of a file that is too large a change is reported but not
@@ -17,6 +20,7 @@
 #include "base/mem.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/guard/walk.h"
+#include "sandbox/plan/git_change.h"
 
 enum kept_kind {
 	KEPT_ABOVE,  /* a folder on the way to a protected place: it must stay the same folder */
@@ -32,6 +36,7 @@ struct kept_item {
 	enum sandbox_reason reason;
 	enum kept_kind kind;
 	bool top; /* a rule names it; not what is in it */
+	bool goes; /* it may be removed with all that is beside it (plan_may_go) */
 	struct stat st;
 	struct birth birth;
 	char *data; /* owned; content of a file, target of a link */
@@ -60,6 +65,13 @@ struct birth guard_birth_of(int folder, const char *name)
 static bool same_birth(struct birth a, struct birth b)
 {
 	return a.inode == b.inode && a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
+}
+
+static bool is_git_config(enum sandbox_reason reason, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return reason == SANDBOX_REASON_GIT && strcmp(slash ? slash + 1 : path, "config") == 0;
 }
 
 /* ---- where each is found ---- */
@@ -275,11 +287,16 @@ static void keep_path(struct guard *guard, const char *path, enum sandbox_reason
 {
 	const char *rest = "";
 	const struct guard_root *root = guard_find_root(guard, path, &rest);
+	const bool goes = plan_may_go(guard->plan, path);
+	const size_t count = guard->kept->count;
 
 	if (!root || !rest[0] || guard_keep_has(guard, root, rest))
 		return;
-	keep_above(guard, root, rest, reason);
+	if (!goes)
+		keep_above(guard, root, rest, reason);
 	keep_tree(guard, root, rest, reason);
+	if (goes && guard->kept->count == count + 1)
+		guard->kept->list[count].goes = true;
 }
 
 void guard_keep_take(struct guard *guard)
@@ -289,9 +306,12 @@ void guard_keep_take(struct guard *guard)
 
 	guard->kept = mem_alloc(1, sizeof(*guard->kept));
 	grow_slots(guard->kept);
-	for (size_t i = 0; plan->level == SANDBOX_LANDLOCK && i < plan->rule_count; i++) {
-		if (plan->rules[i].access != SANDBOX_WRITE)
-			keep_path(guard, plan->rules[i].path, plan->rules[i].reason);
+	for (size_t i = 0; plan->level != SANDBOX_PATHS && i < plan->rule_count; i++) {
+		const struct sandbox_rule *rule = &plan->rules[i];
+
+		if (rule->access != SANDBOX_WRITE && (plan->level == SANDBOX_LANDLOCK ||
+		                                      is_git_config(rule->reason, rule->path)))
+			keep_path(guard, rule->path, rule->reason);
 	}
 	for (size_t i = 0; i < plan->absent_count; i++) {
 		if (lstat(plan->absent[i].path, &st) == 0)
@@ -470,14 +490,20 @@ static void check_kept_folder(struct guard *guard, const struct kept_item *item)
 	guard_list(fd, LIMIT_FOLDER_ENTRIES, check_entry, &(struct unknown){ guard, item, fd });
 }
 
-/* Whether a file still has its content. */
+/* Whether a file still has its content; of git's configuration the rest may differ by what hasp
+ * writes for a command. */
 static bool has_content(const struct kept_item *item)
 {
+	const struct span old = span_of(item->data, item->len);
 	_cleanup_free_ char *data = NULL;
+	char keys[GIT_CHANGE_KEYS];
 	size_t len;
 
-	return guard_read(item->root->fd, item->path, &data, &len) &&
-	       span_eq(span_of(data, len), span_of(item->data, item->len));
+	if (!guard_read(item->root->fd, item->path, &data, &len))
+		return false;
+	return span_eq(span_of(data, len), old) ||
+	       (is_git_config(item->reason, item->path) &&
+	        git_change_judge(old, span_of(data, len), keys) != GIT_CHANGE_REFUSED);
 }
 
 static bool put_link_back(struct guard *guard, const struct kept_item *item, int folder,
@@ -505,13 +531,46 @@ static void put_kept_back(struct guard *guard, const struct kept_item *item)
 	report_kept(guard, item, done);
 }
 
+/* Of what has another mode: without a mount fchmod of a descriptor that is open for reading changes
+ * it. */
+static void put_mode_back(struct guard *guard, const struct kept_item *item, int fd)
+{
+	const char *name;
+	_cleanup_fd_ int folder = -1;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_mode == item->st.st_mode)
+		return;
+	folder = guard_open_parent(item->root->fd, item->path, &name);
+	report_kept(guard, item, folder >= 0 &&
+	                         fchmodat(folder, name, item->st.st_mode & 07777, 0) == 0);
+}
+
+/* Whether the folder of a name is not there, or empty. */
+static bool all_went(const struct kept_item *item)
+{
+	const char *name;
+	_cleanup_fd_ int above = guard_open_parent(item->root->fd, item->path, &name);
+	_cleanup_fd_ int fd = above < 0 ? -1 : guard_open(above, "", O_RDONLY | O_DIRECTORY);
+
+	return fd < 0 ? errno == ENOENT : guard_list(fd, 0, NULL, NULL);
+}
+
 static void check_kept_file(struct guard *guard, const struct kept_item *item)
 {
 	_cleanup_fd_ int fd = guard_open(item->root->fd, item->path, O_PATH);
+	const bool mounted = guard->plan->level == SANDBOX_FULL && item->kind == KEPT_FILE &&
+	                     is_git_config(item->reason, item->path);
 	char target[LIMIT_PATH_BYTES];
 	struct stat st;
 	ssize_t n;
 
+	if (fd < 0 && item->goes && item->kind == KEPT_FILE && all_went(item))
+		return;
+	if (fd >= 0 && mounted) { /* what is there a process outside has written */
+		put_mode_back(guard, item, fd);
+		return;
+	}
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_mode == item->st.st_mode) {
 		if (guard_same(&st, &item->st) || (item->kind == KEPT_FILE && has_content(item)))
 			return;

@@ -86,12 +86,6 @@ struct vacated {
 	struct statx stx; /* of that folder */
 };
 
-/* A folder with a protected file .git and others. */
-struct guard_worktree {
-	const struct guard_root *root;
-	char *path; /* owned; beneath the root */
-};
-
 struct guard {
 	const struct sandbox_plan *plan; /* borrowed */
 	struct guard_root *roots;        /* owned */
@@ -109,8 +103,6 @@ struct guard {
 	size_t vacated_count, vacated_cap;
 	bool vacated_lost;               /* there were more */
 	struct links *links;             /* owned; links.c */
-	struct guard_worktree *worktrees; /* owned */
-	size_t worktree_count, worktree_cap;
 	uint64_t noted[NOTED_WORDS];     /* folders in which names were made, by a hash of each */
 	struct opened *opened;           /* owned; folders that were opened up for the check */
 	size_t opened_count;

@@ -658,6 +658,23 @@ static void remove_old(int folder, const char *name, time_t before)
 		unlinkat(folder, name, 0);
 }
 
+/* Whoever removes one does so under its lock: what is locked and has a name stays. */
+int guard_open_record(const char *path)
+{
+	for (;;) {
+		_cleanup_fd_ int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		struct stat st;
+
+		if (fd < 0 || !lock_byte(fd, LOCK_ALL, F_WRLCK, true) || fstat(fd, &st) != 0)
+			return -1;
+		if (!st.st_nlink)
+			continue;
+		futimens(fd, NULL);
+		lock_byte(fd, LOCK_ALL, F_UNLCK, false);
+		return fd_steal(&fd);
+	}
+}
+
 void guard_remove_old(const char *folder)
 {
 	const time_t before = time(NULL) - LIMIT_GUARD_FILE_S;

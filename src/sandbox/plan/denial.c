@@ -197,6 +197,37 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
 	return true;
 }
 
+const char *plan_hidden_beside(const struct sandbox_plan *plan, const char *path)
+{
+	_cleanup_free_ char *folder = mem_strdup(path);
+
+	for (size_t i = 0; plan->level == SANDBOX_LANDLOCK && i < plan->rule_count; i++) {
+		const struct sandbox_rule *rule = &plan->rules[i], *above;
+		size_t len = 0;
+
+		if (rule->access != SANDBOX_HIDDEN || rule->reason == SANDBOX_REASON_SOCKETS)
+			continue;
+		for (size_t at = 0; path[at] && path[at] == rule->path[at]; at++)
+			if (path[at] == '/')
+				len = at;
+		snprintf(folder, strlen(path) + 1, "%.*s", (int)len, path);
+		above = len ? deciding(plan, folder) : NULL;
+		if (above && above->access == SANDBOX_WRITE &&
+		    !location_within(path, rule->path))
+			return rule->path;
+	}
+	return NULL;
+}
+
+bool plan_may_go(const struct sandbox_plan *plan, const char *path)
+{
+	const struct sandbox_absent *row = location_row(plan->absent, plan->absent_count,
+	                                                sizeof(*plan->absent), path, strlen(path));
+
+	return row && row->reason == SANDBOX_REASON_GIT &&
+	       span_ends(span_str(path), SPAN("/.git"));
+}
+
 bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_access wanted,
                 bool removes, struct denial *ret_denial)
 {
@@ -701,6 +732,11 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 	if (denial->count > 1)
 		buf_printf(out, ", %u times", denial->count);
 	buf_char(out, '.');
+	if (denial->keys[0]) {
+		buf_str(out, " It would change ");
+		denial_put_escaped(out, denial->keys);
+		buf_char(out, '.');
+	}
 	denial_remedy(denial, &remedy);
 	if (remedy.len) {
 		buf_str(out, " To allow: ");

@@ -31,6 +31,8 @@ struct denial {
 	char what[1024];    /* path, "127.0.0.1:80/tcp", "unix:/run/docker.sock", name of a call,
 	                     * limit */
 	char rule[512];     /* the path of the rule that decided; "" when it is not a path */
+	char keys[160];     /* WRITE of git's configuration: the settings that it would change, as
+	                     * far as known; else "". Untrusted text */
 	char program[32];   /* the process's name; "" unknown. Untrusted text, as `what` */
 	pid_t pid;          /* inside the command's namespace; 0 unknown */
 	unsigned count;     /* the same several times: only the first is reported, with how many in
@@ -81,6 +83,12 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
                       enum sandbox_access wanted, bool removes, struct denial *ret_denial);
 bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path,
                        struct denial *ret_denial);
+/* At landlock: the hidden path for whose sake new names beside it, and what is beneath these, can
+ * be written but not read (apply/landlock.c), if this path could be one; NULL: there is none. */
+const char *plan_hidden_beside(const struct sandbox_plan *plan, const char *path);
+/* Whether what has this canonical path may be removed, if it is a regular file, although nothing
+ * else may be done to it: a submodule's .git, which git removes with all that is beside it. */
+bool plan_may_go(const struct sandbox_plan *plan, const char *path);
 /* The row, and where in `path` the name begins and ends; NULL if there is none. */
 const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,
                                        size_t *ret_at, size_t *ret_end);

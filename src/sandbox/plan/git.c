@@ -8,7 +8,8 @@
  *
  *   .git is missing       commands may make it ("git init"; the guard looks at what they leave),
  *                         file tools may not; the folder must not become a bare repository
- *   .git is a folder      that; its submodules (.git/modules) likewise
+ *   .git is a folder      that; its submodules (.git/modules) likewise; their .git files must not
+ *                         be replaced, but may be removed with what is beside them
  *   .git is a file        it is read-only.  What it points to is protected where it can be written;
  *                         a worktree whose repository knows it may write there, as git does
  *   .git is a symlink     its target is protected, and the symlink listed
@@ -112,6 +113,20 @@ static char *configured_top(struct draft *draft, const char *git)
 	return NULL;
 }
 
+/* A submodule's .git.  Commands may remove it with the submodule's files, so it is no mount. */
+static void protect_link(struct draft *draft, const char *checkout)
+{
+	_cleanup_free_ char *path = location_join(checkout, ".git");
+	_cleanup_location_ struct location place = { 0 };
+
+	location_resolve("/", path, NULL, NULL, &place);
+	if (draft->options->use == SANDBOX_USE_COMMAND && place.path &&
+	    strcmp(place.path, path) == 0 && draft_in_writable(draft, path))
+		draft_absent(draft, mem_steal(&path), SANDBOX_REASON_GIT, dot_git.why);
+	else
+		plan_names(draft, checkout, (struct sandbox_names){ &dot_git, 1 });
+}
+
 /* One folder beneath .git/modules: a submodule's repository, or a part of its name. */
 static bool protect_module(void *data, const char *path)
 {
@@ -134,7 +149,7 @@ static bool protect_module(void *data, const char *path)
 			return true;
 		}
 		protect_git_folder(walk->draft, path, checkout);
-		plan_names(walk->draft, checkout, (struct sandbox_names){ &dot_git, 1 });
+		protect_link(walk->draft, checkout);
 		return true;
 	}
 	if (walk->depth < MODULE_DEPTH) {

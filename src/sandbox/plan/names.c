@@ -36,6 +36,8 @@ static const struct {
 	[SANDBOX_REASON_VIEW] = { "view", "its files are hidden here, at least in part: a commit "
 	                          "would delete them" },
 	[SANDBOX_REASON_UNJUDGED] = { "unjudged", "hasp cannot tell what the call is about" },
+	[SANDBOX_REASON_BESIDE] = { "beside", "at this level nothing new can be read in a folder "
+	                                      "that holds something hidden" },
 };
 
 const char *sandbox_reason_name(enum sandbox_reason reason)

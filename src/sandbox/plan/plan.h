@@ -80,6 +80,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_LIMIT,       /* a limit was reached */
 	SANDBOX_REASON_VIEW,        /* a repository whose files commands do not see as they are */
 	SANDBOX_REASON_UNJUDGED,    /* what a call is about cannot be read or found out */
+	SANDBOX_REASON_BESIDE,      /* at landlock: it is new, and beside something hidden */
 	SANDBOX_REASON_COUNT
 };
 
@@ -98,7 +99,8 @@ struct sandbox_rule {
  * can protect.  The supervisor refuses it and the guard (guard.h) takes it away.
  *
  * Mostly it does not exist.  It may be a symlink: then it stays as it is (guard_take remembers it),
- * must not be replaced, and what it leads to has a rule, or an absent name, of its own. */
+ * must not be replaced, and what it leads to has a rule, or an absent name, of its own.  Or it is
+ * a submodule's .git file, which may be removed (plan_may_go). */
 struct sandbox_absent {
 	char *path;                 /* owned; canonical folder that exists, plus the missing rest;
 	                             * "HOME/.*": all hidden entries of a home folder (names.h) */

@@ -15,6 +15,8 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/apply/filter.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
 #include "sandbox/supervise/private.h"
 
 #ifndef PIDFD_THREAD
@@ -430,7 +432,7 @@ struct record {
 static bool is_same_record(const struct denial *a, const struct denial *b)
 {
 	return a->kind == b->kind && a->reason == b->reason && strcmp(a->what, b->what) == 0 &&
-	       strcmp(a->rule, b->rule) == 0;
+	       strcmp(a->rule, b->rule) == 0 && strcmp(a->keys, b->keys) == 0;
 }
 
 static void supervise_report_denial(const struct supervisor *supervisor,

@@ -21,6 +21,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "sandbox/plan/denial.h"
+#include "sandbox/plan/git_change.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
+#include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
 /* ---- judging ---- */
@@ -67,12 +71,28 @@ static bool judge_obeyed(const struct call *call, const char *path, struct wante
 	       plan_judge_obeyed(call->supervisor->plan, path, ret_denial);
 }
 
+/* What hasp is writing, and then renames over a protected configuration. */
+static bool is_becoming_config(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && strncmp(slash + 1, GIT_CHANGE_TEMPORARY,
+	                        strlen(GIT_CHANGE_TEMPORARY)) == 0;
+}
+
 void supervise_judge(const struct call *call, const char *path, struct wanted wanted,
                      struct verdict *ret)
 {
 	const struct sandbox_plan *plan = call->supervisor->plan;
 
 	*ret = (struct verdict){ 0 };
+	if ((wanted.removes || !wanted.leaves) && is_becoming_config(path)) {
+		ret->refused = true;
+		ret->denial = (struct denial){ .kind = DENIAL_WRITE, .level = plan->level,
+			                       .reason = SANDBOX_REASON_GIT };
+		snprintf(ret->denial.what, sizeof(ret->denial.what), "%s", path);
+		return;
+	}
 	ret->allowed = !path[0] || is_process(path) ||
 	               (plan_judge_rules(plan, path, SANDBOX_WRITE, wanted.removes, &ret->denial) &&
 	                judge_obeyed(call, path, wanted, &ret->denial));
@@ -88,6 +108,22 @@ void supervise_record_verdict(const struct call *call, struct verdict *verdict, 
 
 	if (!verdict->allowed && denied && !is_own_group(verdict->denial.what))
 		supervise_record_denial(call, &verdict->denial);
+}
+
+void supervise_record_unread(const struct call *call, int folder, const char *name,
+                             const char *path, uint64_t flags, int error)
+{
+	struct denial denial = { .kind = DENIAL_READ, .reason = SANDBOX_REASON_BESIDE,
+		                 .level = SANDBOX_LANDLOCK };
+	const char *hidden = error == EACCES && (flags & O_ACCMODE) == O_RDWR ?
+	                     plan_hidden_beside(call->supervisor->plan, path) : NULL;
+
+	/* Landlock does not ask about access(2): that is about modes. */
+	if (!hidden || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) != 0)
+		return;
+	snprintf(denial.what, sizeof(denial.what), "%s", path);
+	snprintf(denial.rule, sizeof(denial.rule), "%s", hidden);
+	supervise_record_denial(call, &denial);
 }
 
 /* ---- what all have in common ---- */
@@ -328,17 +364,21 @@ static ssize_t read_whole_small(int folder, const char *name, char *text, size_t
 	return fd_read_full(fd, text, size);
 }
 
-/* git writes a configuration again even where it changes nothing ("git branch -m" of a branch
- * without an upstream, "git submodule update --init" of what is there), and is half done when that
- * is refused.  Where the lock file has the very bytes of a protected file, the rename comes to its
- * removal, which is made here; nothing rests on the lock file's content afterwards. */
-static bool replaces_equal(const struct call *call, const struct named *from,
-                           const struct named *to)
+/* git writes a configuration by making config.lock and renaming it to config.  Where that is
+ * protected, it is compared with the lock file.  The same settings (git writes them again in "git
+ * branch -m" of a branch without an upstream, and "git submodule update --init" of what is there):
+ * the lock file is removed, and nothing rests on its content.  Harmless ones: hasp writes them from
+ * outside of the sandbox, or not.  Else keys says what is not harmless.  True: it has those
+ * settings now, and the lock file is removed. */
+static bool settle_config(const struct call *call, const struct named *from,
+                          const struct named *to, char keys[static GIT_CHANGE_KEYS])
 {
+	const struct supervisor_events *events = &call->supervisor->events;
 	_cleanup_free_ char *old = NULL, *new = NULL;
 	const size_t len = strlen(to->path);
+	enum git_change_kind kind;
 	struct denial denial;
-	ssize_t n;
+	ssize_t n, m;
 
 	if (strncmp(from->path, to->path, len) != 0 || strcmp(from->path + len, ".lock") != 0 ||
 	    plan_judge_rules(call->supervisor->plan, to->path, SANDBOX_WRITE, true, &denial) ||
@@ -348,21 +388,32 @@ static bool replaces_equal(const struct call *call, const struct named *from,
 	old = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
 	new = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
 	n = read_whole_small(to->folder, to->name, old, LIMIT_GUARD_FILE_BYTES);
-	return n >= 0 &&
-	       read_whole_small(from->folder, from->name, new, LIMIT_GUARD_FILE_BYTES) == n &&
-	       memcmp(old, new, (size_t)n) == 0 && unlinkat(from->folder, from->name, 0) == 0;
+	m = read_whole_small(from->folder, from->name, new, LIMIT_GUARD_FILE_BYTES);
+	if (n < 0 || m < 0)
+		return false;
+	if (n == m && memcmp(old, new, (size_t)n) == 0)
+		return unlinkat(from->folder, from->name, 0) == 0;
+	kind = git_change_judge(span_of(old, (size_t)n), span_of(new, (size_t)m), keys);
+	if (kind == GIT_CHANGE_NONE)
+		return unlinkat(from->folder, from->name, 0) == 0;
+	if (kind == GIT_CHANGE_REFUSED || !events->config ||
+	    !events->config(events->data, to->path))
+		return false;
+	unlinkat(from->folder, from->name, 0); /* or another process has */
+	return true;
 }
 
 /* "git branch -m" moves the branch's log aside, renames the branch, and then its section of the
- * configuration; "git branch -c" copies the log to that place first.  Where the configuration has
- * such a section and may not be written, either is refused before it begins.  Which branch is
- * copied is not known: any with settings counts. */
+ * configuration; "git branch -c" copies the log to that place first.  Where that section could not
+ * be written, either is refused before it begins.  Which branch is copied is not known: all
+ * count. */
 bool supervise_begins_half(const struct call *call, const char *from, const char *to,
                            struct verdict *ret)
 {
 	static const char aside[] = "/logs/refs/.tmp-renamed-log", logs[] = "/logs/refs/heads/";
 	const size_t len = strlen(to), git = len - strlen(aside);
-	_cleanup_free_ char *config = NULL, *section = NULL, *text = NULL;
+	_cleanup_free_ char *config = NULL, *text = NULL;
+	struct span branch = { 0 };
 	ssize_t n;
 
 	if (len <= strlen(aside) || strcmp(to + git, aside) != 0 ||
@@ -373,11 +424,12 @@ bool supervise_begins_half(const struct call *call, const char *from, const char
 	supervise_judge(call, config, (struct wanted){ .removes = true }, ret);
 	if (ret->allowed)
 		return false;
-	section = from ? mem_printf("[branch \"%s\"]", from + git + strlen(logs)) :
-	                 mem_strdup("[branch \"");
+	if (from)
+		branch = span_str(from + git + strlen(logs));
 	text = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
 	n = read_whole_small(AT_FDCWD, config, text, LIMIT_GUARD_FILE_BYTES);
-	return n < 0 || memmem(text, (size_t)n, section, strlen(section));
+	return n < 0 || !git_change_may_move(span_of(text, (size_t)n), branch,
+	                                     !!call->supervisor->events.config);
 }
 
 /* ---- moving ---- */
@@ -393,7 +445,7 @@ static struct answer rename_names(const struct call *call, const struct named *f
 	judge_named(call, to, (struct wanted){ .removes = true }, &target);
 	if ((source.refused || target.refused) && !named_exists(from))
 		return answer_error(ENOENT);
-	if (!flags && replaces_equal(call, from, to))
+	if (!flags && settle_config(call, from, to, target.denial.keys))
 		return answer_made(0);
 	if (source.refused)
 		return supervise_refuse_name(call, &source);
@@ -429,6 +481,16 @@ struct answer supervise_rename(const struct call *call, const struct handler *ro
 
 /* ---- removing ---- */
 
+/* A submodule's .git: the guard looks at whether all that was beside it went, too. */
+static bool git_link_may_go(const struct call *call, const struct named *named)
+{
+	struct stat st;
+
+	return plan_may_go(call->supervisor->plan, named->path) &&
+	       fstatat(named->folder, named->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
 static struct answer remove_name(const struct call *call, const struct handler *row, int flags)
 {
 	_cleanup_named_ struct named named;
@@ -440,6 +502,8 @@ static struct answer remove_name(const struct call *call, const struct handler *
 	if (error)
 		return answer_error(error);
 	judge_named(call, &named, (struct wanted){ .leaves = true }, &verdict);
+	if (verdict.refused && !(flags & AT_REMOVEDIR) && git_link_may_go(call, &named))
+		verdict = (struct verdict){ .allowed = true };
 	if (verdict.refused)
 		return named_exists(&named) ? supervise_refuse_name(call, &verdict) :
 		                              answer_error(ENOENT);

@@ -20,6 +20,9 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/plan/denial.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
+#include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
 /* Memory and deleted files are named so in /proc; they are nobody else's. */

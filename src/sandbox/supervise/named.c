@@ -23,7 +23,9 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/supervise/call.h"
 #include "sandbox/supervise/decode.h"
+#include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
 #ifndef ST_NOSYMFOLLOW

@@ -25,6 +25,9 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/plan/denial.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
+#include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
 #define FOR_WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
@@ -235,6 +238,8 @@ static int try_named(const struct call *call, struct opening *opening,
 	                                            open_opening(call, named, opening);
 	error = fd < 0 ? errno : 0;
 	supervise_record_verdict(call, &verdict, error);
+	supervise_record_unread(call, named->folder, named->name, named->path, opening->how.flags,
+	                        error);
 	errno = error;
 	return fd;
 }
@@ -289,8 +294,9 @@ static int open_existing(const struct call *call, const struct opening *opening,
                       const char *path, struct answer *ret_answer)
 {
 	struct verdict verdict = { .allowed = true };
+	char text[FD_PATH_SIZE];
 	struct stat st;
-	int fd;
+	int fd, error;
 
 	if (only_makes(opening->how.flags)) {
 		errno = EEXIST;
@@ -315,7 +321,11 @@ static int open_existing(const struct call *call, const struct opening *opening,
 		supervise_report_made(call, path);
 	fd = strcmp(path, "/dev/tty") == 0 ? open_terminal(call, opening) :
 	                                     reopen_descriptor(found, opening);
-	supervise_record_verdict(call, &verdict, fd < 0 ? errno : 0);
+	error = fd < 0 ? errno : 0;
+	supervise_record_verdict(call, &verdict, error);
+	supervise_record_unread(call, AT_FDCWD, fd_path(found, text), path, opening->how.flags,
+	                        error);
+	errno = error;
 	return fd;
 }
 

@@ -19,6 +19,9 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/plan/denial.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
+#include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
 /* ---- the landlock level with the network off ---- */

@@ -20,6 +20,8 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/plan/calls.h"
+#include "sandbox/supervise/call.h"
+#include "sandbox/supervise/handlers.h"
 #include "sandbox/supervise/private.h"
 
 /* ---- shared memory ---- */

@@ -62,6 +62,10 @@ struct supervisor_events {
 	void (*gone)(void *data, const char *path);
 	/* Whether the command itself made the folder.  NULL: no. */
 	bool (*fresh)(void *data, const char *folder);
+	/* PATH.lock is about to be renamed to `path`, a protected configuration of git's, and all
+	 * that differs is harmless (plan/git_change.h): true if what is outside of the sandbox has
+	 * judged that too, and written it.  Waits meanwhile.  NULL: nothing is written. */
+	bool (*config)(void *data, const char *path);
 	void *data;
 };
 

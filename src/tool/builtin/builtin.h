@@ -116,6 +116,7 @@ const struct tool *tool_meant(const struct tool_set *set, const struct tool *too
 		"kind": {"type": "string"}, \
 		"what": {"type": "string", "description": "Path, address, or call."}, \
 		"rule": {"type": "string", "description": "The path of the rule that decided."}, \
+		"keys": {"type": "string", "description": "Settings that it would change."}, \
 		"reason": {"type": "string"}, \
 		"level": {"type": "string"}, \
 		"program": {"type": "string"}, \

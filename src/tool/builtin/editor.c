@@ -327,7 +327,7 @@ struct editor_begun {
 	struct change change;
 	struct change_hashes hashes;
 	struct change_result result;
-	struct edit_begun *edit; /* the provider's */
+	struct provider_begun *edit;
 };
 
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind)
@@ -335,15 +335,18 @@ void *editor_begin(struct session *session, const json_t *arguments, enum change
 	const struct provider_ops *ops = session->provider->ops;
 	struct editor_begun *begun;
 
-	if (!ops->edit_begin)
+	if (!ops->begin)
 		return NULL;
 	begun = mem_alloc(1, sizeof(*begun));
 	begun->change = editor_change(session, arguments, kind, &begun->hashes);
 	editor_init(&begun->editor, session, arguments);
+	const struct provider_request request = {
+		.edit = &begun->change, .options = &begun->editor.options,
+		.edit_result = &begun->result,
+		.ready = session->hooks.ready, .data = session->hooks.data,
+	};
 	if (begun->change.base != &editor_base_kept &&
-	    ops->edit_begin(session->provider, &begun->change, &begun->editor.options,
-	                    &begun->result, session->hooks.ready, session->hooks.data,
-	                    &begun->edit))
+	    ops->begin(session->provider, &request, &begun->edit))
 		return begun;
 	free(begun);
 	return NULL;
@@ -358,7 +361,7 @@ json_t *editor_end(struct session *session, const json_t *arguments, void *data)
 	json_t *json = NULL;
 
 	begun->editor.session = session;
-	if (!provider->ops->edit_end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
+	if (!provider->ops->end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
 		result->err = err;
 	if (session->hooks.not_at_once && editor_base_may_serve(&begun->editor, result)) {
 		*session->hooks.not_at_once = true;

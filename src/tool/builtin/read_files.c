@@ -301,18 +301,21 @@ static json_t *run_read_file(struct session *session, const json_t *arguments)
 
 struct begun {
 	struct read_request request;
+	struct read_result result;
 	struct provider *reader;
-	struct read_begun *read;
+	struct provider_begun *read;
 };
 
 static void *read_file_begin(struct session *session, const json_t *arguments)
 {
 	struct begun *begun = mem_alloc(1, sizeof(*begun));
+	const struct provider_request request = { .read = &begun->request,
+		                                  .read_result = &begun->result };
 
 	begun->request = make_request(session, arguments);
 	begun->reader = session_reader(session, begun->request.path);
-	if (begun->reader->ops->read_begin && !range_is_backwards(&begun->request) &&
-	    begun->reader->ops->read_begin(begun->reader, &begun->request, &begun->read))
+	if (begun->reader->ops->begin && !range_is_backwards(&begun->request) &&
+	    begun->reader->ops->begin(begun->reader, &request, &begun->read))
 		return begun;
 	free(begun);
 	return NULL;
@@ -321,14 +324,13 @@ static void *read_file_begin(struct session *session, const json_t *arguments)
 static json_t *read_file_end(struct session *session, const json_t *arguments, void *data)
 {
 	struct begun *begun = data;
-	struct read_result read = { 0 };
 	struct err err = ERR_INIT;
-	bool ok = begun->reader->ops->read_end(begun->reader, begun->read, &read, &err);
+	bool ok = begun->reader->ops->end(begun->reader, begun->read, &err);
 	json_t *result;
 
-	ok = ok && read_within(begun->reader, &begun->request, begun->request.max_bytes, &read,
-	                       &err);
-	result = make_result(session, &begun->request, ok, &read, &err);
+	ok = ok && read_within(begun->reader, &begun->request, begun->request.max_bytes,
+	                       &begun->result, &err);
+	result = make_result(session, &begun->request, ok, &begun->result, &err);
 
 	(void)arguments;
 	free(begun);

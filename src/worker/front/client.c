@@ -43,7 +43,7 @@ static void signal_ready(struct client *client, struct pending *pending, bool he
 
 static void wake_all(struct client *client)
 {
-	for (struct waiter *waiter = client->followers; waiter; waiter = waiter->next)
+	for (struct client_waiter *waiter = client->followers; waiter; waiter = waiter->next)
 		client_waiter_wake(waiter);
 	for (struct pending *pending = client->pending; pending; pending = pending->next)
 		signal_ready(client, pending, /* here= */ false);
@@ -413,7 +413,7 @@ void client_leave_reading(struct client *client)
 }
 
 /* Sleeps until `waiter` is woken, which has a stop_fd, or that is readable. The lock is let go. */
-static void follow_stoppable(struct client *client, struct waiter *waiter, int64_t until_ms)
+static void follow_stoppable(struct client *client, struct client_waiter *waiter, int64_t until_ms)
 {
 	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
@@ -430,9 +430,9 @@ static void follow_stoppable(struct client *client, struct waiter *waiter, int64
 	waiter->bell = -1;
 }
 
-static void follow_reader(struct client *client, struct waiter *waiter, int64_t until_ms)
+static void follow_reader(struct client *client, struct client_waiter *waiter, int64_t until_ms)
 {
-	struct waiter **at = &client->followers;
+	struct client_waiter **at = &client->followers;
 	struct timespec until = { until_ms / 1000, until_ms % 1000 * 1000000 };
 
 	waiter->next = client->followers;
@@ -458,7 +458,7 @@ static int64_t next_look(const struct client *client, int64_t until_ms)
 	return look;
 }
 
-void client_wait(struct client *client, struct waiter *waiter,
+void client_wait(struct client *client, struct client_waiter *waiter,
                  bool (*ready)(struct client *client, void *data), void *data, int64_t until_ms)
 {
 	while (!ready(client, data) && !client->failed &&
@@ -491,13 +491,13 @@ static void client_cond_init(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attributes);
 }
 
-void client_waiter_init(struct waiter *waiter)
+void client_waiter_init(struct client_waiter *waiter)
 {
 	client_cond_init(&waiter->wake);
 	waiter->stop_fd = waiter->bell = -1;
 }
 
-void client_waiter_wake(struct waiter *waiter)
+void client_waiter_wake(struct client_waiter *waiter)
 {
 	pthread_cond_signal(&waiter->wake);
 	if (waiter->bell >= 0)

@@ -120,8 +120,8 @@ struct client_call {
 };
 
 /* Somebody who waits: on a stack, linked in while it follows another that reads. */
-struct waiter {
-	struct waiter *next;
+struct client_waiter {
+	struct client_waiter *next;
 	pthread_cond_t wake;
 	int stop_fd; /* when this is readable it looks again whether it is to wait; -1: none */
 	int bell;    /* an eventfd, rung with `wake`, while it follows with a stop_fd; else -1 */
@@ -130,7 +130,7 @@ struct waiter {
 /* A call that was sent. */
 struct pending {
 	struct pending *next;
-	struct waiter waiter;
+	struct client_waiter waiter;
 	struct client_call *call;
 	uint64_t id;
 	bool busy;               /* its answer is being read */

@@ -99,6 +99,19 @@ static bool deliver_secret(struct client_run *run, const void *object)
 	return true;
 }
 
+/* A worker elsewhere has a front of its own there, which has the plan. */
+static bool deliver_config(struct client_run *run, const void *object)
+{
+	const struct wire_run_config *body = object;
+	struct wire_run_config_done done = { false };
+
+	if (run->ended)
+		return false;
+	done.done = run->options.plan && front_write_config(run->options.plan, body->path);
+	client_notify(run->client, WIRE_MESSAGE_RUN_CONFIG_DONE, run->id, &done);
+	return true;
+}
+
 static bool deliver_main_ended(struct client_run *run, const void *object)
 {
 	if (run->main_ended)
@@ -117,7 +130,7 @@ static bool deliver_ended(struct client_run *run, const void *object)
 	return true;
 }
 
-static const struct row {
+static const struct run_event_row {
 	enum wire_type type;
 	deliver_fn *deliver_event;
 } rows[] = {
@@ -126,6 +139,7 @@ static const struct row {
 	{ WIRE_MESSAGE_RUN_DENIED, deliver_denied },
 	{ WIRE_MESSAGE_RUN_HIDDEN, deliver_hidden },
 	{ WIRE_MESSAGE_RUN_SECRET, deliver_secret },
+	{ WIRE_MESSAGE_RUN_CONFIG, deliver_config },
 	{ WIRE_MESSAGE_RUN_MAIN_ENDED, deliver_main_ended },
 	{ WIRE_MESSAGE_RUN_ENDED, deliver_ended },
 };

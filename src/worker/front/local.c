@@ -158,11 +158,10 @@ static int open_recall(struct local *local, const struct sandbox_plan *plan)
 	if (folder && file_make_folders(folder, &ignored)) {
 		_cleanup_free_ char *path = mem_printf("%s/%.32s", folder, hex);
 
-		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = guard_open_record(path);
 	}
 	pthread_mutex_lock(&local->lock);
 	if (fd >= 0) {
-		futimens(fd, NULL); /* it is in use (guard_remove_old) */
 		local->recalls = true;
 		pthread_mutex_unlock(&local->lock);
 		return fd;
@@ -241,7 +240,7 @@ static bool start_in(struct local *local, const struct sandbox_plan *plan,
 /* ---- weaker levels ---- */
 
 /* One worker that is to be started, from the first try to the last. */
-struct attempt {
+struct local_attempt {
 	struct sandbox_options options;
 	bool level_given;   /* by the user: no other will do */
 	bool probed;        /* the full probe was asked, and plans are made of what it says */
@@ -251,7 +250,7 @@ struct attempt {
 /* Whether to try again after a level that was believed in was refused: first with what the full
  * probe says, which later plans know too; if that sees nothing wrong, at landlock in place of full.
  * Never at paths: that would be no confinement at all. */
-static bool weaken(struct attempt *attempt, enum sandbox_level tried, const struct err *why)
+static bool weaken(struct local_attempt *attempt, enum sandbox_level tried, const struct err *why)
 {
 	if (attempt->level_given || why->code != ERR_DENIED_BY_SANDBOX || tried == SANDBOX_PATHS)
 		return false;
@@ -269,7 +268,8 @@ static bool weaken(struct attempt *attempt, enum sandbox_level tried, const stru
 }
 
 /* The last word on an attempt. */
-static bool give_up_level(const struct attempt *attempt, const struct err *why, struct err *err)
+static bool give_up_level(const struct local_attempt *attempt, const struct err *why,
+                          struct err *err)
 {
 	*err = *why;
 	if (why->code == ERR_DENIED_BY_SANDBOX && !attempt->level_given)
@@ -279,7 +279,7 @@ static bool give_up_level(const struct attempt *attempt, const struct err *why, 
 }
 
 /* No worker is started without confinement where confinement was promised. */
-static bool worker_may_start(struct local *local, const struct attempt *attempt,
+static bool worker_may_start(struct local *local, const struct local_attempt *attempt,
                              const struct sandbox_plan *plan, struct err *err)
 {
 	enum sandbox_level said;
@@ -296,7 +296,7 @@ static bool worker_may_start(struct local *local, const struct attempt *attempt,
 }
 
 /* What the plan of the attempt is; one that landlock was given for says why. */
-static bool attempt_plan(struct local *local, const struct attempt *attempt,
+static bool attempt_plan(struct local *local, const struct local_attempt *attempt,
                          struct sandbox_plan **ret, struct err *err)
 {
 	struct sandbox_plan *plan;
@@ -398,8 +398,8 @@ static bool start_worker(struct local *local, const struct sandbox_options *opti
                          struct wire_welcome *ret_welcome, struct sandbox_plan **ret_plan,
                          struct err *err)
 {
-	struct attempt attempt = { .options = *options, .level_given = options->level_given,
-		                   .refused = ERR_INIT };
+	struct local_attempt attempt = { .options = *options, .level_given = options->level_given,
+		                         .refused = ERR_INIT };
 
 	for (;;) {
 		struct sandbox_plan *plan;
@@ -876,7 +876,7 @@ bool local_provider_open(const struct worker_options *options, struct provider *
 
 extern char **environ;
 
-struct command {
+struct command_worker {
 	char **argv;                   /* owned */
 	char *name;                    /* owned; "The worker behind "ssh host ..."" */
 	struct worker_options options; /* owned */
@@ -885,7 +885,7 @@ struct command {
 static bool command_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
                          struct err *err)
 {
-	struct command *command = data;
+	struct command_worker *command = data;
 	const struct client_options options = { .name = command->name, .hello_ms = 120000,
 		                                .banner_max = LIMIT_WIRE_BANNER,
 		                                .lease = true };
@@ -900,7 +900,7 @@ static bool command_open(void *data, struct client **ret, struct wire_welcome *r
 
 static void command_release(void *data)
 {
-	struct command *command = data;
+	struct command_worker *command = data;
 
 	worker_texts_free(command->argv);
 	free(command->name);
@@ -931,7 +931,7 @@ static char *describe_command(const char *const *argv)
 bool local_provider_command(const char *const *argv, const struct worker_options *options,
                             struct provider **ret, struct err *err)
 {
-	struct command *command = mem_alloc(1, sizeof(*command));
+	struct command_worker *command = mem_alloc(1, sizeof(*command));
 	const struct remote_options remote = { .kind = &kind, .data = command,
 		                               .ret_recovered = options->ret_recovered };
 	size_t count = 0;

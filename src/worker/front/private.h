@@ -12,7 +12,7 @@
 /* It keeps one client (client.h), makes a new one when that has failed, and puts its watches
  * there again.  local.c says how a worker is started. */
 
-struct remote;
+struct remote_worker;
 
 struct remote_kind {
 	const char *name; /* "local", "none", "command" */
@@ -75,6 +75,15 @@ void beside_recover(const char *journal_folder,
                     bool (*recover)(void *data, const char *const *roots, size_t count,
                                     const char *journal), void *data);
 
+/* ---- git's configuration (git_config.c) ---- */
+
+/* Writes the protected configuration of git's at `path`, in whose place a command wants to put
+ * PATH.lock, if the plan protects it as such, and all that differs between the two is harmless
+ * (sandbox/plan/git_change.h).  Both are read here; nothing that the worker says is believed.  The
+ * new file has the old one's owner and mode and replaces it by a rename, when it is on the disk.
+ * False: nothing was changed. */
+bool front_write_config(const struct sandbox_plan *plan, const char *path);
+
 /* ---- a client from the inside ---- */
 
 /* One whose caller has gone: its answer is thrown away. */
@@ -106,7 +115,7 @@ struct client_run {
 	uint64_t id;
 	int64_t began_ms;        /* of client_now_ms */
 	pthread_t thread;
-	struct waiter waiter;
+	struct client_waiter waiter;
 	/* Under the client's lock. */
 	struct run_event *first, **last;
 	size_t queued_bytes;
@@ -134,7 +143,7 @@ struct client {
 	_Atomic bool failed_hint; /* the same, without the lock */
 	char why[1024];
 	uint64_t last_id;
-	struct waiter *followers;
+	struct client_waiter *followers;
 	struct pending *pending;
 	struct abandoned *abandoned;
 	size_t abandoned_count;
@@ -143,13 +152,13 @@ struct client {
 	bool armed;              /* and rings for what arrives, once */
 	size_t awaited;          /* pending calls whose `ready` was not called */
 	struct change_mark *marks;
-	struct waiter watcher;
+	struct client_waiter watcher;
 	bool disturbed;
 	struct client_run *runs;
 	bool pumping, stop_pump; /* a thread reads, so that events of runs that take their time
 	                          * hold up nobody: since the first run */
 	pthread_t pump;
-	struct waiter pump_waiter;
+	struct client_waiter pump_waiter;
 	bool keeping, stop_keeper; /* a thread gives signs of life */
 	pthread_t keeper;
 	pthread_cond_t keeper_wake;
@@ -165,15 +174,15 @@ int64_t client_now_ms(void);
 
 /* With the lock held: until `ready` is true, the client has failed, or `until_ms` (-1: never).
  * Reads the connection if nobody else does. */
-void client_wait(struct client *client, struct waiter *waiter,
+void client_wait(struct client *client, struct client_waiter *waiter,
                  bool (*ready)(struct client *client, void *data), void *data, int64_t until_ms);
 
 /* Ends it, with the lock held (which is let go meanwhile): "<name> <what happened>". */
 void client_fail_locked(struct client *client, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void client_wake_reader(struct client *client);
-void client_waiter_init(struct waiter *waiter);
-void client_waiter_wake(struct waiter *waiter); /* with the lock held */
+void client_waiter_init(struct client_waiter *waiter);
+void client_waiter_wake(struct client_waiter *waiter); /* with the lock held */
 
 /* Gives the worker signs of life from now on, until client_lease_end.  TOO_LARGE: no thread. */
 bool client_lease_begin(struct client *client, struct err *err);

@@ -22,13 +22,13 @@ enum {
 /* ---- start ---- */
 
 /* Its ends, and those that stay here. */
-struct ends {
+struct process_ends {
 	int input, output, errors;
 };
 
 #define ENDS_INIT { -1, -1, -1 }
 
-static void process_ends_release(struct ends *ends)
+static void process_ends_release(struct process_ends *ends)
 {
 	if (ends->output != ends->input)
 		fd_cleanup_close(&ends->output);
@@ -36,7 +36,7 @@ static void process_ends_release(struct ends *ends)
 	fd_cleanup_close(&ends->errors);
 }
 
-static bool make_socket(struct process *process, struct ends *theirs)
+static bool make_socket(struct process *process, struct process_ends *theirs)
 {
 	int pair[2];
 
@@ -47,7 +47,7 @@ static bool make_socket(struct process *process, struct ends *theirs)
 	return true;
 }
 
-static bool make_pipes(struct process *process, struct ends *theirs)
+static bool make_pipes(struct process *process, struct process_ends *theirs)
 {
 	int to[2], from[2];
 
@@ -65,7 +65,7 @@ static bool make_pipes(struct process *process, struct ends *theirs)
 
 /* Nobody reads its standard error between two calls: whatever does not fit is lost, and the
  * process is not held up. */
-static bool make_errors(struct process *process, struct ends *theirs)
+static bool make_errors(struct process *process, struct process_ends *theirs)
 {
 	int pair[2];
 
@@ -76,7 +76,7 @@ static bool make_errors(struct process *process, struct ends *theirs)
 	return true;
 }
 
-static bool spawn_own(const struct process_start *start, const struct ends *theirs,
+static bool spawn_own(const struct process_start *start, const struct process_ends *theirs,
                       struct sandbox_child *ret, struct err *err)
 {
 	const int fds[] = { theirs->input, theirs->output, theirs->errors, start->recall };
@@ -107,7 +107,7 @@ static bool spawn_with(const struct process_start *start, const posix_spawn_file
 	return true;
 }
 
-static bool spawn_other(const struct process_start *start, const struct ends *theirs,
+static bool spawn_other(const struct process_start *start, const struct process_ends *theirs,
                         struct sandbox_child *ret, struct err *err)
 {
 	posix_spawn_file_actions_t files;
@@ -126,7 +126,7 @@ static bool spawn_other(const struct process_start *start, const struct ends *th
 bool process_start(const struct process_start *start, struct process *ret, struct err *err)
 {
 	struct process process = PROCESS_INIT;
-	struct ends theirs = ENDS_INIT;
+	struct process_ends theirs = ENDS_INIT;
 	bool ok;
 
 	if (!(start->own ? make_socket(&process, &theirs) : make_pipes(&process, &theirs)) ||

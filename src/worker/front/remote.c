@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "worker/front/private.h"
 
-struct remote {
+struct remote_worker {
 	struct provider provider; /* first: the two are cast into each other */
 	const struct remote_kind *kind;
 	void *data;               /* owned, by kind->release */
@@ -34,8 +34,8 @@ struct remote {
 
 enum { RETRY_MS = 1000 };
 
-struct watch {
-	struct watch *next;
+struct remote_watch {
+	struct remote_watch *next;
 	char *path;             /* owned */
 	void (*changed)(void *data);
 	void *data;
@@ -45,12 +45,12 @@ struct watch {
 };
 
 struct watchman {
-	struct remote *remote;
+	struct remote_worker *remote;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* of anything below */
-	struct watch *watches;
-	struct watch *calling;  /* whose `changed` is running */
+	struct remote_watch *watches;
+	struct remote_watch *calling;  /* whose `changed` is running */
 	struct client *client;  /* owned reference: where the thread listens; or NULL */
 	bool stopping;
 };
@@ -58,7 +58,7 @@ struct watchman {
 /* ---- one watch ---- */
 
 /* Puts it into the client's worker. Locked. */
-static bool place_watch(struct watch *watch, struct client *client, struct err *err)
+static bool place_watch(struct remote_watch *watch, struct client *client, struct err *err)
 {
 	const struct wire_watch body = { watch->path };
 	struct client_call call = { .request = WIRE_MESSAGE_WATCH, .answer = WIRE_MESSAGE_WATCHING,
@@ -75,7 +75,7 @@ static bool place_watch(struct watch *watch, struct client *client, struct err *
 	return true;
 }
 
-static void remote_watch_free(struct watch *watch)
+static void remote_watch_free(struct remote_watch *watch)
 {
 	client_unref(watch->client);
 	free(watch->path);
@@ -97,7 +97,7 @@ static void sleep_locked(struct watchman *man, bool retry)
 	pthread_cond_timedwait(&man->changed, &man->lock, &until);
 }
 
-static struct client *remote_client(struct remote *remote, struct err *err);
+static struct client *remote_client(struct remote_worker *remote, struct err *err);
 
 /* Where to listen now: starts a worker when the last one has gone. Locked. */
 static bool find_client(struct watchman *man)
@@ -115,7 +115,7 @@ static bool find_client(struct watchman *man)
 
 static void place_watches(struct watchman *man)
 {
-	for (struct watch *watch = man->watches; watch; watch = watch->next) {
+	for (struct remote_watch *watch = man->watches; watch; watch = watch->next) {
 		struct err err = ERR_INIT;
 
 		if (watch->client == man->client)
@@ -132,7 +132,7 @@ static void place_watches(struct watchman *man)
 
 static void mark_due(struct watchman *man, uint64_t id)
 {
-	for (struct watch *watch = man->watches; watch; watch = watch->next)
+	for (struct remote_watch *watch = man->watches; watch; watch = watch->next)
 		if (watch->client == man->client && watch->id == id)
 			watch->due = true;
 }
@@ -140,7 +140,7 @@ static void mark_due(struct watchman *man, uint64_t id)
 /* Without the lock while it runs. */
 static bool notify_watchman(struct watchman *man)
 {
-	struct watch *watch = man->watches;
+	struct remote_watch *watch = man->watches;
 
 	while (watch && !watch->due)
 		watch = watch->next;
@@ -196,7 +196,7 @@ static void *watchman_thread(void *data)
 
 /* ---- the operations ---- */
 
-static struct watchman *watchman_new(struct remote *remote, struct err *err)
+static struct watchman *watchman_new(struct remote_worker *remote, struct err *err)
 {
 	struct watchman *man = mem_alloc(1, sizeof(*man));
 
@@ -211,7 +211,7 @@ static struct watchman *watchman_new(struct remote *remote, struct err *err)
 	return man;
 }
 
-static struct watchman *get_watchman(struct remote *remote, struct err *err)
+static struct watchman *get_watchman(struct remote_worker *remote, struct err *err)
 {
 	struct watchman *man;
 
@@ -224,19 +224,20 @@ static struct watchman *get_watchman(struct remote *remote, struct err *err)
 }
 
 static bool remote_watch(struct provider *provider, const struct watch_request *request,
-                         struct watch **ret, struct err *err)
+                         struct provider_watch **ret, struct err *err)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	struct watchman *man = get_watchman(remote, err);
 	struct client *client = man ? remote_client(remote, err) : NULL;
-	struct watch *watch;
+	struct remote_watch *watch;
 	bool ok;
 
 	if (!client)
 		return false;
 	watch = mem_alloc(1, sizeof(*watch));
-	*watch = (struct watch){ .path = mem_strdup(request->path), .changed = request->changed,
-		                 .data = request->data };
+	*watch = (struct remote_watch){ .path = mem_strdup(request->path),
+		                        .changed = request->changed,
+		                        .data = request->data };
 	pthread_mutex_lock(&man->lock);
 	ok = place_watch(watch, client, err);
 	if (ok) {
@@ -247,16 +248,17 @@ static bool remote_watch(struct provider *provider, const struct watch_request *
 	pthread_mutex_unlock(&man->lock);
 	client_unref(client);
 	if (ok)
-		*ret = watch;
+		*ret = (struct provider_watch *)watch;
 	else
 		remote_watch_free(watch);
 	return ok;
 }
 
-static void remote_unwatch(struct provider *provider, struct watch *watch)
+static void remote_unwatch(struct provider *provider, struct provider_watch *of)
 {
-	struct watchman *man = ((struct remote *)provider)->watchman;
-	struct watch **at = &man->watches;
+	struct remote_watch *watch = (struct remote_watch *)of;
+	struct watchman *man = ((struct remote_worker *)provider)->watchman;
+	struct remote_watch **at = &man->watches;
 
 	pthread_mutex_lock(&man->lock);
 	while (man->calling == watch)
@@ -293,7 +295,7 @@ static void remote_watchman_free(struct watchman *man)
 
 /* The latest, with a reference of the caller's, whatever has become of it; NULL before the
  * first. */
-static struct client *used_client(struct remote *remote)
+static struct client *used_client(struct remote_worker *remote)
 {
 	struct client *client = NULL;
 
@@ -304,7 +306,7 @@ static struct client *used_client(struct remote *remote)
 	return client;
 }
 
-static struct client *current_client(struct remote *remote)
+static struct client *current_client(struct remote_worker *remote)
 {
 	struct client *client = used_client(remote);
 
@@ -314,7 +316,7 @@ static struct client *current_client(struct remote *remote)
 	return NULL;
 }
 
-static void set_client(struct remote *remote, struct client *client)
+static void set_client(struct remote_worker *remote, struct client *client)
 {
 	struct client *before;
 
@@ -326,7 +328,7 @@ static void set_client(struct remote *remote, struct client *client)
 }
 
 /* A later worker must have opened what the first one did: what tools know rests on it. */
-static bool is_same_place(const struct remote *remote, const struct wire_welcome *welcome)
+static bool is_same_place(const struct remote_worker *remote, const struct wire_welcome *welcome)
 {
 	if (welcome->root_count != remote->root_count || welcome->level != remote->info.level)
 		return false;
@@ -336,7 +338,8 @@ static bool is_same_place(const struct remote *remote, const struct wire_welcome
 	return true;
 }
 
-static bool take_welcome(struct remote *remote, struct wire_welcome *welcome, struct err *err)
+static bool take_welcome(struct remote_worker *remote, struct wire_welcome *welcome,
+                         struct err *err)
 {
 	const char *problem = wire_check_welcome(welcome);
 
@@ -356,7 +359,8 @@ static bool take_welcome(struct remote *remote, struct wire_welcome *welcome, st
 }
 
 /* With open_lock held. */
-static struct client *open_client(struct remote *remote, size_t *ret_recovered, struct err *err)
+static struct client *open_client(struct remote_worker *remote, size_t *ret_recovered,
+                                  struct err *err)
 {
 	struct wire_welcome welcome = { 0 };
 	struct client *client;
@@ -377,7 +381,7 @@ static struct client *open_client(struct remote *remote, size_t *ret_recovered, 
 }
 
 /* The client to use, with a reference of the caller's; starts a worker if need be. */
-static struct client *remote_client(struct remote *remote, struct err *err)
+static struct client *remote_client(struct remote_worker *remote, struct err *err)
 {
 	struct client *client = current_client(remote);
 
@@ -393,7 +397,7 @@ static struct client *remote_client(struct remote *remote, struct err *err)
 
 /* ---- calls ---- */
 
-static bool remote_call(struct remote *remote, struct client_call *what, struct err *err)
+static bool remote_call(struct remote_worker *remote, struct client_call *what, struct err *err)
 {
 	struct client *client = remote_client(remote, err);
 	bool ok;
@@ -406,7 +410,7 @@ static bool remote_call(struct remote *remote, struct client_call *what, struct 
 }
 
 /* An answer that a worker must not give: nothing it says is believed any more. */
-static bool distrust_worker(struct remote *remote, const char *problem, struct err *err)
+static bool distrust_worker(struct remote_worker *remote, const char *problem, struct err *err)
 {
 	struct client *client = remote_client(remote, err);
 	_cleanup_free_ char *why = mem_printf("broke the protocol (%s).", problem);
@@ -419,12 +423,17 @@ static bool distrust_worker(struct remote *remote, const char *problem, struct e
 	return false;
 }
 
-/* A read that was sent. */
-struct read_begun {
+/* A request that was sent, and is answered by remote_end. */
+struct provider_begun {
 	struct client *client; /* reference */
 	struct client_call call;
 	struct pending pending;
-	struct wire_read_done done;
+	struct provider_request request;
+	struct wire_edit edit;
+	union {
+		struct wire_read_done read;
+		struct wire_edit_done edit;
+	} done;
 };
 
 static struct client_call make_read_call(const struct read_request *request,
@@ -437,7 +446,7 @@ static struct client_call make_read_call(const struct read_request *request,
 }
 
 /* `ok`: there is an answer. */
-static bool take_read_done(struct remote *remote, const struct read_request *request,
+static bool take_read_done(struct remote_worker *remote, const struct read_request *request,
                            const struct wire_read_done *done, bool ok, struct read_result *ret,
                            struct err *err)
 {
@@ -458,45 +467,12 @@ static bool take_read_done(struct remote *remote, const struct read_request *req
 static bool remote_read(struct provider *provider, const struct read_request *request,
                         struct read_result *ret, struct err *err)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	struct wire_read_done done;
 	struct client_call what = make_read_call(request, &done);
 	bool ok = remote_call(remote, &what, err);
 
 	return take_read_done(remote, request, &done, ok, ret, err);
-}
-
-static bool remote_read_begin(struct provider *provider, const struct read_request *request,
-                              struct read_begun **ret)
-{
-	struct err err = ERR_INIT;
-	struct client *client = remote_client((struct remote *)provider, &err);
-	struct read_begun *begun;
-
-	if (!client)
-		return false;
-	begun = mem_alloc(1, sizeof(*begun));
-	begun->client = client;
-	begun->call = make_read_call(request, &begun->done);
-	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
-		client_unref(client);
-		free(begun);
-		return false;
-	}
-	*ret = begun;
-	return true;
-}
-
-static bool remote_read_end(struct provider *provider, struct read_begun *begun,
-                            struct read_result *ret, struct err *err)
-{
-	bool ok = client_end(begun->client, &begun->pending, err);
-
-	ok = take_read_done((struct remote *)provider, begun->call.body, &begun->done, ok, ret,
-	                    err);
-	client_unref(begun->client);
-	free(begun);
-	return ok;
 }
 
 /* The results of changes of which it is not known whether they were made. */
@@ -519,7 +495,7 @@ static struct client_call edit_call(const struct wire_edit *edit, struct wire_ed
 }
 
 /* `ok`: there is an answer. */
-static bool take_edit(struct remote *remote, const struct client_call *what, bool ok,
+static bool take_edit(struct remote_worker *remote, const struct client_call *what, bool ok,
                       struct err *err)
 {
 	const struct wire_edit *edit = what->body;
@@ -550,7 +526,7 @@ static bool remote_edit(struct provider *provider, const struct change *changes,
                         const struct edit_options *options, struct change_result *results,
                         struct err *err)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	const struct wire_edit edit = { (struct change *)changes, count, *options };
 	struct wire_edit_done done;
 	struct client_call what = edit_call(&edit, &done, results);
@@ -559,53 +535,50 @@ static bool remote_edit(struct provider *provider, const struct change *changes,
 	return take_edit(remote, &what, ok, err);
 }
 
-/* An edit that was sent. */
-struct edit_begun {
-	struct client *client; /* reference */
-	struct client_call call;
-	struct pending pending;
-	struct wire_edit edit;
-	struct wire_edit_done done;
-	void (*ready)(void *data, bool here);
-	void *data;
-};
-
-static void edit_ready(void *data, bool here)
+static void remote_request_ready(void *data, bool here)
 {
-	struct edit_begun *begun = data;
+	struct provider_begun *begun = data;
 
 	/* What was refused is explained to the model, which may take a while. */
-	begun->ready(begun->data, here && begun->done.err.code == ERR_NONE);
+	begun->request.ready(begun->request.data,
+	                     here && (begun->request.read ? begun->done.read.err.code :
+	                                                    begun->done.edit.err.code) == ERR_NONE);
 }
 
 static int remote_bell(struct provider *provider)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 
 	if (remote->bell < 0)
 		remote->bell = epoll_create1(EPOLL_CLOEXEC);
 	return remote->bell;
 }
 
-static bool remote_edit_begin(struct provider *provider, const struct change *change,
-                              const struct edit_options *options, struct change_result *result,
-                              void (*ready)(void *data, bool here), void *data,
-                              struct edit_begun **ret)
+static bool remote_begin(struct provider *provider, const struct provider_request *request,
+                         struct provider_begun **ret)
 {
 	struct err err = ERR_INIT;
-	struct client *client = remote_bell(provider) < 0 ? NULL :
-	                        remote_client((struct remote *)provider, &err);
-	struct edit_begun *begun;
+	struct client *client = request->ready && remote_bell(provider) < 0 ? NULL :
+	                        remote_client((struct remote_worker *)provider, &err);
+	struct provider_begun *begun;
 
 	if (!client)
 		return false;
 	begun = mem_alloc(1, sizeof(*begun));
-	*begun = (struct edit_begun){ .client = client, .ready = ready, .data = data,
-		                      .edit = { (struct change *)change, 1, *options } };
-	begun->call = edit_call(&begun->edit, &begun->done, result);
-	begun->call.ready = edit_ready;
-	begun->call.ready_data = begun;
-	client_set_bell(client, remote_bell(provider));
+	begun->client = client;
+	begun->request = *request;
+	if (request->read) {
+		begun->call = make_read_call(request->read, &begun->done.read);
+	} else {
+		begun->edit = (struct wire_edit){ (struct change *)request->edit, 1,
+			                          *request->options };
+		begun->call = edit_call(&begun->edit, &begun->done.edit, request->edit_result);
+	}
+	if (request->ready) {
+		begun->call.ready = remote_request_ready;
+		begun->call.ready_data = begun;
+		client_set_bell(client, remote_bell(provider));
+	}
 	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
 		client_unref(client);
 		free(begun);
@@ -615,11 +588,15 @@ static bool remote_edit_begin(struct provider *provider, const struct change *ch
 	return true;
 }
 
-static bool remote_edit_end(struct provider *provider, struct edit_begun *begun, struct err *err)
+static bool remote_end(struct provider *provider, struct provider_begun *begun, struct err *err)
 {
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	bool ok = client_end(begun->client, &begun->pending, err);
 
-	ok = take_edit((struct remote *)provider, &begun->call, ok, err);
+	ok = begun->request.read ?
+	             take_read_done(remote, begun->request.read, &begun->done.read, ok,
+	                            begun->request.read_result, err) :
+	             take_edit(remote, &begun->call, ok, err);
 	client_unref(begun->client);
 	free(begun);
 	return ok;
@@ -627,7 +604,7 @@ static bool remote_edit_end(struct provider *provider, struct edit_begun *begun,
 
 static void remote_flush(struct provider *provider)
 {
-	struct client *client = used_client((struct remote *)provider);
+	struct client *client = used_client((struct remote_worker *)provider);
 
 	if (client)
 		client_flush(client);
@@ -636,7 +613,7 @@ static void remote_flush(struct provider *provider)
 
 static void remote_take(struct provider *provider)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	struct epoll_event events[4]; /* they say no more than that there are some */
 	struct client *client = used_client(remote);
 
@@ -649,7 +626,7 @@ static void remote_take(struct provider *provider)
 static bool remote_walk(struct provider *provider, const struct walk_request *request,
                         struct walk_result *ret, struct err *err)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	struct walk_result result = { 0 };
 	struct client_call what = { .request = WIRE_MESSAGE_WALK, .answer = WIRE_MESSAGE_WALK_DONE,
 		                    .body = request, .object = &result };
@@ -667,7 +644,7 @@ static bool remote_walk(struct provider *provider, const struct walk_request *re
 static bool remote_search(struct provider *provider, const struct search_request *request,
                           struct search_result *ret, struct err *err)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	struct search_result result = { 0 };
 	struct client_call what = { .request = WIRE_MESSAGE_SEARCH,
 		                    .answer = WIRE_MESSAGE_SEARCH_DONE, .body = request,
@@ -688,7 +665,7 @@ static bool remote_run(struct provider *provider, const struct run_request *requ
                        struct err *err)
 {
 	static const struct client_run_options shared = { 0 };
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	struct client *client;
 	bool ok;
 
@@ -708,7 +685,7 @@ static bool remote_run(struct provider *provider, const struct run_request *requ
 static bool remote_plan(struct provider *provider, const struct run_request *request,
                         struct sandbox_plan **ret, struct err *err)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 
 	if (remote->kind->plan)
 		return remote->kind->plan(remote->data, request, ret, err);
@@ -718,7 +695,7 @@ static bool remote_plan(struct provider *provider, const struct run_request *req
 static bool remote_beside(struct provider *provider, const struct beside_request *request,
                           struct provider **ret, struct err *err)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 
 	if (remote->kind->beside)
 		return remote->kind->beside(remote->data, request, ret, err);
@@ -731,7 +708,7 @@ static bool remote_beside(struct provider *provider, const struct beside_request
 
 static const struct provider_info *remote_info(struct provider *provider)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 	const struct provider_info *weaker =
 		remote->kind->weaker ? remote->kind->weaker(remote->data) : NULL;
 
@@ -740,14 +717,14 @@ static const struct provider_info *remote_info(struct provider *provider)
 
 static const char *remote_root(struct provider *provider, size_t i)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 
 	return i < remote->root_count ? remote->roots[i] : NULL;
 }
 
 static void remote_free(struct provider *provider)
 {
-	struct remote *remote = (struct remote *)provider;
+	struct remote_worker *remote = (struct remote_worker *)provider;
 
 	remote_watchman_free(remote->watchman);
 	client_unref(remote->client);
@@ -766,11 +743,9 @@ static void remote_free(struct provider *provider)
 static const struct provider_ops ops = {
 	.name = "remote",
 	.read = remote_read,
-	.read_begin = remote_read_begin,
-	.read_end = remote_read_end,
 	.edit = remote_edit,
-	.edit_begin = remote_edit_begin,
-	.edit_end = remote_edit_end,
+	.begin = remote_begin,
+	.end = remote_end,
 	.flush = remote_flush,
 	.bell = remote_bell,
 	.take = remote_take,
@@ -786,7 +761,7 @@ static const struct provider_ops ops = {
 	.free = remote_free,
 };
 
-static void copy_roots(struct remote *remote, const struct remote_options *options)
+static void copy_roots(struct remote_worker *remote, const struct remote_options *options)
 {
 	remote->roots = mem_alloc(options->root_count + 1, sizeof(*remote->roots));
 	for (size_t i = 0; i < options->root_count; i++)
@@ -799,7 +774,7 @@ static void copy_roots(struct remote *remote, const struct remote_options *optio
 
 bool remote_provider(const struct remote_options *options, struct provider **ret, struct err *err)
 {
-	struct remote *remote = mem_alloc(1, sizeof(*remote));
+	struct remote_worker *remote = mem_alloc(1, sizeof(*remote));
 	struct client *client = NULL;
 
 	remote->provider.ops = &ops;

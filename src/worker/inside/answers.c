@@ -157,7 +157,7 @@ bool server_answer_read(struct server *server, uint64_t id, const struct read_re
 	return true;
 }
 
-static void answer_read(struct server *server, struct job *job)
+static void answer_read(struct server *server, struct served_request *job)
 {
 	struct err err = ERR_INIT;
 	struct read_result result;
@@ -166,7 +166,7 @@ static void answer_read(struct server *server, struct job *job)
 	send_read(server, server_send, job->id, ok, &err, &result);
 }
 
-static void answer_edit(struct server *server, struct job *job)
+static void answer_edit(struct server *server, struct served_request *job)
 {
 	const struct wire_edit *edit = job->body;
 	struct wire_edit_done done = { .count = edit->count };
@@ -187,7 +187,7 @@ static void answer_edit(struct server *server, struct job *job)
 	free(done.results);
 }
 
-static void answer_walk(struct server *server, struct job *job)
+static void answer_walk(struct server *server, struct served_request *job)
 {
 	struct walk_result result;
 	struct err err = ERR_INIT;
@@ -200,7 +200,7 @@ static void answer_walk(struct server *server, struct job *job)
 	walk_result_release(&result);
 }
 
-static void answer_search(struct server *server, struct job *job)
+static void answer_search(struct server *server, struct served_request *job)
 {
 	struct search_request request = *(const struct search_request *)job->body;
 	struct search_result result;
@@ -224,7 +224,7 @@ static void report_change(void *data)
 	server_send(served->server, WIRE_MESSAGE_CHANGED, served->id, NULL);
 }
 
-static void answer_watch(struct server *server, struct job *job)
+static void answer_watch(struct server *server, struct served_request *job)
 {
 	const struct wire_watch *body = job->body;
 	struct served_watch *served = mem_alloc(1, sizeof(*served));
@@ -244,7 +244,7 @@ static void answer_watch(struct server *server, struct job *job)
 	server_send(server, WIRE_MESSAGE_WATCHING, job->id, NULL);
 }
 
-static void answer_unwatch(struct server *server, struct job *job)
+static void answer_unwatch(struct server *server, struct served_request *job)
 {
 	struct served_watch *served = NULL;
 
@@ -262,11 +262,11 @@ static void answer_unwatch(struct server *server, struct job *job)
 	free(served);
 }
 
-static void answer_run(struct server *server, struct job *job);
+static void answer_run(struct server *server, struct served_request *job);
 
-const struct request *server_find_request(unsigned number)
+const struct request_kind *server_find_request(unsigned number)
 {
-	static const struct request requests[] = {
+	static const struct request_kind requests[] = {
 		{ WIRE_MESSAGE_READ, answer_read },   { WIRE_MESSAGE_EDIT, answer_edit },
 		{ WIRE_MESSAGE_WALK, answer_walk },   { WIRE_MESSAGE_SEARCH, answer_search },
 		{ WIRE_MESSAGE_WATCH, answer_watch }, { WIRE_MESSAGE_UNWATCH, answer_unwatch },
@@ -286,6 +286,7 @@ const struct request *server_find_request(unsigned number)
 enum {
 	OUTPUT_PIECE = 64 << 10,
 	OFFER_MS = 20, /* input that a command does not take is offered again */
+	CONFIG_WAIT_S = 10, /* for the front to write a configuration */
 };
 
 /* ---- events ---- */
@@ -357,6 +358,32 @@ static void served_secret(void *data, bool secret)
 	server_send(served->server, WIRE_MESSAGE_RUN_SECRET, served->id, &body);
 }
 
+/* Waits for the answer.  While it does the command makes no call that could change what is asked
+ * about; other commands may. */
+static bool served_config(void *data, const char *path)
+{
+	struct served_run *served = data;
+	struct server *server = served->server;
+	const struct wire_run_config body = { path };
+	struct timespec until;
+	bool done;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += CONFIG_WAIT_S;
+	pthread_mutex_lock(&server->lock);
+	served->config = CONFIG_ASKED;
+	pthread_mutex_unlock(&server->lock);
+	server_send(server, WIRE_MESSAGE_RUN_CONFIG, served->id, &body);
+	pthread_mutex_lock(&server->lock);
+	while (served->config == CONFIG_ASKED && !server->stopping &&
+	       pthread_cond_timedwait(&served->config_answered, &server->lock, &until) == 0)
+		;
+	done = served->config == CONFIG_DONE;
+	served->config = CONFIG_IDLE;
+	pthread_mutex_unlock(&server->lock);
+	return done;
+}
+
 static void served_main_ended(void *data, const struct run_end *end)
 {
 	struct served_run *served = data;
@@ -377,6 +404,7 @@ static void served_free(struct served_run *served)
 		free(piece);
 	}
 	pthread_cond_destroy(&served->credit);
+	pthread_cond_destroy(&served->config_answered);
 	free(served);
 }
 
@@ -389,7 +417,7 @@ static void unlink_run(struct server *server, const struct served_run *served)
 	*at = served->next;
 }
 
-static void answer_free_run(struct server *server, struct job *job)
+static void answer_free_run(struct server *server, struct served_request *job)
 {
 	struct served_run *served = job->body;
 
@@ -397,12 +425,12 @@ static void answer_free_run(struct server *server, struct job *job)
 	served_free(served);
 }
 
-static const struct request free_run = { WIRE_MESSAGE_RUN_KILL, answer_free_run };
+static const struct request_kind free_run = { WIRE_MESSAGE_RUN_KILL, answer_free_run };
 
 /* It ended: freed on another thread, since its events come on one of its own. Locked. */
 static void served_retire(struct server *server, struct served_run *served)
 {
-	struct job *job;
+	struct served_request *job;
 
 	if (server->stopping)
 		return; /* server_end_runs does it */
@@ -446,7 +474,7 @@ void server_end_runs(struct server *server)
 
 /* ---- the start ---- */
 
-static void answer_run(struct server *server, struct job *job)
+static void answer_run(struct server *server, struct served_request *job)
 {
 	static const struct run_events events = { .started = served_started,
 	                                          .output = served_output,
@@ -454,16 +482,22 @@ static void answer_run(struct server *server, struct job *job)
 		                                  .hidden = served_hidden,
 		                                  .denied = served_denied,
 		                                  .secret = served_secret,
+		                                  .config = served_config,
 		                                  .main_ended = served_main_ended,
 		                                  .ended = served_ended };
 	struct run_request request = *(const struct run_request *)job->body;
 	struct served_run *served = mem_alloc(1, sizeof(*served));
 	struct err err = ERR_INIT;
+	pthread_condattr_t monotonic;
 	struct run *run;
 
 	*served = (struct served_run){ .server = server, .id = job->id };
 	served->input_last = &served->input;
 	pthread_cond_init(&served->credit, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&served->config_answered, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	request.stdio = job->fd_count == WIRE_FDS_MAX ? job->fds : NULL;
 	if (!server->provider->ops->run ||
 	    (server->most && !limit_run(&request, server->most, &err)) ||
@@ -613,7 +647,16 @@ static bool served_control(struct server *server, struct served_run *served, con
 		run->ops->signal(run, ((const struct wire_run_signal *)body)->signal);
 		return true;
 	case WIRE_MESSAGE_RUN_KILL:
+		if (served->config == CONFIG_ASKED)
+			served->config = CONFIG_REFUSED;
+		pthread_cond_broadcast(&served->config_answered);
 		run->ops->kill(run);
+		return true;
+	case WIRE_MESSAGE_RUN_CONFIG_DONE: /* one that comes too late answers nothing */
+		if (served->config == CONFIG_ASKED)
+			served->config = ((const struct wire_run_config_done *)body)->done ?
+			                 CONFIG_DONE : CONFIG_REFUSED;
+		pthread_cond_broadcast(&served->config_answered);
 		return true;
 	case WIRE_MESSAGE_RUN_TAKEN: {
 		uint64_t bytes = ((const struct wire_run_taken *)body)->bytes;

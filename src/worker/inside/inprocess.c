@@ -350,12 +350,12 @@ static bool inprocess_search(struct provider *provider, const struct search_requ
 }
 
 static bool inprocess_watch(struct provider *provider, const struct watch_request *request,
-                            struct watch **ret, struct err *err)
+                            struct provider_watch **ret, struct err *err)
 {
 	return op_watch(((struct inprocess *)provider)->watcher, request, ret, err);
 }
 
-static void inprocess_unwatch(struct provider *provider, struct watch *watch)
+static void inprocess_unwatch(struct provider *provider, struct provider_watch *watch)
 {
 	op_watch_end(((struct inprocess *)provider)->watcher, watch);
 }

@@ -54,9 +54,9 @@ struct watcher;
 
 struct watcher *op_watch_new(const struct workspace *workspace); /* borrowed; never NULL */
 void op_watch_free(struct watcher *watcher); /* no watch is left; NULL is fine */
-bool op_watch(struct watcher *watcher, const struct watch_request *request, struct watch **ret,
-              struct err *err);
-void op_watch_end(struct watcher *watcher, struct watch *watch);
+bool op_watch(struct watcher *watcher, const struct watch_request *request,
+              struct provider_watch **ret, struct err *err);
+void op_watch_end(struct watcher *watcher, struct provider_watch *watch);
 
 /* Runs a command with this process's confinement (op_run.c): the plan is that of this process; one
  * whose level is paths confines nothing.  run_request's permissions are the caller's matter: they

@@ -290,6 +290,13 @@ static bool ask_fresh(void *data, const char *folder)
 	return guard_is_fresh(state->guard, folder);
 }
 
+static bool ask_config(void *data, const char *path)
+{
+	const struct run_state *state = data;
+
+	return state->events.config(state->data, path);
+}
+
 static bool start_child(struct run_state *state, const struct run_request *request, int folder,
                         struct err *err)
 {
@@ -298,6 +305,7 @@ static bool start_child(struct run_state *state, const struct run_request *reque
 		.made = state->guard ? note_made : NULL,
 		.gone = state->guard ? note_gone : NULL,
 		.fresh = state->guard ? ask_fresh : NULL,
+		.config = state->events.config ? ask_config : NULL,
 		.data = state,
 	};
 	char **env = state_make_environment(state, request);

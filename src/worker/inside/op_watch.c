@@ -51,8 +51,8 @@ struct stamp {
 	struct timespec modified, changed;
 };
 
-struct watch {
-	struct watch *next, **at;
+struct provider_watch {
+	struct provider_watch *next, **at;
 	char *path;      /* owned; as it was asked for */
 	void (*changed)(void *data);
 	void *data;
@@ -67,9 +67,9 @@ struct watcher {
 	const struct workspace *workspace; /* borrowed */
 	pthread_mutex_t lock;
 	pthread_cond_t called;  /* a `changed` has returned */
-	struct watch *watches;
+	struct provider_watch *watches;
 	size_t count;
-	struct watch *calling;  /* whose `changed` is running */
+	struct provider_watch *calling;  /* whose `changed` is running */
 	pthread_t thread;
 	bool started, stopping;
 	int inotify, wake;      /* -1 before it is started */
@@ -111,7 +111,7 @@ static void leave_folder(struct watcher *watcher, int folder)
 {
 	if (folder < 0)
 		return;
-	for (const struct watch *watch = watcher->watches; watch; watch = watch->next)
+	for (const struct provider_watch *watch = watcher->watches; watch; watch = watch->next)
 		if (watch->folder == folder)
 			return;
 	inotify_rm_watch(watcher->inotify, folder);
@@ -134,7 +134,8 @@ static bool watch_add_folder(struct watcher *watcher, const struct place *place,
 	return err_set_errno(err, errno, "%s cannot be watched", place->path);
 }
 
-static void set_folder(struct watcher *watcher, struct watch *watch, int folder, char *name)
+static void set_folder(struct watcher *watcher, struct provider_watch *watch, int folder,
+                       char *name)
 {
 	int old = watch->folder;
 
@@ -147,7 +148,7 @@ static void set_folder(struct watcher *watcher, struct watch *watch, int folder,
 
 /* Puts the watch where its path leads now.  The folder is watched before it is looked into, and
  * the path resolved again until both agree, so that no change falls between. */
-static bool arm(struct watcher *watcher, struct watch *watch, struct err *err)
+static bool arm(struct watcher *watcher, struct provider_watch *watch, struct err *err)
 {
 	for (int i = 0; i < ARM_TRIES; i++) {
 		_cleanup_place_ struct place place = PLACE_INIT;
@@ -170,7 +171,7 @@ static bool arm(struct watcher *watcher, struct watch *watch, struct err *err)
 
 /* ---- the thread ------------------------------------------------------------ */
 
-static void watch_mark(struct watch *watch, int64_t now)
+static void watch_mark(struct provider_watch *watch, int64_t now)
 {
 	if (!watch->first_ms)
 		watch->first_ms = now;
@@ -182,7 +183,7 @@ static void watcher_take_event(struct watcher *watcher, const struct inotify_eve
 {
 	bool folder_itself = event->len == 0;
 
-	for (struct watch *watch = watcher->watches; watch; watch = watch->next) {
+	for (struct provider_watch *watch = watcher->watches; watch; watch = watch->next) {
 		if (!(event->mask & IN_Q_OVERFLOW) &&
 		    (watch->folder != event->wd ||
 		     (!folder_itself && strcmp(watch->name, event->name) != 0)))
@@ -207,7 +208,7 @@ static void take_events(struct watcher *watcher)
 	}
 }
 
-static int64_t due_ms(const struct watch *watch)
+static int64_t due_ms(const struct provider_watch *watch)
 {
 	int64_t quiet = watch->last_ms + QUIET_MS, latest = watch->first_ms + PATIENCE_MS;
 
@@ -215,7 +216,7 @@ static int64_t due_ms(const struct watch *watch)
 }
 
 /* Looks at one watch that is due; reports a change without the lock. */
-static void settle_watch(struct watcher *watcher, struct watch *watch)
+static void settle_watch(struct watcher *watcher, struct provider_watch *watch)
 {
 	struct stamp before = watch->stamp;
 	struct err err = ERR_INIT;
@@ -237,9 +238,9 @@ static void settle_watch(struct watcher *watcher, struct watch *watch)
 	pthread_cond_broadcast(&watcher->called);
 }
 
-static struct watch *find_due(struct watcher *watcher, int64_t now)
+static struct provider_watch *find_due(struct watcher *watcher, int64_t now)
 {
-	for (struct watch *watch = watcher->watches; watch; watch = watch->next)
+	for (struct provider_watch *watch = watcher->watches; watch; watch = watch->next)
 		if (watch->first_ms && due_ms(watch) <= now)
 			return watch;
 	return NULL;
@@ -250,7 +251,7 @@ static int ms_until_due(const struct watcher *watcher)
 {
 	int64_t now = clock_monotonic_ms(), left = -1;
 
-	for (const struct watch *watch = watcher->watches; watch; watch = watch->next) {
+	for (const struct provider_watch *watch = watcher->watches; watch; watch = watch->next) {
 		int64_t own = watch->first_ms ? due_ms(watch) - now : -1;
 
 		if (watch->first_ms && (left < 0 || own < left))
@@ -268,7 +269,7 @@ static void *run_watcher(void *data)
 	pthread_mutex_lock(&watcher->lock);
 	while (!watcher->stopping) {
 		int left = ms_until_due(watcher);
-		struct watch *due;
+		struct provider_watch *due;
 
 		pthread_mutex_unlock(&watcher->lock);
 		poll(fds, ARRAY_LEN(fds), left);
@@ -330,14 +331,14 @@ void op_watch_free(struct watcher *watcher)
 	free(watcher);
 }
 
-static void free_watch(struct watch *watch)
+static void free_watch(struct provider_watch *watch)
 {
 	free(watch->path);
 	free(watch->name);
 	free(watch);
 }
 
-static bool watch_begin(struct watcher *watcher, struct watch *watch, struct err *err)
+static bool watch_begin(struct watcher *watcher, struct provider_watch *watch, struct err *err)
 {
 	if (watcher->count >= LIMIT_WATCHES)
 		return err_set(err, ERR_TOO_LARGE, "At most %d files can be watched at once.",
@@ -353,10 +354,10 @@ static bool watch_begin(struct watcher *watcher, struct watch *watch, struct err
 	return true;
 }
 
-bool op_watch(struct watcher *watcher, const struct watch_request *request, struct watch **ret,
-              struct err *err)
+bool op_watch(struct watcher *watcher, const struct watch_request *request,
+              struct provider_watch **ret, struct err *err)
 {
-	struct watch *watch = mem_alloc(1, sizeof(*watch));
+	struct provider_watch *watch = mem_alloc(1, sizeof(*watch));
 	bool ok;
 
 	watch->path = mem_strdup(request->path);
@@ -376,7 +377,7 @@ bool op_watch(struct watcher *watcher, const struct watch_request *request, stru
 	return ok;
 }
 
-void op_watch_end(struct watcher *watcher, struct watch *watch)
+void op_watch_end(struct watcher *watcher, struct provider_watch *watch)
 {
 	pthread_mutex_lock(&watcher->lock);
 	while (watcher->calling == watch)

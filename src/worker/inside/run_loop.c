@@ -124,7 +124,7 @@ enum {
 
 enum phase { RUNNING, STOPPING, KILLING, LEFT, GONE };
 
-struct loop {
+struct run_loop {
 	struct run_state *state;
 	enum phase phase;
 	uint64_t phase_ms;    /* when it began */
@@ -153,7 +153,8 @@ void run_report_denied(void *data, const struct denial *denial)
 	pthread_mutex_unlock(&state->reporting);
 }
 
-static void report_run_end(struct loop *loop, void (*event)(void *data, const struct run_end *end))
+static void report_run_end(struct run_loop *loop, void (*event)(void *data,
+                           const struct run_end *end))
 {
 	struct run_state *state = loop->state;
 	struct run_end *end = &loop->end;
@@ -166,7 +167,7 @@ static void report_run_end(struct loop *loop, void (*event)(void *data, const st
 	pthread_mutex_unlock(&state->reporting);
 }
 
-static void enter_phase(struct loop *loop, enum phase phase)
+static void enter_phase(struct run_loop *loop, enum phase phase)
 {
 	loop->phase = phase;
 	loop->phase_ms = clock_monotonic_ms();
@@ -184,7 +185,7 @@ static void close_output(struct run_state *state, enum run_stream stream)
 }
 
 /* It may be about to do more than it did before. */
-static void loop_sign_of_life(struct loop *loop)
+static void loop_sign_of_life(struct run_loop *loop)
 {
 	loop->alive_ms = clock_monotonic_ms();
 	if (loop->look_ms > loop->alive_ms + LIMITS_LOOK_MS)
@@ -193,7 +194,7 @@ static void loop_sign_of_life(struct loop *loop)
 
 /* What is there now, up to a bufferful, is handed over to be passed on. False when there was
  * nothing, or the last is still being passed on. */
-static bool read_output(struct loop *loop, enum run_stream stream)
+static bool read_output(struct run_loop *loop, enum run_stream stream)
 {
 	struct run_state *state = loop->state;
 	char *buffer = state->reporter.buffer;
@@ -236,7 +237,7 @@ static bool output_open(const struct run_state *state)
 }
 
 /* To the end when nobody of the command is left to write more; else what is there. */
-static void drain(struct loop *loop, bool to_the_end)
+static void drain(struct run_loop *loop, bool to_the_end)
 {
 	struct run_state *state = loop->state;
 	uint64_t until;
@@ -270,7 +271,7 @@ static void input_over(struct run_state *state)
 }
 
 /* With the lock held: as much as is taken now. */
-static void loop_write_input(struct loop *loop)
+static void loop_write_input(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 	struct buf *input = &state->input;
@@ -300,7 +301,7 @@ static void loop_write_input(struct loop *loop)
 
 /* ---- stopping ---- */
 
-static void loop_kill_all(struct loop *loop)
+static void loop_kill_all(struct run_loop *loop)
 {
 	if (loop->phase != KILLING)
 		enter_phase(loop, KILLING);
@@ -309,7 +310,7 @@ static void loop_kill_all(struct loop *loop)
 }
 
 /* SIGCONT so that a stopped process gets to know. */
-static void loop_stop_command(struct loop *loop, enum run_why why)
+static void loop_stop_command(struct run_loop *loop, enum run_why why)
 {
 	struct run_state *state = loop->state;
 
@@ -327,7 +328,7 @@ static void loop_stop_command(struct loop *loop, enum run_why why)
 	kill(-state->child.pid, SIGCONT);
 }
 
-static void take_orders(struct loop *loop)
+static void take_orders(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 	uint64_t count;
@@ -347,7 +348,7 @@ static void take_orders(struct loop *loop)
 }
 
 /* No call waits for a change of a terminal's settings. */
-static void look_at_echo(struct loop *loop)
+static void look_at_echo(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 	bool secret;
@@ -365,14 +366,14 @@ static void look_at_echo(struct loop *loop)
 }
 
 /* When it is due; 0: nothing is, or the last output is still being passed on. */
-static uint64_t closed_due_ms(const struct loop *loop, enum run_stream stream)
+static uint64_t closed_due_ms(const struct run_loop *loop, enum run_stream stream)
 {
 	return loop->closed_ms[stream] && loop->phase == RUNNING && !loop->reaped_ms &&
 			       !run_reporter_busy(&loop->state->reporter) ?
 	               loop->closed_ms[stream] + CLOSED_MS : 0;
 }
 
-static void report_closed(struct loop *loop, enum run_stream stream, uint64_t now)
+static void report_closed(struct run_loop *loop, enum run_stream stream, uint64_t now)
 {
 	struct run_state *state = loop->state;
 	const uint64_t due = closed_due_ms(loop, stream);
@@ -386,19 +387,19 @@ static void report_closed(struct loop *loop, enum run_stream stream, uint64_t no
 }
 
 /* Reported later: whoever gets it may keep others waiting. */
-static bool past_limits(struct loop *loop)
+static bool past_limits(struct run_loop *loop)
 {
 	return loop->limits && sandbox_limits_look(loop->limits, &loop->limit);
 }
 
-static void report_limit(struct loop *loop)
+static void report_limit(struct run_loop *loop)
 {
 	if (loop->limit.count)
 		run_report_denied(loop->state, &loop->limit);
 	loop->limit.count = 0;
 }
 
-static void check_times(struct loop *loop)
+static void check_times(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 	uint64_t now = clock_monotonic_ms();
@@ -426,7 +427,7 @@ static void check_times(struct loop *loop)
 /* ---- the end ---- */
 
 /* A control group may have killed it, or a process of it, before that was seen here. */
-static void note_status(struct loop *loop)
+static void note_status(struct run_loop *loop)
 {
 	int status = loop->state->tree.status;
 	bool past = past_limits(loop);
@@ -445,14 +446,14 @@ static void note_status(struct loop *loop)
 	}
 }
 
-static void put_right(struct loop *loop)
+static void put_right(struct run_loop *loop)
 {
 	if (loop->state->guard)
 		guard_check(loop->state->guard, run_report_denied, loop->state);
 }
 
 /* The command has ended, others go on. */
-static void loop_leave_running(struct loop *loop)
+static void loop_leave_running(struct run_loop *loop)
 {
 	struct run_process *list;
 
@@ -469,7 +470,7 @@ static void loop_leave_running(struct loop *loop)
 	report_run_end(loop, loop->state->events.main_ended);
 }
 
-static void finish_run(struct loop *loop)
+static void finish_run(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 
@@ -494,7 +495,7 @@ static void finish_run(struct loop *loop)
 	report_run_end(loop, state->events.ended);
 }
 
-static void main_ended(struct loop *loop)
+static void main_ended(struct run_loop *loop)
 {
 	if (!loop->reaped_ms)
 		loop->reaped_ms = clock_monotonic_ms();
@@ -504,7 +505,7 @@ static void main_ended(struct loop *loop)
 		loop_leave_running(loop);
 }
 
-static void look_at_processes(struct loop *loop)
+static void look_at_processes(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 	bool left = run_tree_reap(&state->tree);
@@ -576,7 +577,7 @@ static int lesser(int a, int b)
 }
 
 /* What runs for long was started to: a server, not the end of a pipe. */
-static int left_ms(const struct loop *loop, uint64_t now)
+static int left_ms(const struct run_loop *loop, uint64_t now)
 {
 	const uint64_t ms = (now - loop->phase_ms) / LEFT_TIMES;
 
@@ -584,12 +585,12 @@ static int left_ms(const struct loop *loop, uint64_t now)
 }
 
 /* Who asks for a password writes so, and then waits for it to be typed. */
-static int secret_ms(const struct loop *loop, uint64_t now)
+static int secret_ms(const struct run_loop *loop, uint64_t now)
 {
 	return now - loop->alive_ms < SECRET_QUIET_MS ? SECRET_MS : SECRET_QUIET_MS;
 }
 
-static int wait_ms(const struct loop *loop)
+static int wait_ms(const struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 	uint64_t now = clock_monotonic_ms();
@@ -617,7 +618,7 @@ static int wait_ms(const struct loop *loop)
 	return ms;
 }
 
-static void loop_turn(struct loop *loop)
+static void loop_turn(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
 	struct run_streams *streams = &state->streams;
@@ -657,7 +658,7 @@ static void loop_turn(struct loop *loop)
 void *run_loop(void *data)
 {
 	struct run_state *state = data;
-	struct loop loop = { .state = state };
+	struct run_loop loop = { .state = state };
 
 	loop.output_ms = loop.alive_ms = state->began_ms;
 	if (state->plan)

@@ -142,10 +142,10 @@ static void *read_body(struct server *server, struct wire_arena *arena)
 	return body;
 }
 
-static struct job *make_job(struct server *server)
+static struct served_request *make_job(struct server *server)
 {
 	struct wire_frame *frame = &server->wire.frame;
-	struct job *job = mem_alloc(1, sizeof(*job));
+	struct served_request *job = mem_alloc(1, sizeof(*job));
 
 	cancel_init_lazily(&job->cancel);
 	job->id = frame->id;
@@ -168,7 +168,7 @@ static struct job *make_job(struct server *server)
 static void cancel_job(struct server *server, uint64_t id)
 {
 	pthread_mutex_lock(&server->lock);
-	for (struct job *job = server->alive; job; job = job->next_alive)
+	for (struct served_request *job = server->alive; job; job = job->next_alive)
 		if (job->id == id)
 			cancel_set(&job->cancel);
 	pthread_mutex_unlock(&server->lock);
@@ -218,9 +218,9 @@ static bool take_hello(struct server *server)
 }
 
 /* A small read. *ret_job: it was not small. */
-static bool take_small_read(struct server *server, struct job **ret_job)
+static bool take_small_read(struct server *server, struct served_request **ret_job)
 {
-	struct job *job = make_job(server);
+	struct served_request *job = make_job(server);
 
 	if (!job)
 		return false;
@@ -232,7 +232,7 @@ static bool take_small_read(struct server *server, struct job **ret_job)
 }
 
 /* One frame; *ret_job: what is to be done about it on some thread. False: the end. */
-static bool take_frame(struct server *server, struct job **ret_job)
+static bool take_frame(struct server *server, struct served_request **ret_job)
 {
 	static const struct err too_many = { .code = ERR_TOO_LARGE,
 		                             .message = "Too many calls are under way." };
@@ -267,7 +267,7 @@ static void lead(struct server *server)
 {
 	server->leading = true;
 	while (!server->stopping) {
-		struct job *job = NULL;
+		struct served_request *job = NULL;
 		bool ok;
 
 		pthread_mutex_unlock(&server->lock);
@@ -290,7 +290,7 @@ static void work(struct server *server, bool forever)
 	int waited = 0;
 
 	while (!server->stopping && (forever || waited != ETIMEDOUT)) {
-		struct job *job = server->queue;
+		struct served_request *job = server->queue;
 
 		waited = 0;
 		if (job) {
@@ -336,14 +336,16 @@ static void stop_server(struct server *server, bool leave_at_once)
 {
 	struct timespec until;
 
-	for (struct job *job = server->alive; job; job = job->next_alive)
+	for (struct served_request *job = server->alive; job; job = job->next_alive)
 		cancel_set(&job->cancel);
 	server->wire.leaving = true; /* nobody is to wait for room in it */
 	if (server->wire.is_socket)
 		shutdown(server->wire.write_fd, SHUT_RDWR);
 	pthread_cond_broadcast(&server->work);
-	for (struct served_run *run = server->runs; run; run = run->next)
+	for (struct served_run *run = server->runs; run; run = run->next) {
 		pthread_cond_broadcast(&run->credit);
+		pthread_cond_broadcast(&run->config_answered);
+	}
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += COMMIT_WAIT_S;
 	while (leave_at_once && server->edits_begun)
@@ -356,10 +358,10 @@ static void stop_server(struct server *server, bool leave_at_once)
 }
 
 /* Requests that nobody began. */
-static void drop_jobs(struct job *jobs)
+static void drop_jobs(struct served_request *jobs)
 {
 	while (jobs) {
-		struct job *job = jobs;
+		struct served_request *job = jobs;
 
 		jobs = job->next;
 		server_free_job(job);

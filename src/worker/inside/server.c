@@ -105,9 +105,9 @@ uint64_t server_edit_names(const struct wire_edit *edit)
 }
 
 /* Whether an edit that came before it, and is not done, is about the same names. Locked. */
-static bool edit_must_wait(const struct server *server, const struct job *job)
+static bool edit_must_wait(const struct server *server, const struct served_request *job)
 {
-	for (const struct job *other = server->alive; other; other = other->next_alive)
+	for (const struct served_request *other = server->alive; other; other = other->next_alive)
 		if (other->edits && other->arrived < job->arrived && (other->names & job->names))
 			return true;
 	return false;
@@ -115,7 +115,7 @@ static bool edit_must_wait(const struct server *server, const struct job *job)
 
 /* ---- jobs ---- */
 
-static void enqueue(struct server *server, struct job *job)
+static void enqueue(struct server *server, struct served_request *job)
 {
 	bool wake;
 
@@ -126,7 +126,7 @@ static void enqueue(struct server *server, struct job *job)
 		pthread_cond_signal(&server->work);
 }
 
-static void add_alive(struct server *server, struct job *job)
+static void add_alive(struct server *server, struct served_request *job)
 {
 	job->arrived = ++server->arrivals;
 	job->next_alive = server->alive;
@@ -134,7 +134,7 @@ static void add_alive(struct server *server, struct job *job)
 	server->alive_count++;
 }
 
-void server_push(struct server *server, struct job *job)
+void server_push(struct server *server, struct served_request *job)
 {
 	add_alive(server, job);
 	enqueue(server, job);
@@ -143,8 +143,8 @@ void server_push(struct server *server, struct job *job)
 /* After an edit is done. Locked. */
 static void release_waiting(struct server *server)
 {
-	for (struct job **at = &server->waiting; *at;) {
-		struct job *job = *at;
+	for (struct served_request **at = &server->waiting; *at;) {
+		struct served_request *job = *at;
 
 		if (edit_must_wait(server, job)) {
 			at = &job->next;
@@ -155,7 +155,7 @@ static void release_waiting(struct server *server)
 	}
 }
 
-void server_free_job(struct job *job)
+void server_free_job(struct served_request *job)
 {
 	for (size_t i = 0; i < job->fd_count; i++)
 		close(job->fds[i]);
@@ -164,9 +164,9 @@ void server_free_job(struct job *job)
 	free(job);
 }
 
-static void finish_job(struct server *server, struct job *job)
+static void finish_job(struct server *server, struct served_request *job)
 {
-	struct job **at = &server->alive;
+	struct served_request **at = &server->alive;
 
 	while (*at != job)
 		at = &(*at)->next_alive;
@@ -179,7 +179,7 @@ static void finish_job(struct server *server, struct job *job)
 	pthread_cond_broadcast(&server->idle_all);
 }
 
-bool server_run_job(struct server *server, struct job *job, bool wake)
+bool server_run_job(struct server *server, struct served_request *job, bool wake)
 {
 	bool leads;
 
@@ -199,7 +199,7 @@ bool server_run_job(struct server *server, struct job *job, bool wake)
 
 void server_yield(void *data)
 {
-	struct job *job = data;
+	struct served_request *job = data;
 	struct server *server = job->server;
 	bool wake;
 
@@ -216,7 +216,7 @@ void server_yield(void *data)
 
 /* Whether the one who reads answers it before it reads on. Another must be there to read if that
  * takes long. Locked. */
-static bool is_quick(const struct server *server, const struct job *job)
+static bool is_quick(const struct server *server, const struct served_request *job)
 {
 	const struct wire_edit *edit = job->body;
 
@@ -225,13 +225,13 @@ static bool is_quick(const struct server *server, const struct job *job)
 	       (server->idle || server->threads < THREADS);
 }
 
-bool server_take_job(struct server *server, struct job *job)
+bool server_take_job(struct server *server, struct served_request *job)
 {
 	bool wake;
 
 	add_alive(server, job);
 	if (job->edits && edit_must_wait(server, job)) {
-		struct job **at = &server->waiting;
+		struct served_request **at = &server->waiting;
 
 		while (*at)
 			at = &(*at)->next;

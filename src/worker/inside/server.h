@@ -11,10 +11,10 @@
 struct server;
 
 /* One request under way or waiting. */
-struct job {
-	struct job *next;        /* in the queue, or among the edits that wait */
-	struct job *next_alive;
-	const struct request *request;
+struct served_request {
+	struct served_request *next;        /* in the queue, or among the edits that wait */
+	struct served_request *next_alive;
+	const struct request_kind *request;
 	uint64_t id;
 	struct wire_arena arena;
 	void *body;              /* the arena's */
@@ -30,16 +30,16 @@ struct job {
 };
 
 /* What is done with a kind of request (answers.c). */
-struct request {
+struct request_kind {
 	enum wire_type type;
-	void (*answer)(struct server *server, struct job *job);
+	void (*answer)(struct server *server, struct served_request *job);
 };
 
 struct served_watch {
 	struct served_watch *next;
 	struct server *server;
 	uint64_t id;
-	struct watch *watch;     /* the provider's */
+	struct provider_watch *watch;     /* the provider's */
 };
 
 struct run_piece {
@@ -57,6 +57,8 @@ struct served_run {
 	bool ended;
 	uint64_t outstanding;    /* bytes of output that the other side has not handled */
 	pthread_cond_t credit;
+	enum { CONFIG_IDLE, CONFIG_ASKED, CONFIG_DONE, CONFIG_REFUSED } config;
+	pthread_cond_t config_answered;
 	struct run_piece *input, **input_last; /* owned; not taken by the command yet */
 	size_t input_bytes;
 	size_t unacknowledged;           /* bytes that were taken, and the other side does not
@@ -82,9 +84,9 @@ struct server {
 	bool leading;            /* somebody reads */
 	bool stopping;
 	unsigned threads, idle;
-	struct job *queue, **queue_last;
-	struct job *waiting;     /* edits that wait for others, in order of arrival */
-	struct job *alive;       /* all */
+	struct served_request *queue, **queue_last;
+	struct served_request *waiting;     /* edits that wait for others, in order of arrival */
+	struct served_request *alive;       /* all */
 	_Atomic size_t alive_count; /* read without the lock, too */
 	size_t edits_begun;
 	uint64_t arrivals;
@@ -108,14 +110,14 @@ void server_send_error(struct server *server, uint64_t id, const struct err *err
 
 /* A new request, by the one who reads: answers it, while another reads, or queues it. Locked.
  * Whether it is still the one who reads. */
-bool server_take_job(struct server *server, struct job *job);
+bool server_take_job(struct server *server, struct served_request *job);
 /* Something to be done by a thread of the pool. Locked. */
-void server_push(struct server *server, struct job *job);
+void server_push(struct server *server, struct served_request *job);
 /* Answers and frees the job. Locked; not meanwhile. `wake`: a thread has been found idle; woken
  * without the lock, it does not have to wait for that. Whether this thread, which read the job, is
  * still the one who reads. */
-bool server_run_job(struct server *server, struct job *job, bool wake);
-void server_free_job(struct job *job); /* one that is not alive, with its descriptors */
+bool server_run_job(struct server *server, struct served_request *job, bool wake);
+void server_free_job(struct served_request *job); /* one that is not alive, with its descriptors */
 /* An edit that is answered by the one who reads takes long: another one is to read. A struct
  * job. */
 void server_yield(void *job);
@@ -125,7 +127,7 @@ uint64_t server_edit_names(const struct wire_edit *edit);
 /* ---- answers (answers.c) ---- */
 
 /* The row for the number of a message; NULL: it is no request. */
-const struct request *server_find_request(unsigned number);
+const struct request_kind *server_find_request(unsigned number);
 /* A READ that can be answered without keeping others waiting is, at once; false: it was not. */
 bool server_answer_read(struct server *server, uint64_t id, const struct read_request *request);
 /* RUN_INPUT ... for a run of that number, if there is one; false: broke the protocol. */

@@ -726,7 +726,7 @@ static bool get_blob_buf(struct wire_in *in, const struct wire_field *field, cha
 
 /* ---- the tables ---- */
 
-static const struct kind {
+static const struct layout_kind {
 	get_fn *get;
 	uint8_t least; /* bytes; 0: computed */
 } kinds[] = {

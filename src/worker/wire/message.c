@@ -493,6 +493,7 @@ static const struct wire_field denied_fields[] = {
 	WIRE_FIELD(ENUM, struct denial, level, SANDBOX_FULL + 1),
 	WIRE_FIELD(CHARS, struct denial, what, 0),
 	WIRE_FIELD(CHARS, struct denial, rule, 0),
+	WIRE_FIELD(CHARS, struct denial, keys, 0),
 	WIRE_FIELD(CHARS, struct denial, program, 0),
 	WIRE_FIELD(I32, struct denial, pid, 0),
 	WIRE_FIELD(U32, struct denial, count, 0),
@@ -512,6 +513,18 @@ static const struct wire_field secret_fields[] = {
 };
 const struct wire_layout wire_layout_run_secret = WIRE_LAYOUT("run_secret", struct wire_run_secret,
                                                               secret_fields);
+
+static const struct wire_field config_fields[] = {
+	WIRE_FIELD(TEXT, struct wire_run_config, path, LIMIT_WIRE_PATH),
+};
+const struct wire_layout wire_layout_run_config = WIRE_LAYOUT("run_config", struct wire_run_config,
+                                                              config_fields);
+
+static const struct wire_field config_done_fields[] = {
+	WIRE_FIELD(BOOL, struct wire_run_config_done, done, 0),
+};
+const struct wire_layout wire_layout_run_config_done =
+	WIRE_LAYOUT("run_config_done", struct wire_run_config_done, config_done_fields);
 
 static const struct wire_field end_fields[] = {
 	WIRE_FIELD(ENUM, struct run_end, why, RUN_LOST + 1),

@@ -75,7 +75,12 @@
 	X(RUN_HIDDEN, 46, TO_FRONT, RUN, 128 << 10, 0, run_hidden,                                \
 	  "what is hidden from it: reading that is refused, and no RUN_DENIED reports it")        \
 	X(RUN_SECRET, 47, TO_FRONT, RUN, 64, 0, run_secret,                                       \
-	  "whether its terminal hides what is typed")
+	  "whether its terminal hides what is typed")                                            \
+	X(RUN_CONFIG, 48, TO_FRONT, RUN, 128 << 10, 0, run_config,                                \
+	  "it renames PATH.lock to this path, a protected configuration of git's; "                \
+	  "RUN_CONFIG_DONE answers, one at a time")                                               \
+	X(RUN_CONFIG_DONE, 49, TO_WORKER, RUN, 64, 0, run_config_done,                            \
+	  "whether the configuration has the settings of PATH.lock now")
 
 enum wire_direction { WIRE_TO_WORKER, WIRE_TO_FRONT };
 
@@ -162,6 +167,14 @@ struct wire_run_output {
 
 struct wire_run_secret {
 	bool secret;
+};
+
+struct wire_run_config {
+	const char *path;
+};
+
+struct wire_run_config_done {
+	bool done;
 };
 
 struct wire_run_input {

@@ -156,8 +156,8 @@ int main(int argc, char **argv)
 	const struct mcp_client_options options = {
 		.name = "conformance", .answer = agree, .capabilities = capabilities,
 	};
-	const struct mcp_http_options http = { .url = argv[argc - 1],
-		                             .auth = scenario_auth(argv[argc - 1], context) };
+	const struct mcp_address_options http = { .url = argv[argc - 1],
+		                                  .auth = scenario_auth(argv[argc - 1], context) };
 	struct mcp_client *client = NULL;
 	struct err err = ERR_INIT;
 	bool ok;

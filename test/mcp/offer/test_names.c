@@ -61,7 +61,7 @@ static size_t count(const char *const *list)
 	return n;
 }
 
-static bool make(size_t row, struct names *ret, struct err *err)
+static bool make(size_t row, struct offered_names *ret, struct err *err)
 {
 	const struct names_options options = {
 		.tools = rows[row].tools, .tool_count = count(rows[row].tools),
@@ -78,7 +78,7 @@ static void settings_choose_and_name_tools(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		_cleanup_buf_ struct buf offered = BUF_INIT(4096);
-		struct names names = { 0 };
+		struct offered_names names = { 0 };
 		struct err err = ERR_INIT;
 		bool ok = make(i, &names, &err);
 
@@ -96,7 +96,7 @@ static void settings_choose_and_name_tools(void **state)
 
 static void without_settings_all_tools_have_their_own_names(void **state)
 {
-	struct names names;
+	struct offered_names names;
 	struct err err = ERR_INIT;
 
 	(void)state;
@@ -110,7 +110,7 @@ static void without_settings_all_tools_have_their_own_names(void **state)
 
 static void read_only_offers_no_tool_that_changes_something(void **state)
 {
-	struct names names;
+	struct offered_names names;
 	struct err err = ERR_INIT;
 
 	(void)state;
@@ -127,7 +127,7 @@ static void names_in_texts_are_those_that_are_offered(void **state)
 	const struct names_options options = { .renames = renames, .rename_count = 1,
 		.prefix = "h_" };
 	_cleanup_buf_ struct buf out = BUF_INIT(4096);
-	struct names names;
+	struct offered_names names;
 	struct err err = ERR_INIT;
 
 	(void)state;

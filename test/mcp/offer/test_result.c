@@ -9,12 +9,12 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
 
-static const struct names unchanged;
+static const struct offered_names unchanged;
 
 /* Prints the result and reads what was printed. */
-static json_t *printed(json_t *result, const struct names *names)
+static json_t *printed(json_t *result, const struct offered_names *names)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(1 << 20), text = BUF_INIT(1 << 20);
 	struct err err = ERR_INIT;
@@ -110,7 +110,7 @@ static void sentences_speak_of_tools_by_their_names_and_contents_stay(void **sta
 {
 	static const char *const renames[] = { "read_file=cat" };
 	const struct names_options options = { .renames = renames, .rename_count = 1 };
-	struct names names;
+	struct offered_names names;
 	struct err err = ERR_INIT;
 
 	(void)state;

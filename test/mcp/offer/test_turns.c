@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/calls.h"
 
 struct step {
 	struct turn turn; /* first: the two are cast into each other */

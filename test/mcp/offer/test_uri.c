@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "mcp/offer/internal.h"
+#include "mcp/offer/offer.h"
 
 static const struct {
 	const char *uri;

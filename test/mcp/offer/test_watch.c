@@ -24,7 +24,7 @@ struct ear {
 	pthread_mutex_t lock;
 	pthread_cond_t heard;
 	int count;
-	struct watch *watch;
+	struct provider_watch *watch;
 };
 
 static void hear(void *data)
@@ -261,7 +261,7 @@ static void a_link_is_followed_and_nothing_outside_is_watched(void **state)
 	stop_listening(&scratch, &ear);
 	for (size_t i = 0; i < ARRAY_LEN(outside); i++) {
 		const struct provider_ops *ops = scratch.provider->ops;
-		struct watch *watch = NULL;
+		struct provider_watch *watch = NULL;
 
 		request.path = outside[i];
 		assert_false(ops->watch(scratch.provider, &request, &watch, &err));
@@ -276,7 +276,7 @@ static void watches_are_counted_and_each_is_told_of_its_own(void **state)
 	struct scratch_folder scratch;
 	struct err err = ERR_INIT;
 	struct watch_request more = { .path = "more", .changed = hear };
-	struct watch *watch = NULL;
+	struct provider_watch *watch = NULL;
 
 	(void)state;
 	scratch_make(&scratch);

@@ -10,9 +10,11 @@
  * each denial's `what`, then how many, and the microseconds that taking and checking took.
  */
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +72,18 @@ static struct sandbox_plan *make_plan(const char *root, enum sandbox_level level
 	return plan;
 }
 
+/* Opens a workspace's file, and prints what was opened: its number, and how many names it has. */
+static int open_record(const char *path)
+{
+	int fd = guard_open_record(path);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return 1;
+	printf("%ju %ju\n", (uintmax_t)st.st_ino, (uintmax_t)st.st_nlink);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *notes[64];
@@ -98,6 +112,8 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[i], "--killed") == 0)
 			killed = true;
 	}
+	if (argc == 3 && strcmp(argv[1], "--record") == 0)
+		return open_record(argv[2]);
 	if (i + 2 >= argc)
 		return 2;
 	plan = make_plan(argv[i], level);

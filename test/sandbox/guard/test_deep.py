@@ -3,13 +3,16 @@
 
 The supervisor says nothing here (guard_probe): the walk after the command is all there is."""
 
+import fcntl
 import os
 import struct
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from guard_attacks import BARE
-from guard_fixture import Place
+from guard_fixture import PROBE, Place
 
 LONG = "d" * 250
 LEVELS = ["full", "landlock"]
@@ -233,3 +236,19 @@ def test_any_number_of_closed_folders(place):
     assert report.count == 401
     assert not list(place.work.glob("m/*/.git/hooks/pre-commit"))
     assert (place.work / "m/r7").stat().st_mode & 0o777 == 0
+
+
+def test_a_record_that_is_removed_meanwhile_is_no_ones(tmp_path):
+    """Who opens the file of a workspace, and who removes it because it is old, hold its lock in turn."""
+    path = tmp_path / "record"
+    path.touch()
+    with path.open("r+") as old:
+        fcntl.lockf(old, fcntl.LOCK_EX, 1)
+        number = os.fstat(old.fileno()).st_ino
+        probe = subprocess.Popen([PROBE, "--record", path], stdout=subprocess.PIPE, text=True)
+        while probe.poll() is None and not any("-> " in line and ":%d " % number in line
+                                               for line in Path("/proc/locks").read_text().splitlines()):
+            pass
+        path.unlink()
+    told = probe.communicate(timeout=60)[0].split()
+    assert told == [str(path.stat().st_ino), "1"], (told, number)
