@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
-SOURCE = TOP / "test" / "mcp_client" / "fake_server.py"
+SOURCE = TOP / "test" / "mcp" / "client" / "fake_server.py"
 
 
 def compiled(source):

@@ -7,7 +7,7 @@
 
 /* One of the two mains is set. */
 struct unit {
-	const char *name; /* of the job: "store/commit" */
+	const char *name; /* of the job: "file/commit" */
 	int (*plain_main)(void);
 	int (*main)(int argc, char **argv);
 	struct unit *next;

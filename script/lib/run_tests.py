@@ -52,13 +52,13 @@ COVERAGE = ("build-coverage", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
 # What both builds have runs once; with HASP_TESTS=all in both, and so does what is asked for by name.  Programs in C run
 # with sanitizers.  Tests that drive hasp or a part of it from outside run without, in a third of the time, but for
 # these: what they are given is hostile, or they lead through much that no program in C does.
-HARDENED = {"agent/answers", "agent/steer", "config/hostile", "http/client", "http/server", "model/errors",
+HARDENED = {"agent/answers", "agent/steer", "config/hostile", "net/http/client", "net/http/server", "model/errors",
             "model/media", "policy/bash", "policy/command", "damage/rebase_history", "search/encodings",
-            "shell/analysis", "shell/words", "store/commit_faults", "tui/editor/vim", "tui/term/screen",
+            "shell/analysis", "shell/words", "file/commit_faults", "tui/editor/vim", "tui/term/screen",
             "worker/test_program"}
 # The same of these, but dear: they run without sanitizers, and one case of so many with them, another one at another
 # commit (test/conftest.py).
-SAMPLED = {"agent/agent", "extensions/fetched", "extensions/markets", "guard/later", "headless/hostile",
+SAMPLED = {"agent/agent", "install/fetched", "install/markets", "sandbox/guard/later", "headless/hostile",
            "search/hostile_search", "tool/conversation"}
 SAMPLE = 6
 # Programs in C that run without sanitizers, too: what confines is to hold for the program that is shipped.
@@ -66,7 +66,7 @@ SAMPLE = 6
 UNHARDENED_TOO = {"sandbox/filter", "sandbox/landlock", "sandbox/mounts", "sandbox/spawn", "policy/star"}
 # What lines cost is not measured where the sanitizers' own cost would be; the others wait for commands in sandboxes, and
 # what hasp does for those is in job/run and worker/test_provider with sanitizers.
-UNHARDENED = {"policy/line_cost", "job/confined", "job/jobs"}
+UNHARDENED = {"policy/line_cost", "worker/job/confined", "worker/job/jobs"}
 EVERYTHING = os.environ.get("HASP_TESTS") == "all"
 TURNS = 12  # into which each number of rows that take turns in test/conftest.py divides
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
@@ -80,7 +80,7 @@ PY_ENV = {"HASP": str(TOP / "build" / "hasp"), "DAMAGE_PROGRAM": str(TOP / "buil
           "PATH": PATH if shutil.which("python3") == PYTHON else "%s:%s" % (os.path.dirname(PYTHON), PATH),
           "PYTHONDONTWRITEBYTECODE": "1"}
 # Of folders of pytest that no build file has; see `priorities` in test/meson.build.
-FOLDERS = {"py/cli": 115, "py/compat": 75, "py/honest": 75, "py/serve": 70, "py/repo": 25}
+FOLDERS = {"py/cli": 115, "py/compat": 75, "py/honest": 75, "py/mcp/offer": 70, "py/repo": 25}
 MORE_JOBS = 2  # side by side than there are processors
 PYTEST_SECONDS = 5  # of others that are a folder or a file of pytest
 FILES_TOGETHER = 6  # of pytest in one process, at most: each process takes 0.3 s before its first test

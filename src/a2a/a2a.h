@@ -2,7 +2,7 @@
 /* Agents elsewhere, over the Agent2Agent protocol (A2A 1.0 and 0.3, JSON-RPC over HTTP; 1.0 also
  * HTTP+JSON).
  *
- *     if (!a2a_open(&options, &agent, &err)) ...       // connects to nobody yet
+ *     if (!a2a_open(&options, &agent, &err)) ...       // does not connect yet
  *     a2a_ask(agent, &request, &outcome, &err);        // on this thread, until it has answered
  *     use(outcome.end, outcome.text);
  *     a2a_outcome_release(&outcome);
@@ -10,12 +10,12 @@
  *
  * The card says where tasks go, in which version, and whether answers are streamed.  It is fetched
  * by the first task and kept.  A task that stops to ask goes on with the answer; one that is over
- * its time, or that nobody waits for any more, is cancelled there (tasks/cancel).  The context, and
+ * its time, or that no one waits for any more, is cancelled there (tasks/cancel).  The context, and
  * a task that is not over, go on with the next a2a_ask of the same agent.
  *
  * Everything that comes from there is a stranger's.  Addresses are https, or http to loopback; no
  * redirect is followed.  A card may send tasks to another host than its own only if it is public,
- * and nothing that logs in goes there.  What is said is bounded, and marked as untrusted
+ * and nothing that logs in goes there.  Its text is bounded, and marked as untrusted
  * (tool/builtin/web.h).
  *
  * Sources: https://a2a-protocol.org, versions 1.0.1 (specification/a2a.proto) and 0.3.0. Not here:
@@ -66,10 +66,10 @@ struct a2a_request {
 	const char *task;            /* UTF-8 */
 	unsigned timeout_ms;         /* of all of it, but for the time that answers take; above 0 */
 	const struct cancel *cancel;
-	/* The agent has said something, or begun an artifact: its beginning, a stranger's text of
+	/* The agent has said something, or started an artifact: its beginning, a stranger's text of
 	 * any characters. May be NULL. */
 	void (*progress)(void *data, struct span text);
-	/* It asks before it goes on.  `login`: for a login that it wants at another place.  The
+	/* It asks before it goes on.  `login`: for a login that it requires at another place.  The
 	 * answer, for the caller to free; NULL: *err, which ends it. */
 	char *(*question)(void *data, struct span text, bool login, struct err *err);
 	void *data;
@@ -90,7 +90,7 @@ struct a2a_outcome {
 	bool cut;       /* that is not all */
 };
 
-/* Safe from several threads: each has a task of its own.  *err is set unless it has answered:
+/* Safe from several threads: each has its own task.  *err is set unless it has answered:
  * NETWORK_ERROR, AUTHENTICATION_FAILED, LIMIT_REACHED, CANCELLED; TOOL_FAILED: what the agent, or
  * its card, says; what `question` sets. */
 void a2a_ask(struct a2a_agent *agent, const struct a2a_request *request,

@@ -605,7 +605,7 @@ static bool task_request(struct a2a_asking *asking, enum a2a_method method, unsi
 	return ok;
 }
 
-/* The agent hears that nobody waits for the task any more; what it says to that is of no use. */
+/* Cancels the abandoned task at the agent, whose answer does not matter. */
 static void cancel_there(struct a2a_asking *asking)
 {
 	const enum a2a_state state = asking->reply.state;
@@ -619,7 +619,7 @@ static void cancel_there(struct a2a_asking *asking)
 
 /* ---- a task that is not over when its answer is -------------------------------------- */
 
-/* False: nobody waits any more, or the time is over. */
+/* False: cancelled, or the time is over. */
 static bool wait_before_get(struct a2a_asking *asking, unsigned ms, struct err *err)
 {
 	struct pollfd stop = { .fd = cancel_fd(asking->request->cancel), .events = POLLIN };

@@ -54,7 +54,7 @@ struct a2a_call {
 /* A UUID of version 4 (RFC 9562), a new string. */
 json_t *a2a_random_id(void);
 /* `message`: of those that send one, taken; else NULL.  `task`: of the others, its id.  TOO_LARGE;
- * `ret` is to be released then, too. */
+ * `ret` must be released then, too. */
 bool a2a_call_make(const struct a2a_card *card, enum a2a_method method, const char *task,
                    json_t *message, struct a2a_call *ret, struct err *err);
 void a2a_call_release(struct a2a_call *call); /* frees what it has */
@@ -103,7 +103,7 @@ void a2a_reply_continue(struct a2a_reply *reply);
  * version.  *ret_news: it has said something new, which is reply->latest.  TOOL_FAILED: it is none
  * of these, or in a state that neither version has; nothing more can be waited for then. */
 bool a2a_reply_take(struct a2a_reply *reply, const json_t *event, bool *ret_news, struct err *err);
-/* Whether nothing more is to be waited for. */
+/* Whether there is nothing more to wait for. */
 bool a2a_reply_is_settled(const struct a2a_reply *reply);
 /* What it comes to, at most LIMIT_AGENT_ANSWER bytes. The caller frees. */
 char *a2a_reply_text(struct a2a_reply *reply);

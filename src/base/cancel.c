@@ -119,7 +119,7 @@ bool cancel_follow(struct cancel *cancel, struct cancel *leader, struct err *err
 	return !leader || err_set(err, ERR_BUSY, "Too many follow one request to stop.");
 }
 
-/* Whoever sets the followers just now is on another thread, or beneath this one, and ends. */
+/* A caller that sets the followers meanwhile is on another thread, or below this one, and ends. */
 void cancel_unfollow(struct cancel *cancel)
 {
 	struct cancel *leader = cancel->leader;

@@ -46,10 +46,10 @@ void cancel_init_lazily(struct cancel *cancel);
 void cancel_release(struct cancel *cancel);
 /* From any thread and from signal handlers; again is fine. */
 void cancel_set(struct cancel *cancel);
-/* Ready for another use, unless what it follows is set; nobody may be waiting. */
+/* Ready for another use, unless what it follows is set; no thread may be waiting. */
 void cancel_reset(struct cancel *cancel);
-/* From now on `cancel`, which follows none yet, is set when `leader` is; at once if that is set
- * already. NULL leader: nobody will. BUSY: the leader has CANCEL_FOLLOWERS_MAX already. */
+/* From now on `cancel`, which follows none yet, is set when `leader` is; immediately if it is set
+ * already. NULL leader: it follows none. BUSY: the leader has CANCEL_FOLLOWERS_MAX already. */
 bool cancel_follow(struct cancel *cancel, struct cancel *leader, struct err *err);
 /* Not any more, when it returns. Nothing, if it follows none. */
 void cancel_unfollow(struct cancel *cancel);

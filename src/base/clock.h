@@ -27,8 +27,8 @@ enum { BACKOFF_FIRST_US = 100, BACKOFF_MAX_US = 20000, BACKOFF_WAIT_MS = 2000 };
 
 /* The moment `wait_ms` from now (0: BACKOFF_WAIT_MS), in microseconds of CLOCK_MONOTONIC. */
 long long clock_deadline(unsigned wait_ms);
-/* Sleeps *backoff_us microseconds and doubles it, up to BACKOFF_MAX_US; false, at once, when the
- * deadline has passed. */
+/* Sleeps *backoff_us microseconds and doubles it, up to BACKOFF_MAX_US; false, without sleeping,
+ * when the deadline has passed. */
 bool clock_back_off(long long deadline_us, long *backoff_us);
 
 #endif

@@ -39,7 +39,7 @@ static bool door_fail(const char *what, const char *path, const char *root, int 
 	return err_set_errno(err, sys_errno, "Cannot %s %s", what, path);
 }
 
-/* The root itself is whoever named it; its own path may have links. */
+/* The caller vouches for the root; its own path may have links. */
 static int open_root(const char *root)
 {
 	return open(root, FOLDER | O_CLOEXEC);
@@ -267,7 +267,7 @@ static bool write_through(struct door *door, struct span text, struct err *err)
 	return true;
 }
 
-/* A new file beside the one to write, under a name that nobody can have made ready. Mode 0: as the
+/* A new file next to the one to write, under a name that cannot have been prepared. Mode 0: as the
  * umask has it. */
 static int make_beside(int folder, mode_t mode, char name[static 32])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The door: how hasp's own process reads and writes files in places that untrusted code may have
- * written: a project's folder, a root of the workspace, a folder that somebody checked out.
+ * written: a project's folder, a root of the workspace, a checked-out repository.
  *
  * What holds, whatever a command put there before, meanwhile or between two calls:
  *
@@ -62,7 +62,7 @@ struct door {
 };
 
 #define DOOR_INIT { .folder = -1, .file = -1 }
-/* Gives back what was opened; twice is fine. */
+/* Closes what was opened; calling it twice is fine. */
 void door_close(struct door *door);
 #define _cleanup_door_ __attribute__((cleanup(door_close)))
 
@@ -91,7 +91,7 @@ bool door_replace(const char *root, const char *path, struct span text, mode_t m
 
 /* ---- whole folders (tree.c) ---------------------------------------------------------- */
 
-/* Whole folders: copied in, and removed, within bounds.  What is copied is a stranger's.
+/* Whole folders: copied in, and removed, within bounds.  The source is untrusted.
  *
  *     if (!tree_copy("/home/me/src/ext", extensions, "ext", &err)) ...   // all of it, or nothing
  *     if (!tree_remove(extensions, "ext", &err)) ...
@@ -102,7 +102,7 @@ bool door_replace(const char *root, const char *path, struct span text, mode_t m
  * (LIMIT_TREE_BYTES) or too deep a tree (TREE_DEPTH_MAX) refuses the whole.  ".git" is left out.
  * Copies are the user's to write, others' only to read; nothing is set-user-ID.
  *
- * No link is followed on the way, whoever exchanges names meanwhile.
+ * No link is followed on the way, even if names are exchanged meanwhile.
  */
 
 enum { TREE_DEPTH_MAX = 32 };
@@ -142,7 +142,7 @@ typedef void tree_file(void *data, const char *path);
 bool tree_look(const char *from, tree_file *seen, void *data, struct err *err);
 
 /* Removes NAME in the folder `in` with all beneath it; of a link only the link.  FILE_NOT_FOUND: it
- * is not there; PERMISSION_DENIED, IO_ERROR: some of it may be gone. */
+ * is not there; PERMISSION_DENIED, IO_ERROR: some of it may have been removed. */
 bool tree_remove(const char *in, const char *name, struct err *err);
 bool tree_remove_in(int folder, const char *name, struct err *err); /* an open one */
 

@@ -130,7 +130,7 @@ enum err_code {
 /* Longest message, with its NUL; longer ones are cut at a character boundary. */
 enum { ERR_MESSAGE_MAX = 1024 };
 
-/* What a rule of the sandbox refused, beside the sentence about it.  The numbers are the sandbox's,
+/* What a rule of the sandbox refused, for programs.  The numbers are the sandbox's,
  * which makes and reads such records: denial_refuse, denial_of (sandbox/plan/denial.h). */
 struct err_denial {
 	bool there;      /* the rest means something */

@@ -82,7 +82,7 @@ bool fd_read_text(int fd, char *text, size_t size)
 enum { AGAIN_MAX = 64 };
 
 /* Whether EAGAIN may come from such a rename.  Without a ".." and links, which may have one, it
- * comes from a lease that O_NONBLOCK does not wait for: asking again at once gets the same answer,
+ * comes from a lease that O_NONBLOCK does not wait for: trying again gets the same answer,
  * and wakes the holder each time. */
 static bool may_race(const char *path, int flags, unsigned resolve)
 {

@@ -56,9 +56,9 @@ bool fd_read_text(int fd, char *text, size_t size);
  * Both add O_CLOEXEC, and never follow a magic link of /proc. EXDEV: the path leaves the folder,
  * also by an absolute link. ELOOP: a link where none is followed. EAGAIN, which the kernel answers
  * when a rename races with the walk, is tried again a bounded number of times and may still come
- * back; the EAGAIN of a file whose lease O_NONBLOCK does not wait for comes back at once.
+ * back; the EAGAIN of a file whose lease O_NONBLOCK does not wait for comes back immediately.
  *
- * Not here, because they answer other questions: whether what was opened is a regular file
+ * Not here, because they answer other questions: whether the descriptor is a regular file
  * (file.h); the workspace's several roots and links between them (file/workspace.h); absolute paths
  * of the sandbox's rules, which have no root (sandbox/apply); what a supervised process asks
  * openat2 for, in its own words (sandbox/supervise/named.c).

@@ -150,7 +150,7 @@ bool file_make_parent(const char *path, struct err *err)
 	return !folder || file_make_folders(folder, err);
 }
 
-/* Writes the new file beside the old one. */
+/* Writes the new file next to the old one. */
 static bool file_write_new(const char *temporary, struct span text, mode_t mode, struct err *err)
 {
 	_cleanup_fd_ int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
@@ -199,7 +199,7 @@ static void file_lock_notice(const struct file_lock_wait *wait, const char *path
 	wait->notice(wait->data, "info", sentence);
 }
 
-/* Time passes, or somebody cancels. */
+/* Returns when the time is over, or on cancellation. */
 static void file_lock_sleep(const struct file_lock_wait *wait, int *step_ms)
 {
 	struct pollfd stop = { .fd = cancel_fd(wait->cancel), .events = POLLIN };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries that are loaded when they are needed and not before, so that nobody else pays for them.
+/* Libraries that are loaded when they are needed, so that other runs do not pay for them.
  *
  *     struct http_library { __typeof__(MHD_run) *run; ... };
  *     static const struct library_symbol symbols[] = {

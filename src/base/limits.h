@@ -94,7 +94,7 @@
 #define LIMIT_MCP_MESSAGE_BYTES ((size_t)32 << 20)
 /* Servers that are used: each may be a program that runs. */
 #define LIMIT_MCP_SERVERS 64
-/* Messages since the last answer that nobody asked for: logs of a long call are fewer. */
+/* Unrequested messages since the last answer: logs of a long call are fewer. */
 #define LIMIT_MCP_UNASKED 10000
 /* Tools of one server: each is sent with every request. */
 #define LIMIT_MCP_TOOLS 256
@@ -102,7 +102,7 @@
 #define LIMIT_MCP_PROLONGED 6
 /* Requests of one server that are being answered at the same time, by people mostly. */
 #define LIMIT_MCP_ANSWERING 8
-/* What a server wants a model to answer (sampling): during one call of its tools and in a minute;
+/* What a server asks a model (sampling): during one call of its tools and in a minute;
  * the texts of one request, its messages and the blocks of one, the tokens of the answer. */
 #define LIMIT_MCP_SAMPLINGS_CALL 10
 #define LIMIT_MCP_SAMPLINGS_MINUTE 30
@@ -172,7 +172,7 @@
 #define LIMIT_RUN_INPUT_BYTES ((size_t)8 << 20)
 /* Different denials that are kept of one command; a battery of attacks has some hundred. */
 #define LIMIT_DENIALS ((size_t)256)
-/* Paths that are hidden from a command and told of; a home folder has some dozens. */
+/* Reported paths that are hidden from a command; a home folder has some dozens. */
 #define LIMIT_HIDDEN_TOLD ((size_t)64)
 /* Files that a session's commands were allowed after denials, one by one; and how many different
  * denials of a command are looked at for a question, and listed in it: what people read. */
@@ -222,7 +222,7 @@
 #define LIMIT_READS_BEGUN 32
 /* What an ssh or a container may print before the worker's first byte. */
 #define LIMIT_WIRE_BANNER ((size_t)64 << 10)
-/* A command's output that nobody has handled yet. */
+/* A command's output that has not been handled yet. */
 #define LIMIT_RUN_WINDOW ((size_t)512 << 10)
 
 /* What a command leaves free on the file systems of its temporary files and of the workspace, or a
@@ -254,13 +254,13 @@
 /* Folders beneath what a symbolic link leads to that are looked through for names that others obey;
  * beyond these it counts as having one. */
 #define LIMIT_GUARD_LINKED 4096
-/* Seconds without a command, after which the next one begins a session of its own. */
+/* Seconds without a command, after which the next one starts another session. */
 #define LIMIT_GUARD_SESSION_S (12 * 3600)
 /* Seconds without a command in a workspace, after which what is known of it is removed. */
 #define LIMIT_GUARD_FILE_S (30 * 24 * 3600)
 /* Commands of a session that run at the same time. */
 #define LIMIT_GUARD_COMMANDS 1024
-/* What others are told of one of them: its beginning, and the paths that it may write. */
+/* What is reported to others about one of them: its beginning, and the paths that it may write. */
 #define LIMIT_GUARD_COMMAND_TEXT 4000
 /* Findings that one check reports one by one; a last line gives the number of the others. */
 #define LIMIT_GUARD_TOLD 64
@@ -305,7 +305,7 @@
 #define LIMIT_SETTINGS_BYTES ((size_t)4 << 20)
 #define LIMIT_ENV_FILE_BYTES ((size_t)1 << 20)
 #define LIMIT_REGISTRY_BYTES ((size_t)16 << 20)
-/* A list of plugins, somebody else's (install/market.h): Gemini CLI's gallery has about one MiB. */
+/* A third party's list of plugins (install/market.h): Gemini CLI's gallery has about one MiB. */
 #define LIMIT_MARKET_BYTES ((size_t)8 << 20)
 /* What is remembered of models: 200 entries of some hundred bytes. */
 #define LIMIT_LEARNT_BYTES ((size_t)1 << 20)
@@ -315,7 +315,7 @@
 #define LIMIT_ENV_FILE_VARIABLES ((size_t)4096)
 /* Strings of one file of settings after variables were put into them. */
 #define LIMIT_EXPANDED_BYTES ((size_t)4 << 20)
-/* Sentences about what is wrong with somebody's files (data/warnings.h): a page is enough. */
+/* Warnings about a user's files (data/warnings.h): a page is enough. */
 #define LIMIT_WARNINGS 64
 /* A policy file is written by hand, or a rule at a time; each rule is looked at for every call. */
 #define LIMIT_POLICY_BYTES ((size_t)1 << 20)
@@ -333,7 +333,7 @@
 #define LIMIT_SKILLS ((size_t)200)
 #define LIMIT_SKILL_RESOURCES ((size_t)200)
 
-/* Installed extensions (config/extensions.h): nobody keeps as many; each costs some reads at every
+/* Installed extensions (config/extensions.h), more than are in use; each costs some reads at every
  * start. */
 #define LIMIT_EXTENSIONS ((size_t)100)
 /* A folder that is copied whole (base/door.h): an extension with all that npm installed for it. */

@@ -2,7 +2,7 @@
 /* Memory for small things, arrays that grow, and scope clean-up.
  *
  * mem_alloc and friends are for objects whose size hasp chooses.  They abort
- * the process when memory is gone, which on Linux means that the kernel is
+ * the process when memory runs out, which on Linux means that the kernel is
  * about to do the same.  Anything whose size a stranger chooses goes through
  * buf.h, whose limits and failures are reported.
  *

@@ -34,7 +34,7 @@ void name_show(struct buf *out, struct span name);
  * too. */
 void name_line(struct buf *out, struct span name);
 
-/* The same as name_read, as a string of its own; the caller frees. */
+/* As name_read, but returns a new string; the caller frees. */
 char *name_from_shown(const char *shown);
 
 /* Appends the name that `shown` is the text of; anything that is no escape is itself. Returns how

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of bytes that somebody else owns; and what an ASCII byte is.
+/* A run of bytes, owned elsewhere; and what an ASCII byte is.
  *
  * Spans are passed by value and never freed.  They may hold NUL bytes and need
  * not be NUL-terminated; `data` may be NULL when `len` is 0.

@@ -20,7 +20,7 @@
 
 enum {
 	TREE_FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-	TREE_PIECE = 128 << 10,      /* bytes that are copied at once */
+	TREE_PIECE = 128 << 10,      /* bytes per copy */
 	TREE_REMOVE_DEPTH_MAX = 512, /* what programs may have made since */
 };
 

@@ -137,7 +137,7 @@ static uint32_t first_of(struct span text)
 	return utf8_next(&text, &c) && !c.bad ? c.code : 0;
 }
 
-/* Runs of ASCII, which is nearly all, are taken at once. */
+/* Runs of ASCII, nearly all text, are skipped as a whole. */
 static size_t ascii_length(struct span text)
 {
 	size_t len = 0;

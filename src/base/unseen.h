@@ -17,7 +17,7 @@
  *   - one variation selector after what can have variants; one of the supplement after an ideograph
  *   - the three flags of RGI_Emoji_Tag_Sequence (emoji-sequences.txt): England, Scotland, Wales
  *   - a soft hyphen between letters, U+200B after Thai, Lao, Khmer and Burmese, U+034F after a
- *     mark, fillers of Hangul beside their letters, Mongolian selectors after Mongolian letters
+ *     mark, fillers of Hangul next to their letters, Mongolian selectors after Mongolian letters
  *
  * Never two in a row but in a flag or an emoji, so none of this carries a hidden text.
  *
@@ -36,7 +36,7 @@
 /* Whether the character is one of those, wherever it stands. */
 bool unseen_is(uint32_t code_point);
 
-/* Reads a text piece by piece, for those who show it in a way of their own. Zeroed but for `rest`:
+/* Reads a text piece by piece, for callers that show it in another way. Zeroed but for `rest`:
  * at its start. */
 struct unseen {
 	struct span rest;
@@ -62,7 +62,7 @@ size_t unseen_count(struct span text);
 size_t unseen_show(struct buf *out, struct span text);
 
 /* The text as one line that does not act on a terminal, of at most `max` bytes: control characters
- * are blanks, those that nobody sees are escapes.  It ends at a NUL.  The caller frees. */
+ * are blanks, invisible ones are escapes.  It ends at a NUL.  The caller frees. */
 char *unseen_line(struct span text, size_t max);
 
 /* Appends the text with the characters in place of such escapes (hexadecimal digits in either

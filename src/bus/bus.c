@@ -179,7 +179,7 @@ struct waiter {
 	enum bus_topic question, answer_topic;
 	const char *id;
 	bool claimed;   /* an answer has been taken, and is being published */
-	bool deserted;  /* nobody is left who could answer */
+	bool deserted;  /* no subscriber that could answer is left */
 	json_t *answer; /* owned; set last */
 	int fd;         /* an eventfd: look again */
 };
@@ -327,7 +327,7 @@ void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message)
 
 /* ---- questions ----------------------------------------------------------------- */
 
-/* A random UUID: whoever did not get the question cannot answer it. */
+/* A random UUID: only a subscriber that got the question can answer it. */
 static char *new_question_id(void)
 {
 	unsigned char b[16];
@@ -358,7 +358,7 @@ static void waiter_remove(struct bus *bus, const struct waiter *waiter)
 	}
 }
 
-/* False: nobody listens, and nothing was said. */
+/* False: there is no listener, and nothing was published. */
 static bool pose(struct bus *bus, enum bus_topic topic, const json_t *message,
                  struct waiter *waiter)
 {
@@ -446,7 +446,7 @@ enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, u
 	return reply;
 }
 
-/* The one who asked, whose question nobody has answered yet; it then waits until
+/* The waiter of a question that has no answer yet; it then waits until
  * `hand_over_answer`. */
 static struct waiter *claim_waiter(struct bus *bus, enum bus_topic topic, const char *id)
 {
@@ -484,7 +484,7 @@ bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer)
 	if (!waiter)
 		return false;
 	bus_publish(bus, topic, answer);
-	/* A copy: whoever answered may go on using theirs on another thread. */
+	/* A copy: the answering thread may go on using its own. */
 	hand_over_answer(bus, waiter, json_deep_copy(answer));
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topics and questions: how what happens inside reaches whoever shows it, and how answers come
+/* Topics and questions: how reports from inside reach the fronts, and how answers come
  * back.
  *
  *     struct bus *bus = bus_new();
@@ -125,7 +125,7 @@ enum bus_topic {
  *                            "modify", "auto_accept"); where a hook changed the call ranArguments?
  *                            (what it ran with) and ranName? (the tool that ran in its place)
  * COMMAND                    pid (int), state "running"|"ended", command?, callId?, secret? (bool:
- *                            what is typed is not echoed): of a command on a terminal; after
+ *                            typed text is not echoed): of a command on a terminal; after
  *                            the first message members are missing that are as they were
  * COMMAND_OUTPUT             pid (int), text (a piece, whole characters; untrusted, raw)
  * COMMAND_INPUT              pid (int), text, answer? (bool: the terminal's, not the user's)
@@ -198,17 +198,17 @@ typedef void bus_listener(void *data, enum bus_topic topic, const json_t *messag
 
 /* Without subscribers. */
 struct bus *bus_new(void);
-void bus_free(struct bus *bus); /* NULL is fine; nobody may be asking */
+void bus_free(struct bus *bus); /* NULL is fine; no question may be waiting */
 
 /* Returns a number above 0 for bus_unsubscribe. BUS_NONE: every topic but COMMAND_INPUT (and no
  * promise to answer). */
 unsigned bus_subscribe(struct bus *bus, enum bus_topic topic, bus_listener *listener, void *data);
 /* The listener is not running, and not called any more, when it returns; unless it is called by the
- * listener itself.  Who asks and has no subscriber left that could answer gets BUS_NOBODY. */
+ * listener itself.  A question that no subscriber is left to answer gets BUS_NOBODY. */
 void bus_unsubscribe(struct bus *bus, unsigned id);
 bool bus_has_listener(struct bus *bus, enum bus_topic topic);
 
-/* NULL bus: nobody listens. `message` is borrowed and must not be changed by listeners. */
+/* NULL bus: there is no listener. `message` is borrowed and must not be changed by listeners. */
 void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message);
 
 enum bus_reply {
@@ -224,7 +224,7 @@ void bus_identify(json_t *message);
  * to `timeout_ms` (0: for as long as it takes). *ret: the answering message, for the caller. */
 enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
                        const struct cancel *cancel, json_t **ret);
-/* Also published, before who asked goes on. False: nobody waits for this id (any more), or the
+/* Also published, before the waiter goes on. False: no one waits for this id (any more), or the
  * answer has not the members of `topic` (bus_check). */
 bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer);
 

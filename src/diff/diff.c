@@ -31,7 +31,7 @@ struct change_list {
 	size_t cap;
 };
 
-/* A part of a text that is to be compared: lines [from, from + count). */
+/* A part of a text to compare: lines [from, from + count). */
 struct line_range {
 	const struct lines *lines;
 	size_t from;
@@ -44,7 +44,7 @@ struct line_range {
  *
  * The number of a line is the index of the first old line that equals it.  The
  * hash is keyed with the random bytes that the kernel gives each process, so
- * that nobody can prepare a text whose lines all collide; the numbers do not
+ * that no one can prepare a text whose lines all collide; the numbers do not
  * depend on it.
  */
 
@@ -622,7 +622,7 @@ static void slide_changes(const struct lines *old_lines, const struct lines *new
 
 /* ---- all together ----------------------------------------------------------------- */
 
-/* How much is compared at once while cutting the ends. */
+/* Bytes per comparison while cutting the ends. */
 #define CHUNK 65536
 
 /* Bytes that both begin with. */

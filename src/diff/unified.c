@@ -104,7 +104,7 @@ static bool is_word_byte(char c)
 	       c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* The words of a line, each on a line of its own: words, runs of blanks, single signs. */
+/* The words of a line, one per line: words, runs of blanks, single signs. */
 static void split_words(struct span text, struct buf *out)
 {
 	while (text.len > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a unified diff to show it: numbers of lines, what was removed beside what was added, and
+/* Reading a unified diff to show it: numbers of lines, what was removed next to what was added, and
  * the words that differ in two such lines.
  *
  *     struct unified unified;

@@ -9,7 +9,7 @@
 
 enum { DIFF_CONTEXT = 3 };
 
-/* Two whole texts larger than this are not compared: nobody reads such a diff. */
+/* Two whole texts larger than this are not compared: no one reads such a diff. */
 static const size_t diff_bytes_max = (size_t)64 << 20;
 
 void change_result_release(struct change_result *result)

@@ -503,7 +503,7 @@ static bool check_fence(const struct guard *guard, struct err *err)
 	                      "Send the content without the fence", err);
 }
 
-/* Beside the hunks of a diff, or of the patch format of apply_patch. */
+/* Besides the hunks of a diff, or of the patch format of apply_patch. */
 static bool is_diff_header(struct span line)
 {
 	static const char *const begins[] = {

@@ -248,7 +248,7 @@ static bool commit_all(struct edit_call *call, struct err *err)
 	return ok;
 }
 
-/* After a failed commit what was read is old: the answer must have what is there now. */
+/* After a failed commit the snapshot is stale: the answer must have the present content. */
 static void read_again(struct edit_call *call)
 {
 	for (size_t i = 0; i < call->file_count; i++) {

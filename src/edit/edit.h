@@ -45,17 +45,17 @@ struct change {
 	bool any_count;               /* UPDATE: one or more places are fine */
 	bool exact_line_endings;      /* WRITE: do not turn LF into CRLF for a CRLF file */
 	bool literal;                 /* the new content is meant as it is: no content_check */
-	bool bytes;                   /* WRITE, CREATE: `text` is the file's bytes as they are to
+	bool bytes;                   /* WRITE, CREATE: `text` is the file's bytes as they should
 	                               * be, text or not: nothing is checked, nothing adapted, no
 	                               * diff */
 	const char *encoding;         /* WRITE, CREATE: of the new content, iconv's names and
 	                               * Python's; NULL: the file's own, UTF-8 for a new one */
 	const struct sha256 *expect;  /* NULL, or the hash the result must have */
 	/* NULL, or the state in which this very change, made before by the same caller, left the
-	 * file.  Without it nothing that the file could take once more counts as made already. */
+	 * file.  Without it nothing that the file could take again counts as made already. */
 	const struct sha256 *made;
 	/* NULL, or the canonical paths that `path` and `new_path` must lead to: the files that
-	 * somebody judged, whatever a link leads to since.  STATE_MISMATCH otherwise. */
+	 * were judged, wherever a link leads since then.  STATE_MISMATCH otherwise. */
 	const char *resolved, *new_resolved;
 };
 
@@ -121,7 +121,7 @@ void change_result_release(struct change_result *result);
  * are what is there when all are made.
  *
  * An update without a base means the file as it is: when others change it between the read
- * and the commit, it is computed anew on what they wrote.  LF in `old_text` also stands for
+ * and the commit, it is recomputed on what they wrote.  LF in `old_text` also stands for
  * CRLF when the text is not found otherwise, and the replacement then gets CRLF.  Of one place
  * (not of several, or any number) the other readings in patch/patch.h are tried, too;
  * `note` says so.  An update or a patch that was made already succeeds, with `already`, and writes

@@ -192,8 +192,8 @@ static bool reads_as(struct span bytes, const char *encoding, struct span text)
 	return same;
 }
 
-/* What iconv made of the text has to be that text; and where the bytes do not show their
- * encoding, the caller has to know. */
+/* Decoding what iconv made must give the text again; and where the bytes do not show their
+ * encoding, the caller must name it. */
 static bool check_written(struct edit_step *step, struct span text, struct err *err)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(LIMIT_FILE_BYTES);

@@ -333,7 +333,7 @@ static bool check_expected(struct edit_step *step, struct err *err)
 	return base_mismatch(step, "the change would not give the content that was expected", err);
 }
 
-/* A change that cannot be made, of a file that is as this very change left it: sent once more. */
+/* A change that cannot be made, of a file that is as this very change left it: sent again. */
 static bool plan_made(struct edit_step *step, struct err *err)
 {
 	const struct change *change = step->change;

@@ -85,7 +85,7 @@ struct edit_step {
 	struct patch_plan plan;         /* PATCH */
 	struct script script;           /* UPDATE */
 	const struct script *edits;     /* plan.script or script; NULL: `text` is all of it */
-	struct buf text_owned;          /* new text that had to be made */
+	struct buf text_owned;          /* new text, if it had to be made */
 	struct span text;               /* WRITE: the whole new text, without byte-order mark */
 	struct pieces pieces;           /* the new bytes */
 	char written_as[32];            /* their encoding, when it is not that of doc */
@@ -129,7 +129,7 @@ struct line_ends {
 	size_t *pairs;         /* owned; patch_pair_lines */
 };
 
-/* Whether the endings are to be chosen line by line, and then what is needed for it: the file has
+/* Whether the endings must be chosen line by line, and then what is needed for it: the file has
  * both kinds, and the texts do not say theirs. `folded`: LF in the old text stood for CRLF. */
 bool line_ends_make(const struct document *doc, struct span old_text, struct span text,
                     bool folded, struct line_ends *ret);

@@ -367,7 +367,7 @@ static bool build_script(struct edit_step *step, struct matches *matches, struct
 }
 
 /* LF in the replacement becomes CRLF when the old text stood in CRLF lines, or the file has
- * no other ending and the replacement none of its own. */
+ * no other ending and the replacement has none. */
 static bool replacement_of(const struct edit_step *step, bool crlf, struct buf *owned,
                            struct span *ret, struct err *err)
 {
@@ -658,7 +658,7 @@ static bool plan_otherwise(struct edit_step *step, struct err *err)
 	bool one = !step->change->any_count && step->change->expected_count <= 1;
 	struct err refusal = ERR_INIT;
 
-	/* What was made is known before any looser reading, which may find a text like it. */
+	/* Look for the finished edit before any looser reading, which may find a text like it. */
 	if ((one && plan_done(step)) || plan_unseen(step, &refusal) ||
 	    (one && (plan_misspelled(step, &refusal) ||
 	             (!refusal.code && (plan_trimmed(step) || plan_shifted(step, &shifted))))))

@@ -435,7 +435,7 @@ static void telemetry_write_metrics(struct telemetry *telemetry)
 		telemetry_write_file(telemetry, all);
 }
 
-/* The event, as in Gemini CLI, only where somebody talks. */
+/* The event, as in Gemini CLI, only in interactive sessions. */
 static void telemetry_on_answer(struct telemetry *telemetry)
 {
 	if (telemetry->interactive)
@@ -447,7 +447,7 @@ static void telemetry_on_answer(struct telemetry *telemetry)
 	spans_on_answer(telemetry);
 }
 
-/* After a reply without calls the prompt is answered.  Where somebody talks a session may take
+/* After a reply without calls the prompt is answered.  An interactive session may take
  * days, and what it used is known before its end. */
 static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *message)
 {

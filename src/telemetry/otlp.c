@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OTLP over HTTP as JSON (OpenTelemetry Protocol 1.x, "OTLP/HTTP", "JSON Protobuf Encoding"): a
- * thread of its own sends what waits in a bounded queue. 64-bit integers are strings there. */
+ * separate thread sends what waits in a bounded queue. 64-bit integers are strings there. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct otlp {
 	unsigned references;
 	char *endpoint;       /* unchanging; without a slash at its end */
 	char **headers;       /* unchanging; "NAME: VALUE", NULL-terminated */
-	struct cancel cancel; /* of its own */
+	struct cancel cancel; /* not the session's */
 };
 
 /* ---- the form ----------------------------------------------------------------- */
@@ -331,7 +331,7 @@ static void otlp_free_settings(struct otlp *otlp)
 	free(otlp);
 }
 
-/* Under the lock, which it gives back. */
+/* Under the lock, which it releases. */
 static void otlp_unref_unlock(struct otlp *otlp)
 {
 	const bool last = --otlp->references == 0;

@@ -152,7 +152,7 @@ void telemetry_write_file(struct telemetry *telemetry, const json_t *object);
 /* Appends an event or a span to the file, or sends them; with `resource` and
  * `instrumentationScope` added. */
 void telemetry_write(struct telemetry *telemetry, json_t *object);
-/* Writes an event now. `own`: its attributes beside the common ones; taken. `body`: a sentence. */
+/* Writes an event now. `own`: attributes besides the common ones; taken. `body`: a sentence. */
 void event_write(struct telemetry *telemetry, const char *name, json_t *own, const char *body);
 /* As metrics_add, with the common attributes too. `own` is taken. */
 void telemetry_count(struct telemetry *telemetry, enum metric metric, json_t *own,
@@ -188,7 +188,7 @@ void spans_on_reply(struct telemetry *telemetry, const json_t *message, bool fai
 void spans_on_call(struct telemetry *telemetry);
 /* `tool`: what ran. */
 void spans_on_result(struct telemetry *telemetry, const json_t *message, const char *tool);
-/* The prompt is answered: what is open is written. Also before the session or its id ends. */
+/* The prompt is answered: open spans are written. Also before the session or its id ends. */
 void spans_on_answer(struct telemetry *telemetry);
 
 /* ---- OTLP over HTTP (otlp.c) ---- */

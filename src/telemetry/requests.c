@@ -210,7 +210,7 @@ void telemetry_on_failure(struct telemetry *telemetry, const json_t *message)
 	spans_on_reply(telemetry, message, /* failed= */ true);
 }
 
-/* A reply that had begun is a broken one; else it is the request that failed. */
+/* A reply that had started is a broken one; else it is the request that failed. */
 void telemetry_on_notice(struct telemetry *telemetry, const json_t *message)
 {
 	const bool begun = json_object_get(message, "forget");

@@ -9,7 +9,7 @@
 #include "data/json.h"
 #include "telemetry/private.h"
 
-/* Random, as the specification wants it; a clash is harmless, so no source is waited for. */
+/* Random, as the specification requires; a clash is harmless, so no source is waited for. */
 static void span_draw(char *hex, size_t bytes)
 {
 	unsigned char raw[16] = { 0 };
@@ -61,7 +61,7 @@ static struct timespec moment_between(const struct timespec *from, const struct 
 	return between.tv_sec < 0 ? (struct timespec){ 0 } : between;
 }
 
-/* `own`: its attributes beside the common ones; taken. `parent`: NULL without. */
+/* `own`: its attributes in addition to the common ones; taken. `parent`: NULL without. */
 static void span_write(struct telemetry *telemetry, const char *operation,
                        const struct open_span *span, const struct open_span *parent, bool failed,
                        json_t *own)
@@ -164,7 +164,7 @@ void spans_on_result(struct telemetry *telemetry, const json_t *message, const c
 	struct open_span span;
 	json_t *own = json_object();
 
-	spans_on_call(telemetry); /* a result without its call: it had too many beside it */
+	spans_on_call(telemetry); /* a result without its call: there were too many at a time */
 	open_span_begin(&span);
 	span.began = moment_before(&span.ended, telemetry_number(message, "durationMs"));
 	telemetry->calls_span.ended = span.ended;

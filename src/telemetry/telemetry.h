@@ -3,14 +3,14 @@
  * names.
  *
  *     struct telemetry *telemetry = telemetry_open(&options);   // NULL: it is off
- *     telemetry_set_session(telemetry, id);                     // the session is another one now
+ *     telemetry_set_session(telemetry, id);                     // another session has started
  *     telemetry_close(telemetry);                               // writes the metrics
  *
  * It only listens: it subscribes to the bus, and the agent knows nothing of it.  Events and spans
  * are appended to the file of telemetry.outfile as they happen, metrics when it is closed and,
- * where somebody talks, after replies and each prompt; each is a JSON object with an indentation of
+ * in interactive sessions, after replies and each prompt; each is a JSON object, indented by
  * two, as Gemini CLI's own file exporter writes them.  Without a file they go to the collector of
- * telemetry.otlpEndpoint as OTLP over HTTP in JSON (otlp.c), by a thread of its own.
+ * telemetry.otlpEndpoint as OTLP over HTTP in JSON (otlp.c), by a separate thread.
  *
  * It is off unless the user (settings, GEMINI_TELEMETRY_ENABLED) turns it on: a project can only
  * turn it off.  Prompts, arguments and commands of hooks are in it only with telemetry.logPrompts;

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """An agent that is strict about what it gets, and says whatever a test wants; also the authorization server before it,
-and Google's token endpoint (test/mcp_client/)."""
+and Google's token endpoint (test/mcp/client/)."""
 import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mcp_client"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mcp" / "client"))
 
 import google_server  # noqa: E402
 import oauth_server  # noqa: E402

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "guard"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "sandbox" / "guard"))
 from guard_fixture import Place  # noqa: E402
 from guard_work import WORK  # noqa: E402
 from guard_attacks import ATTACKS, BARE  # noqa: E402

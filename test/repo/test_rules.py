@@ -128,6 +128,8 @@ BROKEN = [
      'src/base/b.c:3: tools named: names the tool "hoe_beds"'),
     ("a row of names that nobody needs", {"src/tool/spelling.c": C},
      "src/tool/spelling.c:1: tools named: has a row in TOOLS_NAMED"),
+    ("a folder of tests that src/ does not have", {"test/file/test_s.c": C},
+     "test/file/test_s.c:1: stands in a folder that src/ does not have"),
     ("no licence", {"src/base/b.c": "int x;\n"}, "no SPDX-License-Identifier"),
     ("a path that is gone", {"ARCHITECTURE.md": "`base/` `diff/` `tool/` `src/base/gone.h`\n"},
      "names src/base/gone.h"),

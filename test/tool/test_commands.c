@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../job/run_provider.h"
+#include "worker/job/run_provider.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "data/json.h"

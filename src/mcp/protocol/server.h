@@ -201,7 +201,7 @@ void mcp_call_resume(struct mcp_call *call, mcp_handler *run, void *data);
  * arrive together.  Others belong to an exchange of their own, which its client may leave at any
  * time: what was begun for it would go on until the worker has answered, and a client that comes
  * back at once and uses the call's id again would be refused, because it is under way (some
- * milliseconds; test/mcp/test_http.py, clients that leave in the middle). */
+ * milliseconds; test/mcp/protocol/test_http.py, clients that leave in the middle). */
 bool mcp_call_shares_stream(const struct mcp_call *call);
 /* Also for the handler of a `quick` tool, which returns then: `run` goes on with the call on the
  * loop's thread, as such a handler, when what has arrived with it has been looked at; also if the

@@ -16,7 +16,7 @@
  *
  * To add a row: say why no value that its check permits runs a program, makes git read another
  * file, or names a place that the configuration did not name before; and add it to
- * test/guard/test_git_change.py.
+ * test/sandbox/guard/test_git_change.py.
  */
 #ifndef HASP_SANDBOX_PLAN_GIT_CHANGE_H
 #define HASP_SANDBOX_PLAN_GIT_CHANGE_H
