@@ -166,7 +166,7 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 	const char *server = telemetry_said(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
 	const bool success = !strcmp(telemetry_said(message, "status"), "success");
-	const struct tool_info *info = *server ? NULL : tool_info_of(tool);
+	const struct tool_info *info = *server ? NULL : tool_info_find(tool);
 	const json_int_t ms = telemetry_number(message, "durationMs");
 	json_t *ran = json_object_get(message, "ranArguments");
 	json_auto_t *arguments = json_incref(ran ? ran : json_object_get(telemetry->calls, id));

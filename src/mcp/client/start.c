@@ -10,6 +10,7 @@
 #include "config/extensions.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "data/schema.h"
 #include "mcp/client/private.h"
 
 enum {
@@ -229,7 +230,52 @@ void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const
 	mcp_servers_notice(slot->all, "warning", text);
 }
 
-json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declared, bool known)
+static void report_unknown_name(const struct mcp_server_slot *slot, const char *list,
+                                struct span name, const json_t *tools)
+{
+	const size_t count = json_array_size(tools);
+	_cleanup_free_ const char **names = mem_alloc(count + 1, sizeof(*names));
+	_cleanup_free_ char *copy = mem_dup(name.data, name.len), *text = NULL;
+	const char *near;
+
+	for (size_t i = 0; i < count; i++) {
+		names[i] = json_string_value(json_object_get(json_array_get(tools, i), "name"));
+		if (span_eq(name, span_str(names[i])))
+			return;
+	}
+	near = schema_nearest_name(copy, names, count);
+	text = mem_printf("mcpServers.%s.%s names \"%.100s\", but the server has no such "
+	                  "tool%s%s%s",
+	                  slot->entry.name, list, copy, near ? "; did you mean \"" : ".",
+	                  near ? near : "", near ? "\"?" : "");
+	mcp_servers_notice(slot->all, "warning", text);
+}
+
+/* Names in includeTools and excludeTools that are no tool's: once for each server. */
+static void report_unknown_names(struct mcp_server_slot *slot, const json_t *tools)
+{
+	const struct {
+		const char *list;
+		const json_t *names;
+	} lists[] = {
+		{ "excludeTools", slot->entry.exclude }, { "includeTools", slot->entry.include },
+	};
+
+	if (atomic_exchange(&slot->names_checked, true))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (size_t k = 0; k < json_array_size(lists[i].names) && k < PROBLEMS_TOLD; k++) {
+			struct span name = json_span(json_array_get(lists[i].names, k));
+			const char *open = name.len ? memchr(name.data, '(', name.len) : NULL;
+
+			if (open) /* "NAME(prefix)" */
+				name.len = (size_t)(open - name.data);
+			if (name.len)
+				report_unknown_name(slot, lists[i].list, name, tools);
+		}
+}
+
+json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, bool known)
 {
 	json_t *tools = json_array(), *tool;
 	size_t i, told = 0;
@@ -251,6 +297,7 @@ json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declare
 			mcp_server_tell(slot, json_string_value(json_object_get(tool, "name")),
 			                &why);
 	}
+	report_unknown_names(slot, declared);
 	return tools;
 }
 
