@@ -670,8 +670,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 	if (!telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
 		return NULL;
 	if (!telemetry_open_target(&target, options, &err)) {
-		if (options->notice)
-			options->notice(options->data, "warning", err.message);
+		notices_say(&options->notices, SEVERITY_WARNING, err.message);
 		return NULL;
 	}
 	telemetry = mem_alloc(1, sizeof(*telemetry));

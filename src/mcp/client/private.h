@@ -568,9 +568,6 @@ struct mcp_servers {
 	pthread_mutex_t cache_lock;
 };
 
-/* Says something to people, as mcp_servers_options.notice has it (start.c). */
-void mcp_servers_notice(const struct mcp_servers *servers, const char *severity,
-                        const char *message);
 
 /* What a server says that it has: declarations of tools that can be used, and mcp_offers_ask's. */
 struct mcp_slot_said {

@@ -18,13 +18,6 @@ enum {
 	PROBLEMS_TOLD = 5,    /* of one server's tools */
 };
 
-void mcp_servers_notice(const struct mcp_servers *servers, const char *severity,
-                        const char *message)
-{
-	if (servers->options.notice)
-		servers->options.notice(servers->options.data, severity, message);
-}
-
 /* ---- what it is told, and may ask ---- */
 
 static void slot_log(void *data, struct span bytes)
@@ -61,7 +54,7 @@ static void slot_logged(void *data, const json_t *params)
 		least ? mcp_log_add(slot->log, slot->entry.name, least, params) : NULL;
 
 	if (told)
-		mcp_servers_notice(slot->all, "warning", told);
+		notices_say(&slot->all->options.notices, SEVERITY_WARNING, told);
 }
 
 static json_t *slot_answer(void *data, const char *method, const json_t *params,
@@ -85,7 +78,7 @@ static void slot_repaired(void *data)
 	text = mem_printf("The MCP server \"%s\" sent text that is not valid Unicode (half a "
 	                  "surrogate pair, or bytes that are not UTF-8). Replacement characters "
 	                  "(U+FFFD) stand in their place.", slot->entry.name);
-	mcp_servers_notice(slot->all, "warning", text);
+	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
 /* Borrows. */
@@ -227,7 +220,7 @@ void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const
 		"A tool of the MCP server \"%s\" is left out (\"%.*s\"): %s", slot->entry.name,
 		(int)name.len, name.data, why->message);
 
-	mcp_servers_notice(slot->all, "warning", text);
+	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
 static void report_unknown_name(const struct mcp_server_slot *slot, const char *list,
@@ -248,7 +241,7 @@ static void report_unknown_name(const struct mcp_server_slot *slot, const char *
 	                  "tool%s%s%s",
 	                  slot->entry.name, list, copy, near ? "; did you mean \"" : ".",
 	                  near ? near : "", near ? "\"?" : "");
-	mcp_servers_notice(slot->all, "warning", text);
+	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
 /* Names in includeTools and excludeTools that are no tool's: once for each server. */
