@@ -30,6 +30,7 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
+#include "base/notices.h"
 #include "base/span.h"
 #include "mcp/auth/auth.h"
 
@@ -53,7 +54,7 @@ struct a2a_options {
 	const char *folder;
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
 	              struct err *err);
-	void (*notice)(void *data, const char *severity, const char *message);
+	struct notices notices;
 	void *data;
 };
 

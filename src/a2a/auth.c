@@ -129,7 +129,7 @@ static bool open_tokens(const struct a2a_options *options, enum mcp_auth_kind ki
 	const struct mcp_auth_options own = {
 		.name = options->name, .url = options->card_url, .is_agent = true, .kind = kind,
 		.home = options->home, .settings = settings, .folder = options->folder,
-		.login = options->login, .notice = options->notice, .data = options->data,
+		.login = options->login, .notices = options->notices, .data = options->data,
 	};
 
 	if (!options->card_url)

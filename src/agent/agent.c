@@ -224,7 +224,8 @@ static bool steer_may_join(struct prompt_run *run, json_t *content, const json_t
 	may = !said.stop && !said.denied && !said.error;
 	why = said.error ? said.error : said.reason;
 	if (!may)
-		agent_notice(agent, "warning", why ? why : "A hook did not let the message in.");
+		agent_notice(agent, SEVERITY_WARNING,
+		             why ? why : "A hook did not let the message in.");
 	hook_outcome_release(&said);
 	return may;
 }
@@ -294,7 +295,7 @@ static void compact_if_due(struct prompt_run *run)
 	if (err.code == ERR_CANCELLED)
 		prompt_end(run, AGENT_CANCELLED, NULL);
 	else if (!agent->full_warned)
-		agent_notice(agent, "warning", err.message);
+		agent_notice(agent, SEVERITY_WARNING, err.message);
 }
 
 static bool prompt_may_continue(struct prompt_run *run)
@@ -368,7 +369,7 @@ static bool correct_circles(struct prompt_run *run, const char *why, json_t *mes
 		return false;
 	}
 	agent->loop_warned = true;
-	agent_notice(agent, "warning", why);
+	agent_notice(agent, SEVERITY_WARNING, why);
 	if (message)
 		content_add(message, part_text(span_str(text)));
 	else
@@ -426,7 +427,7 @@ static void report_blocked(struct prompt_run *run, const struct hook_outcome *ou
 	_cleanup_free_ char *text = mem_printf("Agent execution blocked: %s",
 	                                       why ? why : "a hook is not satisfied.");
 
-	agent_notice(run->agent, "warning", text);
+	agent_notice(run->agent, SEVERITY_WARNING, text);
 }
 
 /* A hook may send the agent on with a reason of its own. */
@@ -480,7 +481,7 @@ static void end_with_answer(struct prompt_run *run, const struct model_reply *re
 			mem_printf("The answer may not be whole: it ended with \"%.100s\".",
 			           reply->finish_text ? reply->finish_text : "no reason") : NULL;
 		if (unfinished)
-			agent_notice(run->agent, "warning", unfinished);
+			agent_notice(run->agent, SEVERITY_WARNING, unfinished);
 		prompt_end(run, AGENT_ANSWERED, unfinished);
 	}
 }
@@ -493,7 +494,7 @@ static void handle_reply(struct prompt_run *run, const struct model_reply *reply
 	publish_turn_end(run->agent, reply);
 	if (content_call_count(reply->content) && !run->agent->concluding) {
 		if (reply->withheld)
-			agent_notice(run->agent, "warning", reply->withheld);
+			agent_notice(run->agent, SEVERITY_WARNING, reply->withheld);
 		run_calls(run, reply->content);
 	} else if (reply->finish == MODEL_FINISH_SAFETY && !reply->withheld) {
 		err_set(run->err, ERR_MODEL_ERROR, "The provider ended the answer (%s).",

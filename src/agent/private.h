@@ -12,6 +12,7 @@
 #include "agent/agent.h"
 #include "agent/context/context.h"
 #include "agent/context/surroundings.h"
+#include "base/notices.h"
 #include "model/model.h"
 
 /* ---- agents ------------------------------------------------------------------ */
@@ -93,7 +94,7 @@ bool agent_has_hooks(const struct agent *agent, enum hook_event event, const cha
 /* Publishes on the bus, if there is one; of a sub-agent as BUS_SUBAGENT says (publish.c). */
 void agent_publish(struct agent *agent, enum bus_topic topic, const json_t *message);
 /* severity "info", "warning", "error". */
-void agent_notice(struct agent *agent, const char *severity, const char *message);
+void agent_notice(struct agent *agent, enum severity severity, const char *message);
 /* A request to the model goes out; it was answered; or not, after all tries. Published, and
  * counted. `role`: "main", "compress", ...; `contents`: of a request of the conversation itself;
  * or NULL. */

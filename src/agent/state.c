@@ -311,12 +311,12 @@ void agent_set_mode(struct agent *agent, enum approval_mode mode)
 /* ---- what its parts share ---------------------------------------------------------- */
 
 /* `hook`: they are a hook's words for people, who see them wherever they are. */
-static void notice_publish(struct agent *agent, const char *severity, const char *message,
+static void notice_publish(struct agent *agent, enum severity severity, const char *message,
                            bool hook)
 {
 	json_auto_t *notice = json_object();
 
-	json_object_set_new(notice, "severity", json_string(severity));
+	json_object_set_new(notice, "severity", json_string(notices_severity_name(severity)));
 	json_object_set_new(notice, "message", json_text(span_str(message)));
 	if (hook)
 		json_object_set_new(notice, "hook", json_true());
@@ -324,11 +324,11 @@ static void notice_publish(struct agent *agent, const char *severity, const char
 	if (!agent->options.record)
 		return;
 	pthread_mutex_lock(&agent->lock);
-	record_notice(agent->options.record, severity, message);
+	record_notice(agent->options.record, notices_severity_name(severity), message);
 	pthread_mutex_unlock(&agent->lock);
 }
 
-void agent_notice(struct agent *agent, const char *severity, const char *message)
+void agent_notice(struct agent *agent, enum severity severity, const char *message)
 {
 	notice_publish(agent, severity, message, false);
 }
@@ -576,7 +576,7 @@ bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
 		return false;
 	hooks_fire(agent->options.hooks, event, matched, input, agent->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
-		notice_publish(agent, "info", ret->system_message, true);
+		notice_publish(agent, SEVERITY_INFO, ret->system_message, true);
 	if (ret->stop)
 		agent_stop(agent, ret->reason);
 	return true;

@@ -389,7 +389,7 @@ static void on_left_out(struct listener *listener, const struct model_event *eve
 		free(text);
 		text = longer;
 	}
-	agent_notice(listener->agent, "warning", text);
+	agent_notice(listener->agent, SEVERITY_WARNING, text);
 	if (event->media && !listener->refused)
 		listener->refused = json_object();
 	json_object_update(listener->refused, (json_t *)event->media);

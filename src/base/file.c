@@ -196,7 +196,7 @@ static void file_lock_notice(const struct file_lock_wait *wait, const char *path
 		"Waiting for %s, which another program has locked; hasp gives up after %u s.", path,
 		(max_ms + 999) / 1000);
 
-	wait->notice(wait->data, "info", sentence);
+	notices_say(&wait->notices, SEVERITY_INFO, sentence);
 }
 
 /* Returns when the time is over, or on cancellation. */
@@ -232,7 +232,7 @@ bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait,
 			               "was changed. \"fuser -v %s\" names that program: wait for "
 			               "its end, or end it, and try again.",
 			               path, (max_ms + 999) / 1000, path);
-		if (wait->notice && !noticed && waited >= NOTICE_AFTER_MS) {
+		if (wait->notices.notice && !noticed && waited >= NOTICE_AFTER_MS) {
 			noticed = true;
 			file_lock_notice(wait, path, max_ms);
 		}

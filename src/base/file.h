@@ -12,6 +12,7 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
+#include "base/notices.h"
 #include "base/span.h"
 
 struct file_text {
@@ -57,7 +58,7 @@ bool file_make_parent(const char *path, struct err *err);
 
 /* Waiting for a file's or a folder's lock (flock(2)) that another process holds; never for ever.
  *
- *     const struct file_lock_wait wait = { .cancel = cancel, .notice = notice, .data = data };
+ *     const struct file_lock_wait wait = { .cancel = cancel, .notices = *notices };
  *     _cleanup_fd_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
  *     if (!file_lock_take(fd, folder, &wait, &err)) ...
  *
@@ -72,10 +73,9 @@ enum { FILE_LOCK_WAIT_MS = 10000 };
 struct file_lock_wait {
 	const struct cancel *cancel; /* ends the wait */
 	unsigned max_ms;             /* the longest; 0: FILE_LOCK_WAIT_MS */
-	/* Called once, with "info" and a sentence, when the lock is not to be had within half a
+	/* Reported to once (SEVERITY_INFO) when the lock is not to be had within half a
 	 * second. */
-	void (*notice)(void *data, const char *severity, const char *message);
-	void *data;
+	struct notices notices;
 };
 
 /* Locks `fd` for this process alone; `path` is for messages. `wait` may be NULL: as zero. BUSY: it

@@ -141,10 +141,18 @@ static bool is_list_of_tools(const json_t *value)
 	return json_is_array(value) || json_is_string(value);
 }
 
+/* Whether no tool can be meant by the name. */
+static bool tool_is_unknown(const char *name)
+{
+	return !strchr(name, '*') && strncmp(name, "mcp_", 4) && !strstr(name, "__") &&
+	       strncmp(name, "discovered_tool_", 16) && !tool_info_find(name) &&
+	       !tool_info_foreign(name);
+}
+
 /* What restricts must be understood: an agent with a wrong list would have more than its author
- * meant. */
+ * meant.  What gives is only reported. */
 static bool lists_are_known(const struct agent_definition *definition,
-                            const struct frontmatter *front, struct err *err)
+                            const struct frontmatter *front, json_t *notices, struct err *err)
 {
 	static const char *const members[] = { "tools", "disallowedTools" };
 	size_t i;
@@ -162,14 +170,21 @@ static bool lists_are_known(const struct agent_definition *definition,
 		const char *name = json_string_value(word);
 		const char *near = tool_info_nearest(name);
 
-		if (strchr(name, '*') || !strncmp(name, "mcp_", 4) || strstr(name, "__") ||
-		    !strncmp(name, "discovered_tool_", 16) || tool_info_find(name) ||
-		    tool_info_foreign(name))
-			continue;
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "its disallowedTools name an unknown tool, \"%.100s\"%s%s%s", name,
-		               near ? "; did you mean \"" : ".", near ? near : "",
-		               near ? "\"?" : "");
+		if (tool_is_unknown(name))
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "its disallowedTools name an unknown tool, \"%.100s\"%s%s%s",
+			               name, near ? "; did you mean \"" : ".", near ? near : "",
+			               near ? "\"?" : "");
+	}
+	json_array_foreach(definition->tools, i, word) {
+		const char *name = json_string_value(word);
+		const char *near = tool_info_nearest(name);
+
+		if (tool_is_unknown(name))
+			warnings_add_line(notices,
+			                  "%s: its tools name an unknown tool, \"%.100s\"%s%s%s",
+			                  definition->file, name, near ? "; did you mean \"" : ".",
+			                  near ? near : "", near ? "\"?" : "");
 	}
 	return true;
 }
@@ -488,7 +503,7 @@ static bool take_front(struct agent_definition *definition, const struct frontma
 	                               /* restricts= */ false, definition->file, notices);
 	definition->without = read_tools(json_object_get(front->fields, "disallowedTools"),
 	                                 /* restricts= */ true, definition->file, notices);
-	if (!lists_are_known(definition, front, err))
+	if (!lists_are_known(definition, front, notices, err))
 		return false;
 	if (is_between(temperature, 0, 2))
 		definition->temperature = json_number_value(temperature);

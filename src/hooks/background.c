@@ -41,7 +41,7 @@ static void *background_run(void *data)
 	                     &one->all->background_end, &process, &why))
 		hook_process_release(&process);
 	else
-		hooks_notice(one->all, "warning", "The hook \"%.200s\" did not run: %s",
+		hooks_notice(one->all, SEVERITY_WARNING, "The hook \"%.200s\" did not run: %s",
 		             hook_label(&one->hook), why.message);
 	pthread_mutex_lock(&one->all->lock);
 	one->ended = true;
@@ -150,8 +150,9 @@ void background_start(struct hooks *hooks, const struct hook *hook, struct span 
 	bool started;
 
 	if (!one) {
-		hooks_notice(hooks, "warning", "The hook \"%.200s\" did not run: %d hooks run in "
-		             "the background already.", hook_label(hook), BACKGROUND_MAX);
+		hooks_notice(hooks, SEVERITY_WARNING,
+		             "The hook \"%.200s\" did not run: %d hooks run in the background "
+		             "already.", hook_label(hook), BACKGROUND_MAX);
 		return;
 	}
 	pthread_mutex_lock(&hooks->lock);

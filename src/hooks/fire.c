@@ -149,7 +149,7 @@ static void hook_report_failure(struct one_run *run, const char *setting, bool r
 		end = mem_strdup(refused ? " This counts as a refusal." :
 		                 denied  ? "" :
 		                           " The run continues without it.");
-	hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s.%s",
+	hooks_notice(run->hooks, SEVERITY_WARNING, "The hook \"%.200s\" of %s %s.%s",
 	             hook_label(run->hook), hook_event_name(run->event), why, end);
 }
 

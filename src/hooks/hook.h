@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/notices.h"
 #include "hooks/hooks.h"
 #include "search/match/js_regex.h"
 
@@ -76,7 +77,7 @@ struct hooks {
 	                         * asks */
 	bool enabled, project_trusted;
 	enum hook_pass on_timeout, on_error; /* of hooks that do not say themselves */
-	void (*notice)(void *data, const char *severity, const char *message);
+	struct notices notices;
 	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
 	struct hook_group *groups;
@@ -123,7 +124,7 @@ bool hook_is_disabled(const struct hooks *hooks, const char *name);
 bool hook_counts(const struct hooks *hooks, const struct hook *hook);
 bool hook_group_matches(const struct hook_group *group, const char *matched);
 /* For people; nothing without options.notice. */
-void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)
+void hooks_notice(const struct hooks *hooks, enum severity severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* How a command ended. */

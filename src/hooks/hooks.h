@@ -28,6 +28,7 @@
 #include "base/cancel.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/notices.h"
 #include "data/hook_events.h"
 
 enum hook_event {
@@ -85,8 +86,8 @@ struct hooks_options {
 	                              * all */
 	bool enabled;                /* hooksConfig.enabled */
 	enum hook_pass on_timeout, on_error; /* hasp.hooks.onTimeout, onError */
-	/* Lines of stderr, systemMessages, warnings, for people; may be NULL; from any thread. */
-	void (*notice)(void *data, const char *severity, const char *message);
+	/* Lines of stderr, systemMessages, warnings, for people; from any thread. */
+	struct notices notices;
 	/* A command has run. On the thread of hooks_fire; may be NULL. */
 	void (*ran)(void *data, const struct hook_run *run);
 	void *data;

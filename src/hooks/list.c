@@ -122,7 +122,7 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks->on_timeout = options->on_timeout;
 	hooks->on_error = options->on_error;
 	hooks->project_trusted = options->project_trusted;
-	hooks->notice = options->notice;
+	hooks->notices = options->notices;
 	hooks->ran = options->ran;
 	hooks->data = options->data;
 	return hooks;
@@ -270,17 +270,17 @@ void hooks_problem(json_t *problems, const char *where, const char *lost, const 
 	}
 }
 
-void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)
+void hooks_notice(const struct hooks *hooks, enum severity severity, const char *format, ...)
 {
 	char message[1024];
 	va_list args;
 
-	if (!hooks->notice)
+	if (!hooks->notices.notice)
 		return;
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	hooks->notice(hooks->data, severity, message);
+	notices_say(&hooks->notices, severity, message);
 }
 
 /* More than a file of settings may hold. */

@@ -288,7 +288,7 @@ static void take_error_line(struct running *running, struct buf *err)
 		running->until = now + running->hook->timeout_ms;
 		if (now >= running->notice_at) {
 			running->notice_at = now + PROGRESS_NOTICE_MS;
-			hooks_notice(running->hooks, "hook", "The hook \"%.200s\": %.600s",
+			hooks_notice(running->hooks, SEVERITY_HOOK, "The hook \"%.200s\": %.600s",
 			             hook_label(running->hook), text);
 		}
 	}

@@ -166,7 +166,7 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 	const char *server = telemetry_said(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
 	const bool success = !strcmp(telemetry_said(message, "status"), "success");
-	const struct tool_info *info = *server ? NULL : tool_info_of(tool);
+	const struct tool_info *info = *server ? NULL : tool_info_find(tool);
 	const json_int_t ms = telemetry_number(message, "durationMs");
 	json_t *ran = json_object_get(message, "ranArguments");
 	json_auto_t *arguments = json_incref(ran ? ran : json_object_get(telemetry->calls, id));
@@ -670,8 +670,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 	if (!telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
 		return NULL;
 	if (!telemetry_open_target(&target, options, &err)) {
-		if (options->notice)
-			options->notice(options->data, "warning", err.message);
+		notices_say(&options->notices, SEVERITY_WARNING, err.message);
 		return NULL;
 	}
 	telemetry = mem_alloc(1, sizeof(*telemetry));

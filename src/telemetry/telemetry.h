@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 
+#include "base/notices.h"
 #include "bus/bus.h"
 #include "config/settings.h"
 
@@ -46,9 +47,8 @@ struct telemetry_options {
 	/* A copy of a text with its keys masked; a new reference. NULL: no details, whatever the
 	 * settings say. */
 	json_t *(*mask)(struct span text);
-	/* What cannot be done, a sentence; during telemetry_open alone. May be NULL. */
-	void (*notice)(void *data, const char *severity, const char *message);
-	void *data;
+	/* What cannot be done, a sentence; during telemetry_open alone. */
+	struct notices notices;
 };
 
 /* NULL: it is off, or (with a notice) cannot be on. Of a session the event "config" is written. */

@@ -16,7 +16,7 @@ enum { COLOURS_DEPTH = 6 }; /* of objects in a custom theme */
 
 /* Each text in a theme's object is a colour, its path the place. */
 static void colours_read(struct theme *theme, const json_t *object, const char *prefix,
-                         unsigned depth, tui_notice *notice, void *data)
+                         unsigned depth, const struct notices *notices)
 {
 	const char *name;
 	json_t *value;
@@ -25,20 +25,19 @@ static void colours_read(struct theme *theme, const json_t *object, const char *
 		_cleanup_free_ char *path = mem_printf("%s%s%s", prefix, *prefix ? "." : "", name);
 
 		if (json_is_object(value) && depth < COLOURS_DEPTH) {
-			colours_read(theme, value, path, depth + 1, notice, data);
+			colours_read(theme, value, path, depth + 1, notices);
 		} else if (json_is_string(value) && strcmp(path, "name") != 0 &&
 		           strcmp(path, "type") != 0 && json_string_length(value) &&
 		           !theme_set(theme, path, json_string_value(value))) {
 			_cleanup_free_ char *text = mem_printf(
 				"The theme has a value that cannot be used: %s", path);
 
-			notice(data, "warning", text);
+			notices_say(notices, SEVERITY_WARNING, text);
 		}
 	}
 }
 
-bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice *notice,
-                  void *data)
+bool tui_theme_of(const struct settings *settings, struct theme *ret, const struct notices *notices)
 {
 	const char *name = settings_string(settings, "ui.theme", NULL);
 	const json_t *custom = json_object_get(settings_get(settings, "ui.customThemes"),
@@ -51,26 +50,26 @@ bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice
 		custom = json_object_get(extensions_installed(settings)->themes, name);
 	if (json_is_object(custom)) {
 		theme_default(false, ret);
-		colours_read(ret, custom, "", 0, notice, data);
+		colours_read(ret, custom, "", 0, notices);
 		return true;
 	}
 	if (theme_find(name, ret))
 		return true;
 	text = mem_printf("There is no theme \"%.64s\".", name);
-	notice(data, "warning", text);
+	notices_say(notices, SEVERITY_WARNING, text);
 	return false;
 }
 
-static void colours_notice(void *data, const char *severity, const char *message)
+static void colours_notice(void *data, enum severity severity, const char *message)
 {
-	printout_notice(data, severity, span_str(message));
+	printout_notice(data, notices_severity_name(severity), span_str(message));
 }
 
 void tui_theme(struct app *app)
 {
 	struct theme theme = { 0 };
 
-	if (tui_theme_of(app->settings, &theme, colours_notice, &app->out))
+	if (tui_theme_of(app->settings, &theme, &(struct notices){ colours_notice, &app->out }))
 		term_set_theme(app->term, &theme);
 }
 

@@ -215,9 +215,10 @@ void runner_report(struct runner *runner, enum bus_topic topic, json_t *message)
 	                                     .message = message });
 }
 
-void runner_notice(void *data, const char *severity, const char *message)
+void runner_notice(void *data, enum severity severity, const char *message)
 {
-	json_t *said = json_pack("{s:s, s:o}", "severity", severity, "message",
+	json_t *said = json_pack("{s:s, s:o}", "severity", notices_severity_name(severity),
+	                         "message",
 	                         json_text(span_str(message)));
 
 	runner_push(data, &(struct heard){ .kind = HEARD_NOTICE, .message = said });
@@ -297,10 +298,11 @@ static json_t *opened_facts(struct runner *runner, const json_t *history)
 static bool runner_open(struct runner *runner, struct err *err)
 {
 	const struct tui_options *options = runner->options;
+	const struct notices notices = { runner_notice, runner };
 
 	if (runner->is_open)
 		return true;
-	if (!options->open(options->data, runner->session, runner_notice, runner, &runner->opened,
+	if (!options->open(options->data, runner->session, &notices, &runner->opened,
 	                   err)) {
 		runner->opened = (struct tui_opened){ 0 };
 		return false;

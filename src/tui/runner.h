@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "base/cancel.h"
+#include "base/notices.h"
 #include "bus/bus.h"
 #include "net/loop/loop.h"
 #include "tui/tui.h"
@@ -81,7 +82,7 @@ const struct cancel *runner_cancel(const struct runner *runner);
 /* The prompt or job under way ends soon. */
 void runner_interrupt(struct runner *runner);
 /* Reports from any thread, as a host's notice. */
-void runner_notice(void *data, const char *severity, const char *message);
+void runner_notice(void *data, enum severity severity, const char *message);
 /* Reports a message as if it were the bus's; from any thread. Takes the reference. */
 void runner_report(struct runner *runner, enum bus_topic topic, json_t *message);
 /* The branch that is checked out, by the provider; the caller frees; NULL: none. Agent's thread. */

@@ -41,11 +41,9 @@
 #include <stdbool.h>
 
 #include "agent/host/host.h"
+#include "base/notices.h"
 #include "config/settings.h"
 #include "tui/term/theme.h"
-
-/* Reports something to the user while a host is opened; from any thread. */
-typedef void tui_notice(void *data, const char *severity, const char *message);
 
 /* What `open` has opened; all of it is the opener's, until `close`. */
 struct tui_opened {
@@ -65,8 +63,8 @@ struct tui_options {
 	bool local;                  /* the workspace is this machine's */
 	bool screen_reader;          /* plain lines, nothing drawn twice */
 	/* Called on the agent's thread, and again after it failed or was closed: with the session
-	 * to resume (latest, a number, an id; NULL: a new one). `notice` is to be the host's. */
-	bool (*open)(void *data, const char *session, tui_notice *notice, void *notice_data,
+	 * to resume (latest, a number, an id; NULL: a new one). The host reports to `notices`. */
+	bool (*open)(void *data, const char *session, const struct notices *notices,
 	             struct tui_opened *ret, struct err *err);
 	void (*close)(void *data, const char *reason); /* as host_close; on the agent's thread */
 	/* Reads the settings again, while nothing is open and nothing is being opened: those before
@@ -76,9 +74,9 @@ struct tui_options {
 	void *data;
 };
 
-/* The theme that the settings name; false: none, or one that there is not (which `notice` says). */
-bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice *notice,
-                  void *data);
+/* The theme that the settings name; false: none, or one that there is not (which is reported). */
+bool tui_theme_of(const struct settings *settings, struct theme *ret,
+                  const struct notices *notices);
 
 /* The exit code: 0, or 128 and the number of the signal that ended it, or 1 with a sentence on
  * standard error when there is no terminal to be had. */

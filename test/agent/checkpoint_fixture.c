@@ -14,7 +14,7 @@
 #include "data/json.h"
 #include "worker/inside/inprocess.h"
 
-void checkpoint_notice(void *data, const char *severity, const char *message)
+void checkpoint_notice(void *data, enum severity severity, const char *message)
 {
 	struct fixture *fixture = data;
 
@@ -26,8 +26,8 @@ struct checkpoints *open_checkpoints(struct fixture *fixture, const char *sessio
 {
 	struct checkpoints_options options = { .provider = fixture->provider,
 		                               .home = fixture->home, .session_id = session,
-		                               .max_file_bytes = 1 << 20, .notice = checkpoint_notice,
-		                               .data = fixture };
+		                               .max_file_bytes = 1 << 20, .notices = { checkpoint_notice,
+		                                            fixture } };
 
 	return checkpoints_open(&options);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/checkpoint/checkpoint.h"
+#include "base/notices.h"
 #include "base/span.h"
 
 struct fixture {
@@ -30,7 +31,7 @@ int checkpoint_teardown(void **state);
 	cmocka_unit_test_setup_teardown(test, checkpoint_setup, checkpoint_teardown)
 
 /* Puts it into fixture->notice. */
-void checkpoint_notice(void *data, const char *severity, const char *message);
+void checkpoint_notice(void *data, enum severity severity, const char *message);
 struct checkpoints *open_checkpoints(struct fixture *fixture, const char *session);
 
 /* NAME in the project; the caller frees. */

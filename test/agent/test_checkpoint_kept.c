@@ -215,8 +215,8 @@ static void many_at_once(void **state)
 
 	assert_true(home_open(fixture->root, &home, &err));
 	struct checkpoints_options options = { .provider = fixture->provider, .home = home,
-		                               .session_id = "session-2", .notice = checkpoint_notice,
-		                               .data = fixture };
+		                               .session_id = "session-2",
+		                               .notices = { checkpoint_notice, fixture } };
 
 	other = checkpoints_open(&options);
 	put(fixture, "f0", SPAN("zero\n"));

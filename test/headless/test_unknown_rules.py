@@ -154,6 +154,44 @@ def test_an_agent_whose_list_is_wrong_is_not_used(world, field):
     assert "fruit" not in done.text and "disallowedTools" in done.err
 
 
+# Every other place where a tool can be named: the words of the command, what it says, whether it goes on.  (Rules, the
+# settings tools.*, hooks' matchers: LOST above, with errors for what restricts.)
+NAMED = [
+    (("-p", "x", "--allowed-tools", "wirte_file"), 'did you mean "write_file"?', True),
+    (("tool", "wirte_file"), 'did you mean "write_file"?', False),
+    (("serve", "mcp", "--tools", "read_file,wirte_file"), 'did you mean "write_file"?', False),
+    (("serve", "mcp", "--exclude-tools", "wirte_file"), 'did you mean "write_file"?', False),
+]
+AGENT = "---\nname: fruit\ndescription: Does it.\n%s: [read_file, wirte_file]\n---\nWork.\n"
+IN_FILES = [
+    (".gemini/agents/fruit.md", AGENT % "tools", True), (".gemini/agents/fruit.md", AGENT % "disallowedTools", False),
+    (".claude/agents/fruit.md", AGENT % "tools", True), (".claude/agents/fruit.md", AGENT % "disallowedTools", False),
+]
+
+
+@pytest.mark.parametrize("words,named,runs", NAMED)
+def test_a_name_on_the_command_line_is_looked_up(world, words, named, runs):
+    done = world.run(HELLO, *words) if runs else world.command(*words, stdin=b"{}")
+    assert named in done.err + done.text and (done.code == 0) == runs, done.err
+
+
+@pytest.mark.parametrize("path,content,used", IN_FILES)
+def test_a_name_in_an_agents_list_is_looked_up(world, path, content, used):
+    (world.home / path).parent.mkdir(parents=True, exist_ok=True)
+    (world.home / path).write_text(content)
+    done = world.command("agents", "list")
+    assert '"wirte_file"; did you mean "write_file"?' in done.err, done.err
+    assert ("fruit" in done.text) == used
+
+
+def test_a_name_in_an_extensions_list_is_looked_up(world):
+    folder = world.home / ".gemini" / "extensions" / "ext"
+    folder.mkdir(parents=True)
+    (folder / "gemini-extension.json").write_text(json.dumps({"name": "ext", "version": "1", "excludeTools": ["wirte_file"]}))
+    done = world.command("policy", "check", "glob", "{}")
+    assert '"wirte_file"; did you mean "write_file"?' in done.err
+
+
 # ---- hooks that could refuse something, and cannot run -------------------------------------------------------------
 
 GUARD = [{"matcher": "", "hooks": [{"type": "command", "command": "exit 2"}]}]

@@ -24,10 +24,11 @@
 static char folder[] = "/tmp/hasp hooks XXXXXX";
 static char last_notice[2048];
 
-static void remember(void *data, const char *severity, const char *message)
+static void remember(void *data, enum severity severity, const char *message)
 {
 	(void)data;
-	snprintf(last_notice, sizeof(last_notice), "%s: %s", severity, message);
+	snprintf(last_notice, sizeof(last_notice), "%s: %s", notices_severity_name(severity),
+	         message);
 }
 
 static struct hooks *open_hooks(void)
@@ -38,7 +39,7 @@ static struct hooks *open_hooks(void)
 	struct hooks_options options = {
 		.project = folder, .cwd = folder, .session_id = "s-1",
 		.transcript_path = "/t.jsonl", .environment = environment, .trust_file = trust,
-		.project_trusted = true, .enabled = true, .notice = remember,
+		.project_trusted = true, .enabled = true, .notices = { remember, NULL },
 	};
 
 	snprintf(trust, sizeof(trust), "%s/trusted_hooks.json", folder);
@@ -611,7 +612,7 @@ static void a_hook_that_cannot_be_run_says_why(void **state)
 	struct hooks_options options = {
 		.project = folder, .cwd = gone, .session_id = "s-1", .transcript_path = "",
 		.environment = (char *[]){ NULL }, .trust_file = "/nowhere", .enabled = true,
-		.notice = remember,
+		.notices = { remember, NULL },
 	};
 	struct hook_outcome said;
 

@@ -283,7 +283,7 @@ static void allow_for_session(struct asking *asking, const char *server)
 	publish_update(asking, server, false);
 }
 
-static void wait_notice(void *data, const char *severity, const char *message)
+static void wait_notice(void *data, enum severity severity, const char *message)
 {
 	agent_notice(data, severity, message);
 }
@@ -291,9 +291,9 @@ static void wait_notice(void *data, const char *severity, const char *message)
 static void save_rule(struct asking *asking)
 {
 	const struct agent_options *options = &asking->agent->options;
-	const struct file_lock_wait wait = { .cancel = options->cancel, .data = asking->agent,
+	const struct file_lock_wait wait = { .cancel = options->cancel,
 		                             .max_ms = settings_lock_wait_ms(options->settings),
-		                             .notice = wait_notice };
+		                             .notices = { wait_notice, asking->agent } };
 	const struct tool *tool = asking->question->tool;
 	/* An edit that is always allowed is so for its file. */
 	_cleanup_free_ char *pattern =
@@ -308,7 +308,7 @@ static void save_rule(struct asking *asking)
 		publish_update(asking, NULL, true);
 		return;
 	}
-	agent_notice(asking->agent, "warning", err.message);
+	agent_notice(asking->agent, SEVERITY_WARNING, err.message);
 	allow_for_session(asking, NULL);
 }
 

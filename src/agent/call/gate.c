@@ -235,7 +235,7 @@ static void warn_of_change(struct call *call, const struct tool *tool)
 	text = mem_printf("The tool \"%s\" of the MCP server \"%s\" is not the one that was "
 	                  "last allowed (%s): what allows it does not count until you have "
 	                  "said yes.", tool->title, tool->server, call->change.parts);
-	agent_notice(call->agent, "warning", text);
+	agent_notice(call->agent, SEVERITY_WARNING, text);
 }
 
 static enum call_decision decide_call(void *data, const struct tool *tool, const json_t *arguments,

@@ -46,13 +46,12 @@ void checkpoints_close(struct checkpoints *checkpoints)
 	free(checkpoints);
 }
 
-static void notify_user(struct checkpoints *checkpoints, const char *severity, const char *before,
+static void notify_user(struct checkpoints *checkpoints, enum severity severity, const char *before,
                         const char *message)
 {
 	_cleanup_free_ char *text = mem_printf("%s%s", before, message);
 
-	if (checkpoints->options.notice)
-		checkpoints->options.notice(checkpoints->options.data, severity, text);
+	notices_say(&checkpoints->options.notices, severity, text);
 }
 
 /* ---- places ------------------------------------------------------------------------ */
@@ -86,7 +85,7 @@ static struct file_lock_wait lock_wait(const struct checkpoints *checkpoints)
 	const struct checkpoints_options *options = &checkpoints->options;
 
 	return (struct file_lock_wait){ .cancel = options->cancel, .max_ms = options->lock_wait_ms,
-		                        .notice = options->notice, .data = options->data };
+		                        .notices = options->notices };
 }
 
 bool checkpoints_reach(struct checkpoints *checkpoints, bool create, struct err *err)
@@ -148,8 +147,8 @@ static bool keep_file(struct checkpoints *checkpoints, const char *path, struct 
 		ok = !edit_fails_too(why.code);
 		ret->not_kept = ok ? mem_strdup(why.message) : NULL;
 		if (ok)
-			notify_user(checkpoints, "warning", "This file is not in the checkpoint: ",
-			            why.message);
+			notify_user(checkpoints, SEVERITY_WARNING,
+			            "This file is not in the checkpoint: ", why.message);
 	} else {
 		ok = true;
 	}
@@ -344,7 +343,7 @@ static void complain(struct checkpoints *checkpoints, const struct err *err)
 	checkpoints->complained = true;
 	pthread_mutex_unlock(&checkpoints->lock);
 	if (!known)
-		notify_user(checkpoints, "error", "There is no checkpoint of this edit: ",
+		notify_user(checkpoints, SEVERITY_ERROR, "There is no checkpoint of this edit: ",
 		            err->message);
 }
 
@@ -564,6 +563,6 @@ void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id
 	take_removed(&made, kept);
 	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, made.files,
 	                       made.count, &err))
-		notify_user(checkpoints, "warning",
+		notify_user(checkpoints, SEVERITY_WARNING,
 		            "A restore will take this edit for somebody else's: ", err.message);
 }

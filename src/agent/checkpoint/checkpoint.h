@@ -36,6 +36,7 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
+#include "base/notices.h"
 #include "bus/bus.h"
 #include "config/home.h"
 #include "config/settings.h"
@@ -54,9 +55,8 @@ struct checkpoints_options {
 	size_t max_file_bytes;     /* larger files are not kept; 0: LIMIT_CHECKPOINT_FILE_BYTES,
 	                            * the most */
 	/* Told, a sentence each, when something could not be kept; the edit is made all the
-	 * same. From the threads of calls. May be NULL. */
-	void (*notice)(void *data, const char *severity, const char *message);
-	void *data;
+	 * same. From the threads of calls. */
+	struct notices notices;
 	/* Of waits for another process that keeps a checkpoint: what ends them, and the longest (0:
 	 * FILE_LOCK_WAIT_MS of base/file.h). */
 	const struct cancel *cancel;
@@ -125,8 +125,7 @@ struct checkpoint_session_options {
 	struct bus *bus;                 /* borrowed: results of calls come from there */
 	const char *session_id;
 	/* As in checkpoints_options. */
-	void (*notice)(void *data, const char *severity, const char *message);
-	void *data;
+	struct notices notices;
 	const struct cancel *cancel;     /* of the session; borrowed */
 	bool wanted;                     /* kept, unless the settings say otherwise */
 };

@@ -145,8 +145,8 @@ static void prune_old_checkpoints(const struct checkpoint_session *session,
 	if (days <= 0 || days > INT32_MAX)
 		return;
 	if (!checkpoints_prune(session->checkpoints, (int64_t)time(NULL) * 1000 - days * DAY_MS,
-	                       &count, &err) && options->notice)
-		options->notice(options->data, "warning", err.message);
+	                       &count, &err))
+		notices_say(&options->notices, SEVERITY_WARNING, err.message);
 }
 
 struct checkpoint_session *checkpoint_session_begin(
@@ -157,7 +157,7 @@ struct checkpoint_session *checkpoint_session_begin(
 	struct checkpoints_options own = { .provider = options->provider,
 		                           .session_id = options->session_id,
 		                           .durable = strcmp(durability, "full") == 0,
-		                           .notice = options->notice, .data = options->data,
+		                           .notices = options->notices,
 		                           .cancel = options->cancel,
 		                           .lock_wait_ms =
 		                                   settings_lock_wait_ms(options->settings) };
@@ -168,8 +168,7 @@ struct checkpoint_session *checkpoint_session_begin(
 	                   options->wanted))
 		return NULL;
 	if (!home_open(root, &own.home, &err)) {
-		if (options->notice)
-			options->notice(options->data, "warning", err.message);
+		notices_say(&options->notices, SEVERITY_WARNING, err.message);
 		return NULL;
 	}
 	session = mem_alloc(1, sizeof(*session));

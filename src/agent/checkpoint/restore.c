@@ -640,8 +640,8 @@ bool checkpoints_restore(struct checkpoints *checkpoints, const char *id, bool f
 
 	if (!plan_restore(&restore, id, err) || !keep_present(&restore, &undo, err))
 		return false;
-	if (!carry_all_out(&restore, undo, &why) && checkpoints->options.notice)
-		checkpoints->options.notice(checkpoints->options.data, "warning", why.message);
+	if (!carry_all_out(&restore, undo, &why))
+		notices_say(&checkpoints->options.notices, SEVERITY_WARNING, why.message);
 	*ret = result_json(&restore, restore.notes[first_note(&restore, id)].id, undo);
 	return true;
 }

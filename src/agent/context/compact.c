@@ -655,7 +655,7 @@ static void warn_if_full(struct agent *agent)
 		                  (unsigned long long)agent->compacted_to,
 		                  (unsigned long long)model_context_tokens(agent->options.model));
 	}
-	agent_notice(agent, "warning", text);
+	agent_notice(agent, SEVERITY_WARNING, text);
 }
 
 static bool shorten_history(struct agent *agent, enum compact_why why, struct err *err)
@@ -671,7 +671,7 @@ static bool shorten_history(struct agent *agent, enum compact_why why, struct er
 	if (why == COMPACT_ASKED || cancelled(agent->options.cancel) || err->code == ERR_CANCELLED)
 		return false;
 	if (!agent->summary_failed)
-		agent_notice(agent, "warning",
+		agent_notice(agent, SEVERITY_WARNING,
 		             "The conversation could not be summarised; its oldest part is left "
 		             "out.");
 	agent->summary_failed = true;

@@ -93,7 +93,7 @@ bool host_open_record(struct host *host, struct err *err)
 		return false;
 	options.home = host->home;
 	if (home_missing(host->home, &missing))
-		host_notice(host, "warning", missing.message);
+		host_notice(host, SEVERITY_WARNING, missing.message);
 	if (!check_new_id(host, err))
 		return false;
 	ok = record_open(&options, &host->chat.record, err);
@@ -127,8 +127,7 @@ static void open_services(struct host *host)
 		.interactive = host->options.interactive,
 		.watched = host->options.watched,
 		.cancel = host->options.cancel,
-		.notice = host_notice,
-		.data = host,
+		.notices = host->options.notices,
 	};
 
 	host->chat.services = services_open(&options);
@@ -277,7 +276,7 @@ static void host_open_checkpoints(struct host *host)
 	struct checkpoint_session_options options = {
 		.settings = host->options.settings, .provider = host->options.provider,
 		.bus = host->bus, .session_id = record_session_id(host->chat.record),
-		.notice = host_notice, .data = host, .cancel = host->options.cancel,
+		.notices = host->options.notices, .cancel = host->options.cancel,
 		.wanted = host->options.checkpoints,
 	};
 
@@ -338,7 +337,7 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 		hooks_fire(host->hooks, event, word, input,
 		           event == HOOK_SESSION_END ? NULL : host->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
-		host_notice(host, "hook", ret->system_message);
+		host_notice(host, SEVERITY_HOOK, ret->system_message);
 	if (ret->denied) {
 		_cleanup_free_ char *text = mem_printf(
 			"A hook of %s objects; a session begins and ends all the same: %s",

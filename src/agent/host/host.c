@@ -74,7 +74,7 @@ static struct hooks *host_load_hooks(struct host *host)
 		.transcript_path = record_path(host->chat.record),
 		.plans_folder = services_plans_folder(host->chat.services),
 		.environment = host->options.environment,
-		.notice = host_notice,
+		.notices = host->options.notices,
 		.ran = host_hook_ran,
 		.data = host,
 	};
@@ -162,7 +162,7 @@ static void open_telemetry(struct host *host)
 		.model = model_id(host->model),
 		.approval_mode = policy_mode_name(host->chat.mode),
 		.interactive = host->options.interactive, .mask = host_mask_keys,
-		.notice = host_notice, .data = host,
+		.notices = host->options.notices,
 	});
 }
 

@@ -20,6 +20,7 @@
 
 #include "agent/agent.h"
 #include "agent/session/record.h"
+#include "base/notices.h"
 #include "config/settings.h"
 #include "worker/local.h"
 #include "worker/provider.h"
@@ -56,10 +57,8 @@ struct host_options {
 	struct cancel *cancel;         /* ends the host's work for good, until it is reset; or
 	                                * NULL. Borrowed */
 	/* For people: what the settings, policies and files had wrong, a sentence each; also
-	 * later. From any thread. May be NULL. */
-	/* severity "info", "warning", "error"; "hook": words of a hook for the user, to be shown
-	 * as info is, and where nobody watches, too. */
-	void (*notice)(void *data, const char *severity, const char *message);
+	 * later. From any thread. */
+	struct notices notices;
 	void (*trace)(void *data, const char *line); /* requests to the model; may be NULL */
 	void *data;
 };

@@ -90,7 +90,7 @@ static void host_notice_updated(struct host *host, const json_t *updated)
 		buf_str(&text, i ? ", " : "");
 		buf_span(&text, json_span(shown));
 	}
-	host_notice(host, "info", text.data);
+	host_notice(host, SEVERITY_INFO, text.data);
 }
 
 /* What servers have said of resources that were read: for the model, before the prompt. */

@@ -7,17 +7,14 @@
 #include "data/json.h"
 #include "telemetry/telemetry.h"
 
-void host_notice(void *data, const char *severity, const char *message)
+void host_notice(struct host *host, enum severity severity, const char *message)
 {
-	const struct host *host = data;
-
-	if (host->options.notice)
-		host->options.notice(host->options.data, severity, message);
+	notices_say(&host->options.notices, severity, message);
 }
 
 void host_warn(struct host *host, const char *text)
 {
-	host_notice(host, "warning", text);
+	host_notice(host, SEVERITY_WARNING, text);
 }
 
 void host_warn_all(struct host *host, const json_t *sentences)
@@ -37,7 +34,7 @@ void host_warn_all(struct host *host, const json_t *sentences)
 
 void host_trouble(void *data, const struct err *err)
 {
-	host_notice(data, "error", err->message);
+	host_notice(data, SEVERITY_ERROR, err->message);
 }
 
 /* ---- hooks ---------------------------------------------------------------------- */

@@ -129,8 +129,8 @@ void host_take_new_tools(struct host *host);
 
 /* ---- what is said (notices.c) ------------------------------------------------------ */
 
-/* Says something to people, as host_options.notice has it; `data` is the host. */
-void host_notice(void *data, const char *severity, const char *message);
+/* Says something to people (host_options.notices). */
+void host_notice(struct host *host, enum severity severity, const char *message);
 /* A warning for people. */
 void host_warn(struct host *host, const char *text);
 /* Each of the sentences as one: texts, or objects with a "message". */
@@ -376,8 +376,7 @@ struct services_options {
 	bool interactive;
 	bool watched;
 	const struct cancel *cancel;
-	void (*notice)(void *data, const char *severity, const char *message);
-	void *data;
+	struct notices notices;
 };
 
 /* Never NULL; makes no folder and starts no worker: the first plan does. */

@@ -238,7 +238,7 @@ static bool remote_open(struct host *host, const struct agent_definition *defini
 		.home = home_user(host->home),
 		.folder = home_gemini(host->home),
 		.login = host_login,
-		.notice = host->options.notice,
+		.notices = host->options.notices,
 		.data = host,
 	};
 

@@ -54,7 +54,7 @@ struct mcp_servers *host_servers_open(struct host *host, const json_t *rows)
 		.no_network = !prepare_may_network(host->options.settings),
 		.plain_names = span_starts(provider, SPAN("openai")) ||
 		               span_starts(provider, SPAN("anthropic")),
-		.notice = host_notice,
+		.notices = host->options.notices,
 		.log = server_log,
 		.answer = answer_server,
 		.samples = host_may_sample,
@@ -206,7 +206,7 @@ static void carry_out_order(struct host *host, const json_t *order)
 		ok = err_set(&err, ERR_INVALID_ARGUMENT, "An order about MCP servers is neither "
 		             "enable, nor disable with a serverName, nor reload.");
 	}
-	host_notice(host, ok ? "info" : "warning", ok ? done : err.message);
+	host_notice(host, ok ? SEVERITY_INFO : SEVERITY_WARNING, ok ? done : err.message);
 }
 
 void host_follow_server_orders(struct host *host)

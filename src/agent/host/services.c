@@ -212,8 +212,7 @@ struct services {
 
 static void services_warn(const struct services *services, const char *message)
 {
-	if (services->options.notice)
-		services->options.notice(services->options.data, "warning", message);
+	notices_say(&services->options.notices, SEVERITY_WARNING, message);
 }
 
 /* ---- the mode ------------------------------------------------------------------------- */

@@ -148,7 +148,7 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		.enabled = settings_bool(settings, "hooksConfig.enabled", true),
 		.on_timeout = pass_of(settings, "hasp.hooks.onTimeout"),
 		.on_error = pass_of(settings, "hasp.hooks.onError"),
-		.notice = sources->notice,
+		.notices = sources->notices,
 		.ran = sources->ran,
 		.data = sources->data,
 	};

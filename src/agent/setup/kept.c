@@ -61,7 +61,7 @@ static bool has_rules(const char *project)
 	return found;
 }
 
-bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
+bool prepare_kept_of(const char *project, const struct notices *notices,
                      const char ***ret_kept, json_t **ret_texts, struct worker_options *ret,
                      struct err *err)
 {
@@ -86,7 +86,7 @@ bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
 	ok = policy_load(&(struct policy_sources){ .settings = settings }, problems, &policy, &lost,
 	                 err);
 	if (ok && lost)
-		notice(data, "warning", lost);
+		notices_say(notices, SEVERITY_WARNING, lost);
 	if (ok)
 		*ret_kept = prepare_kept(policy, ret_texts, ret);
 	ret->ask_refuses = true;

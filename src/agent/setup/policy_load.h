@@ -17,6 +17,7 @@
 #ifndef HASP_AGENT_SETUP_POLICY_LOAD_H
 #define HASP_AGENT_SETUP_POLICY_LOAD_H
 
+#include "base/notices.h"
 #include "config/settings.h"
 #include "hooks/hooks.h"
 #include "policy/policy.h"
@@ -82,7 +83,7 @@ struct hooks_sources {
 	const char *plans_folder;    /* or NULL */
 	char *const *environment;    /* of hooks, scrubbed; NULL-terminated; NULL where none
 	                              * will run */
-	void (*notice)(void *data, const char *severity, const char *message); /* may be NULL */
+	struct notices notices;
 	/* As hooks_options.ran. */
 	void (*ran)(void *data, const struct hook_run *run);
 	void *data;

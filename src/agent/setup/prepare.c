@@ -425,8 +425,8 @@ static bool has_something_of_its_own(const struct settings *settings)
 }
 
 /* Extensions that are not used until the user has looked at what changed. */
-static void warn_of_changed_extensions(const struct settings *settings, prepare_notice *notice,
-                                       void *data)
+static void warn_of_changed_extensions(const struct settings *settings,
+                                       const struct notices *notices)
 {
 	const struct extensions *all = extensions_installed(settings);
 
@@ -434,13 +434,13 @@ static void warn_of_changed_extensions(const struct settings *settings, prepare_
 		_cleanup_free_ char *sentence = extension_off_sentence(&all->at[i]);
 
 		if (sentence)
-			notice(data, "warning", sentence);
+			notices_say(notices, SEVERITY_WARNING, sentence);
 	}
 }
 
 /* Protections of Gemini CLI that are switched on and do nothing here. */
-static void warn_of_other_protections(const struct settings *settings, prepare_notice *notice,
-                                      void *data)
+static void warn_of_other_protections(const struct settings *settings,
+                                      const struct notices *notices)
 {
 	static const struct {
 		const char *path, *instead;
@@ -462,27 +462,27 @@ static void warn_of_other_protections(const struct settings *settings, prepare_n
 			continue;
 		sentence = mem_printf("The setting %s has no effect: %s.", rows[i].path,
 		                      rows[i].instead);
-		notice(data, "warning", sentence);
+		notices_say(notices, SEVERITY_WARNING, sentence);
 	}
 }
 
-void prepare_warnings(const struct settings *settings, bool asks, prepare_notice *notice,
-                      void *data)
+void prepare_warnings(const struct settings *settings, bool asks, const struct notices *notices)
 {
 	size_t i;
 	json_t *sentence;
 
 	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
-		notice(data, "warning", json_string_value(sentence));
+		notices_say(notices, SEVERITY_WARNING, json_string_value(sentence));
 	json_array_foreach(extensions_installed(settings)->notices, i, sentence)
-		notice(data, "warning", json_string_value(sentence));
-	warn_of_other_protections(settings, notice, data);
+		notices_say(notices, SEVERITY_WARNING, json_string_value(sentence));
+	warn_of_other_protections(settings, notices);
 	if (!asks)
-		warn_of_changed_extensions(settings, notice, data);
+		warn_of_changed_extensions(settings, notices);
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
-		notice(data, "warning",
-		       "This folder is not trusted: its settings, hooks, policies and instructions "
-		       "do not count. \"hasp config trust\" or --skip-trust changes that.");
+		notices_say(notices, SEVERITY_WARNING,
+		            "This folder is not trusted: its settings, hooks, policies and "
+		            "instructions do not count. \"hasp config trust\" or --skip-trust "
+		            "changes that.");
 }
 
 enum approval_mode prepare_mode(const struct settings *settings, const char *word)
@@ -535,7 +535,7 @@ static bool rules_are_known(const struct settings *settings, const char *lost, s
 	               unusable ? unusable : lost);
 }
 
-bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
+bool prepare_policy(const struct policy_sources *sources, const struct notices *notices,
                     struct policy **ret, struct err *err)
 {
 	json_auto_t *problems = json_array();
@@ -558,7 +558,7 @@ bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice
 			continue;
 		/* What ends the run is told once, as its end. */
 		if (ok || strncmp(text, err->message, strlen(text)) != 0)
-			notice(data, "warning", text);
+			notices_say(notices, SEVERITY_WARNING, text);
 	}
 	return ok;
 }
@@ -594,10 +594,10 @@ static bool add_workspace_folder(const char *given, const char *named_by,
 		json_array_append_new(to->list, json_path_bytes(path));
 		return true;
 	}
-	if (quiet || !to->notice)
+	if (quiet || !to->notices.notice)
 		return false;
 	warning = mem_printf("%s (%s) %s and is left out of the workspace.", path, named_by, why);
-	to->notice(to->data, "warning", warning);
+	notices_say(&to->notices, SEVERITY_WARNING, warning);
 	return false;
 }
 
@@ -612,11 +612,11 @@ void prepare_add_folders(const json_t *folders, const char *named_by,
 		if (json_string_length(folder))
 			left_out += !add_workspace_folder(json_string_value(folder), named_by, to,
 			                                  left_out >= LIMIT_WARNINGS);
-	if (left_out <= LIMIT_WARNINGS || !to->notice)
+	if (left_out <= LIMIT_WARNINGS || !to->notices.notice)
 		return;
 	warning = mem_printf("%zu more folders (%s) are left out of the workspace.",
 	                     left_out - LIMIT_WARNINGS, named_by);
-	to->notice(to->data, "warning", warning);
+	notices_say(&to->notices, SEVERITY_WARNING, warning);
 }
 
 /* Relative folders of settings are the project's, which need not be where this process is: what
@@ -713,7 +713,7 @@ static void take_auto(const struct requirement *required, struct worker_options 
 }
 
 static bool take_level_word(const struct requirement *required, const struct prepare_level *given,
-                            prepare_notice *notice, void *data, struct worker_options *ret,
+                            const struct notices *notices, struct worker_options *ret,
                             struct err *err)
 {
 	const char *name = given->flag ? "--sandbox" : "HASP_SANDBOX";
@@ -737,8 +737,7 @@ static bool take_level_word(const struct requirement *required, const struct pre
 	                      " requires (%s, line %u).", word, sandbox_level_name(required->level),
 	                      required->origin.file ? required->origin.file : "the settings",
 	                      required->origin.line);
-	if (notice)
-		notice(data, "warning", sentence);
+	notices_say(notices, SEVERITY_WARNING, sentence);
 	return true;
 }
 
@@ -776,7 +775,7 @@ static bool check_network(const struct settings *settings, const struct worker_o
 }
 
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
-                   prepare_notice *notice, void *data, struct worker_options *ret, struct err *err)
+                   const struct notices *notices, struct worker_options *ret, struct err *err)
 {
 	const struct requirement required = required_level(settings);
 	bool said = given->flag || (given->variable && *given->variable);
@@ -787,7 +786,7 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
 	if (!check_network(settings, ret, err))
 		return false;
 	if (said)
-		return take_level_word(&required, given, notice, data, ret, err);
+		return take_level_word(&required, given, notices, ret, err);
 	ret->level_given = required.any;
 	if (required.any)
 		ret->level = required.level;

@@ -4,9 +4,9 @@
  *
  *     mode = prepare_mode(settings, word);
  *     if (!prepare_mode_check(settings, mode, &err) ||
- *         !prepare_policy(&sources, notice, data, &policy, &err)) ...
+ *         !prepare_policy(&sources, &notices, &policy, &err)) ...
  *     roots = prepare_roots(settings, project, &included, &count);
- *     prepare_level(settings, &given, notice, data, &worker_options, &err);
+ *     prepare_level(settings, &given, &notices, &worker_options, &err);
  *     prepare_sandbox(settings, &worker_options);
  *
  * Not here: reading the settings (config/settings.h), opening the workspace (worker/local.h).
@@ -18,6 +18,7 @@
 
 #include "agent/setup/policy_load.h"
 #include "base/buf.h"
+#include "base/notices.h"
 #include "config/settings.h"
 #include "worker/environment.h"
 #include "worker/local.h"
@@ -61,13 +62,10 @@ json_t *setup_mask_text(struct span text, char *const *variables);
 
 /* ---- preparation ------------------------------------------------------------- */
 
-typedef void prepare_notice(void *data, const char *severity, const char *message);
-
 /* What the settings have wrong; what there is that hasp does not use (below); and that the
  * folder is not trusted, if it has what trust would change.  `asks`: the session asks about
  * extensions that have changed, and nothing is said of them. */
-void prepare_warnings(const struct settings *settings, bool asks, prepare_notice *notice,
-                      void *data);
+void prepare_warnings(const struct settings *settings, bool asks, const struct notices *notices);
 
 /* What the project's folder brings along that counts only if the folder is trusted, in an order for
  * people: [{"path", "what", "names": [...]}], the names of its settings, hooks, rules, commands and
@@ -87,7 +85,7 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 /* policy_load, with its problems reported.  INVALID_ARGUMENT also where a rule or a setting that
  * restricts cannot be understood (policy_load's *ret_lost, settings_unusable), unless
  * hasp.ignoreUnknownRules is set. */
-bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
+bool prepare_policy(const struct policy_sources *sources, const struct notices *notices,
                     struct policy **ret, struct err *err);
 
 /* Where to look for further folders of the workspace, and who is told of those that are not
@@ -95,8 +93,7 @@ bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice
 struct prepare_folders {
 	json_t *list;      /* texts; those that are found are added to it */
 	bool remote;       /* they are another machine's: nothing is looked at, and ~ stays */
-	prepare_notice *notice;
-	void *data;
+	struct notices notices;
 };
 
 /* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with
@@ -116,12 +113,12 @@ struct prepare_level {
 };
 
 /* The level of `ret` out of these and the setting hasp.sandbox.level, which is a requirement: a
- * variable never lowers it, a flag only the user's own (and `notice` says so), nothing the
+ * variable never lowers it, a flag only the user's own (which is reported), nothing the
  * administrator's. `settings` may be NULL: nobody requires anything.  INVALID_ARGUMENT: no
  * level.  DENIED_BY_POLICY: it would be lowered; or the administrator forbids the network and
  * ret->network asks for it. */
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
-                   prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
+                   const struct notices *notices, struct worker_options *ret, struct err *err);
 
 /* Whether hasp.worker lets work be done on this machine, for what cannot be done elsewhere: it is
  * not set, or one of its places is local, and the level of `options`, which prepare_level has
@@ -163,7 +160,7 @@ const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
  * rule that asks refuses (ret->ask_refuses).  *ret_kept, *ret_texts as above; NULL where there are
  * no policy files at all.  INVALID_ARGUMENT: as policy_load.  What else rules have wrong is a
  * warning. */
-bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
+bool prepare_kept_of(const char *project, const struct notices *notices,
                      const char ***ret_kept, json_t **ret_texts, struct worker_options *ret,
                      struct err *err);
 

@@ -217,12 +217,14 @@ static struct registered *embed_register(hasp_agent *agent, void *data)
 	return registered;
 }
 
-static void forward_notice(void *data, const char *severity, const char *message)
+static void forward_notice(void *data, enum severity severity, const char *message)
 {
 	const hasp_agent *agent = data;
 
 	if (agent->notice)
-		agent->notice(agent->notice_data, strcmp(severity, "hook") == 0 ? "info" : severity,
+		agent->notice(agent->notice_data,
+		              notices_severity_name(severity == SEVERITY_HOOK ? SEVERITY_INFO :
+		                                                                severity),
 		              message);
 }
 
@@ -254,7 +256,7 @@ static bool open_agent_settings(hasp_agent *agent, const hasp_agent_options *opt
 	from.overrides = overrides;
 	if (!settings_load(&from, &agent->settings, err))
 		return false;
-	prepare_warnings(agent->settings, false, forward_notice, agent);
+	prepare_warnings(agent->settings, false, &(struct notices){ forward_notice, agent });
 	return true;
 }
 
@@ -272,7 +274,8 @@ static bool open_agent_policy(hasp_agent *agent, struct err *err)
 {
 	struct policy_sources sources = { .settings = agent->settings };
 
-	return prepare_policy(&sources, forward_notice, agent, &agent->policy, err);
+	return prepare_policy(&sources, &(struct notices){ forward_notice, agent }, &agent->policy,
+	                      err);
 }
 
 static const char *program_of(const hasp_agent_options *options)
@@ -295,8 +298,8 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 	__attribute__((cleanup(calls_cleanup))) char **syscalls = NULL;
 	json_auto_t *texts = NULL;
 	json_auto_t *list = json_array();
-	const struct prepare_folders included = { .list = list, .notice = forward_notice,
-		                                  .data = agent };
+	const struct prepare_folders included = { .list = list,
+		                                  .notices = { forward_notice, agent } };
 	struct worker_options worker = { .journal_folder = journal,
 		                         .program = program_of(options) };
 
@@ -304,7 +307,7 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 		json_array_append_new(list, json_path_bytes(options->folders[i]));
 	roots = prepare_roots(agent->settings, agent->project, &included, &worker.root_count);
 	worker.roots = roots;
-	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL, NULL,
+	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL,
 	                   &worker, err) ||
 	    !prepare_local(agent->settings, &worker, err) ||
 	    !prepare_syscalls(agent->settings, &worker, &syscalls, err))
@@ -342,7 +345,7 @@ static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options
 		.interactive = options->interactive,
 		.asks_together = options->asks_together, .confinement = sentences,
 		.environment = agent->environment, .cancel = &agent->cancel,
-		.notice = forward_notice, .data = agent,
+		.notices = { forward_notice, agent }, .data = agent,
 	};
 
 	return host_open(&from, &agent->host, err);

@@ -32,8 +32,7 @@ struct headless {
 	const struct invocation *invocation;
 	struct cancel *cancel;
 	struct agent_output output;
-	prepare_notice *notice; /* who is told what is wrong: the output, or the terminal */
-	void *notice_data;
+	struct notices notices; /* the output's, or the terminal's */
 	bool interactive;
 	bool warned;            /* of what the settings have wrong */
 	bool slash;             /* the prompt is a command */
@@ -49,9 +48,9 @@ struct headless {
 	char *resume_file;
 };
 
-static void early_notice(void *data, const char *severity, const char *message)
+static void early_notice(void *data, enum severity severity, const char *message)
 {
-	agent_output_notice(data, severity, message);
+	agent_output_notice(data, notices_severity_name(severity), message);
 }
 
 static void trace_line(void *data, const char *line)
@@ -155,7 +154,7 @@ static bool headless_open_policy(struct headless *run, struct err *err)
 	struct policy_sources sources = { .settings = run->settings,
 		                          .files = files, .admin_files = admin };
 
-	return prepare_policy(&sources, run->notice, run->notice_data, &run->policy, err);
+	return prepare_policy(&sources, &run->notices, &run->policy, err);
 }
 
 /* --- the workspace -------------------------------------------------------------------------- */
@@ -165,8 +164,7 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	struct worker_options *options = &run->confinement.options;
 	json_auto_t *named = agent_input_list(run->invocation, FLAG_INCLUDE);
 	json_auto_t *list = json_array();
-	struct prepare_folders included = { .list = list, .notice = run->notice,
-		                            .data = run->notice_data };
+	struct prepare_folders included = { .list = list, .notices = run->notices };
 	_cleanup_free_ const char **roots = NULL, **write = NULL, **kept = NULL;
 	json_auto_t *texts = NULL;
 	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
@@ -178,10 +176,10 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	if (strongest)
 		run->confinement.level.flag = "full";
 	level_given = run->confinement.options.level_given;
-	if (!confinement_settle_with(&run->confinement, run->settings, run->notice,
-	                             run->notice_data, err) ||
+	if (!confinement_settle_with(&run->confinement, run->settings, &run->notices,
+	                             err) ||
 	    !places_choose(run->invocation, &run->confinement, run->settings, level_given,
-	                   run->notice, run->notice_data, err))
+	                   &run->notices, err))
 		return false;
 	included.remote = run->confinement.worker;
 	write = prepare_sandbox(run->settings, options);
@@ -240,7 +238,7 @@ static bool headless_open_host(struct headless *run, struct err *err)
 		.confinement = sentences, .interactive = run->interactive,
 		.watched = run->output.progress && run->output.format == AGENT_TEXT,
 		.checkpoints = run->interactive, .asks_together = run->interactive,
-		.cancel = run->cancel, .notice = run->notice, .data = run->notice_data,
+		.cancel = run->cancel, .notices = run->notices,
 		.trace = headless_traces(run) ? trace_line : NULL,
 	};
 
@@ -279,7 +277,7 @@ static void check_record(struct headless *run, struct agent_ending *ending, stru
 	if (host_recorded(run->host, err))
 		return;
 	if (ending->type) {
-		early_notice(&run->output, "error", err->message);
+		early_notice(&run->output, SEVERITY_ERROR, err->message);
 		return;
 	}
 	ending->code = AGENT_EXIT_RECORD;
@@ -364,7 +362,7 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	ending.stream_stats = stream_stats;
 	/* Of an answer it was a notice already. */
 	if (outcome.reason && !ending.type && outcome.end != AGENT_ANSWERED)
-		early_notice(&run->output, "warning", outcome.reason);
+		early_notice(&run->output, SEVERITY_WARNING, outcome.reason);
 	check_record(run, &ending, &unrecorded);
 	agent_output_end(&run->output, &ending);
 	agent_outcome_release(&outcome);
@@ -387,7 +385,7 @@ static void warn_of_raw_output(struct headless *run)
 {
 	if (run->output.raw && run->output.terminal && run->output.format == AGENT_TEXT &&
 	    !invocation_has(run->invocation, FLAG_ACCEPT_RAW_OUTPUT))
-		early_notice(&run->output, "warning",
+		early_notice(&run->output, SEVERITY_WARNING,
 		             "--raw-output: what the model says may act on this terminal. "
 		             "--accept-raw-output-risk leaves out this warning.");
 }
@@ -427,7 +425,7 @@ static void headless_watch(struct headless *run)
 {
 	struct theme theme;
 
-	if (tui_theme_of(run->settings, &theme, run->notice, run->notice_data))
+	if (tui_theme_of(run->settings, &theme, &run->notices))
 		progress_set_theme(run->output.progress, &theme);
 	if (invocation_has(run->invocation, FLAG_SCREEN_READER) ||
 	    invocation_has(run->invocation, FLAG_DEBUG) ||
@@ -455,7 +453,7 @@ static bool headless_prepare(struct headless *run, struct agent_input *input,
 	}
 	warn_of_raw_output(run);
 	run->mode = prepare_mode(run->settings, mode ? mode : yolo ? "yolo" : NULL);
-	prepare_warnings(run->settings, false, run->notice, run->notice_data);
+	prepare_warnings(run->settings, false, &run->notices);
 	if (!agent_command_check_mode(run, ending, err))
 		return false;
 	if (!headless_open_policy(run, err)) {
@@ -497,7 +495,7 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	/* The handlers of signals outlive this function. */
 	static struct cancel cancel;
 	struct headless run = { .invocation = invocation, .cancel = &cancel,
-		                .notice = early_notice, .notice_data = &run.output };
+		                .notices = { early_notice, &run.output } };
 	struct agent_ending ending = { 0 };
 	struct err err = ERR_INIT;
 	int code;
@@ -554,17 +552,16 @@ static void terminal_warn(struct headless *run)
 		return;
 	text = mem_printf("Commands are not confined%s%s", info->weaker_because ? ": " : ".",
 	                  info->weaker_because ? info->weaker_because : "");
-	run->notice(run->notice_data, "warning", text);
+	notices_say(&run->notices, SEVERITY_WARNING, text);
 }
 
 /* On the agent's thread, as tui_options.open. */
-static bool terminal_open(void *data, const char *session, tui_notice *notice, void *notice_data,
+static bool terminal_open(void *data, const char *session, const struct notices *notices,
                           struct tui_opened *ret, struct err *err)
 {
 	struct headless *run = data;
 
-	run->notice = notice;
-	run->notice_data = notice_data;
+	run->notices = *notices;
 	if (!headless_open_policy(run, err) ||
 	    (session && !sessions_find_in(run->root, session, &run->resume_file, err)) ||
 	    !headless_open_provider(run, err)) {
@@ -573,7 +570,7 @@ static bool terminal_open(void *data, const char *session, tui_notice *notice, v
 	}
 	terminal_warn(run);
 	if (!run->warned)
-		prepare_warnings(run->settings, true, notice, notice_data);
+		prepare_warnings(run->settings, true, notices);
 	run->warned = true;
 	if (!headless_open_host(run, err)) {
 		terminal_close(run, NULL);

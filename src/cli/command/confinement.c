@@ -210,7 +210,7 @@ static bool confinement_read_level(const struct invocation *invocation, struct c
 		flag = "none";
 	ret->level = (struct prepare_level){ .flag = flag, .variable = getenv("HASP_SANDBOX") };
 	/* Before any file is read: the words alone. */
-	return prepare_level(NULL, &ret->level, NULL, NULL, &ret->options, err);
+	return prepare_level(NULL, &ret->level, NULL, &ret->options, err);
 }
 
 /* A value that is none does not count: that is said. */
@@ -224,7 +224,7 @@ static void warn_of_level(const struct settings *settings)
 			output_complain(json_string_value(sentence));
 }
 
-static void complain_of_level(void *data, const char *severity, const char *message)
+static void complain_of_level(void *data, enum severity severity, const char *message)
 {
 	(void)data;
 	(void)severity;
@@ -232,18 +232,18 @@ static void complain_of_level(void *data, const char *severity, const char *mess
 }
 
 /* Report only that the first place was not used: results name the level. */
-static void complain_of_place(void *data, const char *severity, const char *message)
+static void complain_of_place(void *data, enum severity severity, const char *message)
 {
 	(void)data;
-	if (strcmp(severity, "warning") == 0)
+	if (severity == SEVERITY_WARNING)
 		output_complain(message);
 }
 
 bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
-                             prepare_notice *notice, void *data, struct err *err)
+                             const struct notices *notices, struct err *err)
 {
 	/* Over there, the level is that machine's to say. */
-	if (!confinement->worker && !prepare_level(settings, &confinement->level, notice, data,
+	if (!confinement->worker && !prepare_level(settings, &confinement->level, notices,
 	                                           &confinement->options, err))
 		return false;
 	return prepare_syscalls(settings, &confinement->options, &confinement->syscalls, err);
@@ -252,23 +252,23 @@ bool confinement_settle_with(struct confinement *confinement, const struct setti
 bool confinement_settle(const struct invocation *invocation, struct confinement *confinement,
                         struct err *err)
 {
+	const struct notices of_level = { complain_of_level, NULL };
+	const struct notices of_place = { complain_of_place, NULL };
 	const bool level_given = confinement->options.level_given;
 	struct settings *settings;
 	bool ok;
 
 	if (!settings_load_own(&settings, err))
 		return false;
-	ok = confinement_settle_with(confinement, settings, complain_of_level, NULL, err) &&
+	ok = confinement_settle_with(confinement, settings, &of_level, err) &&
 	     (!invocation ||
-	      places_choose(invocation, confinement, settings, level_given, complain_of_place,
-	                    NULL, err));
+	      places_choose(invocation, confinement, settings, level_given, &of_place, err));
 	if (settings && ok)
 		warn_of_level(settings);
 	settings_free(settings);
 	return ok && (!confinement->project ||
-	              prepare_kept_of(confinement->project, complain_of_level, NULL,
-	                              &confinement->kept, &confinement->kept_texts,
-	                              &confinement->options, err));
+	              prepare_kept_of(confinement->project, &of_level, &confinement->kept,
+	                              &confinement->kept_texts, &confinement->options, err));
 }
 
 /* "$UNSET" as a path is a mistake, and as a relative path it would be the current folder. */

@@ -39,7 +39,7 @@ static bool say_line(const char *text, struct err *err)
 
 /* ---- what is published ---------------------------------------------------------------- */
 
-static void complain_of_telemetry(void *data, const char *severity, const char *message)
+static void complain_of_telemetry(void *data, enum severity severity, const char *message)
 {
 	(void)data;
 	(void)severity;
@@ -53,7 +53,7 @@ static struct telemetry *open_command_telemetry(const struct extensions_command 
 
 	return telemetry_open(&(struct telemetry_options){
 		.settings = command->settings, .bus = command->bus, .session_id = id,
-		.approval_mode = "default", .notice = complain_of_telemetry });
+		.approval_mode = "default", .notices = { complain_of_telemetry, NULL } });
 }
 
 static void publish_scope(const struct extensions_command *command, const char *name, bool enable)

@@ -204,7 +204,7 @@ static int list_hooks(struct hooks_command *command)
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
-static void show_wait(void *data, const char *severity, const char *message)
+static void show_wait(void *data, enum severity severity, const char *message)
 {
 	(void)data;
 	(void)severity;
@@ -244,7 +244,7 @@ static void print_trusted(const struct hooks_command *command, const json_t *unt
 static int trust_hooks(struct hooks_command *command)
 {
 	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings),
-		                             .notice = show_wait };
+		                             .notices = { show_wait, NULL } };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *untrusted = hooks_untrusted(command->hooks);
 	struct err err = ERR_INIT;

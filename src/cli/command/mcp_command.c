@@ -36,12 +36,14 @@ struct mcp_command {
 	struct mcp_servers *servers;
 };
 
-static void show_notice(void *data, const char *severity, const char *message)
+static void show_notice(void *data, enum severity severity, const char *message)
 {
 	(void)data;
 	(void)severity;
 	output_complain(message);
 }
+
+static const struct notices shown = { show_notice, NULL };
 
 /* A line that is typed; NULL: there is none, or *cancel is set first. The caller frees. */
 static char *read_typed_line(const struct cancel *cancel)
@@ -93,18 +95,18 @@ static bool open_sandbox(struct mcp_command *command, struct err *err)
 {
 	struct worker_options *options = &command->confinement.options;
 	json_auto_t *list = json_array();
-	struct prepare_folders included = { .list = list, .notice = show_notice };
+	struct prepare_folders included = { .list = list, .notices = shown };
 	_cleanup_free_ const char **roots = NULL, **write = NULL;
 	struct mcp_servers_options servers = {
 		.settings = command->settings, .home = command->home,
-		.environment = &command->env.options, .idle = true, .notice = show_notice,
+		.environment = &command->env.options, .idle = true, .notices = shown,
 		.no_network = !prepare_may_network(command->settings),
 		.login = action_is(command, "auth") ? show_login : NULL,
 	};
 	struct err why = ERR_INIT;
 
 	if (!confinement_read(command->invocation, &command->confinement, err) ||
-	    !confinement_settle_with(&command->confinement, command->settings, show_notice, NULL,
+	    !confinement_settle_with(&command->confinement, command->settings, &shown,
 	                             err))
 		return false;
 	/* As for a prompt, no program is started here if work must be done elsewhere. */
@@ -112,7 +114,7 @@ static bool open_sandbox(struct mcp_command *command, struct err *err)
 		servers.workers = options;
 	else if (why.code != ERR_DENIED_BY_SANDBOX)
 		return err_set(err, why.code, "%s", why.message);
-	if (!prepare_kept_of(command->project, show_notice, NULL, &command->confinement.kept,
+	if (!prepare_kept_of(command->project, &shown, &command->confinement.kept,
 	                     &command->confinement.kept_texts, options, err))
 		return false;
 	write = prepare_sandbox(command->settings, options);

@@ -245,19 +245,19 @@ static bool worker_place_try(const struct worker_place *place, bool is_only,
 }
 
 static void say_chosen(const struct confinement *confinement, const struct buf *passed,
-                       prepare_notice *notice, void *data)
+                       const struct notices *notices)
 {
 	_cleanup_free_ char *sentence = NULL;
 
-	if (!notice || (!passed->len && !confinement->worker))
+	if (!passed->len && !confinement->worker)
 		return;
 	sentence = mem_printf("Work runs at: %s (" PLACES ").%s%s", confinement->place,
 	                      passed->len ? " Not used:" : "", passed->len ? passed->data : "");
-	notice(data, passed->len ? "warning" : "info", sentence);
+	notices_say(notices, passed->len ? SEVERITY_WARNING : SEVERITY_INFO, sentence);
 }
 
 static bool try_all(const json_t *list, bool level_given, struct confinement *confinement,
-                    prepare_notice *notice, void *data, struct err *err)
+                    const struct notices *notices, struct err *err)
 {
 	_cleanup_buf_ struct buf passed = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	size_t i;
@@ -272,7 +272,7 @@ static bool try_all(const json_t *list, bool level_given, struct confinement *co
 		if (worker_place_try(&place, json_array_size(list) == 1, confinement, &why)) {
 			if (confinement->worker)
 				confinement_leave(confinement, level_given);
-			say_chosen(confinement, &passed, notice, data);
+			say_chosen(confinement, &passed, notices);
 			confinement->passed_over = buf_steal(&passed);
 			return true;
 		}
@@ -285,8 +285,8 @@ static bool try_all(const json_t *list, bool level_given, struct confinement *co
 }
 
 bool places_choose(const struct invocation *invocation, struct confinement *confinement,
-                   const struct settings *settings, bool level_given, prepare_notice *notice,
-                   void *data, struct err *err)
+                   const struct settings *settings, bool level_given,
+                   const struct notices *notices, struct err *err)
 {
 	const bool flag = invocation_has(invocation, FLAG_WORKER);
 	const char *root = invocation_value(invocation, FLAG_WORKER_ROOT);
@@ -311,5 +311,5 @@ bool places_choose(const struct invocation *invocation, struct confinement *conf
 		               "--worker is not available: the administrator says where work runs "
 		               "(" PLACES " in %s, line %u).",
 		               origin.file ? origin.file : "the settings", origin.line);
-	return flag || try_all(list, level_given, confinement, notice, data, err);
+	return flag || try_all(list, level_given, confinement, notices, err);
 }

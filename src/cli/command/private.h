@@ -130,7 +130,7 @@ void command_hooks_after(void *data, struct session *session, const struct tool 
                          const json_t *arguments, json_t **result);
 /* "[WARNING] ..." on standard error, with nothing in it that acts on a terminal; `data` is
  * unused. */
-void command_hooks_notice(void *data, const char *severity, const char *message);
+void command_hooks_notice(void *data, enum severity severity, const char *message);
 /* The same for what is wrong with files of hooks ({message} each). */
 void command_hooks_problems(const json_t *problems);
 
@@ -232,15 +232,15 @@ bool confinement_settle(const struct invocation *invocation, struct confinement 
                         struct err *err);
 /* The same for a command that has read settings. */
 bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
-                             prepare_notice *notice, void *data, struct err *err);
+                             const struct notices *notices, struct err *err);
 /* Where work runs (places.c): the setting hasp.worker, unless --worker is given.  Call after the
  * level is settled; `level_given`: options.level_given as it was before that.  The notice says
  * which place was chosen and why others were not.  INVALID_ARGUMENT: the setting is wrong;
  * DENIED_BY_SANDBOX: no place can be had, with what each said; DENIED_BY_POLICY: the
  * administrator's setting rules --worker out. */
 bool places_choose(const struct invocation *invocation, struct confinement *confinement,
-                   const struct settings *settings, bool level_given, prepare_notice *notice,
-                   void *data, struct err *err);
+                   const struct settings *settings, bool level_given,
+                   const struct notices *notices, struct err *err);
 /* Whether a provider of the chosen place is at the level that it must give. DENIED_BY_SANDBOX. */
 bool places_suffice(const struct confinement *confinement, struct provider *provider,
                     struct err *err);

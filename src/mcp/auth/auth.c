@@ -38,7 +38,7 @@ struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
 	auth->home = options->home ? mem_strdup(options->home) : NULL;
 	auth->settings = json_incref((json_t *)options->settings);
 	auth->login = options->login;
-	auth->notice = options->notice;
+	auth->notices = options->notices;
 	auth->data = options->data;
 	pthread_mutex_init(&auth->lock, NULL);
 	return auth;
@@ -183,11 +183,11 @@ static void keep_token(const struct mcp_auth *auth)
 	_cleanup_free_ char *text = NULL;
 	struct err why = ERR_INIT;
 
-	if (auth_store_write(auth, auth->token, &why) || !auth->notice)
+	if (auth_store_write(auth, auth->token, &why) || !auth->notices.notice)
 		return;
 	text = mem_printf("The login at the %s is not kept, and holds only until "
 	                  "hasp ends: %s", auth->called, why.message);
-	auth->notice(auth->data, "warning", text);
+	notices_say(&auth->notices, SEVERITY_WARNING, text);
 }
 
 static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *scope,

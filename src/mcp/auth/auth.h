@@ -24,6 +24,7 @@
 
 #include "base/cancel.h"
 #include "base/err.h"
+#include "base/notices.h"
 #include "base/span.h"
 
 struct mcp_auth;
@@ -59,8 +60,8 @@ struct mcp_auth_options {
 	 * says how to. */
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
 	              struct err *err);
-	/* For people: that a login could not be kept. From the thread that asks; may be NULL. */
-	void (*notice)(void *data, const char *severity, const char *message);
+	/* For people: that a login could not be kept. From the thread that asks. */
+	struct notices notices;
 	void *data;
 };
 

@@ -36,7 +36,7 @@ struct mcp_auth {
 	pthread_mutex_t lock;
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
 	              struct err *err);
-	void (*notice)(void *data, const char *severity, const char *message); /* or NULL */
+	struct notices notices;
 	void *data;
 	_Atomic bool unattended; /* nobody is to be asked */
 	_Atomic bool refused;    /* the user has said no */

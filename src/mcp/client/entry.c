@@ -32,8 +32,7 @@ static void entry_warn(const struct entry_reading *reading, const char *member, 
 	_cleanup_free_ char *text = mem_printf("mcpServers.%s.%s %s.", reading->entry->name, member,
 	                                       what);
 
-	if (reading->options->notice)
-		reading->options->notice(reading->options->data, "warning", text);
+	notices_say(&reading->options->notices, SEVERITY_WARNING, text);
 }
 
 static void entry_off(const struct entry_reading *reading, const char *why)

@@ -238,7 +238,7 @@ static void *slot_thread(void *data)
 		_cleanup_free_ char *text = mem_printf("The MCP server \"%s\" cannot be used: %s",
 		                                       slot->entry.name, err.message);
 
-		mcp_servers_notice(slot->all, "warning", text);
+		notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 	}
 	return NULL;
 }
@@ -304,7 +304,7 @@ void mcp_slot_open_auth(struct mcp_server_slot *slot)
 			.audience = entry->audience, .account = entry->account,
 			.home = options->home ? home_user(options->home) : NULL,
 			.folder = options->home ? home_gemini(options->home) : NULL,
-			.login = options->login, .notice = options->notice,
+			.login = options->login, .notices = options->notices,
 			.data = options->data });
 }
 
@@ -358,14 +358,14 @@ static void tell_off(const struct mcp_servers *servers)
 			continue;
 		text = mem_printf("The MCP server \"%s\" is not used: %s.", entry->name,
 		                  entry->off);
-		mcp_servers_notice(servers, "warning", text);
+		notices_say(&servers->options.notices, SEVERITY_WARNING, text);
 	}
 	if (told > OFF_TOLD) {
 		_cleanup_free_ char *text = mem_printf(
 			"%zu more MCP servers are not used: /mcp, or \"hasp mcp list\", says why.",
 			told - OFF_TOLD);
 
-		mcp_servers_notice(servers, "warning", text);
+		notices_say(&servers->options.notices, SEVERITY_WARNING, text);
 	}
 }
 
@@ -421,9 +421,10 @@ static struct slots read_server_entries(struct mcp_servers *servers)
 	size_t used = 0, i;
 
 	if (err.message[0])
-		mcp_servers_notice(servers, "warning", err.message);
+		notices_say(&servers->options.notices, SEVERITY_WARNING, err.message);
 	json_array_foreach(warnings, i, warning)
-		mcp_servers_notice(servers, "warning", json_string_value(warning));
+		notices_say(&servers->options.notices, SEVERITY_WARNING,
+		            json_string_value(warning));
 	json_array_foreach(rows, i, row) {
 		struct mcp_server_slot *slot = &slots.at[slots.count++];
 
@@ -561,7 +562,7 @@ static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
 	text = mem_printf("The MCP server \"%s\" has not listed its tools within %u s; they can be "
 	                  "used from the first prompt on after it has.", slot->entry.name,
 	                  ms / 1000);
-	mcp_servers_notice(slot->all, "warning", text);
+	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
 /* The server has said that lists of its are others: asks for them.  With the lock, which is let go

@@ -38,6 +38,7 @@
 
 #include "base/buf.h"
 #include "base/cancel.h"
+#include "base/notices.h"
 #include "config/settings.h"
 #include "mcp/auth/auth.h"
 #include "tool/set.h"
@@ -66,8 +67,8 @@ struct mcp_servers_options {
 	 * not where servers start by themselves. NULL: a server that wants a login fails. */
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
 	              struct err *err);
-	/* For people, a sentence each; severity as host_options.notice. May be NULL. */
-	void (*notice)(void *data, const char *severity, const char *message);
+	/* For people, a sentence each. */
+	struct notices notices;
 	/* What servers write to their standard error, and log: one line. May be NULL. */
 	void (*log)(void *data, const char *line);
 	/* Answers what a server (`identity`: as struct tool has it) asks beside ping and

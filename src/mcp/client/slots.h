@@ -66,6 +66,7 @@ struct mcp_server_slot {
 	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
 	pthread_t thread;
 	struct cancel stopping;     /* its thread gives up */
+	_Atomic bool names_checked; /* includeTools, excludeTools were compared with its tools */
 	_Atomic bool repaired;      /* it was said that its encoding is */
 	/* With the servers' lock, as entry.off is. */
 	bool has_thread;
@@ -111,9 +112,6 @@ struct mcp_servers {
 	pthread_mutex_t cache_lock;
 };
 
-/* Says something to people, as mcp_servers_options.notice has it (start.c). */
-void mcp_servers_notice(const struct mcp_servers *servers, const char *severity,
-                        const char *message);
 
 /* What a server says that it has: declarations of tools that can be used, and mcp_offers_ask's. */
 struct mcp_slot_said {
@@ -126,7 +124,7 @@ bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct 
                     struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err);
 /* Of what the server, or the cache (`known`), declares: what can be used; the first that cannot are
  * warnings. A new reference (start.c). */
-json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declared, bool known);
+json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, bool known);
 
 /* Why it is not used, of all that there is; with the lock, once others know the slot. */
 void mcp_slot_settle_off(struct mcp_server_slot *slot);

@@ -11,6 +11,7 @@
 #include "config/extensions.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "data/schema.h"
 #include "mcp/client/client.h"
 #include "mcp/client/declared.h"
 #include "mcp/client/entry.h"
@@ -21,13 +22,6 @@ enum {
 	START_MS_MAX = 60000, /* of a handshake and a list, each answer */
 	PROBLEMS_TOLD = 5,    /* of one server's tools */
 };
-
-void mcp_servers_notice(const struct mcp_servers *servers, const char *severity,
-                        const char *message)
-{
-	if (servers->options.notice)
-		servers->options.notice(servers->options.data, severity, message);
-}
 
 /* ---- what it is told, and may ask ---- */
 
@@ -65,7 +59,7 @@ static void slot_logged(void *data, const json_t *params)
 		least ? mcp_log_add(slot->log, slot->entry.name, least, params) : NULL;
 
 	if (told)
-		mcp_servers_notice(slot->all, "warning", told);
+		notices_say(&slot->all->options.notices, SEVERITY_WARNING, told);
 }
 
 static json_t *slot_answer(void *data, const char *method, const json_t *params,
@@ -89,7 +83,7 @@ static void slot_repaired(void *data)
 	text = mem_printf("The MCP server \"%s\" sent text that is not valid Unicode (half a "
 	                  "surrogate pair, or bytes that are not UTF-8). Replacement characters "
 	                  "(U+FFFD) stand in their place.", slot->entry.name);
-	mcp_servers_notice(slot->all, "warning", text);
+	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
 /* Borrows. */
@@ -231,10 +225,55 @@ void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const
 		"A tool of the MCP server \"%s\" is left out (\"%.*s\"): %s", slot->entry.name,
 		(int)name.len, name.data, why->message);
 
-	mcp_servers_notice(slot->all, "warning", text);
+	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
-json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declared, bool known)
+static void report_unknown_name(const struct mcp_server_slot *slot, const char *list,
+                                struct span name, const json_t *tools)
+{
+	const size_t count = json_array_size(tools);
+	_cleanup_free_ const char **names = mem_alloc(count + 1, sizeof(*names));
+	_cleanup_free_ char *copy = mem_dup(name.data, name.len), *text = NULL;
+	const char *near;
+
+	for (size_t i = 0; i < count; i++) {
+		names[i] = json_string_value(json_object_get(json_array_get(tools, i), "name"));
+		if (span_eq(name, span_str(names[i])))
+			return;
+	}
+	near = schema_nearest_name(copy, names, count);
+	text = mem_printf("mcpServers.%s.%s names \"%.100s\", but the server has no such "
+	                  "tool%s%s%s",
+	                  slot->entry.name, list, copy, near ? "; did you mean \"" : ".",
+	                  near ? near : "", near ? "\"?" : "");
+	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
+}
+
+/* Names in includeTools and excludeTools that are no tool's: once for each server. */
+static void report_unknown_names(struct mcp_server_slot *slot, const json_t *tools)
+{
+	const struct {
+		const char *list;
+		const json_t *names;
+	} lists[] = {
+		{ "excludeTools", slot->entry.exclude }, { "includeTools", slot->entry.include },
+	};
+
+	if (atomic_exchange(&slot->names_checked, true))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (size_t k = 0; k < json_array_size(lists[i].names) && k < PROBLEMS_TOLD; k++) {
+			struct span name = json_span(json_array_get(lists[i].names, k));
+			const char *open = name.len ? memchr(name.data, '(', name.len) : NULL;
+
+			if (open) /* "NAME(prefix)" */
+				name.len = (size_t)(open - name.data);
+			if (name.len)
+				report_unknown_name(slot, lists[i].list, name, tools);
+		}
+}
+
+json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, bool known)
 {
 	json_t *tools = json_array(), *tool;
 	size_t i, told = 0;
@@ -256,6 +295,7 @@ json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declare
 			mcp_server_tell(slot, json_string_value(json_object_get(tool, "name")),
 			                &why);
 	}
+	report_unknown_names(slot, declared);
 	return tools;
 }
 

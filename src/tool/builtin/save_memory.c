@@ -146,9 +146,10 @@ static char *real_file(const char *path)
 	return real ? real : mem_strdup(path);
 }
 
-static void wait_publish(void *data, const char *severity, const char *message)
+static void wait_publish(void *data, enum severity severity, const char *message)
 {
-	json_auto_t *notice = json_pack("{s:s, s:o}", "severity", severity, "message",
+	json_auto_t *notice = json_pack("{s:s, s:o}", "severity",
+	                                notices_severity_name(severity), "message",
 	                                json_cstr(message));
 
 	bus_publish(data, BUS_NOTICE, notice);
@@ -159,7 +160,7 @@ static int lock_folder(const struct tool_services *services, const char *file, s
 {
 	const struct file_lock_wait wait = { .cancel = services->cancel,
 		                             .max_ms = services->lock_wait_ms,
-		                             .notice = wait_publish, .data = services->bus };
+		                             .notices = { wait_publish, services->bus } };
 	_cleanup_free_ char *folder = mem_dup(file, (size_t)(strrchr(file, '/') - file));
 	_cleanup_fd_ int fd = -1;
 

@@ -483,7 +483,7 @@ static void subject_other(struct ask_topic *subject)
 {
 	struct span prompt = detail(subject, "prompt");
 	const char *tool = json_string_value(json_object_get(subject->ask->message, "toolName"));
-	const struct tool_info *info = tool ? tool_info_of(tool) : NULL;
+	const struct tool_info *info = tool ? tool_info_find(tool) : NULL;
 	size_t i;
 	json_t *url;
 

@@ -132,3 +132,19 @@ def test_the_command_shows_prompts_and_instructions(world):
     done = world.command("mcp", "test", "fake")
     assert done.code == 0, done.err
     assert "\n    prompt " in done.text and "\n    instructions:\n        " in done.text
+
+
+# ---- names in the lists of a server's tools ----
+
+
+@pytest.mark.parametrize("names,said", [
+    ({"excludeTools": ["ecoh"]}, 'mcpServers.fake.excludeTools names "ecoh", but the server has no such tool; did you mean "echo"?'),
+    ({"includeTools": ["echo", "deploy(x)"]}, 'mcpServers.fake.includeTools names "deploy", but the server has no such tool.'),
+    ({"includeTools": ["echo"], "excludeTools": ["echo(x)"]}, ""),
+])
+def test_a_name_that_a_server_does_not_have_is_said_once(world, names, said):
+    """Also where its tools are known from the last time, and it is not started."""
+    world.use({"fake": world.server("fake", **names)})
+    for _ in range(2):
+        done = hello(world)
+        assert done.err.count("has no such tool") == (1 if said else 0) and said in done.err, done.err

@@ -13,7 +13,7 @@ from fake_gemini import call, text
 
 TOP = Path(__file__).resolve().parents[3]
 ROW = """	[TOOL_WATER_PLANTS] = {
-		"water_plants", .claude = "Water", ALIASES("WaterTool", "irrigate"),
+		"water_plants", .claude = "Water", ALIASES("WaterTool", "Water", "irrigate"),
 		.one = "bed", .one_is = "the bed", .verb = "Water" },
 };
 """
@@ -139,14 +139,14 @@ def test_hooks_know_it(garden, format, matcher):
     garden.settings(hooks={"BeforeTool": [{"matcher": matcher, **({"format": format} if format else {}), "hooks": [
         {"type": "command", "command": "cat >%s; exit 2" % seen}]}]})
     assert not watered(garden.run(WATER, "-p", "x", "-y"))
-    assert json.loads(seen.read_text())["tool_name"] == ("Water" if format else "water_plants")
+    assert json.loads(seen.read_text())["tool_name"] == ("Water" if format else "irrigate")
 
 
 def test_telemetry_counts_it_as_ours(garden):
     log = garden.top / "telemetry.log"
     garden.settings(telemetry={"enabled": True, "target": "local", "outfile": str(log)})
     garden.run(WATER, "-p", "x", "-y")
-    assert re.search(r'"function_name": ?"water_plants"', log.read_text())
+    assert re.search(r'"function_name": ?"irrigate"', log.read_text())
     assert re.search(r'"tool_type": ?"native"', log.read_text())
 
 
@@ -155,4 +155,4 @@ def test_the_terminal_asks_and_shows_it(garden):
         with garden.hasp(server) as hasp:
             hasp.type("water them").key("enter")
             hasp.wait("the bed roses")
-            hasp.key("enter").wait("Water roses").wait("Wet.")
+            hasp.key("enter").wait('Water {"bed":"roses"}').wait("Wet.")
