@@ -82,7 +82,7 @@ static void roots_of(const struct app *app, struct roots *ret)
 	const struct tui_opened *opened = runner_opened(app->runner);
 	struct provider *provider = opened ? opened->provider : NULL;
 
-	ret->at[0] = app->options->project;
+	ret->at[0] = session_folder(app->options->session);
 	ret->count = 1;
 	for (size_t i = 0; provider && app->options->local && ret->count < ROOTS_MAX &&
 	                   (ret->at[ret->count] = provider->ops->root(provider, i)); i++)

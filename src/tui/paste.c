@@ -255,7 +255,7 @@ static bool draft_takes_mentions(const struct app *app, char *ret_before)
 static bool is_in_workspace(const struct app *app, const char *path)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);
-	const char *root = app->options->project;
+	const char *root = session_folder(app->options->session);
 
 	for (size_t i = 0; app->options->local && root; i++) {
 		if (path_is_under(path, root))
@@ -284,7 +284,7 @@ static char *copy_image(struct app *app, const char *path)
 /* The path as it is to be named; the caller frees. */
 static char *mentioned_path(struct app *app, const char *path)
 {
-	const char *root = app->options->project;
+	const char *root = session_folder(app->options->session);
 	const size_t len = strlen(root);
 	char *copy;
 

@@ -291,15 +291,14 @@ static json_t *opened_facts(struct runner *runner, const json_t *history)
 
 static bool runner_open(struct runner *runner, struct err *err)
 {
-	const struct tui_options *options = runner->options;
+	struct front_session *session = runner->options->session;
 
 	if (runner->is_open)
 		return true;
-	if (!options->open(options->data, runner->session, runner_notice, runner, &runner->opened,
-	                   err)) {
-		runner->opened = (struct tui_opened){ 0 };
+	session_set_notice(session, runner_notice, runner);
+	if (!session_open(session, runner->session, err))
 		return false;
-	}
+	runner->opened = (struct tui_opened){ session_host(session), session_provider(session) };
 	runner_subscribe(runner);
 	runner->is_open = true;
 	return true;
@@ -311,7 +310,7 @@ static void runner_shut(struct runner *runner, const char *reason)
 		return;
 	runner->is_open = false;
 	runner_unsubscribe(runner);
-	runner->options->close(runner->options->data, reason);
+	session_close(runner->options->session, reason);
 	runner->opened = (struct tui_opened){ 0 };
 }
 
@@ -322,7 +321,8 @@ static void runner_say_found(struct runner *runner)
 	_cleanup_free_ char *file = NULL;
 
 	if (runner->is_open || !runner->session ||
-	    !sessions_find_in(runner->options->project, runner->session, &file, &ignored))
+	    !sessions_find_in(session_folder(runner->options->session), runner->session, &file,
+	                      &ignored))
 		return;
 	runner_push(runner, &(struct heard){ .kind = HEARD_FOUND, .message = json_pack(
 		                             "{s:o}", "file", json_path_bytes(file)) });
@@ -459,7 +459,7 @@ bool runner_new(const struct tui_options *options, struct loop *loop,
 	runner->heard = heard;
 	runner->data = data;
 	runner->posted.run = runner_deliver;
-	runner->session = mem_strdup(options->session);
+	runner->session = mem_strdup(options->resume);
 	pthread_mutex_init(&runner->lock, NULL);
 	pthread_cond_init(&runner->wake, NULL);
 	runner->cancel.fd = -1;

@@ -239,7 +239,7 @@ struct stash *stash_open(struct app *app)
 
 	stash->fd = -1;
 	stash->last = (struct buf)BUF_INIT(STASH_BYTES_MAX);
-	if (!home_open(app->options->project, &stash->home, &ignored) ||
+	if (!home_open(session_folder(app->options->session), &stash->home, &ignored) ||
 	    !home_claim(stash->home, &ignored) ||
 	    !(folder = home_make(home_temp(stash->home), "hasp-drafts", &ignored))) {
 		stash_close(stash, false);

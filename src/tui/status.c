@@ -33,7 +33,7 @@ static void status_folder(const struct app *app, struct row *row)
 {
 	const struct home *home = settings_home(app->settings);
 	const char *user = home ? home_user(home) : NULL;
-	const char *folder = app->options->project;
+	const char *folder = session_folder(app->options->session);
 	_cleanup_free_ char *text = NULL;
 	const char *at, *slash;
 
@@ -282,7 +282,7 @@ static const char *status_word(const struct app *app)
 void status_title(struct app *app)
 {
 	const int progress = app->since_ms && !app->ask ? -2 : -1;
-	const char *folder = strrchr(app->options->project, '/');
+	const char *folder = strrchr(session_folder(app->options->session), '/');
 	char *title;
 
 	if (progress != app->progress) {

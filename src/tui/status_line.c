@@ -58,7 +58,7 @@ static json_t *line_state(const struct status_line *line)
 {
 	const struct app *app = line->app;
 	const struct status *status = &app->status;
-	const char *folder = app->options->project;
+	const char *folder = session_folder(app->options->session);
 	json_t *state = json_pack(
 		"{s:s, s:s, s:o, s:{s:s, s:s}, s:{s:o, s:o}, s:s, s:{s:I, s:I}}",
 		"hook_event_name", "Status", "session_id", line->session ? line->session : "",
@@ -225,8 +225,8 @@ struct status_line *status_line_new(struct app *app)
 	line->environment = prepare_environment(app->settings);
 	trust = mem_printf("%s/trusted_hooks.json", home_gemini(settings_home(app->settings)));
 	line->hooks = hooks_new(&(struct hooks_options){
-		.project = app->options->project,
-		.cwd = app->options->local ? app->options->project : NULL,
+		.project = session_folder(app->options->session),
+		.cwd = app->options->local ? session_folder(app->options->session) : NULL,
 		.session_id = "", .transcript_path = "", .environment = line->environment,
 		.trust_file = trust, .enabled = true,
 	});

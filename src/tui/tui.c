@@ -222,7 +222,7 @@ static void tui_make(struct app *app)
 	app->steers = json_array();
 	app->shell_output = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
 	app->frame = tui_frame;
-	app->status.mode = app->options->mode;
+	app->status.mode = session_mode(app->options->session);
 	app->status.quota = -1;
 	app->progress = -1;
 }
@@ -293,7 +293,7 @@ static void tui_discard(const struct app *app, const char *session)
 	struct err err = ERR_INIT;
 	struct home *home;
 
-	if (!home_open(app->options->project, &home, &err)) {
+	if (!home_open(session_folder(app->options->session), &home, &err)) {
 		fprintf(stderr, "hasp: %s\n", err.message);
 		return;
 	}
@@ -336,7 +336,7 @@ static void tui_end(struct app *app)
 
 int tui_run(const struct tui_options *options)
 {
-	struct app app = { .options = options, .settings = options->settings };
+	struct app app = { .options = options, .settings = session_settings(options->session) };
 	struct err err = ERR_INIT;
 	struct term_options term = {
 		.in = STDIN_FILENO, .out = STDOUT_FILENO,
@@ -347,7 +347,7 @@ int tui_run(const struct tui_options *options)
 	bool ok;
 
 	app.plain = options->screen_reader ||
-	            settings_bool(options->settings, "ui.accessibility.screenReader", false);
+	            settings_bool(app.settings, "ui.accessibility.screenReader", false);
 	if (!loop_new(&app.loop, &err)) {
 		fprintf(stderr, "hasp: %s\n", err.message);
 		return 1;
