@@ -294,30 +294,72 @@ static void follow_topic(struct app *app, const json_t *message)
 	follow_text(&app->thought, message, "strategicIntent");
 }
 
-/* The others were shown when they were sent. */
+/* The terminal's own were shown when they were sent, but for those that join another. */
 static void follow_prompt(struct app *app, const json_t *message)
 {
-	if (!json_is_true(json_object_get(message, "steer")))
-		return;
-	tui_print_user(app, json_span(json_object_get(message, "text")));
-	json_array_remove(app->steers, 0);
+	const bool steer = json_is_true(json_object_get(message, "steer"));
+
+	if (steer || runner_foreign(app->runner))
+		tui_print_user(app, json_span(json_object_get(message, "text")));
+	if (steer)
+		json_array_remove(app->steers, 0);
 }
 
-static void follow_message(struct app *app, enum bus_topic topic, const json_t *message)
+/* Another front has answered, or nobody asks any more. */
+static void follow_answered(struct app *app, const json_t *message)
+{
+	const char *by = json_string_value(json_object_get(message, "by"));
+	_cleanup_free_ char *text = NULL;
+
+	tui_answered(app, message);
+	if (!by || strcmp(by, runner_name(app->runner)) == 0)
+		return;
+	text = mem_printf("Answered by %s: %s", by,
+	                  json_string_value(json_object_get(message, "outcome")));
+	tui_print_notice(app, "info", span_str(text));
+}
+
+static void follow_comment(struct app *app, const json_t *message)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"%s: %s", json_string_value(json_object_get(message, "by")),
+		json_string_value(json_object_get(message, "text")));
+
+	tui_print_notice(app, "info", span_str(text));
+}
+
+/* False: it is about no question. */
+static bool follow_question(struct app *app, enum bus_topic topic, const json_t *message)
 {
 	switch (topic) {
 	case BUS_TOOL_CONFIRMATION_REQUEST:
 	case BUS_ASK_USER_REQUEST:
 	case BUS_ELICITATION_REQUEST:
 		tui_question(app, topic, message);
-		break;
+		return true;
 	case BUS_TOOL_CONFIRMATION_RESPONSE:
 	case BUS_ASK_USER_RESPONSE:
 	case BUS_ELICITATION_RESPONSE:
 		tui_answered(app, message);
-		break;
+		return true;
+	case BUS_QUESTION_ANSWERED:
+		follow_answered(app, message);
+		return true;
 	case BUS_UPDATE_POLICY:
 		tui_question_go_on(app);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void follow_message(struct app *app, enum bus_topic topic, const json_t *message)
+{
+	if (follow_question(app, topic, message))
+		return;
+	switch (topic) {
+	case BUS_COMMENT:
+		follow_comment(app, message);
 		break;
 	case BUS_PROMPT:
 		follow_prompt(app, message);
@@ -437,7 +479,7 @@ void tui_heard(void *data, const struct heard *heard)
 {
 	struct app *app = data;
 
-	if (heard->kind == HEARD_DONE)
+	if (heard->kind == HEARD_DONE && heard->job)
 		heard->job->done(heard->job);
 	if (app->quitting)
 		return;
@@ -450,6 +492,9 @@ void tui_heard(void *data, const struct heard *heard)
 		break;
 	case HEARD_FOUND:
 		tui_show_end(app, json_string_value(json_object_get(heard->message, "file")));
+		break;
+	case HEARD_BEGUN:
+		tui_working(app, true);
 		break;
 	case HEARD_OPENED:
 		follow_opened(app, heard);

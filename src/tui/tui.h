@@ -39,6 +39,7 @@
 
 #include "agent/host/host.h"
 #include "config/settings.h"
+#include "front/front.h"
 #include "front/session.h"
 #include "tui/term/theme.h"
 
@@ -60,6 +61,11 @@ struct tui_options {
 	bool browse;                   /* begins with the list of sessions */
 	bool local;                    /* the workspace is this machine's */
 	bool screen_reader;            /* plain lines, nothing drawn twice */
+	/* NULL, or called when the session's thread is there: other fronts may be attached to it
+	 * (front/front.h), until `detached` is called, when they must have left. */
+	void (*attached)(void *data, struct front_runner *runner);
+	void (*detached)(void *data);
+	void *data;
 };
 
 /* The theme that the settings name; false: none, or one that there is not (which `notice` says). */
