@@ -58,7 +58,7 @@ static void show(struct span bytes, size_t piece, unsigned rows, unsigned column
 
 static void guard_all(struct span bytes, size_t piece, struct buf *out)
 {
-	struct guard guard = { 0 };
+	struct emulator_guard guard = { 0 };
 
 	while (bytes.len) {
 		guard_feed(&guard, span_head(bytes, piece), out);

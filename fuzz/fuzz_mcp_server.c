@@ -7,7 +7,8 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

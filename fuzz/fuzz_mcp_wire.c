@@ -9,7 +9,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

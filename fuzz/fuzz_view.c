@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "tui/ask/private.h"
+#include "tui/ask/hunks.h"
 #include "tui/view/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,13 +9,21 @@ semicolon is a definition or a declaration.
 import bisect
 import functools
 import re
+from collections import Counter
 from typing import NamedTuple
 
 COMMENT_OR_TEXT = re.compile(
     r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
+# JSON written as C (tool/builtin/builtin.h), whose braces need not match; and a macro called at depth 0.
+SCHEMA = re.compile(r"\bSCHEMA\s*\((?:[^()]|\([^()]*\))*\)")
+MACRO_CALL = re.compile(r"^\s*[A-Z_0-9]+\s*\([^()]*\)\s*")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 WORD = re.compile(r"[A-Za-z_]\w*")
+STRUCT = re.compile(r"\bstruct\s+([A-Za-z_]\w*)\s*\{")
+# A name; none behind ".", "->" or the word for a type.
+USE = re.compile(r"(?:(?:\.|->)\s*|\b(?:struct|enum|union)\s+)\w+|\b([A-Za-z_]\w*)")
+MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n]*\\\n)*[^\n]*)", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 NOT_FUNCTIONS = {"if", "for", "while", "switch", "return", "sizeof", "struct", "union", "enum",
                  "_Static_assert", "static_assert"}
@@ -32,13 +40,25 @@ class Prototype(NamedTuple):
     name: str
     line: int
     documented: bool
+    head: str  # its text, without attributes
+
+
+class Struct(NamedTuple):
+    name: str
+    line: int  # of its definition
 
 
 class Source(NamedTuple):
     functions: list
     prototypes: list
-    words: dict  # each identifier -> first line, outside of comments, strings and directives
+    structs: list
+    words: Counter  # each identifier -> how often, outside of comments, strings and directives
+    used: Counter  # the same with directives: macros use functions, too
+    declared: set  # identifiers of declarations that are no prototypes: functions of a named type, too
+    uses: set  # identifiers in bodies and initial values: what may be called, or have its address taken
+    macros: dict  # each macro -> identifiers of its text
     includes: list  # (line, quote, target)
+    lines: int
 
 
 def blank(match):
@@ -53,8 +73,8 @@ def without_comments(text):
 
 
 def code_alone(text):
-    """No comments, no strings, no directives; line numbers kept."""
-    return DIRECTIVE.sub(blank, COMMENT_OR_TEXT.sub(blank, text))
+    """No comments, no strings, no directives, no JSON; line numbers kept."""
+    return SCHEMA.sub(blank, DIRECTIVE.sub(blank, COMMENT_OR_TEXT.sub(blank, text)))
 
 
 @functools.cache
@@ -69,7 +89,7 @@ def includes(text):
 
 def head_name(head):
     """The name that a definition's or declaration's head introduces as a function, or None."""
-    head = ATTRIBUTE.sub(" ", head)
+    head = MACRO_CALL.sub(" ", ATTRIBUTE.sub(" ", head))
     match = re.search(r"([A-Za-z_]\w*)\s*\(", head)
     if not match or "=" in head or head.lstrip().startswith("typedef"):
         return None
@@ -123,14 +143,30 @@ def is_documented(first, last, lines, comments):
     return above in comments
 
 
+def uses(code):
+    """Members, labels of designated values and names of types are left out."""
+    found = set()
+    for head, start, end, has_body in top_level(code):
+        if has_body or "=" in head:
+            piece = code[start + len(head):end] if has_body else head
+            found.update(match.group(1) for match in USE.finditer(piece) if match.group(1))
+    return found
+
+
+def macros(text):
+    return {match.group(1): set(WORD.findall(match.group(2)))
+            for match in MACRO.finditer(without_comments(text))}
+
+
 def read(text):
     code = code_alone(text)
     lines = text.splitlines()
     comments, ends = comment_lines(text), line_ends(code)
-    functions, prototypes = [], []
+    functions, prototypes, declared = [], [], set()
     for head, start, end, has_body in top_level(code):
         name = head_name(head)
         if not name:
+            declared.update(() if re.search(r"[{=(]", head) else WORD.findall(head))
             continue
         start += len(head) - len(head.lstrip())
         first, last = bisect.bisect_left(ends, start) + 1, bisect.bisect_left(ends, end) + 1
@@ -138,11 +174,13 @@ def read(text):
             functions.append(Function(name, first, last - first + 1,
                                       bool(re.search(r"\bstatic\b", head))))
         elif not name.isupper():  # a table of macros (X macros), expanded
-            prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments)))
-    words = {}
-    for match in WORD.finditer(code):
-        words.setdefault(match.group(0), match.start())
-    return Source(functions, prototypes, words, list(includes(text)))
+            prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments),
+                                        ATTRIBUTE.sub(" ", head).strip()))
+    structs = [Struct(match.group(1), bisect.bisect_left(ends, match.start()) + 1)
+               for match in STRUCT.finditer(code)]
+    return Source(functions, prototypes, structs, Counter(WORD.findall(code)),
+                  Counter(WORD.findall(COMMENT_OR_TEXT.sub(blank, text))), declared, uses(code), macros(text),
+                  list(includes(text)), len(lines))
 
 
 def circles(graph):

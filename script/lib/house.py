@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the source tree: how large, how named, how commented.
 
-script/check-layers refuses what KINDS finds, script/house lists it and prints the `figures`.
+script/check-layers refuses what KINDS finds, and more of what LEFT finds than house_left.txt has; script/house lists
+all of it, and what SHOWN finds, and prints the `figures`.
 """
 
 import re
@@ -9,6 +10,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import c_source
+import english
+import house_pieces
 
 MOST_COLUMNS = 100
 MOST_LINES = 60  # of a function
@@ -47,6 +50,18 @@ STRICT_JSON = {
     "tool/dialect.c": OWN,
     "tool/builtin/deferred_tools.c": "a model's argument, which was repaired when it came", "tool/set.c": OWN,
     "tui/stash.c": OWN, "tui/transcript.c": OWN,
+}
+
+# Where a tool's name stands as text outside of its row (data/tools.c) and its definition (tool/builtin/), and why.
+# All else asks the row (tool->info->edit, .files, .runs ...), or names a tool by its identifier: tool_name(TOOL_GLOB).
+DEFINES = "defines the tool, as tool/builtin/ does"
+WORD = "the word means something else here"
+TOOLS_NAMED = {
+    "mcp/client/resources.c": DEFINES,
+    "catalog/builtin_agents.c": "defines the agents that have a row, and the tools that they have",
+    "tool/spelling.c": "the table of how calls under each name are read",
+    "hooks/answer.c": WORD, "model/anthropic/request.c": WORD, "policy/policy.c": WORD, "sandbox/apply/landlock.c": WORD,
+    "shell/analysis.h": WORD, "telemetry/shown.c": WORD,
 }
 
 
@@ -123,26 +138,79 @@ def foreign_names(top, sources):
                     function.name)
 
 
-def call_circles(sources):
-    """The circles of files of one room that use each other's functions."""
-    homes = defaultdict(dict)
+def visible(sources):
+    """{file: the functions whose prototype or definition its includes bring}"""
+    declared = {name: source.declared.union(p.name for p in source.prototypes + source.functions)
+                for name, source in sources.items() if name.endswith(".h")}
+    found = {}
     for name, source in sources.items():
-        for function in source.functions:
-            if not function.static:
-                homes[room(name)][function.name] = name
-    found = []
-    for place, defined in sorted(homes.items()):
-        graph = {name: {defined[word] for word in source.words
-                        if word in defined and defined[word] != name}
-                 for name, source in sources.items() if room(name) == place}
-        found += c_source.circles(graph)
+        seen, todo = set(), [name]
+        while todo:
+            for _, _, target in sources[todo.pop()].includes:
+                if target in declared and target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+        found[name] = set().union(*(declared[header] for header in seen), declared.get(name, ()))
     return found
+
+
+def used_names(source, macros):
+    """What a file uses, that of the macros that it uses too."""
+    found, todo = set(source.uses), list(source.uses)
+    while todo:
+        fresh = macros.get(todo.pop(), set()) - found
+        found |= fresh
+        todo += fresh
+    return found
+
+
+def calls(sources):
+    """{file: {file: the functions of that one which it calls, or takes the address of}}"""
+    macros, defined = {}, {}
+    for name, source in sources.items():
+        macros.update(source.macros)
+        defined.update({f.name: name for f in source.functions
+                        if not f.static or name.endswith(".h")})
+    seen = visible(sources)
+    found = {}
+    for name, source in sources.items():
+        own = {f.name for f in source.functions}
+        targets = defaultdict(set)
+        for word in (used_names(source, macros) & seen[name] & defined.keys()) - own:
+            targets[defined[word]].add(word)
+        found[name] = targets
+    return found
+
+
+def call_circles(sources):
+    """The circles of files of the whole program that use each other's functions; and those of folders,
+    where a room and the folder that it is in count as one.  A header may use what its own file has."""
+    by_file, by_folder = {}, {room(name): set() for name in sources}
+    for name, targets in calls(sources).items():
+        by_file[name] = set(targets)
+        here = room(name) + "/"
+        by_folder[room(name)] |= {there for there in map(room, targets) if not
+                                  (here.startswith(there + "/") or (there + "/").startswith(here))}
+    return [members for members in c_source.circles(by_file) + c_source.circles(by_folder)
+            if len({member.rsplit(".", 1)[0] for member in members}) > 1]
 
 
 def in_circles(top, sources):
     for members in call_circles(sources):
         for name in members:
             yield name, 1, "calls in a circle with " + " ".join(m for m in members if m != name)
+
+
+def misplaced_prototypes(top, sources):
+    """Those in a header of another folder than the function's."""
+    defined = {f.name: name for name, source in sources.items() for f in source.functions
+               if not f.static}
+    for name, source in sources.items():
+        for prototype in source.prototypes if name.endswith(".h") else []:
+            home = defined.get(prototype.name)
+            if home and room(home) != room(name):
+                yield name, prototype.line, "%s is defined in %s: its prototype belongs there" % (
+                    prototype.name, room(home))
 
 
 def readers(top, sources):
@@ -185,6 +253,25 @@ def strangers_json(top, sources):
             yield name, 1, "has a row in STRICT_JSON (script/lib/house.py) and reads no JSON strictly"
 
 
+def tools_named(top, sources):
+    """Tools' names as text in files without a row in TOOLS_NAMED; rows that are of no use."""
+    texts = {name: c_source.without_comments((top / "src" / name).read_text(errors="replace")) for name in sources}
+    tools = set(re.findall(r'\[TOOL_\w+\] = \{\s*"(\w+)"', texts.get("data/tools.c", "")))
+    useful = set()
+    for name, text in texts.items():
+        if name == "data/tools.c" or name.startswith("tool/builtin/"):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            for word in tools.intersection(re.findall(r'"(\w+)"', line)):
+                useful.add(name)
+                if name not in TOOLS_NAMED:
+                    yield name, number, 'names the tool "%s": ask its row (data/tools.h), or say why not in ' \
+                        "TOOLS_NAMED (script/lib/house.py)" % word
+    for name in sorted(set(TOOLS_NAMED) - useful):
+        if name in sources or "data/tools.c" in sources:
+            yield name, 1, "has a row in TOOLS_NAMED (script/lib/house.py) and names no tool"
+
+
 # What must not be there, as script/house --list calls it, and the function that finds it: path
 # beneath src/, line, what is wrong.
 KINDS = {
@@ -192,11 +279,93 @@ KINDS = {
     "long functions": long_functions,
     "shared names": shared_names,
     "foreign names": foreign_names,
-    "files in circles": in_circles,
+    "circles": in_circles,
+    "misplaced prototypes": misplaced_prototypes,
     "headers with one reader": lone_headers,
     "bare prototypes": bare_prototypes,
     "strangers' JSON": strangers_json,
+    "tools named": tools_named,
 }
+# What must become less: TABLE says how many each folder still has.
+LEFT = {
+    "doubled structs": house_pieces.doubled_structs,
+    "dead exports": house_pieces.dead_exports,
+    "exports for tests": house_pieces.exports_for_tests,
+    "exports of one file": house_pieces.exports_of_own_file,
+    "wide headers": house_pieces.wide_headers,
+    "long files": house_pieces.long_files,
+    "flag parameters": house_pieces.flag_parameters,
+    "misnamed": house_pieces.misnamed,
+    "words": english.words,
+}
+# What may be there.
+SHOWN = {
+    "exports": house_pieces.all_exports,
+    "exports with one user": house_pieces.exports_with_one_user,
+    "exports of one file and tests": house_pieces.exports_of_own_file_and_tests,
+    "static functions called once": house_pieces.static_called_once,
+}
+LISTED = {**KINDS, **LEFT, **SHOWN}
+TABLE = "script/lib/house_left.txt"
+TABLE_HEAD = """# How many findings of each kind a folder still has: NUMBER FOLDER KIND.  script/check-layers refuses a kind whose
+# total has grown, and asks for "script/house --lower" when it has shrunk.
+"""
+
+
+def shown(name):
+    """A path beneath src/ as one beneath the top."""
+    return name[3:] if name.startswith("../") else "src/" + name
+
+
+def left_at(top, sources):
+    """{(kind, folder): how many findings of LEFT}."""
+    return Counter((kind, folder(shown(name).removeprefix("src/")))
+                   for kind, find in LEFT.items() for name, _, _ in find(top, sources))
+
+
+def left_allowed(top):
+    """The same as the table has it, and the line of each."""
+    allowed, lines = Counter(), {}
+    text = (top / TABLE).read_text() if (top / TABLE).is_file() else ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line and not line.startswith("#"):
+            count, place, kind = line.split(None, 2)
+            allowed[kind, place] = int(count)
+            lines[kind, place] = number
+    return allowed, lines
+
+
+def of_kind(counts, kind):
+    return sum(count for (other, _), count in counts.items() if other == kind)
+
+
+def left_grown(top, sources):
+    """(line of the table, what is wrong) for each folder with more than its number, of kinds with more in all."""
+    found, (allowed, lines) = left_at(top, sources), left_allowed(top)
+    for kind, place in sorted(found):
+        if found[kind, place] > allowed[kind, place] and of_kind(found, kind) > of_kind(allowed, kind):
+            yield lines.get((kind, place), 1), "%s: %d in %s, where %d are left (script/house --list \"%s\" %s)" % (
+                kind, found[kind, place], place, allowed[kind, place], kind, place)
+
+
+def left_fallen(top, sources):
+    """What may be lowered, as sentences."""
+    found, (allowed, _) = left_at(top, sources), left_allowed(top)
+    for kind in LEFT:
+        if of_kind(found, kind) < of_kind(allowed, kind):
+            yield "%s: %d of %d are left: run script/house --lower" % (
+                kind, of_kind(found, kind), of_kind(allowed, kind))
+
+
+def lower(top, sources):
+    """Writes the table again, but for kinds that have grown, which it returns."""
+    found, (allowed, _) = left_at(top, sources), left_allowed(top)
+    grown = [kind for kind in LEFT if of_kind(found, kind) > of_kind(allowed, kind)] if allowed else []
+    table = Counter({key: n for key, n in allowed.items() if key[0] in grown})
+    table.update({key: n for key, n in found.items() if key[0] not in grown})
+    rows = sorted((place, kind, count) for (kind, place), count in table.items() if count)
+    (top / TABLE).write_text(TABLE_HEAD + "".join("%d %s %s\n" % (count, place, kind) for place, kind, count in rows))
+    return grown
 
 
 def percent(part, whole):
@@ -215,6 +384,12 @@ def figures(top, sources):
     circles = call_circles(sources)
     count = {kind: len(list(find(top, sources))) for kind, find in KINDS.items()}
     exported = sum(1 for f in functions if not f.static)
+    left = {kind: len(list(find(top, sources))) for kind, find in {**LEFT, **SHOWN}.items()}
+    structs = {struct.name for source in sources.values() for struct in source.structs}
+    doubled = {what.split()[1] for _, _, what in house_pieces.doubled_structs(top, sources)}
+    widest = max((len(source.prototypes), name) for name, source in [("-", c_source.read("")), *sources.items()]
+                 if name.endswith(".h") or name == "-")
+    statics = sum(1 for f in functions if f.static)
     docs = sum(len(path.read_text().split()) for path in (top / "docs").glob("*.md"))
     return [
         ("files under src/ (.c, .h)", len(sources)),
@@ -230,8 +405,23 @@ def figures(top, sources):
         ("functions that share their name", percent(count["shared names"], len(functions))),
         ("exported names without their folder's or header's word",
          percent(count["foreign names"], exported)),
+        ("structs that share their name", "%d of %d" % (len(doubled), len(structs))),
+        ("exported functions", left["exports"]),
+        ("exported functions that one other file uses",
+         percent(left["exports with one user"], left["exports"])),
+        ("exported functions that their own file alone uses, or it and tests",
+         "%d, %d" % (left["exports of one file"], left["exports of one file and tests"])),
+        ("exported functions that nothing uses, or tests alone",
+         "%d, %d" % (left["dead exports"], left["exports for tests"])),
+        ("static functions that are called once", percent(left["static functions called once"], statics)),
+        ("widest header, prototypes", "%s, %d" % widest[::-1]),
+        ("files over %d lines" % house_pieces.MOST_FILE_LINES, left["long files"]),
+        ("parameters that make two functions of one", left["flag parameters"]),
+        ("names with a word that has another name", left["misnamed"]),
+        ("words that english.py refuses", left["words"]),
         ("headers with one reader", count["headers with one reader"]),
-        ("circles of calls inside folders", "%d, of %d files" % (len(circles), sum(map(len, circles)))),
+        ("circles of calls", "%d, of %d files or folders" % (len(circles), sum(map(len, circles)))),
+        ("prototypes in another folder than their function", count["misplaced prototypes"]),
         ("prototypes documented",
          percent(len(prototypes) - count["bare prototypes"], len(prototypes))),
         ("lines over %d columns" % MOST_COLUMNS, count["columns"]),

@@ -46,11 +46,14 @@ BUILDS = {
              # lld takes a third of the time; without PIE a program begins in two thirds: nothing is relocated.
              "-Dc_link_args=['-fuse-ld=lld','-Wl,--no-pie']", "-Dcpp_link_args=['-fuse-ld=lld','-Wl,--no-pie']"]),
 }
+# In place of both, for script/coverage: every job runs in it.
+COVERAGE = ("build-coverage", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
+            ["-Dcoverage=true", "-Dc_link_args=['-fuse-ld=lld']", "-Dcpp_link_args=['-fuse-ld=lld']"])
 # What both builds have runs once; with HASP_TESTS=all in both, and so does what is asked for by name.  Programs in C run
 # with sanitizers.  Tests that drive hasp or a part of it from outside run without, in a third of the time, but for
 # these: what they are given is hostile, or they lead through much that no program in C does.
 HARDENED = {"agent/answers", "agent/steer", "config/hostile", "http/client", "http/server", "model/errors",
-            "model/media", "policy/bash", "policy/command", "rebase_history", "search/encodings",
+            "model/media", "policy/bash", "policy/command", "damage/rebase_history", "search/encodings",
             "shell/analysis", "shell/words", "store/commit_faults", "tui/editor/vim", "tui/term/screen",
             "worker/test_program"}
 # The same of these, but dear: they run without sanitizers, and one case of so many with them, another one at another
@@ -76,24 +79,8 @@ PATH = os.environ["PATH"]
 PY_ENV = {"HASP": str(TOP / "build" / "hasp"), "DAMAGE_PROGRAM": str(TOP / "build" / "hasp"),
           "PATH": PATH if shutil.which("python3") == PYTHON else "%s:%s" % (os.path.dirname(PYTHON), PATH),
           "PYTHONDONTWRITEBYTECODE": "1"}
-# Begun first, in this order, and each by itself: whoever began one of them last would wait for it alone.  Seconds
-# that they take on two processors, roughly; what is not here takes less than fifteen.
-LONGEST = {"py/cli": 115, "py/compat": 75, "py/honest": 75, "py/serve": 70, "c/mcp/hostile": 65,
-           "c/worker/test_providers": 60, "c/attack/attacks": 55, "c/guard/effective": 45,
-           "c/mcp/transport_http": 40, "c/telemetry/outfile": 40, "c/agent/outside_changes": 35,
-           "c/mcp/inspector": 35, "c/mcp_client/http": 35, "c/a2a/asking": 30, "c/agent/outside": 30,
-           "c/mcp/agents": 30, "c/search/differential_ripgrep": 30, "c/a2a/hostile": 25, "c/damage": 25,
-           "c/headless/endings": 25, "c/headless/isolation": 25, "c/mcp/sdk": 25, "c/mcp_client/google": 25,
-           "c/mcp_client/npm": 25, "c/mcp_client/stdio": 25, "c/tui/app_app": 25, "py/repo": 25,
-           "c/extensions/plugins": 20, "c/mcp_client/allowed": 20, "c/mcp_client/auth": 20,
-           "c/mcp_client/conformance": 20, "c/search/differential_git": 20, "c/search/hostile_search": 20,
-           "c/tool/conversation": 20, "c/tui/app_full": 20, "san/search/cache": 20, "san/tui/term/screen": 20,
-           "c/agent/denied": 15, "c/attack/git": 15, "c/guard/git": 15, "c/guard/later": 15, "c/headless/names": 15,
-           "c/job/confined": 15, "c/mcp/transport_stdio": 15, "c/mcp_client/start": 15,
-           "c/mcp_client/websocket": 15, "c/shell/recorder": 15, "c/tui/app_commands": 15,
-           "san/mcp_client/client": 15, "san/sandbox/plan": 15, "san/search/cache_truth": 15,
-           "c/extensions/fetched": 10, "c/extensions/markets": 10, "c/headless/limits": 10, "c/names/names": 10,
-           "c/shell/real_bash": 10, "c/updates": 10, "san/sandbox/cgroup": 10}
+# Of folders of pytest that no build file has; see `priorities` in test/meson.build.
+FOLDERS = {"py/cli": 115, "py/compat": 75, "py/honest": 75, "py/serve": 70, "py/repo": 25}
 MORE_JOBS = 2  # side by side than there are processors
 PYTEST_SECONDS = 5  # of others that are a folder or a file of pytest
 FILES_TOGETHER = 6  # of pytest in one process, at most: each process takes 0.3 s before its first test
@@ -114,6 +101,7 @@ class Job(NamedTuple):
     seconds: int
     alone: bool
     report: str  # file with JUnit XML; "" for TAP on standard output
+    priority: int = 0  # seconds that it takes, if it is started first and by itself
 
 
 class Outcome(NamedTuple):
@@ -195,7 +183,7 @@ def c_jobs(kind, reports):
             env.update({"HASP_SAMPLE": str(SAMPLE)} if test["name"] not in HARDENED else {})
         jobs.append(Job(name, argv, files, env, test["workdir"] or str(folder),
                         min(MOST_SECONDS, test["timeout"] * SECONDS_FACTOR),
-                        not test["is_parallel"], report))
+                        not test["is_parallel"], report, test["priority"]))
     return jobs
 
 
@@ -232,7 +220,8 @@ def py_jobs(reports, build_jobs):
             continue
         name = "py/" + folder.relative_to(TOP / "test").as_posix()
         argv = [*PYTEST, "-q", "-p", "no:cacheprovider"]
-        jobs.append(Job(name, argv, (str(folder),), PY_ENV, str(TOP), MOST_SECONDS, False, report_file(reports, name)))
+        jobs.append(Job(name, argv, (str(folder),), PY_ENV, str(TOP), MOST_SECONDS, False, report_file(reports, name),
+                        FOLDERS.get(name, 0)))
     return jobs
 
 
@@ -357,14 +346,14 @@ def excerpt(output, head=30, tail=40, width=300):
 
 
 def weight(job):
-    return LONGEST.get(job.name) or PYTEST_SECONDS * len(job.files)
+    return job.priority or PYTEST_SECONDS * len(job.files)
 
 
 def together(jobs):
     """The jobs, where short files of one folder that are started alike are one job: c/headless/{door,flags,job}."""
     alike, result = {}, []
     for job in jobs:
-        if job.alone or job.name in LONGEST or not job.files or not job.files[0].endswith(".py"):
+        if job.alone or job.priority or not job.files or not job.files[0].endswith(".py"):
             result.append(job)
         else:
             key = (str(Path(job.files[0]).parent), job.argv, job.env, job.cwd)
@@ -466,7 +455,7 @@ def is_wanted(job, words):
 def has_its_turn(job, kind):
     """Whether a job that both builds have is this build's, when not both run it."""
     name = job.name.split("/", 1)[1]
-    if job.name.startswith("py/"):
+    if job.name.startswith("py/") or len(BUILDS) == 1:
         return True
     if job.report:
         return name in SAMPLED or (name in HARDENED) == (kind == "san")
@@ -531,6 +520,14 @@ def run_suite(words, reports):
         board.total, time.monotonic() - start, sum(cpu for cpu, _ in board.spent)))
     print("%d passed, %d failed" % (board.passed, board.failed))
     return 0 if board.failed == 0 else 1
+
+
+def use_coverage():
+    """From now on everything is built with counters, once."""
+    BUILDS.clear()
+    BUILDS["c"] = COVERAGE
+    program = str(TOP / COVERAGE[0] / "hasp")
+    PY_ENV.update(HASP=program, DAMAGE_PROGRAM=program)
 
 
 def go_elsewhere(why, words):

@@ -114,8 +114,12 @@ void agent_replace(struct agent *agent, json_t *conversation);
 void agent_renew_surroundings(struct agent *agent, json_t *cut);
 /* Records that, if there is something new. */
 void agent_record_beginning(struct agent *agent);
+/* Marks a call's id as used, in the whole session; false: it was used before. From any thread. */
+bool agent_reserve_call_id(struct agent *agent, const char *id);
 /* The tools as they are declared, in every mode; borrowed. */
 const json_t *agent_tools(struct agent *agent);
+/* Whether a tool is declared in any mode; `data` is the agent. */
+bool agent_declares(void *data, const struct tool *tool);
 /* The same as the session's file names them: a hash; a new reference. */
 json_t *agent_tools_hash(struct agent *agent);
 /* Adds to a message of the user that is not sent yet what is not as the model was told, and

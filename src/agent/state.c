@@ -4,14 +4,12 @@
 #include <time.h>
 
 #include "agent/call/calls.h"
-#include "agent/call/gate.h"
 #include "agent/context/context.h"
 #include "agent/context/surroundings.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/sha256.h"
 #include "data/json.h"
 #include "model/content.h"
 #include "tool/answer.h"
@@ -102,7 +100,7 @@ static json_t *mentioned_file(const json_t *part)
 static void learn_seen(struct agent *agent)
 {
 	struct session *session = agent->options.session;
-	const struct tool *reader = tool_find("read_file");
+	const struct tool *reader = tool_find(tool_name(TOOL_READ_FILE));
 	size_t i, k;
 	json_t *message, *part;
 
@@ -143,6 +141,34 @@ static void begin_surroundings(struct agent *agent, const struct agent_options *
 	surroundings_update(agent->known, json_object_get(sent, "told"));
 }
 
+bool agent_reserve_call_id(struct agent *agent, const char *id)
+{
+	struct agent *top = agent->top;
+	bool fresh;
+
+	pthread_mutex_lock(&top->lock);
+	fresh = !json_object_get(top->ids, id);
+	if (fresh)
+		json_object_set_new(top->ids, id, json_true());
+	pthread_mutex_unlock(&top->lock);
+	return fresh;
+}
+
+static void reserve_call_ids(struct agent *agent)
+{
+	size_t i, k;
+	json_t *message, *part;
+
+	json_array_foreach(agent->history, i, message)
+		json_array_foreach(json_object_get(message, "parts"), k, part) {
+			const char *id = json_string_value(
+				json_object_get(part_get_call(part), "id"));
+
+			if (id)
+				agent_reserve_call_id(agent, id);
+		}
+}
+
 struct agent *agent_new(const struct agent_options *options)
 {
 	struct agent *agent = mem_alloc(1, sizeof(*agent));
@@ -171,7 +197,7 @@ struct agent *agent_new(const struct agent_options *options)
 	pthread_mutex_init(&agent->lock, NULL);
 	pthread_mutex_init(&agent->asking, NULL);
 	read_settings(agent);
-	calls_remember(agent, agent->history);
+	reserve_call_ids(agent);
 	if (json_array_size(options->history))
 		learn_seen(agent);
 	return agent;
@@ -239,12 +265,13 @@ const char *agent_topic(const json_t *history)
 		for (size_t k = json_array_size(parts); k-- > 0;) {
 			const json_t *call =
 				json_object_get(json_array_get(parts, k), "functionCall");
+			const char *name = json_string_value(json_object_get(call, "name"));
 			const json_t *title =
 				json_object_get(json_object_get(call, "args"), "title");
+			const struct tool_info *info =
+				json_string_length(title) && name ? tool_info_of(name) : NULL;
 
-			if (json_string_length(title) &&
-			    span_eq(json_span(json_object_get(call, "name")),
-			            SPAN("update_topic")) &&
+			if (info && info->topic &&
 			    topic_was_taken(json_array_get(history, i + 1), call))
 				return json_string_value(title);
 		}
@@ -451,81 +478,7 @@ void agent_replace(struct agent *agent, json_t *conversation)
 	json_decref(conversation);
 }
 
-/* ---- tools ------------------------------------------------------------------------- */
-
-/* The same in every mode that the session may come to: what has been sent stays as it was. A call
- * to one that is off is refused. */
-static bool agent_declares(void *data, const struct tool *tool)
-{
-	return !gate_hides_always(data, tool);
-}
-
-/* Where a tool's effect is not known, the model may say that a call needs those before it. */
-static void declare_wait(const struct tool *tool, json_t *declaration)
-{
-	json_t *parameters = json_object_get(declaration, "parameters");
-	json_t *properties, *own;
-
-	if (!tool || !json_is_object(parameters) ||
-	    (tool->kind != TOOL_KIND_EXECUTE && tool->kind != TOOL_KIND_AGENT &&
-	     (tool->kind != TOOL_KIND_OTHER || !tool->run_as)))
-		return;
-	own = json_copy(parameters);
-	properties = json_copy(json_object_get(parameters, "properties"));
-	properties = properties ? properties : json_object();
-	json_object_set_new(properties, "wait_for_previous",
-	                    json_pack("{s:s}", "type", "boolean"));
-	json_object_set_new(own, "properties", properties);
-	json_object_set_new(declaration, "parameters", own);
-}
-
-const json_t *agent_tools(struct agent *agent)
-{
-	const struct tool_set *set = agent->options.session->tools;
-	const struct settings *settings = agent->options.settings;
-	const char *wanted = settings ? settings_string(settings, "hasp.tools.dialect", "auto") :
-	                                NULL;
-	enum dialect dialect;
-	size_t i;
-	json_t *declaration;
-
-	if (agent->declared)
-		return agent->declared;
-	agent->declared = tool_set_declare(set, agent_declares, agent);
-	dialect = dialect_choose(wanted, model_id(agent->options.model));
-	agent->options.session->dialect = dialect_declare(dialect, agent->declared);
-	if (model_loads(agent->options.model) == MODEL_LOADS_DECLARED)
-		tool_set_declare_deferred(set, agent_declares, agent, agent->declared);
-	json_array_foreach(agent->declared, i, declaration)
-		declare_wait(tool_set_find(set, json_string_value(
-			json_object_get(declaration, "name"))), declaration);
-	return agent->declared;
-}
-
 /* ---- what the model is told -------------------------------------------------------- */
-
-json_t *agent_tools_hash(struct agent *agent)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
-	json_auto_t *tools = model_tools_before(agent_tools(agent));
-	char hex[SHA256_HEX_SIZE];
-	struct sha256 sum;
-
-	json_print(&text, tools, 0);
-	sum = sha256_of(buf_view(&text));
-	sha256_hex(&sum, hex);
-	return json_string(hex);
-}
-
-void agent_record_beginning(struct agent *agent)
-{
-	json_auto_t *beginning = mem_steal(&agent->beginning);
-
-	if (!beginning)
-		return;
-	json_object_set_new(beginning, "tools", agent_tools_hash(agent));
-	record_sent(agent->options.record, beginning);
-}
 
 /* The context in its place, before the history. */
 static void renew_context(struct agent *agent, const json_t *surroundings)

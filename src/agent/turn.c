@@ -13,6 +13,8 @@
 #include "model/media.h"
 #include "model/model.h"
 #include "model/parameters.h"
+#include "tool/dialect.h"
+#include "tool/set.h"
 #include "tool/tool.h"
 
 /* ---- requests as hooks see them ---------------------------------------------- */
@@ -113,33 +115,91 @@ static void hook_override(struct model_request *request, const json_t *shown,
 
 /* ---- which tools ------------------------------------------------------------------- */
 
-/* A dialect's editor (tool/dialect.h) is in the place of several: any of them stands for it. */
-static bool list_has_tool(const json_t *list, const char *name)
+static const char *declared_name(const json_t *declaration)
 {
-	const struct tool *tool = tool_find(name);
+	return json_string_value(json_object_get(declaration, "name"));
+}
+
+static bool is_declared(const json_t *tools, const char *name)
+{
 	size_t i;
-	json_t *allowed;
+	json_t *tool;
 
-	json_array_foreach((json_t *)list, i, allowed) {
-		const char *word = json_string_value(allowed);
-		const struct tool *named = word ? tool_find(word) : NULL;
-
-		if (word && (!strcmp(word, name) || (tool && named == tool)))
+	json_array_foreach((json_t *)tools, i, tool)
+		if (!strcmp(declared_name(tool), name))
 			return true;
-		if (tool && named && tool->plans && named->plans && strcmp(tool->name, name) != 0)
-			return true;
-	}
 	return false;
 }
 
+/* Whether a word of a list allows what is declared as `name`: a declared name itself alone; another
+ * one all that it stands for, and of a dialect's editors (tool/dialect.h) those that can do no
+ * more. */
+static bool word_allows(const json_t *tools, const char *word, const char *name)
+{
+	if (!strcmp(word, name))
+		return true;
+	if (is_declared(tools, word))
+		return false;
+	if (tool_info_stand_for(word, name, /* restricts= */ false))
+		return true;
+	for (size_t i = 0; i < tool_count(); i++)
+		if (dialect_can(tool_at(i)->name, name) &&
+		    tool_info_stand_for(word, tool_at(i)->name, /* restricts= */ false))
+			return true;
+	return false;
+}
+
+static bool list_allows(const json_t *tools, const json_t *allowed, const char *name)
+{
+	size_t i;
+	json_t *word;
+
+	json_array_foreach((json_t *)allowed, i, word)
+		if (json_is_string(word) && word_allows(tools, json_string_value(word), name))
+			return true;
+	return false;
+}
+
+/* Whether any of the editors that are selected can be had by who may use hasp's `tool`. */
+static bool has_place_of(const json_t *selected, const char *tool)
+{
+	size_t i;
+	json_t *one;
+
+	json_array_foreach((json_t *)selected, i, one)
+		if (dialect_can(tool, declared_name(one)))
+			return true;
+	return false;
+}
+
+/* Those of the request's tools that the list allows; and editors of hasp's, where no editor of the
+ * dialect does no more than they. */
+static json_t *select_tools(struct agent *agent, const json_t *tools, const json_t *allowed)
+{
+	const struct tool_set *set = agent->options.session->tools;
+	json_t *selected = json_array(), *tool;
+	size_t i;
+
+	json_array_foreach((json_t *)tools, i, tool)
+		if (list_allows(tools, allowed, declared_name(tool)))
+			json_array_append(selected, tool);
+	for (i = 0; i < tool_set_count(set); i++) {
+		const struct tool *editor = tool_set_at(set, i);
+
+		if (editor->plans && !is_declared(tools, editor->name) &&
+		    list_allows(tools, allowed, editor->name) &&
+		    !has_place_of(selected, editor->name) && agent_declares(agent, editor))
+			json_array_append_new(selected, tool_declaration(editor));
+	}
+	return selected;
+}
+
 /* BeforeToolSelection's {mode, allowedFunctionNames}; *ret_owned as above. */
-static void hook_select_tools(struct model_request *request, const json_t *config,
-                              json_t **ret_owned)
+static void hook_select_tools(struct agent *agent, struct model_request *request,
+                              const json_t *config, json_t **ret_owned)
 {
 	const char *mode = json_string_value(json_object_get(config, "mode"));
 	const json_t *allowed = json_object_get(config, "allowedFunctionNames");
-	size_t i;
-	json_t *tool;
 
 	if (mode && !strcmp(mode, "NONE"))
 		request->tool_mode = MODEL_TOOLS_NONE;
@@ -147,10 +207,7 @@ static void hook_select_tools(struct model_request *request, const json_t *confi
 		request->tool_mode = MODEL_TOOLS_ANY;
 	if (!json_array_size(allowed) || !request->tools)
 		return;
-	*ret_owned = json_array();
-	json_array_foreach((json_t *)request->tools, i, tool)
-		if (list_has_tool(allowed, json_string_value(json_object_get(tool, "name"))))
-			json_array_append(*ret_owned, tool);
+	*ret_owned = select_tools(agent, request->tools, allowed);
 	request->tools = *ret_owned;
 }
 
@@ -430,7 +487,7 @@ static void before_selection(struct agent *agent, struct shaped *shaped)
 	if (!agent_fire(agent, HOOK_BEFORE_TOOL_SELECTION, NULL, input, &outcome))
 		return;
 	if (outcome.tool_config)
-		hook_select_tools(&shaped->request, outcome.tool_config, &shaped->tools);
+		hook_select_tools(agent, &shaped->request, outcome.tool_config, &shaped->tools);
 	hook_outcome_release(&outcome);
 }
 

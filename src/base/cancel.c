@@ -8,37 +8,74 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-bool cancel_init(struct cancel *cancel, struct err *err)
+enum { LOOK_MS = 20 }; /* where there is no descriptor to wait for */
+
+void cancel_init_lazily(struct cancel *cancel)
 {
 	atomic_init(&cancel->set, false);
+	atomic_init(&cancel->fd, -1);
 	for (size_t i = 0; i < CANCEL_FOLLOWERS_MAX; i++)
 		atomic_init(&cancel->followers[i], NULL);
 	atomic_init(&cancel->setting, 0);
 	cancel->leader = NULL;
-	cancel->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (cancel->fd >= 0)
-		return true;
-	err_set(err, ERR_IO_ERROR, "Cannot make an event descriptor: %s.", strerror(errno));
-	return false;
+}
+
+bool cancel_init(struct cancel *cancel, struct err *err)
+{
+	cancel_init_lazily(cancel);
+	return cancel_fd(cancel) >= 0 ||
+	       err_set(err, ERR_IO_ERROR, "Cannot make an event descriptor: %s.", strerror(errno));
 }
 
 void cancel_release(struct cancel *cancel)
 {
-	if (cancel->fd >= 0)
-		close(cancel->fd);
-	cancel->fd = -1;
+	const int fd = atomic_exchange(&cancel->fd, -1);
+
+	if (fd >= 0)
+		close(fd);
 }
 
-static void cancel_mark(struct cancel *cancel)
+/* In signal handlers, too. */
+static void cancel_ring(int fd)
 {
 	const uint64_t one = 1;
 	int before = errno;
 
-	atomic_store(&cancel->set, true);
 	/* It can only fail when the counter is full, and then it is readable. */
-	if (write(cancel->fd, &one, sizeof(one)) < 0)
+	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
 		errno = before;
 	errno = before;
+}
+
+/* Who sets it and who makes the descriptor do their own part first, then look at the other's. */
+static void cancel_mark(struct cancel *cancel)
+{
+	atomic_store(&cancel->set, true);
+	cancel_ring(atomic_load(&cancel->fd));
+}
+
+int cancel_fd(const struct cancel *cancel)
+{
+	struct cancel *own = (struct cancel *)cancel; /* what it says stays as it is */
+	int none = -1, fd;
+
+	if (!cancel || (fd = atomic_load(&own->fd)) >= 0)
+		return cancel ? fd : -1;
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	if (!atomic_compare_exchange_strong(&own->fd, &none, fd)) {
+		close(fd);
+		return none;
+	}
+	if (atomic_load(&own->set))
+		cancel_ring(fd);
+	return fd;
+}
+
+int cancel_wait_ms(const struct cancel *cancel, int ms)
+{
+	return !cancel || cancel_fd(cancel) >= 0 || (ms >= 0 && ms < LOOK_MS) ? ms : LOOK_MS;
 }
 
 void cancel_set(struct cancel *cancel)
@@ -56,10 +93,11 @@ void cancel_set(struct cancel *cancel)
 
 void cancel_reset(struct cancel *cancel)
 {
+	const int fd = atomic_load(&cancel->fd);
 	uint64_t count;
 
 	atomic_store(&cancel->set, false);
-	while (read(cancel->fd, &count, sizeof(count)) < 0 && errno == EINTR)
+	while (fd >= 0 && read(fd, &count, sizeof(count)) < 0 && errno == EINTR)
 		;
 	/* Who sets the leader marks that first, and then this. */
 	if (cancelled(cancel->leader))

@@ -5,7 +5,7 @@
  *     if (!cancel_init(&cancel, &err)) ...
  *     ...                                   // a signal handler, a thread: cancel_set(&cancel)
  *     while (!cancelled(&cancel)) work();
- *     poll({ fd, cancel.fd }, ...);         // readable from cancel_set until cancel_reset
+ *     poll({ fd, cancel_fd(&cancel) }, ...); // readable from cancel_set until cancel_reset
  *     cancel_release(&cancel);
  *
  * One can follow another: it is set with that, and may be set and reset without it.
@@ -14,7 +14,11 @@
  *     cancel_reset(&prompt);                // another prompt, unless the program is to end
  *     cancel_unfollow(&prompt);
  *
- * Whoever is handed a `const struct cancel *` may get NULL: nobody will cancel.
+ * Where there are many and few are waited for (calls of tools, servers), cancel_init_lazily makes
+ * one without a descriptor, which cancel_fd then makes for the first who waits.
+ *
+ * This is the one way to pass a cancellation on, from a key, a signal or a client's message to the
+ * call, the worker and its child.  NULL in place of a `const struct cancel *`: nothing cancels it.
  */
 #ifndef HASP_BASE_CANCEL_H
 #define HASP_BASE_CANCEL_H
@@ -27,8 +31,8 @@
 enum { CANCEL_FOLLOWERS_MAX = 16 };
 
 struct cancel {
-	_Atomic bool set; /* struct call_hooks points to it (tool/tool.h) */
-	int fd;           /* an eventfd; becomes and stays readable */
+	_Atomic bool set;
+	_Atomic int fd;   /* an eventfd, which becomes and stays readable; -1: none yet */
 	struct cancel *_Atomic followers[CANCEL_FOLLOWERS_MAX]; /* borrowed; or NULL */
 	_Atomic unsigned setting; /* how many are just setting these */
 	struct cancel *leader;    /* borrowed; or NULL */
@@ -36,6 +40,8 @@ struct cancel {
 
 /* IO_ERROR: no descriptor is left. */
 bool cancel_init(struct cancel *cancel, struct err *err);
+/* Without a descriptor, until cancel_fd is asked for it. */
+void cancel_init_lazily(struct cancel *cancel);
 /* Closes its descriptor. */
 void cancel_release(struct cancel *cancel);
 /* From any thread and from signal handlers; again is fine. */
@@ -53,10 +59,10 @@ static inline bool cancelled(const struct cancel *cancel)
 	return cancel && atomic_load(&cancel->set);
 }
 
-/* The descriptor for poll; -1 (which poll ignores) for NULL. */
-static inline int cancel_fd(const struct cancel *cancel)
-{
-	return cancel ? cancel->fd : -1;
-}
+/* The descriptor for poll, from any thread; -1 (which poll ignores) for NULL, and where none is
+ * left: cancel_wait_ms then has its reader look now and then. */
+int cancel_fd(const struct cancel *cancel);
+/* How long poll may sleep that would sleep for `ms` (-1: for ever). */
+int cancel_wait_ms(const struct cancel *cancel, int ms);
 
 #endif

@@ -386,7 +386,7 @@
 #define LIMIT_SESSION_LINE_BYTES ((size_t)64 << 20)
 
 /* Events of a session that are kept for fronts that attach late (front/front.h): some screens of
- * text.  Whoever needs more reads the record. */
+ * text.  A front that needs more reads the record. */
 #define LIMIT_FRONT_LOG_BYTES ((size_t)256 << 10)
 /* Pieces of text in one such event. */
 #define LIMIT_FRONT_JOINED_BYTES ((size_t)16 << 10)

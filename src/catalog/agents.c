@@ -12,7 +12,7 @@
 #include "catalog/private.h"
 #include "config/extensions.h"
 #include "config/home.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "data/warnings.h"
 
 /* Low to high, beneath the home and then beneath the project. */
@@ -291,7 +291,7 @@ static bool agent_list_has(const json_t *list, const char *tool, bool restricts)
 	json_t *word;
 
 	json_array_foreach((json_t *)list, i, word)
-		if (tool_names_stand_for(json_string_value(word), tool, restricts))
+		if (tool_info_stand_for(json_string_value(word), tool, restricts))
 			return true;
 	return false;
 }

@@ -14,7 +14,7 @@
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
 #include "config/servers.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "data/warnings.h"
 
 enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60,
@@ -160,11 +160,11 @@ static bool lists_are_known(const struct agent_definition *definition,
 	}
 	json_array_foreach(definition->without, i, word) {
 		const char *name = json_string_value(word);
-		const char *near = tool_names_nearest(name);
+		const char *near = tool_info_nearest(name);
 
 		if (strchr(name, '*') || !strncmp(name, "mcp_", 4) || strstr(name, "__") ||
-		    !strncmp(name, "discovered_tool_", 16) || tool_names_find(name) ||
-		    tool_names_foreign(name))
+		    !strncmp(name, "discovered_tool_", 16) || tool_info_find(name) ||
+		    tool_info_foreign(name))
 			continue;
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "its disallowedTools name an unknown tool, \"%.100s\"%s%s%s", name,

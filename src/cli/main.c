@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: understand the command line, run one command, report once. */
 #include <pthread.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/limits.h"
+#include "base/mem.h"
+#include "cli/command/commands.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
@@ -27,13 +30,48 @@ static int usage_error(const struct invocation *invocation, const char *message)
 	return CLI_USAGE;
 }
 
+/* Which handler each command of the table in cli/options/options.c has. */
+static const struct {
+	const char *name;
+	int (*run)(const struct invocation *invocation); /* returns the exit code */
+} handlers[] = {
+	{ "hasp", command_run_root },
+	{ "tool", command_run_tool },
+	{ "serve", command_run_serve },
+	{ "sandbox", command_run_sandbox },
+	{ "config", command_run_config },
+	{ "context", command_run_context },
+	{ "policy", command_run_policy },
+	{ "hooks", command_run_hooks },
+	{ "agents", command_run_agents },
+	{ "skills", command_run_skills },
+	{ "extensions", command_run_extensions },
+	{ "mcp", command_run_mcp },
+	{ "checkpoint", command_run_checkpoint },
+	{ "sessions", command_run_sessions },
+	{ "stats", command_run_stats },
+	{ "models", command_run_models },
+	{ "worker", command_run_worker },
+	{ "completion", command_run_completion },
+	{ "help", command_run_help },
+};
+
+static int run_named_command(const struct command *command, const struct invocation *invocation)
+{
+	for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
+		if (strcmp(handlers[i].name, command->name) == 0)
+			return handlers[i].run(invocation);
+	output_complain("This command has no handler: please report this.");
+	return CLI_FAILED;
+}
+
 static int run_invocation(const struct invocation *invocation)
 {
 	if (invocation_has(invocation, FLAG_HELP))
 		return help_show(invocation);
 	if (invocation_has(invocation, FLAG_VERSION) || invocation_has(invocation, FLAG_MAN_PAGE))
-		return command_root()->run(invocation);
-	return invocation->command->run(invocation);
+		return run_named_command(command_root(), invocation);
+	return run_named_command(invocation->command, invocation);
 }
 
 /* One apply_changes holds three descriptors a file; the soft limit is often 1024. */

@@ -419,7 +419,7 @@ bool form_parse(const json_t *field, struct span typed, json_t **ret, struct err
 	return true;
 }
 
-bool form_wants_secret(const json_t *field)
+bool form_requires_secret(const json_t *field)
 {
 	static const char *const words[] = {
 		"password", "passwd", "passphrase", "pass word", "secret", "token", "api key",

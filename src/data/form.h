@@ -48,6 +48,6 @@ json_t *form_check(const json_t *fields, const json_t *content, struct err *err)
  * leaves out a field that is not required.  Errors as of form_check_value. */
 bool form_parse(const json_t *field, struct span typed, json_t **ret, struct err *err);
 /* Whether its name or title says that a password, a key or a token is wanted. */
-bool form_wants_secret(const json_t *field);
+bool form_requires_secret(const json_t *field);
 
 #endif

@@ -53,14 +53,14 @@ bool places_choose(struct confinement *confinement, const struct settings *setti
                    bool level_given, prepare_notice *notice, void *data, struct err *err);
 /* Whether a place of the setting is on another machine, before one is chosen. */
 bool places_leave(const struct settings *settings);
-/* Starts the provider. The options' roots have to be set.  Errors of local_provider_open;
+/* Starts the provider. The options' roots must be set.  Errors of local_provider_open;
  * DENIED_BY_SANDBOX: the place is at a weaker level than it must give. */
 bool confinement_open(const struct confinement *confinement, struct provider **ret,
                       struct err *err);
 void confinement_release(struct confinement *confinement);
 #define _cleanup_confinement_ __attribute__((cleanup(confinement_release)))
 
-/* What a model is told of it at this level (provider_info). The caller frees. */
+/* The sandbox in words for a model, at this level (provider_info). The caller frees. */
 char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level);
 
 #endif

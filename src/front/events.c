@@ -209,7 +209,7 @@ static void hub_follow_questions(struct front_hub *hub, const struct front_event
 /* ---- queues ---------------------------------------------------------------------- */
 
 /* Under the lock. Takes the event. */
-static void queue_add(struct front *front, struct front_event *event)
+static void front_queue_add(struct front *front, struct front_event *event)
 {
 	event->is_own = event->by && strcmp(event->by, front->name) == 0;
 	if (front->last)
@@ -243,7 +243,7 @@ static void queue_open(struct front_hub *hub, struct front *front, uint64_t befo
 {
 	for (const struct front_open *open = hub->open; open; open = open->next)
 		if (open->number < before)
-			queue_add(front, event_copy(
+			front_queue_add(front, event_copy(
 				&(struct front_event){ .kind = FRONT_BUS, .topic = open->topic,
 				                       .number = open->number,
 				                       .last = open->number },
@@ -256,7 +256,7 @@ static void queue_kept(struct front_hub *hub, struct front *front, uint64_t from
 	const uint64_t first = hub->first_kept ? hub->first_kept->event.number : hub->last + 1;
 
 	if (from < first) {
-		queue_add(front, event_copy(
+		front_queue_add(front, event_copy(
 			&(struct front_event){ .kind = FRONT_MISSED },
 			json_pack("{s:I, s:I}", "from", (json_int_t)from, "to",
 			          (json_int_t)(first - 1))));
@@ -264,7 +264,7 @@ static void queue_kept(struct front_hub *hub, struct front *front, uint64_t from
 	}
 	for (const struct front_kept *kept = hub->first_kept; kept; kept = kept->next)
 		if (kept->event.last >= from)
-			queue_add(front, kept_event(kept));
+			front_queue_add(front, kept_event(kept));
 }
 
 /* Under the lock. */
@@ -280,7 +280,7 @@ static void queue_event(struct front *front, const struct front_event *event, bo
 		return;
 	copy = event_copy(event, json_deep_copy(event->message));
 	copy->task = is_giver ? event->task : NULL;
-	queue_add(front, copy);
+	front_queue_add(front, copy);
 }
 
 /* Under the lock; `taken`: bits of fronts that have it already. */

@@ -29,14 +29,14 @@
  * Events.  Everything that the session publishes (bus/bus.h), the notices of opening it, and what
  * its thread does are events, numbered from 1 without gaps from the runner's beginning.  Each front
  * gets all of them in that order, a front that attaches late from the first one on that it asks
- * for.  The last LIMIT_FRONT_LOG_BYTES are kept for that; what is older is one FRONT_MISSED event,
+ * for.  The last LIMIT_FRONT_LOG_BYTES are kept for that; older ones are one FRONT_MISSED event,
  * and such a front reads the session's record (host_messages) in a task.  Questions that are open
  * come in any case.  A front that does not take its events in time loses some of them
  * the same way.  Pieces of text that follow each other may come as one event with several numbers.
  *
  * Questions go to all fronts with FRONT_APPROVE.  The first answer counts; the session's response
- * (tool-confirmation-response ...) and then "question-answered", which says by whom, reach all.  A
- * question that nobody answers because what asked has stopped is "question-answered" as
+ * (tool-confirmation-response ...) and then "question-answered", which names the front, reach all.
+ * A question whose asker has stopped is "question-answered" as
  * "withdrawn".  With no front left that may answer, the answer is no.
  *
  * Orders (prompts, steering, tasks, interrupting, the mode) may come from any front with
@@ -100,7 +100,7 @@ enum front_event_kind {
 	FRONT_BUS,     /* topic, message */
 	FRONT_NOTICE,  /* message {severity, message}: while the session is opened, and later */
 	FRONT_FOUND,   /* message {file}: the record of the session that is being opened */
-	FRONT_BEGUN,   /* something is under way: `by` whom it was given */
+	FRONT_BEGUN,   /* something is under way: `by`: the front that gave it */
 	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?} */
 	FRONT_CLOSED,  /* it could not be opened: err */
 	FRONT_ENDED,   /* a prompt is over: end, message {reason?, missing?, unsent?, branch?}, err
@@ -140,7 +140,7 @@ struct front_options {
 	const char *name;        /* what others see; copied; made unique: "line", "line 2" */
 	unsigned roles;          /* FRONT_... */
 	uint64_t after;          /* the last event that it has; 0: none */
-	/* An event has come, and is to be taken soon; `is_piece`: of text that streams, which may
+	/* An event has come, and must be taken soon; `is_piece`: of text that streams, which may
 	 * wait for a frame.  From any thread, and must not call functions of this header. */
 	void (*wake)(void *data, bool is_piece);
 	/* NULL, or is shown each message of the bus on the thread that publishes it, and says
@@ -176,7 +176,7 @@ struct front_session *front_opened(const struct front *front);
 
 /* Answers a question (or gives an order to a command, bus_topic_is_order).  PERMISSION_DENIED: the
  * front may not; INVALID_ARGUMENT: no such answer (bus_check), or the question is answered, or was
- * withdrawn: the events say by whom. */
+ * withdrawn: the events name the front. */
 bool front_answer(struct front *front, enum bus_topic topic, const json_t *answer,
                   struct err *err);
 /* Shows a text to all fronts, as the topic "comment"; the model does not see it.
@@ -193,10 +193,10 @@ bool front_give(struct front *front, struct front_task *task, struct err *err);
 bool front_reopen(struct front *front, const char *resume, const char *reason, struct err *err);
 /* A message for the prompt under way, as host_steer. INVALID_ARGUMENT: there is none. */
 bool front_steer(struct front *front, struct span text, struct err *err);
-/* The mode of calls from now on, at once.  DENIED_BY_POLICY, PERMISSION_DENIED: as of
+/* The mode of calls from now on.  DENIED_BY_POLICY, PERMISSION_DENIED: as of
  * prepare_mode_check; INVALID_ARGUMENT: the session is not open. */
 bool front_set_mode(struct front *front, enum approval_mode mode, struct err *err);
-/* Ends what is under way, whoever gave it (host_interrupt; of a task front_cancel is set).  What
+/* Ends what is under way, of any front (host_interrupt; of a task front_cancel is set).  What
  * waits in the queue stays. */
 bool front_interrupt(struct front *front, struct err *err);
 /* Set by front_interrupt and at the end, reset before each task: for tasks to look at. Borrowed. */

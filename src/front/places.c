@@ -18,8 +18,9 @@
 #include "config/settings.h"
 #include "data/json.h"
 #include "front/confinement.h"
+#include "sandbox/apply/probe.h"
 #include "sandbox/plan/calls.h"
-#include "sandbox/plan/probe.h"
+#include "worker/front/open.h"
 #include "worker/local.h"
 
 #define PLACES "hasp.worker"
@@ -177,7 +178,7 @@ static bool local_try(const struct worker_place *place, struct confinement *conf
 	return true;
 }
 
-/* Opens a worker there, which ends again, unless it is to be opened in a moment anyway. */
+/* Opens a worker there, which ends again, unless it will be opened in a moment anyway. */
 static bool argv_try(const struct worker_place *place, bool is_only,
                      struct confinement *confinement, struct err *err)
 {

@@ -37,7 +37,7 @@ struct front_hub {
 	struct front_kept *first_kept, *last_kept;
 	size_t kept_bytes;
 	struct front_open *open;
-	bool over;                /* nobody is waited for any more */
+	bool over;                /* nothing is waited for any more */
 };
 
 struct front {

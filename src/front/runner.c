@@ -37,7 +37,7 @@ void front_runner_publish(struct front_runner *runner, enum bus_topic topic, jso
 	front_hub_add(&runner->hub, &event, NULL);
 }
 
-/* What was given is over; takes event->message. */
+/* An order is over; takes event->message. */
 static void runner_report_end(struct front_runner *runner, const struct front_order *order,
                               struct front_event *event)
 {
@@ -51,7 +51,7 @@ static void runner_report_end(struct front_runner *runner, const struct front_or
 	front_hub_add(&runner->hub, event, giver);
 }
 
-/* ---- what fronts are told of a session ------------------------------------------- */
+/* ---- facts of a session ------------------------------------------- */
 
 /* The branch, or a part of the commit's hash; the caller frees. NULL: there is none. */
 static char *branch_read(struct provider *provider)

@@ -16,7 +16,7 @@
  * What a front shows before there is a session (a theme, an output format) it finds in the settings
  * between the two.
  *
- * One process may hold several sessions at once: a session changes nothing of the process (no
+ * One process may hold several sessions side by side: a session changes nothing of the process (no
  * directory, environment, umask, signal handler).  What it takes from the process is the same for
  * all: the environment, the current directory for a folder that is relative, and that SIGPIPE is
  * ignored, or blocked in the thread that calls.  Two sessions cannot have one record: the second to
@@ -99,7 +99,7 @@ bool session_mode_check(struct front_session *session, struct err *err);
 void session_mode_reset(struct front_session *session);
 
 /* Opens the rest; `resume`: the recorded session to go on with ("latest", a number, an id), or
- * NULL.  Errors of the steps; everything is closed again then, and it may be tried once more. */
+ * NULL.  Errors of the steps; everything is closed again then, and it may be tried again. */
 bool session_open(struct front_session *session, const char *resume, struct err *err);
 /* `reason` as of host_close.  The settings stay; the session may be opened again.  Not open: does
  * nothing. */

@@ -11,13 +11,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "hooks/hook.h"
 
 const char *claude_tool_name(struct span ours)
 {
 	_cleanup_free_ char *name = mem_dup(ours.data ? ours.data : "", ours.len);
-	const struct tool_names *names = tool_names_find(name);
+	const struct tool_info *names = tool_info_find(name);
 
 	return names ? names->claude : NULL;
 }

@@ -13,7 +13,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "data/warnings.h"
 #include "hooks/hook.h"
 
@@ -409,7 +409,7 @@ static bool name_matches(const struct hook_group *group, struct span word)
 		return word_matches(group, word);
 	name = mem_dup(word.data, word.len);
 	return word_matches(group, span_str(theirs)) ||
-	       (!tool_names_of(name) && word_matches(group, word));
+	       (!tool_info_of(name) && word_matches(group, word));
 }
 
 bool hook_group_matches(const struct hook_group *group, const char *matched)

@@ -141,12 +141,12 @@ void act_init(const struct policy_call *call, const json_t *arguments, struct ac
 
 	*ret = (struct act){
 		.name = call->tool,
-		.names = foreign ? NULL : tool_names_of(call->tool),
+		.info = foreign ? NULL : tool_info_of(call->tool),
 		.arguments = json_incref((json_t *)arguments),
 	};
 	ret->own.max = ret->other.max = ret->whole.max = TEXT_MAX;
-	if (strcmp(call->tool, "invoke_agent") == 0)
-		ret->agent = json_string_value(json_object_get(call->arguments, "agent_name"));
+	if (ret->info && ret->info->kind == TOOL_KIND_AGENT && ret->info->one)
+		ret->agent = json_string_value(json_object_get(call->arguments, ret->info->one));
 }
 
 void act_release(struct act *act)
@@ -250,7 +250,7 @@ static bool fits_wildcard(const char *name, const struct act *act,
 	}
 	if (for_servers)
 		return false;
-	for (const char *const *alias = act->names ? act->names->aliases : NULL; alias && *alias;
+	for (const char *const *alias = act->info ? act->info->aliases : NULL; alias && *alias;
 	     alias++)
 		if (tool_fits(*alias, name))
 			return true;
@@ -258,17 +258,17 @@ static bool fits_wildcard(const char *name, const struct act *act,
 }
 
 /* Whether the name is another agent's for the tool. */
-static bool covers_act(const char *tool, const char *name, const struct tool_names *known)
+static bool covers_act(const char *tool, const char *name, const struct tool_info *known)
 {
 	return tool && known && strcmp(known->name, tool) == 0 &&
-	       tool_names_means_other(known, name);
+	       tool_info_means_other(known, name);
 }
 
 static enum fit fit_name(const struct selector *selector, size_t i, const struct act *act,
                          const struct policy_call *call, bool strict)
 {
 	const char *name = selector->names[i];
-	const struct tool_names *known = selector->known[i];
+	const struct tool_info *known = selector->known[i];
 
 	if (selector->server)
 		return fits_server(name, call, selector) ? FIT_OWN : FIT_NONE;
@@ -279,11 +279,11 @@ static enum fit fit_name(const struct selector *selector, size_t i, const struct
 	if (call->server && names_whole(name, call, strict))
 		return FIT_OWN;
 	if (strcmp(name, act->name) == 0 || (act->agent && strcmp(name, act->agent) == 0) ||
-	    (known && known == act->names))
+	    (known && known == act->info))
 		return FIT_OWN;
 	if (covers_act(act->covers, name, known) ||
 	    (strict && (covers_act(act->strict, name, known) ||
-	                (act->names && act->names->edits && tool_names_means_edits(name)))))
+	                (act->info && act->info->edit && tool_info_means_edits(name)))))
 		return FIT_COVER;
 	return FIT_NONE;
 }
@@ -393,37 +393,6 @@ static struct act *acts_add(struct acts *acts, const struct policy_call *call, j
 	return act;
 }
 
-/* ---- arguments in other names ----------------------------------------------------------- */
-
-static const struct {
-	const char *tool, *name, *gemini;
-} renamed[] = {
-	{ "update_file", "old_content", "old_string" },
-	{ "update_file", "new_content", "new_string" },
-	{ "glob", "path", "dir_path" },
-	{ "list_directory", "path", "dir_path" },
-	{ "search_files", "path", "dir_path" },
-	{ "search_files", "include", "include_pattern" },
-};
-
-/* With Gemini CLI's names; NULL: there is no difference. */
-static json_t *rename_members(const char *tool, const json_t *arguments)
-{
-	json_t *copy = NULL;
-
-	for (size_t i = 0; i < ARRAY_LEN(renamed); i++) {
-		json_t *value = json_object_get(arguments, renamed[i].name);
-
-		if (!value || strcmp(renamed[i].tool, tool) != 0)
-			continue;
-		if (!copy)
-			copy = json_copy((json_t *)arguments);
-		json_object_set(copy, renamed[i].gemini, value);
-		json_object_del(copy, renamed[i].name);
-	}
-	return copy;
-}
-
 /* The lines of a diff that are there before (side '-') or after ('+') it. */
 static json_t *side_of(struct span diff, char side)
 {
@@ -453,16 +422,23 @@ static json_t *diff_as_replace(const json_t *path, const json_t *diff)
 
 /* ---- tools that are several --------------------------------------------------------------- */
 
-static void add_place(struct acts *acts, const struct policy_call *call, const json_t *path)
+static void acts_add_covering(struct acts *acts, const struct policy_call *call,
+                              enum tool_id covers, json_t *arguments)
+{
+	acts_add(acts, call, arguments)->covers = tool_name(covers);
+}
+
+static void acts_add_place(struct acts *acts, const struct policy_call *call, const json_t *path)
 {
 	if (!path)
 		return;
-	acts_add(acts, call, json_pack("{s:O}", "file_path", path))->covers = "update_file";
-	acts_add(acts, call, json_pack("{s:O}", "file_path", path))->covers = "write_file";
+	acts_add_covering(acts, call, TOOL_UPDATE_FILE, json_pack("{s:O}", "file_path", path));
+	acts_add_covering(acts, call, TOOL_WRITE_FILE, json_pack("{s:O}", "file_path", path));
 }
 
 /* Deleting and moving is what neither of Gemini CLI's editors does: both must allow it. */
-static void add_change(struct acts *acts, const struct policy_call *call, const json_t *change)
+static void acts_add_change(struct acts *acts, const struct policy_call *call,
+                            const json_t *change)
 {
 	const json_t *path = json_object_get(change, "file_path");
 	const json_t *content = json_object_get(change, "content");
@@ -471,34 +447,39 @@ static void add_change(struct acts *acts, const struct policy_call *call, const 
 	const json_t *after = json_object_get(change, "new_content");
 
 	if (diff)
-		acts_add(acts, call, diff_as_replace(path, diff))->covers = "update_file";
+		acts_add_covering(acts, call, TOOL_UPDATE_FILE, diff_as_replace(path, diff));
 	if (before || after)
-		acts_add(acts, call, json_pack("{s:O?, s:O?, s:O?}", "file_path", path,
-		                               "old_string", before, "new_string",
-		                               after))->covers = "update_file";
+		acts_add_covering(acts, call, TOOL_UPDATE_FILE,
+		                  json_pack("{s:O?, s:O?, s:O?}", "file_path", path, "old_string",
+		                            before, "new_string", after));
 	if (content)
-		acts_add(acts, call, json_pack("{s:O?, s:O}", "file_path", path, "content",
-		                               content))->covers = "write_file";
+		acts_add_covering(acts, call, TOOL_WRITE_FILE,
+		                  json_pack("{s:O?, s:O}", "file_path", path, "content", content));
 	if (!diff && !before && !after && !content) {
-		add_place(acts, call, path);
-		add_place(acts, call, json_object_get(change, "new_path"));
+		acts_add_place(acts, call, path);
+		acts_add_place(acts, call, json_object_get(change, "new_path"));
 	}
 }
 
-static void apply_changes(struct acts *acts, const struct policy_call *call)
+static void acts_of_changes(struct acts *acts, const struct policy_call *call)
 {
 	const json_t *changes = json_object_get(call->arguments, "changes");
 	json_auto_t *none = json_string("");
 
 	for (size_t i = 0; i < json_array_size(changes); i++)
-		add_change(acts, call, json_array_get(changes, i));
+		acts_add_change(acts, call, json_array_get(changes, i));
 	if (acts->count == 0)
-		add_place(acts, call, none);
+		acts_add_place(acts, call, none);
+}
+
+static void acts_add_read(struct acts *acts, const struct policy_call *call, json_t *arguments)
+{
+	acts_add(acts, call, arguments)->strict = tool_name(TOOL_READ_FILE);
 }
 
 /* What a folder or a glob among them stands for is judged file by file, when it is opened
  * (policy_decide_spelled). */
-static void read_many_files(struct acts *acts, const struct policy_call *call)
+static void acts_of_files(struct acts *acts, const struct policy_call *call)
 {
 	static const char *const members[] = { "paths", "include" };
 
@@ -509,67 +490,58 @@ static void read_many_files(struct acts *acts, const struct policy_call *call)
 			json_t *path = json_array_get(paths, i);
 
 			if (json_is_string(path))
-				acts_add(acts, call, json_pack("{s:O}", "file_path",
-				                               path))->strict = "read_file";
+				acts_add_read(acts, call, json_pack("{s:O}", "file_path", path));
 		}
 	}
 	if (acts->count == 0)
-		acts_add(acts, call, NULL)->strict = "read_file";
+		acts_add_read(acts, call, NULL);
 }
 
-static void glob(struct acts *acts, const struct policy_call *call)
+static void acts_of_patterns(struct acts *acts, const struct policy_call *call)
 {
 	const json_t *patterns = json_object_get(call->arguments, "patterns");
 
 	for (size_t i = 0; i < json_array_size(patterns); i++) {
-		json_t *arguments = rename_members("glob", call->arguments);
+		json_t *arguments = tool_info_gemini(tool_info_of(call->tool), call->arguments);
 
-		if (!arguments)
-			arguments = json_copy((json_t *)call->arguments);
 		json_object_set(arguments, "pattern", json_array_get(patterns, i));
-		json_object_del(arguments, "patterns");
 		acts_add(acts, call, arguments);
 	}
 	if (acts->count == 0)
 		acts_add(acts, call, NULL);
 }
 
-static void safe_patch(struct acts *acts, const struct policy_call *call)
+static void acts_of_patch(struct acts *acts, const struct policy_call *call)
 {
 	const json_t *diff = json_object_get(call->arguments, "unified_diff");
 	const json_t *path = json_object_get(call->arguments, "file_path");
 
-	acts_add(acts, call, diff_as_replace(path, diff))->covers = "update_file";
+	acts_add_covering(acts, call, TOOL_UPDATE_FILE, diff_as_replace(path, diff));
 }
 
 /* Input of a command is more commands, if it is a shell that reads it. */
-static void write_background_input(struct acts *acts, const struct policy_call *call)
+static void acts_of_typed(struct acts *acts, const struct policy_call *call)
 {
 	json_t *input = json_object_get(call->arguments, "input");
+	struct act *act = acts_add(acts, call, json_pack("{s:O?}", "command", input));
 
-	acts_add(acts, call, json_pack("{s:O?}", "command", input))->strict = "run_shell_command";
+	act->strict = tool_name(TOOL_RUN_SHELL_COMMAND);
 }
 
 void acts_make(const struct policy_call *call, struct acts *ret)
 {
-	static const struct {
-		const char *tool;
-		void (*make)(struct acts *acts, const struct policy_call *call);
-	} several[] = {
-		{ "safe_patch", safe_patch },
-		{ "apply_changes", apply_changes },
-		{ "read_many_files", read_many_files },
-		{ "glob", glob },
-		{ "write_background_input", write_background_input },
+	static void (*const parts[])(struct acts *acts, const struct policy_call *call) = {
+		[TOOL_ACTS_PATCH] = acts_of_patch, [TOOL_ACTS_CHANGES] = acts_of_changes,
+		[TOOL_ACTS_FILES] = acts_of_files, [TOOL_ACTS_PATTERNS] = acts_of_patterns,
+		[TOOL_ACTS_TYPED] = acts_of_typed,
 	};
+	const struct tool_info *info = call->server ? NULL : tool_info_of(call->tool);
 
 	*ret = (struct acts){ 0 };
-	for (size_t i = 0; i < ARRAY_LEN(several) && !call->server; i++)
-		if (strcmp(several[i].tool, call->tool) == 0)
-			several[i].make(ret, call);
+	if (info && info->acts != TOOL_ACTS_CALL)
+		parts[info->acts](ret, call);
 	if (ret->count == 0)
-		acts_add(ret, call, call->server ? NULL
-		                                 : rename_members(call->tool, call->arguments));
+		acts_add(ret, call, tool_info_gemini(info, call->arguments));
 	for (size_t i = 0; i < ret->count; i++)
 		ret->items[i].part = ret->count > 1;
 }

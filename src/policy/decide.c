@@ -256,7 +256,7 @@ static void fill_verdict(const struct policy_call *call, const struct outcome *o
 
 static bool is_shell_call(const struct policy_call *call)
 {
-	return !call->server && strcmp(call->tool, "run_shell_command") == 0;
+	return !call->server && tool_info_runs(call->tool);
 }
 
 /* A call by another name is a call of the tool. */
@@ -265,7 +265,7 @@ static struct policy_call canonical_call(const struct policy_call *call)
 	struct policy_call copy = *call;
 
 	if (!copy.server)
-		copy.tool = tool_names_canonical(copy.tool);
+		copy.tool = tool_info_canonical(copy.tool);
 	return copy;
 }
 
@@ -273,7 +273,8 @@ static struct policy_call canonical_call(const struct policy_call *call)
 static struct outcome decide_acts(const struct policy *policy, const struct policy_call *call,
                                   struct acts *acts, struct policy_verdict *verdict)
 {
-	const bool types = !call->server && !strcmp(call->tool, "write_background_input");
+	const struct tool_info *info = call->server ? NULL : tool_info_of(call->tool);
+	const bool types = info && info->acts == TOOL_ACTS_TYPED;
 	struct outcome strictest = { .decision = POLICY_ALLOW }, typed;
 
 	for (size_t i = 0; i < acts->count; i++) {
@@ -354,7 +355,7 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
 {
 	enum policy_decision left = decide_default(call);
 	/* It goes by no name of hasp's own tools. */
-	const bool foreign = call->server && !act->names && !act->covers && !act->strict &&
+	const bool foreign = call->server && !act->info && !act->covers && !act->strict &&
 	                     strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
@@ -433,7 +434,7 @@ bool policy_judges_files(const struct policy *policy, const struct policy_call *
 	_cleanup_acts_ struct acts acts;
 	bool found = false;
 
-	any.tool = call->server ? call->tool : tool_names_canonical(call->tool);
+	any.tool = call->server ? call->tool : tool_info_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);
@@ -475,11 +476,12 @@ struct policy_files *policy_files_new(const struct policy *policy, const struct 
 {
 	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
 	struct policy_files *files = mem_alloc(1, sizeof(*files));
+	const struct tool_info *info = call->server ? NULL : tool_info_find(call->tool);
 	struct policy_call any = *call;
 	_cleanup_acts_ struct acts acts;
 	bool keeps = false;
 
-	any.tool = call->server ? call->tool : tool_names_canonical(call->tool);
+	any.tool = call->server ? call->tool : tool_info_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);
@@ -487,7 +489,7 @@ struct policy_files *policy_files_new(const struct policy *policy, const struct 
 	pthread_rwlock_unlock(lock);
 	for (size_t i = 0; i < files->count; i++)
 		keeps |= files->rules[i]->decision != POLICY_ALLOW;
-	files->reads = strcmp(any.tool, "read_file") == 0;
+	files->reads = info && info->files == TOOL_FILES_READ;
 	files->interactive = call->interactive;
 	files->tool = mem_strdup(any.tool);
 	if (keeps)

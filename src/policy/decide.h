@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "policy/rule.h"
 #include "shell/analysis.h"
 
@@ -22,8 +22,8 @@
 
 struct act {
 	const char *name;               /* of the tool */
-	const struct tool_names *names; /* its row; NULL: a server's, or discovered */
-	const char *agent;              /* of invoke_agent: the agent, whose name is one, too */
+	const struct tool_info *info;   /* its row; NULL: a server's, or discovered */
+	const char *agent;              /* of a call of an agent: its name, which is one, too */
 	/* "covers": the tool of another agent that would do this; "strict": one whose denials and
 	 * questions are meant for this too, but whose permissions are not.  Canonical, or NULL. */
 	const char *covers, *strict;

@@ -364,7 +364,7 @@ static bool check_shell(struct loader *loader, const json_t *table)
 
 	if (!prefix && !regex)
 		return true;
-	if (!name || strcmp(tool_names_canonical(name), "run_shell_command") != 0)
+	if (!name || !tool_info_runs(name))
 		wrong = "commandPrefix and commandRegex need toolName = \"run_shell_command\"";
 	else if (json_object_get(table, "argsPattern"))
 		wrong = "commandPrefix and commandRegex cannot stand beside argsPattern";
@@ -598,10 +598,10 @@ static const char *example_tool(const json_t *rule, const json_t *example)
 	const char *name = json_string_value(json_object_get(example, "tool"));
 
 	if (!name && json_object_get(example, "command"))
-		name = "run_shell_command";
+		name = tool_name(TOOL_RUN_SHELL_COMMAND);
 	if (!name)
 		name = json_string_value(json_is_array(names) ? json_array_get(names, 0) : names);
-	return tool_names_canonical(name);
+	return tool_info_canonical(name);
 }
 
 static json_t *arguments_of(const json_t *example)

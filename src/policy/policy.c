@@ -121,11 +121,11 @@ void rule_selector_add_name(struct selector *selector, const char *given)
 {
 	_cleanup_free_ char *name = selector->server ? mem_strdup(given) : server_tool_name(given);
 	const size_t count = selector->name_count;
-	const struct tool_names **known = mem_alloc(count + 1, sizeof(*known));
+	const struct tool_info **known = mem_alloc(count + 1, sizeof(*known));
 
 	if (count)
 		memcpy(known, selector->known, count * sizeof(*known));
-	known[count] = tool_names_find(name);
+	known[count] = tool_info_find(name);
 	free(selector->known);
 	selector->known = known;
 	selector->names = strings_add(selector->names, &selector->name_count, name);
@@ -133,9 +133,9 @@ void rule_selector_add_name(struct selector *selector, const char *given)
 
 void rule_selector_add_editors(struct selector *selector)
 {
-	for (size_t i = 0; i < tool_names_count(); i++)
-		if (tool_names_at(i)->edits)
-			rule_selector_add_name(selector, tool_names_at(i)->name);
+	for (size_t i = 0; i < tool_info_count(); i++)
+		if (tool_infos[i].edit)
+			rule_selector_add_name(selector, tool_infos[i].name);
 }
 
 void rule_selector_add_prefix(struct selector *selector, const char *prefix)
@@ -523,8 +523,7 @@ static bool add_settings_entry(struct policy *policy, const char *entry,
 {
 	_cleanup_free_ char *name = NULL, *prefix = split_entry(entry, &name);
 	struct rule *rule = make_rule(decision, priority, origin, prefix ? name : entry, modes);
-	bool narrow = prefix && *prefix &&
-	              strcmp(tool_names_canonical(name), "run_shell_command") == 0;
+	bool narrow = prefix && *prefix && tool_info_runs(name);
 
 	if (narrow)
 		rule_selector_add_prefix(&rule->selector, prefix);
@@ -583,7 +582,8 @@ static void add_tool_settings(struct policy *policy, const json_t *tools)
 	                         "settings: tools.allowed", ALL_MODES))
 		policy_add_rule(policy, make_rule(POLICY_DENY, TOOLS_ALLOWED - JUST_BELOW,
 		                                  "settings: tools.allowed (no other commands)",
-		                                  "run_shell_command", ALL_MODES));
+		                                  tool_name(TOOL_RUN_SHELL_COMMAND),
+		                                  ALL_MODES));
 	if (json_array_size(core) == 0)
 		return;
 	add_settings_entries(policy, core, POLICY_ALLOW, TOOLS_CORE, "settings: tools.core",

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/span.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "policy/policy.h"
 #include "search/match/js_regex.h"
 
@@ -22,7 +22,7 @@ enum narrow {
 /* Which calls a rule or a checker is about. All strings and arrays are owned; NULL: anything. */
 struct selector {
 	char **names; /* as written; at least one */
-	const struct tool_names **known; /* the row of each, or NULL */
+	const struct tool_info **known; /* the row of each, or NULL */
 	size_t name_count;
 	char *server;         /* "*": any server's */
 	char *server_identity; /* that very one */

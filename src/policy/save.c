@@ -15,18 +15,12 @@
 
 /* ---- "Always": rules that the user chose while being asked ---- */
 
-/* Tools for which a permission without any condition is too much to be kept for ever. */
-static const char *const need_narrowing[] = {
-	"glob", "search_files", "read_many_files", "read_file", "list_directory", "write_file",
-	"update_file", "safe_patch", "apply_changes", "run_shell_command", "write_background_input",
-};
-
+/* Whether a permission without any condition is too much to be kept for ever. */
 static bool always_needs_narrowing(const char *tool)
 {
-	for (size_t i = 0; i < ARRAY_LEN(need_narrowing); i++)
-		if (strcmp(tool_names_canonical(tool), need_narrowing[i]) == 0)
-			return true;
-	return false;
+	const struct tool_info *info = tool_info_find(tool);
+
+	return info && info->narrow;
 }
 
 static void always_add_names(struct selector *selector, const struct policy_scope *scope)
@@ -60,11 +54,6 @@ static struct rule *always_rule(const struct policy_scope *always, enum policy_t
 		rule_selector_add_prefix(selector,
 		                         json_string_value(json_array_get(always->prefixes, i)));
 	return rule;
-}
-
-static bool is_shell_tool(const char *tool)
-{
-	return strcmp(tool_names_canonical(tool), "run_shell_command") == 0;
 }
 
 static void join_host(struct rule *rule, json_t *host)
@@ -109,7 +98,7 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	struct rule *rule;
 
 	/* Without a prefix it would be every command. */
-	if (!scope->server && is_shell_tool(scope->tool) && json_array_size(scope->prefixes) == 0)
+	if (!scope->server && tool_info_runs(scope->tool) && json_array_size(scope->prefixes) == 0)
 		return;
 	if (scope->args_pattern && !js_regex_compile_with(span_str(scope->args_pattern),
 	                                                  JS_REGEX_BOUNDED, &regex, &ignored))
@@ -172,7 +161,7 @@ static void append_member(struct buf *out, const char *name, const char *value)
 /* The name as Gemini CLI's loader joins it with mcpName again. */
 static const char *saved_name(const struct saved *saved)
 {
-	const struct tool_names *names = tool_names_find(saved->always.tool);
+	const struct tool_info *names = tool_info_find(saved->always.tool);
 
 	if (saved->always.server)
 		return "*";

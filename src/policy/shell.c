@@ -617,7 +617,7 @@ struct outcome decide_typed(const struct policy *policy, const struct policy_cal
 
 	if (!json_is_string(input))
 		return strictest;
-	call.tool = "run_shell_command";
+	call.tool = tool_name(TOOL_RUN_SHELL_COMMAND);
 	call.arguments = arguments;
 	call.other_arguments = NULL;
 	act_whole_init(&whole, arguments);

@@ -137,16 +137,16 @@ static bool is_pattern(const char *name)
 
 static void check_tool_name(struct unknown_check *check, const char *name)
 {
-	if (is_pattern(name) || tool_names_find(name) ||
+	if (is_pattern(name) || tool_info_find(name) ||
 	    strncmp(name, "discovered_tool_", strlen("discovered_tool_")) == 0)
 		return;
 	if (strncmp(name, "mcp_", 4) == 0)
 		check_server_tool(check, name);
-	else if (tool_names_foreign(name))
+	else if (tool_info_foreign(name))
 		report_without_effect(check, name, "only other agents have the tool");
 	else if (!is_configured(check->names->agents(check->names->data), name))
 		report_name_unknown(check, "tool", name,
-		                    unknown_is_full(check) ? NULL : tool_names_nearest(name));
+		                    unknown_is_full(check) ? NULL : tool_info_nearest(name));
 }
 
 static void check_selector(struct unknown_check *check, const struct selector *selector)

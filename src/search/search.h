@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/sha256.h"
 #include "file/workspace.h"
@@ -59,8 +60,7 @@ struct search_request {
 	size_t max_bytes;          /* of all lines returned; 0: 8 MiB */
 	unsigned timeout_ms;       /* 0: 30 s */
 	bool hashes;               /* fill in file_match.sha256 */
-	const _Atomic bool *cancel; /* NULL, or becomes true: CANCELLED */
-	int cancel_fd; /* readable then; 0: who only waits looks at `cancel` now and then */
+	const struct cancel *cancel; /* set: CANCELLED; may be NULL */
 	unsigned threads;          /* 0: as many as there are processors, at most 8 */
 };
 

@@ -65,7 +65,7 @@ static bool job_is_over(struct job *job)
 {
 	const long long now = search_now_us();
 
-	if (job->request->cancel && atomic_load(job->request->cancel))
+	if (cancelled(job->request->cancel))
 		atomic_store(&job->cancelled, true);
 	if (now > job->deadline_us || is_too_hard(job, now))
 		atomic_store(&job->timed_out, true);

@@ -14,7 +14,7 @@
 #include "base/span.h"
 #include "config/extensions.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "telemetry/private.h"
 #include "telemetry/telemetry.h"
 
@@ -64,11 +64,11 @@ static void metrics_count_lines(struct telemetry *telemetry, const char *tool, c
 /* "" of a tool that reads and writes no single file. */
 static const char *event_file_operation(const char *tool, const json_t *result)
 {
-	const struct tool_names *names = tool_names_find(tool);
+	const struct tool_info *info = tool_info_find(tool);
 
-	if (names && !strcmp(names->name, "read_file"))
+	if (info && info->files == TOOL_FILES_READ)
 		return "read";
-	if (!names || !names->edits || !strcmp(names->name, "apply_changes"))
+	if (!info || !info->edit || info->edit == TOOL_EDIT_MANY)
 		return "";
 	return json_is_true(json_object_get(result, "created")) ? "create" : "update";
 }
@@ -166,6 +166,7 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 	const char *server = telemetry_said(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
 	const bool success = !strcmp(telemetry_said(message, "status"), "success");
+	const struct tool_info *info = *server ? NULL : tool_info_of(tool);
 	const json_int_t ms = telemetry_number(message, "durationMs");
 	json_t *ran = json_object_get(message, "ranArguments");
 	json_auto_t *arguments = json_incref(ran ? ran : json_object_get(telemetry->calls, id));
@@ -198,7 +199,7 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 	telemetry_count(telemetry, METRIC_TOOL_CALL_LATENCY,
 	                json_pack("{s:s}", "function_name", tool), ms);
 	spans_on_result(telemetry, message, tool);
-	if (success && !strcmp(tool, "exit_plan_mode"))
+	if (success && info && info->plan)
 		event_write_plan(telemetry);
 }
 

@@ -311,17 +311,8 @@ static bool show_excerpt(struct session *session, json_t *object,
 	                    json_pack("{s:I, s:o}", "start_line", (json_int_t)range.first,
 	                              "content", json_text(buf_view(&out))));
 	if (!cut)
-		seen_read(session, about->state->path, &about->state->sha256, version, &range,
-		          NULL);
+		seen_excerpt(session, about->state->path, &about->state->sha256, version, &range);
 	return true;
-}
-
-static bool seen_has_line(const struct seen_state *had, size_t line)
-{
-	for (size_t i = 0; i < had->range_count; i++)
-		if (line >= had->ranges[i].first && line <= had->ranges[i].last)
-			return true;
-	return false;
 }
 
 /* The lines that the last read gave are in the new state, too, or not. */
@@ -363,7 +354,7 @@ static void refused_partly(struct session *session, json_t *object,
 		           (unsigned long long)had->version);
 	buf_printf(&text, "read_file shows the file (%zu bytes)", about->state->size);
 	omit(object, text.data);
-	if (!same || !seen_has_line(had, about->line))
+	if (!same || !seen_has_lines(had, about->line, about->line))
 		show_excerpt(session, object, about, version);
 }
 

@@ -14,7 +14,8 @@
  *                                                    the text that it sent
  *     write_file, create                             all
  *     a refusal that shows what changed              all, but it may not overwrite the file
- *                                                    without naming the state (seen_may_write)
+ *                                                    without naming the state (may_write), nor
+ *                                                    patch it if it had nothing of it before (read)
  *     compaction, masking                            what its history still has (answer_learn)
  *     a session is resumed                           what its history has (likewise)
  *
@@ -71,7 +72,8 @@ struct seen_state {
 	struct sha256 sha256;
 	uint64_t version;     /* of the last answer that had this state */
 	bool whole;           /* all of its text */
-	bool may_write;       /* it came by a read, a write or an edit, not by a refusal */
+	bool read;            /* some of that came by a read, a write or an edit */
+	bool may_write;       /* whole, and not by a refusal */
 	struct seen_range ranges[SEEN_RANGES_MAX]; /* sorted, apart; none if whole */
 	size_t range_count;
 };
@@ -84,8 +86,8 @@ void seen_free(struct seen *seen); /* NULL is fine */
  * (some thousand files are remembered). */
 bool seen_get(const struct session *session, const char *path, struct seen_state *ret);
 
-/* A read gave the lines of `range` of this state, with `text` (a JSON string; NULL: not kept), or
- * (range NULL) all of it. */
+/* A read gave the lines of `range` of this state, with `text` (a JSON string), or (range NULL) all
+ * of it. */
 void seen_read(struct session *session, const char *path, const struct sha256 *sha256,
                uint64_t version, const struct seen_range *range, json_t *text);
 
@@ -93,6 +95,13 @@ void seen_read(struct session *session, const char *path, const struct sha256 *s
  * `whole`: the conversation has all of it whatever it had before. */
 void seen_edited(struct session *session, const char *path, const struct sha256 *before,
                  const struct sha256 *after, uint64_t version, struct span diff, bool whole);
+
+/* A refusal showed these lines of this state, which is `read` no more than before. */
+void seen_excerpt(struct session *session, const char *path, const struct sha256 *sha256,
+                  uint64_t version, const struct seen_range *range);
+
+/* Whether the conversation has all lines from `first` to `last`, from 1. */
+bool seen_has_lines(const struct seen_state *state, size_t first, size_t last);
 
 /* A refusal showed all of this state, or how it differs from one that the conversation has. */
 void seen_refused(struct session *session, const char *path, const struct sha256 *sha256,
@@ -103,10 +112,6 @@ void seen_moved(struct session *session, const char *path, const char *new_path)
 
 /* Nothing was seen of it (NULL: of any file). */
 void seen_forget(struct session *session, const char *path);
-
-/* Whether the conversation had the file whole, by a read, a write or an edit: then a call that
- * names no hash may mean the state *ret. */
-bool seen_may_write(const struct session *session, const char *path, struct sha256 *ret);
 
 /* The conversation saw something of this state, at least that it is there: the refusal of an edit
  * that has no place for a hash shows it.  seen_met: the state of which something was seen last,

@@ -237,7 +237,7 @@ json_t *answer_brief(const struct session *session, const struct tool *tool,
 	if (tool && tool->plans && session->return_content == RETURN_NEW &&
 	    !json_object_get(arguments, "return_content") && !has_diff(result))
 		return brief_edit(result);
-	if (!tool || tool->server || tool->kind != TOOL_KIND_READ)
+	if (!tool || tool->server || tool_kind_of(tool) != TOOL_KIND_READ)
 		return json_incref(result);
 	if (json_is_array(result))
 		return brief_files(result);

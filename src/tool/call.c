@@ -33,6 +33,7 @@ struct pending_call {
 	enum call_decision decision; /* with `decided` */
 	bool decided;                /* the session has rules; else the tool's kind decides */
 	bool followed;               /* made on what an earlier edit of its reply made */
+	json_t *denied;              /* owned: by the rules, before its arguments were final */
 	bool modified;               /* by who was asked: `tool` and `arguments` are to be
 	                              * validated */
 };
@@ -236,7 +237,8 @@ static bool call_is_asked_about(const struct session *session, const struct pend
 		return false;
 	if (call->decided)
 		return call->decision == CALL_ASK;
-	return session->hooks.confirm && tool_kind_changes(call->tool->kind) && !is_dry_run(call);
+	return session->hooks.confirm && tool_kind_changes(tool_kind_of(call->tool)) &&
+	       !is_dry_run(call);
 }
 
 static bool runs_again(struct session *session, const struct pending_call *call, json_t *result)
@@ -411,6 +413,25 @@ static json_t *sent_names(const json_t *sent, const json_t *spelled)
 	return names;
 }
 
+/* Lines that are put in by number become a patch, for which the file is read: not before the rules
+ * were asked. */
+static json_t *expand_insert(struct session *session, struct pending_call *call,
+                             json_t *arguments, struct buf *problems)
+{
+	const struct call_hooks *hooks = &session->hooks;
+	json_auto_t *asked = NULL;
+	struct err err = ERR_INIT;
+
+	if (!call->tool->plans || !json_object_get(arguments, "insert_line"))
+		return json_incref(arguments);
+	asked = editor_insert_as_patch(arguments);
+	if (hooks->denies && hooks->denies(hooks->data, call->tool, asked, &err)) {
+		call->denied = denied_result(session, call->tool, asked, &err);
+		return json_incref(arguments);
+	}
+	return editor_expand_insert(session, arguments, problems);
+}
+
 /* Canonical names, right types; what is wrong goes to `problems`. */
 static json_t *normalise_call(struct session *session, struct pending_call *call,
                               const char *called, const struct schema *schema,
@@ -425,8 +446,7 @@ static json_t *normalise_call(struct session *session, struct pending_call *call
 		return schema_check(schema, (json_t *)arguments, problems);
 	renamed = alias_resolve(tool, called, arguments, &aliases, problems);
 	call->sent = sent_names(aliases, call->spelled);
-	expanded = tool->plans ? editor_expand_insert(session, renamed, problems) :
-	                         json_incref(renamed);
+	expanded = expand_insert(session, call, renamed, problems);
 	json_decref(renamed);
 	renamed = rebase_expand(session, tool, expanded, problems);
 	json_decref(expanded);
@@ -478,6 +498,8 @@ static json_t *validate_call(struct session *session, const char *called, struct
 
 	if (!bring_into_form(session, called, call, &problems, &err))
 		return tool_failure(&err);
+	if (call->denied)
+		return mem_steal(&call->denied);
 	return problems.len ?
 	               invalid_arguments(session, call->tool, call->arguments, &problems) :
 	               NULL;
@@ -685,7 +707,7 @@ static const struct tool *read_spelling(const struct session *session, const cha
 {
 	const struct tool *tool = tool_set_find(session->tools, name);
 
-	if (tool && tool_names_of(tool->name))
+	if (tool && tool_info_of(tool->name))
 		spelling_read(name, arguments, problems, ret);
 	else
 		*ret = (struct spelled_call){
@@ -738,7 +760,7 @@ static bool call_can_begin(const struct session *session, const struct tool *too
 	const struct call_hooks *hooks = &session->hooks;
 
 	return tool && tool->begin && !hooks->before && !hooks->decide && !hooks->after &&
-	       (!tool_kind_changes(tool->kind) || (hooks->ready && !hooks->confirm));
+	       (!tool_kind_changes(tool_kind_of(tool)) || (hooks->ready && !hooks->confirm));
 }
 
 struct begun_call *tool_call_begin(struct session *session, const char *name,

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "tool/tool.h"
 
 /* ---- families ---------------------------------------------------------------- */
 
@@ -181,37 +182,36 @@ static const char patch_grammar[] =
 	"eof_line: \"*** End of File\" LF\n\n"
 	"%import common.LF\n";
 
-/* In the place of hasp's tool `of`; without a name, `of` is left out. */
+#define BIT(id) (1U << TOOL_##id)
+
+/* In the place of hasp's tool `of`; without a name, `of` is left out.  `can`: the tools of hasp's
+ * that can do all that it can. */
 static const struct offer {
 	enum dialect dialect;
-	const char *of, *name, *description, *schema, *grammar;
+	enum tool_id of;
+	const char *name, *description, *schema, *grammar;
+	unsigned can;
 } offers[] = {
-	{ DIALECT_GEMINI, "update_file", "replace", replace_description, replace_schema, NULL },
-	{ DIALECT_OPENAI, "safe_patch", "apply_patch", patch_description, patch_schema,
-	  patch_grammar },
-	{ DIALECT_OPENAI, "write_file", NULL, NULL, NULL, NULL },
-	{ DIALECT_OPENAI, "update_file", NULL, NULL, NULL, NULL },
-	{ DIALECT_OPENAI, "apply_changes", NULL, NULL, NULL, NULL },
-	{ DIALECT_ANTHROPIC, "safe_patch", "Edit", edit_description, edit_schema, NULL },
-	{ DIALECT_ANTHROPIC, "write_file", "Write", write_description, write_schema, NULL },
-	{ DIALECT_ANTHROPIC, "update_file", "MultiEdit", multi_edit_description, multi_edit_schema,
-	  NULL },
-	{ DIALECT_ANTHROPIC, "apply_changes", NULL, NULL, NULL, NULL },
-};
-
-/* What other tools' descriptions say of hashes, where no editor takes one. */
-static const struct {
-	const char *of, *sentence;
-} of_hashes[] = {
-	{ "read_file", " To change the file pass that as base_content_sha256 to safe_patch." },
-	{ "read_many_files", ", which safe_patch, write_file and apply_changes need" },
-	{ "search_files", "With with_hashes, safe_patch can follow without a read. " },
+	{ DIALECT_GEMINI, TOOL_UPDATE_FILE, "replace", replace_description, replace_schema, NULL,
+	  BIT(UPDATE_FILE) },
+	{ DIALECT_OPENAI, TOOL_SAFE_PATCH, "apply_patch", patch_description, patch_schema,
+	  patch_grammar, BIT(APPLY_CHANGES) },
+	{ DIALECT_OPENAI, TOOL_WRITE_FILE, NULL, NULL, NULL, NULL, 0 },
+	{ DIALECT_OPENAI, TOOL_UPDATE_FILE, NULL, NULL, NULL, NULL, 0 },
+	{ DIALECT_OPENAI, TOOL_APPLY_CHANGES, NULL, NULL, NULL, NULL, 0 },
+	{ DIALECT_ANTHROPIC, TOOL_SAFE_PATCH, "Edit", edit_description, edit_schema, NULL,
+	  BIT(SAFE_PATCH) | BIT(UPDATE_FILE) | BIT(APPLY_CHANGES) },
+	{ DIALECT_ANTHROPIC, TOOL_WRITE_FILE, "Write", write_description, write_schema, NULL,
+	  BIT(WRITE_FILE) | BIT(APPLY_CHANGES) },
+	{ DIALECT_ANTHROPIC, TOOL_UPDATE_FILE, "MultiEdit", multi_edit_description,
+	  multi_edit_schema, NULL, BIT(SAFE_PATCH) | BIT(UPDATE_FILE) | BIT(APPLY_CHANGES) },
+	{ DIALECT_ANTHROPIC, TOOL_APPLY_CHANGES, NULL, NULL, NULL, NULL, 0 },
 };
 
 static const struct offer *offer_for(enum dialect dialect, const char *tool)
 {
 	for (size_t i = 0; tool && i < ARRAY_LEN(offers); i++)
-		if (offers[i].dialect == dialect && strcmp(offers[i].of, tool) == 0)
+		if (offers[i].dialect == dialect && strcmp(tool_name(offers[i].of), tool) == 0)
 			return &offers[i];
 	return NULL;
 }
@@ -223,8 +223,20 @@ const char *dialect_name_for(enum dialect dialect, const char *tool)
 	return offer ? offer->name : tool;
 }
 
+bool dialect_can(const char *tool, const char *editor)
+{
+	for (size_t i = 0; i < ARRAY_LEN(offers); i++) {
+		if (!offers[i].can || strcmp(offers[i].name, editor) != 0)
+			continue;
+		for (unsigned id = 0; id < TOOL_COUNT; id++)
+			if (offers[i].can & 1U << id && strcmp(tool_name(id), tool) == 0)
+				return true;
+	}
+	return false;
+}
+
 /* Whether all that the dialect takes the place of is declared. */
-static bool is_whole(enum dialect dialect, const json_t *declared)
+static bool dialect_is_whole(enum dialect dialect, const json_t *declared)
 {
 	size_t i, wanted = 0, found = 0;
 	const json_t *tool;
@@ -252,25 +264,23 @@ static json_t *offer_declaration(const struct offer *offer)
 	return declared;
 }
 
-/* A copy of the declaration without the sentence; the same, if it has none. */
-static json_t *without_hashes(json_t *tool)
+/* A copy of the declaration without what its description says of hashes; the same, if that is
+ * nothing. */
+static json_t *without_hashes(json_t *declared)
 {
-	const char *name = json_string_value(json_object_get(tool, "name"));
-	const char *text = json_string_value(json_object_get(tool, "description"));
+	const char *name = json_string_value(json_object_get(declared, "name"));
+	const char *text = json_string_value(json_object_get(declared, "description"));
+	const struct tool *tool = name ? tool_find(name) : NULL;
+	const char *at = tool && tool->of_hashes && text ? strstr(text, tool->of_hashes) : NULL;
+	_cleanup_free_ char *rest = NULL;
 	json_t *copy;
 
-	for (size_t i = 0; name && text && i < ARRAY_LEN(of_hashes); i++) {
-		const char *sentence = of_hashes[i].sentence, *at = strstr(text, sentence);
-		_cleanup_free_ char *rest = NULL;
-
-		if (!at || strcmp(name, of_hashes[i].of) != 0)
-			continue;
-		rest = mem_printf("%.*s%s", (int)(at - text), text, at + strlen(sentence));
-		copy = json_copy(tool);
-		json_object_set_new(copy, "description", json_cstr(rest));
-		return copy;
-	}
-	return json_incref(tool);
+	if (!at)
+		return json_incref(declared);
+	rest = mem_printf("%.*s%s", (int)(at - text), text, at + strlen(tool->of_hashes));
+	copy = json_copy(declared);
+	json_object_set_new(copy, "description", json_cstr(rest));
+	return copy;
 }
 
 enum dialect dialect_declare(enum dialect dialect, json_t *declared)
@@ -279,7 +289,7 @@ enum dialect dialect_declare(enum dialect dialect, json_t *declared)
 	json_t *tool;
 	size_t i;
 
-	if (dialect == DIALECT_HASP || !is_whole(dialect, declared))
+	if (dialect == DIALECT_HASP || !dialect_is_whole(dialect, declared))
 		return DIALECT_HASP;
 	before = json_copy(declared);
 	json_array_clear(declared);

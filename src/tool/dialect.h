@@ -41,6 +41,9 @@ enum dialect dialect_declare(enum dialect dialect, json_t *declared);
 /* The name by which hasp's tool is declared in this dialect; NULL: another's editor does its
  * work. */
 const char *dialect_name_for(enum dialect dialect, const char *tool);
+/* Whether hasp's tool can do all that an editor of a dialect can, by the name that this is declared
+ * by: who may use the one may use the other. */
+bool dialect_can(const char *tool, const char *editor);
 /* The line of the system prompt that says which editor is for what, and whether an edit names the
  * state by its hash. */
 const char *dialect_advice(enum dialect dialect);

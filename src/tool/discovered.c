@@ -124,8 +124,7 @@ static json_t *run_as(struct session *session, const struct tool *tool, const js
 	const char *argv[] = { "bash", "-c", script, "hasp", own->name + strlen(prefix), NULL };
 	_cleanup_buf_ struct buf input = BUF_INIT(LIMIT_RUN_INPUT_BYTES);
 	struct whole_run request = { .argv = argv, .max_bytes = STREAM_MAX, .timeout_ms = CALL_MS,
-		                     .cancel = session->hooks.cancel,
-		                     .cancel_fd = session->hooks.cancel_fd };
+		                     .cancel = session->hooks.cancel };
 	struct whole_run_result run = { 0 };
 	char **env = session_environment(session, false);
 	struct err err = ERR_INIT;
@@ -191,7 +190,6 @@ static bool add_one(struct tool_set *set, const json_t *declared, const char *ca
 	own->tool = (struct tool){
 		.name = own->name,
 		.title = own->title,
-		.kind = TOOL_KIND_OTHER,
 		.description = own->description,
 		.arguments_schema = own->schema,
 		.result_schema = result_schema,
@@ -250,8 +248,7 @@ static bool run_discovery(struct provider *provider, const char *discovery,
 	const char *argv[] = { "bash", "-c", discovery, NULL };
 	struct whole_run request = { .argv = argv, .max_bytes = STREAM_MAX,
 		                     .timeout_ms = DISCOVERY_MS,
-		                     .cancel = cancel ? &cancel->set : NULL,
-		                     .cancel_fd = cancel_fd(cancel) };
+		                     .cancel = cancel };
 	struct err why = ERR_INIT;
 	struct span errors;
 

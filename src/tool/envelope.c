@@ -12,7 +12,7 @@ static const struct {
 	struct span head;
 	const char *kind;
 } sections[] = {
-	{ { "*** Add File:", 13 }, "create" },
+	{ { "*** Add File:", 13 }, "write" },
 	{ { "*** Delete File:", 16 }, "delete" },
 	{ { "*** Update File:", 16 }, "patch" },
 };
@@ -84,13 +84,14 @@ static json_t *envelope_path(struct envelope *envelope, struct span name)
 	return json_text(buf_view(&path));
 }
 
-/* Of several changes of one file only the first has to name its state. */
-static void envelope_add(struct envelope *envelope, const char *kind, json_t *change)
+/* Of several changes of one file only the first has to name its state; what is added may be there
+ * already, and is overwritten then as by any write. */
+static void envelope_add(struct envelope *envelope, json_t *change)
 {
 	const char *path = json_string_value(json_object_get(change, "file_path"));
 	const bool named = json_object_get(envelope->named, path) != NULL;
 
-	if (!named && strcmp(kind, "create") != 0)
+	if (!named)
 		json_object_set_new(change, "base_content_sha256", json_string(BASE_SEEN));
 	json_object_set_new(envelope->named, path, json_true());
 	json_array_append_new(envelope->changes, change);
@@ -113,8 +114,8 @@ static void read_added(struct envelope *envelope, json_t *path)
 		buf_char(&content, '\n');
 		envelope->at++;
 	}
-	envelope_add(envelope, "create",
-	           json_pack("{s:s, s:o, s:o}", "kind", "create", "file_path", path, "content",
+	envelope_add(envelope,
+	             json_pack("{s:s, s:o, s:o}", "kind", "write", "file_path", path, "content",
 	                     json_text(buf_view(&content))));
 }
 
@@ -153,14 +154,14 @@ static void read_updated(struct envelope *envelope, json_t *path)
 	while (more(envelope) && !opens_anything(lines_at(&envelope->lines, envelope->at)))
 		envelope->at++;
 	if (has_hunk(envelope, from))
-		envelope_add(envelope, "patch",
-		           json_pack("{s:s, s:O, s:o}", "kind", "patch", "file_path", path,
+		envelope_add(envelope,
+		             json_pack("{s:s, s:O, s:o}", "kind", "patch", "file_path", path,
 		                     "unified_diff", section_text(envelope, path, from)));
 	else if (!to)
 		fail(envelope, "the section before it changes nothing");
 	if (to)
-		envelope_add(envelope, "move",
-		           json_pack("{s:s, s:O, s:O}", "kind", "move", "file_path", path,
+		envelope_add(envelope,
+		             json_pack("{s:s, s:O, s:O}", "kind", "move", "file_path", path,
 		                     "new_path", to));
 	json_decref(path);
 }
@@ -186,8 +187,8 @@ static void read_section_of_file(struct envelope *envelope)
 	else if (which == 2)
 		read_updated(envelope, path);
 	else
-		envelope_add(envelope, "delete",
-		           json_pack("{s:s, s:o}", "kind", "delete", "file_path", path));
+		envelope_add(envelope,
+		             json_pack("{s:s, s:o}", "kind", "delete", "file_path", path));
 }
 
 /* Where the first envelope begins: behind its first line; at the first section, if that line is
@@ -352,6 +353,36 @@ static bool take_here_document(struct span rest, struct span *ret, const char **
 		return last;
 	}
 	return false;
+}
+
+/* Whether a line of commands has one that applies a patch. */
+static bool has_patch_command(struct span line)
+{
+	static const char *const names[] = { "apply_patch", "applypatch" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const size_t len = strlen(names[i]);
+		const char *at = line.data;
+
+		while ((at = memmem(at, line.len - (size_t)(at - line.data), names[i], len))) {
+			const size_t begin = (size_t)(at - line.data), end = begin + len;
+			const struct span before = span_trim(span_head(line, begin));
+
+			if ((!before.len || strchr(";&|(", before.data[before.len - 1])) &&
+			    end < line.len && strchr(" \t<", line.data[end]))
+				return true;
+			at += len;
+		}
+	}
+	return false;
+}
+
+bool envelope_among_commands(struct span command)
+{
+	struct span rest = span_trim(command), line;
+
+	return line_next(&rest, &line) && has_patch_command(line_body(line)) &&
+	       memmem(command.data, command.len, begin_line.data, begin_line.len);
 }
 
 bool envelope_in_command(struct span command, struct span *ret_text, struct span *ret_folder,

@@ -268,19 +268,6 @@ void outside_release(struct outside *outside)
 	*outside = (struct outside){ 0 };
 }
 
-/* The tools whose files may be offered, and what they are for: of those that walk, their walks. */
-static const struct {
-	const char *tool;
-	enum outside_kind use;
-	bool many;
-} outside_tools[] = {
-	{ "read_file", OUTSIDE_READ, false },      { "read_many_files", OUTSIDE_TREE, false },
-	{ "search_files", OUTSIDE_TREE, false },   { "glob", OUTSIDE_FIND, false },
-	{ "list_directory", OUTSIDE_LIST, false }, { "write_file", OUTSIDE_WRITE, false },
-	{ "update_file", OUTSIDE_WRITE, false },   { "safe_patch", OUTSIDE_WRITE, false },
-	{ "apply_changes", OUTSIDE_WRITE, true },
-};
-
 /* What is asked of the provider of files elsewhere is theirs to say. */
 static bool is_of_this_machine(const struct outside *outside)
 {
@@ -292,16 +279,19 @@ static bool is_of_this_machine(const struct outside *outside)
 
 void outside_begin(struct outside *outside, const struct tool *tool)
 {
+	/* Of tools that walk, their walks. */
+	static const enum outside_kind uses[] = {
+		[TOOL_FILES_READ] = OUTSIDE_READ,   [TOOL_FILES_GATHER] = OUTSIDE_TREE,
+		[TOOL_FILES_SEARCH] = OUTSIDE_TREE, [TOOL_FILES_FIND] = OUTSIDE_FIND,
+		[TOOL_FILES_LIST] = OUTSIDE_LIST,   [TOOL_FILES_WRITE] = OUTSIDE_WRITE,
+	};
+
 	outside_end_workers(outside);
 	outside_places_release(&outside->once);
 	outside_places_release(&outside->wanted);
-	outside->active = outside->names_only = outside->many = false;
-	if (tool->server || !is_of_this_machine(outside))
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(outside_tools); i++)
-		if (strcmp(outside_tools[i].tool, tool->name) == 0) {
-			outside->active = true;
-			outside->use = outside_tools[i].use;
-			outside->many = outside_tools[i].many;
-		}
+	outside->names_only = false;
+	outside->active = tool->info && tool->info->files && is_of_this_machine(outside);
+	outside->many = outside->active && tool->info->edit == TOOL_EDIT_MANY;
+	if (outside->active)
+		outside->use = uses[tool->info->files];
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tools.h"
 #include "tool/spelling.h"
 
 /* ---- lists of changes -------------------------------------------------------- */
@@ -17,29 +18,20 @@
  * those. */
 static void take_changes(struct reading *reading, json_t *changes)
 {
-	static const struct {
-		const char *kind, *tool;
-	} alone[] = {
-		{ "patch", "safe_patch" },
-		{ "update", "update_file" },
-		{ "write", "write_file" },
-		{ "create", "write_file" },
-	};
 	json_t *only = json_array_size(changes) == 1 ? json_array_get(changes, 0) : NULL;
-	const struct span kind = json_span(json_object_get(only, "kind"));
+	const struct tool_info *alone =
+		tool_info_of_change(json_span(json_object_get(only, "kind")));
 
-	for (size_t i = 0; only && i < ARRAY_LEN(alone); i++) {
-		json_t *copy;
+	if (alone) {
+		json_t *copy = json_copy(only);
 
-		if (!span_eq(kind, span_str(alone[i].kind)))
-			continue;
-		copy = json_copy(only);
 		json_object_del(copy, "kind");
-		reading_take(reading, alone[i].tool, copy);
+		reading_take(reading, alone->name, copy);
 		json_decref(changes);
 		return;
 	}
-	reading_take(reading, "apply_changes", json_pack("{s:o}", "changes", changes));
+	reading_take(reading, tool_name(TOOL_APPLY_CHANGES),
+	             json_pack("{s:o}", "changes", changes));
 }
 
 /* What the state of a file is called. */
@@ -147,7 +139,8 @@ bool reading_delete(struct reading *reading)
 		return reading_refuse(reading, "give file_path");
 	change = json_pack("{s:s, s:O}", "kind", "delete", "file_path", path);
 	name_base(reading, change);
-	reading_take(reading, "apply_changes", json_pack("{s:[o]}", "changes", change));
+	reading_take(reading, tool_name(TOOL_APPLY_CHANGES),
+	             json_pack("{s:[o]}", "changes", change));
 	return true;
 }
 
@@ -203,7 +196,7 @@ bool reading_patch(struct reading *reading)
 		return reading_envelope(reading, json_span(text), span_of("", 0));
 	change = json_pack("{s:O, s:O}", "file_path", path, "unified_diff", text);
 	name_base(reading, change);
-	reading_take(reading, "safe_patch", change);
+	reading_take(reading, tool_name(TOOL_SAFE_PATCH), change);
 	return true;
 }
 
@@ -291,7 +284,8 @@ bool reading_view(struct reading *reading)
 	if (!path)
 		return reading_refuse(reading, "give path");
 	if (span_eq(name, SPAN(".")) || span_ends(name, SPAN("/"))) {
-		reading_take(reading, "list_directory", json_pack("{s:O}", "path", path));
+		reading_take(reading, tool_name(TOOL_LIST_DIRECTORY),
+		             json_pack("{s:O}", "path", path));
 		return true;
 	}
 	args = json_pack("{s:O}", "file_path", path);
@@ -299,7 +293,7 @@ bool reading_view(struct reading *reading)
 		json_object_set(args, "start_line", json_array_get(range, 0));
 	if (last > 0)
 		json_object_set_new(args, "end_line", json_integer(last));
-	reading_take(reading, "read_file", args);
+	reading_take(reading, tool_name(TOOL_READ_FILE), args);
 	return true;
 }
 
@@ -317,7 +311,7 @@ static bool read_insert(struct reading *reading)
 	change = json_pack("{s:O, s:O, s:O}", "file_path", path, "insert_line", at, "insert_text",
 	                   text);
 	name_base(reading, change);
-	reading_take(reading, "safe_patch", change);
+	reading_take(reading, tool_name(TOOL_SAFE_PATCH), change);
 	return true;
 }
 
@@ -327,7 +321,7 @@ static bool read_command_replace(struct reading *reading)
 	    !reading_member(reading->args, "new_string new_content"))
 		json_object_set_new(reading->args, "new_content", json_string(""));
 	json_object_del(reading->args, "command");
-	reading->tool = "update_file";
+	reading->tool = tool_name(TOOL_UPDATE_FILE);
 	return reading_edit(reading);
 }
 
@@ -335,7 +329,7 @@ static bool read_command_create(struct reading *reading)
 {
 	json_object_del(reading->args, "command");
 	reading_rename(reading, "file_text", "content");
-	reading->tool = "write_file";
+	reading->tool = tool_name(TOOL_WRITE_FILE);
 	return reading_write(reading);
 }
 

@@ -584,18 +584,19 @@ static bool follow_one(struct session *session, json_t *arguments, const char *p
 	return followed;
 }
 
-/* By the tool, or by the kind of one of apply_changes' changes. */
+/* By the kind of a change, or of the tool's only one. */
 static const struct {
-	const char *tool, *kind;
+	const char *kind;
 	enum change_kind change;
 } followers[] = {
-	{ "safe_patch", "patch", CHANGE_PATCH },
-	{ "update_file", "update", CHANGE_UPDATE },
+	{ "patch", CHANGE_PATCH },
+	{ "update", CHANGE_UPDATE },
 };
 
 json_t *rebase_follow(struct session *session, const struct tool *tool, json_t *arguments,
                       bool *ret_followed)
 {
+	const char *alone = tool->info ? tool->info->change : NULL;
 	json_auto_t *bytes = NULL;
 	json_t *copy, *change, *same;
 	size_t i;
@@ -606,7 +607,7 @@ json_t *rebase_follow(struct session *session, const struct tool *tool, json_t *
 	copy = json_deep_copy(arguments);
 	bytes = alias_path_bytes(tool, arguments);
 	for (size_t k = 0; k < ARRAY_LEN(followers); k++) {
-		if (strcmp(tool->name, followers[k].tool) == 0)
+		if (alone && strcmp(alone, followers[k].kind) == 0)
 			*ret_followed = follow_one(
 				session, copy,
 				json_string_value(json_object_get(bytes, "file_path")),
@@ -703,8 +704,8 @@ static void want_diff(const json_t *change, const char *where, struct buf *probl
 json_t *rebase_expand(struct session *session, const struct tool *tool, json_t *arguments,
                       struct buf *problems)
 {
-	bool patch = strcmp(tool->name, "safe_patch") == 0;
-	bool many = strcmp(tool->name, "apply_changes") == 0;
+	const enum tool_edit edit = tool->info ? tool->info->edit : TOOL_EDIT_NONE;
+	const bool patch = edit == TOOL_EDIT_PATCH, many = edit == TOOL_EDIT_MANY;
 	json_t *copy, *change;
 	size_t i;
 

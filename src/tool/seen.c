@@ -197,14 +197,12 @@ bool seen_met(const struct session *session, const char *path, struct sha256 *re
 	return file != NULL;
 }
 
-bool seen_may_write(const struct session *session, const char *path, struct sha256 *ret)
+bool seen_has_lines(const struct seen_state *state, size_t first, size_t last)
 {
-	struct seen_state state;
-
-	if (!seen_get(session, path, &state) || !state.whole || !state.may_write)
-		return false;
-	*ret = state.sha256;
-	return true;
+	for (size_t i = 0; i < state->range_count && !state->whole; i++)
+		if (first >= state->ranges[i].first && last <= state->ranges[i].last)
+			return true;
+	return state->whole;
 }
 
 json_t *seen_part(const struct session *session, const char *path, size_t *ret_first)
@@ -233,6 +231,7 @@ void seen_read(struct session *session, const char *path, const struct sha256 *s
 		return;
 	pthread_mutex_lock(&seen->lock);
 	file = take_seen(seen, path, sha256, version);
+	file->state.read = true;
 	if (!range) {
 		drop_part(seen, file);
 		see_whole(&file->state);
@@ -245,6 +244,23 @@ void seen_read(struct session *session, const char *path, const struct sha256 *s
 			file->part_first = range->first;
 			seen->part_bytes += json_string_length(text);
 		}
+	}
+	pthread_mutex_unlock(&seen->lock);
+}
+
+void seen_excerpt(struct session *session, const char *path, const struct sha256 *sha256,
+                  uint64_t version, const struct seen_range *range)
+{
+	struct seen *seen = session->seen;
+	struct seen_file *file;
+
+	if (session->unseen)
+		return;
+	pthread_mutex_lock(&seen->lock);
+	file = take_seen(seen, path, sha256, version);
+	if (!file->state.whole) {
+		drop_part(seen, file);
+		add_range(&file->state, *range);
 	}
 	pthread_mutex_unlock(&seen->lock);
 }
@@ -406,6 +422,7 @@ void seen_edited(struct session *session, const char *path, const struct sha256 
 	if (known)
 		had = file->state;
 	file = take_seen(seen, path, after, version);
+	file->state.read = true;
 	file->state.may_write = whole || (had.whole && had.may_write);
 	if (whole || had.whole) {
 		drop_part(seen, file);

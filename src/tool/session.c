@@ -216,19 +216,12 @@ char **session_environment(const struct session *session, bool pty)
 
 bool session_cancelled(const struct session *session)
 {
-	return session->hooks.cancel && atomic_load(session->hooks.cancel);
+	return cancelled(session->hooks.cancel);
 }
-
-enum { CANCEL_POLL_MS = 20 };
 
 bool session_wait_job(const struct session *session, struct job *job, struct job_news *news)
 {
-	const struct call_hooks *hooks = &session->hooks;
-	const bool polls = hooks->cancel && hooks->cancel_fd <= 0;
-
-	news->cancel_fd = hooks->cancel && !polls ? hooks->cancel_fd : -1;
-	if (polls && (news->ms < 0 || news->ms > CANCEL_POLL_MS))
-		news->ms = CANCEL_POLL_MS;
+	news->cancel = session->hooks.cancel;
 	return job_wait_news(job, news);
 }
 

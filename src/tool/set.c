@@ -59,9 +59,7 @@ const struct tool *tool_builtin_at(size_t i)
 
 const char *const *tool_aliases(const struct tool *tool)
 {
-	const struct tool_names *names = tool->server ? NULL : tool_names_of(tool->name);
-
-	return names ? names->aliases : NULL;
+	return tool->info ? tool->info->aliases : NULL;
 }
 
 static bool is_called(const struct tool *tool, const char *name)
@@ -76,39 +74,12 @@ static bool is_called(const struct tool *tool, const char *name)
 
 const struct tool *tool_find(const char *name)
 {
-	const char *canonical = tool_names_canonical(name);
+	const char *canonical = tool_info_canonical(name);
 
 	for (size_t i = 0; i < tool_count(); i++)
 		if (strcmp(everywhere[i]->name, canonical) == 0)
 			return everywhere[i];
 	return NULL;
-}
-
-const char *tool_kind_name(enum tool_kind kind)
-{
-	static const char *const names[] = {
-		[TOOL_KIND_READ] = "read",     [TOOL_KIND_EDIT] = "edit",
-		[TOOL_KIND_DELETE] = "delete", [TOOL_KIND_MOVE] = "move",
-		[TOOL_KIND_SEARCH] = "search", [TOOL_KIND_EXECUTE] = "execute",
-		[TOOL_KIND_THINK] = "think",   [TOOL_KIND_FETCH] = "fetch",
-		[TOOL_KIND_COMMUNICATE] = "communicate",
-		[TOOL_KIND_PLAN] = "plan",     [TOOL_KIND_AGENT] = "agent",
-		[TOOL_KIND_OTHER] = "other",
-	};
-
-	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "other";
-}
-
-bool tool_kind_reads(enum tool_kind kind)
-{
-	return kind == TOOL_KIND_READ || kind == TOOL_KIND_SEARCH || kind == TOOL_KIND_THINK ||
-	       kind == TOOL_KIND_FETCH;
-}
-
-bool tool_kind_changes(enum tool_kind kind)
-{
-	return kind == TOOL_KIND_EDIT || kind == TOOL_KIND_DELETE || kind == TOOL_KIND_MOVE ||
-	       kind == TOOL_KIND_EXECUTE;
 }
 
 /* ---- sets -------------------------------------------------------------------- */
@@ -373,7 +344,7 @@ static bool entry_names(const struct tool *tool, const char *entry, size_t len)
 	                                                       tool->server_tool) : NULL;
 
 	return strcmp(tool->name, name) == 0 || (whole && strcmp(whole, name) == 0) ||
-	       (!tool->server && strcmp(tool->name, tool_names_canonical(name)) == 0);
+	       (!tool->server && strcmp(tool->name, tool_info_canonical(name)) == 0);
 }
 
 static bool list_names(const json_t *list, const struct tool *tool, bool with_prefix)
@@ -492,7 +463,7 @@ const struct tool *tool_set_find(const struct tool_set *set, const char *name)
 	set_read(set);
 	row = names_find(set, name, is_not_left_out, NULL);
 	if (!row)
-		row = names_find(set, tool_names_canonical(name), is_not_left_out, NULL);
+		row = names_find(set, tool_info_canonical(name), is_not_left_out, NULL);
 	tool = row ? row->tool : NULL;
 	set_read_end(set);
 	return tool;
@@ -548,7 +519,7 @@ static void shorten_description(const char *name, json_t *member)
 		"content", "old_content", "new_content", "paths", "ignore", "regex",
 		"changes", "command", "start_line", "end_line", "max_lines", "offset", "patterns",
 		"no_ignore", "plan_filename", "reason", "path", "dir_path", "with_hashes",
-		"placeholder", "context",
+		"placeholder", "context", "unified_diff", "pattern", "output",
 	};
 	static const struct span off = SPAN("Default false.");
 	struct span text = json_span(json_object_get(member, "description"));
@@ -734,7 +705,7 @@ static size_t row_tokens(const struct row *row)
 
 static bool is_foreign(const struct row *row)
 {
-	return row->owned && !row->left_out && row->tool->kind != TOOL_KIND_AGENT;
+	return row->owned && !row->left_out && tool_kind_of(row->tool) != TOOL_KIND_AGENT;
 }
 
 /* Behind all that was declared before. False: the settings leave one of them out. */

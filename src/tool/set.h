@@ -86,10 +86,6 @@ void tool_set_declare_deferred(const struct tool_set *set,
  * unless the names alone are longer.  NULL: there are none. The caller frees. */
 char *tool_set_announce(const struct tool_set *set,
                         bool (*wanted)(void *data, const struct tool *tool), void *data);
-/* The tool and the arguments (a new reference) that a call of call_tool means.  NULL: it is no such
- * call, or names no tool. */
-const struct tool *tool_meant(const struct tool_set *set, const struct tool *tool,
-                              const json_t *arguments, json_t **ret_arguments);
 
 /* ---- discovered ------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "tool/reading.h"
 
 struct spelling {
@@ -117,6 +117,10 @@ static bool read_shell(struct reading *reading)
 	if (envelope_in_command(json_span(text), &patch, &inner, &why))
 		return why ? reading_refuse(reading, why) :
 		             read_patch_command(reading, patch, inner, json_span(folder));
+	if (envelope_among_commands(json_span(text)))
+		return reading_refuse(reading, "apply_patch is a tool and no command: nothing was "
+		                               "run. Call apply_patch with the patch as input, "
+		                               "and run the other commands after it");
 	if (text == command)
 		return true;
 	json_object_set(reading->args, json_object_get(reading->args, "command") ? "command" :
@@ -254,7 +258,7 @@ static bool read_steps(struct reading *reading)
 		json_decref(own);
 		return true;
 	}
-	reading_take(reading, "write_todos", json_pack("{s:o}", "todos", own));
+	reading_take(reading, tool_name(TOOL_WRITE_TODOS), json_pack("{s:o}", "todos", own));
 	return true;
 }
 
@@ -402,16 +406,16 @@ static const struct spelling *spelling_of(const char *name)
 /* A command that was an envelope is Codex' way to edit; an editor's own may be to read. */
 static const char *dialect_of_call(const char *bare, const char *tool)
 {
-	const struct tool_names *names = tool_names_find(tool);
-	const char *dialect = tool_names_dialect(bare);
+	const struct tool_info *info = tool_info_find(tool);
+	const char *dialect = tool_info_dialect(bare);
 
-	return !names || !names->edits ? NULL : dialect ? dialect : "openai";
+	return !info || !info->edit ? NULL : dialect ? dialect : "openai";
 }
 
 void spelling_read(const char *name, const json_t *arguments, struct buf *problems,
                    struct spelled_call *ret)
 {
-	const char *bare = tool_names_spelling(name);
+	const char *bare = tool_info_spelling(name);
 	const struct spelling *row = spelling_of(bare);
 	const size_t before = problems->len;
 	struct reading reading = { .problems = problems };
@@ -420,7 +424,7 @@ void spelling_read(const char *name, const json_t *arguments, struct buf *proble
 		.name = bare ? bare : name,
 		.arguments = arguments ? json_incref((json_t *)arguments) : json_object(),
 		.sent = json_object(),
-		.dialect = bare ? tool_names_dialect(bare) : NULL,
+		.dialect = bare ? tool_info_dialect(bare) : NULL,
 	};
 	if (!bare || !json_is_object(ret->arguments))
 		return;

@@ -9,7 +9,7 @@
  *
  * Every model may use any product's editors, whatever was offered to it (dialect.h): what runs is
  * hasp's tool, so rules, hooks, questions, checkpoints and records see one spelling.  Names alone
- * are the business of data/tool_names.h, parameters that only have another name that of each tool's
+ * are the business of data/tools.h, parameters that only have another name that of each tool's
  * parameter_aliases; here is what is shaped otherwise: lists of edits, envelopes of patches,
  * editors with a `command`, commands as arrays.
  *
@@ -67,5 +67,8 @@ bool envelope_is(struct span text);
  * where the shell would hand over another text and the call must be refused; or NULL. */
 bool envelope_in_command(struct span command, struct span *ret_text, struct span *ret_folder,
                          const char **ret_why);
+/* Whether a command that is not such a one applies an envelope among others: no shell has
+ * apply_patch. */
+bool envelope_among_commands(struct span command);
 
 #endif

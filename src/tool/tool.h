@@ -13,10 +13,7 @@
  * (call.c), runs the handler, lets hooks see the result, and returns it.  Every call goes this way:
  * of built-in tools, of MCP servers', of discovered ones, of sub-agents.
  *
- * To add a tool:
- *   1. src/tool/builtin/NAME.c: its description, schemas and handler
- *   2. a row in src/tool/set.c
- *   3. cases in test/tool/, a section in docs/tools.md
+ * To add a tool: data/tools.h has the steps.
  */
 #ifndef HASP_TOOL_TOOL_H
 #define HASP_TOOL_TOOL_H
@@ -27,7 +24,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "data/tool_names.h"
+#include "base/cancel.h"
+#include "data/tools.h"
 #include "tool/dialect.h"
 #include "worker/provider.h"
 
@@ -42,29 +40,6 @@ struct session_terminal {
 	_Atomic unsigned rows, columns;
 };
 struct tool_services;
-
-/* What a tool does to the world (Gemini CLI's names). */
-enum tool_kind {
-	TOOL_KIND_READ,
-	TOOL_KIND_EDIT,
-	TOOL_KIND_DELETE,
-	TOOL_KIND_MOVE,
-	TOOL_KIND_SEARCH,
-	TOOL_KIND_EXECUTE,
-	TOOL_KIND_THINK,
-	TOOL_KIND_FETCH,
-	TOOL_KIND_COMMUNICATE,
-	TOOL_KIND_PLAN,
-	TOOL_KIND_AGENT,
-	TOOL_KIND_OTHER,
-};
-
-const char *tool_kind_name(enum tool_kind kind); /* "read", "edit", ... */
-/* Whether such a tool changes files, or anything else. */
-bool tool_kind_changes(enum tool_kind kind);
-/* Whether it does nothing but find something out. (Not the opposite: TOOL_KIND_OTHER is
- * neither.) */
-bool tool_kind_reads(enum tool_kind kind);
 
 /* What the answer to an edit carries unless the call says otherwise: the whole new content, the
  * diff, neither, or what the conversation does not have yet (answer.h). */
@@ -96,6 +71,10 @@ struct call_hooks {
 	 * says. */
 	enum call_decision (*decide)(void *data, const struct tool *tool, const json_t *arguments,
 	                             struct err *err);
+	/* Whether the rules deny such a call, with *err as of `decide`: for a call whose arguments
+	 * are not final until a file was read. NULL: no. */
+	bool (*denies)(void *data, const struct tool *tool, const json_t *arguments,
+	               struct err *err);
 	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
 	 * Asked only about tools that change something, and edits that can be made; with
 	 * `decide`: whenever that says ASK. NULL: all is allowed, but no call that wants more
@@ -125,9 +104,7 @@ struct call_hooks {
 	/* Around a time in which the call computes nothing and waits: for a command, for a
 	 * moment to pass. Another call may take its place on a processor meanwhile. */
 	void (*wait)(void *data, bool begins);
-	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
-	/* Becomes readable then, and stays so; 0: `cancel` has to be looked at now and then. */
-	int cancel_fd;
+	const struct cancel *cancel; /* set when nobody waits for the result any more; or NULL */
 	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
 	 * true, its result means nothing, and nothing was changed. */
 	bool *not_at_once;
@@ -224,7 +201,7 @@ void session_revoke(const struct session *session);
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
 /* The same for who sleeps meanwhile: as job_wait_news (worker/job/job.h), which is woken by that,
- * too; `news->cancel_fd` is set here. */
+ * too; `news->cancel` is set here. */
 bool session_wait_job(const struct session *session, struct job *job, struct job_news *news);
 /* Who reads this path: the workspace's provider, or that of the session's own files. */
 struct provider *session_reader(const struct session *session, const char *path);
@@ -268,13 +245,17 @@ struct tool_change {
 void tool_change_release(struct tool_change *change); /* leaves it empty */
 
 struct tool {
+	/* Its row in the table of tools; NULL: a server's or a discovered one, which has none, and
+	 * whose name says nothing. */
+	const struct tool_info *info;
 	const char *name;
 	const char *title;              /* for people: "Safe patch" */
-	enum tool_kind kind;
 	const struct tool_alias *parameter_aliases; /* ends with a NULL alias, or NULL */
 	const struct tool_switch *switches;         /* ends with a NULL alias, or NULL */
 	const struct tool_name_default *name_defaults; /* ends with a NULL alias, or NULL */
 	const char *description;        /* for a model */
+	/* NULL, or what of it is about hashes, for models whose editors take none. */
+	const char *of_hashes;
 	const char *arguments_schema;   /* JSON Schema text (2020-12 subset, see data/schema.h) */
 	/* NULL, or parameters that are not declared to a model, ends with NULL: they are for
 	 * scripts and for settings' sake, or other words for another; a call may have them all the
@@ -332,10 +313,16 @@ struct tool {
 	void (*explain)(struct session *session, const json_t *arguments, json_t *failure);
 };
 
+/* What it does to the world: of a tool without a row that is unknown. */
+static inline enum tool_kind tool_kind_of(const struct tool *tool)
+{
+	return tool->info ? tool->info->kind : TOOL_KIND_OTHER;
+}
+
 /* All tools that need no conversation, in the order shown to a model. */
 size_t tool_count(void);
 const struct tool *tool_at(size_t i);
-/* By any of its names (data/tool_names.h); NULL if there is none. */
+/* By any of its names (data/tools.h); NULL if there is none. */
 const struct tool *tool_find(const char *name);
 /* Its other names, NULL-terminated; NULL: it has none, as no tool of a server has. */
 const char *const *tool_aliases(const struct tool *tool);

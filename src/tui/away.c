@@ -10,7 +10,14 @@
 #include "base/child.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "tui/private.h"
+#include "config/settings.h"
+#include "tui/app.h"
+#include "tui/frames.h"
+#include "tui/full.h"
+#include "tui/pager.h"
+#include "tui/printout.h"
+#include "tui/stash.h"
+#include "tui/status.h"
 #include "tui/term/canvas.h"
 #include "tui/term/screen.h"
 
@@ -20,23 +27,24 @@ extern char **environ;
  * stand above the main screen. */
 static void away_leave(struct app *app)
 {
-	stash_keep(app); /* hasp may not see the end of it */
+	/* hasp may not see the end of it. */
+	stash_keep(app->stash, app->editor, &app->queue, app->questions.ask);
 	if (app->full) {
-		canvas_leave(app->canvas);
+		canvas_leave(full_canvas(app->full));
 		return;
 	}
-	pager_close(app);
-	screen_leave(app->screen);
+	pager_close(app->pager);
+	screen_leave(app->out.screen);
 }
 
 static void away_return(struct app *app)
 {
 	if (app->full)
-		canvas_return(app->canvas);
+		canvas_return(full_canvas(app->full));
 	else
-		screen_return(app->screen);
-	if (app->pager)
-		pager_draw(app);
+		screen_return(app->out.screen);
+	if (pager_shown(app->pager))
+		pager_draw(app->pager);
 }
 
 void tui_suspend(struct app *app)
@@ -44,7 +52,7 @@ void tui_suspend(struct app *app)
 	away_leave(app);
 	term_stop();
 	away_return(app);
-	tui_changed_now(app);
+	frames_want_now(&app->frames);
 }
 
 /* Names of general.preferredEditor that are no programs, or go on before the file is closed. */
@@ -120,7 +128,7 @@ static bool away_keep(struct app *app, const char *path, struct span text)
 	    (!left.data || span_eq(file_text_span(&left), text)))
 		return false;
 	said = mem_printf("What it saved is in %s.", path);
-	tui_print_notice(app, "info", span_str(said));
+	printout_notice(&app->out, "info", span_str(said));
 	return true;
 }
 
@@ -136,7 +144,7 @@ char *tui_edit(struct app *app, struct span text, const char *name)
 	bool ok;
 
 	if (!mkdtemp(folder)) {
-		tui_print_notice(app, "error", SPAN("No folder for the editor can be made."));
+		printout_notice(&app->out, "error", SPAN("No folder for the editor can be made."));
 		return NULL;
 	}
 	path = mem_printf("%s/%s", folder, base && *base ? base : "text");
@@ -151,7 +159,7 @@ char *tui_edit(struct app *app, struct span text, const char *name)
 	}
 	ok = ok && file_read(path, STASH_BYTES_MAX, &edited, &err) && edited.data;
 	if (!ok && err.code)
-		tui_print_notice(app, "error", span_str(err.message));
+		printout_notice(&app->out, "error", span_str(err.message));
 	if (ok || !away_keep(app, path, text)) {
 		unlink(path);
 		rmdir(folder);

@@ -9,8 +9,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/dialog.h"
+#include "tui/pager.h"
+#include "tui/runner.h"
 #include "tui/term/screen.h"
+#include "tui/tui.h"
 
 enum {
 	WORDS_BYTES_MAX = 256,
@@ -23,7 +27,7 @@ enum {
 
 enum browse_stage { BROWSE_LIST, BROWSE_DELETE, BROWSE_RENAME };
 
-struct browse {
+struct session_browser {
 	struct buf words;      /* what is searched for */
 	struct buf title;      /* the new one, of RENAME */
 	char *searched;        /* owned; what `rows` are the answer to; NULL: nothing yet */
@@ -44,7 +48,7 @@ struct browse_job {
 	json_t *rows;
 };
 
-void browse_free(struct browse *browse)
+void browse_free(struct session_browser *browse)
 {
 	if (!browse)
 		return;
@@ -56,13 +60,13 @@ void browse_free(struct browse *browse)
 	free(browse);
 }
 
-static const json_t *browse_selected(const struct browse *browse)
+static const json_t *browse_selected(const struct session_browser *browse)
 {
 	return json_array_get(browse->rows, browse->at);
 }
 
 /* What commands call it. */
-static const char *browse_name(const struct browse *browse)
+static const char *browse_name(const struct session_browser *browse)
 {
 	const json_t *row = browse_selected(browse);
 	const char *tag = json_string_value(json_object_get(row, "tag"));
@@ -104,7 +108,7 @@ static void browse_open(struct app *app)
 	run(app, span_str(line));
 }
 
-static void browse_select(struct browse *browse, size_t at)
+static void browse_select(struct session_browser *browse, size_t at)
 {
 	browse->at = at;
 	json_decref(browse->end);
@@ -114,7 +118,7 @@ static void browse_select(struct browse *browse, size_t at)
 static void browse_search_done(struct job *job)
 {
 	struct browse_job *own = (struct browse_job *)job;
-	struct browse *browse = own->app->browse;
+	struct session_browser *browse = own->app->browse;
 
 	if (browse && own->rows) {
 		json_decref(browse->rows);
@@ -133,7 +137,7 @@ static void browse_search_done(struct job *job)
 /* If there is something else to search for. */
 static void browse_search(struct app *app)
 {
-	struct browse *browse = app->browse;
+	struct session_browser *browse = app->browse;
 	const char *words = browse->words.len ? browse->words.data : "";
 	struct browse_job *own;
 
@@ -158,7 +162,7 @@ void browse_idle(struct app *app)
 
 void browse_new(struct app *app, void (*run)(struct app *app, struct span line))
 {
-	struct browse *browse = mem_alloc(1, sizeof(*browse));
+	struct session_browser *browse = mem_alloc(1, sizeof(*browse));
 
 	browse->run = run;
 	browse->words = (struct buf)BUF_INIT(WORDS_BYTES_MAX);
@@ -199,7 +203,7 @@ static bool browse_type(struct buf *text, const struct key *key)
 
 void browse_paste(struct app *app, struct span text)
 {
-	struct browse *browse = app->browse;
+	struct session_browser *browse = app->browse;
 	struct buf *into = browse->stage == BROWSE_RENAME ? &browse->title : &browse->words;
 	struct span line = { 0 };
 
@@ -214,7 +218,7 @@ void browse_paste(struct app *app, struct span text)
 /* Deletes or renames the selected one by a command, and looks again. */
 static void browse_command(struct app *app, const char *form, const char *more)
 {
-	struct browse *browse = app->browse;
+	struct session_browser *browse = app->browse;
 	_cleanup_free_ char *line = mem_printf("/chat %s %s%s%s", form, browse_name(browse),
 	                                       *more ? " " : "", more);
 
@@ -226,7 +230,7 @@ static void browse_command(struct app *app, const char *form, const char *more)
 
 static void browse_question_key(struct app *app, const struct key *key)
 {
-	struct browse *browse = app->browse;
+	struct session_browser *browse = app->browse;
 
 	if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
 	    bindings_has(app->bindings, BIND_BASIC_QUIT, key))
@@ -244,8 +248,9 @@ static void browse_question_key(struct app *app, const struct key *key)
 /* The end of it, on a screen of its own. */
 static void browse_look(struct app *app)
 {
-	struct browse *browse = app->browse;
-	const struct view_how how = { .width = term_size(app->term).columns, .plain = app->plain };
+	struct session_browser *browse = app->browse;
+	const struct view_how how = { .width = term_size(app->term).columns,
+	                              .plain = app->out.plain };
 	_cleanup_rows_ struct rows rows = { 0 };
 	size_t i;
 	json_t *message;
@@ -262,12 +267,12 @@ static void browse_look(struct app *app)
 			            &how);
 		rows_add(&rows);
 	}
-	pager_open(app, "Session", &rows, true);
+	pager_open_end(app->pager, "Session", &rows);
 }
 
 static void browse_list_key(struct app *app, const struct key *key)
 {
-	struct browse *browse = app->browse;
+	struct session_browser *browse = app->browse;
 	const size_t count = json_array_size(browse->rows);
 	const bool ctrl = key->mods & KEY_CTRL;
 
@@ -301,7 +306,7 @@ static void browse_list_key(struct app *app, const struct key *key)
 
 void browse_key(struct app *app, const struct key *key)
 {
-	struct browse *browse = app->browse;
+	struct session_browser *browse = app->browse;
 
 	browse->enter = false;
 	if (browse->stage != BROWSE_LIST)
@@ -314,7 +319,8 @@ void browse_key(struct app *app, const struct key *key)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-static void browse_row(const struct browse *browse, size_t i, unsigned width, struct rows *rows)
+static void browse_row(const struct session_browser *browse, size_t i, unsigned width,
+                       struct rows *rows)
 {
 	const json_t *session = json_array_get(browse->rows, i);
 	const json_t *model = json_object_get(session, "model");
@@ -346,7 +352,7 @@ static void browse_row(const struct browse *browse, size_t i, unsigned width, st
 }
 
 /* The last messages, as many as there is room for: their first lines. */
-static void browse_end_rows(const struct browse *browse, unsigned width, size_t room,
+static void browse_end_rows(const struct session_browser *browse, unsigned width, size_t room,
                             struct rows *rows)
 {
 	const struct span found = json_span(json_object_get(browse_selected(browse), "found"));
@@ -378,7 +384,7 @@ static void browse_end_rows(const struct browse *browse, unsigned width, size_t 
 	rows_copy(rows, &all, all.count > room ? all.count - room : 0, all.count);
 }
 
-static void browse_foot(const struct browse *browse, unsigned width, struct rows *rows)
+static void browse_foot(const struct session_browser *browse, unsigned width, struct rows *rows)
 {
 	_cleanup_row_ struct row row = { 0 };
 
@@ -395,7 +401,7 @@ static void browse_foot(const struct browse *browse, unsigned width, struct rows
 	rows_wrap(rows, &row, width, NULL, NULL);
 }
 
-static void browse_head(const struct browse *browse, unsigned width, struct rows *rows)
+static void browse_head(const struct session_browser *browse, unsigned width, struct rows *rows)
 {
 	const size_t count = json_array_size(browse->rows);
 	_cleanup_row_ struct row row = { 0 };
@@ -407,7 +413,7 @@ static void browse_head(const struct browse *browse, unsigned width, struct rows
 	rows_wrap(rows, &row, width, NULL, NULL);
 }
 
-void browse_rows(struct browse *browse, unsigned width, size_t height, struct rows *rows)
+void browse_rows(struct session_browser *browse, unsigned width, size_t height, struct rows *rows)
 {
 	const size_t count = json_array_size(browse->rows);
 	_cleanup_rows_ struct rows head = { 0 }, foot = { 0 };

@@ -9,34 +9,27 @@
  * What is said afterwards is what happened: a tool that ended well has copied; a terminal that
  * knows OSC 5522 says whether it has; to one that is told by OSC 52 it was sent, and nobody knows
  * more. */
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/text.h"
-#include "tui/private.h"
-
-extern char **environ;
+#include "tui/clipboard.h"
+#include "tui/dropped.h"
+#include "tui/frames.h"
+#include "tui/runner.h"
+#include "tui/term/term.h"
+#include "tui/user_program.h"
 
 enum {
 	TOOL_MS = 5000,
 	TOOL_BYTES_MAX = 8 << 20, /* of a text that is copied or pasted */
-	ROOTS_MAX = 64,
 };
 
 /* ---- tools ------------------------------------------------------------------- */
@@ -69,152 +62,6 @@ static bool helper_can(const struct helper *tool, enum helper_use use)
 	return use == TOOL_COPIES ? tool->copy[0] != NULL : tool->read[0] != NULL;
 }
 
-/* ---- where programs are ------------------------------------------------------ */
-
-/* The folders that commands may write in; borrowed. */
-struct roots {
-	const char *at[ROOTS_MAX];
-	size_t count;
-};
-
-static void roots_of(const struct app *app, struct roots *ret)
-{
-	const struct tui_opened *opened = runner_opened(app->runner);
-	struct provider *provider = opened ? opened->provider : NULL;
-
-	ret->at[0] = session_folder(app->options->session);
-	ret->count = 1;
-	for (size_t i = 0; provider && app->options->local && ret->count < ROOTS_MAX &&
-	                   (ret->at[ret->count] = provider->ops->root(provider, i)); i++)
-		ret->count++;
-}
-
-/* The program's path, links resolved, unless it lies in the workspace; the caller frees. NULL. */
-static char *helper_find(const char *name, const struct roots *roots)
-{
-	const char *path = getenv("PATH");
-
-	while (path && *path) {
-		const size_t len = strcspn(path, ":");
-		_cleanup_free_ char *tried = mem_printf("%.*s/%s", (int)len, path, name);
-		_cleanup_free_ char *found = path[0] == '/' && access(tried, X_OK) == 0 ?
-		                                     realpath(tried, NULL) : NULL;
-		bool inside = false;
-
-		for (size_t i = 0; found && i < roots->count; i++)
-			inside = inside || path_is_under(found, roots->at[i]) ||
-			         path_is_under(tried, roots->at[i]);
-		if (found && !inside)
-			return mem_steal(&tried);
-		path += len + (path[len] == ':');
-	}
-	return NULL;
-}
-
-char *tui_program_find(const struct app *app, const char *name)
-{
-	struct roots roots;
-
-	roots_of(app, &roots);
-	return helper_find(name, &roots);
-}
-
-/* ---- running one ------------------------------------------------------------- */
-
-/* In a session of its own: what serves a selection stays when the terminal is closed. */
-static int program_spawn(const char *path, char *const argv[], const int files[static 2],
-                         pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t how;
-	int failed;
-
-	child_attributes(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, files[0], STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, files[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	failed = posix_spawn(ret_pid, path, &actions, &how, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&how);
-	return failed;
-}
-
-/* Waits for `fd`, or without one for a little; false: the time is up, or it was cancelled. */
-static bool program_wait(int fd, uint64_t until, const struct cancel *cancel)
-{
-	const uint64_t now = clock_monotonic_ms();
-	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN },
-		                 { .fd = cancel_fd(cancel), .events = POLLIN } };
-	int wait = now < until ? (int)(until - now) : 0;
-
-	poll(fds, 2, fd < 0 && wait > 10 ? 10 : wait);
-	return !cancelled(cancel) && clock_monotonic_ms() < until;
-}
-
-/* All that it prints; false: it prints too much, or too slowly. */
-static bool program_read(int fd, struct buf *out, uint64_t until, const struct cancel *cancel)
-{
-	char bytes[16 << 10];
-	ssize_t n = 1;
-
-	while (n > 0 && program_wait(fd, until, cancel)) {
-		n = read(fd, bytes, sizeof(bytes));
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0 && !buf_append(out, bytes, (size_t)n))
-			return false;
-	}
-	return n == 0;
-}
-
-/* Whether it ended by itself, and well. */
-static bool program_end(pid_t pid, bool well, uint64_t until, const struct cancel *cancel)
-{
-	_cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int status = -1;
-	pid_t got;
-
-	while (well && (got = waitpid(pid, &status, WNOHANG)) != pid) {
-		if (got < 0 && errno != EINTR)
-			return false;
-		well = program_wait(pidfd, until, cancel);
-	}
-	if (well)
-		return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	kill(-pid, SIGKILL);
-	kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return false;
-}
-
-/* `out` NULL: what it prints is not wanted, and it may leave something behind that serves the
- * selection and holds its output open. */
-static bool helper_run(char *const argv[], struct span input, struct buf *out,
-                        const struct cancel *cancel)
-{
-	const uint64_t until = clock_monotonic_ms() + TOOL_MS;
-	_cleanup_fd_ int in = child_input("hasp-clipboard", input), reading = -1, writing = -1;
-	int ends[2] = { -1, -1 };
-	pid_t pid;
-	bool ok;
-
-	if (in < 0 || pipe2(ends, O_CLOEXEC) < 0)
-		return false;
-	reading = ends[0];
-	writing = ends[1];
-	if (!out) {
-		close(writing);
-		writing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	}
-	if (program_spawn(argv[0], argv, (int[]){ in, writing }, &pid) != 0)
-		return false;
-	close(fd_steal(&writing));
-	ok = !out || program_read(reading, out, until, cancel);
-	return program_end(pid, ok, until, cancel);
-}
-
 /* ---- jobs -------------------------------------------------------------------- */
 
 struct clipboard_job {
@@ -233,8 +80,7 @@ struct clipboard_job {
 };
 
 struct clipboard {
-	struct app *app;
-	struct clipboard_events events;
+	struct clipboard_options with;
 	struct cancel cancel;
 	bool stopped;
 	struct clipboard_job *jobs; /* under way; owned */
@@ -255,7 +101,7 @@ static bool job_run(const struct clipboard_job *job, size_t i, const char *const
 		argv[k + 1] = (char *)(strcmp(words[k], TYPE) == 0 ? type : words[k]);
 	if (out)
 		buf_clear(out);
-	return helper_run(argv, input, out, &job->clipboard->cancel);
+	return user_program_run(argv, input, out, TOOL_MS, &job->clipboard->cancel);
 }
 
 /* Whether a list, by lines or blanks, has the word. */
@@ -264,9 +110,9 @@ static bool types_have(struct span list, const char *word)
 	const size_t len = strlen(word);
 
 	for (size_t at = 0; at + len <= list.len; at++) {
-		const bool begins = at == 0 || strchr(" \r\n", list.data[at - 1]);
+		const bool starts = at == 0 || strchr(" \r\n", list.data[at - 1]);
 
-		if (begins && memcmp(list.data + at, word, len) == 0 &&
+		if (starts && memcmp(list.data + at, word, len) == 0 &&
 		    (at + len == list.len || strchr(" \r\n", list.data[at + len])))
 			return true;
 	}
@@ -304,7 +150,7 @@ static bool job_read(struct clipboard_job *job, size_t i)
 	image = image_type_of(buf_view(&types));
 	if (types_have(buf_view(&types), "text/uri-list") &&
 	    job_run(job, i, tool->read, "text/uri-list", SPAN(""), &job->got) &&
-	    paste_names_files(buf_view(&job->got))) {
+	    dropped_is_files(buf_view(&job->got))) {
 		job->kind = PASTED_TEXT;
 		return true;
 	}
@@ -329,7 +175,7 @@ static void *job_thread(void *data)
 		else if (!job->failed)
 			job->failed = &helpers[i];
 	}
-	loop_post(job->clipboard->app->loop, &job->task);
+	loop_post(job->clipboard->with.frames->loop, &job->task);
 	return NULL;
 }
 
@@ -344,9 +190,15 @@ static void job_free(struct clipboard_job *job)
 
 /* ---- what is said ------------------------------------------------------------ */
 
-static void clipboard_say(const struct app *app, const char *severity, const char *text)
+static void clipboard_say(const struct clipboard *clipboard, const char *severity,
+                          const char *text)
 {
-	app->clipboard->events.said(app->clipboard->app, severity, text);
+	clipboard->with.said(clipboard->with.data, severity, text);
+}
+
+static void clipboard_hint(const struct clipboard *clipboard, const char *text)
+{
+	clipboard->with.hint(clipboard->with.data, text);
 }
 
 /* ---- copying by the terminal ------------------------------------------------- */
@@ -369,29 +221,29 @@ static enum clipboard_way terminal_way(void)
 }
 
 /* `before`: what is to be said first, or "". */
-static void copy_by_terminal(struct app *app, struct span text, const char *before)
+static void copy_by_terminal(struct clipboard *clipboard, struct span text, const char *before)
 {
-	struct clipboard *clipboard = app->clipboard;
+	struct term *term = clipboard->with.term;
 	const enum clipboard_way way = terminal_way();
 	_cleanup_free_ char *said = NULL;
 	struct buf *frame;
 
-	if (term_plain(app->term) || text.len > CLIPBOARD_TEXT_BYTES_MAX) {
-		said = mem_printf("%sNothing was copied: %s.", before, term_plain(app->term) ?
+	if (term_plain(term) || text.len > CLIPBOARD_TEXT_BYTES_MAX) {
+		said = mem_printf("%sNothing was copied: %s.", before, term_plain(term) ?
 		                  "this terminal knows no clipboard, and there is no tool for it "
 		                  "(wl-copy, xclip or xsel, and a display)" :
 		                  "that is more than a terminal takes (1 MB)");
-		clipboard_say(app, "warning", said);
+		clipboard_say(clipboard, "warning", said);
 		return;
 	}
-	frame = term_frame(app->term);
-	if (term_clipboard(app->term)) {
+	frame = term_frame(term);
+	if (term_clipboard(term)) {
 		clipboard->asked = ASKED_WRITE;
 		terminal_asks(clipboard, 0);
 		clipboard_put_write(frame, clipboard->answer.id, "text/plain", text);
 		free(clipboard->before);
 		clipboard->before = mem_strdup(before);
-		app->hint = "Sent to the terminal, which has not confirmed it yet";
+		clipboard_hint(clipboard, "Sent to the terminal, which has not confirmed it yet");
 	} else {
 		clipboard_put_text(frame, text, way);
 		said = mem_printf("%sSent to the terminal (OSC 52); whether it took it, only the "
@@ -399,35 +251,35 @@ static void copy_by_terminal(struct app *app, struct span text, const char *befo
 		                  " In tmux it needs set-clipboard on or allow-passthrough on." :
 		                  "");
 	}
-	term_frame_end(app->term);
+	term_frame_end(term);
 	if (said)
-		clipboard_say(app, "info", said);
+		clipboard_say(clipboard, "info", said);
 }
 
 /* ---- copying ----------------------------------------------------------------- */
 
 static void copy_over(struct clipboard_job *job)
 {
-	struct app *app = job->clipboard->app;
+	struct clipboard *clipboard = job->clipboard;
 	const char *far = getenv("SSH_CONNECTION");
 	_cleanup_free_ char *said = NULL;
 
 	if (job->used && !(far && *far)) {
 		said = mem_printf("Copied with %s.", job->used->program);
-		clipboard_say(app, "info", said);
+		clipboard_say(clipboard, "info", said);
 		return;
 	}
 	/* A display of this machine is not where the user sits, or perhaps is. */
 	said = job->used ? mem_printf("Copied on this machine with %s. ", job->used->program) :
 	                   mem_printf("%s failed. ", job->failed->program);
-	copy_by_terminal(app, span_of(job->text, job->len), said);
+	copy_by_terminal(clipboard, span_of(job->text, job->len), said);
 }
 
 /* ---- reading by the terminal ------------------------------------------------- */
 
 static void read_by_terminal(struct clipboard *clipboard, const char *type)
 {
-	struct buf *frame = term_frame(clipboard->app->term);
+	struct buf *frame = term_frame(clipboard->with.term);
 
 	clipboard->asked = type ? ASKED_DATA : ASKED_TYPES;
 	terminal_asks(clipboard, !type ? CLIPBOARD_TYPES_BYTES_MAX :
@@ -437,8 +289,8 @@ static void read_by_terminal(struct clipboard *clipboard, const char *type)
 		clipboard_put_read(frame, clipboard->answer.id, type, clipboard->password);
 	else
 		clipboard_put_types(frame, clipboard->answer.id);
-	term_frame_end(clipboard->app->term);
-	clipboard->app->hint = "The terminal was asked for its clipboard; it may ask you first";
+	term_frame_end(clipboard->with.term);
+	clipboard_hint(clipboard, "The terminal was asked for its clipboard; it may ask you first");
 }
 
 /* It has said which types there are: the one that is wanted is asked for. Paths are those of the
@@ -454,7 +306,7 @@ static void choose_type(struct clipboard *clipboard)
 	else if (types_have_text(list))
 		read_by_terminal(clipboard, "text/plain");
 	else
-		clipboard->app->hint = "The clipboard has neither text nor an image";
+		clipboard_hint(clipboard, "The clipboard has neither text nor an image");
 }
 
 static void write_over(struct clipboard *clipboard, enum clipboard_state state)
@@ -466,33 +318,31 @@ static void write_over(struct clipboard *clipboard, enum clipboard_state state)
 		state == CLIPBOARD_REFUSED ? "The terminal does not permit to set its clipboard." :
 		                             "The terminal could not set its clipboard.");
 
-	clipboard_say(clipboard->app, done ? "info" : "warning", said);
+	clipboard_say(clipboard, done ? "info" : "warning", said);
 }
 
 static void answer_over(struct clipboard *clipboard, enum clipboard_state state)
 {
-	struct app *app = clipboard->app;
-
-	app->hint = NULL;
+	clipboard_hint(clipboard, NULL);
 	if (clipboard->asked == ASKED_WRITE) {
 		write_over(clipboard, state);
 	} else if (state == CLIPBOARD_DONE && clipboard->asked == ASKED_TYPES) {
 		choose_type(clipboard);
 		return;
 	} else if (state == CLIPBOARD_DONE) {
-		clipboard->events.took(app, clipboard->kind, buf_view(&clipboard->answer.data));
+		clipboard->with.took(clipboard->with.data, clipboard->kind,
+		                     buf_view(&clipboard->answer.data));
 	} else {
-		app->hint = state == CLIPBOARD_REFUSED ?
-		                    "The terminal does not permit to read its clipboard" :
-		                    "The terminal's clipboard could not be read, or has too much";
+		clipboard_hint(clipboard, state == CLIPBOARD_REFUSED ?
+		               "The terminal does not permit to read its clipboard" :
+		               "The terminal's clipboard could not be read, or has too much");
 	}
 	clipboard_answer_release(&clipboard->answer);
 	clipboard->answer.id[0] = '\0';
 }
 
-bool tui_clipboard_reply(struct app *app, struct span reply)
+bool clipboard_reply(struct clipboard *clipboard, struct span reply)
 {
-	struct clipboard *clipboard = app->clipboard;
 	enum clipboard_state state = clipboard_answer_take(&clipboard->answer, reply);
 
 	if (state != CLIPBOARD_FOREIGN && state != CLIPBOARD_MORE)
@@ -502,27 +352,28 @@ bool tui_clipboard_reply(struct app *app, struct span reply)
 
 /* ---- pasting ----------------------------------------------------------------- */
 
-static void paste_by_terminal(struct app *app)
+static void paste_by_terminal(struct clipboard *clipboard)
 {
-	if (term_clipboard(app->term))
-		read_by_terminal(app->clipboard, NULL);
+	if (term_clipboard(clipboard->with.term))
+		read_by_terminal(clipboard, NULL);
 	else
-		app->hint = "No tool reads the clipboard (wl-paste, xclip or xsel); the terminal's "
-		            "own key pastes text";
+		clipboard_hint(clipboard, "No tool reads the clipboard (wl-paste, xclip or xsel); "
+		                          "the terminal's own key pastes text");
 }
 
 static void was_read(struct clipboard_job *job)
 {
-	struct app *app = job->clipboard->app;
+	struct clipboard *clipboard = job->clipboard;
 
-	app->hint = NULL;
+	clipboard_hint(clipboard, NULL);
 	if (job->used && job->got.len)
-		job->clipboard->events.took(app, job->kind, buf_view(&job->got));
-	else if (!job->used && term_clipboard(app->term))
-		paste_by_terminal(app);
+		clipboard->with.took(clipboard->with.data, job->kind, buf_view(&job->got));
+	else if (!job->used && term_clipboard(clipboard->with.term))
+		paste_by_terminal(clipboard);
 	else
-		app->hint = job->used ? "The clipboard has neither text nor an image" :
-		                        "The clipboard is empty, or cannot be read";
+		clipboard_hint(clipboard, job->used ?
+		               "The clipboard has neither text nor an image" :
+		               "The clipboard is empty, or cannot be read");
 }
 
 /* ---- both -------------------------------------------------------------------- */
@@ -539,9 +390,9 @@ static void job_arrived(struct loop_task *task)
 	while (*link != job)
 		link = &(*link)->next;
 	*link = job->next;
-	if (!clipboard->app->quitting) {
+	if (!clipboard->with.frames->ended) {
 		job->use == TOOL_COPIES ? copy_over(job) : was_read(job);
-		tui_changed_now(clipboard->app);
+		frames_want_now(clipboard->with.frames);
 	}
 	job_free(job);
 }
@@ -550,16 +401,16 @@ static void job_arrived(struct loop_task *task)
 static bool clipboard_start(struct clipboard *clipboard, enum helper_use use, struct span text)
 {
 	struct clipboard_job *job = mem_alloc(1, sizeof(*job));
-	struct roots roots;
+	struct user_roots roots;
 	bool any = false;
 
-	roots_of(clipboard->app, &roots);
+	clipboard->with.roots(clipboard->with.data, &roots);
 	for (size_t i = 0; i < ARRAY_LEN(helpers); i++) {
 		const char *display = strcmp(helpers[i].display, "DISPLAY") == 0 ?
 		                              getenv("DISPLAY") : getenv("WAYLAND_DISPLAY");
 
 		if (helper_can(&helpers[i], use) && display && *display)
-			job->paths[i] = helper_find(helpers[i].program, &roots);
+			job->paths[i] = user_program_find(helpers[i].program, &roots);
 		any = any || job->paths[i];
 	}
 	job->clipboard = clipboard;
@@ -578,35 +429,34 @@ static bool clipboard_start(struct clipboard *clipboard, enum helper_use use, st
 	return true;
 }
 
-void tui_copy(struct app *app, struct span text)
+void clipboard_copy(struct clipboard *clipboard, struct span text)
 {
 	if (!text.len)
-		clipboard_say(app, "info", "There is nothing to copy.");
+		clipboard_say(clipboard, "info", "There is nothing to copy.");
 	else if (text.len > TOOL_BYTES_MAX)
-		clipboard_say(app, "warning", "Nothing was copied: that is more than 8 MB.");
-	else if (!clipboard_start(app->clipboard, TOOL_COPIES, text))
-		copy_by_terminal(app, text, "");
+		clipboard_say(clipboard, "warning", "Nothing was copied: that is more than 8 MB.");
+	else if (!clipboard_start(clipboard, TOOL_COPIES, text))
+		copy_by_terminal(clipboard, text, "");
 }
 
-void tui_paste(struct app *app)
+void clipboard_read(struct clipboard *clipboard)
 {
-	for (struct clipboard_job *job = app->clipboard->jobs; job; job = job->next)
+	for (struct clipboard_job *job = clipboard->jobs; job; job = job->next)
 		if (job->use == TOOL_READS)
 			return; /* it is on its way */
-	if (!clipboard_start(app->clipboard, TOOL_READS, SPAN("")))
-		paste_by_terminal(app);
+	if (!clipboard_start(clipboard, TOOL_READS, SPAN("")))
+		paste_by_terminal(clipboard);
 }
 
 /* ---- life -------------------------------------------------------------------- */
 
-struct clipboard *clipboard_new(struct app *app, const struct clipboard_events *events)
+struct clipboard *clipboard_new(const struct clipboard_options *options)
 {
 	struct clipboard *clipboard = mem_alloc(1, sizeof(*clipboard));
 	struct err ignored = ERR_INIT;
 	unsigned char bytes[16] = { 0 };
 
-	clipboard->app = app;
-	clipboard->events = *events;
+	clipboard->with = *options;
 	/* Without a descriptor for it tools still end by their time. */
 	if (!cancel_init(&clipboard->cancel, &ignored))
 		clipboard->cancel.fd = -1;

@@ -7,8 +7,10 @@
 #include "base/mem.h"
 #include "config/extensions.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/printout.h"
 #include "tui/term/theme.h"
+#include "tui/tui.h"
 
 enum { COLOURS_DEPTH = 6 }; /* of objects in a custom theme */
 
@@ -61,14 +63,14 @@ bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice
 
 static void colours_notice(void *data, const char *severity, const char *message)
 {
-	tui_print_notice(data, severity, span_str(message));
+	printout_notice(data, severity, span_str(message));
 }
 
 void tui_theme(struct app *app)
 {
 	struct theme theme = { 0 };
 
-	if (tui_theme_of(app->settings, &theme, colours_notice, app))
+	if (tui_theme_of(app->settings, &theme, colours_notice, &app->out))
 		term_set_theme(app->term, &theme);
 }
 

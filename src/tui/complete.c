@@ -18,8 +18,13 @@
 #include "base/mem.h"
 #include "catalog/agents.h"
 #include "data/json.h"
+#include "tui/app.h"
 #include "tui/command/command.h"
-#include "tui/private.h"
+#include "tui/complete.h"
+#include "tui/frames.h"
+#include "tui/runner.h"
+#include "tui/send.h"
+#include "tui/tui.h"
 #include "worker/provider.h"
 
 enum {
@@ -63,10 +68,10 @@ void complete_again(struct complete *complete)
 	_cleanup_free_ char *text = mem_steal(&complete->text);
 
 	complete->editor = NULL;
-	if (editor && !complete->app->quitting && complete->version == editor_version(editor)) {
+	if (editor && !complete->app->frames.ended && complete->version == editor_version(editor)) {
 		editor_offer_none(editor);
 		complete_offer(complete->app, editor, span_str(text), complete->caret);
-		tui_changed(complete->app);
+		frames_want(&complete->app->frames);
 	}
 }
 
@@ -181,7 +186,7 @@ static int complete_score(const char *path, struct span wanted)
 	return score > 0 ? score : 1;
 }
 
-struct found {
+struct ranked_path {
 	const char *path;
 	int score;
 	const json_t *resource; /* of what is none of the files; or NULL */
@@ -189,7 +194,7 @@ struct found {
 
 /* The best so far, best first. */
 struct ranking {
-	struct found best[COMPLETE_SHOWN];
+	struct ranked_path best[COMPLETE_SHOWN];
 	size_t count;
 };
 
@@ -197,7 +202,7 @@ static void ranking_add(struct ranking *ranking, struct span wanted, const char 
                         const json_t *resource)
 {
 	const int score = complete_score(path, wanted);
-	struct found *best = ranking->best;
+	struct ranked_path *best = ranking->best;
 	size_t at = ranking->count;
 
 	if (!score || (at == COMPLETE_SHOWN && score <= best[at - 1].score))
@@ -207,7 +212,7 @@ static void ranking_add(struct ranking *ranking, struct span wanted, const char 
 	if (ranking->count < COMPLETE_SHOWN)
 		ranking->count++;
 	memmove(best + at + 1, best + at, (ranking->count - at - 1) * sizeof(*best));
-	best[at] = (struct found){ path, score, resource };
+	best[at] = (struct ranked_path){ path, score, resource };
 }
 
 /* A path as a word of a command. */
@@ -238,7 +243,8 @@ static void complete_offer_file(struct editor *editor, size_t from, size_t to, s
 }
 
 /* Of a template what stands before the first brace; the rest is typed. */
-static void offer_found(struct editor *editor, size_t from, size_t to, const struct found *found)
+static void offer_found(struct editor *editor, size_t from, size_t to,
+                        const struct ranked_path *found)
 {
 	const struct span label = span_str(found->path);
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_PATH_BYTES);
@@ -478,7 +484,7 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 	const size_t from = complete_word_start(text, caret);
 	const struct span word = span_of(text.data + from, caret - from);
 
-	if (!app->complete || app->plain)
+	if (!app->complete || app->out.plain)
 		return;
 	if (!runner_opened(app->runner))
 		complete_remember(app->complete, editor, text, caret);

@@ -12,9 +12,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "config/settings.h"
 #include "data/json.h"
+#include "tui/app.h"
+#include "tui/consoles.h"
 #include "tui/emulator/emulator.h"
-#include "tui/private.h"
+#include "tui/frames.h"
+#include "tui/running.h"
 
 enum {
 	CONSOLES_MAX = 16,       /* more are not shown, and not typed into */
@@ -165,7 +169,7 @@ static void consoles_changed(struct loop_task *task)
 	pthread_mutex_lock(&consoles->lock);
 	consoles->is_posted = false;
 	pthread_mutex_unlock(&consoles->lock);
-	tui_changed(consoles->app);
+	frames_want(&consoles->app->frames);
 }
 
 bool consoles_heard(struct consoles *consoles, enum bus_topic topic, const json_t *message)
@@ -250,7 +254,7 @@ void consoles_resized(struct consoles *consoles)
 		json_array_append_new(orders, consoles_size(consoles, consoles->at[i]->pid));
 	}
 	pthread_mutex_unlock(&consoles->lock);
-	if (!consoles->app->plain && emulator_available())
+	if (!consoles->app->out.plain && emulator_available())
 		json_array_foreach(orders, i, message)
 			consoles_publish(consoles, BUS_COMMAND_RESIZE, message);
 	json_decref(orders);
@@ -268,7 +272,7 @@ void consoles_bus(struct consoles *consoles, struct bus *bus)
 	consoles->focus = bus ? consoles->focus : 0;
 	message = consoles_size(consoles, 0);
 	pthread_mutex_unlock(&consoles->lock);
-	if (bus && !consoles->app->plain && emulator_available())
+	if (bus && !consoles->app->out.plain && emulator_available())
 		bus_publish(bus, BUS_COMMAND_RESIZE, message);
 	pthread_mutex_unlock(&consoles->orders);
 }
@@ -380,7 +384,7 @@ bool consoles_key(struct consoles *consoles, const struct key *key)
 	struct app *app = consoles->app;
 
 	if (consoles_focused(consoles)) {
-		app->key_ms = clock_monotonic_ms();
+		app->keys.typed_ms = clock_monotonic_ms();
 		if (bindings_has(app->bindings, BIND_APP_UNFOCUS_SHELL_INPUT, key))
 			consoles_leave(consoles);
 		else
@@ -398,7 +402,7 @@ bool consoles_paste(struct consoles *consoles, struct span text)
 {
 	if (!consoles_focused(consoles))
 		return false;
-	consoles->app->key_ms = clock_monotonic_ms();
+	consoles->app->keys.typed_ms = clock_monotonic_ms();
 	consoles_encode(consoles, NULL, text);
 	return true;
 }
@@ -413,7 +417,7 @@ static void put_hint(const struct consoles *consoles, const struct console *cons
 	struct row *row = rows_add(rows);
 
 	row_pad(row, CONSOLE_INDENT, STYLE(ROLE_DIM));
-	if (focused && consoles->app->ask)
+	if (focused && consoles->app->questions.ask)
 		row_printf(row, STYLE_BOLD(ROLE_WARNING), "The question above has the keyboard.");
 	else if (!focused && !console->call)
 		row_printf(row, STYLE(ROLE_DIM), "%s types into it",

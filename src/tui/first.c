@@ -17,8 +17,15 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/choose.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/dialog.h"
+#include "tui/frames.h"
+#include "tui/printout.h"
+#include "tui/question.h"
+#include "tui/runner.h"
+#include "tui/status.h"
 #include "tui/term/screen.h"
+#include "tui/tui.h"
 
 enum {
 	NAMES_SHOWN = 12,     /* of each thing that a folder brings along */
@@ -35,7 +42,7 @@ void first_reload(struct app *app)
 	struct err err = ERR_INIT, ignored = ERR_INIT;
 
 	if (!session_load(session, &err)) {
-		tui_print_notice(app, "error", span_str(err.message));
+		printout_notice(&app->out, "error", span_str(err.message));
 		return;
 	}
 	if (!session_mode_check(session, &ignored))
@@ -68,13 +75,13 @@ static void trust_chosen(struct app *app, void *data, int index)
 
 	(void)data;
 	if (index < 0) {
-		tui_print_notice(app, "info", SPAN("Not decided: what the folder brings along "
-		                                   "stays off. /permissions trust changes that."));
+		printout_notice(&app->out, "info", SPAN("Not decided: what the folder brings along "
+		                                  "stays off. /permissions trust changes that."));
 	} else if (trust_set(home, home_project(home), rules[index], &err)) {
-		tui_print_notice(app, "info", span_str(said[index]));
+		printout_notice(&app->out, "info", span_str(said[index]));
 		first_reload(app);
 	} else {
-		tui_print_notice(app, "error", span_str(err.message));
+		printout_notice(&app->out, "error", span_str(err.message));
 	}
 	runner_begin(app->runner);
 }
@@ -106,7 +113,7 @@ static void trust_subject(struct app *app, const json_t *brought)
 	}
 	rows_text(&rows, SPAN("They count only if you trust the folder. Files are read, edited and "
 	                      "run alike, trusted or not."), STYLE(ROLE_DIM), width);
-	tui_print(app, &rows);
+	printout_block(&app->out, &rows);
 }
 
 static void trust_ask(struct app *app)
@@ -206,12 +213,12 @@ static void secret_open(struct app *app, const char *provider)
 		"where there is none.", row ? row->name : provider, row ? " is made at " : "",
 		row ? row->url : "");
 
-	tui_print_notice(app, "info", span_str(text));
+	printout_notice(&app->out, "info", span_str(text));
 	secret_close(app);
 	app->secret = mem_alloc(1, sizeof(*app->secret));
 	app->secret->provider = mem_strdup(provider);
 	app->secret->text = (struct buf)BUF_INIT(KEY_BYTES_MAX);
-	tui_changed(app);
+	frames_want(&app->frames);
 }
 
 void first_rows(const struct app *app, unsigned width, struct live *live)
@@ -222,11 +229,11 @@ void first_rows(const struct app *app, unsigned width, struct live *live)
 
 	row_printf(row, STYLE_BOLD(ROLE_ACCENT), "Key for %s: ", secret->provider);
 	while (dots--)
-		row_text(row, app->plain ? SPAN("*") : SPAN("\xe2\x80\xa2"), STYLE(ROLE_TEXT));
+		row_text(row, app->out.plain ? SPAN("*") : SPAN("\xe2\x80\xa2"), STYLE(ROLE_TEXT));
 	row_clip(row, width);
 	live->caret_row = live->rows.count - 1;
 	live->caret_column = row->width < width ? row->width : width - 1;
-	if (app->plain)
+	if (app->out.plain)
 		return;
 	row = rows_add(&live->rows);
 	row_text(row, SPAN("What you type or paste is not shown. Enter keeps it, Esc closes"),
@@ -269,16 +276,16 @@ static void choose_model(struct app *app, const char *provider)
 	if (!row || !row->model) {
 		text = mem_printf("/model set %s/", provider);
 		first_draft(app, span_str(text));
-		tui_print_notice(app, "info", SPAN("Which of its models? Finish the line."));
+		printout_notice(&app->out, "info", SPAN("Which of its models? Finish the line."));
 		return;
 	}
 	name = json_string(row->model);
 	if (!settings_write(app->settings, SCOPE_USER, "model.name", name, &err)) {
-		tui_print_notice(app, "error", span_str(err.message));
+		printout_notice(&app->out, "error", span_str(err.message));
 		return;
 	}
 	text = mem_printf("%s answers from now on; /model set NAME chooses another.", row->model);
-	tui_print_notice(app, "info", span_str(text));
+	printout_notice(&app->out, "info", span_str(text));
 }
 
 static void keep_done(struct job *job)
@@ -287,13 +294,13 @@ static void keep_done(struct job *job)
 	struct app *app = keep->app;
 	_cleanup_free_ char *text = NULL;
 
-	if (app->quitting) {
+	if (app->frames.ended) {
 		/* Nobody looks. */
 	} else if (!keep->where) {
-		tui_print_notice(app, "error", span_str(keep->err.message));
+		printout_notice(&app->out, "error", span_str(keep->err.message));
 	} else {
 		text = mem_printf("The key is kept in %s.", keep->where);
-		tui_print_notice(app, "info", span_str(text));
+		printout_notice(&app->out, "info", span_str(text));
 		choose_model(app, keep->provider);
 		if (!runner_opened(app->runner)) {
 			first_reload(app);
@@ -313,7 +320,7 @@ static void secret_done(struct app *app)
 	struct keep_job *keep;
 
 	if (!text.len || !runner_idle(app->runner)) {
-		app->hint = text.len ? "hasp is at work: Enter again when it is done" : NULL;
+		app->keys.hint = text.len ? "hasp is at work: Enter again when it is done" : NULL;
 		return;
 	}
 	keep = mem_alloc(1, sizeof(*keep));
@@ -333,7 +340,8 @@ void first_key(struct app *app, const struct key *key)
 	} else if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
 	           bindings_has(app->bindings, BIND_BASIC_QUIT, key)) {
 		secret_close(app);
-		tui_print_notice(app, "info", SPAN("No key was taken. /auth asks for one again."));
+		printout_notice(&app->out, "info",
+		                SPAN("No key was taken. /auth asks for one again."));
 	} else if (bindings_has(app->bindings, BIND_BASIC_EXIT, key) && !text->len) {
 		secret_close(app);
 		tui_quit(app);
@@ -365,8 +373,9 @@ static void provider_chosen(struct app *app, void *data, int index)
 		return;
 	}
 	first_draft(app, SPAN("/model set ollama/"));
-	tui_print_notice(app, "info", SPAN("Which model? Finish the line; ollama, llama.cpp, vllm "
-	                                   "and lmstudio need no key."));
+	printout_notice(&app->out, "info",
+	                SPAN("Which model? Finish the line; ollama, llama.cpp, vllm and lmstudio "
+	                     "need no key."));
 }
 
 static struct pick *provider_pick(const struct app *app)
@@ -404,8 +413,9 @@ void first_no_key(struct app *app, struct span why)
 		why.data);
 	struct pick *pick;
 
-	tui_print_notice(app, "error", span_str(text));
-	if (!editor_is_empty(app->editor) || app->ask || app->browse || app->pick || app->secret)
+	printout_notice(&app->out, "error", span_str(text));
+	if (!editor_is_empty(app->editor) || app->questions.ask || app->browse || app->pick ||
+	    app->secret)
 		return;
 	if (app->options->model && model_provider_has_key(now)) {
 		secret_open(app, now);

@@ -14,9 +14,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/private.h"
+#include "config/settings.h"
+#include "tui/editor/bindings.h"
+#include "tui/frames.h"
+#include "tui/full.h"
+#include "tui/printout.h"
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
+#include "tui/transcript.h"
 
 #define UNKNOWN UINT32_MAX /* a block's number of rows */
 
@@ -45,9 +50,14 @@ struct laid {
 };
 
 struct full {
+	struct printout *out;          /* borrowed, as the next two are */
+	const struct bindings *bindings;
+	const char **hint;             /* set to what is said until the next key */
+	struct canvas *canvas;         /* owned */
+
 	struct transcript_state state; /* of the transcript, as known */
 	unsigned width;                /* what follows is made for it */
-	bool source;                   /* and as the app's was then */
+	bool source;                   /* and as that of `out` was then */
 	bool thoughts;                 /* are shown */
 	uint32_t *heights;             /* rows of the blocks from state.first on; or UNKNOWN */
 	size_t heights_count, heights_cap;
@@ -97,27 +107,26 @@ static void laid_grow(struct laid *laid, struct span text)
 	}
 }
 
-static void laid_make(struct app *app, struct laid *laid)
+static void laid_make(struct full *full, struct laid *laid)
 {
-	const struct view_how how = full_how(app->full);
+	const struct view_how how = full_how(full);
 	struct span text;
 
 	laid_release(laid);
-	*laid = (struct laid){ .block = laid->block, .forgotten = app->full->state.forgotten };
-	if (transcript_grows(app->transcript, laid->block, &text)) {
+	*laid = (struct laid){ .block = laid->block, .forgotten = full->state.forgotten };
+	if (transcript_grows(full->out->transcript, laid->block, &text)) {
 		laid->markdown = markdown_new(how.width);
 		markdown_source(laid->markdown, how.source);
 		laid_grow(laid, text);
 		return;
 	}
-	laid->size = transcript_size(app->transcript, laid->block);
-	transcript_block(app->transcript, laid->block, app->full->thoughts, &how, &laid->rows);
+	laid->size = transcript_size(full->out->transcript, laid->block);
+	transcript_block(full->out->transcript, laid->block, full->thoughts, &how, &laid->rows);
 }
 
 /* The rows of a block, borrowed until the next block's are asked for. */
-static const struct rows *full_laid(struct app *app, size_t block)
+static const struct rows *full_laid(struct full *full, size_t block)
 {
-	struct full *full = app->full;
 	struct laid *laid = NULL;
 	struct span text;
 
@@ -130,13 +139,13 @@ static const struct rows *full_laid(struct app *app, size_t block)
 			                      sizeof(*full->laid));
 		laid = &full->laid[full->laid_count++];
 		*laid = (struct laid){ .block = block };
-		laid_make(app, laid);
+		laid_make(full, laid);
 	} else if (laid->markdown && laid->forgotten == full->state.forgotten &&
-	           transcript_grows(app->transcript, block, &text)) {
+	           transcript_grows(full->out->transcript, block, &text)) {
 		laid_grow(laid, text);
 	} else if (laid->markdown || laid->forgotten != full->state.forgotten ||
-	           laid->size != transcript_size(app->transcript, block)) {
-		laid_make(app, laid);
+	           laid->size != transcript_size(full->out->transcript, block)) {
+		laid_make(full, laid);
 	}
 	laid->used = true;
 	return &laid->rows;
@@ -165,20 +174,19 @@ static void full_drop_all(struct full *full)
 }
 
 /* How many rows a block has, with what stands before it; 0: it is not shown. */
-static size_t full_height(struct app *app, size_t block)
+static size_t full_height(struct full *full, size_t block)
 {
-	struct full *full = app->full;
 	uint32_t *known = &full->heights[block - full->state.first];
 	const struct view_how how = full_how(full);
 	_cleanup_rows_ struct rows rows = { 0 };
 	size_t count;
 
 	if (block + 1 == full->state.end) { /* it may grow */
-		count = full_laid(app, block)->count;
+		count = full_laid(full, block)->count;
 		return count ? count + (block > 0) : 0;
 	}
 	if (*known == UNKNOWN) {
-		transcript_block(app->transcript, block, full->thoughts, &how, &rows);
+		transcript_block(full->out->transcript, block, full->thoughts, &how, &rows);
 		count = rows.count ? rows.count + (block > 0) : 0;
 		*known = count < UNKNOWN ? (uint32_t)count : UNKNOWN - 1;
 	}
@@ -193,26 +201,26 @@ static bool spot_before(struct spot a, struct spot b)
 }
 
 /* `count` rows up, or the first row. */
-static struct spot spot_up(struct app *app, struct spot spot, size_t count)
+static struct spot spot_up(struct full *full, struct spot spot, size_t count)
 {
-	const size_t first = app->full->state.first;
+	const size_t first = full->state.first;
 
 	while (count > spot.row) {
 		if (spot.block == first)
 			return (struct spot){ first, 0 };
 		count -= spot.row;
-		spot.row = full_height(app, --spot.block);
+		spot.row = full_height(full, --spot.block);
 	}
 	spot.row -= count;
 	return spot;
 }
 
 /* `count` rows down, or the end; how many were missing. */
-static struct spot spot_down(struct app *app, struct spot spot, size_t count,
+static struct spot spot_down(struct full *full, struct spot spot, size_t count,
                              size_t *ret_missing)
 {
-	while (count && spot.block < app->full->state.end) {
-		const size_t rest = full_height(app, spot.block) - spot.row;
+	while (count && spot.block < full->state.end) {
+		const size_t rest = full_height(full, spot.block) - spot.row;
 
 		if (count < rest) {
 			spot.row += count;
@@ -234,34 +242,32 @@ static struct spot full_last(const struct full *full)
 /* ---- the window --------------------------------------------------------------- */
 
 /* At another width, or with Markdown as source, a place is as far down in its block as it was. */
-static void full_set_form(struct app *app)
+static void full_set_form(struct full *full)
 {
-	struct full *full = app->full;
-	const unsigned width = term_size(app->term).columns;
+	const unsigned width = term_size(full->out->term).columns;
 	const bool inside = full->top.block < full->state.end;
 	size_t before, now;
 
-	if (full->width == width && full->source == app->source)
+	if (full->width == width && full->source == full->out->source)
 		return;
-	before = inside ? full_height(app, full->top.block) : 0;
+	before = inside ? full_height(full, full->top.block) : 0;
 	full->width = width;
-	full->source = app->source;
+	full->source = full->out->source;
 	full->found = false;
 	full_drop_all(full);
 	for (size_t i = 0; i < full->heights_count; i++)
 		full->heights[i] = UNKNOWN;
 	if (!before || !full->top.row || full->follows)
 		return;
-	now = full_height(app, full->top.block);
+	now = full_height(full, full->top.block);
 	full->top.row = full->top.row * now / before;
 	full->top.row = full->top.row < now ? full->top.row : now - (now > 0);
 }
 
 /* Takes over what has become of the transcript. */
-static void full_sync(struct app *app)
+static void full_sync(struct full *full)
 {
-	struct full *full = app->full;
-	const struct transcript_state state = transcript_state(app->transcript);
+	const struct transcript_state state = transcript_state(full->out->transcript);
 	size_t gone = state.first - full->state.first;
 
 	if (state.cleared != full->state.cleared) {
@@ -288,25 +294,24 @@ static void full_sync(struct app *app)
 		full->top = (struct spot){ state.first, 0 };
 	/* What has been forgotten may have been more than is above it. */
 	if (full->top.block < state.end && full->top.row &&
-	    full->top.row >= full_height(app, full->top.block))
+	    full->top.row >= full_height(full, full->top.block))
 		full->top = (struct spot){ full->top.block + 1, 0 };
 	if (full->at.block < state.first)
 		full->found = false;
 }
 
 /* Where the window begins: at its place, unless the end is as near. */
-static void full_settle(struct app *app)
+static void full_settle(struct full *full)
 {
-	struct full *full = app->full;
 	size_t missing = 0;
 
 	if (!full->follows) {
-		const struct spot end = spot_down(app, full->top, full->height, &missing);
+		const struct spot end = spot_down(full, full->top, full->height, &missing);
 
 		full->follows = missing || end.block == full->state.end;
 	}
 	if (full->follows)
-		full->top = spot_up(app, full_last(full), full->height);
+		full->top = spot_up(full, full_last(full), full->height);
 }
 
 /* What is searched for is underlined where it stands; the match that was found is in reverse.
@@ -314,7 +319,7 @@ static void full_settle(struct app *app)
 static void full_mark(const struct full *full, struct row *shown, const struct rows *block,
                       size_t from, size_t to, struct spot spot)
 {
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 
 	find_begin(&find, block, full->wanted.data ? full->wanted.data : "", from);
 	while (find_next(&find) && find.pieces[0].row < to) {
@@ -333,19 +338,18 @@ static void full_mark(const struct full *full, struct row *shown, const struct r
 }
 
 /* Appends the window's rows. */
-static void full_window(struct app *app, struct rows *rows)
+static void full_window(struct full *full, struct rows *rows)
 {
-	struct full *full = app->full;
 	const size_t end = rows->count + full->height;
 	struct spot at = full->top;
 
 	while (rows->count < end && at.block < full->state.end) {
-		const struct rows *block = full_laid(app, at.block);
+		const struct rows *block = full_laid(full, at.block);
 		_cleanup_rows_ struct rows before = { 0 };
 		size_t from, to;
 
 		if (block->count)
-			transcript_between(app->transcript, at.block, &before);
+			transcript_between(full->out->transcript, at.block, &before);
 		if (at.row < before.count && rows->count < end) {
 			rows_move(rows, &before);
 			at.row++;
@@ -365,19 +369,18 @@ static void full_window(struct app *app, struct rows *rows)
 }
 
 /* Rows beneath the window, up to BELOW_MAX. */
-static size_t full_below(struct app *app)
+static size_t full_below(struct full *full)
 {
 	size_t missing;
 
-	spot_down(app, app->full->end, BELOW_MAX, &missing);
+	spot_down(full, full->end, BELOW_MAX, &missing);
 	return BELOW_MAX - missing;
 }
 
 /* The row between the window and the live region. */
-static void full_foot(struct app *app, struct row *foot, struct live *live)
+static void full_foot(struct full *full, struct row *foot, struct live *live)
 {
-	struct full *full = app->full;
-	const size_t below = full->finding || full->follows ? 0 : full_below(app);
+	const size_t below = full->finding || full->follows ? 0 : full_below(full);
 
 	if (full->finding) {
 		row_text(foot, SPAN("Find: "), STYLE_BOLD(ROLE_ACCENT));
@@ -395,94 +398,92 @@ static void full_foot(struct app *app, struct row *foot, struct live *live)
 		row_printf(foot, STYLE(ROLE_ACCENT), "%s%zu row%s below", below == BELOW_MAX ?
 		           "At least " : "", below, below == 1 ? "" : "s");
 		row_printf(foot, STYLE(ROLE_DIM), "   %s goes down, %s to the end, %s searches",
-		           bindings_chord(app->bindings, BIND_SCROLL_PAGE_DOWN),
-		           bindings_chord(app->bindings, BIND_SCROLL_END),
-		           bindings_chord(app->bindings, BIND_SCROLL_SEARCH));
+		           bindings_chord(full->bindings, BIND_SCROLL_PAGE_DOWN),
+		           bindings_chord(full->bindings, BIND_SCROLL_END),
+		           bindings_chord(full->bindings, BIND_SCROLL_SEARCH));
 	}
 }
 
-void full_frame(struct app *app, struct live *live)
+void full_frame(struct full *full, struct live *live)
 {
-	struct full *full = app->full;
-	const struct term_size size = term_size(app->term);
+	const struct term_size size = term_size(full->out->term);
 	const size_t count = live->rows.count;
 	struct canvas_caret caret;
 	struct rows rows = { 0 };
 	size_t skip;
 
 	full->height = size.rows > count ? size.rows - count : 0;
-	full_sync(app);
-	full_set_form(app);
-	full_settle(app);
-	full_window(app, &rows);
-	full_foot(app, &live->rows.at[0], live);
+	full_sync(full);
+	full_set_form(full);
+	full_settle(full);
+	full_window(full, &rows);
+	full_foot(full, &live->rows.at[0], live);
 	skip = live->caret_row < size.rows ? 0 : live->caret_row - size.rows + 1;
 	rows_copy(&rows, &live->rows, skip, count);
 	caret = (struct canvas_caret){ full->height + live->caret_row - skip, live->caret_column,
 		                       live->caret_hidden };
 	rows_release(&live->rows);
 	full_drop_unused(full);
-	canvas_draw(app->canvas, &rows, &caret);
+	canvas_draw(full->canvas, &rows, &caret);
 }
 
 /* ---- scrolling ---------------------------------------------------------------- */
 
-static void full_up(struct app *app, size_t count)
+static void full_up(struct full *full, size_t count)
 {
-	full_sync(app);
-	app->full->top = spot_up(app, app->full->top, count);
-	app->full->follows = false;
-	tui_changed_now(app);
+	full_sync(full);
+	full->top = spot_up(full, full->top, count);
+	full->follows = false;
+	frames_want_now(full->out->frames);
 }
 
-static void full_down(struct app *app, size_t count)
+static void full_down(struct full *full, size_t count)
 {
 	size_t missing;
 
-	full_sync(app);
-	app->full->top = spot_down(app, app->full->top, count, &missing);
-	tui_changed_now(app);
+	full_sync(full);
+	full->top = spot_down(full, full->top, count, &missing);
+	frames_want_now(full->out->frames);
 }
 
-static void full_home(struct app *app)
+static void full_home(struct full *full)
 {
-	app->full->top = (struct spot){ app->full->state.first, 0 };
-	app->full->follows = false;
+	full->top = (struct spot){ full->state.first, 0 };
+	full->follows = false;
 }
 
-void full_end(struct app *app)
+void full_end(struct full *full)
 {
-	if (app->full)
-		app->full->follows = true;
+	if (full)
+		full->follows = true;
 }
 
-void full_wheel(struct app *app, bool up)
+void full_wheel(struct full *full, bool up)
 {
-	if (!app->full)
+	if (!full)
 		return;
 	if (up)
-		full_up(app, WHEEL_ROWS);
+		full_up(full, WHEEL_ROWS);
 	else
-		full_down(app, WHEEL_ROWS);
+		full_down(full, WHEEL_ROWS);
 }
 
-static bool full_scroll_key(struct app *app, const struct key *key)
+static bool full_scroll_key(struct full *full, const struct key *key)
 {
-	struct full *full = app->full;
 	const size_t page = full->height > 1 ? full->height - 1 : 1;
 
-	if (bindings_has(app->bindings, BIND_SCROLL_UP, key))
-		full_up(app, 1);
-	else if (bindings_has(app->bindings, BIND_SCROLL_DOWN, key))
-		full_down(app, 1);
-	else if (bindings_has(app->bindings, BIND_SCROLL_PAGE_UP, key))
-		full_up(app, page);
-	else if (bindings_has(app->bindings, BIND_SCROLL_PAGE_DOWN, key))
-		full_down(app, page);
-	else if (bindings_has(app->bindings, BIND_SCROLL_HOME, key))
-		full_home(app);
-	else if (bindings_has(app->bindings, BIND_SCROLL_END, key))
-		full_end(app);
+	if (bindings_has(full->bindings, BIND_SCROLL_UP, key))
+		full_up(full, 1);
+	else if (bindings_has(full->bindings, BIND_SCROLL_DOWN, key))
+		full_down(full, 1);
+	else if (bindings_has(full->bindings, BIND_SCROLL_PAGE_UP, key))
+		full_up(full, page);
+	else if (bindings_has(full->bindings, BIND_SCROLL_PAGE_DOWN, key))
+		full_down(full, page);
+	else if (bindings_has(full->bindings, BIND_SCROLL_HOME, key))
+		full_home(full);
+	else if (bindings_has(full->bindings, BIND_SCROLL_END, key))
+		full_end(full);
 	else
 		return false;
 	return true;
@@ -492,21 +493,21 @@ static bool full_scroll_key(struct app *app, const struct key *key)
 
 /* The match in block search_at.block that comes next, up or down, from search_at.row and
  * search_byte on. False: none. */
-static bool full_find_in(struct app *app)
+static bool full_find_in(struct full *full)
 {
-	struct full *full = app->full;
 	const struct view_how how = full_how(full);
 	const struct spot from = full->search_at;
 	const size_t between = from.block > 0;
 	_cleanup_rows_ struct rows made = { 0 };
 	const struct rows *rows = &made;
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 	bool found = false;
 
 	if (from.block + 1 == full->state.end)
-		rows = full_laid(app, from.block);
+		rows = full_laid(full, from.block);
 	else
-		transcript_block(app->transcript, from.block, full->thoughts, &how, &made);
+		transcript_block(full->out->transcript, from.block, full->thoughts, &how,
+		                 &made);
 	find_begin(&find, rows, full->wanted.data,
 	           full->search_up || from.row < between ? 0 : from.row - between);
 	while (find_next(&find)) {
@@ -537,19 +538,18 @@ static void finding_stop(struct full *full)
 	full->search = NULL;
 }
 
-static void finding_end(struct app *app, bool found)
+static void finding_end(struct full *full, bool found)
 {
-	struct full *full = app->full;
 
 	finding_stop(full);
 	full->found = found;
 	full->missed = !found;
 	if (found &&
 	    (spot_before(full->at, full->top) || !spot_before(full->at_end, full->end))) {
-		full->top = spot_up(app, full->at, full->height / 2);
+		full->top = spot_up(full, full->at, full->height / 2);
 		full->follows = false;
 	}
-	tui_changed(app);
+	frames_want(full->out->frames);
 }
 
 /* At the end of a block where a search comes into it. */
@@ -573,14 +573,13 @@ static void finding_advance(struct full *full)
 	full->search_left--;
 }
 
-static void finding_step(struct app *app)
+static void finding_step(struct full *full)
 {
-	struct full *full = app->full;
 
-	if (full_find_in(app)) {
-		finding_end(app, true);
+	if (full_find_in(full)) {
+		finding_end(full, true);
 	} else if (!full->search_left) {
-		finding_end(app, false);
+		finding_end(full, false);
 	} else {
 		finding_advance(full);
 	}
@@ -588,39 +587,37 @@ static void finding_step(struct app *app)
 
 static void finding_slice(void *data)
 {
-	struct app *app = data;
-	struct full *full = app->full;
+	struct full *full = data;
 	const unsigned cleared = full->state.cleared;
 	const uint64_t until = clock_monotonic_ms() + SEARCH_MS;
 
 	finding_stop(full);
-	full_sync(app);
+	full_sync(full);
 	if (full->state.cleared != cleared || full->state.end == full->state.first) {
-		finding_end(app, false);
+		finding_end(full, false);
 		return;
 	}
 	/* What was to come next may have had to go. */
 	if (full->search_at.block < full->state.first)
 		full->search_at = finding_entry(full, full->search_up ? full->state.end - 1 :
 		                                                        full->state.first);
-	full->search = loop_timer_start(app->loop, SEARCH_PAUSE_MS, 0, finding_slice,
-	                                app);
+	full->search = loop_timer_start(full->out->frames->loop, SEARCH_PAUSE_MS, 0,
+	                                finding_slice, full);
 	do {
-		finding_step(app);
+		finding_step(full);
 	} while (full->search && clock_monotonic_ms() < until);
 }
 
 /* Looks from the match that was found last, or the window's end, on, and from the other end on to
  * that place again. */
-static void finding_begin(struct app *app, bool up)
+static void finding_begin(struct full *full, bool up)
 {
-	struct full *full = app->full;
 
 	if (full->search && full->search_up == up)
 		return;
 	finding_stop(full);
 	full->missed = false;
-	full_sync(app);
+	full_sync(full);
 	if (!full->wanted.len || full->state.end == full->state.first)
 		return;
 	full->search_up = up;
@@ -630,9 +627,9 @@ static void finding_begin(struct app *app, bool up)
 	if (full->search_at.block == full->state.end)
 		full->search_at = finding_entry(full, up ? full->state.end - 1 :
 		                                           full->state.first);
-	full->search = loop_timer_start(app->loop, SEARCH_PAUSE_MS, 0, finding_slice,
-	                                app);
-	finding_slice(app);
+	full->search = loop_timer_start(full->out->frames->loop, SEARCH_PAUSE_MS, 0,
+	                                finding_slice, full);
+	finding_slice(full);
 }
 
 /* Another text, or none. */
@@ -651,20 +648,19 @@ static void full_shorten(struct buf *text)
 		text->data[text->len] = '\0';
 }
 
-static void full_find_key(struct app *app, const struct key *key)
+static void full_find_key(struct full *full, const struct key *key)
 {
-	struct full *full = app->full;
 
-	if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
-	    bindings_has(app->bindings, BIND_BASIC_QUIT, key)) {
+	if (bindings_has(full->bindings, BIND_BASIC_CANCEL, key) ||
+	    bindings_has(full->bindings, BIND_BASIC_QUIT, key)) {
 		full->finding = full->search;
 		finding_stop(full);
-	} else if (key->code == KEY_ENTER || bindings_has(app->bindings, BIND_NAV_UP, key) ||
-	           bindings_has(app->bindings, BIND_SCROLL_SEARCH, key)) {
-		finding_begin(app, true);
-	} else if (bindings_has(app->bindings, BIND_NAV_DOWN, key)) {
-		finding_begin(app, false);
-	} else if (full_scroll_key(app, key)) {
+	} else if (key->code == KEY_ENTER || bindings_has(full->bindings, BIND_NAV_UP, key) ||
+	           bindings_has(full->bindings, BIND_SCROLL_SEARCH, key)) {
+		finding_begin(full, true);
+	} else if (bindings_has(full->bindings, BIND_NAV_DOWN, key)) {
+		finding_begin(full, false);
+	} else if (full_scroll_key(full, key)) {
 		return;
 	} else if (key->code == KEY_BACKSPACE || key->text.len) {
 		finding_forget(full);
@@ -675,15 +671,15 @@ static void full_find_key(struct app *app, const struct key *key)
 	}
 }
 
-bool full_paste(struct app *app, struct span text)
+bool full_paste(struct full *full, struct span text)
 {
 	struct span line = { 0 };
 
-	if (!app->full || !app->full->finding)
+	if (!full || !full->finding)
 		return false;
 	line_next(&text, &line);
-	buf_span(&app->full->wanted, line_body(line));
-	finding_forget(app->full);
+	buf_span(&full->wanted, line_body(line));
+	finding_forget(full);
 	return true;
 }
 
@@ -696,13 +692,13 @@ static void full_find_begin(struct full *full)
 
 /* ---- keys --------------------------------------------------------------------- */
 
-static void full_toggle_mouse(struct app *app)
+static void full_toggle_mouse(struct full *full)
 {
-	const bool ours = term_mouse(app->term) == TERM_MOUSE_OURS;
+	const bool ours = term_mouse(full->out->term) == TERM_MOUSE_OURS;
 
-	term_set_mouse(app->term, ours ? TERM_MOUSE_THEIRS : TERM_MOUSE_OURS);
-	app->hint = ours ? "The mouse is the terminal's: it selects text" :
-	                   "The mouse is hasp's: its wheel scrolls, Shift selects text";
+	term_set_mouse(full->out->term, ours ? TERM_MOUSE_THEIRS : TERM_MOUSE_OURS);
+	*full->hint = ours ? "The mouse is the terminal's: it selects text" :
+	                     "The mouse is hasp's: its wheel scrolls, Shift selects text";
 }
 
 bool full_finds(const struct full *full)
@@ -710,80 +706,84 @@ bool full_finds(const struct full *full)
 	return full->finding;
 }
 
-bool full_key(struct app *app, const struct key *key)
+bool full_key(struct full *full, const struct key *key)
 {
-	if (!app->full)
+	if (!full)
 		return false;
-	if (app->full->finding) {
-		full_find_key(app, key);
+	if (full->finding) {
+		full_find_key(full, key);
 		return true;
 	}
-	if (bindings_has(app->bindings, BIND_SCROLL_SEARCH, key))
-		full_find_begin(app->full);
-	else if (bindings_has(app->bindings, BIND_APP_TOGGLE_MOUSE_MODE, key) ||
-	         bindings_has(app->bindings, BIND_APP_TOGGLE_COPY_MODE, key))
-		full_toggle_mouse(app);
+	if (bindings_has(full->bindings, BIND_SCROLL_SEARCH, key))
+		full_find_begin(full);
+	else if (bindings_has(full->bindings, BIND_APP_TOGGLE_MOUSE_MODE, key) ||
+	         bindings_has(full->bindings, BIND_APP_TOGGLE_COPY_MODE, key))
+		full_toggle_mouse(full);
 	else
-		return full_scroll_key(app, key);
+		return full_scroll_key(full, key);
 	return true;
 }
 
 /* ---- life --------------------------------------------------------------------- */
 
-struct full *full_new(struct app *app)
+struct full *full_new(struct printout *out, const struct bindings *bindings, bool thoughts,
+                      const char **hint)
 {
 	struct full *full = mem_alloc(1, sizeof(*full));
 
+	full->out = out;
+	full->bindings = bindings;
+	full->hint = hint;
+	full->thoughts = thoughts;
 	full->follows = true;
-	full->width = term_size(app->term).columns;
-	full->source = app->source;
+	full->width = term_size(out->term).columns;
+	full->source = out->source;
 	full->wanted = (struct buf)BUF_INIT(WANTED_BYTES_MAX);
-	full->thoughts = strcmp(settings_string(app->settings, "ui.inlineThinkingMode", "off"),
-	                        "full") == 0;
-	app->canvas = canvas_new(app->term);
-	term_set_mouse(app->term, TERM_MOUSE_OURS);
+	full->canvas = canvas_new(out->term);
+	term_set_mouse(out->term, TERM_MOUSE_OURS);
 	return full;
 }
 
-/* The end of the conversation stays in the terminal, as much as the window has room for. */
-static void full_print_end(struct app *app)
+struct canvas *full_canvas(const struct full *full)
 {
-	struct full *full = app->full;
-	const struct term_size size = term_size(app->term);
+	return full->canvas;
+}
+
+/* The end of the conversation stays in the terminal, as much as the window has room for. */
+static void full_print_end(struct full *full)
+{
+	const struct term_size size = term_size(full->out->term);
 	_cleanup_rows_ struct rows rows = { 0 };
 	struct buf *out;
 
-	full_sync(app);
-	full_set_form(app);
+	full_sync(full);
+	full_set_form(full);
 	full->height = size.rows > 4 ? size.rows - 4 : 1;
 	full->follows = true;
 	full->finding = false;
-	full_settle(app);
-	full_window(app, &rows);
+	full_settle(full);
+	full_window(full, &rows);
 	while (rows.count && !rows.at[rows.count - 1].width)
 		row_release(&rows.at[--rows.count]);
-	out = term_frame(app->term);
+	out = term_frame(full->out->term);
 	for (size_t i = 0; i < rows.count; i++) {
-		term_put_row(app->term, out, &rows.at[i]);
+		term_put_row(full->out->term, out, &rows.at[i]);
 		buf_str(out, "\r\n");
 	}
-	term_frame_end(app->term);
+	term_frame_end(full->out->term);
 }
 
-void full_free(struct app *app)
+void full_free(struct full *full)
 {
-	struct full *full = app->full;
 
 	if (!full)
 		return;
 	finding_stop(full);
-	canvas_free(app->canvas);
-	app->canvas = NULL;
-	full_print_end(app);
+	canvas_free(full->canvas);
+	full_print_end(full);
 	full_drop_all(full);
 	free(full->laid);
 	free(full->heights);
 	buf_release(&full->wanted);
 	free(full);
-	app->full = NULL;
 }

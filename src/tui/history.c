@@ -5,9 +5,12 @@
 #include "agent/session/sessions.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/printout.h"
+#include "tui/transcript.h"
 
 enum { HISTORY_SHOWN = 12 }; /* messages that are printed */
 
@@ -125,7 +128,7 @@ void history_keep(struct transcript *transcript, const json_t *contents)
 static void history_print_text(void *data, bool user, struct span text)
 {
 	struct app *app = data;
-	const struct view_how how = tui_how(app);
+	const struct view_how how = printout_how(&app->out);
 	_cleanup_rows_ struct rows rows = { 0 };
 
 	if (user)
@@ -134,17 +137,17 @@ static void history_print_text(void *data, bool user, struct span text)
 		markdown_source_rows(text, how.width, &rows);
 	else
 		markdown_rows(text, how.width, &rows);
-	tui_print(app, &rows);
+	printout_block(&app->out, &rows);
 }
 
 static void history_print_call(void *data, const json_t *call, const json_t *result)
 {
 	struct app *app = data;
-	const struct view_how how = tui_how(app);
+	const struct view_how how = printout_how(&app->out);
 	_cleanup_rows_ struct rows rows = { 0 };
 
 	view_result(&rows, call, result, &how);
-	tui_print(app, &rows);
+	printout_block(&app->out, &rows);
 }
 
 json_t *history_end(const json_t *contents, bool *ret_more)
@@ -162,12 +165,12 @@ json_t *history_end(const json_t *contents, bool *ret_more)
 static void history_print(struct app *app, const json_t *end, bool more)
 {
 	const struct history_way way = { history_print_text, history_print_call, app };
-	const struct view_how how = tui_how(app);
+	const struct view_how how = printout_how(&app->out);
 	_cleanup_rows_ struct rows rows = { 0 };
 
 	if (more && json_array_size(end)) {
 		view_notice(&rows, "info", SPAN("Ctrl+O shows the earlier messages."), &how);
-		tui_print(app, &rows);
+		printout_block(&app->out, &rows);
 	}
 	for (size_t i = 0; i < json_array_size(end); i++)
 		history_message(&way, end, i);
@@ -182,7 +185,7 @@ void tui_show_history(struct app *app, const json_t *end, bool more)
 		return;
 	if (!shown && !app->full)
 		history_print(app, end, more);
-	tui_print_notice(app, "info", SPAN("The session goes on here."));
+	printout_notice(&app->out, "info", SPAN("The session goes on here."));
 }
 
 void tui_show_end(struct app *app, const char *file)

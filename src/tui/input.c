@@ -13,7 +13,21 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/activity.h"
+#include "tui/app.h"
+#include "tui/clipboard.h"
+#include "tui/consoles.h"
+#include "tui/desktop.h"
+#include "tui/dialog.h"
+#include "tui/frames.h"
+#include "tui/full.h"
+#include "tui/pager.h"
+#include "tui/printout.h"
+#include "tui/question.h"
+#include "tui/queue.h"
+#include "tui/runner.h"
+#include "tui/send.h"
+#include "tui/status.h"
 #include "tui/term/canvas.h"
 #include "tui/term/screen.h"
 
@@ -42,7 +56,7 @@ static void input_submit(struct app *app, bool queue)
 	_cleanup_free_ char *taken = NULL, *text = NULL;
 
 	if (queue && runner_idle(app->runner)) {
-		app->hint = "Nothing to wait for: Enter sends";
+		app->keys.hint = "Nothing to wait for: Enter sends";
 		return;
 	}
 	taken = editor_take(app->editor);
@@ -65,7 +79,7 @@ static void input_external(struct app *app)
 /* False: the key is not the editor's. */
 static bool input_editor(struct app *app, const struct key *key)
 {
-	app->key_ms = clock_monotonic_ms();
+	app->keys.typed_ms = clock_monotonic_ms();
 	switch (editor_key(app->editor, key)) {
 	case EDITOR_SUBMIT:
 		input_submit(app, false);
@@ -88,31 +102,31 @@ static bool input_editor(struct app *app, const struct key *key)
 static void input_ask_external(struct app *app)
 {
 	const char *name = NULL;
-	_cleanup_free_ char *text = ask_external(app->ask, &name);
+	_cleanup_free_ char *text = ask_external(app->questions.ask, &name);
 	_cleanup_free_ char *edited = text ? tui_edit(app, span_str(text), name) : NULL;
 
-	if (edited && ask_modified(app->ask, span_str(edited)) == ASK_DONE)
-		tui_answer(app, ask_answers(app->ask));
+	if (edited && ask_modified(app->questions.ask, span_str(edited)) == ASK_DONE)
+		tui_answer(app, ask_answers(app->questions.ask));
 }
 
 static void input_ask_whole(struct app *app)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
 
-	ask_whole(app->ask, term_size(app->term).columns, &rows);
-	pager_open(app, "Question", &rows, false);
+	ask_whole(app->questions.ask, term_size(app->term).columns, &rows);
+	pager_open(app->pager, "Question", &rows);
 }
 
 static bool input_ask_state(struct app *app, enum ask_state state)
 {
 	if (state == ASK_DONE)
-		tui_answer(app, ask_answers(app->ask));
+		tui_answer(app, ask_answers(app->questions.ask));
 	else if (state == ASK_EXTERNAL)
 		input_ask_external(app);
 	else if (state == ASK_WHOLE)
 		input_ask_whole(app);
 	else if (state == ASK_COPY)
-		tui_copy(app, ask_address(app->ask));
+		clipboard_copy(app->clipboard, ask_address(app->questions.ask));
 	return state != ASK_IGNORED;
 }
 
@@ -122,11 +136,11 @@ static bool input_is_aside(struct app *app)
 {
 	const uint64_t now = clock_monotonic_ms();
 
-	if (!app->aside)
+	if (!app->questions.aside)
 		return false;
-	app->aside = now - app->ask_ms < ASIDE_MS;
-	app->ask_ms = now;
-	return app->aside;
+	app->questions.aside = now - app->questions.ask_ms < ASIDE_MS;
+	app->questions.ask_ms = now;
+	return app->questions.aside;
 }
 
 /* True: it went there. */
@@ -145,7 +159,7 @@ static bool input_question(struct app *app, const struct key *key)
 {
 	if (input_aside(app, key))
 		return true;
-	if (input_ask_state(app, ask_key(app->ask, key)))
+	if (input_ask_state(app, ask_key(app->questions.ask, key)))
 		return true;
 	if (input_bound(app, BIND_BASIC_CANCEL, key) || input_bound(app, BIND_BASIC_QUIT, key)) {
 		tui_interrupt(app);
@@ -160,27 +174,27 @@ static void input_quit(struct app *app)
 {
 	if (!editor_is_empty(app->editor))
 		tui_draft(app, SPAN(""));
-	else if (app->since_ms)
+	else if (app->activity.since_ms)
 		tui_interrupt(app);
-	else if (input_twice(&app->quit_ms))
+	else if (input_twice(&app->keys.quit_ms))
 		tui_quit(app);
 	else
-		app->hint = "Press Ctrl+C again to exit.";
+		app->keys.hint = "Press Ctrl+C again to exit.";
 }
 
-static void input_toggle(struct app *app, int overlay)
+static void input_toggle(struct app *app, enum overlay overlay)
 {
-	app->overlay = app->overlay == overlay ? OVERLAY_NONE : overlay;
+	app->keys.overlay = app->keys.overlay == overlay ? OVERLAY_NONE : overlay;
 }
 
 /* In full screen there is nothing above the window that it could go to: it is drawn anew. */
 static void input_clear(struct app *app)
 {
 	if (app->full) {
-		canvas_anew(app->canvas);
-		full_end(app);
+		canvas_redraw(full_canvas(app->full));
+		full_end(app->full);
 	} else {
-		screen_clear(app->screen);
+		screen_clear(app->out.screen);
 	}
 }
 
@@ -199,7 +213,7 @@ static bool input_global(struct app *app, const struct key *key)
 	} else if (input_bound(app, BIND_APP_SUSPEND, key)) {
 		tui_suspend(app);
 	} else if (input_bound(app, BIND_APP_TOGGLE_MARKDOWN, key)) {
-		app->hint = tui_toggle_source(app);
+		app->keys.hint = printout_toggle_source(&app->out);
 	} else if (input_bound(app, BIND_APP_SHOW_FULL_TODOS, key)) {
 		input_toggle(app, OVERLAY_TODOS);
 	} else {
@@ -212,15 +226,15 @@ static bool input_global(struct app *app, const struct key *key)
 
 static void input_escape(struct app *app)
 {
-	if (app->since_ms) {
+	if (app->activity.since_ms) {
 		tui_interrupt(app);
-	} else if (input_twice(&app->escape_ms)) {
+	} else if (input_twice(&app->keys.escape_ms)) {
 		if (editor_is_empty(app->editor))
 			tui_send(app, SPAN("/rewind"));
 		else
 			tui_draft(app, SPAN(""));
 	} else {
-		app->hint = editor_is_empty(app->editor) ? "Esc again lists earlier prompts" :
+		app->keys.hint = editor_is_empty(app->editor) ? "Esc again lists earlier prompts" :
 		                                           "Esc again clears";
 	}
 }
@@ -230,19 +244,19 @@ static bool input_unqueue(struct app *app, const struct key *key)
 {
 	_cleanup_free_ char *text = NULL;
 
-	if (!app->queued_count || !editor_is_empty(app->editor) ||
+	if (!app->queue.count || !editor_is_empty(app->editor) ||
 	    !input_bound(app, BIND_CURSOR_UP, key))
 		return false;
-	text = app->queued[--app->queued_count];
+	text = queue_take_last(&app->queue);
 	tui_draft(app, span_str(text));
 	return true;
 }
 
 static void input_key(struct app *app, const struct key *key)
 {
-	const char *hint = app->hint;
+	const char *hint = app->keys.hint;
 
-	app->hint = NULL;
+	app->keys.hint = NULL;
 	if (app->browse) {
 		browse_key(app, key);
 		return;
@@ -251,27 +265,27 @@ static void input_key(struct app *app, const struct key *key)
 		first_key(app, key);
 		return;
 	}
-	if (app->full && full_finds(app->full) && full_key(app, key))
+	if (app->full && full_finds(app->full) && full_key(app->full, key))
 		return;
-	if (app->pick && (input_aside(app, key) || pick_key(app, key) || full_key(app, key)))
+	if (app->pick && (input_aside(app, key) || pick_key(app, key) || full_key(app->full, key)))
 		return;
 	if (app->pick) { /* what is typed meanwhile is not lost */
 		if (key->text.len && !(key->mods & ~KEY_SHIFT))
 			editor_key(app->editor, key);
 		return;
 	}
-	if (app->ask) {
-		if (!input_question(app, key) && !full_key(app, key) && !input_global(app, key) &&
-		    input_bound(app, BIND_INPUT_PASTE, key))
-			tui_paste(app);
+	if (app->questions.ask) {
+		if (!input_question(app, key) && !full_key(app->full, key) &&
+		    !input_global(app, key) && input_bound(app, BIND_INPUT_PASTE, key))
+			clipboard_read(app->clipboard);
 		return;
 	}
-	if (consoles_key(app->consoles, key) || full_key(app, key))
+	if (consoles_key(app->consoles, key) || full_key(app->full, key))
 		return;
-	if (app->overlay == OVERLAY_SHORTCUTS)
-		app->overlay = OVERLAY_NONE;
+	if (app->keys.overlay == OVERLAY_SHORTCUTS)
+		app->keys.overlay = OVERLAY_NONE;
 	else if (key->code == '?' && editor_is_empty(app->editor)) {
-		app->overlay = OVERLAY_SHORTCUTS;
+		app->keys.overlay = OVERLAY_SHORTCUTS;
 		return;
 	}
 	if (input_unqueue(app, key) || input_global(app, key) || input_editor(app, key))
@@ -279,13 +293,13 @@ static void input_key(struct app *app, const struct key *key)
 	if (input_bound(app, BIND_BASIC_CANCEL, key))
 		input_escape(app);
 	else if (input_bound(app, BIND_APP_SHOW_MORE_LINES, key))
-		pager_transcript(app);
+		pager_transcript(app->pager);
 	else if (input_bound(app, BIND_INPUT_PASTE, key))
-		tui_paste(app);
+		clipboard_read(app->clipboard);
 	else if (input_bound(app, BIND_APP_SHOW_ERROR_DETAILS, key))
-		pager_problems(app);
+		pager_problems(app->pager);
 	else
-		app->hint = hint;
+		app->keys.hint = hint;
 }
 
 /* With ui.escapePastedAtSymbols an @ in it names no file. */
@@ -307,8 +321,8 @@ static bool input_paste_text(struct app *app, struct span text)
 /* What has the keys gets what is pasted, too; false: it has no use for it, or it is the draft. */
 static bool input_paste_taken(struct app *app, struct span text)
 {
-	if (app->pager)
-		return pager_paste(app, text);
+	if (pager_shown(app->pager))
+		return pager_paste(app->pager, text);
 	if (app->browse) {
 		browse_paste(app, text);
 		return true;
@@ -317,30 +331,32 @@ static bool input_paste_taken(struct app *app, struct span text)
 		first_paste(app, text);
 		return true;
 	}
-	if (full_paste(app, text))
+	if (full_paste(app->full, text))
 		return true;
-	if (!app->ask || input_is_aside(app))
+	if (!app->questions.ask || input_is_aside(app))
 		return consoles_paste(app->consoles, text);
-	app->key_ms = clock_monotonic_ms();
-	return input_ask_state(app, ask_paste(app->ask, text));
+	app->keys.typed_ms = clock_monotonic_ms();
+	return input_ask_state(app, ask_paste(app->questions.ask, text));
 }
 
 static void input_paste(struct app *app, struct span text)
 {
 	if (input_paste_taken(app, text))
 		return;
-	app->key_ms = clock_monotonic_ms();
+	app->keys.typed_ms = clock_monotonic_ms();
 	if (!paste_files(app, text) && !input_paste_text(app, text))
-		app->hint = "There is no room for what was pasted: nothing was taken";
+		app->keys.hint = "There is no room for what was pasted: nothing was taken";
 	else /* the draft may not be seen */
-		app->hint = app->pager || app->pick || app->ask ?
+		app->keys.hint = pager_shown(app->pager) || app->pick || app->questions.ask ?
 		                    "What was pasted is in the prompt, for later" : NULL;
-	if (app->pager && app->hint)
-		pager_notice(app, "info", app->hint);
+	if (pager_shown(app->pager) && app->keys.hint)
+		pager_notice(app->pager, "info", app->keys.hint);
 }
 
-void tui_took(struct app *app, enum pasted_kind kind, struct span bytes)
+void tui_took(void *data, enum pasted_kind kind, struct span bytes)
 {
+	struct app *app = data;
+
 	if (kind == PASTED_IMAGE)
 		paste_image(app, bytes);
 	else
@@ -350,7 +366,7 @@ void tui_took(struct app *app, enum pasted_kind kind, struct span bytes)
 /* Of what takes all keys otherwise. */
 static bool input_suspends(const struct app *app, const struct key *key)
 {
-	return (app->pager || app->browse || app->secret || app->pick) &&
+	return (pager_shown(app->pager) || app->browse || app->secret || app->pick) &&
 	       input_bound(app, BIND_APP_SUSPEND, key);
 }
 
@@ -360,11 +376,11 @@ void tui_event(void *data, const struct event *event)
 
 	switch (event->kind) {
 	case EVENT_KEY:
-		app->keyed = true;
+		app->keys.any = true;
 		if (input_suspends(app, &event->key))
 			tui_suspend(app);
-		else if (app->pager)
-			pager_key(app, &event->key);
+		else if (pager_shown(app->pager))
+			pager_key(app->pager, &event->key);
 		else
 			input_key(app, &event->key);
 		break;
@@ -372,24 +388,24 @@ void tui_event(void *data, const struct event *event)
 		input_paste(app, event->text);
 		break;
 	case EVENT_FOCUS:
-		app->blurred = !event->on;
+		app->desktop.blurred = !event->on;
 		return;
 	case EVENT_REPLY:
-		if (!tui_clipboard_reply(app, event->text))
+		if (!clipboard_reply(app->clipboard, event->text))
 			return;
 		break;
 	case EVENT_WHEEL:
-		if (app->pager)
-			pager_wheel(app, event->on);
+		if (pager_shown(app->pager))
+			pager_wheel(app->pager, event->on);
 		else
-			full_wheel(app, event->on);
+			full_wheel(app->full, event->on);
 		break;
 	case EVENT_CURSOR:
-		if (app->screen) /* it makes its frame: another would ask again */
-			screen_cursor(app->screen, event);
+		if (app->out.screen) /* it makes its frame: another would ask again */
+			screen_cursor(app->out.screen, event);
 		return;
 	default:
 		return;
 	}
-	tui_changed_now(app);
+	frames_want_now(&app->frames);
 }

@@ -4,9 +4,19 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "config/settings.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/activity.h"
+#include "tui/app.h"
+#include "tui/consoles.h"
+#include "tui/desktop.h"
+#include "tui/dialog.h"
+#include "tui/queue.h"
+#include "tui/running.h"
+#include "tui/status.h"
+#include "tui/status_line.h"
 #include "tui/term/screen.h"
+#include "tui/tui.h"
 
 enum {
 	COMPOSER_ROWS_MAX = 12, /* of a draft; it scrolls within */
@@ -14,25 +24,11 @@ enum {
 	SHORTCUTS_OF_FULL = 3,
 };
 
-static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
-{
-	const struct view_how how = { .width = width, .plain = app->plain };
-	const uint64_t now = clock_monotonic_ms();
-	_cleanup_free_ char *retry = app->retry_ms <= now ? NULL :
-		mem_printf("Retrying in %u s", (unsigned)((app->retry_ms - now + 999) / 1000));
-
-	if (!app->since_ms || app->plain)
-		return;
-	view_topic(rows, app->topic, &how);
-	view_activity(rows, app->ask != NULL, (now - app->since_ms) / 1000,
-	              retry ? retry : app->thought, &how);
-}
-
 /* Until something is sent, an empty composer says what it is for (Gemini CLI's words, which its
  * users' scripts wait for). The caret stands before them. */
 static void layout_placeholder(const struct app *app, unsigned width, struct row *row)
 {
-	if (app->plain || app->spoken || editor_is_shell(app->editor) ||
+	if (app->out.plain || app->queue.spoken || editor_is_shell(app->editor) ||
 	    !editor_is_empty(app->editor))
 		return;
 	row_text(row, SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
@@ -53,50 +49,6 @@ static void layout_composer(struct app *app, unsigned width, size_t height, stru
 	              &live->caret_column);
 	live->caret_row += before;
 	layout_placeholder(app, width, &live->rows.at[before]);
-}
-
-static void layout_running(const struct app *app, unsigned width, struct rows *rows)
-{
-	const struct view_how how = { .width = width, .folded = true, .plain = app->plain };
-	const size_t more = app->running_count > RUNNING_SHOWN ?
-	                            app->running_count - RUNNING_SHOWN : 0;
-
-	for (size_t i = 0; i < app->running_count - more; i++) {
-		view_call(rows, app->running[i].call, &how);
-		view_progress(rows, app->running[i].progress, &how);
-		if (!consoles_rows(app->consoles,
-		                   json_span(json_object_get(app->running[i].call, "callId")),
-		                   width, rows))
-			view_tail(rows, buf_view(&app->running[i].tail), TAIL_ROWS, &how);
-	}
-	if (more)
-		row_printf(rows_add(rows), STYLE(ROLE_DIM), "  and %zu more calls", more);
-}
-
-/* The first line of a text that waits, and for what. */
-static void layout_waiting(struct span what, struct span text, unsigned width, struct rows *rows)
-{
-	struct row *row = rows_add(rows);
-	struct span line = { 0 };
-
-	line_next(&text, &line);
-	row_text(row, what, STYLE(ROLE_DIM));
-	row_text(row, line_body(line), STYLE(ROLE_USER));
-	row_clip(row, width);
-}
-
-static void layout_queued(const struct app *app, unsigned width, struct rows *rows)
-{
-	size_t i;
-	json_t *text;
-
-	json_array_foreach(app->steers, i, text)
-		layout_waiting(SPAN("  joins at the next step: "), json_span(text), width, rows);
-	for (i = 0; i < app->queued_count && i < QUEUED_SHOWN; i++)
-		layout_waiting(SPAN("  queued: "), span_str(app->queued[i]), width, rows);
-	if (app->queued_count > QUEUED_SHOWN)
-		row_printf(rows_add(rows), STYLE(ROLE_DIM), "  and %zu more (Up edits the last)",
-		           app->queued_count - QUEUED_SHOWN);
 }
 
 static void layout_shortcuts(const struct app *app, unsigned width, struct rows *rows)
@@ -127,61 +79,52 @@ static void layout_shortcuts(const struct app *app, unsigned width, struct rows 
 	row_clip(&rows->at[rows->count - 1], width);
 }
 
-static void layout_todos(const struct app *app, unsigned width, struct rows *rows)
-{
-	size_t i;
-	json_t *todo;
-
-	if (!json_array_size(app->todos))
-		row_text(rows_add(rows), SPAN("  There are no todos."), STYLE(ROLE_DIM));
-	json_array_foreach(app->todos, i, todo) {
-		const struct span status = json_span(json_object_get(todo, "status"));
-		const bool done = span_eq(status, SPAN("completed"));
-		const bool now = span_eq(status, SPAN("in_progress"));
-		struct row *row = rows_add(rows);
-
-		row_text(row, done ? SPAN("  [x] ") : now ? SPAN("  [>] ") : SPAN("  [ ] "),
-		         STYLE(done ? ROLE_SUCCESS : now ? ROLE_ACCENT : ROLE_DIM));
-		row_text(row, json_span(json_object_get(todo, "description")),
-		         STYLE(done ? ROLE_DIM : ROLE_TEXT));
-		row_clip(row, width);
-	}
-}
-
 void tui_overlay_rows(const struct app *app, unsigned width, struct rows *rows)
 {
-	if (app->overlay == OVERLAY_SHORTCUTS)
+	if (app->keys.overlay == OVERLAY_SHORTCUTS)
 		layout_shortcuts(app, width, rows);
-	if (app->overlay == OVERLAY_TODOS)
-		layout_todos(app, width, rows);
+	if (app->keys.overlay == OVERLAY_TODOS)
+		activity_todo_rows(&app->activity, width, rows);
+}
+
+static void layout_status(const struct app *app, unsigned width, struct rows *rows)
+{
+	_cleanup_row_ struct row row = { 0 };
+
+	status_row(&(struct status_view){
+		.status = &app->status, .settings = app->settings,
+		.project = session_folder(app->options->session), .session = tui_session(app),
+		.editing = editor_mode(app->editor), .line = status_line_row(app->status_line),
+		.idle = tui_state(app) == DESKTOP_READY && editor_is_empty(app->editor),
+	}, width, &row);
+	rows_take(rows, &row);
 }
 
 /* What stands beneath the composer. */
 static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 {
-	if (app->plain) {
+	struct view_how how = { .width = width };
+
+	if (app->out.plain) {
 		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
 		return;
 	}
-	if (!app->ask)
+	if (!app->questions.ask)
 		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
-	layout_activity(app, width, rows);
-	layout_running(app, width, rows);
+	activity_rows(&app->activity, app->questions.ask != NULL, &how, rows);
+	how.folded = true;
+	running_calls_rows(&app->calls, app->consoles, &how, rows);
 	consoles_away_rows(app->consoles, width, rows);
-	layout_queued(app, width, rows);
+	queue_rows(&app->queue, width, rows);
 	tui_overlay_rows(app, width, rows);
-	if (app->hint) {
+	if (app->keys.hint) {
 		struct row *row = rows_add(rows);
 
-		row_text(row, span_str(app->hint), STYLE(ROLE_WARNING));
+		row_text(row, span_str(app->keys.hint), STYLE(ROLE_WARNING));
 		row_clip(row, width);
 	}
-	if (!settings_bool(app->settings, "ui.hideFooter", false)) {
-		_cleanup_row_ struct row row = { 0 };
-
-		status_row(app, width, &row);
-		rows_take(rows, &row);
-	}
+	if (!settings_bool(app->settings, "ui.hideFooter", false))
+		layout_status(app, width, rows);
 }
 
 /* In plain lines the rest of the question is printed (speak.c). */
@@ -192,13 +135,13 @@ static void layout_question(struct app *app, struct term_size size, struct live 
 	size_t caret_row;
 
 	live->whole = true;
-	ask_rows(app->ask, size.columns, size.rows > 4 ? size.rows - 4 : 1, &rows, &caret_row,
-	         &live->caret_column);
-	if (app->plain)
+	ask_rows(app->questions.ask, size.columns, size.rows > 4 ? size.rows - 4 : 1, &rows,
+	         &caret_row, &live->caret_column);
+	if (app->out.plain)
 		rows_copy(&live->rows, &rows, caret_row, caret_row + 1);
 	else
 		rows_move(&live->rows, &rows);
-	live->caret_row = before + (app->plain ? 0 : caret_row);
+	live->caret_row = before + (app->out.plain ? 0 : caret_row);
 }
 
 void tui_layout(struct app *app, struct live *ret)
@@ -206,7 +149,7 @@ void tui_layout(struct app *app, struct live *ret)
 	const struct term_size size = term_size(app->term);
 	struct live live = { 0 };
 
-	if (app->answering || app->printed || app->full)
+	if (app->out.answering || app->out.printed || app->full)
 		rows_add(&live.rows);
 	if (app->browse) {
 		live.whole = live.caret_hidden = true;
@@ -217,11 +160,12 @@ void tui_layout(struct app *app, struct live *ret)
 	} else if (app->pick) {
 		live.caret_row = live.rows.count;
 		live.caret_hidden = true;
-		pick_rows(app->pick, app->plain, size.columns, size.rows / 2, &live.rows);
-	} else if (app->ask) {
+		pick_rows(app->pick, app->out.plain, size.columns, size.rows / 2, &live.rows);
+	} else if (app->questions.ask) {
 		layout_question(app, size, &live);
 	} else {
-		layout_composer(app, app->full ? size.columns : screen_draft_columns(app->screen),
+		layout_composer(app, app->full ? size.columns :
+		                                 screen_draft_columns(app->out.screen),
 		                size.rows, &live);
 		live.whole = live.caret_hidden = consoles_focused(app->consoles) != 0;
 	}

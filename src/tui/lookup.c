@@ -9,7 +9,11 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/complete.h"
+#include "tui/frames.h"
+#include "tui/runner.h"
+#include "tui/tui.h"
 
 struct lookup {
 	struct app *app;
@@ -77,11 +81,11 @@ static void lookup_answered(struct loop_task *task)
 	lookup->known_of = mem_steal(&lookup->asks);
 	lookup->known = mem_steal(&lookup->answer);
 	lookup->editor = NULL;
-	if (!editor || lookup->app->quitting || lookup->version != editor_version(editor))
+	if (!editor || lookup->app->frames.ended || lookup->version != editor_version(editor))
 		return;
 	editor_offer_none(editor);
 	lookup->arrived(lookup->app, editor, span_str(text), lookup->caret);
-	tui_changed(lookup->app);
+	frames_want(&lookup->app->frames);
 }
 
 static void *lookup_ask(void *data)

@@ -7,13 +7,22 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/private.h"
+#include "tui/clipboard.h"
+#include "tui/editor/bindings.h"
+#include "tui/frames.h"
+#include "tui/pager.h"
+#include "tui/printout.h"
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
+#include "tui/transcript.h"
 
 enum { SEARCH_BYTES_MAX = 256, WHEEL_ROWS = 3, FOOT_COLUMNS = 60 };
 
 struct pager {
+	struct pager_options with;
+
+	/* All zero, but for what is owned by another, while it is not shown. */
+	struct canvas *canvas; /* NULL: it is not shown */
 	char *title;       /* owned */
 	struct rows rows;
 	size_t top;        /* the first row that is shown */
@@ -21,158 +30,195 @@ struct pager {
 	bool typing;       /* it is being typed */
 	bool missed;       /* it is not there */
 	bool whole;        /* of the transcript: made anew for another width */
-	struct entries entries; /* of it */
+	struct transcript_places entries; /* of it */
 	char *said;        /* owned; in the last row until the next key; or NULL */
 	bool folded;       /* of these, long results */
 	unsigned width;    /* the rows were made for */
 };
 
-/* Rows of text on the screen: all but the last, which says what this is. */
-static size_t pager_height(const struct app *app)
+struct pager *pager_new(const struct pager_options *options)
 {
-	const unsigned rows = term_size(app->term).rows;
+	struct pager *pager = mem_alloc(1, sizeof(*pager));
+
+	pager->with = *options;
+	return pager;
+}
+
+bool pager_shown(const struct pager *pager)
+{
+	return pager->canvas != NULL;
+}
+
+/* Rows of text on the screen: all but the last, which says what this is. */
+static size_t pager_height(const struct pager *pager)
+{
+	const unsigned rows = term_size(pager->with.out->term).rows;
 
 	return rows > 1 ? rows - 1 : 1;
 }
 
-static void pager_go(struct app *app, size_t top)
+static void pager_go(struct pager *pager, size_t top)
 {
-	struct pager *pager = app->pager;
-	const size_t height = pager_height(app);
+	const size_t height = pager_height(pager);
 	const size_t last = pager->rows.count > height ? pager->rows.count - height : 0;
 
 	pager->top = top < last ? top : last;
 }
 
 /* `entries` NULL: it is not of the transcript; else they are taken, too. */
-static void pager_begin(struct app *app, const char *title, struct rows *rows, bool end,
-                        struct entries *entries)
+static void pager_show(struct pager *pager, const char *title, struct rows *rows,
+                       struct transcript_places *entries)
 {
-	struct pager *pager;
+	struct printout *out = pager->with.out;
 
-	if (app->pager || app->plain) {
-		tui_print_only(app, rows);
-		return;
-	}
-	pager = mem_alloc(1, sizeof(*pager));
 	pager->title = mem_strdup(title);
 	pager->wanted = (struct buf)BUF_INIT(SEARCH_BYTES_MAX);
-	pager->width = term_size(app->term).columns;
+	pager->width = term_size(out->term).columns;
 	pager->whole = entries != NULL;
 	if (entries)
 		pager->entries = *entries;
 	rows_move(&pager->rows, rows);
-	app->pager = pager;
-	pager_go(app, end ? pager->rows.count : 0);
-	if (!app->full) {
-		screen_hold(app->screen, true);
-		app->canvas = canvas_new(app->term);
+	pager->canvas = pager->with.canvas;
+	if (!pager->canvas) {
+		screen_hold(out->screen, true);
+		pager->canvas = canvas_new(out->term);
 	}
-	pager_draw(app);
 }
 
-void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
+static bool pager_prints(const struct pager *pager)
 {
-	pager_begin(app, title, rows, end, NULL);
+	return pager->canvas || pager->with.out->plain;
+}
+
+void pager_open(struct pager *pager, const char *title, struct rows *rows)
+{
+	if (pager_prints(pager)) {
+		printout_rows(pager->with.out, rows);
+		return;
+	}
+	pager_show(pager, title, rows, NULL);
+	pager_draw(pager);
+}
+
+void pager_open_end(struct pager *pager, const char *title, struct rows *rows)
+{
+	if (pager_prints(pager)) {
+		printout_rows(pager->with.out, rows);
+		return;
+	}
+	pager_show(pager, title, rows, NULL);
+	pager_go(pager, pager->rows.count);
+	pager_draw(pager);
 }
 
 /* In plain lines: the last entry of which something was left out, whole. */
-static void pager_print_folded(struct app *app)
+static void pager_print_folded(struct pager *pager)
 {
-	const struct transcript_state state = transcript_state(app->transcript);
-	struct view_how how = tui_how(app);
+	const struct transcript *transcript = pager->with.out->transcript;
+	const struct transcript_state state = transcript_state(transcript);
+	struct view_how how = printout_how(pager->with.out);
 
 	for (size_t i = state.end; i-- > state.first;) {
 		_cleanup_rows_ struct rows folded = { 0 }, whole = { 0 };
 
 		how.folded = true;
-		transcript_block(app->transcript, i, /* thoughts= */ false, &how, &folded);
+		transcript_block(transcript, i, /* thoughts= */ false, &how, &folded);
 		how.folded = false;
-		transcript_block(app->transcript, i, /* thoughts= */ false, &how, &whole);
+		transcript_block(transcript, i, /* thoughts= */ false, &how, &whole);
 		if (folded.count == whole.count)
 			continue;
-		tui_print(app, &whole);
+		printout_block(pager->with.out, &whole);
 		return;
 	}
-	tui_print_notice(app, "info", SPAN("Nothing was left out."));
+	printout_notice(pager->with.out, "info", SPAN("Nothing was left out."));
 }
 
-void pager_transcript(struct app *app)
+void pager_transcript(struct pager *pager)
 {
-	struct view_how how = tui_how(app);
+	struct view_how how = printout_how(pager->with.out);
 	_cleanup_rows_ struct rows rows = { 0 };
-	struct entries entries = { 0 };
+	struct transcript_places entries = { 0 };
 
-	if (app->plain) {
-		pager_print_folded(app);
+	if (pager->with.out->plain) {
+		pager_print_folded(pager);
 		return;
 	}
-	if (app->pager)
+	if (pager->canvas)
 		return;
 	how.folded = false;
-	transcript_rows(app->transcript, &how, &rows, &entries);
-	pager_begin(app, "Transcript", &rows, true, &entries);
+	transcript_rows(pager->with.out->transcript, &how, &rows, &entries);
+	pager_show(pager, "Transcript", &rows, &entries);
+	pager_go(pager, pager->rows.count);
+	pager_draw(pager);
 }
 
-void pager_problems(struct app *app)
+void pager_problems(struct pager *pager)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
 
-	if (app->pager)
+	if (pager->canvas)
 		return;
-	transcript_problems(app->transcript, term_size(app->term).columns, &rows);
+	transcript_problems(pager->with.out->transcript,
+	                    term_size(pager->with.out->term).columns, &rows);
 	if (rows.count)
-		pager_open(app, "Warnings and errors", &rows, true);
+		pager_open_end(pager, "Warnings and errors", &rows);
 	else
-		app->hint = "There were no warnings and no errors";
+		*pager->with.hint = "There were no warnings and no errors";
 }
 
 /* The rows of the transcript anew; what is in the middle stays about there. */
-static void pager_remake(struct app *app)
+static void pager_remake(struct pager *pager)
 {
-	struct pager *pager = app->pager;
 	const size_t before = pager->rows.count ? pager->rows.count : 1, top = pager->top;
-	struct view_how how = tui_how(app);
+	struct view_how how = printout_how(pager->with.out);
 
 	how.folded = pager->folded;
 	pager->width = how.width;
 	rows_release(&pager->rows);
 	pager->entries.count = 0;
-	transcript_rows(app->transcript, &how, &pager->rows, &pager->entries);
-	pager_go(app, top * pager->rows.count / before);
+	transcript_rows(pager->with.out->transcript, &how, &pager->rows, &pager->entries);
+	pager_go(pager, top * pager->rows.count / before);
 }
 
-void pager_close(struct app *app)
+void pager_close(struct pager *pager)
 {
-	struct pager *pager = app->pager;
+	const struct pager_options with = pager->with;
 
-	if (!pager)
+	if (!pager->canvas)
 		return;
-	app->pager = NULL;
+	if (!with.canvas) {
+		canvas_free(pager->canvas);
+		screen_hold(with.out->screen, false);
+	}
 	rows_release(&pager->rows);
 	buf_release(&pager->wanted);
 	free(pager->title);
 	free(pager->said);
 	transcript_entries_release(&pager->entries);
+	*pager = (struct pager){ .with = with };
+	frames_want_now(with.out->frames);
+}
+
+void pager_free(struct pager *pager)
+{
 	free(pager);
-	if (!app->full) {
-		canvas_free(app->canvas);
-		app->canvas = NULL;
-		screen_hold(app->screen, false);
-	}
-	tui_changed_now(app);
+}
+
+void pager_resized(struct pager *pager)
+{
+	canvas_redraw(pager->canvas);
+	pager_draw(pager);
 }
 
 /* ---- search ------------------------------------------------------------------ */
 
 /* Goes to the next row in which a match begins, behind the first one shown, or before it; from the
  * last one to the first, or the other way round. */
-static void pager_find(struct app *app, bool back)
+static void pager_find(struct pager *pager, bool back)
 {
-	struct pager *pager = app->pager;
 	const size_t none = pager->rows.count;
 	size_t edge = none, near = none;
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 
 	pager->missed = false;
 	if (!pager->wanted.len || !none)
@@ -201,9 +247,8 @@ static void pager_shorten(struct buf *text)
 		text->data[text->len] = '\0';
 }
 
-bool pager_paste(struct app *app, struct span text)
+bool pager_paste(struct pager *pager, struct span text)
 {
-	struct pager *pager = app->pager;
 	struct span line = { 0 };
 
 	if (!pager->typing)
@@ -211,17 +256,16 @@ bool pager_paste(struct app *app, struct span text)
 	line_next(&text, &line);
 	buf_span(&pager->wanted, utf8_head(line_body(line),
 	                                   SEARCH_BYTES_MAX - 1 - pager->wanted.len));
-	pager_draw(app);
+	pager_draw(pager);
 	return true;
 }
 
-static void pager_type(struct app *app, const struct key *key)
+static void pager_type(struct pager *pager, const struct key *key)
 {
-	struct pager *pager = app->pager;
 
 	if (key->code == KEY_ENTER) {
 		pager->typing = false;
-		pager_find(app, false);
+		pager_find(pager, false);
 	} else if (key->code == KEY_ESC || (key->code == 'c' && key->mods & KEY_CTRL)) {
 		pager->typing = false;
 	} else if (key->code == KEY_BACKSPACE) {
@@ -233,28 +277,27 @@ static void pager_type(struct app *app, const struct key *key)
 
 /* ---- keys -------------------------------------------------------------------- */
 
-static void pager_scroll(struct app *app, const struct key *key)
+static void pager_scroll(struct pager *pager, const struct key *key)
 {
-	struct pager *pager = app->pager;
-	const size_t height = pager_height(app);
+	const size_t height = pager_height(pager);
 	const bool ctrl = key->mods & KEY_CTRL;
 
 	if (key->code == KEY_UP || (key->code == 'k' && !ctrl))
-		pager_go(app, pager->top ? pager->top - 1 : 0);
+		pager_go(pager, pager->top ? pager->top - 1 : 0);
 	else if (key->code == KEY_DOWN || key->code == 'j' || key->code == KEY_ENTER)
-		pager_go(app, pager->top + 1);
+		pager_go(pager, pager->top + 1);
 	else if (key->code == KEY_PAGE_UP || key->code == 'b')
-		pager_go(app, pager->top > height ? pager->top - height : 0);
+		pager_go(pager, pager->top > height ? pager->top - height : 0);
 	else if (key->code == KEY_PAGE_DOWN || key->code == ' ' || (key->code == 'f' && ctrl))
-		pager_go(app, pager->top + height);
+		pager_go(pager, pager->top + height);
 	else if (key->code == 'u')
-		pager_go(app, pager->top > height / 2 ? pager->top - height / 2 : 0);
+		pager_go(pager, pager->top > height / 2 ? pager->top - height / 2 : 0);
 	else if (key->code == 'd' && !ctrl)
-		pager_go(app, pager->top + height / 2);
+		pager_go(pager, pager->top + height / 2);
 	else if (key->code == KEY_HOME || key->code == 'g')
-		pager_go(app, 0);
+		pager_go(pager, 0);
 	else if (key->code == KEY_END || key->code == 'G')
-		pager_go(app, pager->rows.count);
+		pager_go(pager, pager->rows.count);
 }
 
 /* How many entries begin at the first row shown or before it. */
@@ -270,7 +313,7 @@ static size_t pager_entries_before(const struct pager *pager)
 /* To the beginning of the next entry, or of this one, or the one before. */
 static void pager_go_entry(struct pager *pager, bool back)
 {
-	const struct entries *entries = &pager->entries;
+	const struct transcript_places *entries = &pager->entries;
 	size_t i = pager_entries_before(pager);
 
 	if (back && i > 1 && entries->at[i - 1].row == pager->top)
@@ -280,15 +323,14 @@ static void pager_go_entry(struct pager *pager, bool back)
 }
 
 /* Folds or unfolds the entry that the first row is of; its beginning comes to stand there. */
-static void pager_fold_entry(struct app *app)
+static void pager_fold_entry(struct pager *pager)
 {
-	struct pager *pager = app->pager;
 	const size_t i = pager_entries_before(pager);
 
 	if (!i)
 		return;
 	transcript_fold(&pager->entries, pager->entries.at[i - 1].number);
-	pager_remake(app);
+	pager_remake(pager);
 	if (i <= pager->entries.count)
 		pager->top = pager->entries.at[i - 1].row;
 }
@@ -302,98 +344,96 @@ static bool pager_entry_folded(const struct pager *pager)
 	       (i && transcript_is_other(&pager->entries, pager->entries.at[i - 1].number));
 }
 
-static void pager_fold_all(struct app *app)
+static void pager_fold_all(struct pager *pager)
 {
-	app->pager->folded = !app->pager->folded;
-	app->pager->entries.other_count = 0;
-	pager_remake(app);
+	pager->folded = !pager->folded;
+	pager->entries.other_count = 0;
+	pager_remake(pager);
 }
 
 /* Of the transcript the entry that the first row is of, else all of it. */
-static void pager_copy(struct app *app)
+static void pager_copy(struct pager *pager)
 {
-	const struct pager *pager = app->pager;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
 	_cleanup_free_ char *block = NULL;
 
 	if (pager->whole) {
 		const size_t i = pager_entries_before(pager);
 
-		block = i ? transcript_entry(app->transcript, pager->entries.at[i - 1].number,
-		                             pager->width) : NULL;
-		tui_copy(app, span_str(block ? block : ""));
+		block = i ? transcript_entry(pager->with.out->transcript,
+		                             pager->entries.at[i - 1].number, pager->width) : NULL;
+		clipboard_copy(pager->with.clipboard, span_str(block ? block : ""));
 		return;
 	}
 	for (size_t i = 0; i < pager->rows.count; i++) {
 		row_plain(&pager->rows.at[i], &text);
 		buf_char(&text, '\n');
 	}
-	tui_copy(app, buf_view(&text));
+	clipboard_copy(pager->with.clipboard, buf_view(&text));
 }
 
-void pager_notice(struct app *app, const char *severity, const char *text)
+void pager_notice(struct pager *pager, const char *severity, const char *text)
 {
-	if (!app->pager) {
-		tui_print_notice(app, severity, span_str(text));
+	if (!pager->canvas) {
+		printout_notice(pager->with.out, severity, span_str(text));
 		return;
 	}
-	free(app->pager->said);
-	app->pager->said = mem_strdup(text);
-	pager_draw(app);
+	free(pager->said);
+	pager->said = mem_strdup(text);
+	pager_draw(pager);
 }
 
-void pager_wheel(struct app *app, bool up)
+void pager_wheel(struct pager *pager, bool up)
 {
-	const size_t top = app->pager->top;
+	const size_t top = pager->top;
 
-	pager_go(app, !up ? top + WHEEL_ROWS : top > WHEEL_ROWS ? top - WHEEL_ROWS : 0);
-	pager_draw(app);
+	pager_go(pager, !up ? top + WHEEL_ROWS : top > WHEEL_ROWS ? top - WHEEL_ROWS : 0);
+	pager_draw(pager);
 }
 
-void pager_key(struct app *app, const struct key *key)
+void pager_key(struct pager *pager, const struct key *key)
 {
-	struct pager *pager = app->pager;
 
 	free(pager->said);
 	pager->said = NULL;
 	if (pager->typing) {
-		pager_type(app, key);
+		pager_type(pager, key);
 	} else if (key->code == 'q' || key->code == KEY_ESC ||
 	           (key->mods & KEY_CTRL && (key->code == 'c' || key->code == 'd')) ||
-	           bindings_has(app->bindings, BIND_APP_SHOW_MORE_LINES, key)) {
-		pager_close(app);
+	           bindings_has(pager->with.bindings, BIND_APP_SHOW_MORE_LINES, key)) {
+		pager_close(pager);
 		return;
 	} else if (key->code == '/') {
 		pager->typing = true;
 		buf_clear(&pager->wanted);
 		pager->missed = false;
 	} else if (key->code == 'n') {
-		pager_find(app, false);
+		pager_find(pager, false);
 	} else if (key->code == 'N') {
-		pager_find(app, true);
+		pager_find(pager, true);
 	} else if (key->code == '{' || key->code == '}') {
 		pager_go_entry(pager, key->code == '{');
 	} else if (key->code == 'y') {
-		pager_copy(app);
+		pager_copy(pager);
 	} else if (key->code == 'z' && pager->whole) {
-		pager_fold_all(app);
+		pager_fold_all(pager);
 	} else if ((key->code == 'o' || key->code == KEY_TAB) && pager->whole) {
-		pager_fold_entry(app);
-	} else if (pager->whole && bindings_has(app->bindings, BIND_APP_TOGGLE_MARKDOWN, key)) {
-		pager->said = mem_strdup(tui_toggle_source(app));
-		pager_remake(app);
+		pager_fold_entry(pager);
+	} else if (pager->whole &&
+	           bindings_has(pager->with.bindings, BIND_APP_TOGGLE_MARKDOWN, key)) {
+		pager->said = mem_strdup(printout_toggle_source(pager->with.out));
+		pager_remake(pager);
 	} else {
-		pager_scroll(app, key);
+		pager_scroll(pager, key);
 	}
-	pager_draw(app);
+	pager_draw(pager);
 }
 
 /* ---- drawing ----------------------------------------------------------------- */
 
-static void pager_foot(const struct app *app, struct row *foot)
+static void pager_foot(const struct pager *pager, struct row *foot)
 {
-	const struct pager *pager = app->pager;
-	const size_t height = pager_height(app);
+	const size_t height = pager_height(pager);
 	const size_t seen = pager->top + height < pager->rows.count ? pager->top + height :
 	                                                              pager->rows.count;
 
@@ -406,7 +446,7 @@ static void pager_foot(const struct app *app, struct row *foot)
 		row_text(foot, span_str(pager->said), STYLE(ROLE_ACCENT));
 		return;
 	}
-	if (term_size(app->term).columns < FOOT_COLUMNS) { /* the way out first */
+	if (term_size(pager->with.out->term).columns < FOOT_COLUMNS) { /* the way out first */
 		row_printf(foot, STYLE(ROLE_DIM), "q closes  %s%zu of %zu",
 		           pager->missed ? "not found  " : "", seen, pager->rows.count);
 		return;
@@ -426,7 +466,7 @@ static void pager_foot(const struct app *app, struct row *foot)
 static void pager_mark(const struct pager *pager, struct rows *window)
 {
 	const size_t end = pager->top + window->count;
-	_cleanup_find_ struct find find;
+	_cleanup_find_ struct row_find find;
 
 	find_begin(&find, &pager->rows, pager->wanted.data ? pager->wanted.data : "", pager->top);
 	while (find_next(&find) && find.pieces[0].row < end)
@@ -439,18 +479,17 @@ static void pager_mark(const struct pager *pager, struct rows *window)
 		}
 }
 
-void pager_draw(struct app *app)
+void pager_draw(struct pager *pager)
 {
-	struct pager *pager = app->pager;
-	const struct term_size size = term_size(app->term);
+	const struct term_size size = term_size(pager->with.out->term);
 	const struct canvas_caret caret = { .hidden = true };
 	struct rows window = { 0 };
 
-	if (term_busy(app->term))
+	if (term_busy(pager->with.out->term))
 		return;
 	if (pager->whole && pager->width != size.columns)
-		pager_remake(app);
-	for (size_t i = 0; i < pager_height(app); i++) {
+		pager_remake(pager);
+	for (size_t i = 0; i < pager_height(pager); i++) {
 		if (pager->top + i >= pager->rows.count) {
 			rows_add(&window);
 			continue;
@@ -458,6 +497,6 @@ void pager_draw(struct app *app)
 		rows_copy(&window, &pager->rows, pager->top + i, pager->top + i + 1);
 	}
 	pager_mark(pager, &window);
-	pager_foot(app, rows_add(&window));
-	canvas_draw(app->canvas, &window, &caret);
+	pager_foot(pager, rows_add(&window));
+	canvas_draw(pager->canvas, &window, &caret);
 }

@@ -6,11 +6,7 @@
  *                                     from outside of the workspace; KEEP_DAYS old ones go
  *
  * TEMP is the project's temporary folder (config/home.h); what is in images/ can be read there by @
- * and by tools (agent/host/outputs.c), and nothing else outside of the workspace.
- *
- * A terminal types what is dropped on it as a path: bare, with backslashes, in quotes, as a
- * file:// address, several with blanks or line ends between.  A pasted text that is nothing but
- * such paths, and all of them exist, is taken for files; anything else is text. */
+ * and by tools (agent/host/outputs.c), and nothing else outside of the workspace. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +24,18 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "tui/app.h"
 #include "tui/command/command.h"
-#include "tui/private.h"
+#include "tui/consoles.h"
+#include "tui/dropped.h"
+#include "tui/pager.h"
+#include "tui/printout.h"
+#include "tui/stash.h"
+#include "tui/status.h"
+#include "tui/tui.h"
+#include "tui/user_program.h"
 
 enum {
-	DROPPED_MAX = 64,              /* files of one paste */
-	DROPPED_BYTES_MAX = 64 << 10,  /* of their names */
 	KEEP_DAYS = 7,
 };
 
@@ -111,135 +113,6 @@ static char *image_keep(struct app *app, struct span bytes, struct err *err)
 	return NULL;
 }
 
-/* ---- what a terminal types --------------------------------------------------- */
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ?
-	       (c | 32) - 'a' + 10 : -1;
-}
-
-/* file:///path, file://localhost/path, file://HOST/path of this machine (RFC 8089). */
-static bool read_address(struct span text, struct buf *out)
-{
-	struct span rest = span_skip(text, 7), host;
-	const char *slash = memchr(rest.data, '/', rest.len);
-	char own[HOST_NAME_MAX + 1] = "";
-
-	if (!slash)
-		return false;
-	host = span_head(rest, (size_t)(slash - rest.data));
-	gethostname(own, sizeof(own) - 1);
-	if (host.len && !span_eq(host, SPAN("localhost")) && !span_eq(host, span_str(own)))
-		return false;
-	for (rest = span_skip(rest, host.len); rest.len; rest = span_skip(rest, 1)) {
-		int high = rest.data[0] == '%' && rest.len > 2 ? hex_digit(rest.data[1]) : -1;
-		int low = high >= 0 ? hex_digit(rest.data[2]) : -1;
-
-		if (rest.data[0] == '%' && low < 0)
-			return false;
-		buf_char(out, low >= 0 ? (char)(high << 4 | low) : rest.data[0]);
-		if (low >= 0)
-			rest = span_skip(rest, 2);
-	}
-	return true;
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* A word as a shell reads it: takes it off the front of *rest. False: its quotes are not closed. */
-static bool dropped_word(struct span *rest, struct buf *out)
-{
-	char quote = 0;
-
-	for (; rest->len && (quote || !is_blank(rest->data[0])); *rest = span_skip(*rest, 1)) {
-		const char c = rest->data[0];
-
-		if (quote ? c == quote : c == '\'' || c == '"') {
-			quote = quote ? 0 : c;
-		} else if (c == '\\' && quote != '\'' && rest->len > 1) {
-			*rest = span_skip(*rest, 1);
-			buf_char(out, rest->data[0]);
-		} else {
-			buf_char(out, c);
-		}
-	}
-	return !quote;
-}
-
-/* An absolute path that could stand behind an @. */
-static bool dropped_is_path(struct span path)
-{
-	if (!span_starts(path, SPAN("/")) || path.len >= PATH_MAX || !utf8_valid(path))
-		return false;
-	for (size_t i = 0; i < path.len; i++)
-		if ((unsigned char)path.data[i] < 0x20 || path.data[i] == 0x7f)
-			return false;
-	return true;
-}
-
-struct dropped {
-	char *paths[DROPPED_MAX]; /* owned */
-	size_t count;
-};
-
-static void dropped_release(struct dropped *dropped)
-{
-	while (dropped->count)
-		free(dropped->paths[--dropped->count]);
-}
-
-static bool dropped_add(struct dropped *dropped, struct span path)
-{
-	_cleanup_free_ char *text = mem_dup(path.data, path.len);
-	struct stat status;
-
-	if (dropped->count == DROPPED_MAX || !dropped_is_path(path) || stat(text, &status) != 0 ||
-	    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
-		return false;
-	dropped->paths[dropped->count++] = path_join("/", text);
-	return true;
-}
-
-/* The paths that the text consists of. False: there is something else in it. */
-static bool dropped_read(struct span text, struct dropped *ret)
-{
-	*ret = (struct dropped){ 0 };
-	text = span_trim(text);
-	if (!text.len || text.len > DROPPED_BYTES_MAX)
-		return false;
-	/* Terminals that do not escape. */
-	if (dropped_add(ret, text))
-		return true;
-	while (text.len) {
-		_cleanup_buf_ struct buf word = BUF_INIT(DROPPED_BYTES_MAX),
-		                         address = BUF_INIT(DROPPED_BYTES_MAX);
-		const bool is_address = span_starts(text, SPAN("file://"));
-
-		if (!dropped_word(&text, &word) ||
-		    (is_address && !read_address(buf_view(&word), &address)) ||
-		    !dropped_add(ret, is_address ? buf_view(&address) : buf_view(&word))) {
-			dropped_release(ret);
-			return false;
-		}
-		while (text.len && is_blank(text.data[0]))
-			text = span_skip(text, 1);
-	}
-	return true;
-}
-
-bool paste_names_files(struct span text)
-{
-	struct dropped dropped;
-	const bool names = dropped_read(text, &dropped);
-
-	dropped_release(&dropped);
-	return names;
-}
-
 /* ---- as @PATH ---------------------------------------------------------------- */
 
 /* Whether the draft is one in which @ names a file, and where the caret stands. */
@@ -254,14 +127,12 @@ static bool draft_takes_mentions(const struct app *app, char *ret_before)
 
 static bool is_in_workspace(const struct app *app, const char *path)
 {
-	const struct tui_opened *opened = runner_opened(app->runner);
-	const char *root = session_folder(app->options->session);
+	struct user_roots roots;
 
-	for (size_t i = 0; app->options->local && root; i++) {
-		if (path_is_under(path, root))
+	tui_roots(app, &roots);
+	for (size_t i = 0; app->options->local && i < roots.count; i++)
+		if (path_is_under(path, roots.at[i]))
 			return true;
-		root = opened ? opened->provider->ops->root(opened->provider, i) : NULL;
-	}
 	return false;
 }
 
@@ -300,7 +171,7 @@ static bool insert_mentions(const struct app *app, char *const *paths, size_t co
 {
 	_cleanup_buf_ struct buf text = BUF_INIT((size_t)4 * DROPPED_BYTES_MAX);
 
-	if (before && before != '@' && !is_blank(before))
+	if (before && before != '@' && !dropped_is_blank(before))
 		buf_char(&text, ' ');
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0 || before != '@')
@@ -336,18 +207,19 @@ void paste_image(struct app *app, struct span bytes)
 	_cleanup_free_ char *path = NULL;
 	char before;
 
-	if (app->ask || app->pick || app->browse || app->pager ||
+	if (app->questions.ask || app->pick || app->browse ||
+	    pager_shown(app->pager) ||
 	    consoles_focused(app->consoles)) {
-		app->hint = "An image can be pasted into a prompt alone";
+		app->keys.hint = "An image can be pasted into a prompt alone";
 		return;
 	}
 	if (!draft_takes_mentions(app, &before)) {
-		app->hint = "An image has no place in a command";
+		app->keys.hint = "An image has no place in a command";
 		return;
 	}
 	path = image_keep(app, bytes, &err);
 	if (!path)
-		tui_print_notice(app, "warning", span_str(err.message));
+		printout_notice(&app->out, "warning", span_str(err.message));
 	else if (!insert_mentions(app, &path, 1, before))
-		app->hint = "There is no room for what was pasted: nothing was taken";
+		app->keys.hint = "There is no room for what was pasted: nothing was taken";
 }

@@ -5,7 +5,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/dialog.h"
+#include "tui/frames.h"
+#include "tui/pager.h"
+#include "tui/printout.h"
 #include "tui/term/screen.h"
 
 struct pick {
@@ -36,7 +40,7 @@ void pick_show(struct app *app, struct pick *pick)
 {
 	pick_free(app->pick);
 	app->pick = pick;
-	if (app->plain) {
+	if (app->out.plain) {
 		_cleanup_rows_ struct rows rows = { 0 };
 
 		for (size_t i = 0; i < json_array_size(pick->labels); i++) {
@@ -46,9 +50,9 @@ void pick_show(struct app *app, struct pick *pick)
 			row_text(row, json_span(json_array_get(pick->labels, i)),
 			         STYLE(ROLE_TEXT));
 		}
-		tui_print(app, &rows);
+		printout_block(&app->out, &rows);
 	}
-	tui_changed(app);
+	frames_want(&app->frames);
 }
 
 void pick_yield(struct pick *pick)
@@ -100,11 +104,12 @@ void pick_changes_rows(const json_t *changes, const struct view_how *how, struct
 
 static void pick_look(struct app *app)
 {
-	const struct view_how how = { .width = term_size(app->term).columns, .plain = app->plain };
+	const struct view_how how = { .width = term_size(app->term).columns,
+	                              .plain = app->out.plain };
 	_cleanup_rows_ struct rows rows = { 0 };
 
 	pick_changes_rows(app->pick->changes, &how, &rows);
-	pager_open(app, "Changes", &rows, false);
+	pager_open(app->pager, "Changes", &rows);
 }
 
 /* ---- choosing ---------------------------------------------------------------- */

@@ -10,8 +10,13 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "front/front.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/consoles.h"
+#include "tui/runner.h"
+#include "tui/running.h"
 #include "tui/term/screen.h"
+#include "tui/transcript.h"
+#include "tui/tui.h"
 
 /* A little more than between frames, so that one is due when pieces are delivered. */
 enum { GATHER_MS = SCREEN_FRAME_MS + 2 };

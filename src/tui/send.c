@@ -11,8 +11,23 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "policy/policy.h"
+#include "tui/activity.h"
+#include "tui/app.h"
+#include "tui/clipboard.h"
 #include "tui/command/command.h"
-#include "tui/private.h"
+#include "tui/dialog.h"
+#include "tui/frames.h"
+#include "tui/full.h"
+#include "tui/pager.h"
+#include "tui/printout.h"
+#include "tui/question.h"
+#include "tui/queue.h"
+#include "tui/runner.h"
+#include "tui/send.h"
+#include "tui/stash.h"
+#include "tui/status.h"
+#include "tui/transcript.h"
+#include "tui/tui.h"
 
 /* ---- to the model ------------------------------------------------------------ */
 
@@ -21,17 +36,16 @@ static void send_to_model(struct app *app, struct span text, bool plain)
 {
 	_cleanup_buf_ struct buf piped = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
-	buf_span(&piped, buf_view(&app->shell_output));
-	buf_clear(&app->shell_output);
+	buf_span(&piped, buf_view(&app->queue.attached));
+	buf_clear(&app->queue.attached);
 	if (plain)
 		buf_span(&piped, text);
 
-	tui_print_user(app, text);
-	free(app->sent);
-	app->sent = mem_dup(text.data, text.len);
+	printout_user(&app->out, app->editor, text);
+	queue_set_sent(&app->queue, text);
 	if (!runner_opened(app->runner))
 		first_reload(app); /* a key may have been set up meanwhile */
-	tui_working(app, true);
+	tui_start_working(app);
 	runner_prompt(app->runner, buf_view(&piped), plain ? SPAN("") : text);
 }
 
@@ -56,10 +70,10 @@ static struct command_context slash_context(struct app *app)
 		.settings = app->settings,
 		.width = term_size(app->term).columns,
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
-		       1u << COMMAND_COPY | 1u << COMMAND_ANEW | 1u << COMMAND_THEME |
+		       1u << COMMAND_COPY | 1u << COMMAND_REFRESH | 1u << COMMAND_THEME |
 		       1u << COMMAND_VIM | 1u << COMMAND_KEY | 1u << COMMAND_EDIT |
 		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
-		       (app->plain ? 0 : 1u << COMMAND_BROWSE),
+		       (app->out.plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
 		.local = app->options->local,
 	};
@@ -75,24 +89,28 @@ static void slash_edit(struct app *app, const char *path)
 	struct err err = ERR_INIT;
 
 	if (!door_read(folder, path, STASH_BYTES_MAX, &text, &err)) {
-		tui_print_notice(app, "error", span_str(err.message));
+		printout_notice(&app->out, "error", span_str(err.message));
 		return;
 	}
 	edited = tui_edit(app, file_text_span(&text), path);
 	if (!edited)
 		return;
 	if (span_eq(span_str(edited), file_text_span(&text))) {
-		tui_print_notice(app, "info", SPAN("The plan is as it was."));
+		printout_notice(&app->out, "info", SPAN("The plan is as it was."));
 	} else if (door_replace(folder, path, span_str(edited), 0600, &err)) {
 		said = mem_printf("The user edited the plan %s. It reads now:\n\n%s\n\n", path,
 		                  edited);
-		buf_str(&app->shell_output, said);
-		tui_print_notice(app, "info", SPAN("The plan is changed; the model is told with "
-		                                   "your next prompt."));
+		buf_str(&app->queue.attached, said);
+		printout_notice(&app->out, "info",
+		                SPAN("The plan is changed; the model is told with your next "
+		                     "prompt."));
 	} else {
-		tui_print_notice(app, "error", span_str(err.message));
+		printout_notice(&app->out, "error", span_str(err.message));
 	}
 }
+
+/* Runs a line that command_is says yes to. */
+static void slash_line(struct app *app, struct span line);
 
 static void slash_chosen(struct app *app, void *data, int index)
 {
@@ -101,7 +119,7 @@ static void slash_chosen(struct app *app, void *data, int index)
 
 	json_decref(lines);
 	if (line && json_string_length(line))
-		tui_slash(app, json_span(line));
+		slash_line(app, json_span(line));
 	json_decref(line);
 }
 
@@ -128,20 +146,20 @@ static void slash_choose(struct app *app, const struct command_result *result)
 	pick_show(app, pick);
 }
 
-static void slash_anew(struct app *app, const char *draft)
+static void slash_refresh(struct app *app, const char *draft)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);
 	const json_t *messages = opened ? agent_history(host_agent(opened->host)) : NULL;
 
-	transcript_clear(app->transcript);
+	transcript_clear(app->out.transcript);
 	app->status.context = 0;
-	free(app->topic);
-	app->topic = mem_strdup(agent_topic(messages));
+	free(app->activity.topic);
+	app->activity.topic = mem_strdup(agent_topic(messages));
 	if (json_array_size(messages)) {
 		bool more;
 		json_auto_t *end = history_end(messages, &more);
 
-		history_keep(app->transcript, messages);
+		history_keep(app->out.transcript, messages);
 		tui_show_history(app, end, more);
 	}
 	if (draft)
@@ -179,7 +197,7 @@ static void slash_shortcuts(struct app *app)
 	struct shortcuts shortcuts = { .width = term_size(app->term).columns };
 
 	bindings_list(app->bindings, shortcut_row, &shortcuts);
-	pager_open(app, "Keys", &shortcuts.rows, false);
+	pager_open(app->pager, "Keys", &shortcuts.rows);
 	rows_release(&shortcuts.rows);
 }
 
@@ -198,10 +216,10 @@ static void slash_then(struct app *app, const struct command_result *result)
 		slash_choose(app, result);
 		break;
 	case COMMAND_COPY:
-		tui_copy(app, span_str(text));
+		clipboard_copy(app->clipboard, span_str(text));
 		break;
-	case COMMAND_ANEW:
-		slash_anew(app, result->text);
+	case COMMAND_REFRESH:
+		slash_refresh(app, result->text);
 		break;
 	case COMMAND_THEME:
 		tui_theme(app);
@@ -220,7 +238,7 @@ static void slash_then(struct app *app, const struct command_result *result)
 		first_ask_key(app, text);
 		break;
 	case COMMAND_BROWSE:
-		browse_new(app, tui_slash);
+		browse_new(app, slash_line);
 		break;
 	case COMMAND_QUIT:
 		app->discards = result->text != NULL;
@@ -234,22 +252,22 @@ static void slash_then(struct app *app, const struct command_result *result)
 /* What is said of another conversation stands beneath it. */
 static void slash_show(struct app *app, struct command_result *result)
 {
-	const struct view_how how = tui_how(app);
+	const struct view_how how = printout_how(&app->out);
 
-	if (result->then == COMMAND_ANEW)
+	if (result->then == COMMAND_REFRESH)
 		slash_then(app, result);
 	app->history_shown = false;
 	if (result->then != COMMAND_CHOOSE)
 		pick_changes_rows(result->changes, &how, &result->rows);
 	if (result->rows.count && result->pager &&
 	    result->rows.count > term_size(app->term).rows)
-		pager_open(app, "Command", &result->rows, false);
+		pager_open(app->pager, "Command", &result->rows);
 	else
-		tui_print_only(app, &result->rows);
-	if (result->then != COMMAND_ANEW)
+		printout_rows(&app->out, &result->rows);
+	if (result->then != COMMAND_REFRESH)
 		slash_then(app, result);
 	command_result_release(result);
-	tui_changed(app);
+	frames_want(&app->frames);
 }
 
 /* ---- running ----------------------------------------------------------------- */
@@ -268,7 +286,7 @@ static void slash_done(struct job *job)
 {
 	struct slash_job *slash = (struct slash_job *)job;
 
-	if (slash->ran && !slash->app->quitting)
+	if (slash->ran && !slash->app->frames.ended)
 		slash_show(slash->app, &slash->result);
 	else if (slash->ran)
 		command_result_release(&slash->result);
@@ -276,7 +294,7 @@ static void slash_done(struct job *job)
 	free(slash);
 }
 
-void tui_slash(struct app *app, struct span line)
+static void slash_line(struct app *app, struct span line)
 {
 	_cleanup_free_ const char **themes = tui_theme_names(app);
 	struct command_context context = slash_context(app);
@@ -293,7 +311,7 @@ void tui_slash(struct app *app, struct span line)
 		slash->context = context;
 		slash->context.themes = NULL; /* no slow one asks for them */
 		slash->line = mem_dup(line.data, line.len);
-		tui_working(app, true);
+		tui_start_working(app);
 		runner_job(app->runner, &slash->job);
 		return;
 	}
@@ -334,7 +352,7 @@ static bool send_steer(struct app *app, struct span text)
 
 	if (!opened || !host_steer(opened->host, text))
 		return false;
-	json_array_append_new(app->steers, json_text(text));
+	json_array_append_new(app->queue.steers, json_text(text));
 	tui_speak_waiting(app, "Joins at the next step", text);
 	return true;
 }
@@ -354,10 +372,10 @@ static struct span send_text(struct span text)
 static void send_now(struct app *app, struct span text)
 {
 	if (is_shell(text)) {
-		tui_working(app, true);
+		tui_start_working(app);
 		tui_shell(app, span_trim(span_skip(text, 1)));
 	} else if (command_is(text)) {
-		tui_slash(app, text);
+		slash_line(app, text);
 	} else {
 		send_to_model(app, send_text(text), false);
 	}
@@ -365,37 +383,33 @@ static void send_now(struct app *app, struct span text)
 
 /* ---- the queue --------------------------------------------------------------- */
 
-void tui_queue(struct app *app, struct span text)
+bool tui_queue(struct app *app, struct span text)
 {
-	app->spoken = true;
-	if (app->queued_count == QUEUED_MAX) {
-		tui_print_notice(app, "warning", SPAN("Too many prompts wait already; this one "
-		                                      "is the draft again."));
+	app->queue.spoken = true;
+	if (!queue_add(&app->queue, text)) {
+		printout_notice(&app->out, "warning",
+		                SPAN("Too many prompts wait already; this one is the draft "
+		                     "again."));
 		tui_draft(app, text);
-		return;
+		return false;
 	}
-	if (app->queued_count == app->queued_cap)
-		app->queued = mem_grow(app->queued, &app->queued_cap, app->queued_count + 1,
-		                       sizeof(*app->queued));
-	app->queued[app->queued_count++] = mem_dup(text.data, text.len);
-	if (app->since_ms)
+	if (app->activity.since_ms)
 		tui_speak_waiting(app, "Queued", text);
-	tui_changed(app);
+	frames_want(&app->frames);
+	return true;
 }
 
 /* A command that begins no turn has no end at which the next would be sent. What one puts back
  * waits for an event. */
 void tui_next(struct app *app)
 {
-	size_t most = app->queued_count;
+	size_t most = app->queue.count;
 
-	while (most-- && app->queued_count && runner_idle(app->runner)) {
-		_cleanup_free_ char *text = app->queued[0];
+	while (most-- && app->queue.count && runner_idle(app->runner)) {
+		_cleanup_free_ char *text = queue_take_first(&app->queue);
 
-		memmove(app->queued, app->queued + 1,
-		        --app->queued_count * sizeof(*app->queued));
 		send_now(app, span_str(text));
-		tui_changed(app);
+		frames_want(&app->frames);
 	}
 }
 
@@ -414,19 +428,18 @@ static void send_unqueue(struct app *app)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
 	_cleanup_free_ char *draft = editor_text(app->editor);
-	const bool alone = app->queued_count == 1 && !*draft;
+	const bool alone = app->queue.count == 1 && !*draft;
 
-	for (size_t i = 0; i < app->queued_count; i++) {
-		_cleanup_free_ char *text = app->queued[i], *said = NULL;
+	while (app->queue.count) {
+		_cleanup_free_ char *text = queue_take_first(&app->queue), *said = NULL;
 
 		if (alone || !(is_shell(span_str(text)) || command_is(span_str(text)))) {
 			buf_printf(&all, "%s%s", all.len ? "\n\n" : "", text);
 			continue;
 		}
 		said = mem_printf("Not run: %s", text);
-		tui_print_notice(app, "info", span_str(said));
+		printout_notice(&app->out, "info", span_str(said));
 	}
-	app->queued_count = 0;
 	if (!all.len)
 		return;
 	if (*draft)
@@ -436,16 +449,8 @@ static void send_unqueue(struct app *app)
 
 void tui_unsent(struct app *app, struct span text, bool interrupted)
 {
-	const size_t before = app->queued_count;
-
-	tui_queue(app, text);
-	if (before && app->queued_count > before) {
-		char *last = app->queued[app->queued_count - 1];
-
-		memmove(app->queued + 1, app->queued,
-		        (app->queued_count - 1) * sizeof(*app->queued));
-		app->queued[0] = last;
-	}
+	if (tui_queue(app, text))
+		queue_last_is_next(&app->queue);
 	if (interrupted)
 		send_unqueue(app);
 }
@@ -455,12 +460,13 @@ void tui_interrupt(struct app *app)
 	runner_interrupt(app->runner);
 	tui_refuse_all(app);
 	send_unqueue(app);
-	tui_changed_now(app);
+	frames_want_now(&app->frames);
 }
 
-void tui_prompt(struct app *app, struct span text)
+/* A prompt, now or when what is under way is done. */
+static void send_prompt(struct app *app, struct span text)
 {
-	if (runner_idle(app->runner) && !app->queued_count) {
+	if (runner_idle(app->runner) && !app->queue.count) {
 		send_now(app, text);
 		return;
 	}
@@ -474,12 +480,12 @@ static bool send_command(struct app *app, struct span text)
 {
 	const struct command_context context = slash_context(app);
 
-	if (!command_is(text) || (!app->since_ms && !runner_idle(app->runner)))
+	if (!command_is(text) || (!app->activity.since_ms && !runner_idle(app->runner)))
 		return false;
 	if (command_waits(&context, text))
 		tui_queue(app, text);
 	else
-		tui_slash(app, text);
+		slash_line(app, text);
 	return true;
 }
 
@@ -487,15 +493,15 @@ void tui_send(struct app *app, struct span text)
 {
 	if (span_is_blank(text))
 		return;
-	app->spoken = true;
+	app->queue.spoken = true;
 	stash_remember(app->stash, text);
-	full_end(app);
+	full_end(app->full);
 	if (send_command(app, text))
 		return;
 	if (runner_idle(app->runner) || is_shell(text) || command_is(text) ||
 	    !send_steer(app, send_text(text)))
-		tui_prompt(app, text);
-	tui_changed(app);
+		send_prompt(app, text);
+	frames_want(&app->frames);
 }
 
 /* ---- modes ------------------------------------------------------------------- */
@@ -508,7 +514,7 @@ void tui_set_mode(struct app *app, enum approval_mode mode)
 	if (!opened)
 		return;
 	if (!prepare_mode_check(app->settings, mode, &err)) {
-		tui_print_notice(app, "warning", span_str(err.message));
+		printout_notice(&app->out, "warning", span_str(err.message));
 		return;
 	}
 	agent_set_mode(host_agent(opened->host), mode);

@@ -11,9 +11,12 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "tool/tool.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/runner.h"
+#include "tui/send.h"
+#include "tui/tui.h"
 
-enum { SHELL_TOLD_MAX = 16 << 10 }; /* of one command's output, to the model */
+enum { SHELL_REPORTED_MAX = 16 << 10 }; /* of one command's output, to the model */
 
 struct shell_job {
 	struct job job;
@@ -35,7 +38,7 @@ static void shell_output(void *data, enum run_stream stream, struct span bytes)
 static json_t *shell_call(const struct shell_job *shell)
 {
 	return json_pack("{s:s, s:s, s:s, s:{s:o}, s:o}", "callId", shell->id, "toolName",
-	                 "run_shell_command", "title", "Run", "arguments", "command",
+	                 tool_name(TOOL_RUN_SHELL_COMMAND), "title", "Run", "arguments", "command",
 	                 json_text(span_str(shell->command)), "description",
 	                 json_text(span_str(shell->command)));
 }
@@ -56,10 +59,9 @@ static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *
 	if (!env.usual)
 		session.environment = &env.options;
 	session.hooks.output = shell_output;
-	session.hooks.cancel = &runner_cancel(shell->app->runner)->set;
-	session.hooks.cancel_fd = cancel_fd(runner_cancel(shell->app->runner));
+	session.hooks.cancel = runner_cancel(shell->app->runner);
 	session.hooks.data = shell;
-	result = tool_call(&session, "run_shell_command", arguments);
+	result = tool_call(&session, tool_name(TOOL_RUN_SHELL_COMMAND), arguments);
 	session_release(&session);
 	setup_command_env_release(&env);
 	return result;
@@ -79,8 +81,9 @@ static void shell_run(struct job *job, const struct tui_opened *opened)
 	ok = json_is_true(json_object_get(shell->result, "success"));
 	runner_report(shell->app->runner, BUS_TOOL_RESULT,
 	              json_pack("{s:s, s:s, s:s, s:O, s:s, s:I}", "callId", shell->id, "toolName",
-	                        "run_shell_command", "status", ok ? "success" : "error", "result",
-	                        shell->result, "display", "", "durationMs",
+	                        tool_name(TOOL_RUN_SHELL_COMMAND), "status",
+	                        ok ? "success" : "error", "result", shell->result,
+	                        "display", "", "durationMs",
 	                        (json_int_t)(clock_monotonic_ms() - from)));
 }
 
@@ -92,15 +95,15 @@ static void shell_done(struct job *job)
 	const json_t *code = json_object_get(shell->result, "exit_code");
 
 	if (shell->result) {
-		buf_printf(&app->shell_output, "The user ran this command:\n\n$ %s\n\n",
+		buf_printf(&app->queue.attached, "The user ran this command:\n\n$ %s\n\n",
 		           shell->command);
-		buf_span(&app->shell_output, utf8_head(output, SHELL_TOLD_MAX));
-		if (output.len > SHELL_TOLD_MAX)
-			buf_str(&app->shell_output, "\n[cut]");
+		buf_span(&app->queue.attached, utf8_head(output, SHELL_REPORTED_MAX));
+		if (output.len > SHELL_REPORTED_MAX)
+			buf_str(&app->queue.attached, "\n[cut]");
 		if (json_is_integer(code) && json_integer_value(code))
-			buf_printf(&app->shell_output, "\n(exit code %d)",
+			buf_printf(&app->queue.attached, "\n(exit code %d)",
 			           (int)json_integer_value(code));
-		buf_str(&app->shell_output, "\n\n");
+		buf_str(&app->queue.attached, "\n\n");
 	}
 	json_decref(shell->result);
 	free(shell->command);

@@ -4,7 +4,8 @@
  * is printed, once, and again where it has become something else. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/private.h"
+#include "tui/app.h"
+#include "tui/printout.h"
 
 enum { SPEAK_ROWS_MAX = 1000 }; /* of a question: nobody scrolls in it */
 
@@ -23,31 +24,31 @@ static void speak_question(struct app *app)
 	unsigned column;
 	size_t caret;
 
-	if (app->ask) {
-		ask_rows(app->ask, term_size(app->term).columns, SPEAK_ROWS_MAX, &all, &caret,
-		         &column);
+	if (app->questions.ask) {
+		ask_rows(app->questions.ask, term_size(app->term).columns, SPEAK_ROWS_MAX, &all,
+		         &caret, &column);
 		rows_copy(&rest, &all, 0, caret);
 		rows_copy(&rest, &all, caret + 1, all.count);
 	}
-	speak_differences(&app->asked, &rest, &said);
-	rows_release(&app->asked);
-	rows_move(&app->asked, &rest);
+	speak_differences(&app->questions.printed, &rest, &said);
+	rows_release(&app->questions.printed);
+	rows_move(&app->questions.printed, &rest);
 	if (said.count)
-		tui_print_only(app, &said);
+		printout_rows(&app->out, &said);
 }
 
 static void speak_hint(struct app *app)
 {
-	const struct view_how how = tui_how(app);
+	const struct view_how how = printout_how(&app->out);
 	_cleanup_rows_ struct rows rows = { 0 };
 
-	if (app->hint)
-		view_notice(&rows, "info", span_str(app->hint), &how);
-	app->hint = NULL;
+	if (app->keys.hint)
+		view_notice(&rows, "info", span_str(app->keys.hint), &how);
+	app->keys.hint = NULL;
 	tui_overlay_rows(app, how.width, &rows);
-	app->overlay = OVERLAY_NONE;
+	app->keys.overlay = OVERLAY_NONE;
 	if (rows.count)
-		tui_print_only(app, &rows);
+		printout_rows(&app->out, &rows);
 }
 
 void tui_speak(struct app *app)
@@ -61,10 +62,10 @@ void tui_speak_waiting(struct app *app, const char *how, struct span text)
 	_cleanup_free_ char *said = NULL;
 	struct span line = { 0 };
 
-	if (!app->plain)
+	if (!app->out.plain)
 		return;
 	line_next(&text, &line);
 	line = line_body(line);
 	said = mem_printf("%s: %.*s", how, (int)line.len, line.data);
-	tui_print_notice(app, "info", span_str(said));
+	printout_notice(&app->out, "info", span_str(said));
 }

@@ -27,7 +27,10 @@
 #include "base/text.h"
 #include "config/home.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/ask/ask.h"
+#include "tui/editor/editor.h"
+#include "tui/queue.h"
+#include "tui/stash.h"
 
 enum {
 	IN_PLACE_BYTES_MAX = 4096,
@@ -46,30 +49,31 @@ struct stash {
 /* ---- the draft --------------------------------------------------------------- */
 
 /* What waited to be sent stands before what was being typed. */
-static void stash_restore(struct app *app, const json_t *saved)
+static void stash_restore(struct editor *editor, const json_t *saved)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
 	_cleanup_free_ char *draft = NULL;
 	size_t i;
 	json_t *text;
 
-	editor_restore(app->editor, saved);
+	editor_restore(editor, saved);
 	if (!json_array_size(json_object_get(saved, "waiting")))
 		return;
-	draft = editor_text(app->editor);
+	draft = editor_text(editor);
 	json_array_foreach(json_object_get(saved, "waiting"), i, text) {
 		buf_str(&all, i ? "\n\n" : "");
 		buf_span(&all, json_span(text));
 	}
 	if (*draft)
-		buf_printf(&all, "\n\n%s%s", editor_is_shell(app->editor) ? "!" : "", draft);
-	editor_set_shell(app->editor, false);
-	editor_set(app->editor, buf_view(&all));
+		buf_printf(&all, "\n\n%s%s", editor_is_shell(editor) ? "!" : "", draft);
+	editor_set_shell(editor, false);
+	editor_set(editor, buf_view(&all));
 }
 
 /* A draft whose session is gone; its file goes once it stands in ours. False: it is somebody's, or
  * none. */
-static bool stash_take(struct app *app, const char *path)
+static bool stash_take(struct stash *stash, struct editor *editor, const struct prompt_queue *queue,
+                       const char *path)
 {
 	_cleanup_fd_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	_cleanup_file_text_ struct file_text text = { 0 };
@@ -81,16 +85,17 @@ static bool stash_take(struct app *app, const char *path)
 	    !file_read_open(fd, path, STASH_BYTES_MAX, &text, &ignored) || !text.data)
 		return false;
 	saved = json_loadb(text.data, text.len, JSON_DISABLE_EOF_CHECK, NULL);
-	taken = saved && editor_is_empty(app->editor);
+	taken = saved && editor_is_empty(editor);
 	if (taken) {
-		stash_restore(app, saved);
-		stash_keep(app);
+		stash_restore(editor, saved);
+		stash_keep(stash, editor, queue, NULL);
 	}
 	unlink(path);
-	return taken && !editor_is_empty(app->editor);
+	return taken && !editor_is_empty(editor);
 }
 
-static void stash_find(struct app *app, const char *folder)
+static void stash_find(struct stash *stash, struct editor *editor,
+                       const struct prompt_queue *queue, const char *folder)
 {
 	DIR *list = opendir(folder);
 	struct dirent *entry;
@@ -98,8 +103,8 @@ static void stash_find(struct app *app, const char *folder)
 	while (list && (entry = readdir(list))) {
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
 
-		if (entry->d_name[0] != '.' && strcmp(path, app->stash->path) != 0 &&
-		    stash_take(app, path))
+		if (entry->d_name[0] != '.' && strcmp(path, stash->path) != 0 &&
+		    stash_take(stash, editor, queue, path))
 			break;
 	}
 	if (list)
@@ -132,7 +137,7 @@ static bool stash_write_in_place(const struct stash *stash, struct span text)
 }
 
 /* Another file, locked like the first, takes its place. */
-static bool stash_write_anew(struct stash *stash, struct span text)
+static bool stash_replace(struct stash *stash, struct span text)
 {
 	const char *name = strrchr(stash->path, '/') + 1;
 	_cleanup_free_ char *early = mem_printf("%.*s.%s", (int)(name - stash->path), stash->path,
@@ -149,43 +154,39 @@ static bool stash_write_anew(struct stash *stash, struct span text)
 }
 
 /* What is to be kept, also of what is typed into a question; NULL: nothing. */
-static json_t *stash_draft(const struct app *app)
+static json_t *stash_draft(const struct editor *editor, const struct prompt_queue *queue,
+                           struct ask *ask)
 {
-	_cleanup_free_ char *typed = app->ask ? ask_unsent(app->ask) : NULL;
-	const size_t waiting = app->queued_count + json_array_size(app->steers) + (typed != NULL);
-	json_t *saved, *texts;
+	_cleanup_free_ char *typed = ask ? ask_unsent(ask) : NULL;
+	json_auto_t *texts = queue_texts(queue);
+	json_t *saved;
 
-	if (editor_is_empty(app->editor) && !waiting)
-		return NULL;
-	saved = editor_save(app->editor);
-	if (!waiting)
-		return saved;
-	texts = json_array();
-	json_array_extend(texts, app->steers);
-	for (size_t i = 0; i < app->queued_count; i++)
-		json_array_append_new(texts, json_text(span_str(app->queued[i])));
 	if (typed)
 		json_array_append_new(texts, json_text(span_str(typed)));
-	json_object_set_new(saved, "waiting", texts);
+	if (editor_is_empty(editor) && !json_array_size(texts))
+		return NULL;
+	saved = editor_save(editor);
+	if (json_array_size(texts))
+		json_object_set(saved, "waiting", texts);
 	return saved;
 }
 
-void stash_keep(struct app *app)
+void stash_keep(struct stash *stash, const struct editor *editor, const struct prompt_queue *queue,
+                struct ask *ask)
 {
-	struct stash *stash = app->stash;
 	_cleanup_buf_ struct buf text = BUF_INIT(STASH_BYTES_MAX);
 	json_auto_t *saved = NULL;
 
 	if (!stash || stash->fd < 0)
 		return;
-	saved = stash_draft(app);
+	saved = stash_draft(editor, queue, ask);
 	if (saved && !json_print(&text, saved, 0))
 		return;
 	if (span_eq(buf_view(&text), buf_view(&stash->last)))
 		return;
 	if (text.len <= IN_PLACE_BYTES_MAX && stash->last.len <= IN_PLACE_BYTES_MAX ?
 	    stash_write_in_place(stash, buf_view(&text)) :
-	    stash_write_anew(stash, buf_view(&text))) {
+	    stash_replace(stash, buf_view(&text))) {
 		buf_clear(&stash->last);
 		buf_span(&stash->last, buf_view(&text));
 	}
@@ -193,7 +194,7 @@ void stash_keep(struct app *app)
 
 /* ---- prompts of earlier sessions --------------------------------------------- */
 
-static void stash_history(struct app *app, const char *path)
+static void stash_history(struct editor *editor, const char *path)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err ignored = ERR_INIT;
@@ -206,7 +207,7 @@ static void stash_history(struct app *app, const char *path)
 		json_auto_t *prompt = json_loadb(line.data, line.len, JSON_DECODE_ANY, NULL);
 
 		if (json_is_string(prompt))
-			editor_history_add(app->editor, json_span(prompt));
+			editor_history_add(editor, json_span(prompt));
 	}
 	/* What is older than half of it goes. */
 	if (text.len > PROMPTS_BYTES_MAX) {
@@ -231,7 +232,8 @@ void stash_remember(struct stash *stash, struct span prompt)
 
 /* ---- both -------------------------------------------------------------------- */
 
-struct stash *stash_open(struct app *app)
+struct stash *stash_open(const char *project, struct editor *editor,
+                         const struct prompt_queue *queue)
 {
 	struct err ignored = ERR_INIT;
 	struct stash *stash = mem_alloc(1, sizeof(*stash));
@@ -239,18 +241,17 @@ struct stash *stash_open(struct app *app)
 
 	stash->fd = -1;
 	stash->last = (struct buf)BUF_INIT(STASH_BYTES_MAX);
-	if (!home_open(session_folder(app->options->session), &stash->home, &ignored) ||
+	if (!home_open(project, &stash->home, &ignored) ||
 	    !home_claim(stash->home, &ignored) ||
 	    !(folder = home_make(home_temp(stash->home), "hasp-drafts", &ignored))) {
 		stash_close(stash, false);
 		return NULL;
 	}
 	stash->prompts = mem_printf("%s/hasp-prompts.jsonl", home_temp(stash->home));
-	stash_history(app, stash->prompts);
+	stash_history(editor, stash->prompts);
 	stash->fd = stash_make(folder, &stash->path);
-	app->stash = stash;
 	if (stash->fd >= 0)
-		stash_find(app, folder);
+		stash_find(stash, editor, queue, folder);
 	return stash;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status line, the window's title, the progress, notifications: what the settings want. */
+/* What the status line shows, and the line. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,9 +14,49 @@
 #include "data/json.h"
 #include "model/model.h"
 #include "model/prices.h"
-#include "tui/private.h"
+#include "tui/status.h"
 
 enum { FOLDER_SHOWN = 28 }; /* bytes of the folder's path */
+
+/* ---- what is known ------------------------------------------------------------ */
+
+void status_init(struct status *status, enum approval_mode mode)
+{
+	*status = (struct status){ .mode = mode, .quota = -1 };
+}
+
+void status_release(struct status *status)
+{
+	free(status->branch);
+	free(status->model);
+	free(status->level);
+	free(status->key_from);
+}
+
+void status_add_lines(struct status *status, const json_t *result)
+{
+	json_int_t added = json_integer_value(json_object_get(result, "lines_added"));
+	json_int_t removed = json_integer_value(json_object_get(result, "lines_removed"));
+	size_t i;
+	json_t *change;
+
+	if (!json_is_true(json_object_get(result, "success")) ||
+	    json_is_true(json_object_get(result, "dry_run")))
+		return;
+	json_array_foreach(json_object_get(result, "changes"), i, change) {
+		added += json_integer_value(json_object_get(change, "lines_added"));
+		removed += json_integer_value(json_object_get(change, "lines_removed"));
+	}
+	status->added += added > 0 ? (uint64_t)added : 0;
+	status->removed += removed > 0 ? (uint64_t)removed : 0;
+}
+
+void status_add_usage(struct status *status, const json_t *usage)
+{
+	status->input += (uint64_t)json_integer_value(json_object_get(usage, "input"));
+	status->output += (uint64_t)json_integer_value(json_object_get(usage, "output"));
+	status->cached += (uint64_t)json_integer_value(json_object_get(usage, "cached"));
+}
 
 /* ---- the line ---------------------------------------------------------------- */
 
@@ -29,11 +69,11 @@ static void status_item(struct row *row, struct span text, struct style style)
 	row_text(row, text, style);
 }
 
-static void status_folder(const struct app *app, struct row *row)
+static void status_folder(const struct status_view *view, struct row *row)
 {
-	const struct home *home = settings_home(app->settings);
+	const struct home *home = settings_home(view->settings);
 	const char *user = home ? home_user(home) : NULL;
-	const char *folder = session_folder(app->options->session);
+	const char *folder = view->project;
 	_cleanup_free_ char *text = NULL;
 	const char *at, *slash;
 
@@ -51,19 +91,21 @@ static void status_folder(const struct app *app, struct row *row)
 		row_text(row, span_str(at), STYLE(ROLE_DIM));
 }
 
-static void status_branch(const struct app *app, struct row *row)
+static void status_branch(const struct status_view *view, struct row *row)
 {
+	const struct status *status = view->status;
 	_cleanup_free_ char *text = NULL;
 
-	if (!app->status.branch)
+	if (!status->branch)
 		return;
-	text = mem_printf("(%s)", app->status.branch);
+	text = mem_printf("(%s)", status->branch);
 	status_item(row, span_str(text), STYLE(ROLE_DIM));
 }
 
-static void status_sandbox(const struct app *app, struct row *row)
+static void status_sandbox(const struct status_view *view, struct row *row)
 {
-	const char *level = app->status.level;
+	const struct status *status = view->status;
+	const char *level = status->level;
 	const bool none = level && strcmp(level, "paths") == 0;
 	_cleanup_free_ char *text = NULL;
 
@@ -73,15 +115,16 @@ static void status_sandbox(const struct app *app, struct row *row)
 	status_item(row, span_str(text), STYLE(none ? ROLE_WARNING : ROLE_DIM));
 }
 
-static void status_model(const struct app *app, struct row *row)
+static void status_model(const struct status_view *view, struct row *row)
 {
-	if (app->status.model)
-		status_item(row, span_str(model_plain_id(app->status.model)), STYLE(ROLE_DIM));
+	const struct status *status = view->status;
+	if (status->model)
+		status_item(row, span_str(model_plain_id(status->model)), STYLE(ROLE_DIM));
 }
 
-static void status_context(const struct app *app, struct row *row)
+static void status_context(const struct status_view *view, struct row *row)
 {
-	const struct status *status = &app->status;
+	const struct status *status = view->status;
 	_cleanup_free_ char *text = NULL;
 	uint64_t left;
 
@@ -103,9 +146,9 @@ static void status_count(char *out, size_t size, uint64_t tokens)
 		snprintf(out, size, "%.1fM", (double)tokens / 1e6);
 }
 
-static void status_tokens(const struct app *app, struct row *row)
+static void status_tokens(const struct status_view *view, struct row *row)
 {
-	const struct status *status = &app->status;
+	const struct status *status = view->status;
 	char input[32], output[32];
 	_cleanup_free_ char *text = NULL;
 
@@ -125,18 +168,16 @@ static void status_tokens(const struct app *app, struct row *row)
 	}
 }
 
-static void status_session(const struct app *app, struct row *row)
+static void status_session(const struct status_view *view, struct row *row)
 {
-	const struct tui_opened *opened = runner_opened(app->runner);
-
-	if (opened && runner_idle(app->runner))
-		status_item(row, span_head(span_str(host_session_id(opened->host)), 8),
-		            STYLE(ROLE_DIM));
+	if (view->session)
+		status_item(row, span_head(span_str(view->session), 8), STYLE(ROLE_DIM));
 }
 
-static void status_quota(const struct app *app, struct row *row)
+static void status_quota(const struct status_view *view, struct row *row)
 {
-	const int left = app->status.quota;
+	const struct status *status = view->status;
+	const int left = status->quota;
 	_cleanup_free_ char *text = left < 0 ? NULL : mem_printf("%d%% of the limit left", left);
 
 	if (text)
@@ -144,39 +185,40 @@ static void status_quota(const struct app *app, struct row *row)
 }
 
 /* hasp's own process, without its workers and commands. */
-static void status_memory(const struct app *app, struct row *row)
+static void status_memory(const struct status_view *view, struct row *row)
 {
 	_cleanup_fd_ int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	char text[128];
 	unsigned long long pages;
 	_cleanup_free_ char *shown = NULL;
 
-	(void)app;
+	(void)view;
 	if (!fd_read_text(fd, text, sizeof(text)) || sscanf(text, "%*u %llu", &pages) != 1)
 		return;
 	shown = mem_printf("%.1f MB", (double)pages * (double)sysconf(_SC_PAGESIZE) / 1e6);
 	status_item(row, span_str(shown), STYLE(ROLE_DIM));
 }
 
-static void status_host(const struct app *app, struct row *row)
+static void status_host(const struct status_view *view, struct row *row)
 {
 	char name[HOST_NAME_MAX + 1] = "";
 
-	(void)app;
+	(void)view;
 	if (gethostname(name, sizeof(name) - 1) == 0)
 		status_item(row, span_str(name), STYLE(ROLE_DIM));
 }
 
-static void status_auth(const struct app *app, struct row *row)
+static void status_auth(const struct status_view *view, struct row *row)
 {
-	if (app->status.model)
-		status_item(row, app->status.key_from ? span_str(app->status.key_from) :
+	const struct status *status = view->status;
+	if (status->model)
+		status_item(row, status->key_from ? span_str(status->key_from) :
 		                                        SPAN("no key"), STYLE(ROLE_DIM));
 }
 
-static void status_changes(const struct app *app, struct row *row)
+static void status_changes(const struct status_view *view, struct row *row)
 {
-	const struct status *status = &app->status;
+	const struct status *status = view->status;
 	_cleanup_free_ char *added = NULL, *removed = NULL;
 
 	if (!status->added && !status->removed)
@@ -190,7 +232,7 @@ static void status_changes(const struct app *app, struct row *row)
 /* Gemini CLI's names of items. */
 static const struct {
 	const char *name;
-	void (*put)(const struct app *app, struct row *row);
+	void (*put)(const struct status_view *view, struct row *row);
 	const char *hidden_by; /* a setting, where ui.footer.items says nothing; or NULL */
 	bool usual;
 } items[] = {
@@ -217,20 +259,21 @@ const char *status_mode_word(enum approval_mode mode)
 	return words[mode] ? words[mode] : "default";
 }
 
-static void status_mode(const struct app *app, struct row *row)
+static void status_mode(const struct status_view *view, struct row *row)
 {
-	const char *word = status_mode_word(app->status.mode);
+	const struct status *status = view->status;
+	const char *word = status_mode_word(status->mode);
 
-	if (app->status.mode != MODE_DEFAULT)
+	if (status->mode != MODE_DEFAULT)
 		status_item(row, span_str(word),
-		            STYLE_BOLD(app->status.mode == MODE_YOLO ? ROLE_ERROR : ROLE_ACCENT));
+		            STYLE_BOLD(status->mode == MODE_YOLO ? ROLE_ERROR : ROLE_ACCENT));
 }
 
 /* Those that ui.footer.items names; without it the usual ones, or what the user's command says. */
-static void status_items(const struct app *app, struct row *row)
+static void status_items(const struct status_view *view, struct row *row)
 {
-	const json_t *wanted = settings_get(app->settings, "ui.footer.items");
-	const struct row *line = status_line_row(app->status_line);
+	const json_t *wanted = settings_get(view->settings, "ui.footer.items");
+	const struct row *line = view->line;
 	size_t i, k;
 	json_t *name;
 
@@ -238,11 +281,11 @@ static void status_items(const struct app *app, struct row *row)
 		for (i = 0; i < ARRAY_LEN(items); i++)
 			if (json_is_string(name) &&
 			    strcmp(json_string_value(name), items[i].name) == 0)
-				items[i].put(app, row);
+				items[i].put(view, row);
 	for (i = 0; !json_is_array(wanted) && !line && i < ARRAY_LEN(items); i++)
 		if (items[i].usual && (!items[i].hidden_by ||
-		                       !settings_bool(app->settings, items[i].hidden_by, false)))
-			items[i].put(app, row);
+		                       !settings_bool(view->settings, items[i].hidden_by, false)))
+			items[i].put(view, row);
 	if (line && line->width) {
 		if (row->width)
 			row_text(row, SPAN("  "), STYLE(ROLE_DIM));
@@ -250,66 +293,14 @@ static void status_items(const struct app *app, struct row *row)
 	}
 }
 
-void status_row(const struct app *app, unsigned width, struct row *row)
+void status_row(const struct status_view *view, unsigned width, struct row *row)
 {
-	const char *editing = editor_mode(app->editor);
-
-	if (editing)
-		status_item(row, span_str(editing), STYLE_BOLD(ROLE_ACCENT));
-	status_mode(app, row);
-	status_items(app, row);
-	if (settings_bool(app->settings, "ui.showShortcutsHint", true) && !app->since_ms &&
-	    editor_is_empty(app->editor) && !app->ask && row->width + 12 <= width)
+	if (view->editing)
+		status_item(row, span_str(view->editing), STYLE_BOLD(ROLE_ACCENT));
+	status_mode(view, row);
+	status_items(view, row);
+	if (settings_bool(view->settings, "ui.showShortcutsHint", true) && view->idle &&
+	    row->width + 12 <= width)
 		status_item(row, SPAN("? for keys"), STYLE(ROLE_DIM));
 	row_clip(row, width);
-}
-
-void status_release(struct status *status)
-{
-	free(status->branch);
-	free(status->model);
-	free(status->level);
-	free(status->key_from);
-}
-
-/* ---- the window -------------------------------------------------------------- */
-
-static const char *status_word(const struct app *app)
-{
-	return app->ask ? "Action required" : app->since_ms ? "Working" : "Ready";
-}
-
-void status_title(struct app *app)
-{
-	const int progress = app->since_ms && !app->ask ? -2 : -1;
-	const char *folder = strrchr(session_folder(app->options->session), '/');
-	char *title;
-
-	if (progress != app->progress) {
-		app->progress = progress;
-		term_progress(app->term, progress);
-	}
-	if (settings_bool(app->settings, "ui.hideWindowTitle", false))
-		return;
-	folder = folder && folder[1] ? folder + 1 : "/";
-	title = !settings_bool(app->settings, "ui.dynamicWindowTitle", true) ?
-	                mem_printf("hasp (%s)", folder) :
-	        app->thought && settings_bool(app->settings, "ui.showStatusInTitle", false) ?
-	                mem_printf("%s (%s)", app->thought, folder) :
-	        app->topic ? mem_printf("%s: %s (%s)", status_word(app), app->topic, folder) :
-	                     mem_printf("%s (%s)", status_word(app), folder);
-	if (!app->title || strcmp(title, app->title) != 0) {
-		term_title(app->term, span_str(title));
-		free(app->title);
-		app->title = mem_steal(&title);
-	}
-	free(title);
-}
-
-void status_notify(struct app *app, const char *what)
-{
-	if (app->blurred && settings_bool(app->settings, "general.enableNotifications", false))
-		term_notify(app->term,
-		            settings_string(app->settings, "general.notificationMethod", "auto"),
-		            span_str(what));
 }

@@ -19,14 +19,20 @@
 #include "hooks/hooks.h"
 #include "model/model.h"
 #include "policy/policy.h"
+#include "tui/desktop.h"
 #include "tui/emulator/emulator.h"
-#include "tui/private.h"
+#include "tui/frames.h"
+#include "tui/printout.h"
+#include "tui/status.h"
+#include "tui/status_line.h"
+#include "tui/tui.h"
 #include "worker/environment.h"
 
 enum { LINE_TIMEOUT_MS = 5000, LINE_BYTES_MAX = 8192 };
 
 struct status_line {
-	struct app *app;
+	struct printout *out;        /* borrowed */
+	const char *project;         /* borrowed; its folder */
 	char *command;               /* owned */
 	char **environment;          /* owned */
 	struct hooks *hooks;         /* without any hook: their environment and folder */
@@ -54,11 +60,13 @@ static json_int_t line_used(const struct status *status)
 }
 
 /* The members that scripts for Claude Code's status line read, and a few of ours. */
-static json_t *line_state(const struct status_line *line)
+static json_t *line_state(const struct status_line *line, const struct status *status,
+                          enum desktop_state doing)
 {
-	const struct app *app = line->app;
-	const struct status *status = &app->status;
-	const char *folder = session_folder(app->options->session);
+	static const char *const words[] = { [DESKTOP_READY] = "idle",
+		                             [DESKTOP_WORKING] = "working",
+		                             [DESKTOP_QUESTION] = "asking" };
+	const char *folder = line->project;
 	json_t *state = json_pack(
 		"{s:s, s:s, s:o, s:{s:s, s:s}, s:{s:o, s:o}, s:s, s:{s:I, s:I}}",
 		"hook_event_name", "Status", "session_id", line->session ? line->session : "",
@@ -82,8 +90,7 @@ static json_t *line_state(const struct status_line *line)
 
 	json_object_set_new(state, "context_window", window);
 	json_object_set_new(state, "approval_mode", json_string(policy_mode_name(status->mode)));
-	json_object_set_new(state, "state", json_string(app->ask ? "asking" : app->since_ms ?
-	                                                "working" : "idle"));
+	json_object_set_new(state, "state", json_string(words[doing]));
 	if (status->branch)
 		json_object_set_new(state, "git_branch", json_text(span_str(status->branch)));
 	if (status->level)
@@ -123,7 +130,7 @@ static void line_failed(struct status_line *line)
 
 	line->failed = true;
 	if (!line->warned && line->err.code != ERR_CANCELLED)
-		tui_print_notice(line->app, "warning", span_str(text));
+		printout_notice(line->out, "warning", span_str(text));
 	line->warned = true;
 }
 
@@ -135,13 +142,13 @@ static void line_arrived(struct loop_task *task)
 	if (!line->stopped)
 		pthread_join(line->thread, NULL);
 	line->running = false;
-	if (line->app->quitting)
+	if (line->out->frames->ended)
 		return;
 	if (line->err.code)
 		line_failed(line);
 	else
 		line_take(line);
-	tui_changed(line->app);
+	frames_want(line->out->frames);
 }
 
 static void *line_run(void *data)
@@ -150,18 +157,14 @@ static void *line_run(void *data)
 
 	hooks_run(line->hooks, line->command, LINE_TIMEOUT_MS, buf_view(&line->input),
 	          &line->cancel, &line->output, &line->err);
-	loop_post(line->app->loop, &line->task);
+	loop_post(line->out->frames->loop, &line->task);
 	return NULL;
 }
 
 /* ---- when -------------------------------------------------------------------- */
 
-static void line_follow_session(struct status_line *line)
+static void line_follow_session(struct status_line *line, const char *session)
 {
-	const struct tui_opened *opened = runner_opened(line->app->runner);
-	const char *session = opened && runner_idle(line->app->runner) ?
-	                              host_session_id(opened->host) : NULL;
-
 	if (!session || (line->session && strcmp(line->session, session) == 0))
 		return;
 	free(line->session);
@@ -169,14 +172,15 @@ static void line_follow_session(struct status_line *line)
 	hooks_set_session(line->hooks, session, "", NULL);
 }
 
-void status_line_update(struct status_line *line)
+void status_line_update(struct status_line *line, const struct status *status,
+                        const char *session, enum desktop_state doing)
 {
 	json_auto_t *state = NULL;
 
-	if (!line || line->running || line->stopped || !line->app->status.model)
+	if (!line || line->running || line->stopped || !status->model)
 		return;
-	line_follow_session(line);
-	state = line_state(line);
+	line_follow_session(line, session);
+	state = line_state(line, status, doing);
 	if (json_equal(state, line->asked))
 		return;
 	json_decref(line->asked);
@@ -196,21 +200,21 @@ const struct row *status_line_row(const struct status_line *line)
 
 /* ---- life -------------------------------------------------------------------- */
 
-struct status_line *status_line_new(struct app *app)
+struct status_line *status_line_new(const struct tui_options *options, struct printout *out)
 {
-	const json_t *setting = settings_get(app->settings, "statusLine");
+	const json_t *setting = settings_get(session_settings(options->session), "statusLine");
 	const char *type = json_string_value(json_object_get(setting, "type"));
 	const char *command = json_string_value(json_object_get(setting, "command"));
 	_cleanup_free_ char *trust = NULL;
 	struct status_line *line;
 	struct err err = ERR_INIT;
 
-	if (!json_object_size(setting) || app->plain)
+	if (!json_object_size(setting))
 		return NULL;
 	if (!command || !*command || (type && strcmp(type, "command") != 0)) {
-		tui_print_notice(app, "warning",
-		                 SPAN("statusLine has to be {\"type\": \"command\", \"command\": "
-		                      "\"...\"}."));
+		printout_notice(out, "warning",
+		                SPAN("statusLine has to be {\"type\": \"command\", \"command\": "
+		                     "\"...\"}."));
 		return NULL;
 	}
 	line = mem_alloc(1, sizeof(*line));
@@ -218,15 +222,17 @@ struct status_line *status_line_new(struct app *app)
 		free(line);
 		return NULL;
 	}
-	line->app = app;
+	line->out = out;
+	line->project = session_folder(options->session);
 	line->command = mem_strdup(command);
 	line->input = (struct buf)BUF_INIT(LIMIT_MESSAGE_BYTES);
 	line->output = (struct buf)BUF_INIT(LINE_BYTES_MAX);
-	line->environment = prepare_environment(app->settings);
-	trust = mem_printf("%s/trusted_hooks.json", home_gemini(settings_home(app->settings)));
+	line->environment = prepare_environment(session_settings(options->session));
+	trust = mem_printf("%s/trusted_hooks.json", home_gemini(
+		settings_home(session_settings(options->session))));
 	line->hooks = hooks_new(&(struct hooks_options){
-		.project = session_folder(app->options->session),
-		.cwd = app->options->local ? session_folder(app->options->session) : NULL,
+		.project = session_folder(options->session),
+		.cwd = options->local ? session_folder(options->session) : NULL,
 		.session_id = "", .transcript_path = "", .environment = line->environment,
 		.trust_file = trust, .enabled = true,
 	});

@@ -11,11 +11,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/dropped.h"
+#include "tui/markdown/markdown.h"
+#include "tui/transcript.h"
 
 enum block_kind { BLOCK_USER, BLOCK_ANSWER, BLOCK_THOUGHT, BLOCK_CALL, BLOCK_NOTICE, BLOCK_ROWS };
 
-struct block {
+struct transcript_item {
 	enum block_kind kind;
 	char severity[8]; /* BLOCK_NOTICE */
 	struct buf text;  /* of a call: its JSON */
@@ -24,7 +26,7 @@ struct block {
 };
 
 struct transcript {
-	struct block *blocks; /* owned; from `first` on */
+	struct transcript_item *blocks; /* owned; from `first` on */
 	size_t first, count, cap;
 	size_t bytes;         /* of all of them */
 	size_t dropped;       /* blocks that had to go */
@@ -37,7 +39,7 @@ struct transcript *transcript_new(void)
 	return mem_alloc(1, sizeof(struct transcript));
 }
 
-static size_t block_bytes(const struct block *block)
+static size_t block_bytes(const struct transcript_item *block)
 {
 	size_t bytes = sizeof(*block) + block->text.cap + block->result.cap +
 	               block->rows.cap * sizeof(struct row);
@@ -52,7 +54,7 @@ static size_t block_bytes(const struct block *block)
 
 static void transcript_drop(struct transcript *transcript)
 {
-	struct block *block = &transcript->blocks[transcript->first++];
+	struct transcript_item *block = &transcript->blocks[transcript->first++];
 
 	transcript->bytes -= block_bytes(block);
 	buf_release(&block->text);
@@ -99,23 +101,24 @@ void transcript_move(struct transcript *transcript, struct transcript *from)
 	from->first = from->count = from->bytes = from->dropped = 0;
 }
 
-static struct block *transcript_last(const struct transcript *transcript, enum block_kind kind)
+static struct transcript_item *transcript_last(const struct transcript *transcript,
+                                               enum block_kind kind)
 {
-	struct block *last = transcript->count > transcript->first ?
+	struct transcript_item *last = transcript->count > transcript->first ?
 	                             &transcript->blocks[transcript->count - 1] : NULL;
 
 	return last && !transcript->ended && last->kind == kind ? last : NULL;
 }
 
-static struct block *transcript_add(struct transcript *transcript, enum block_kind kind)
+static struct transcript_item *transcript_add(struct transcript *transcript, enum block_kind kind)
 {
-	struct block *block;
+	struct transcript_item *block;
 
 	if (transcript->count == transcript->cap)
 		transcript->blocks = mem_grow(transcript->blocks, &transcript->cap,
 		                              transcript->count + 1, sizeof(*transcript->blocks));
 	block = &transcript->blocks[transcript->count++];
-	*block = (struct block){ .kind = kind, .text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES),
+	*block = (struct transcript_item){ .kind = kind, .text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES),
 		                 .result = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) };
 	transcript->bytes += sizeof(*block);
 	transcript->ended = false;
@@ -123,7 +126,7 @@ static struct block *transcript_add(struct transcript *transcript, enum block_ki
 }
 
 /* Counts what a block has become, and lets old ones go. */
-static void transcript_count(struct transcript *transcript, const struct block *block,
+static void transcript_count(struct transcript *transcript, const struct transcript_item *block,
                              size_t before)
 {
 	transcript->bytes += block_bytes(block) - before;
@@ -135,7 +138,7 @@ static void transcript_count(struct transcript *transcript, const struct block *
 static void transcript_put(struct transcript *transcript, enum block_kind kind, struct span text,
                            bool joined)
 {
-	struct block *block = joined ? transcript_last(transcript, kind) : NULL;
+	struct transcript_item *block = joined ? transcript_last(transcript, kind) : NULL;
 	size_t before;
 
 	if (!block)
@@ -162,7 +165,7 @@ void transcript_thought(struct transcript *transcript, struct span text)
 
 void transcript_forget(struct transcript *transcript, size_t bytes)
 {
-	struct block *block = transcript_last(transcript, BLOCK_ANSWER);
+	struct transcript_item *block = transcript_last(transcript, BLOCK_ANSWER);
 
 	if (block)
 		block->text.len -= bytes < block->text.len ? bytes : block->text.len;
@@ -171,7 +174,7 @@ void transcript_forget(struct transcript *transcript, size_t bytes)
 
 void transcript_notice(struct transcript *transcript, const char *severity, struct span text)
 {
-	struct block *block = transcript_add(transcript, BLOCK_NOTICE);
+	struct transcript_item *block = transcript_add(transcript, BLOCK_NOTICE);
 	const size_t before = block_bytes(block);
 
 	snprintf(block->severity, sizeof(block->severity), "%s", severity);
@@ -182,7 +185,7 @@ void transcript_notice(struct transcript *transcript, const char *severity, stru
 
 void transcript_rows_of(struct transcript *transcript, struct rows *rows)
 {
-	struct block *block = transcript_add(transcript, BLOCK_ROWS);
+	struct transcript_item *block = transcript_add(transcript, BLOCK_ROWS);
 	const size_t before = block_bytes(block);
 
 	rows_move(&block->rows, rows);
@@ -253,7 +256,7 @@ static void print_cut(struct buf *out, const json_t *value)
 
 void transcript_call(struct transcript *transcript, const json_t *call, const json_t *result)
 {
-	struct block *block = transcript_add(transcript, BLOCK_CALL);
+	struct transcript_item *block = transcript_add(transcript, BLOCK_CALL);
 	const size_t before = block_bytes(block);
 
 	print_cut(&block->text, call);
@@ -262,7 +265,8 @@ void transcript_call(struct transcript *transcript, const json_t *call, const js
 	transcript->ended = true;
 }
 
-static void call_rows(const struct block *block, const struct view_how *how, struct rows *rows)
+static void call_rows(const struct transcript_item *block, const struct view_how *how,
+                      struct rows *rows)
 {
 	json_auto_t *call = NULL, *result = NULL;
 	struct err ignored = ERR_INIT;
@@ -288,7 +292,8 @@ static void kept_rows(const struct rows *kept, unsigned width, struct rows *rows
 	}
 }
 
-static void block_rows(const struct block *block, const struct view_how *how, struct rows *rows)
+static void block_rows(const struct transcript_item *block, const struct view_how *how,
+                       struct rows *rows)
 {
 	const struct span text = buf_view(&block->text);
 
@@ -328,23 +333,23 @@ void transcript_problems(const struct transcript *transcript, unsigned width, st
 	const struct view_how how = { .width = width };
 
 	for (size_t i = transcript->first; i < transcript->count; i++) {
-		const struct block *block = &transcript->blocks[i];
+		const struct transcript_item *block = &transcript->blocks[i];
 
 		if (block->kind == BLOCK_NOTICE && strcmp(block->severity, "info") != 0)
 			block_rows(block, &how, rows);
 	}
 }
 
-static void entries_add(struct entries *entries, size_t row, size_t number)
+static void entries_add(struct transcript_places *entries, size_t row, size_t number)
 {
 	if (entries->count == entries->cap)
 		entries->at = mem_grow(entries->at, &entries->cap, entries->count + 1,
 		                       sizeof(*entries->at));
-	entries->at[entries->count++] = (struct entry){ row, number };
+	entries->at[entries->count++] = (struct transcript_place){ row, number };
 }
 
 /* NULL: it is folded as the rest. */
-static size_t *entries_other(const struct entries *entries, size_t number)
+static size_t *entries_other(const struct transcript_places *entries, size_t number)
 {
 	for (size_t i = 0; i < entries->other_count; i++)
 		if (entries->other[i] == number)
@@ -352,7 +357,7 @@ static size_t *entries_other(const struct entries *entries, size_t number)
 	return NULL;
 }
 
-void transcript_fold(struct entries *entries, size_t number)
+void transcript_fold(struct transcript_places *entries, size_t number)
 {
 	size_t *other = entries_other(entries, number);
 
@@ -366,19 +371,19 @@ void transcript_fold(struct entries *entries, size_t number)
 	entries->other[entries->other_count++] = number;
 }
 
-bool transcript_is_other(const struct entries *entries, size_t number)
+bool transcript_is_other(const struct transcript_places *entries, size_t number)
 {
 	return entries_other(entries, number) != NULL;
 }
 
-void transcript_entries_release(struct entries *entries)
+void transcript_entries_release(struct transcript_places *entries)
 {
 	free(entries->at);
 	free(entries->other);
 }
 
 void transcript_rows(const struct transcript *transcript, const struct view_how *how,
-                     struct rows *rows, struct entries *entries)
+                     struct rows *rows, struct transcript_places *entries)
 {
 	if (transcript->dropped)
 		dropped_row(transcript, rows);
@@ -404,7 +409,8 @@ struct transcript_state transcript_state(const struct transcript *transcript)
 	};
 }
 
-static const struct block *transcript_at(const struct transcript *transcript, size_t number)
+static const struct transcript_item *transcript_at(const struct transcript *transcript,
+                                                   size_t number)
 {
 	return &transcript->blocks[transcript->first + number - transcript->dropped];
 }
@@ -412,7 +418,7 @@ static const struct block *transcript_at(const struct transcript *transcript, si
 void transcript_block(const struct transcript *transcript, size_t number, bool thoughts,
                       const struct view_how *how, struct rows *rows)
 {
-	const struct block *block = transcript_at(transcript, number);
+	const struct transcript_item *block = transcript_at(transcript, number);
 
 	if (block->kind != BLOCK_THOUGHT || thoughts)
 		block_rows(block, how, rows);
@@ -433,7 +439,7 @@ size_t transcript_size(const struct transcript *transcript, size_t number)
 
 bool transcript_grows(const struct transcript *transcript, size_t number, struct span *ret_text)
 {
-	const struct block *last = transcript_last(transcript, BLOCK_ANSWER);
+	const struct transcript_item *last = transcript_last(transcript, BLOCK_ANSWER);
 
 	if (!last || transcript_at(transcript, number) != last)
 		return false;
@@ -443,7 +449,7 @@ bool transcript_grows(const struct transcript *transcript, size_t number, struct
 
 /* ---- one block --------------------------------------------------------------- */
 
-static char *block_text(const struct block *block, unsigned width)
+static char *block_text(const struct transcript_item *block, unsigned width)
 {
 	const struct view_how how = { .width = width };
 	_cleanup_rows_ struct rows rows = { 0 };

@@ -22,58 +22,68 @@
 #include "base/path.h"
 #include "config/home.h"
 #include "data/json.h"
-#include "tui/private.h"
+#include "tui/activity.h"
+#include "tui/app.h"
+#include "tui/clipboard.h"
+#include "tui/complete.h"
+#include "tui/consoles.h"
+#include "tui/desktop.h"
+#include "tui/dialog.h"
+#include "tui/frames.h"
+#include "tui/full.h"
+#include "tui/pager.h"
+#include "tui/printout.h"
+#include "tui/question.h"
+#include "tui/queue.h"
+#include "tui/runner.h"
+#include "tui/running.h"
+#include "tui/send.h"
+#include "tui/stash.h"
+#include "tui/status.h"
+#include "tui/status_line.h"
 #include "tui/term/canvas.h"
 #include "tui/term/screen.h"
+#include "tui/user_program.h"
 
 /* ---- frames ------------------------------------------------------------------ */
 
-static void tui_second(void *data)
-{
-	tui_changed(data);
-}
-
-/* The seconds of the activity row tick while it is shown, and no timer runs otherwise. */
-static void tui_tick(struct app *app)
-{
-	const bool wanted = app->since_ms && !app->ask && !app->plain && !app->pager;
-
-	if (wanted && !app->tick) {
-		app->tick = loop_timer_start(app->loop, 1000, 1000, tui_second, app);
-	} else if (!wanted && app->tick) {
-		loop_timer_stop(app->tick);
-		app->tick = NULL;
-	}
-}
-
-static void tui_frame(struct app *app)
+/* The live region, inline or in full screen. */
+static void tui_draw_live(struct app *app)
 {
 	struct live live;
 
-	if (app->quitting)
-		return;
-	tui_tick(app);
-	stash_keep(app);
-	if (app->plain)
-		tui_speak(app);
-	if (app->pager) {
-		status_title(app);
-		return;
-	}
-	status_line_update(app->status_line);
-	app->frame_ms = clock_monotonic_ms();
 	tui_layout(app, &live);
 	if (app->full) {
-		full_frame(app, &live);
-	} else {
-		screen_live(app->screen, &live);
-		if (app->keyed)
-			screen_key_frame(app->screen);
-		else
-			screen_frame(app->screen);
+		full_frame(app->full, &live);
+		return;
 	}
-	app->keyed = false;
-	status_title(app);
+	screen_live(app->out.screen, &live);
+	if (app->keys.any)
+		screen_key_frame(app->out.screen);
+	else
+		screen_frame(app->out.screen);
+}
+
+/* The seconds of the activity row tick while it is shown. */
+static void tui_frame(void *data)
+{
+	struct app *app = data;
+	const enum desktop_state state = tui_state(app);
+
+	if (app->frames.ended)
+		return;
+	frames_tick(&app->frames, state == DESKTOP_WORKING && !app->out.plain &&
+	                          !pager_shown(app->pager));
+	stash_keep(app->stash, app->editor, &app->queue, app->questions.ask);
+	if (app->out.plain)
+		tui_speak(app);
+	if (!pager_shown(app->pager)) {
+		status_line_update(app->status_line, &app->status, tui_session(app), state);
+		frames_drawn(&app->frames);
+		tui_draw_live(app);
+		app->keys.any = false;
+	}
+	desktop_show(&app->desktop, app->settings, state, &app->activity);
 }
 
 /* ---- the terminal's own events ----------------------------------------------- */
@@ -82,32 +92,27 @@ static void tui_resized(void *data)
 {
 	struct app *app = data;
 
-	markdown_width(app->markdown, term_size(app->term).columns);
+	markdown_width(app->out.markdown, term_size(app->term).columns);
 	consoles_resized(app->consoles);
-	if (app->canvas)
-		canvas_anew(app->canvas);
-	if (app->screen)
-		screen_resized(app->screen);
-	if (app->pager) {
-		pager_draw(app);
+	if (app->full)
+		canvas_redraw(full_canvas(app->full));
+	if (app->out.screen)
+		screen_resized(app->out.screen);
+	if (pager_shown(app->pager)) {
+		pager_resized(app->pager);
 		return;
 	}
-	tui_changed_now(app);
+	frames_want_now(&app->frames);
 }
 
 static void tui_writable(void *data)
 {
 	struct app *app = data;
 
-	if (app->pager)
-		pager_draw(app);
+	if (pager_shown(app->pager))
+		pager_draw(app->pager);
 	else
-		tui_changed(app);
-}
-
-static void tui_restyled(void *data)
-{
-	tui_resized(data);
+		frames_want(&app->frames);
 }
 
 /* ---- signals ----------------------------------------------------------------- */
@@ -131,11 +136,6 @@ static void tui_ended(void *data)
 	tui_signalled(data, SIGHUP);
 }
 
-static char *tui_program(void *data, const char *name)
-{
-	return tui_program_find(data, name);
-}
-
 static bool tui_signals(struct app *app, struct err *err)
 {
 	static const int ends[] = { SIGTERM, SIGHUP };
@@ -146,11 +146,48 @@ static bool tui_signals(struct app *app, struct err *err)
 	return true;
 }
 
+/* ---- programs and the clipboard ---------------------------------------------- */
+
+static void tui_find_roots(void *data, struct user_roots *ret)
+{
+	tui_roots(data, ret);
+}
+
+static char *tui_program(void *data, const char *name)
+{
+	struct user_roots roots;
+
+	tui_roots(data, &roots);
+	return user_program_find(name, &roots);
+}
+
+static void tui_said(void *data, const char *severity, const char *text)
+{
+	struct app *app = data;
+
+	pager_notice(app->pager, severity, text);
+}
+
+static void tui_hint(void *data, const char *text)
+{
+	struct app *app = data;
+
+	app->keys.hint = text;
+}
+
+static struct clipboard *tui_clipboard(struct app *app)
+{
+	return clipboard_new(&(struct clipboard_options){
+		.frames = &app->frames, .term = app->term, .roots = tui_find_roots,
+		.took = tui_took, .said = tui_said, .hint = tui_hint, .data = app,
+	});
+}
+
 /* ---- opened ------------------------------------------------------------------ */
 
 static void tui_binding_wrong(void *data, const char *sentence)
 {
-	tui_print_notice(data, "warning", span_str(sentence));
+	printout_notice(data, "warning", span_str(sentence));
 }
 
 static void tui_read_bindings(struct app *app)
@@ -164,9 +201,10 @@ static void tui_read_bindings(struct app *app)
 	if (!path)
 		return;
 	if (!file_read(path, BINDINGS_FILE_MAX, &text, &err))
-		tui_print_notice(app, "warning", span_str(err.message));
+		printout_notice(&app->out, "warning", span_str(err.message));
 	else if (text.data)
-		bindings_read(app->bindings, file_text_span(&text), tui_binding_wrong, app);
+		bindings_read(app->bindings, file_text_span(&text), tui_binding_wrong,
+		              &app->out);
 }
 
 /* Who this is, and what to do: a line or two. */
@@ -186,15 +224,28 @@ static void tui_greet(struct app *app)
 		                    "file, ! runs a command."), STYLE(ROLE_DIM));
 		rows_wrap(&rows, &tip, term_size(app->term).columns, NULL, NULL);
 	}
-	tui_print_only(app, &rows);
+	printout_rows(&app->out, &rows);
 	if (term_plain(app->term)) {
 		const char *name = getenv("TERM");
 		_cleanup_free_ char *text = mem_printf(
 			"TERM is \"%.40s\": hasp prints plain lines here. If this terminal can do "
 			"more, say so: TERM=xterm-256color hasp.", name ? name : "");
 
-		tui_print_notice(app, "info", span_str(text));
+		printout_notice(&app->out, "info", span_str(text));
 	}
+}
+
+/* Plain lines: for screen readers, or because the terminal can do no more. */
+static bool tui_is_plain(const struct app *app)
+{
+	return app->options->screen_reader || term_plain(app->term) ||
+	       settings_bool(app->settings, "ui.accessibility.screenReader", false);
+}
+
+/* Whether what the model thinks is shown as it comes. */
+static bool tui_shows_thoughts(const struct app *app)
+{
+	return strcmp(settings_string(app->settings, "ui.inlineThinkingMode", "off"), "full") == 0;
 }
 
 static void tui_make(struct app *app)
@@ -205,62 +256,47 @@ static void tui_make(struct app *app)
 		.complete = complete_offer, .data = app,
 	};
 
-	app->plain = app->plain || term_plain(app->term);
+	frames_init(&app->frames, app->loop, tui_frame, app);
+	printout_init(&app->out, app->term, &app->frames, tui_is_plain(app));
 	app->editor = editor_new(&options);
-	app->markdown = markdown_new(term_size(app->term).columns);
-	app->transcript = transcript_new();
-	if (settings_bool(app->settings, "ui.useAlternateBuffer", false) && !app->plain)
-		app->full = full_new(app);
+	if (settings_bool(app->settings, "ui.useAlternateBuffer", false) && !app->out.plain)
+		app->full = full_new(&app->out, app->bindings, tui_shows_thoughts(app),
+		                     &app->keys.hint);
 	else
-		app->screen = screen_new(app->term);
+		app->out.screen = screen_new(app->term);
 	app->complete = complete_new(app);
 	app->lookup = lookup_new(app, complete_offer);
 	app->consoles = consoles_new(app);
-	app->clipboard = clipboard_new(app, &(struct clipboard_events){ tui_took, pager_notice });
-	app->questions = json_array();
-	app->rounds = json_object();
-	app->steers = json_array();
-	app->shell_output = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
-	app->frame = tui_frame;
-	app->status.mode = session_mode(app->options->session);
-	app->status.quota = -1;
-	app->progress = -1;
+	app->clipboard = tui_clipboard(app);
+	app->pager = pager_new(&(struct pager_options){
+		.out = &app->out, .bindings = app->bindings, .clipboard = app->clipboard,
+		.canvas = app->full ? full_canvas(app->full) : NULL, .hint = &app->keys.hint,
+	});
+	question_queue_init(&app->questions);
+	queue_init(&app->queue);
+	status_init(&app->status, session_mode(app->options->session));
+	desktop_init(&app->desktop, app->term, session_folder(app->options->session));
 }
 
 static void tui_free(struct app *app)
 {
-	while (app->queued_count)
-		free(app->queued[--app->queued_count]);
-	free(app->queued);
-	for (size_t i = 0; i < app->running_count; i++) {
-		json_decref(app->running[i].call);
-		buf_release(&app->running[i].tail);
-	}
-	free(app->running);
-	ask_free(app->ask);
-	rows_release(&app->asked);
+	pager_free(app->pager);
 	pick_free(app->pick);
 	browse_free(app->browse);
 	first_free(app->secret);
-	json_decref(app->questions);
-	json_decref(app->rounds);
-	json_decref(app->steers);
-	json_decref(app->todos);
-	buf_release(&app->shell_output);
+	queue_release(&app->queue);
+	running_release(&app->calls);
+	question_queue_release(&app->questions);
+	activity_release(&app->activity);
 	status_release(&app->status);
 	status_line_free(app->status_line);
 	clipboard_free(app->clipboard);
 	complete_free(app->complete);
 	lookup_free(app->lookup);
 	consoles_free(app->consoles);
-	transcript_free(app->transcript);
-	markdown_free(app->markdown);
+	printout_release(&app->out);
 	editor_free(app->editor);
 	bindings_free(app->bindings);
-	free(app->sent);
-	free(app->topic);
-	free(app->thought);
-	free(app->title);
 }
 
 /* ---- run --------------------------------------------------------------------- */
@@ -275,15 +311,15 @@ static bool tui_begin(struct app *app, struct err *err)
 	tui_frame(app);
 	if (!runner_new(app->options, app->loop, tui_heard, app, &app->runner, err))
 		return false;
-	app->stash = stash_open(app);
-	app->status_line = status_line_new(app);
+	app->stash = stash_open(session_folder(app->options->session), app->editor, &app->queue);
+	app->status_line = app->out.plain ? NULL : status_line_new(app->options, &app->out);
 	tui_read_bindings(app);
 	if (app->options->browse)
 		tui_queue(app, SPAN("/resume"));
 	if (prompt && *prompt)
 		tui_queue(app, span_str(prompt));
 	first_begin(app);
-	tui_changed_now(app);
+	frames_want_now(&app->frames);
 	return true;
 }
 
@@ -309,16 +345,16 @@ static void tui_end(struct app *app)
 	_cleanup_free_ char *session = NULL;
 	const struct tui_opened *opened;
 
-	app->quitting = true;
+	frames_end(&app->frames);
 	cancel_set(app->options->cancel);
 	tui_refuse_all(app);
-	pager_close(app);
-	stash_keep(app);
+	pager_close(app->pager);
+	stash_keep(app->stash, app->editor, &app->queue, app->questions.ask);
 	stash_close(app->stash, app->signal != 0);
-	if (app->progress != -1)
-		term_progress(app->term, -1);
-	full_free(app);
-	screen_free(app->screen);
+	desktop_release(&app->desktop);
+	full_free(app->full);
+	app->full = NULL;
+	screen_free(app->out.screen);
 	term_close(app->term);
 	complete_stop(app->complete);
 	lookup_stop(app->lookup);
@@ -341,13 +377,11 @@ int tui_run(const struct tui_options *options)
 	struct term_options term = {
 		.in = STDIN_FILENO, .out = STDOUT_FILENO,
 		.event = tui_event, .resized = tui_resized, .writable = tui_writable,
-		.restyled = tui_restyled, .suspended = tui_stopped, .ended = tui_ended,
+		.restyled = tui_resized, .suspended = tui_stopped, .ended = tui_ended,
 		.program = tui_program, .data = &app,
 	};
 	bool ok;
 
-	app.plain = options->screen_reader ||
-	            settings_bool(app.settings, "ui.accessibility.screenReader", false);
 	if (!loop_new(&app.loop, &err)) {
 		fprintf(stderr, "hasp: %s\n", err.message);
 		return 1;

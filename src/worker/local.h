@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Providers that answer through workers.
- *
- *   local_provider    confined workers on this machine: one for files, started by the first call;
- *                     one for each command, with a plan of its own
- *   local_provider_none     the same without confinement (level paths)
- *   local_provider_command  a worker behind the standard input and output of any command
- *
- * A worker that dies, hangs or misbehaves makes the calls under way fail with one clear error
- * (WORKER_LOST); the next call starts a fresh one.  Nothing that matters lives in a
- * worker: versions and settings are the session's, hashes the caller's.  A call whose
- * request->cancel becomes true returns CANCELLED at once.
- *
- * Without a given level a worker is started at the strongest that the machine is believed to allow
- * (sandbox/plan/probe.h).  If the kernel then refuses that, the next weaker level is tried, and
- * what info says becomes as weak, with the kernel's word as the reason.  Level paths is had only
- * where the machine allows nothing else and that was said from the beginning: no command runs
- * unconfined in a session that called itself confined, it is refused (DENIED_BY_SANDBOX). */
+/* What a workspace is opened with by those who start workers for it (worker/front/open.h), and what
+ * everybody who opens one of this machine gives it and says of it. */
 #ifndef HASP_WORKER_LOCAL_H
 #define HASP_WORKER_LOCAL_H
 
@@ -70,16 +55,6 @@ struct worker_options {
 	const char *program;
 };
 
-/* FILE_NOT_FOUND: there is no such program. Roots are checked and crashed transactions recovered
- * when it returns (that is the worker's first answer). */
-bool local_provider(const struct worker_options *options, struct provider **ret, struct err *err);
-bool local_provider_none(const struct worker_options *options, struct provider **ret,
-                         struct err *err);
-/* `argv` NULL-terminated, copied: {"ssh", "host", "hasp", "worker", NULL}. No shell. Its standard
- * error is shown in errors (its last lines), never passed on raw. */
-bool local_provider_command(const char *const *argv, const struct worker_options *options,
-                            struct provider **ret, struct err *err);
-
 /* ---- what everybody who opens a workspace of this machine gives it, and says of it ---- */
 
 /* Where apply_changes keeps its journal: beneath GEMINI_CLI_HOME or HOME; NULL when there is no
@@ -88,10 +63,6 @@ char *local_journal_folder(void);
 /* Where guards keep what they know of each other (sandbox/guard/recall.h): as above; also NULL if
  * the home folder does not exist.  The caller frees. */
 char *local_guard_folder(void);
-
-/* local_provider_none where level paths is asked for, else local_provider. */
-bool local_provider_open(const struct worker_options *options, struct provider **ret,
-                         struct err *err);
 
 /* What a model is shown of a workspace at this level, and of what the options allow. The caller
  * frees. */

@@ -118,14 +118,6 @@ char *local_guard_folder(void)
 	return home && access(home, X_OK) == 0 ? mem_printf("%s" GUARD_BENEATH_HOME, home) : NULL;
 }
 
-bool local_provider_open(const struct worker_options *options, struct provider **ret,
-                         struct err *err)
-{
-	if (options->level_given && options->level == SANDBOX_PATHS)
-		return local_provider_none(options, ret, err);
-	return local_provider(options, ret, err);
-}
-
 char *local_sentences(const struct worker_options *options, enum sandbox_level level)
 {
 	_cleanup_buf_ struct buf read = BUF_INIT(LIMIT_READ_PATHS_SHOWN);

@@ -81,16 +81,14 @@ static bool watched_is_over(struct watched *watched)
 /* Until it has ended, wrote too much, or nobody waits for it any more: false. */
 static bool watched_wait(struct watched *watched, const struct whole_run *request)
 {
-	const _Atomic bool *cancel = request->cancel;
-	const bool polls = watched->bell < 0 || (cancel && request->cancel_fd <= 0);
+	const int most_ms = watched->bell < 0 ? POLL_MS : cancel_wait_ms(request->cancel, -1);
 	struct pollfd fds[] = { { .fd = watched->bell, .events = POLLIN },
-		                { .fd = cancel && !polls ? request->cancel_fd : -1,
-		                  .events = POLLIN } };
+		                { .fd = cancel_fd(request->cancel), .events = POLLIN } };
 
 	while (!watched_is_over(watched)) {
-		if (cancel && atomic_load(cancel))
+		if (cancelled(request->cancel))
 			return false;
-		poll(fds, ARRAY_LEN(fds), polls ? POLL_MS : -1);
+		poll(fds, ARRAY_LEN(fds), most_ms);
 	}
 	return true;
 }

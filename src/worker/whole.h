@@ -10,11 +10,11 @@
 #ifndef HASP_WORKER_WHOLE_H
 #define HASP_WORKER_WHOLE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "worker/provider.h"
@@ -25,8 +25,7 @@ struct whole_run {
 	struct span input;            /* what it reads */
 	size_t max_bytes;             /* of each stream; a command that writes more is ended */
 	unsigned timeout_ms;
-	const _Atomic bool *cancel;   /* or NULL */
-	int cancel_fd;                /* readable then; 0: `cancel` is looked at often */
+	const struct cancel *cancel;  /* or NULL */
 	/* What the sandbox refused, on a thread of the provider's. May be NULL. */
 	void (*denied)(void *data, const struct denial *denial);
 	void *data;

@@ -44,7 +44,7 @@
 #include "worker/inside/inprocess.h"
 #include "worker/inside/serve.h"
 #include "worker/job/job.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 struct probe {
 	json_t *job;

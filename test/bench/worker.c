@@ -21,7 +21,7 @@
 #include "tool/tool.h"
 #include "worker/inside/inprocess.h"
 #include "worker/inside/serve.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 enum { BATCH = 100 };
 

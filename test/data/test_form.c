@@ -156,9 +156,9 @@ static void test_a_default_that_does_not_fit_is_none(void **state)
 	(void)state;
 	assert_null(json_object_get(wrong, "default"));
 	assert_int_equal(json_integer_value(json_object_get(right, "default")), 5);
-	assert_false(form_wants_secret(right));
+	assert_false(form_requires_secret(right));
 	json_object_set_new(right, "title", json_string("Your API key"));
-	assert_true(form_wants_secret(right));
+	assert_true(form_requires_secret(right));
 }
 
 int main(void)

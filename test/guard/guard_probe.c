@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "sandbox/guard/guard.h"
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 
 static double now_us(void)
 {

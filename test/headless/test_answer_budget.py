@@ -43,11 +43,12 @@ def crowd():
 
 class Row:
     """One call. `before`: calls that come first; `replies`: what the provider is asked for meanwhile; `crowd`: in
-    that folder; `refused`: the code of the only answer that there can be."""
+    that folder; `refused`: the code of the only answer that there can be; `server`: what the fake one has."""
 
-    def __init__(self, arguments, before=(), replies=(), crowd=False, refused=None, settings=None):
+    def __init__(self, arguments, before=(), replies=(), crowd=False, refused=None, settings=None,
+                 server="resources"):
         self.arguments, self.before, self.replies, self.crowd = arguments, list(before), list(replies), crowd
-        self.refused, self.settings = refused, settings or {}
+        self.refused, self.settings, self.server = refused, settings or {}, server
 
 
 READ = call("read_file", {"file_path": "p.txt"})
@@ -66,9 +67,18 @@ def replaced(old, new):
             for text in ("word", "no such text")]
 
 
+DEFERRED = {"hasp": dict(WIDE["hasp"], tools={"defer": "on", "deferBy": "own"})}
 LONG = {"chunks": [{"candidates": [{"content": {"role": "model", "parts": [{"text": WORDS}]}, "finishReason": "STOP"}],
                     "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 7, "totalTokenCount": 12}}]}
 END = call("read_background_output", {"pid": 1, "delay_ms": 600000})  # waits until the command has ended
+
+# What an agent without a terminal is not offered, or is not answered by a real server: the rows are tests with services
+# of their own.
+ELSEWHERE = {
+    "ask_user": ("test_conversation.py", "test_an_answer_of_many_lines_fits_the_budget"),
+    "update_topic": ("test_conversation.py", "test_a_topic_of_many_words_fits_the_budget"),
+    "web_fetch": ("test_web.py", "test_pages_of_many_lines_fit_the_budget"),
+}
 
 # Those that `hasp tool` and `hasp serve mcp` have, too.
 BUILT_IN = {"read_file", "read_many_files", "safe_patch", "write_file", "update_file", "apply_changes", "search_files", "glob",
@@ -119,6 +129,8 @@ ROWS = {
     "discovered_tool_rows": [Row({})],
     "list_mcp_resources": [Row({})],
     "read_mcp_resource": [Row({"uri": "test://2"})],
+    "search_tools": [Row({"query": "fake", "max_results": 20}, settings=DEFERRED, server="large")],
+    "call_tool": [Row({"name": "mcp_fake_echo", "arguments": {"text": WORDS}}, settings=DEFERRED)],
     "mcp_fake_echo": [Row({"text": WORDS})],
     "mcp_fake_fail": [Row({}, refused="tool_failed")],
     "mcp_fake_say": [Row({"what": "rows-" + how, "path": "%d" % MANY})
@@ -126,9 +138,9 @@ ROWS = {
 }
 
 
-def surround(world, folder, more):
+def surround(world, folder, more, server="resources"):
     """All that brings tools."""
-    world.settings(**WIDE, **more, mcpServers={"fake": fake_mcp.entry("resources", trust=True)},
+    world.settings(**dict(WIDE, **more), mcpServers={"fake": fake_mcp.entry(server, trust=True)},
                    tools={"discoveryCommand": "echo '[{\"name\": \"rows\", \"description\": \"Rows.\"}]'",
                           "callCommand": "seq %d #" % MANY})
     for kind, name, body in ("agents", "long.md", "---\nname: long\ndescription: Says much.\n---\nSay much.\n"), \
@@ -156,7 +168,7 @@ def table(tools=None, plain=False):
 
 def test_each_tool_has_a_row(world):
     surround(world, world.root, {})
-    offered = set()
+    offered = {"search_tools", "call_tool"}  # in place of many declarations
     for kind in ("gemini", "openai", "anthropic"):
         done = world.run([[text("Done.")]], "-p", "x", "--yolo", kind=kind)
         for tool in done.sent[0]["tools"]:
@@ -164,6 +176,20 @@ def test_each_tool_has_a_row(world):
                 offered.add(one["name"])
     assert offered - set(ROWS) == set(), "a tool needs a row in ROWS"
     assert set(ROWS) - offered <= BUILT_IN, "a row is of a tool that is not there"
+    assert documented() - set(ROWS) - set(ELSEWHERE) == set(), "a tool needs a row in ROWS, or a test in ELSEWHERE"
+
+
+def documented():
+    """hasp's tools, offered or not."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "tools.md").read_text()
+    return set(re.findall(r"^#+ ([a-z]+(?:_[a-z]+)+|glob)$", page, re.M))
+
+
+@pytest.mark.parametrize("tool", ELSEWHERE)
+def test_a_row_elsewhere_is_there(tool):
+    file, test = ELSEWHERE[tool]
+    assert "def %s(" % test in (Path(__file__).resolve().parents[1] / "tool" / file).read_text()
+    assert tool in documented()
 
 
 def judge(answer, row, size, room):
@@ -179,7 +205,7 @@ def judge(answer, row, size, room):
 def test_no_answer_passes_the_budget(request, world, tool, number):
     row = ROWS[tool][number]
     folder = request.getfixturevalue("crowd") if row.crowd else world.root
-    surround(world, folder, row.settings)
+    surround(world, folder, row.settings, row.server)
     script = [*([one] for one in row.before), [call(tool, filled(row.arguments, folder))], *row.replies, [text("Done.")]]
     done = world.run([step if isinstance(step, list) else {"reply": step} for step in script], "-p", "x", "--yolo",
                      cwd=folder, append_only=False)

@@ -68,6 +68,55 @@ def test_who_takes_an_editor_away_keeps_the_others_as_they_are(world, settings):
     assert there and there < EDITORS["hasp"]
 
 
+# What an editor can do, by whatever name.
+CAN = {name: {"edit"} for name in ("safe_patch", "update_file", "replace", "Edit", "MultiEdit")}
+CAN.update({name: {"write"} for name in ("write_file", "Write")})
+CAN.update({name: {"edit", "write", "delete"} for name in ("apply_changes", "apply_patch")})
+OWN = {"safe_patch", "update_file", "apply_changes"}  # these words mean no other tool where they take away
+
+
+def listed(world, way, word):
+    """(settings, arguments) that list the word and read_file."""
+    words = [word, "read_file"]
+    if way == "hook":
+        said = world.top / "said.json"
+        said.write_text(json.dumps({"hookSpecificOutput": {"toolConfig": {"mode": "AUTO", "allowedFunctionNames": words}}}))
+        return {"hooks": {"BeforeToolSelection": [{"hooks": [{"type": "command", "command": "cat %s" % said}]}]}}, []
+    if way == "rule":
+        rules = world.top / "rules.toml"
+        rules.write_text("".join('[[rule]]\ntoolName = "%s"\ndecision = "deny"\npriority = 900\n' % one for one in words))
+        return {}, ["--policy", str(rules)]
+    if way == "agent":
+        agents = world.home / ".gemini" / "agents"
+        agents.mkdir(parents=True, exist_ok=True)
+        (agents / "a.md").write_text("---\nname: a\ndescription: d\ntools: %s\n---\nWork.\n" % json.dumps(words))
+        return {"experimental": {"enableAgents": True}}, []
+    return {"tools": {way: words}}, []
+
+
+def offered(world, dialect, way, word):
+    settings, arguments = listed(world, way, word)
+    world.settings(**settings, hasp={"tools": {"dialect": dialect}})
+    calls = [[call("invoke_agent", {"agent_name": "a", "prompt": "x"})], [text("Hello.")]] if way == "agent" else []
+    done = world.run([reply("anthropic", *one) for one in [*calls, [text("Hello.")]]], "-p", "x", "--yolo", *arguments,
+                     kind="anthropic", append_only=way != "agent")
+    return set(declared(done, len(calls) // 2))
+
+
+@pytest.mark.parametrize("dialect", EDITORS)
+@pytest.mark.parametrize("way", ["hook", "core", "agent", "exclude", "rule"])
+def test_a_list_of_tools_means_the_same_in_each_dialect(world, dialect, way):
+    """Allowed is what can do no more than what is named; taken away what can do the same."""
+    for word in CAN:
+        names = offered(world, dialect, way, word)
+        able = set().union(*(CAN[name] for name in names & ALL))
+        if way in ("hook", "core", "agent"):
+            assert able and able <= CAN[word] and "read_file" in names, (word, names)
+        else:
+            assert word not in names and "read_file" not in names, (word, names)
+            assert word in OWN or not able & CAN[word], (word, names)
+
+
 @pytest.mark.parametrize("kind, edit", [
     ("gemini", ("replace", {"file_path": "a.txt", "instruction": "x", "old_string": "two", "new_string": "2"})),
     ("openai", ("apply_patch", {"input": PATCH})),
@@ -130,7 +179,7 @@ def test_hooks_that_select_tools_mean_what_stands_in_their_place(world):
     world.settings(hooks={"BeforeToolSelection": [{"hooks": [{"type": "command", "command": (
         "echo '{\"hookSpecificOutput\": {\"toolConfig\": {\"mode\": \"ANY\", \"allowedFunctionNames\": "
         "[\"read_file\", \"update_file\"]}}}'")}]}]})
-    for kind, editors in (("anthropic", EDITORS["anthropic"]), ("openai-responses", EDITORS["openai"])):
+    for kind, editors in (("anthropic", {"Edit", "MultiEdit"}), ("openai-responses", {"update_file"})):
         done = world.run([reply(kind, text("Hello."))], "-p", "x", kind=kind)
         assert set(declared(done)) == {"read_file"} | editors
 

@@ -53,6 +53,86 @@ def test_a_part_that_was_read_is_not_enough_for_a_whole_content(world, name, arg
     assert world.read("a.txt") == LONG
 
 
+def changed(*numbers):
+    lines = LONG.splitlines(True)
+    for number in numbers:
+        lines[number] = "LINE %d\n" % number
+    return "".join(lines)
+
+
+def patch(number):
+    return {"file_path": "a.txt", "unified_diff": "@@\n line %d\n-line %d\n+LINE %d\n line %d\n" % (
+        number - 1, number, number, number + 1)}
+
+
+def change(kind, **members):
+    return {"changes": [dict(members, kind=kind, file_path="a.txt")]}
+
+
+READ_TEN = call("read_file", {"file_path": "a.txt", "start_line": 101, "max_lines": 10})  # line 100 to line 109
+BY_LINES = [  # (name, the call that changes line N)
+    ("safe_patch", patch), ("apply_changes", lambda n: change("patch", unified_diff=patch(n)["unified_diff"])),
+    ("write_file", lambda n: {"file_path": "a.txt", "content": changed(n)}),
+    ("Write", lambda n: {"file_path": "a.txt", "content": changed(n)}),
+    ("apply_changes", lambda n: change("write", content=changed(n))),
+]
+
+
+@pytest.mark.parametrize("name, args", BY_LINES)
+def test_lines_that_were_read_may_be_changed_without_a_hash_and_no_others(world, name, args):
+    """Those of the state that is on disk: nothing is lost that was not seen."""
+    world.write("a.txt", LONG)
+    done = steps(world, [READ_TEN], [call(name, args(99))], [call(name, args(110))], [call(name, args(105))],
+                 [call("run_shell_command", {"command": "echo >> a.txt"})], [call(name, args(106))])
+    for i, line in (2, 100), (3, 111):
+        assert '"base_required"' in results(done, i)[0] and "changes line %d of a.txt" % line in results(done, i)[0]
+    assert '"success": true' in results(done, 4)[0]
+    assert '"success": false' in results(done, 6)[0] and world.read("a.txt") == changed(105) + "\n"
+
+
+def test_what_is_put_between_lines_that_were_not_read_is_not(world):
+    world.write("a.txt", LONG)
+    lines = LONG.splitlines(True)
+
+    def added(at):
+        return call("write_file", {"file_path": "a.txt", "content": "".join([*lines[:at], "new\n", *lines[at:]])})
+
+    done = steps(world, [READ_TEN], [added(500)], [added(110)])
+    assert '"base_required"' in results(done, 2)[0] and '"success": true' in results(done, 3)[0]
+
+
+@pytest.mark.parametrize("more", [dict(kind="write", content="new\n"), dict(kind="delete"),
+                                  dict(kind="patch", unified_diff=patch(500)["unified_diff"])])
+def test_nor_what_comes_behind_such_a_change_in_its_list(world, more):
+    world.write("a.txt", LONG)
+    both = [*change("patch", unified_diff=patch(105)["unified_diff"])["changes"], dict(more, file_path="a.txt")]
+    done = steps(world, [READ_TEN], [call("apply_changes", {"changes": both})])
+    assert '"base_required"' in results(done, 2)[0] and world.read("a.txt") == LONG
+
+
+@pytest.mark.parametrize("more", [{"exact_line_endings": True}, {"encoding": "UTF-16"}])
+def test_nor_where_all_bytes_may_change(world, more):
+    world.write("a.txt", LONG)
+    done = steps(world, [READ_TEN], [call("write_file", dict(file_path="a.txt", content=changed(105), **more))])
+    assert '"base_required"' in results(done, 2)[0] and world.read("a.txt") == LONG
+
+
+@pytest.mark.parametrize("name, args", BY_LINES[:3])
+def test_a_state_that_a_refusal_alone_showed_has_to_be_named(world, name, args):
+    """The file was read, and has changed since: the first refusal shows how."""
+    lines = "".join("line %d\n" % i for i in range(20))
+    world.write("a.txt", lines)
+    late = args(10)
+    if "content" in late:
+        late["content"] = lines.replace("line 10\n", "LINE 10\n")
+    done = steps(world, [call("read_file", {"file_path": "a.txt"})],
+                 [call("run_shell_command", {"command": "sed -i s/^line.15$/theirs/ a.txt"})],
+                 [call(name, late)], [call(name, late)])
+    for i in 3, 4:
+        assert '"base_required"' in results(done, i)[0], results(done, i)
+    assert "+theirs" in results(done, 3)[0] and "LINE" not in world.read("a.txt")
+
+
 @pytest.mark.parametrize("name, args", WHOLE)
 def test_nor_is_a_refusal_that_shows_a_part(world, name, args):
     world.write("a.txt", LONG)
@@ -107,18 +187,22 @@ def test_a_subagent_has_seen_nothing(world):
 
 
 # What a shell would make of it is not what stands there, or not this alone.
+IS_A_TOOL = "apply_patch is a tool and no command"
 COMMANDS = [
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$HOME"), "begin it with <<'EOF'"),
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+$(touch b)"), "begin it with <<'EOF'"),
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+`touch b`"), "begin it with <<'EOF'"),
     ("apply_patch <<EOF\n%s\nEOF" % PATCH.replace("+2", "+\\\\"), "begin it with <<'EOF'"),
     ("apply_patch <<-'EOF'\n%s\nEOF" % PATCH.replace(" three", "\tthree"), "begin it with <<'EOF'"),
-    ("apply_patch <<'EOF' && touch b\n%s\nEOF" % PATCH, "not found"),
-    ("apply_patch <<'EOF'\n%s\nEOF\ntouch c" % PATCH, "not found"),
-    ("apply_patch \"%s\"" % PATCH, "not found"),
-    ("cd - && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
-    ("cd $HOME && apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
-    ("cd sub; apply_patch <<'EOF'\n%s\nEOF" % PATCH, "bash: line 1"),
+    ("apply_patch <<'EOF' && touch b\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("apply_patch <<'EOF'\n%s\nEOF\ntouch c" % PATCH, IS_A_TOOL),
+    ("apply_patch \"%s\"" % PATCH, IS_A_TOOL),
+    ("cd - && apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("cd $HOME && apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("git status && apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
+    ("apply_patch --help", "not found"),
+    ("cat > b.md <<'EOF'\napply_patch <<'X'\n%s\nEOF" % PATCH, '"exit_code": 0'),
+    ("cd sub; apply_patch <<'EOF'\n%s\nEOF" % PATCH, IS_A_TOOL),
 ]
 
 
@@ -144,3 +228,47 @@ def test_an_envelope_in_a_command_is_for_the_folder_of_the_command(world, comman
           [call("shell", command)])
     assert [world.read(f + "a.txt") for f in ("", "d/", "sub/")] == [LINES] * 3
     assert world.read("d/sub/a.txt") == LINES.replace("two", "2")
+
+
+def test_a_resumed_session_has_seen_what_its_history_shows(world):
+    """Of several changes that were made, and of a column that was read."""
+    for name in "abc":
+        world.write("%s.txt" % name, LINES)
+    changes = call("apply_changes", {"changes": [
+        {"kind": "update", "file_path": name, "old_content": "two", "new_content": "2"} for name in ("a.txt", "b.txt")]})
+    column = call("read_file", {"file_path": "c.txt", "start_line": 1, "start_column": 2})
+    writes = [call("write_file", {"file_path": "%s.txt" % name, "content": "new\n"}) for name in "abc"]
+    done = [text("Done.")]
+    with world.fake([[call("read_many_files", {"paths": ["a.txt", "b.txt"]}), column], [changes], done, writes, done],
+                    append_only=False) as server:
+        world.command("-p", "x", "--yolo", server=server)
+        world.command("--resume", "latest", "-p", "more", "--yolo", server=server)
+    assert not server.violations
+    assert [world.read("%s.txt" % name) for name in "abc"] == ["new\n", "new\n", LINES]
+
+
+@pytest.mark.parametrize("others", ["", "*** Add File: b.txt\n+b\n"])
+@pytest.mark.parametrize("seen", [True, False])
+def test_an_added_file_that_is_there_is_overwritten_if_it_was_seen(world, others, seen):
+    """Alone as among others."""
+    world.write("a.txt", LINES)
+    patch = "*** Begin Patch\n*** Add File: a.txt\n+new\n%s*** End Patch" % others
+    done = steps(world, [call("Read", {"file_path": "a.txt"} if seen else {"file_path": "none"})],
+                 [call("apply_patch", {"input": patch})])
+    result = results(done, 2)[0]
+    assert world.read("a.txt") == ("new\n" if seen else LINES) and (world.root / "b.txt").exists() == (seen and bool(others))
+    assert '"success": true' in result if seen else '"base_required"' in result and "Nothing of a.txt was read" in result
+
+
+def test_a_rule_is_asked_before_a_file_is_read_for_lines_put_in(world):
+    world.write("a.txt", LINES)
+    rules = world.top / "rules.toml"
+    rules.write_text('[[rule]]\ntoolName = "safe_patch"\nargsPattern = "secret"\ndecision = "deny"\npriority = 900\n')
+
+    def insert(line, put_in):
+        return call("str_replace_editor", {"command": "insert", "path": "a.txt", "insert_line": line, "insert_text": put_in})
+    done = world.run([[insert(99, "secret"), insert(99, "other"), insert(1, "secret")], [text("Done.")]], "--yolo", "-p", "x",
+                     "--policy", str(rules))
+    denied, wrong, at = results(done, 1)
+    assert "denied_by_policy" in denied and "fewer lines" not in denied and "denied_by_policy" in at
+    assert "fewer lines than 99" in wrong and world.read("a.txt") == LINES

@@ -28,7 +28,7 @@
 #include "sleepers.h"
 #include "worker/inside/serve.h"
 #include "worker/job/job.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 /* What the tests of one level share. */
 struct bench {

@@ -283,21 +283,22 @@ static void test_who_waits_for_news_is_woken_by_each(void **state)
 {
 	struct session_of_jobs *own = *state;
 	const struct job_request background = { .background = true };
-	struct job_news news = { .bytes = UINT64_MAX, .cancel_fd = -1, .ms = -1 };
+	struct job_news news = { .bytes = UINT64_MAX, .ms = -1 };
 	struct jobs *jobs = new_jobs(own);
 	struct job *job = start(own, jobs, "echo a; (read b; echo c) & read d; exit 3",
 	                        &background);
-	int fd = eventfd(0, EFD_CLOEXEC);
+	struct cancel cancel;
 	pthread_t thread;
 
 	news.bytes = 0;
 	assert_false(job_wait_news(job, &news));
 	assert_true(job_output_bytes(job) > 0);
 	news.bytes = UINT64_MAX;
-	news.cancel_fd = fd;
-	assert_int_equal(eventfd_write(fd, 1), 0);
+	cancel_init_lazily(&cancel);
+	news.cancel = &cancel;
+	cancel_set(&cancel);
 	assert_false(job_wait_news(job, &news));
-	news.cancel_fd = -1;
+	news.cancel = NULL;
 	assert_int_equal(pthread_create(&thread, NULL, send_away_soon, job), 0);
 	assert_false(job_wait_news(job, &news));
 	assert_true(job_is_away(job));
@@ -309,14 +310,14 @@ static void test_who_waits_for_news_is_woken_by_each(void **state)
 	job_close_input(job);
 	assert_true(job_wait_news(job, &news));
 	assert_true(job_wait_all(job, 0));
-	close(fd);
+	cancel_release(&cancel);
 	job_release(job);
 	jobs_free(jobs);
 }
 
 static void *wait_for_the_end(void *data)
 {
-	const struct job_news news = { .bytes = UINT64_MAX, .cancel_fd = -1, .ms = -1 };
+	const struct job_news news = { .bytes = UINT64_MAX, .ms = -1 };
 
 	assert_true(job_wait_news(data, &news));
 	return NULL;

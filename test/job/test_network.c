@@ -36,7 +36,7 @@
 #include "sandbox/apply/landlock.h"
 #include "worker/inside/serve.h"
 #include "worker/job/job.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 #include "patience.h"
 
 /* ---- the server and the client ---------------------------------------------------- */

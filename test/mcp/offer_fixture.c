@@ -83,10 +83,10 @@ static void talk(struct mcp_call *call, void *data)
 static void wait_to_be_cancelled(struct mcp_call *call, void *data)
 {
 	struct happened *happened = enter(call);
-	const _Atomic bool *flag = mcp_call_cancel_flag(call);
+	const struct cancel *cancel = mcp_call_cancel(call);
 
 	(void)data;
-	while (!*flag)
+	while (!cancelled(cancel))
 		nap(1);
 	mcp_call_result(call, mcp_text_result("never seen"));
 	/* The session is there until the handler has returned. */

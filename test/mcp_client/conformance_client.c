@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
 
 static const struct mcp_wait wait = { .timeout_ms = 120000 };
 

@@ -16,7 +16,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/kept.h"
 
 enum {
 	ROUNDS = 20,

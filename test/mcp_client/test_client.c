@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One server, without an agent: the fake of this folder. */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <arpa/inet.h>
 #include <poll.h>
@@ -15,7 +16,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
 
 struct bench {
 	char *root;
@@ -81,7 +85,7 @@ static json_t *answer_test(void *data, const char *method, const json_t *params,
                            const struct cancel *cancel, struct err *err)
 {
 	struct bench *bench = data;
-	struct pollfd fd = { .fd = cancel->fd, .events = POLLIN };
+	struct pollfd fd = { .fd = cancel_fd(cancel), .events = POLLIN };
 
 	if (bench->person && !strcmp(method, "elicitation/create"))
 		return answer_person(bench, params, &fd);
@@ -244,11 +248,20 @@ static void test_progress_begins_the_timeout_again(void **state)
 	close_fake(bench); /* the server still reports */
 }
 
+static struct cancel cancelled_already(void)
+{
+	struct cancel cancel;
+
+	cancel_init_lazily(&cancel);
+	cancel_set(&cancel);
+	return cancel;
+}
+
 static void test_who_cancels_does_not_wait(void **state)
 {
 	struct bench *bench = *state;
-	const _Atomic bool cancelled = true;
-	const struct mcp_wait wait = { .timeout_ms = 60000, .cancel = &cancelled };
+	struct cancel set = cancelled_already();
+	const struct mcp_wait wait = { .timeout_ms = 60000, .cancel = &set };
 	struct err err = ERR_INIT;
 	json_t *result = NULL;
 
@@ -257,6 +270,7 @@ static void test_who_cancels_does_not_wait(void **state)
 	assert_false(mcp_client_call(bench->client, "say", NULL, &wait, &result, &err));
 	assert_int_equal(err.code, ERR_CANCELLED);
 	assert_false(mcp_client_lost(bench->client));
+	cancel_release(&set);
 }
 
 static void test_what_it_prints_is_logged(void **state)
@@ -469,8 +483,8 @@ static void test_the_end_cancels_what_it_asks(void **state)
 static void test_requests_within_an_answer(void **state)
 {
 	struct bench *bench = *state;
-	const _Atomic bool cancelled = true, no = false;
-	const struct mcp_wait waits = { .cancel = &no }, gone = { .cancel = &cancelled };
+	struct cancel set = cancelled_already(), no = { .fd = -1 };
+	const struct mcp_wait waits = { .cancel = &no }, gone = { .cancel = &set };
 	const struct mcp_expected over = { .over = true, .bell = -1 };
 	json_auto_t *params = json_pack("{s:i}", "n", 7), *result = NULL, *ended = NULL;
 	json_t *other = NULL;
@@ -490,6 +504,8 @@ static void test_requests_within_an_answer(void **state)
 	assert_false(mcp_client_answer(bench->client, "test/none", NULL, &waits, NULL, &other,
 	                               &err));
 	assert_int_equal(err.code, ERR_UNKNOWN_TOOL);
+	cancel_release(&set);
+	cancel_release(&no);
 }
 
 /* ---- addresses that have to be opened first ---- */
@@ -654,8 +670,8 @@ static void test_tasks_report_progress(void **state)
 static void test_tasks_are_bounded(void **state)
 {
 	const struct mcp_wait wait = { .timeout_ms = 500 };
-	const _Atomic bool cancelled = true;
-	const struct mcp_wait gone = { .timeout_ms = 60000, .cancel = &cancelled };
+	struct cancel set = cancelled_already();
+	const struct mcp_wait gone = { .timeout_ms = 60000, .cancel = &set };
 	json_auto_t *arguments = json_pack("{s:s}", "what", "never");
 	struct bench *bench = *state;
 	struct err err = ERR_INIT;
@@ -665,6 +681,7 @@ static void test_tasks_are_bounded(void **state)
 	assert_non_null(strstr(err.message, "timeout"));
 	assert_false(mcp_client_call(bench->client, "work", arguments, &gone, &result, &err));
 	assert_int_equal(err.code, ERR_CANCELLED);
+	cancel_release(&set);
 }
 
 static void test_names(void **state)

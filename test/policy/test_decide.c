@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 
 #define DEFAULT .mode = MODE_DEFAULT
 #define PLAN .mode = MODE_PLAN
@@ -143,8 +143,8 @@ static void plans_may_be_written_in_plan_mode(void **state)
 static void every_name_of_a_tool_denies_it(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < tool_names_count(); i++) {
-		const struct tool_names *names = tool_names_at(i);
+	for (size_t i = 0; i < tool_info_count(); i++) {
+		const struct tool_info *names = &tool_infos[i];
 
 		if (strcmp(names->name, "invoke_agent") == 0)
 			continue;

@@ -40,7 +40,7 @@ NO_DAMAGE = "none"  # of an edit that was sent as it should be
 REPLACERS = "update_file", "replace", "Edit"
 EXACT = "exact", "together"  # by exact replacement, an edit a call; a call a reply, or all of a file
 SHOWN_BEFORE = re.compile(r"already shown|shown (before|above|as version)", re.I)
-FITS_NOW = re.compile(r"as it is now the edit fits at line \d+")
+FITS_NOW = re.compile(r"The edit fits at line \d+")
 OTHERS = "changed elsewhere", "changed beside it"
 
 

@@ -125,10 +125,9 @@ def test_an_answer_is_enough_if_it_shows_the_line_or_where_it_was_shown(tmp_path
 
 def test_an_edit_that_fits_what_is_there_now_is_sent_as_it_was(tmp_path):
     model, (path, block) = model_of(tmp_path)
-    assert scripted.FITS_NOW.search("State Mismatch: ... In the file as it is now the edit fits at line 3: if that is "
-                                    "still right, send it again with the sha256 of latest_file_state.")
+    assert scripted.FITS_NOW.search("State Mismatch: ... The edit fits at line 3.")
     damages.damaged(block, "blanks", True)
     model.names, model.last = {"update_file": {"file_path": {}, "old_content": {}, "new_content": {}}}, [(path, block)]
-    answer = {"success": False, "message": "In the file as it is now the edit fits at line 3: if ..."}
+    answer = {"success": False, "message": "The edit fits at line 3."}
     replies = list(model.recover([edit(LINES[2:3], ["\treturn;"])], answer, scripted.Damage("blanks")))
     assert len(replies) == 1 and block.old()[0] in str(replies[0][0]["args"])

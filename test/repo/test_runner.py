@@ -51,7 +51,7 @@ class Project:
             (top / "script" / name).chmod(0o755)
         (top / "test" / "stay" / "test_stay.py").write_text(IN_PYTEST)
         tests = [{"name": "stay", "cmd": ["/usr/bin/python3", str(top / "stay.py")], "env": {}, "workdir": str(top),
-                  "timeout": 60, "is_parallel": True, "depends": []}]
+                  "timeout": 60, "is_parallel": True, "priority": 0, "depends": []}]
         (top / "build" / "meson-info" / "intro-tests.json").write_text(json.dumps(tests, ensure_ascii=False))
         (top / "build" / "meson-info" / "intro-targets.json").write_text("[]")
         (top / "temp").mkdir()

@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/plan/plan.h"
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 
 struct fixture {
 	char top[64];  /* everything is beneath it */

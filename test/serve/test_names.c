@@ -117,7 +117,7 @@ static void read_only_offers_no_tool_that_changes_something(void **state)
 	assert_true(names_make(&(struct names_options){ .read_only = true }, &names, &err));
 	assert_true(names.count >= 3);
 	for (size_t i = 0; i < names.count; i++)
-		assert_int_not_equal(names.items[i].tool->kind, TOOL_KIND_EDIT);
+		assert_int_not_equal(tool_kind_of(names.items[i].tool), TOOL_KIND_EDIT);
 	names_release(&names);
 }
 

@@ -309,7 +309,7 @@ def test_what_changed_does_not_hide_that_the_edit_does_not_fit(client, folder, t
         assert "The edit does not fit the file as it is now either: " in answer["message"]
         assert words in answer["message"] and answer["error"]["found"] == "line 3"
         return
-    assert "In the file as it is now the edit fits at line 20: " in answer["message"]
+    assert "The edit fits at line 20." in answer["message"]
     edit["base_content_sha256"] = answer["latest_file_state"]["sha256"]
     assert client.call(tool, file_path="a.txt", **edit)["success"]
     assert (folder / "a.txt").read_text() == now.replace("line 20 (theirs)", "x (theirs)")

@@ -3,7 +3,7 @@
  * for this.  In place of src/sandbox/apply/simulation.c. */
 #include <stdlib.h>
 
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 
 const char *sandbox_simulation(void)
 {

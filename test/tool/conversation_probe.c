@@ -9,6 +9,7 @@
  *    "loopback": true,            pages come from this machine too: what else is asked of the
  *                                 request is as it is for everybody, and told
  *    "answers": [{...}...],       to questions, in order
+ *    "answer_tokens": N,          results as a model gets them, in so many tokens
  *    "discovery", "call_command", "cancel_after_ms",
  *    "calls": [[NAME, ARGUMENTS]...]}
  *
@@ -28,6 +29,7 @@
 #include "base/mem.h"
 #include "bus/bus.h"
 #include "data/json.h"
+#include "tool/answer.h"
 #include "data/schema.h"
 #include "tool/services.h"
 #include "tool/set.h"
@@ -187,7 +189,8 @@ static void open_session(struct probe *probe)
 	session_init(&probe->session, probe->provider);
 	probe->session.services = &probe->services;
 	probe->session.tools = probe->set;
-	probe->session.hooks.cancel = &probe->cancel.set;
+	probe->session.hooks.cancel = &probe->cancel;
+	probe->session.answer_tokens = (size_t)json_integer_value(member(probe, "answer_tokens"));
 }
 
 static void discover(struct probe *probe)
@@ -228,7 +231,9 @@ static void call(struct probe *probe, const json_t *row)
 
 	if (tool)
 		check_schema(tool, result);
-	put(json_pack("{s:o}", "result", result));
+	put(json_pack("{s:o}", "result", answer_for_model(&probe->session, tool,
+	                                                  json_array_get(row, 1), result, NULL)));
+	json_decref(result);
 }
 
 static void *cancel_later(void *data)

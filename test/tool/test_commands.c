@@ -296,14 +296,7 @@ static void the_user_is_asked_with_the_permissions(void **state)
 
 /* ---- cancelling ------------------------------------------------------------------ */
 
-static void *cancel_soon(void *flag)
-{
-	usleep(150000);
-	atomic_store((_Atomic bool *)flag, true);
-	return NULL;
-}
-
-static void *cancel_on_a_descriptor(void *data)
+static void *cancel_soon(void *data)
 {
 	usleep(150000);
 	cancel_set(data);
@@ -321,9 +314,8 @@ static void a_call_is_cancelled_by_a_descriptor(void **state)
 	json_t *result;
 
 	assert_true(cancel_init(&cancel, &err));
-	cancelled.hooks.cancel = &cancel.set;
-	cancelled.hooks.cancel_fd = cancel.fd;
-	assert_int_equal(pthread_create(&thread, NULL, cancel_on_a_descriptor, &cancel), 0);
+	cancelled.hooks.cancel = &cancel;
+	assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &cancel), 0);
 	result = call(&cancelled, "run_shell_command",
 	              "{\"command\": \"echo begun; sleep 903.1\", \"inactivity_ms\": 0}");
 	pthread_join(thread, NULL);
@@ -337,13 +329,14 @@ static void a_cancelled_call_ends_its_command(void **state)
 {
 	struct bench *bench = *state;
 	struct session cancelled = bench->session;
-	_Atomic bool flag = false;
+	struct cancel cancel;
 	uint64_t began = now_ms();
 	pthread_t thread;
 	json_t *result;
 
-	cancelled.hooks.cancel = &flag;
-	assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &flag), 0);
+	cancel_init_lazily(&cancel);
+	cancelled.hooks.cancel = &cancel;
+	assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &cancel), 0);
 	result = call(&cancelled, "run_shell_command",
 	              "{\"command\": \"echo begun; (setsid sleep 902.1 &); trap '' TERM; sleep 902.1\"}");
 	pthread_join(thread, NULL);
@@ -352,6 +345,7 @@ static void a_cancelled_call_ends_its_command(void **state)
 	print_message("cancelled call: %u ms after the flag\n", (unsigned)(now_ms() - began - 150));
 	assert_true(now_ms() - began < 60000);
 	assert_int_equal(system("pgrep -fx 'sleep 902.1'") == 0, 0);
+	cancel_release(&cancel);
 	json_decref(result);
 }
 

@@ -158,6 +158,29 @@ def test_answers_come_back_by_number(run):
     assert done.told("ask-user-request")[0]["questions"] == asked
 
 
+MANY = 100_000
+BUDGET = 12_000
+
+
+def test_an_answer_of_many_lines_fits_the_budget(run):
+    """A person pastes a log into each of the questions."""
+    log = "".join("line %d\n" % i for i in range(MANY))
+    asked = [{"question": "Log %d?" % i, "header": "Log", "type": "text"} for i in range(4)]
+    done = run(["ask_user", {"questions": asked}], interactive=True, answer_tokens=BUDGET,
+               answers=[{"answers": {str(i): log for i in range(4)}}])
+    result = done.results[0]
+    assert BUDGET * 2 < len(json.dumps(result, ensure_ascii=False).encode()) <= BUDGET * 5
+    for i in range(4):
+        assert result["answers"][str(i)].startswith("line 0\n") and result["answers"][str(i)].endswith("line 99999\n")
+        assert "%d: " % i in result["left_out"] and "of %d bytes" % len(log) in result["left_out"]
+
+
+def test_a_topic_of_many_words_fits_the_budget(run):
+    topic = {"strategic_intent": "word " * MANY, "title": "word " * MANY, "summary": "word " * MANY}
+    done = run(["update_topic", topic], topic=True, answer_tokens=BUDGET)
+    assert len(json.dumps(done.results[0])) <= BUDGET * 5
+
+
 def test_no_answer_is_an_error(run):
     asked = {"questions": [question()]}
     done = run(["ask_user", asked], ["ask_user", asked], interactive=True,

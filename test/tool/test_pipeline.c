@@ -133,7 +133,6 @@ static char *preview(struct session *session, const struct tool *tool, const jso
 static struct tool strict = {
 	.name = "strict",
 	.title = "Strict",
-	.kind = TOOL_KIND_OTHER,
 	.description = "Takes a number.",
 	.arguments_schema = "{\"type\": \"object\", \"additionalProperties\": false, "
 	                    "\"properties\": {\"n\": {\"type\": \"integer\"}}}",
@@ -169,7 +168,9 @@ static void make_shown(struct tool *tool)
 
 static void make_executing(struct tool *tool)
 {
-	tool->kind = TOOL_KIND_EXECUTE;
+	static const struct tool_info info = { .name = "executing", .kind = TOOL_KIND_EXECUTE };
+
+	tool->info = &info;
 }
 
 static struct tool lenient, asking, shown, executing;
@@ -375,8 +376,10 @@ static void after_may_replace_the_result(void **state)
 static void a_cancelled_call_does_not_run(void **state)
 {
 	struct bench *bench = *state;
-	_Atomic bool cancel = true;
+	struct cancel cancel;
 
+	cancel_init_lazily(&cancel);
+	cancel_set(&cancel);
 	bench->session.hooks.cancel = &cancel;
 	fails(call(bench, "strict", "{}"), "cancelled");
 	logged(bench, "before strict;decide strict;");

@@ -31,7 +31,6 @@ static json_t *run_as(struct session *session, const struct tool *tool, const js
 static struct tool strict = {
 	.name = "strict",
 	.title = "Strict",
-	.kind = TOOL_KIND_OTHER,
 	.description = "Takes a number.",
 	.arguments_schema = "{\"type\": \"object\", \"additionalProperties\": false, "
 	                    "\"properties\": {\"n\": {\"type\": \"integer\"}}}",
@@ -43,7 +42,6 @@ static struct tool strict = {
 static struct tool lenient = {
 	.name = "lenient",
 	.title = "Lenient",
-	.kind = TOOL_KIND_OTHER,
 	.description = "Takes anything.",
 	.arguments_schema = "{\"type\": \"object\", \"minLength\": \"x\", "
 	                    "\"patternProperties\": {\"^x\": {\"type\": \"string\"}}}",

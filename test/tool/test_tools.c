@@ -122,10 +122,13 @@ static void names_and_aliases_find_their_tool_and_no_other(void **state)
 			assert_ptr_equal(tool_find(*alias), tool);
 	}
 	for (size_t i = 0; i < tool_builtin_count(); i++) {
-		const struct tool_names *names = tool_names_of(tool_builtin_at(i)->name);
+		const struct tool *tool = tool_builtin_at(i);
 
-		assert_non_null(names);
-		assert_int_equal(names->edits, tool_builtin_at(i)->kind == TOOL_KIND_EDIT);
+		assert_non_null(tool->info);
+		assert_ptr_equal(tool->info, tool_info_of(tool->name));
+		assert_int_equal(tool->plans, tool->info->edit != TOOL_EDIT_NONE);
+		if (tool->of_hashes)
+			assert_non_null(strstr(tool->description, tool->of_hashes));
 	}
 	assert_string_equal(tool_find("replace")->name, "update_file");
 	assert_null(tool_find(""));
@@ -239,9 +242,9 @@ static void descriptions_are_no_longer_than_they_have_to_be(void **state)
 static void kinds_have_the_names_of_gemini_cli(void **state)
 {
 	(void)state;
-	assert_string_equal(tool_kind_name(tool_find("read_file")->kind), "read");
-	assert_string_equal(tool_kind_name(tool_find("safe_patch")->kind), "edit");
-	assert_string_equal(tool_kind_name(tool_find("list_directory")->kind), "search");
+	assert_string_equal(tool_kind_name(tool_kind_of(tool_find("read_file"))), "read");
+	assert_string_equal(tool_kind_name(tool_kind_of(tool_find("safe_patch"))), "edit");
+	assert_string_equal(tool_kind_name(tool_kind_of(tool_find("list_directory"))), "search");
 	assert_string_equal(tool_kind_name((enum tool_kind)999), "other");
 }
 

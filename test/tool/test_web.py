@@ -2,7 +2,9 @@
 """web_fetch and google_web_search: pages of a real server, answers of a model."""
 import gzip
 import http.server
+import json
 import os
+import re
 import sys
 import threading
 import time
@@ -102,6 +104,9 @@ class Pages(http.server.BaseHTTPRequestHandler):
     def page_long(self):
         self.reply(("\u00e4" * 300000).encode(), "text/plain; charset=utf-8")
 
+    def page_many(self):
+        self.reply("".join("line %d\n" % i for i in range(100_000)).encode(), "text/plain")
+
     def page_moved(self):
         self.reply(b"", status=302, location="/plain")
 
@@ -149,6 +154,17 @@ def server():
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+def test_pages_of_many_lines_fit_the_budget(run, server):
+    """Read by this machine, not by the provider."""
+    budget = 12_000
+    done = run(["web_fetch", {"prompt": "Read %s/many?1 and %s/many?2" % (server.url, server.url)}], loopback=True,
+               answer_tokens=budget)
+    result = done.results[0]
+    assert len(server.seen) == 2, server.seen
+    assert budget * 2 < len(json.dumps(result, ensure_ascii=False).encode()) <= budget * 5
+    assert "line 0" in result["pages"][0]["content"] and re.search(r"\d+ of \d+ (bytes|elements)", result["left_out"]), result
 
 
 def fetch(run, server, *paths, **job):

@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "worker/front/open.h"
 #include "worker/inside/inprocess.h"
 #include "worker/inside/server.h"
 

@@ -23,6 +23,7 @@
 #include "live.h"
 #include "part.h"
 #include "worker/front/client.h"
+#include "worker/front/open.h"
 #include "worker/inside/inprocess.h"
 #include "worker/inside/server.h"
 #include "worker/wire/layout.h"

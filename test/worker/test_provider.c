@@ -408,7 +408,7 @@ struct hand {
 	pthread_t thread;
 	int number;
 	int done;
-	_Atomic bool *cancel;
+	struct cancel *cancel;
 	struct err err;
 };
 
@@ -479,18 +479,20 @@ static void *search_hard(void *data)
 static void test_a_cancelled_search_returns_at_once_and_others_go_on(void **state)
 {
 	struct live *live = *state;
-	_Atomic bool cancel = false;
+	struct cancel cancel;
 	struct hand hand = { .live = live, .cancel = &cancel };
 	struct read_result read;
 
+	cancel_init_lazily(&cancel);
 	write_hard(live);
 	live_write(live, "a", "x\n");
 	pthread_create(&hand.thread, NULL, search_hard, &hand);
 	usleep(50000);
 	read = live_read(live, "a");
 	read_result_release(&read);
-	cancel = true; /* else it would end by its own limit, with another error */
+	cancel_set(&cancel); /* else it would end by its own limit, with another error */
 	pthread_join(hand.thread, NULL);
+	cancel_release(&cancel);
 	if (hand.err.code != ERR_NONE)
 		assert_int_equal(hand.err.code, ERR_CANCELLED);
 	read = live_read(live, "a");

@@ -19,6 +19,7 @@
 #include "data/json.h"
 #include "model/content.h"
 #include "tool/answer.h"
+#include "tool/builtin/builtin.h"
 #include "tool/set.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
@@ -40,7 +41,7 @@ static enum order_effect effect_of(const struct tool *tool)
 		[TOOL_KIND_FETCH] = ORDER_NOTHING,    [TOOL_KIND_COMMUNICATE] = ORDER_NOTHING,
 	};
 
-	return tool ? effects[tool->kind] : ORDER_NOTHING;
+	return tool ? effects[tool_kind_of(tool)] : ORDER_NOTHING;
 }
 
 static void order_add_path(struct order_call *call, size_t *cap, const char *root,
@@ -161,7 +162,7 @@ static void call_take_spelling(struct call *call)
 
 	call->run_name = call->name;
 	call->run_args = json_incref(call->args);
-	if (!call->tool || !tool_names_of(call->tool->name))
+	if (!call->tool || !tool_info_of(call->tool->name))
 		return;
 	spelling_read(call->name, call->args, &problems, &spelled);
 	call->dialect = spelled.dialect;
@@ -171,7 +172,7 @@ static void call_take_spelling(struct call *call)
 		json_decref(call->args);
 		call->args = json_copy(spelled.arguments);
 		call->tool = tool_set_find(call->session.tools, spelled.name);
-		if (strcmp(spelled.name, tool_names_spelling(call->name)) != 0)
+		if (strcmp(spelled.name, tool_info_spelling(call->name)) != 0)
 			call->name = call->tool->name;
 	}
 	spelling_release(&spelled);
@@ -415,7 +416,7 @@ static json_t *build_answer(struct call *call)
 	json_auto_t *media = json_array();
 	const struct tool *tool = call->tool;
 
-	if (tool && (tool->kind == TOOL_KIND_READ || tool->server))
+	if (tool && (tool_kind_of(tool) == TOOL_KIND_READ || tool->server))
 		take_all_media(response, media);
 	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
 		leave_diffs_out(response);
@@ -593,19 +594,6 @@ struct runner {
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-static bool reserve_call_id(struct agent *agent, const char *id)
-{
-	struct agent *top = agent->top;
-	bool fresh;
-
-	pthread_mutex_lock(&top->lock);
-	fresh = !json_object_get(top->ids, id);
-	if (fresh)
-		json_object_set_new(top->ids, id, json_true());
-	pthread_mutex_unlock(&top->lock);
-	return fresh;
-}
-
 /* A part of a reply is nobody else's yet. */
 static void name_part(struct agent *agent, json_t *part)
 {
@@ -613,13 +601,13 @@ static void name_part(struct agent *agent, json_t *part)
 	struct span id = json_span(json_object_get(call, "id"));
 	char fresh[ID_MAX + 32];
 
-	if (!call || (id.len && id.len <= ID_MAX && reserve_call_id(agent, id.data)))
+	if (!call || (id.len && id.len <= ID_MAX && agent_reserve_call_id(agent, id.data)))
 		return;
 	for (size_t n = json_object_size(agent->top->ids) + 1;; n++) {
 		struct span head = utf8_head(id.len ? id : SPAN("call"), ID_MAX);
 
 		snprintf(fresh, sizeof(fresh), "%.*s_%zu", (int)head.len, head.data, n);
-		if (reserve_call_id(agent, fresh))
+		if (agent_reserve_call_id(agent, fresh))
 			break;
 	}
 	json_object_set_new(call, "id", json_string(fresh));
@@ -633,21 +621,6 @@ void calls_name(struct agent *agent, json_t *content)
 	json_array_foreach(json_object_get(content, "parts"), i, part)
 		if (part_get_call(part))
 			name_part(agent, part);
-}
-
-void calls_remember(struct agent *agent, const json_t *history)
-{
-	size_t i, k;
-	json_t *message, *part;
-
-	json_array_foreach((json_t *)history, i, message)
-		json_array_foreach(json_object_get(message, "parts"), k, part) {
-			const char *id = json_string_value(
-				json_object_get(part_get_call(part), "id"));
-
-			if (id)
-				reserve_call_id(agent, id);
-		}
 }
 
 /* ---- reporting --------------------------------------------------------------------- */

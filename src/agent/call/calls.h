@@ -31,8 +31,6 @@ struct calls_outcome {
 
 /* Gives every call of a reply an id of its own, where the model gave none or one that was there. */
 void calls_name(struct agent *agent, json_t *content);
-/* Takes down the ids that a resumed history has. */
-void calls_remember(struct agent *agent, const json_t *history);
 
 /* `content`: the model's message, after calls_name; it has calls. */
 void calls_run(struct agent *agent, const json_t *content, struct calls_outcome *ret);

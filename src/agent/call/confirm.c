@@ -104,7 +104,7 @@ static json_t *info_details(const struct tool_question *question)
 
 static bool is_shell_command(const struct tool *tool)
 {
-	return !tool->server && !strcmp(tool->name, "run_shell_command");
+	return tool->info && tool->info->runs;
 }
 
 /* The arguments that the kind of question itself has no place for. */
@@ -353,7 +353,7 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 static bool refuse_unasked(struct asking *asking, struct err *err)
 {
 	const struct tool *tool = asking->question->tool;
-	const char *mode = tool->kind == TOOL_KIND_EDIT ? "auto_edit" : "yolo";
+	const char *mode = tool_kind_of(tool) == TOOL_KIND_EDIT ? "auto_edit" : "yolo";
 	const struct tool_change *change = &asking->call->change;
 
 	asking->call->decision = DECISION_REJECT;

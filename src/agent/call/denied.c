@@ -28,8 +28,8 @@ static bool denied_at_its_end(const json_t *result)
 
 static bool may_ask(const struct call *call, const struct tool *tool, const json_t *result)
 {
-	return !tool->server && !strcmp(tool->name, "run_shell_command") &&
-	       denied_at_its_end(result) && call->runs + 1 < DENIED_RUNS_MAX &&
+	return tool->info && tool->info->runs && denied_at_its_end(result) &&
+	       call->runs + 1 < DENIED_RUNS_MAX &&
 	       agent_mode(call->agent) != MODE_YOLO && confirm_can_ask(call->agent);
 }
 

@@ -100,7 +100,7 @@ const char *call_error_type(const struct tool *tool, const json_t *result)
 		return "edit_no_occurrence_found";
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].code == code &&
-		    (rows[i].kind < 0 || (tool && rows[i].kind == (int)tool->kind)))
+		    (rows[i].kind < 0 || (tool && rows[i].kind == (int)tool_kind_of(tool))))
 			return rows[i].type;
 	if (tool && tool->server)
 		return "mcp_tool_error";
@@ -263,7 +263,7 @@ static void say_result(struct buf *out, const struct tool *tool, const json_t *r
 	}
 	say_changes(out, result);
 	say_denials(out, result);
-	if (!out->len && tool && tool->kind == TOOL_KIND_READ &&
+	if (!out->len && tool && tool_kind_of(tool) == TOOL_KIND_READ &&
 	    json_object_get(result, "file_path"))
 		say_file(out, result);
 }

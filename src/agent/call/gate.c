@@ -41,8 +41,7 @@ static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
 {
 	*bare = call->session;
 	bare->provider = call->agent->options.session->provider;
-	bare->hooks = (struct call_hooks){ .cancel = call->session.hooks.cancel,
-		                           .cancel_fd = call->session.hooks.cancel_fd };
+	bare->hooks = (struct call_hooks){ .cancel = call->session.hooks.cancel };
 	return (struct hooked_call){
 		.any = hooked_any, .fire = hooked_fire, .data = call, .session = bare,
 		.name = tool == call->tool ? call->name : tool->name,
@@ -262,9 +261,22 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 	return decision;
 }
 
+static bool call_is_denied(void *data, const struct tool *tool, const json_t *arguments,
+                           struct err *err)
+{
+	struct call *call = data;
+
+	outside_begin(&call->outside, tool);
+	call_scope_note(call, tool, arguments, NULL);
+	if (gate_decide(call, tool, arguments) != CALL_DENY)
+		return false;
+	call_round_settle(call);
+	gate_deny(call, tool, arguments, err);
+	return true;
+}
+
 void gate_attach(struct call *call)
 {
-	const struct cancel *cancel = call->agent->options.cancel;
 	struct agent *agent = call->agent;
 	struct policy_call who = {
 		.subagent = agent->options.name, .mode = agent_mode(agent),
@@ -280,6 +292,7 @@ void gate_attach(struct call *call)
 	call->session.hooks = (struct call_hooks){
 		.before = gate_before,
 		.decide = decide_call,
+		.denies = call_is_denied,
 		.confirm = agent_confirm_ask,
 		.again = denied_ask,
 		.after = gate_after,
@@ -287,8 +300,7 @@ void gate_attach(struct call *call)
 		.call = call->id,
 		.output = call->agent->options.bus ? gate_output : NULL,
 		.reported = call->agent->options.bus ? gate_reported : NULL,
-		.cancel = cancel ? &cancel->set : NULL,
-		.cancel_fd = cancel ? cancel->fd : 0,
+		.cancel = call->agent->options.cancel,
 		.data = call,
 	};
 }

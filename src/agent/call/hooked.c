@@ -3,13 +3,12 @@
 
 #include <string.h>
 
-#include "agent/call/path_rules.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/path.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 
 enum { PROBLEMS_MAX = 4096, NAMES_MAX = 4096 };
 
@@ -21,7 +20,7 @@ static void put_name(struct buf *names, const char *name)
 		buf_printf(names, " %s", name);
 }
 
-static void put_spellings(struct buf *names, const struct tool_names *row)
+static void put_spellings(struct buf *names, const struct tool_info *row)
 {
 	put_name(names, row->name);
 	put_name(names, row->claude);
@@ -31,12 +30,12 @@ static void put_spellings(struct buf *names, const struct tool_names *row)
 
 /* Whether a matcher that names `other` means this tool: both write files, do the same, or run what
  * they are given. */
-static bool is_of_kind(const struct tool_names *row, const struct tool_names *other)
+static bool is_of_kind(const struct tool_info *row, const struct tool_info *other)
 {
-	if (row == other || (row->edits && other->edits))
+	if (row == other || (row->edit && other->edit))
 		return true;
-	if (!strcmp(row->name, "write_background_input"))
-		return !strcmp(other->name, "run_shell_command");
+	if (row->acts == TOOL_ACTS_TYPED)
+		return other->runs;
 	return (row->like && !strcmp(row->like, other->name)) ||
 	       (other->like && !strcmp(other->like, row->name));
 }
@@ -45,7 +44,7 @@ static bool is_of_kind(const struct tool_names *row, const struct tool_names *ot
 static char *names_for_matchers(const struct tool *tool)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT(NAMES_MAX);
-	const struct tool_names *row = tool->server ? NULL : tool_names_of(tool->name);
+	const struct tool_info *row = tool->info;
 
 	buf_str(&names, tool->name);
 	if (tool->server && !strpbrk(tool->server, " |") && !strpbrk(tool->server_tool, " |"))
@@ -54,10 +53,10 @@ static char *names_for_matchers(const struct tool *tool)
 		return buf_steal(&names);
 	put_name(&names, row->gemini);
 	buf_str(&names, " |");
-	for (size_t i = 0; i < tool_names_count(); i++)
-		if (is_of_kind(row, tool_names_at(i)))
-			put_spellings(&names, tool_names_at(i));
-	if (row->edits)
+	for (size_t i = 0; i < tool_info_count(); i++)
+		if (is_of_kind(row, &tool_infos[i]))
+			put_spellings(&names, &tool_infos[i]);
+	if (row->edit)
 		put_name(&names, "NotebookEdit");
 	return buf_steal(&names);
 }
@@ -189,10 +188,10 @@ static json_t *marked_lines(struct span diff, char mark)
 /* The arguments of a change under all names that hooks may look for. */
 static json_t *shown_change(const struct tool *tool, const json_t *arguments, const json_t *plan)
 {
-	json_t *shown = call_both_arguments(tool, arguments);
+	json_t *shown = tool_info_both(tool->info, arguments);
 	const json_t *diff = json_object_get(plan, "diff");
 
-	if (!strcmp(tool->name, "safe_patch")) {
+	if (tool->info && tool->info->edit == TOOL_EDIT_PATCH) {
 		if (!json_is_string(diff))
 			diff = json_object_get(arguments, "unified_diff");
 		json_object_set_new(shown, "old_string", marked_lines(json_span(diff), '-'));
@@ -204,24 +203,14 @@ static json_t *shown_change(const struct tool *tool, const json_t *arguments, co
 /* One of apply_changes, as the tool that would do it alone; a move is about two files. */
 static void add_change_cases(struct hook_cases *cases, const json_t *change, int element)
 {
-	static const struct {
-		const char *kind, *tool;
-	} rows[] = {
-		{ "patch", "safe_patch" },
-		{ "update", "update_file" },
-		{ "write", "write_file" },
-		{ "create", "write_file" },
-	};
+	const struct tool_info *alone =
+		tool_info_of_change(json_span(json_object_get(change, "kind")));
 	const json_t *plan = planned_change(cases, element);
 	const json_t *state = json_object_get(plan, "latest_file_state");
 	const json_t *to = json_object_get(change, "new_path");
-	const struct tool *tool = cases->tool;
-	json_auto_t *shown = NULL;
+	const struct tool *tool = alone ? tool_find(alone->name) : cases->tool;
+	json_auto_t *shown = shown_change(tool, change, plan);
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (span_eq(json_span(json_object_get(change, "kind")), span_str(rows[i].kind)))
-			tool = tool_find(rows[i].tool);
-	shown = shown_change(tool, change, plan);
 	if (to) { /* its latest state is that of the new name */
 		add_path_cases(cases, tool->name, shown, json_object_get(change, "file_path"),
 		               json_is_string(json_object_get(plan, "moved_from")) ?
@@ -254,7 +243,7 @@ static void add_paths_read(struct hook_cases *cases)
 		json_t *path = json_array_get(paths, i);
 
 		json_object_set_new(alone, "paths", json_pack("[O]", path));
-		shown = call_both_arguments(cases->tool, alone);
+		shown = tool_info_both(cases->tool->info, alone);
 		add_path_cases(cases, cases->call->name, shown, path, NULL, (int)i);
 	}
 }
@@ -267,21 +256,22 @@ static void add_background_input(struct hook_cases *cases)
 
 	json_object_set_new(shown, "command", json_is_string(input) ? json_incref((json_t *)input) :
 	                                                              json_string(""));
-	add_case(cases, "run_shell_command", shown, NULL, LIST_NONE);
+	add_case(cases, tool_name(TOOL_RUN_SHELL_COMMAND), shown, NULL, LIST_NONE);
 }
 
 static void cases_make(struct hook_cases *cases)
 {
+	static void (*const parts[])(struct hook_cases *cases) = {
+		[TOOL_ACTS_CALL] = NULL,     [TOOL_ACTS_CHANGES] = add_changes,
+		[TOOL_ACTS_FILES] = add_paths_read, [TOOL_ACTS_PATTERNS] = NULL,
+		[TOOL_ACTS_TYPED] = add_background_input,
+	};
 	const struct tool *tool = cases->tool;
 	const json_t *path = json_object_get(cases->arguments, "file_path");
 	json_auto_t *shown = NULL;
 
-	if (!tool->server && !strcmp(tool->name, "apply_changes"))
-		add_changes(cases);
-	else if (!tool->server && !strcmp(tool->name, "read_many_files"))
-		add_paths_read(cases);
-	else if (!tool->server && !strcmp(tool->name, "write_background_input"))
-		add_background_input(cases);
+	if (tool->info && parts[tool->info->acts])
+		parts[tool->info->acts](cases);
 	if (cases->count)
 		return;
 	cases->list = NULL;
@@ -347,7 +337,8 @@ static json_t *changed_object(const struct tool *tool, const json_t *object, con
 	json_object_foreach((json_t *)said, name, value)
 		if (!json_equal(value, json_object_get(shown, name)))
 			json_object_set(changes, name, value);
-	if (!strcmp(tool->name, "write_background_input") && json_object_get(changes, "command")) {
+	if (tool->info && tool->info->acts == TOOL_ACTS_TYPED &&
+	    json_object_get(changes, "command")) {
 		json_object_set(changes, "input", json_object_get(changes, "command"));
 		json_object_del(changes, "command");
 	}

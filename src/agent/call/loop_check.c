@@ -172,17 +172,11 @@ static bool ends_with_cycle(const struct loop_check *check, size_t period)
 	return true;
 }
 
-static bool tool_waits(const struct tool *tool)
-{
-	return tool && (!strcmp(tool->name, "read_background_output") ||
-	                !strcmp(tool->name, "list_background_processes"));
-}
-
 void loop_check_call(struct loop_check *check, const struct tool *tool, const char *name,
                      const json_t *args, const json_t *result)
 {
 	struct one_call one = one_call(name, args, result);
-	unsigned same_most = tool_waits(tool) ? SAME_WAITING : SAME_RESULT;
+	unsigned same_most = tool && tool->info && tool->info->waits ? SAME_WAITING : SAME_RESULT;
 	struct span shown = utf8_head(span_str(name), 80);
 
 	loop_remember_call(check, &one);

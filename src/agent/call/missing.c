@@ -72,7 +72,7 @@ static void note_refused(struct call *call)
 	json_t *note = note_of(call->agent, call->tool, shown,
 	                       call->allowing ? json_incref(call->allowing) : json_array());
 
-	json_object_set_new(note, "kind", json_integer(call->tool->kind));
+	json_object_set_new(note, "kind", json_integer(tool_kind_of(call->tool)));
 	if (call->wants == CALL_WANTS_FLAGS)
 		json_object_set_new(note, "flags",
 		                    json_string("--net, --write PATH or --read PATH"));
@@ -124,8 +124,8 @@ void missing_note(struct call *call)
 	if (call->wants != CALL_WANTS_NOTHING) {
 		note_refused(call);
 	} else if (call->success) {
-		forget_kind(agent, call->tool->kind);
-		agent->changed = agent->changed || kind_changes_files(call->tool->kind);
+		forget_kind(agent, tool_kind_of(call->tool));
+		agent->changed = agent->changed || kind_changes_files(tool_kind_of(call->tool));
 	}
 	pthread_mutex_unlock(&agent->lock);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on paths asked again for each file that a call opens; arguments under Gemini CLI's
- * names. */
+/* Rules on paths asked again for each file that a call opens. */
 #include "agent/call/path_rules.h"
 
 #include <stdlib.h>
@@ -11,56 +10,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "data/json.h"
-
-/* ---- Gemini CLI's names ------------------------------------------------------ */
-
-static const struct {
-	const char *tool, *ours, *theirs;
-} rows[] = {
-	{ "update_file", "old_content", "old_string" },
-	{ "update_file", "new_content", "new_string" },
-	{ "update_file", "expected_matches", "expected_replacements" },
-	{ "search_files", "path", "dir_path" },
-	{ "search_files", "include", "include_pattern" },
-	{ "search_files", "exclude", "exclude_pattern" },
-	{ "search_files", "max_per_file", "max_matches_per_file" },
-	{ "search_files", "max_results", "total_max_matches" },
-	{ "glob", "patterns", "pattern" },
-	{ "glob", "path", "dir_path" },
-	{ "list_directory", "path", "dir_path" },
-	{ "read_many_files", "paths", "include" },
-};
-
-static json_t *rename_arguments(const struct tool *tool, const json_t *arguments, bool keep_ours)
-{
-	json_t *all = json_copy((json_t *)arguments);
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		json_t *value = json_object_get(arguments, rows[i].ours);
-
-		if (!value || strcmp(rows[i].tool, tool->name) != 0)
-			continue;
-		/* A list of one pattern is a pattern there. */
-		json_object_set(all, rows[i].theirs, json_array_size(value) == 1 ?
-		                json_array_get(value, 0) : value);
-		if (!keep_ours)
-			json_object_del(all, rows[i].ours);
-	}
-	return all;
-}
-
-json_t *call_gemini_arguments(const struct tool *tool, const json_t *arguments)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (!strcmp(rows[i].tool, tool->name) && json_object_get(arguments, rows[i].ours))
-			return rename_arguments(tool, arguments, false);
-	return NULL;
-}
-
-json_t *call_both_arguments(const struct tool *tool, const json_t *arguments)
-{
-	return rename_arguments(tool, arguments, true);
-}
 
 /* ---- rules on paths ---------------------------------------------------------- */
 
@@ -76,18 +25,6 @@ static struct path_rules *rules_of(struct provider *provider)
 }
 
 /* ---- paths in arguments ------------------------------------------------------------ */
-
-static const struct {
-	const char *tool, *list; /* list: the member is of its elements */
-	const char *member;      /* NULL: the elements themselves */
-} path_members[] = {
-	{ "read_file", NULL, "file_path" },      { "write_file", NULL, "file_path" },
-	{ "update_file", NULL, "file_path" },    { "safe_patch", NULL, "file_path" },
-	{ "apply_changes", "changes", "file_path" }, { "apply_changes", "changes", "new_path" },
-	{ "read_many_files", "paths", NULL },    { "read_many_files", "include", NULL },
-	{ "search_files", NULL, "path" },        { "glob", NULL, "path" },
-	{ "list_directory", NULL, "path" },
-};
 
 /* What takes the place of a path: a new reference, or NULL: nothing. */
 typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolute);
@@ -114,21 +51,20 @@ static void visit_member(struct path_rules *rules, json_t *object, const char *m
 
 static void visit_paths(struct path_rules *rules, json_t *arguments, visit change, bool absolute)
 {
-	for (size_t row = 0; row < ARRAY_LEN(path_members); row++) {
+	const struct tool_path *row = rules->tool->info ? rules->tool->info->paths : NULL;
+
+	for (; row && (row->list || row->member); row++) {
 		json_t *list, *element, *other;
 		size_t i;
 
-		if (strcmp(path_members[row].tool, rules->tool->name) != 0)
-			continue;
-		if (!path_members[row].list) {
-			visit_member(rules, arguments, path_members[row].member, change, absolute);
+		if (!row->list) {
+			visit_member(rules, arguments, row->member, change, absolute);
 			continue;
 		}
-		list = json_object_get(arguments, path_members[row].list);
+		list = json_object_get(arguments, row->list);
 		json_array_foreach(list, i, element) {
-			if (path_members[row].member) {
-				visit_member(rules, element, path_members[row].member, change,
-				             absolute);
+			if (row->member) {
+				visit_member(rules, element, row->member, change, absolute);
 				continue;
 			}
 			other = visit_argument_path(rules, element, change, absolute);
@@ -207,7 +143,7 @@ static void decide_both(const struct path_rules *rules, const struct policy_call
 
 	for (size_t i = 0; i < 2; i++) {
 		calls[i].arguments = arguments[i];
-		theirs[i] = call_gemini_arguments(tool, arguments[i]);
+		theirs[i] = tool_info_gemini(tool->info, arguments[i]);
 		calls[i].other_arguments = theirs[i];
 	}
 	policy_decide_spelled(rules->policy, calls, 2, ret);
@@ -276,7 +212,7 @@ void path_rules_mention(struct path_rules *rules, const struct tool *tool)
 	struct policy_call subject = rules->who;
 
 	subject.tool = tool->name;
-	subject.kind = tool_kind_name(tool->kind);
+	subject.kind = tool_kind_name(tool_kind_of(tool));
 	begin_call(rules, tool, &subject);
 }
 
@@ -349,18 +285,24 @@ static bool opening_denied(const struct path_rules *rules, const char *named, co
 	return false;
 }
 
+/* What the call's tool does with paths. */
+static enum tool_files files_used(const struct path_rules *rules)
+{
+	return rules->tool && rules->tool->info ? rules->tool->info->files : TOOL_FILES_NONE;
+}
+
 /* A file that the call names, or that it found by itself. */
 static bool may_open(const struct path_rules *rules, const char *named, const char *opened,
                      char **ret_why)
 {
-	const char *tool = rules->tool ? rules->tool->name : "";
+	const enum tool_files use = files_used(rules);
 
 	if (leads_elsewhere(rules, named, opened, ret_why))
 		return false;
 	/* Decided on already. */
-	if (strcmp(tool, "read_file") == 0 && known_place(rules, named))
+	if (use == TOOL_FILES_READ && known_place(rules, named))
 		return true;
-	return !opening_denied(rules, named, opened, strcmp(tool, "read_many_files") == 0, ret_why);
+	return !opening_denied(rules, named, opened, use == TOOL_FILES_GATHER, ret_why);
 }
 
 static bool refuse_file(const struct path_rules *rules, const char *named, const char *opened,
@@ -460,8 +402,9 @@ static bool judged_edit(struct provider *provider, const struct change *changes,
 /* Whether files are opened for what a walk finds, or only their names are shown. */
 static bool opens_files(const struct path_rules *rules)
 {
-	return rules->tool && strcmp(rules->tool->name, "glob") != 0 &&
-	       strcmp(rules->tool->name, "list_directory") != 0;
+	const enum tool_files use = files_used(rules);
+
+	return rules->tool && use != TOOL_FILES_FIND && use != TOOL_FILES_LIST;
 }
 
 static bool entry_denied(const struct path_rules *rules, const char *folder, const char *path,
@@ -569,7 +512,7 @@ static char *glob_of(const char *path)
 }
 
 static bool exclude_denied(const struct path_rules *rules, const struct walk_result *walk,
-                           const _Atomic bool *cancel, struct excludes *excludes,
+                           const struct cancel *cancel, struct excludes *excludes,
                            struct err *err)
 {
 	size_t cap = 0;
@@ -577,7 +520,7 @@ static bool exclude_denied(const struct path_rules *rules, const struct walk_res
 	for (size_t i = 0; i < walk->count; i++) {
 		char *why = NULL;
 
-		if (cancel && *cancel)
+		if (cancelled(cancel))
 			return err_set(err, ERR_CANCELLED, "The search was cancelled.");
 		if (!entry_denied(rules, walk->folder, walk->entries[i].path, &why))
 			continue;
@@ -700,7 +643,7 @@ void path_rules_init(struct path_rules *rules, const struct policy *policy,
 	*rules = (struct path_rules){ .policy = policy, .who = *who };
 	interpose_init(&rules->front, base, &own);
 	rules->judged = json_object();
-	reading.tool = "read_file";
+	reading.tool = tool_name(TOOL_READ_FILE);
 	reading.kind = "read";
 	rules->reading = policy ? policy_files_new(policy, &reading) : NULL;
 }

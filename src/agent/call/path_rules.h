@@ -66,18 +66,4 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 /* For calls that no rule is asked about first: they are judged as those of `tool`. */
 void path_rules_mention(struct path_rules *rules, const struct tool *tool);
 
-/* ---- Gemini CLI's names ------------------------------------------------------ */
-
-/* Arguments under the names that Gemini CLI's tools have for them, for rules and hooks written
- * for it.
- *
- *
- * To add one: a row in path_rules.c.
- */
-
-/* `arguments` (canonical) with Gemini CLI's names instead of ours; NULL when none differs. */
-json_t *call_gemini_arguments(const struct tool *tool, const json_t *arguments);
-/* With both. A new reference. */
-json_t *call_both_arguments(const struct tool *tool, const json_t *arguments);
-
 #endif

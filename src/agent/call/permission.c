@@ -18,7 +18,7 @@ struct policy_call gate_subject(const struct tool *tool)
 		.server = tool->server,
 		.server_tool = tool->server_tool,
 		.server_identity = tool->server_identity,
-		.kind = tool_kind_name(tool->kind),
+		.kind = tool_kind_name(tool_kind_of(tool)),
 		.annotations = tool->annotations,
 		.mode = MODE_DEFAULT,
 	};
@@ -96,7 +96,7 @@ char *gate_off_text(const struct off_tools *options)
 		put_off_tools(options, on, count, mode, &list);
 	if (!list.len)
 		return NULL;
-	report = tool_set_find(options->session->tools, "request_permission") ?
+	report = tool_set_find(options->session->tools, tool_name(TOOL_REQUEST_PERMISSION)) ?
 	                 " If the task needs one of them, call request_permission." : "";
 	return mem_printf(
 		"- These tools are off, because nobody can be asked about their calls: %.*s. "
@@ -151,12 +151,12 @@ bool gate_hides(struct agent *agent, const struct tool *tool)
 /* With nobody at the keyboard only the model changes the mode, by the tools for that. */
 static bool mode_is_fixed(struct agent *agent)
 {
-	static const char *const changing[] = { "enter_plan_mode", "exit_plan_mode" };
-
 	if (agent->options.interactive || agent->options.parent)
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(changing); i++) {
-		const struct tool *tool = tool_set_find(agent->options.session->tools, changing[i]);
+	for (size_t i = 0; i < tool_info_count(); i++) {
+		const struct tool *tool =
+			tool_infos[i].kind != TOOL_KIND_PLAN ? NULL :
+			tool_set_find(agent->options.session->tools, tool_infos[i].name);
 
 		if (tool && !gate_hides(agent, tool))
 			return false;
@@ -195,14 +195,14 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	static const enum call_decision decisions[] = {
 		[POLICY_ALLOW] = CALL_ALLOW, [POLICY_ASK] = CALL_ASK, [POLICY_DENY] = CALL_DENY,
 	};
-	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
+	json_auto_t *theirs = tool_info_gemini(tool->info, arguments);
 	struct policy_call subject = subject_in_scope(call, tool, arguments, theirs);
 	bool changed;
 
 	tool_change_release(&call->change);
 	changed = tool->changed && tool->changed(tool, &call->change);
 	if (!call->agent->options.policy)
-		return tool_kind_reads(tool->kind) && !changed ? CALL_ALLOW : CALL_ASK;
+		return tool_kind_reads(tool_kind_of(tool)) && !changed ? CALL_ALLOW : CALL_ASK;
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
 	policy_decide(call->agent->options.policy, &subject, &call->verdict);
@@ -224,7 +224,7 @@ static bool is_changed(const struct tool *tool)
 
 bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments)
 {
-	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
+	json_auto_t *theirs = tool_info_gemini(tool->info, arguments);
 	struct policy_call subject = subject_in_scope(call, tool, arguments, theirs);
 	struct policy_verdict verdict;
 	bool allow;
@@ -301,11 +301,11 @@ static json_t *words_for(const struct policy_call *subject, const struct policy_
  * question to the user is none about permission. */
 static void note_want(struct call *call, const struct tool *tool, const json_t *arguments)
 {
-	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
+	json_auto_t *theirs = tool_info_gemini(tool->info, arguments);
 	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
 	struct policy_verdict verdict;
 
-	if (subject.interactive || tool->kind == TOOL_KIND_COMMUNICATE)
+	if (subject.interactive || tool_kind_of(tool) == TOOL_KIND_COMMUNICATE)
 		return;
 	subject.interactive = true;
 	policy_decide(call->agent->options.policy, &subject, &verdict);

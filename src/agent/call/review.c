@@ -324,7 +324,7 @@ static bool use_content(struct call *call, const struct tool_question *question,
 		json_object_set_new(arguments, "exact_line_endings", json_true());
 	ask_for_diff(call, question, arguments);
 	*question->modified = arguments;
-	*question->modified_tool = "write_file";
+	*question->modified_tool = tool_name(TOOL_WRITE_FILE);
 	return true;
 }
 

@@ -127,19 +127,6 @@ char *call_scope_pattern(const json_t *arguments, const char *member)
 
 enum { TEXT_MAX = 16 << 10 };
 
-/* Tools of which each call says something else, that no other call speaks for: what is typed into a
- * running program, what every later session is instructed with, a plan. */
-static const char *const asked_each_time[] = { "write_background_input", "save_memory",
-	                                       "exit_plan_mode" };
-
-/* Tools of which a call is about one thing by name: that one is allowed. */
-static const struct {
-	const char *tool, *member, *what;
-} by_name[] = {
-	{ "activate_skill", "name", "the skill" },
-	{ "invoke_agent", "agent_name", "the agent" },
-};
-
 static void put_joined(struct buf *out, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -175,23 +162,23 @@ static unsigned changes_of(const struct call *call, const struct tool *tool)
 {
 	const unsigned both = POLICY_EDITS | POLICY_CREATES;
 
-	return !strcmp(tool->name, "write_file") ? call->changes | both : call->changes;
+	return tool->info->edit == TOOL_EDIT_WRITE ? call->changes | both : call->changes;
 }
 
 static bool scope_by_name(const struct tool *tool, const json_t *arguments,
                           struct scope_choice *choice, struct buf *text)
 {
-	for (size_t i = 0; i < ARRAY_LEN(by_name); i++) {
-		if (strcmp(tool->name, by_name[i].tool) != 0)
-			continue;
-		choice->pattern = call_scope_pattern(arguments, by_name[i].member);
-		choice->scope.args_pattern = choice->pattern;
-		buf_printf(text, "%s %s", by_name[i].what,
-		           json_string_value(json_object_get(arguments, by_name[i].member)));
-		return choice->pattern;
+	const struct tool_info *info = tool->info;
+
+	if (!info || !info->one) {
+		buf_printf(text, "every call of %s", tool->name);
+		return true;
 	}
-	buf_printf(text, "every call of %s", tool->name);
-	return true;
+	choice->pattern = call_scope_pattern(arguments, info->one);
+	choice->scope.args_pattern = choice->pattern;
+	buf_printf(text, "%s %s", info->one_is,
+	           json_string_value(json_object_get(arguments, info->one)));
+	return choice->pattern;
 }
 
 static bool scope_of_own(const struct call *call, const struct tool_question *question,
@@ -200,10 +187,9 @@ static bool scope_of_own(const struct call *call, const struct tool_question *qu
 	const struct tool *tool = question->tool;
 	struct policy_scope *scope = &choice->scope;
 
-	for (size_t i = 0; i < ARRAY_LEN(asked_each_time); i++)
-		if (!strcmp(tool->name, asked_each_time[i]))
-			return false;
-	if (!strcmp(tool->name, "run_shell_command")) {
+	if (tool->info && tool->info->each_time)
+		return false;
+	if (tool->info && tool->info->runs) {
 		scope->prefixes = call->verdict.prefixes;
 		put_strings(text, "commands that begin with ", scope->prefixes);
 		return json_array_size(scope->prefixes);

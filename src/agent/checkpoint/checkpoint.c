@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "agent/call/path_rules.h"
 #include "agent/checkpoint/private.h"
 #include "base/fd.h"
 #include "base/limits.h"
@@ -320,23 +319,17 @@ static json_t *named_paths(const struct checkpoints *checkpoints, const json_t *
 	return paths;
 }
 
-/* What Gemini CLI calls the tool, if it has one like it. */
-static const char *gemini_name(const struct tool *tool)
-{
-	return strcmp(tool->name, "update_file") == 0 ? "replace" : tool->name;
-}
-
 /* NULL when the arguments are too large to be written twice. */
 static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_ARGUMENTS);
-	json_auto_t *all = call_both_arguments(tool, arguments);
+	json_auto_t *all = tool_info_both(tool->info, arguments);
 	json_t *call;
 
 	if (!json_print(&text, all, 0))
 		return NULL;
 	call = json_object();
-	json_object_set_new(call, "name", json_cstr(gemini_name(tool)));
+	json_object_set_new(call, "name", json_cstr(dialect_name_for(DIALECT_GEMINI, tool->name)));
 	json_object_set(call, "args", all);
 	return call;
 }

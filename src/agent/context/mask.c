@@ -34,9 +34,9 @@ enum {
 /* Whether results of the tool carry such states; by its name, or an alias. NULL: there is none. */
 static bool file_states_have(const struct tool *tool)
 {
-	return tool && !tool->server &&
-	       (tool->plans || !strcmp(tool->name, "read_file") ||
-	        !strcmp(tool->name, "read_many_files"));
+	return tool && tool->info &&
+	       (tool->info->edit || tool->info->files == TOOL_FILES_READ ||
+	        tool->info->files == TOOL_FILES_GATHER);
 }
 
 static bool file_states_in(const char *tool_name)
@@ -462,12 +462,13 @@ static bool result_stays(const json_t *answer)
 {
 	const json_t *response = json_object_get(answer, "response");
 	const char *name = json_string_value(json_object_get(answer, "name"));
-	const struct tool *tool = name ? tool_find(name) : NULL;
+	const struct tool_info *info = name ? tool_info_find(name) : NULL;
+	const enum tool_kind kind = info ? info->kind : TOOL_KIND_OTHER;
 
 	if (json_object_get(response, "masked") || context_weight(response) < MASK_MIN)
 		return true;
-	return tool && (tool->kind == TOOL_KIND_THINK || tool->kind == TOOL_KIND_PLAN ||
-	                tool->kind == TOOL_KIND_COMMUNICATE);
+	return kind == TOOL_KIND_THINK || kind == TOOL_KIND_PLAN ||
+	       kind == TOOL_KIND_COMMUNICATE;
 }
 
 static void keep_small_member(json_t *kept, const char *name, json_t *value)

@@ -155,9 +155,9 @@ void host_add_agent_tool(struct host *host)
 	own->schema = agent_schema(host->agents);
 	own->description = agents_description(host->agents);
 	own->tool = (struct tool){
-		.name = "invoke_agent",
+		.info = &tool_infos[TOOL_INVOKE_AGENT],
+		.name = tool_name(TOOL_INVOKE_AGENT),
 		.title = "Agent",
-		.kind = TOOL_KIND_AGENT,
 		.description = own->description,
 		.arguments_schema = own->schema,
 		.result_schema = agent_result_schema,
@@ -204,7 +204,7 @@ bool host_renew_agent_tool(struct host *host)
 json_t *host_mentioned_agent(const struct host *host, const char *name)
 {
 	const struct agent_definition *definition = agents_find(host->agents, name);
-	const struct tool *tool = tool_set_find(host->chat.tools, "invoke_agent");
+	const struct tool *tool = tool_set_find(host->chat.tools, tool_name(TOOL_INVOKE_AGENT));
 	_cleanup_free_ char *note = NULL;
 
 	if (!definition || !tool || tool->run_as != agent_call_run)

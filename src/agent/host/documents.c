@@ -21,7 +21,6 @@ enum {
 	SEARCH_WORDS_MAX = 16,
 };
 
-static const char documents_name[] = "get_internal_docs";
 
 static const char documents_description[] =
 	"Returns hasp's own documents. Without arguments: the list of the pages. With search: the "
@@ -193,9 +192,9 @@ void host_add_documents_tool(struct host *host, struct tool_set *tools)
 
 	tool_set_limit(tools, NULL, excluded);
 	*tool = (struct tool){
-		.name = documents_name,
+		.info = &tool_infos[TOOL_GET_INTERNAL_DOCS],
+		.name = tool_name(TOOL_GET_INTERNAL_DOCS),
 		.title = "Documents",
-		.kind = TOOL_KIND_READ,
 		.description = documents_description,
 		.arguments_schema = documents_arguments_schema,
 		.result_schema = documents_result_schema,
@@ -209,5 +208,6 @@ void host_add_documents_tool(struct host *host, struct tool_set *tools)
 
 bool host_wants_documents(const struct agent_definition *definition)
 {
-	return definition->tools && agent_definition_wants(definition, documents_name);
+	return definition->tools &&
+	       agent_definition_wants(definition, tool_name(TOOL_GET_INTERNAL_DOCS));
 }

@@ -35,7 +35,7 @@
 #include "base/path.h"
 #include "data/json.h"
 #include "worker/job/job.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 enum {
 	MAKE_MS = 10 * 60 * 1000, /* a large repository is written out */
@@ -153,7 +153,7 @@ static bool isolation_git(const struct isolation *own, const char *script, unsig
 	const struct job_request request = { .run = &run, .command = "git worktree" };
 	struct jobs *jobs = jobs_new(&(struct jobs_options){ .head_bytes = SAID_BYTES,
 	                                                     .tail_bytes = SAID_BYTES });
-	struct job_news news = { .all = true, .bytes = UINT64_MAX, .cancel_fd = cancel_fd(cancel),
+	struct job_news news = { .all = true, .bytes = UINT64_MAX, .cancel = cancel,
 		                 .ms = -1 };
 	struct job_report report;
 	_cleanup_fd_ int turn = isolation_hold(own, ".turn", cancel, ms, err);

@@ -26,7 +26,7 @@ static void judge_mentions(const struct host *host, struct path_rules *rules,
 	const struct policy_call who = host_subject(host);
 
 	path_rules_init(rules, host->options.policy, session->provider, &who);
-	path_rules_mention(rules, tool_find("read_many_files"));
+	path_rules_mention(rules, tool_find(tool_name(TOOL_READ_MANY_FILES)));
 	session->provider = &rules->front.provider;
 }
 
@@ -41,7 +41,7 @@ static json_t *mentioned_other(void *data, const char *name)
 		return result;
 	if (!mcp_servers_has_resource(host->servers, name))
 		return NULL;
-	if (mcp_servers_resource(host->servers, name, &host->cancel.set, &result, &err))
+	if (mcp_servers_resource(host->servers, name, &host->cancel, &result, &err))
 		return result;
 	return tool_failure(&err);
 }
@@ -58,7 +58,7 @@ static json_t *message_of(struct host *host, struct span piped, struct span prom
 	size_t unseen = 0;
 	json_t *shown;
 
-	session.hooks.cancel = &host->cancel.set;
+	session.hooks.cancel = &host->cancel;
 	if (host->options.policy)
 		judge_mentions(host, &rules, &session);
 	content = mention_message(&session, piped, prompt, search, &others, notices);

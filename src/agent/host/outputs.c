@@ -7,7 +7,7 @@
 
 #include "agent/host/private.h"
 #include "base/mem.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 #include "worker/provider.h"
 
 /* A folder of the session's own. */

@@ -20,7 +20,7 @@
 #include "model/content.h"
 #include "tool/set.h"
 #include "worker/interpose.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 #include "worker/provider.h"
 
 /* ---- plans ------------------------------------------------------------------- */

@@ -185,9 +185,9 @@ void host_add_skill_tool(struct host *host)
 	own->host = host;
 	own->schema = skill_schema(host->skills);
 	own->tool = (struct tool){
-		.name = "activate_skill",
+		.info = &tool_infos[TOOL_ACTIVATE_SKILL],
+		.name = tool_name(TOOL_ACTIVATE_SKILL),
 		.title = "Activate skill",
-		.kind = TOOL_KIND_OTHER,
 		.description = description,
 		.arguments_schema = own->schema,
 		.result_schema = skill_result_schema,

@@ -134,15 +134,7 @@ static bool subagent_open_model(struct subagent *own, struct err *err)
 /* Those of the conversation with the user, and what would make agents of agents. */
 static bool is_of_the_user(const struct tool *tool)
 {
-	static const char *const names[] = {
-		"ask_user", "write_todos", "update_topic", "enter_plan_mode", "exit_plan_mode",
-		"request_permission", "save_memory",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(tool->name, names[i]) == 0)
-			return true;
-	return tool->kind == TOOL_KIND_AGENT;
+	return tool_kind_of(tool) == TOOL_KIND_AGENT || (tool->info && tool->info->user_only);
 }
 
 /* As tool_set_choose has it. */

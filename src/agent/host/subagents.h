@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Agents that the session's own calls: found, run in this process, in a worktree of their own, or
+/* Agents that the session's own calls: found, run in this process, in a worktree, or
  * elsewhere; between the files of a host (private.h). */
 #ifndef HASP_AGENT_HOST_SUBAGENTS_H
 #define HASP_AGENT_HOST_SUBAGENTS_H

@@ -163,7 +163,8 @@ static void message_add_file(struct building *building, const struct mention *me
 	const char *path = json_string_value(json_object_get(file, "file_path"));
 	const char *mime = json_string_value(json_object_get(file, "mime_type"));
 	json_t *data = json_object_get(file, "data");
-	json_auto_t *brief = answer_brief(building->session, tool_find("read_file"), NULL,
+	const struct tool *reader = tool_find(tool_name(TOOL_READ_FILE));
+	json_auto_t *brief = answer_brief(building->session, reader, NULL,
 	                                  (json_t *)file);
 	json_auto_t *bare = json_copy(brief), *shown = NULL;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -220,7 +221,7 @@ static json_t *read_path(const struct building *building, const char *path)
 	if (names_image(path))
 		json_object_set_new(arguments, "max_total_bytes",
 		                    json_integer((json_int_t)(2 * LIMIT_MEDIA_BYTES)));
-	return tool_call(&session, "read_many_files", arguments);
+	return tool_call(&session, tool_name(TOOL_READ_MANY_FILES), arguments);
 }
 
 /* Whether nothing has this name. */
@@ -246,7 +247,7 @@ static char *search_name(const struct building *building, const char *name)
 	if (strpbrk(name, "*?[]{}\\"))
 		return NULL;
 	arguments = json_pack("{s:o}", "pattern", json_text(span_str(pattern)));
-	result = tool_call(building->session, "glob", arguments);
+	result = tool_call(building->session, tool_name(TOOL_GLOB), arguments);
 	first = json_array_get(json_object_get(result, "files"), 0);
 	if (json_is_object(first))
 		first = json_object_get(first, "path");

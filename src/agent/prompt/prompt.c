@@ -441,7 +441,8 @@ char *prompt_agent_text(const struct prompt_options *options, const char *instru
 	_cleanup_buf_ struct buf out = BUF_INIT(4 * LIMIT_MEMORY_BYTES);
 	struct making making = { options, &out };
 	_cleanup_free_ char *sandbox = sandbox_text(&making);
-	_cleanup_free_ char *skills = tool_set_find(options->tools, "activate_skill") ?
+	const struct tool *activate = tool_set_find(options->tools, tool_name(TOOL_ACTIVATE_SKILL));
+	_cleanup_free_ char *skills = activate ?
 	                              skills_text(&making) : mem_strdup("");
 	_cleanup_free_ char *memory = memory_text(&making);
 

@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "model/prices.h"
 
 /* Of a line; and of a file of the older form, which is one value. */
@@ -463,13 +463,13 @@ static const char *dialect_of(const json_t *call, const char *tool)
 {
 	const json_t *own = json_object_get(call, "hasp");
 	const char *recorded = json_string_value(json_object_get(own, "dialect"));
-	const char *spelling = tool_names_spelling(tool);
+	const char *spelling = tool_info_spelling(tool);
 	const json_t *command = json_object_get(json_object_get(call, "args"), "command");
 
 	/* Anthropic's editor reads, too. */
 	if (span_eq(json_span(command), SPAN("view")))
 		return NULL;
-	return recorded ? recorded : spelling ? tool_names_dialect(spelling) : NULL;
+	return recorded ? recorded : spelling ? tool_info_dialect(spelling) : NULL;
 }
 
 /* What happened in a call, in all places of it. */
@@ -485,7 +485,7 @@ static void count_ended(const struct places *places, const json_t *call, const c
 		places_add_in(places, "denials", by, 1);
 	if (dialect_of(call, tool))
 		count_edit(places, response, status);
-	if (!strcmp(tool, "run_shell_command") && json_object_get(response, "exit_code"))
+	if (tool_info_runs(tool) && json_object_get(response, "exit_code"))
 		count_command(places, response);
 	count_took(places, json_object_get(call, "hasp"));
 }

@@ -75,7 +75,7 @@ enum record_said {
 /* A message of the user's; one with nothing but results of calls has no line (see record_call). */
 void record_user(struct record *record, const json_t *content, enum record_said said);
 /* How long a call took, and how long of that it waited for the user; of an edit, whose words
- * it was in (tool_names_dialect), else NULL. */
+ * it was in (tool_info_dialect), else NULL. */
 struct record_took {
 	uint64_t ms, waited_ms;
 	const char *dialect;

@@ -22,7 +22,7 @@
 #include "data/jsonc.h"
 #include "data/toml.h"
 #include "sandbox/plan/calls.h"
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 
 /* ---- what a folder has ------------------------------------------------------------------ */
 

@@ -14,7 +14,7 @@
 #include "data/jsonc.h"
 #include "data/schema.h"
 #include "data/toml.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 
 /* Read when a rule names something that is none of hasp's tools. */
 struct outside_names {
@@ -93,15 +93,13 @@ static char *matcher_word_unknown(struct span word, bool whole)
 {
 	_cleanup_free_ char *name = mem_dup(word.data, word.len);
 
-	if (tool_names_find(name) || tool_names_foreign(name) || !*name ||
+	if (tool_info_find(name) || tool_info_foreign(name) || !*name ||
 	    strncmp(name, "mcp", 3) == 0 || strncmp(name, "discovered_tool", 15) == 0)
 		return NULL;
-	for (size_t i = 0; i < tool_names_count() && !whole; i++) {
-		const struct tool_names *names = tool_names_at(i);
-
-		if (strstr(names->name, name))
+	for (size_t i = 0; i < tool_info_count() && !whole; i++) {
+		if (strstr(tool_infos[i].name, name))
 			return NULL;
-		for (const char *const *alias = names->aliases; *alias; alias++)
+		for (const char *const *alias = tool_infos[i].aliases; *alias; alias++)
 			if (strstr(*alias, name))
 				return NULL;
 	}
@@ -188,7 +186,7 @@ static void report_matcher(const struct settings *settings, const json_t *hook,
 			policy_names_server(all, all_servers(outside), NULL, &server);
 		if (word || server)
 			report_matcher_word(settings, hook, all,
-			                    server ? server : tool_names_nearest(word),
+			                    server ? server : tool_info_nearest(word),
 			                    claude ? names->refuses_claude : names->refuses,
 			                    problems);
 		rest = span_skip(rest, bar ? len + 1 : len);

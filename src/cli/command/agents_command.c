@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "catalog/agents.h"
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"

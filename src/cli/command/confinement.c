@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider that flags ask for, what a command in it gets, and `hasp worker`, its other end. */
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 
 #include <malloc.h>
@@ -16,9 +17,9 @@
 #include "config/settings.h"
 #include "data/json.h"
 #include "sandbox/plan/calls.h"
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 #include "worker/inside/serve.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 /* ---- words ------------------------------------------------------------------- */
 

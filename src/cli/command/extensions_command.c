@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "bus/bus.h"
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp help COMMAND` and `hasp completion SHELL`: texts computed from the tables. */
 #include "base/limits.h"
+#include "cli/command/commands.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"

@@ -106,8 +106,7 @@ static struct hooked_call call_of_command(struct command_hooks *all, const struc
                                           const struct tool *tool, struct session *bare)
 {
 	*bare = *session;
-	bare->hooks = (struct call_hooks){ .cancel = session->hooks.cancel,
-		                           .cancel_fd = session->hooks.cancel_fd };
+	bare->hooks = (struct call_hooks){ .cancel = session->hooks.cancel };
 	return (struct hooked_call){ .any = any_of_command, .fire = fire_of_command, .data = all,
 		                     .name = tool->name, .session = bare };
 }

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"

@@ -6,6 +6,7 @@
 #include "agent/setup/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
@@ -79,7 +80,7 @@ static bool read_call_arguments(const struct subject *subject, const char *text,
                                 struct err *err)
 {
 	struct err inner = ERR_INIT;
-	bool shell = subject->tool && strcmp(subject->tool->name, "run_shell_command") == 0;
+	bool shell = subject->tool && subject->tool->info && subject->tool->info->runs;
 
 	if (!text) {
 		*ret = json_object();
@@ -243,7 +244,7 @@ static int check_call(struct policy_command *command)
 		.tool = subject.name,
 		.server = subject.server,
 		.server_tool = subject.server_tool,
-		.kind = subject.tool ? tool_kind_name(subject.tool->kind) : "other",
+		.kind = subject.tool ? tool_kind_name(tool_kind_of(subject.tool)) : "other",
 		.arguments = subject.arguments,
 		.roots = roots,
 		.mode = mode,

@@ -6,6 +6,7 @@
 #include "agent/session/sessions.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp tool`: one call from a shell. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -16,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/command/commands.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
@@ -340,7 +340,7 @@ static json_t *names_array(const char *const *names)
 static json_t *declaration_document(const struct tool *tool)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "name", tool->name, "title",
-	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases",
+	                 tool->title, "kind", tool_kind_name(tool_kind_of(tool)), "aliases",
 	                 names_array(tool_aliases(tool)), "description", tool->description,
 	                 "arguments_schema", json_loads(tool->arguments_schema, 0, NULL),
 	                 "undeclared", names_array(tool->undeclared), "result_schema",
@@ -371,29 +371,6 @@ static int list_tools(const struct invocation *invocation)
 	for (size_t i = 0; i < tool_count(); i++)
 		json_array_append_new(all, declaration_document(tool_at(i)));
 	return print_tool_document(invocation, all, /* indent= */ false);
-}
-
-const struct tool *command_tool(const char *name)
-{
-	_cleanup_free_ char *lower = mem_strdup(name);
-	_cleanup_free_ const char **names = mem_alloc(tool_count(), sizeof(*names));
-	_cleanup_free_ char *message = NULL;
-	const char *near;
-
-	if (tool_find(name))
-		return tool_find(name);
-	for (char *c = lower; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	if (tool_find(lower))
-		return tool_find(lower);
-	for (size_t i = 0; i < tool_count(); i++)
-		names[i] = tool_at(i)->name;
-	near = schema_nearest_name(name, names, tool_count());
-	message = mem_printf("There is no tool \"%s\"%s%s%s \"hasp tool --list\" shows them.", name,
-	                     near ? "; did you mean \"" : ".", near ? near : "",
-	                     near ? "\"?" : "");
-	output_complain(message);
-	return NULL;
 }
 
 /* The tool that is named, or NULL after saying what is wrong. */
@@ -496,14 +473,13 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	session_init(&session, provider);
 	single->session = &session;
 	session.jobs = jobs;
-	session.hooks.cancel = &cancel->set;
-	session.hooks.cancel_fd = cancel_fd(cancel);
+	session.hooks.cancel = cancel;
 	session.hooks.data = single;
 	session.one_call = true;
 	if (invocation_has(invocation, FLAG_ANSWER_TOKENS))
 		session.return_content = RETURN_NEW;
 	session.answer_tokens = single->answer_tokens;
-	if (single->live && tool->kind == TOOL_KIND_EXECUTE)
+	if (single->live && tool_kind_of(tool) == TOOL_KIND_EXECUTE)
 		session.hooks.output = single_output;
 	if (single->hooks) {
 		session.hooks.before = single_before;

@@ -9,8 +9,8 @@
  *   2. a row in the flags of its command in options.c
  *   3. the handler asks invocation_has() or invocation_value()
  *   4. a test in test/cli/, a line in docs/tool-command.md
- * To add a sub-command: a row in options.c and a handler in its own file,
- * declared below.
+ * To add a sub-command: a row in options.c, a handler in its own file, declared in
+ * cli/command/commands.h, and a row in the handlers of cli/main.c.
  */
 #ifndef HASP_CLI_OPTIONS_COMMAND_H
 #define HASP_CLI_OPTIONS_COMMAND_H
@@ -178,7 +178,6 @@ struct command {
 	/* Behind this word as the first positional, flags that are none of the command's, and
 	 * further words, are positionals: another program's. NULL: none. */
 	const char *loose;
-	int (*run)(const struct invocation *invocation); /* returns the exit code */
 };
 
 /* The program itself: the flags that stand before a sub-command. */
@@ -191,35 +190,14 @@ const struct command *command_find(const char *name); /* NULL if there is none *
 /* Sets INVALID_ARGUMENT about a command that does not exist; returns false. */
 bool command_unknown(const char *name, struct err *err);
 
-/* ---- commands ---------------------------------------------------------------- */
+/* ---- exit codes -------------------------------------------------------------- */
 
-/* The handlers of the sub-commands and the exit codes they return. */
-
+/* What a sub-command's handler (cli/command/commands.h) returns. */
 enum {
 	CLI_OK = 0,
 	CLI_FAILED = 1, /* the tool failed, or the result could not be written */
 	CLI_USAGE = 2,  /* the command line is wrong; nothing is on standard output */
 };
-
-int command_run_root(const struct invocation *invocation);       /* agent_command.c */
-int command_run_help(const struct invocation *invocation);       /* help_command.c */
-int command_run_completion(const struct invocation *invocation); /* help_command.c */
-int command_run_tool(const struct invocation *invocation);       /* tool_command.c */
-int command_run_sandbox(const struct invocation *invocation);    /* sandbox_command.c */
-int command_run_serve(const struct invocation *invocation);      /* serve_command.c */
-int command_run_hooks(const struct invocation *invocation);      /* hooks_command.c */
-int command_run_agents(const struct invocation *invocation);     /* agents_command.c */
-int command_run_skills(const struct invocation *invocation);     /* skills_command.c */
-int command_run_extensions(const struct invocation *invocation); /* extensions_command.c */
-int command_run_mcp(const struct invocation *invocation);        /* mcp_command.c */
-int command_run_policy(const struct invocation *invocation);     /* policy_command.c */
-int command_run_config(const struct invocation *invocation);     /* config_command.c */
-int command_run_context(const struct invocation *invocation);    /* agent_command.c */
-int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
-int command_run_sessions(const struct invocation *invocation);   /* sessions_command.c */
-int command_run_stats(const struct invocation *invocation);      /* stats_command.c */
-int command_run_models(const struct invocation *invocation);     /* models_command.c */
-int command_run_worker(const struct invocation *invocation);     /* confinement.c */
 
 /* The tool of that name, also of Claude Code's and Gemini CLI's (Edit, ShellTool); NULL after
  * saying what is wrong. */

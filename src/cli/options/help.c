@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --help, help COMMAND, --version, and hasp(1), from the tables. */
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -9,6 +11,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "data/json.h"
+#include "data/schema.h"
 #include "tool/tool.h"
 
 /* ---- help -------------------------------------------------------------------- */
@@ -293,6 +296,29 @@ static int help_print(const struct buf *text)
 	struct err err = ERR_INIT;
 
 	return output_text(buf_view(text), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+const struct tool *command_tool(const char *name)
+{
+	_cleanup_free_ char *lower = mem_strdup(name);
+	_cleanup_free_ const char **names = mem_alloc(tool_count(), sizeof(*names));
+	_cleanup_free_ char *message = NULL;
+	const char *near;
+
+	if (tool_find(name))
+		return tool_find(name);
+	for (char *c = lower; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (tool_find(lower))
+		return tool_find(lower);
+	for (size_t i = 0; i < tool_count(); i++)
+		names[i] = tool_at(i)->name;
+	near = schema_nearest_name(name, names, tool_count());
+	message = mem_printf("There is no tool \"%s\"%s%s%s \"hasp tool --list\" shows them.", name,
+	                     near ? "; did you mean \"" : ".", near ? near : "",
+	                     near ? "\"?" : "");
+	output_complain(message);
+	return NULL;
 }
 
 int help_show(const struct invocation *invocation)

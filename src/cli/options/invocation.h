@@ -4,7 +4,7 @@
  *     _cleanup_invocation_ struct invocation invocation = { 0 };
  *     if (!invocation_parse(argc, argv, &invocation, &err))
  *             ... usage error ...
- *     return invocation.command->run(&invocation);
+ *     ... invocation.command says which handler to run (cli/main.c)
  *
  * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where
  * the words are a prompt: the first word is a command's name only where nothing stands before

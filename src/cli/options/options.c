@@ -231,7 +231,6 @@ static const struct command agent_command = {
 		"agent, the sandbox to any command.",
 	.flags = flags,
 	.flag_count = ARRAY_LEN(flags),
-	.run = command_run_root,
 };
 
 /* ---- commands ---------------------------------------------------------------- */
@@ -849,7 +848,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(tool_flags),
 		.positionals = tool_positionals,
 		.positional_count = ARRAY_LEN(tool_positionals),
-		.run = command_run_tool,
 	},
 	{
 		.name = "serve",
@@ -867,7 +865,6 @@ static const struct command commands[] = {
 		.positionals = (const struct positional[]){
 			{ { "PROTOCOL", COMPLETE_CHOICE, protocol_choices }, "mcp" } },
 		.positional_count = 1,
-		.run = command_run_serve,
 	},
 	{
 		.name = "sandbox",
@@ -889,7 +886,6 @@ static const struct command commands[] = {
 		.positionals = sandbox_positionals,
 		.positional_count = ARRAY_LEN(sandbox_positionals),
 		.passes_on = true,
-		.run = command_run_sandbox,
 	},
 	{
 		.name = "config",
@@ -914,7 +910,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(config_flags),
 		.positionals = config_positionals,
 		.positional_count = ARRAY_LEN(config_positionals),
-		.run = command_run_config,
 	},
 	{
 		.name = "context",
@@ -933,7 +928,6 @@ static const struct command commands[] = {
 			{ { "ACTION", COMPLETE_CHOICE, context_actions }, "list or show" },
 			{ { "NAME", COMPLETE_NOTHING, NULL }, "what to show" } },
 		.positional_count = 2,
-		.run = command_run_context,
 	},
 	{
 		.name = "policy",
@@ -952,7 +946,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(policy_flags),
 		.positionals = policy_positionals,
 		.positional_count = ARRAY_LEN(policy_positionals),
-		.run = command_run_policy,
 	},
 	{
 		.name = "hooks",
@@ -969,7 +962,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(hooks_flags),
 		.positionals = hooks_positionals,
 		.positional_count = ARRAY_LEN(hooks_positionals),
-		.run = command_run_hooks,
 	},
 	{
 		.name = "agents",
@@ -986,7 +978,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(agents_flags),
 		.positionals = agents_positionals,
 		.positional_count = ARRAY_LEN(agents_positionals),
-		.run = command_run_agents,
 	},
 	{
 		.name = "skills",
@@ -1008,7 +999,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(skills_flags),
 		.positionals = skills_positionals,
 		.positional_count = ARRAY_LEN(skills_positionals),
-		.run = command_run_skills,
 	},
 	{
 		.name = "extensions",
@@ -1042,7 +1032,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(extensions_flags),
 		.positionals = extensions_positionals,
 		.positional_count = ARRAY_LEN(extensions_positionals),
-		.run = command_run_extensions,
 	},
 	{
 		.name = "mcp",
@@ -1073,7 +1062,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(mcp_flags),
 		.positionals = mcp_positionals,
 		.positional_count = ARRAY_LEN(mcp_positionals),
-		.run = command_run_mcp,
 	},
 	{
 		.name = "checkpoint",
@@ -1093,7 +1081,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(checkpoint_flags),
 		.positionals = checkpoint_positionals,
 		.positional_count = ARRAY_LEN(checkpoint_positionals),
-		.run = command_run_checkpoint,
 	},
 	{
 		.name = "sessions",
@@ -1108,7 +1095,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(sessions_flags),
 		.positionals = sessions_positionals,
 		.positional_count = ARRAY_LEN(sessions_positionals),
-		.run = command_run_sessions,
 	},
 	{
 		.name = "stats",
@@ -1124,7 +1110,6 @@ static const struct command commands[] = {
 			"scripts and loads nothing.",
 		.flags = stats_flags,
 		.flag_count = ARRAY_LEN(stats_flags),
-		.run = command_run_stats,
 	},
 	{
 		.name = "models",
@@ -1145,7 +1130,6 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(models_flags),
 		.positionals = models_positionals,
 		.positional_count = ARRAY_LEN(models_positionals),
-		.run = command_run_models,
 	},
 	{
 		.name = "worker",
@@ -1158,7 +1142,6 @@ static const struct command commands[] = {
 			"what the options allow. It ends at the end of its input.",
 		.flags = worker_flags,
 		.flag_count = ARRAY_LEN(worker_flags),
-		.run = command_run_worker,
 	},
 	{
 		.name = "completion",
@@ -1171,7 +1154,6 @@ static const struct command commands[] = {
 		.positionals = (const struct positional[]){
 			{ { "SHELL", COMPLETE_CHOICE, shell_choices }, "bash, zsh or fish" } },
 		.positional_count = 1,
-		.run = command_run_completion,
 	},
 	{
 		.name = "help",
@@ -1183,7 +1165,6 @@ static const struct command commands[] = {
 		.positionals = (const struct positional[]){
 			{ { "COMMAND", COMPLETE_COMMAND, NULL }, "the command to explain" } },
 		.positional_count = 1,
-		.run = command_run_help,
 	},
 };
 

@@ -12,7 +12,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/answers.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
 #include "net/rpc/rpc.h"
 
 enum {
@@ -376,16 +378,16 @@ static bool answering_is_done(struct answering *one)
 static void await_answered(struct answering *one, const struct mcp_wait *wait,
                            const struct mcp_expected *expected)
 {
-	const bool polls = one->bell < 0 || (wait->cancel && wait->cancel_fd <= 0) ||
+	const bool polls = one->bell < 0 || cancel_wait_ms(wait->cancel, -1) >= 0 ||
 	                   (expected && expected->bell < 0);
 	struct pollfd fds[] = {
 		{ .fd = one->bell, .events = POLLIN },
-		{ .fd = wait->cancel && !polls ? wait->cancel_fd : -1, .events = POLLIN },
+		{ .fd = cancel_fd(wait->cancel), .events = POLLIN },
 		{ .fd = expected ? expected->bell : -1, .events = POLLIN },
 	};
 
 	while (!answering_is_done(one)) {
-		if ((wait->cancel && atomic_load(wait->cancel)) || (expected && expected->over)) {
+		if (cancelled(wait->cancel) || (expected && expected->over)) {
 			cancel_set(&one->cancel);
 			fds[1].fd = fds[2].fd = -1; /* they stay readable */
 		}

@@ -23,7 +23,9 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "diff/diff.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/kept.h"
 
 enum {
 	APPROVAL_DEPTH_MAX = 8,

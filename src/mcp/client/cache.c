@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/kept.h"
 
 enum { CACHE_DEPTH_MAX = 64, CACHE_LOCK_MS = 500 };
 

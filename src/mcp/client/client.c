@@ -3,6 +3,8 @@
  * for, its tools. */
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,7 +16,12 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "mcp/client/answers.h"
 #include "mcp/client/client.h"
+#include "mcp/client/internals.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
+#include "mcp/client/watch.h"
 
 /* ---- what waits for an answer ---- */
 

@@ -1,80 +1,214 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the files that a client is made of: client.c (its life), request.c (what it sends and
- * waits for), receive.c (what arrives). Others use private.h.
+/* An MCP client: one server, its tools, calls of them.
+ *
+ *     struct mcp_client *client;
+ *     if (!mcp_client_open_stdio(&options, &stdio, &wait, &client, &err)) ...   // has shaken hands
+ *     ok = mcp_client_list(client, "tools/list", "tools", most, &wait, &tools, &err);
+ *     ok = mcp_client_call(client, "echo", arguments, &wait, &result, &err);
+ *     mcp_client_unref(client);
+ *
+ * Requests block the thread that makes them; any number of threads may make them at the same time.
+ * The server's own requests are answered meanwhile: ping, roots/list, and what options.answer
+ * has.  While one of those is being answered the time of requests stands still: a server that asks
+ * a person is not late.  Protocol versions 2026-07-28 (modern.c), 2025-11-25, 2025-06-18,
+ * 2025-03-26 and 2024-11-05.
+ *
+ * All that comes from the server is hostile: messages are bounded, answers that nobody waits for
+ * are dropped, and a server that sends nothing else is given up.  What is handed over (declarations
+ * of tools, results) is JSON as the server sent it: declare.c and tools.c make it fit for a model.
+ *
+ * A client is of no use any more once mcp_client_lost says so; whoever wants another opens one.
+ *
+ * Errors of all calls: TOOL_FAILED: the server ended, broke the protocol, answered with an error or
+ * too late.  NETWORK_ERROR, AUTHENTICATION_FAILED: over HTTP.  CANCELLED.  TOO_LARGE: a message.
+ * DENIED_BY_SANDBOX and others of provider->ops->run: it could not be started.
+ *
+ * Not here: which servers there are, their tools as rows of a tool_set (servers.h).
  */
 #ifndef HASP_MCP_CLIENT_CLIENT_H
 #define HASP_MCP_CLIENT_CLIENT_H
 
-#include <pthread.h>
-#include <stdatomic.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
-#include "mcp/client/private.h"
+#include "base/span.h"
+#include "mcp/auth/auth.h"
+#include "worker/local.h"
 
-enum { MCP_ERROR_SHOWN = 400 }; /* bytes of a server's own sentence */
+struct mcp_client;
 
-/* A request whose answer has not come. */
-struct mcp_ask {
-	struct mcp_client *client;
-	const struct mcp_wait *wait;
-	uint64_t held_ms;       /* mcp_answers_held_ms when it began: that time does not count */
-	int64_t id;
-	/* With the client's lock. */
-	uint64_t until_ms;      /* 0: for ever */
-	uint64_t longest_ms;    /* no progress moves that behind this */
-	bool sent;              /* a request goes with it */
-	bool answered;
-	bool doubtful;          /* one of the answers that could not be read may have been its */
-	bool reported;          /* progress, at least once */
-	bool news;              /* and it has not been handed over */
-	double done, total;
-	char *said;             /* owned */
-	uint64_t told_ms;       /* when some was handed over */
-	int bell;               /* an eventfd of who sleeps until it settles; or -1 */
-	json_t *result;         /* owned; NULL: it is an error */
-	json_t *refusal;        /* that error; owned */
-	struct err error;       /* the same as a sentence */
-	char **headers;         /* mcp_client_headers; owned */
-	struct mcp_ask *next;
+struct mcp_client_options {
+	const char *name;     /* of the server, for sentences; copied */
+	const json_t *roots;  /* [{"uri", "name"}]: answers roots/list; or NULL. Kept */
+	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
+	void (*log)(void *data, struct span line);
+	/* Its encoding had to be repaired (rpc_parse_foreign).  From any thread; may be NULL. */
+	void (*repaired)(void *data);
+	/* The least level of what a server that can log (notifications/message) is asked for; NULL:
+	 * it is not asked.  Static.  And the params of each such message, which are logged as a
+	 * line, too: from any thread, with nothing locked. May be NULL. */
+	const char *log_level;
+	void (*logged)(void *data, const json_t *params);
+	/* Answers a request of the server's other than ping and roots/list: its result, a new
+	 * reference; NULL: *err.  On a thread of its own (LIMIT_MCP_ANSWERING of them), so it may
+	 * wait for people; `cancel` is set when the server withdraws the request
+	 * (notifications/cancelled), when the client ends, and with the request of ours that it
+	 * belongs to (mcp_client_answer).  UNKNOWN_TOOL: there is no such method (-32601).
+	 * INVALID_ARGUMENT: its params (-32602).  DENIED_BY_USER, DENIED_BY_POLICY: it is refused
+	 * (-1).  Others: -32603.  `params` is never NULL, and anything.  NULL answer: there is no
+	 * such method at all. */
+	json_t *(*answer)(void *data, const char *method, const json_t *params,
+	                  const struct cancel *cancel, struct err *err);
+	/* What it declares beside roots: {"elicitation": {...}, ...}; or NULL. Kept. */
+	const json_t *capabilities;
+	/* It may have a model answer (sampling/createMessage), and is told so. */
+	bool samples;
+	void *data;
 };
 
-struct mcp_client {
-	_Atomic unsigned holders;
-	const struct mcp_transport_ops *ops;
-	void *transport;
-	struct mcp_client_options options;
-	char *name;
-	json_t *capabilities;
-	struct mcp_answers *answers;
-	struct mcp_watch *watch;
-	json_t *hello;           /* of initialize, or server/discover */
-	const char *version;     /* in force; NULL: none yet */
-	bool modern;             /* it is, or is tried to be, MCP_MODERN */
-	pthread_mutex_t lock;    /* of what follows */
-	struct mcp_ask *asked;
-	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
-	json_t *as_tasks;        /* {tool: true}: those that have to be called as tasks; or NULL */
-	struct mcp_expected *expected;
-	int64_t last_id;
-	size_t unasked;          /* messages since the last answer */
-	size_t unread;           /* answers that could not be read, to some of the doubtful */
-	char unread_why[MCP_ERROR_SHOWN];
-	bool lost, forgotten;
-	unsigned lists_changed;  /* enum mcp_list_changed */
-	struct err why_lost;
+/* How long a request may take. */
+struct mcp_wait {
+	unsigned timeout_ms;         /* 0: for ever */
+	/* Over HTTP: how long at most once the response has begun; 0: no less. A server that is
+	 * slow is told so from one that takes a request and never answers it. */
+	unsigned begun_ms;
+	const struct cancel *cancel; /* set when nobody waits any more; or NULL */
+	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
+	 * be NULL. On the thread that asks, at most ten times a second and once more at the end:
+	 * the last report. Each begins the time-out again, up to LIMIT_MCP_PROLONGED of them. */
+	void (*progress)(void *data, double done, double total, const char *said);
+	int64_t token; /* of its progress (mcp_client_number); 0: the request's own number */
+	void *data;
 };
 
-/* Wakes the thread that sleeps until it settles. With the client's lock. */
-void mcp_ask_ring(const struct mcp_ask *ask);
-/* For how many milliseconds requests of the server were being answered since this one began. */
-uint64_t mcp_ask_held_ms(const struct mcp_ask *ask);
-/* What reports of its progress are known by. */
-int64_t mcp_ask_progress_token(const struct mcp_ask *ask);
-/* When no more requests wait than answers could not be read, these were theirs: they fail. With the
- * client's lock (receive.c). */
-void mcp_client_settle_doubtful(struct mcp_client *client);
+/* A program that speaks on its standard input and output. */
+struct mcp_stdio_options {
+	const struct worker_options *workers; /* its confinement; copied */
+	const char *const *argv;              /* NULL-terminated */
+	const char *folder;                   /* absolute; it begins there. NULL: the first root */
+	const struct environment_options *environment; /* of hasp's variables, what it gets */
+	const char *const *env;               /* NAME=VALUE, NULL-terminated: beside those */
+};
+
+/* A provider that runs a server's programs alone, in a sandbox of their own. */
+bool mcp_program_provider(const struct worker_options *workers, struct provider **ret,
+                          struct err *err);
+/* The variables of a command there, and the server's own: the caller frees with
+ * environment_free. */
+char **mcp_program_environment(struct provider *provider,
+                               const struct environment_options *environment,
+                               const char *const *own);
+
+/* Starts it, in a sandbox of its own, and shakes hands. */
+bool mcp_client_open_stdio(const struct mcp_client_options *options,
+                           const struct mcp_stdio_options *from, const struct mcp_wait *wait,
+                           struct mcp_client **ret, struct err *err);
+
+/* How a server at an address is spoken to. */
+enum mcp_http_kind {
+	MCP_HTTP_STREAMABLE,
+	MCP_HTTP_SSE,    /* the old transport of 2024-11-05, HTTP+SSE */
+	MCP_HTTP_EITHER, /* streamable, and if its address takes no messages (4xx), the old one */
+};
+
+/* A server at an address. */
+struct mcp_http_options {
+	enum mcp_http_kind kind;
+	const char *url;               /* http: or https: */
+	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
+	bool helped;                   /* a headersHelper has made them, for this connection */
+	struct mcp_auth *auth;         /* logs in; borrowed, and outlives it. NULL: none */
+};
+
+/* A command that prints header fields, as Claude Code's headersHelper does (helper.c). */
+struct mcp_helper_options {
+	const char *server, *url;             /* for sentences, and its environment */
+	const char *command;                  /* for a shell */
+	const struct worker_options *workers; /* its confinement; copied */
+	const struct environment_options *environment; /* as mcp_stdio_options has them */
+	const char *const *env;
+	const char *const *headers;           /* "Name: value", which it may replace */
+	const struct cancel *cancel;          /* or NULL */
+};
+
+/* Runs it: *ret has `headers` and what it printed, "Name: value", for worker_texts_free.  Nothing
+ * that it prints gets into an error.  TOOL_FAILED: it failed, or printed something else; CANCELLED;
+ * errors of provider->ops->run. */
+bool mcp_helper_run(const struct mcp_helper_options *from, char ***ret, struct err *err);
+/* Whether one of the fields (NULL: none) has this name. */
+bool mcp_headers_have(const char *const *headers, const char *name);
+
+/* Shakes hands with it. */
+bool mcp_client_open_http(const struct mcp_client_options *options,
+                          const struct mcp_http_options *from, const struct mcp_wait *wait,
+                          struct mcp_client **ret, struct err *err);
+
+/* Opens a WebSocket (from->url is ws: or wss:) and shakes hands; a login is made before the
+ * connection is tried again, and `kind` says nothing. */
+bool mcp_client_open_websocket(const struct mcp_client_options *options,
+                               const struct mcp_http_options *from, const struct mcp_wait *wait,
+                               struct mcp_client **ret, struct err *err);
+
+/* One more holder. */
+struct mcp_client *mcp_client_ref(struct mcp_client *client);
+/* The last one ends the server, or the session with it. NULL is fine. */
+void mcp_client_unref(struct mcp_client *client);
+/* Asks the server to end; does not wait. For several, before each is let go. */
+void mcp_client_end(struct mcp_client *client);
+
+/* All that a list has ("tools/list", "tools"), as the server declares it: an array of anything, its
+ * pages together; none is asked for behind `most`. A new reference. */
+bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
+                     const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* The result of any other request that is answered with an object, of anything. `params` (or NULL)
+ * is borrowed. A new reference. */
+bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
+                    const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* The result of tools/call: an object of anything. A new reference.  Where the server makes a task
+ * of the call (tasks.c), when that has ended. */
+bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
+                     const struct mcp_wait *wait, json_t **ret, struct err *err);
+
+/* Answers a request that the server put into its answer to one of ours (multi-round-trip requests,
+ * 2026-07-28), roots/list too: as options.answer says.  Blocks until then, or somebody cancels, or
+ * `expected` (NULL: nothing) is over.  *ret: a new reference. */
+struct mcp_expected;
+bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
+                       const struct mcp_wait *wait, const struct mcp_expected *expected,
+                       json_t **ret, struct err *err);
+
+/* Whether it is of no use any more. */
+bool mcp_client_lost(struct mcp_client *client);
+/* Whether a request failed because the server has forgotten the session, and did nothing: it may be
+ * made again with another client. */
+bool mcp_client_forgotten(struct mcp_client *client);
+
+enum mcp_list_changed {
+	MCP_TOOLS_CHANGED = 1,
+	MCP_PROMPTS_CHANGED = 2,
+	MCP_RESOURCES_CHANGED = 4,
+};
+/* Which lists the server said are others since this was asked last; bits of the above. */
+unsigned mcp_client_changed(struct mcp_client *client);
+/* Asks the server to report changes of a resource, if it can (listen.c); waits for its answer, and
+ * never fails. */
+void mcp_client_watch(struct mcp_client *client, const char *uri, const struct mcp_wait *wait);
+/* Opens the stream of notices of a server of 2026-07-28 that has any, unless it is open as it
+ * should be.  True: it had ended, so what has changed meanwhile is not known. */
+bool mcp_client_listen(struct mcp_client *client);
+/* The resources that were asked for so and have changed since this was asked last: {URI: true}, a
+ * new object. */
+json_t *mcp_client_updated(struct mcp_client *client);
+/* "2025-06-18"; and what initialize, or server/discover, answered. Both borrowed. */
+const char *mcp_client_version(const struct mcp_client *client);
+const json_t *mcp_client_hello(const struct mcp_client *client);
+
+/* What the sandbox refused the server, from the one with the number `from` on: denial_json
+ * (tool/tool.h), a new array. *ret_next (may be NULL): the number of the next. */
+json_t *mcp_client_denials(struct mcp_client *client, size_t from, size_t *ret_next);
 
 #endif

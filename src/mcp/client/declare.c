@@ -8,7 +8,8 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
 
 enum {
 	DESCRIPTION_BYTES = 4000,

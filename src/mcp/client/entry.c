@@ -10,7 +10,8 @@
 #include "config/servers.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/entry.h"
 #include "worker/provider.h"
 
 enum {

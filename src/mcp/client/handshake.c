@@ -6,7 +6,10 @@
  * the old way first, and the new one where it refuses that. */
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
+#include "mcp/client/watch.h"
 
 enum {
 	PROBE_MS = 15000,    /* of the first request, which an old server may never answer */
@@ -89,7 +92,6 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 		                      wait->timeout_ms : PROBE_MS,
 		.begun_ms = PROBE_MS,
 		.cancel = wait->cancel,
-		.cancel_fd = wait->cancel_fd,
 	};
 	json_auto_t *result = NULL;
 	bool ok = false, again = true;
@@ -114,8 +116,7 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 
 bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
 {
-	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel,
-	                              .cancel_fd = wait->cancel_fd };
+	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
 	struct err why = ERR_INIT;
 	bool other = false;
 

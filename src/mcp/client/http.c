@@ -10,6 +10,7 @@
  * Not here: how a login goes (mcp/auth/auth.h). */
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,7 +22,9 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
 #include "net/http/client.h"
 #include "net/http/headers.h"
 #include "net/http/sse.h"
@@ -57,7 +60,7 @@ struct http {
 	char *session;              /* NULL: none */
 	const char *version;        /* NULL: not agreed on */
 	unsigned begin_ms;          /* of each message of the handshake; 0: that is over */
-	const _Atomic bool *begin_cancel; /* of who waits for it; or NULL */
+	const struct cancel *begin_cancel; /* of who waits for it; or NULL */
 	pthread_t listener;         /* reads the stream of the old way, or the standing one */
 	bool listening;             /* there is that thread */
 	struct cancel closing;      /* it is to end */
@@ -203,12 +206,12 @@ static bool on_body(void *data, struct span bytes)
 /* Whoever waited for the handshake does so no more. */
 static bool begin_is_cancelled(struct http *http)
 {
-	const _Atomic bool *cancel;
+	const struct cancel *cancel;
 
 	pthread_mutex_lock(&http->lock);
 	cancel = http->begin_cancel;
 	pthread_mutex_unlock(&http->lock);
-	return cancel && atomic_load(cancel);
+	return cancelled(cancel);
 }
 
 static unsigned on_waiting(void *data, struct err *err)
@@ -787,7 +790,7 @@ static bool await_endpoint(struct http *http, const struct mcp_wait *wait, struc
 	bool known = false;
 
 	while (!known && !mcp_client_lost(http->client)) {
-		if (wait->cancel && atomic_load(wait->cancel))
+		if (cancelled(wait->cancel))
 			return err_set(err, ERR_CANCELLED, "The call was cancelled.");
 		if (clock_monotonic_ms() > until + mcp_client_held_ms(http->client))
 			return err_set(err, ERR_TOOL_FAILED,
@@ -853,7 +856,7 @@ static bool open_sse(const struct mcp_client_options *options, const struct mcp_
 
 /* Opens the standing stream before the first call, so that what the server says from then on has a
  * way to come; but one that does not answer is not waited for for long. */
-static void open_standing_stream(struct http *http, const _Atomic bool *cancel)
+static void open_standing_stream(struct http *http, const struct cancel *cancel)
 {
 	const struct timespec step = { .tv_nsec = 5 * 1000000L };
 	const uint64_t until = clock_monotonic_ms() + STREAM_OPEN_MS;
@@ -861,7 +864,7 @@ static void open_standing_stream(struct http *http, const _Atomic bool *cancel)
 
 	http->listening = pthread_create(&http->listener, NULL, stream_listen, http) == 0;
 	while (http->listening && !answered && clock_monotonic_ms() < until &&
-	       !(cancel && atomic_load(cancel))) {
+	       !cancelled(cancel)) {
 		nanosleep(&step, NULL);
 		pthread_mutex_lock(&http->lock);
 		answered = http->stream_answered;

@@ -3,6 +3,7 @@
  * people are told.
  *
  * Source: MCP 2025-11-25, server/utilities/logging; levels as of RFC 5424. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/kept.h"
 
 enum {
 	KEPT_MAX = 50,       /* messages */

@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/requests.h"
 #include "worker/provider.h"
 
 enum {

@@ -5,7 +5,8 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
 
 enum {
 	INSTRUCTIONS_BYTES = 2 << 10, /* of one server: they are part of every request */

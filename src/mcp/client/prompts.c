@@ -8,7 +8,9 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/slots.h"
 
 enum {
 	PROMPT_MESSAGES_MAX = 100,
@@ -149,8 +151,7 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
 	json_auto_t *params = json_pack("{s:s, s:O}", "name", prompt, "arguments",
 	                                (json_t *)arguments);
 	json_auto_t *result = NULL;
-	struct mcp_wait wait = { .cancel = cancel ? &cancel->set : NULL,
-	                         .cancel_fd = cancel_fd(cancel) };
+	struct mcp_wait wait = { .cancel = cancel };
 	struct mcp_client *client;
 	bool ok;
 
@@ -184,7 +185,7 @@ json_t *mcp_servers_complete(struct mcp_servers *servers, const char *server,
 {
 	struct mcp_server_slot *slot = find_named_server(servers, server);
 	const struct mcp_wait wait = { .timeout_ms = COMPLETE_MS,
-		                       .cancel = cancel ? &cancel->set : NULL };
+		                       .cancel = cancel };
 	json_auto_t *result = NULL;
 	json_t *values = json_array(), *value;
 	struct mcp_client *client;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages from a server, whatever carries them: answers and whose they are, notifications,
  * requests. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "mcp/client/answers.h"
 #include "mcp/client/client.h"
+#include "mcp/client/internals.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
+#include "mcp/client/watch.h"
 #include "net/rpc/rpc.h"
 
 enum { PROGRESS_SHOWN = 200 }; /* bytes of what a report says */

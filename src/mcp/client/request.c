@@ -2,6 +2,7 @@
 /* Requests to a server, whatever carries them, and waiting for their answers. */
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -11,7 +12,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "mcp/client/answers.h"
 #include "mcp/client/client.h"
+#include "mcp/client/internals.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
 #include "net/rpc/rpc.h"
 
 enum {
@@ -59,7 +64,7 @@ static bool is_late(const struct mcp_ask *ask)
 
 static bool nobody_waits(const struct mcp_ask *ask)
 {
-	return ask->wait->cancel && atomic_load(ask->wait->cancel);
+	return cancelled(ask->wait->cancel);
 }
 
 bool mcp_client_settled(struct mcp_ask *ask)
@@ -128,10 +133,9 @@ static void await_settled(struct mcp_ask *ask)
 {
 	const struct mcp_wait *wait = ask->wait;
 	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	const bool polls = bell < 0 || (wait->cancel && wait->cancel_fd <= 0);
+	const bool polls = bell < 0 || cancel_wait_ms(wait->cancel, -1) >= 0;
 	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
-		                { .fd = wait->cancel && !polls ? wait->cancel_fd : -1,
-		                  .events = POLLIN } };
+		                { .fd = cancel_fd(wait->cancel), .events = POLLIN } };
 	eventfd_t rings;
 
 	pthread_mutex_lock(&ask->client->lock);

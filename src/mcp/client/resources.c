@@ -9,7 +9,10 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/slots.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/web.h"
@@ -148,7 +151,7 @@ bool mcp_servers_has_resource(struct mcp_servers *servers, const char *name)
 /* ---- what one says ---- */
 
 static bool resource_read(struct mcp_server_slot *server, const char *uri,
-                          const _Atomic bool *cancel, json_t **ret, struct err *err)
+                          const struct cancel *cancel, json_t **ret, struct err *err)
 {
 	json_auto_t *params = json_pack("{s:s}", "uri", uri);
 	json_auto_t *result = NULL;
@@ -184,7 +187,7 @@ static bool resource_missing(const char *name, struct err *err)
 }
 
 bool mcp_servers_resource(struct mcp_servers *servers, const char *name,
-                          const _Atomic bool *cancel, json_t **ret, struct err *err)
+                          const struct cancel *cancel, json_t **ret, struct err *err)
 {
 	const char *uri;
 	struct mcp_server_slot *server = resource_server(servers, name, false, &uri);
@@ -347,18 +350,18 @@ static size_t add_resource_tool(struct mcp_servers *servers, struct tool_set *se
 size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set)
 {
 	static const struct tool list = {
+		.info = &tool_infos[TOOL_LIST_MCP_RESOURCES],
 		.name = "list_mcp_resources",
 		.title = "List MCP resources",
-		.kind = TOOL_KIND_SEARCH,
 		.description = list_description,
 		.arguments_schema = list_schema,
 		.result_schema = resource_result_schema,
 		.run_as = list_resources_run,
 	};
 	static const struct tool read = {
+		.info = &tool_infos[TOOL_READ_MCP_RESOURCE],
 		.name = "read_mcp_resource",
 		.title = "Read MCP resource",
-		.kind = TOOL_KIND_READ,
 		.description = read_description,
 		.arguments_schema = read_schema,
 		.result_schema = resource_result_schema,

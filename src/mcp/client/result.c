@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
 #include "tool/builtin/web.h"
 #include "tool/tool.h"
 

@@ -6,7 +6,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
+#include "mcp/client/watch.h"
 
 enum {
 	ROUNDS_MAX = 20,      /* of a request whose answers ask for more */

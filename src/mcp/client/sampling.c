@@ -14,7 +14,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
 #include "mcp/client/servers.h"
 
 enum {

@@ -14,7 +14,11 @@
 #include "config/home.h"
 #include "config/servers.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/kept.h"
+#include "mcp/client/slots.h"
 #include "tool/tool.h"
 
 enum {
@@ -124,7 +128,7 @@ static bool slot_drop_start(struct mcp_server_slot *slot, struct mcp_client *cli
 }
 
 /* The lock is let go meanwhile. */
-static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+static bool slot_start_locked(struct mcp_server_slot *slot, const struct cancel *cancel,
                               struct err *err)
 {
 	struct mcp_servers *all = slot->all;
@@ -161,7 +165,7 @@ static void slot_keep_updated(struct mcp_server_slot *slot)
 	json_object_update(slot->updated, updated);
 }
 
-static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+static bool slot_client_locked(struct mcp_server_slot *slot, const struct cancel *cancel,
                                struct mcp_client **ret, struct mcp_client **ret_lost,
                                struct err *err)
 {
@@ -175,7 +179,7 @@ static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool 
 			*ret_lost = slot->client;
 			slot->client = NULL;
 		} else if (slot->starting) {
-			if (cancel && atomic_load(cancel))
+			if (cancelled(cancel))
 				return err_set(err, ERR_CANCELLED, "The call was cancelled.");
 			slot_wait(slot->all);
 		} else if (!slot_may_start(slot, err) || !slot_start_locked(slot, cancel, err)) {
@@ -185,7 +189,7 @@ static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool 
 	return false;
 }
 
-bool mcp_server_client(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+bool mcp_server_client(struct mcp_server_slot *slot, const struct cancel *cancel,
                    struct mcp_client **ret, struct err *err)
 {
 	struct mcp_client *lost = NULL;
@@ -230,7 +234,7 @@ static void *slot_thread(void *data)
 		mcp_auth_attend(slot->auth, /* attended= */ true, false);
 	if (ok) {
 		mcp_client_unref(client);
-	} else if (err.code != ERR_CANCELLED && !atomic_load(&slot->stopping)) {
+	} else if (err.code != ERR_CANCELLED && !cancelled(&slot->stopping)) {
 		_cleanup_free_ char *text = mem_printf("The MCP server \"%s\" cannot be used: %s",
 		                                       slot->entry.name, err.message);
 
@@ -427,6 +431,7 @@ static struct slots read_server_entries(struct mcp_servers *servers)
 		slot->watched = json_object();
 		slot->updated = json_object();
 		slot->log = mcp_log_new();
+		cancel_init_lazily(&slot->stopping);
 		read_server_entry(slot, row, disabled);
 		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS) {
 			slot->ruled_out = mem_printf("there are more than %d", LIMIT_MCP_SERVERS);
@@ -478,7 +483,7 @@ void mcp_slots_stop(struct mcp_servers *servers, struct mcp_server_slot *slots, 
 	_cleanup_free_ struct mcp_client **clients = mem_alloc(count + 1, sizeof(*clients));
 
 	for (size_t i = 0; i < count; i++)
-		atomic_store(&slots[i].stopping, true);
+		cancel_set(&slots[i].stopping);
 	for (size_t i = 0; i < count; i++)
 		if (slots[i].has_thread)
 			pthread_join(slots[i].thread, NULL);
@@ -492,7 +497,7 @@ void mcp_slots_stop(struct mcp_servers *servers, struct mcp_server_slot *slots, 
 		slot->has_thread = slot->asked = slot->missed = false;
 		slot->failures = 0;
 		slot->not_before_ms = 0;
-		atomic_store(&slot->stopping, false);
+		cancel_reset(&slot->stopping);
 	}
 	pthread_mutex_unlock(&servers->lock);
 	for (size_t i = 0; i < count; i++)
@@ -510,6 +515,7 @@ static void slots_free(struct mcp_server_slot *slots, size_t count)
 		json_decref(slots[i].watched);
 		json_decref(slots[i].updated);
 		mcp_log_free(slots[i].log);
+		cancel_release(&slots[i].stopping);
 		json_decref(slots[i].row);
 		mcp_entry_release(&slots[i].entry);
 	}
@@ -564,8 +570,7 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
                          const struct cancel *cancel)
 {
 	const struct mcp_wait wait = { .timeout_ms = ms ? ms : 1,
-		                       .cancel = cancel ? &cancel->set : NULL,
-		                       .cancel_fd = cancel_fd(cancel) };
+		                       .cancel = cancel };
 	struct mcp_client *client = mcp_client_ref(slot->client);
 	struct mcp_slot_said said = { json_incref(slot->tools), json_incref(slot->offers) };
 	json_auto_t *declared = NULL;

@@ -169,7 +169,7 @@ bool mcp_servers_have_resources(struct mcp_servers *servers);
  * and asks it to report changes.  FILE_NOT_FOUND: no server offers it; else errors as of a
  * call. */
 bool mcp_servers_resource(struct mcp_servers *servers, const char *name,
-                          const _Atomic bool *cancel, json_t **ret, struct err *err);
+                          const struct cancel *cancel, json_t **ret, struct err *err);
 /* Whether `name` ("SERVER:URI") is such a resource. */
 bool mcp_servers_has_resource(struct mcp_servers *servers, const char *name);
 /* Those that were read and have changed since this was asked last: an array of "SERVER:URI", a new

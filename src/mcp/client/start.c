@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How one server is started: as a program in a sandbox, or at an address; and what it says that it
  * has. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,11 @@
 #include "config/extensions.h"
 #include "config/settings.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/kept.h"
+#include "mcp/client/slots.h"
 
 enum {
 	START_MS_MAX = 60000, /* of a handshake and a list, each answer */
@@ -168,7 +173,7 @@ static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wai
 }
 
 /* The header fields of a connection; the caller frees. */
-static bool slot_headers(const struct mcp_server_slot *slot, const _Atomic bool *cancel,
+static bool slot_headers(const struct mcp_server_slot *slot, const struct cancel *cancel,
                          char ***ret, struct err *err)
 {
 	const struct server_entry *entry = &slot->entry;
@@ -254,7 +259,7 @@ json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declare
 	return tools;
 }
 
-bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
+bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct cancel *cancel,
                     struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err)
 {
 	const unsigned longest = slot->entry.startup_ms ? slot->entry.startup_ms : START_MS_MAX;

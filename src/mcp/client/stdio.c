@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server that is a program: started in the sandbox, a message a line on its standard input and
  * output (MCP, basic/transports, stdio). */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,11 +12,14 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/transport.h"
 #include "net/rpc/rpc.h"
 #include "tool/denial.h"
 #include "tool/tool.h"
 #include "worker/environment.h"
+#include "worker/front/open.h"
 #include "worker/provider.h"
 
 extern char **environ;

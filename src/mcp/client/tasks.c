@@ -12,7 +12,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/answers.h"
+#include "mcp/client/client.h"
+#include "mcp/client/requests.h"
+#include "mcp/client/transport.h"
+#include "mcp/client/watch.h"
 
 enum {
 	POLL_MS = 1000,       /* where the server does not say */
@@ -146,7 +150,7 @@ static bool task_result(struct task *task, const json_t *state, json_t **ret, st
 
 static bool task_is_over(const struct task *task, struct err *err)
 {
-	if (task->wait.cancel && atomic_load(task->wait.cancel))
+	if (cancelled(task->wait.cancel))
 		return !err_set(err, ERR_CANCELLED,
 		                "The call was cancelled. The MCP server \"%s\" was told; what it "
 		                "had done already is not undone.", mcp_client_name(task->client));

@@ -5,7 +5,10 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/slots.h"
 #include "tool/builtin/builtin.h"
 #include "tool/tool.h"
 
@@ -56,7 +59,6 @@ static json_t *call_once(struct session *session, const struct server_tool *own,
 	const struct mcp_wait wait = {
 		.timeout_ms = mcp_server_entry_of(own->server)->timeout_ms,
 		.cancel = session->hooks.cancel,
-		.cancel_fd = session->hooks.cancel_fd,
 		.progress = session->hooks.reported,
 		.data = session->hooks.data,
 	};
@@ -170,7 +172,6 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 	own->tool = (struct tool){
 		.name = own->name,
 		.title = title,
-		.kind = TOOL_KIND_OTHER,
 		.description = own->description ? own->description : description,
 		.arguments_schema = json_string_value(json_object_get(declaration, "inputSchema")),
 		.result_schema = server_result_schema,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user does with servers: is asked about them, switches them on and off, allows tools that
  * have changed, looks at them, logs in at them. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,11 @@
 #include "base/mem.h"
 #include "config/servers.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/declared.h"
+#include "mcp/client/entry.h"
+#include "mcp/client/kept.h"
+#include "mcp/client/slots.h"
 #include "tool/tool.h"
 
 /* ---- those that the user is asked about ---- */
@@ -367,7 +372,7 @@ bool mcp_servers_login(struct mcp_servers *servers, const char *name, const stru
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The MCP server \"%s\" has no login of hasp's.", name);
 	mcp_auth_attend(slot->auth, true, /* again= */ true);
-	if (!mcp_server_client(slot, cancel ? &cancel->set : NULL, &client, err))
+	if (!mcp_server_client(slot, cancel, &client, err))
 		return false;
 	mcp_client_unref(client);
 	return true;
@@ -414,7 +419,7 @@ bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struc
 	*ret_denials = json_array();
 	if (!slot)
 		return false;
-	if (!mcp_server_client(slot, cancel ? &cancel->set : NULL, &client, err))
+	if (!mcp_server_client(slot, cancel, &client, err))
 		return false;
 	json_decref(*ret_denials);
 	*ret_denials = mcp_client_denials(client, 0, NULL);

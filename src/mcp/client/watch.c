@@ -7,7 +7,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/watch.h"
 
 struct mcp_watch {
 	pthread_mutex_t sending;   /* one thread at a time opens the stream */

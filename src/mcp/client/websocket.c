@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server behind a WebSocket: each message a text, with the subprotocol "mcp", as the official
  * SDK's WebSocketClientTransport has it.  The server lives as long as the connection. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "mcp/client/private.h"
+#include "mcp/client/client.h"
+#include "mcp/client/transport.h"
 #include "net/http/client.h"
 
 enum {
@@ -126,7 +129,7 @@ static bool ws_await_open(struct ws *ws, const struct mcp_wait *wait, struct err
 	const struct timespec step = { .tv_nsec = OPEN_STEP_MS * 1000000L };
 
 	while (!atomic_load(&ws->opened) && !mcp_client_lost(ws->client)) {
-		if (wait->cancel && atomic_load(wait->cancel))
+		if (cancelled(wait->cancel))
 			return err_set(err, ERR_CANCELLED, "The call was cancelled.");
 		nanosleep(&step, NULL);
 	}
@@ -200,7 +203,7 @@ static bool ws_nobody_waits(void *data)
 {
 	const struct mcp_wait *wait = data;
 
-	return wait->cancel && atomic_load(wait->cancel);
+	return cancelled(wait->cancel);
 }
 
 bool mcp_client_open_websocket(const struct mcp_client_options *options,

@@ -350,7 +350,7 @@ static bool server_confirms(const struct serve *serve, const struct tool *tool)
 {
 	return serve->options.confirm == SERVE_CONFIRM_ALL ||
 	       (serve->options.confirm == SERVE_CONFIRM_COMMANDS &&
-	        tool->kind == TOOL_KIND_EXECUTE);
+	        tool_kind_of(tool) == TOOL_KIND_EXECUTE);
 }
 
 static bool confirm(void *data, const struct tool_question *question, struct err *err)
@@ -431,18 +431,17 @@ static struct session session_of(struct work *work, bool at_once)
 	const bool hooked = work->offered->serve->options.before != NULL;
 	struct session session = bare_session(work);
 	const struct tool *tool = work->offered->item->tool;
+	const enum tool_kind kind = tool_kind_of(tool);
 
 	session.hooks = (struct call_hooks){
 		.before = !hooked ? NULL : at_once ? work_missed : work_before,
 		.after = hooked ? work_after : NULL,
 		/* An edit is planned before it is asked about: not without need. */
-		.confirm = hooked || tool->kind == TOOL_KIND_EXECUTE ||
+		.confirm = hooked || kind == TOOL_KIND_EXECUTE ||
 		                   server_confirms(work->offered->serve, tool) ? confirm : NULL,
 		.progress = report_progress,
 		.wait = at_once ? NULL : give_way,
-		.cancel = mcp_call_cancel_flag(work->call),
-		.cancel_fd = tool->kind == TOOL_KIND_EXECUTE || tool->kind == TOOL_KIND_SEARCH ?
-		                     mcp_call_cancel_fd(work->call) : 0,
+		.cancel = mcp_call_cancel(work->call),
 		.not_at_once = at_once ? &work->missed : NULL,
 		.ready = at_once ? answer_is_ready : NULL,
 		.data = work,
@@ -709,7 +708,7 @@ static void work_start(struct work *work, bool held)
 	}
 	if (!held)
 		mcp_call_hold(work->call);
-	take_turn(work, /* always= */ tool_kind_changes(offered->item->tool->kind));
+	take_turn(work, /* always= */ tool_kind_changes(tool_kind_of(offered->item->tool)));
 }
 
 static void work_start_late(struct waiting *waiting)

@@ -100,7 +100,7 @@ static void show_plan(struct buf *out, const struct tool_question *question)
 
 static bool question_is_command(const struct tool_question *question)
 {
-	return question->tool->kind == TOOL_KIND_EXECUTE;
+	return tool_kind_of(question->tool) == TOOL_KIND_EXECUTE;
 }
 
 /* All arguments but those that are shown otherwise. False: they are too long. */

@@ -102,7 +102,7 @@ static bool choose_tools(const struct names_options *options, bool *chosen, stru
 			return false;
 	for (size_t i = 0; i < tool_count(); i++) {
 		chosen[i] = (chosen[i] || !options->tool_count) && !excluded[i] &&
-		            !(options->read_only && !tool_kind_reads(tool_at(i)->kind));
+		            !(options->read_only && !tool_kind_reads(tool_kind_of(tool_at(i))));
 		count += chosen[i];
 	}
 	return count || err_set(err, ERR_INVALID_ARGUMENT, "No tool is left to be offered.");
@@ -276,17 +276,12 @@ static char *output_schema(const struct names *names, const char *text)
  * not apply twice; an exact replacement without one might. */
 static bool is_idempotent(const struct tool *tool)
 {
-	static const char *const repeatable[] = { "safe_patch", "write_file" };
-
-	for (size_t i = 0; i < ARRAY_LEN(repeatable); i++)
-		if (strcmp(tool->name, repeatable[i]) == 0)
-			return true;
-	return tool_kind_reads(tool->kind);
+	return tool_kind_reads(tool_kind_of(tool)) || (tool->info && tool->info->repeatable);
 }
 
 static char *annotations(const struct tool *tool)
 {
-	bool changes = !tool_kind_reads(tool->kind);
+	bool changes = !tool_kind_reads(tool_kind_of(tool));
 	struct buf out = BUF_INIT(DECLARATION_MAX);
 
 	buf_str(&out, "{\"title\":");
@@ -306,8 +301,8 @@ void offer_declare_tool(const struct names *names, struct offered *offered)
 	offered->input_schema = rewritten(names, tool->arguments_schema);
 	offered->output_schema = output_schema(names, tool->result_schema);
 	offered->annotations = annotations(tool);
-	offered->at_once = strcmp(tool->name, "read_file") == 0;
-	offered->begins = tool->begin && tool_kind_changes(tool->kind);
+	offered->at_once = tool->info && tool->info->files == TOOL_FILES_READ;
+	offered->begins = tool->begin && tool_kind_changes(tool_kind_of(tool));
 }
 
 void offer_declare_release(struct offered *offered)

@@ -264,7 +264,7 @@ static const struct prompt {
 static bool any_command(const struct names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (names->items[i].tool->kind == TOOL_KIND_EXECUTE)
+		if (tool_kind_of(names->items[i].tool) == TOOL_KIND_EXECUTE)
 			return true;
 	return false;
 }
@@ -272,8 +272,8 @@ static bool any_command(const struct names *names)
 static bool any_editor(const struct names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (tool_kind_changes(names->items[i].tool->kind) &&
-		    names->items[i].tool->kind != TOOL_KIND_EXECUTE)
+		if (tool_kind_changes(tool_kind_of(names->items[i].tool)) &&
+		    tool_kind_of(names->items[i].tool) != TOOL_KIND_EXECUTE)
 			return true;
 	return false;
 }

@@ -373,7 +373,7 @@ static void ask_complete(struct ask *ask, enum mcp_ask outcome, struct rpc_messa
 static bool cannot_be_answered(const struct ask *ask)
 {
 	return ask->peer->closed || ask->peer->input_ended ||
-	       (ask->call && ask->call->cancelled);
+	       (ask->call && cancelled(&ask->call->cancel));
 }
 
 static void ask_send(struct ask *ask)
@@ -568,7 +568,7 @@ enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *me
 		outcome = MCP_ASK_UNSUPPORTED;
 	else if (call->version->stateless)
 		outcome = questions_ask(call, key, method, params, ret);
-	else if (call->cancelled)
+	else if (cancelled(&call->cancel))
 		outcome = MCP_ASK_GONE;
 	else
 		outcome = ask_and_wait(call, method, params, timeout_ms, ret);

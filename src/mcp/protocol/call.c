@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -55,33 +54,12 @@ const char *mcp_call_cursor(const struct mcp_call *call)
 
 bool mcp_call_cancelled(const struct mcp_call *call)
 {
-	return call->cancelled;
+	return cancelled(&call->cancel);
 }
 
-const _Atomic bool *mcp_call_cancel_flag(const struct mcp_call *call)
+const struct cancel *mcp_call_cancel(const struct mcp_call *call)
 {
-	return &call->cancelled;
-}
-
-/* From two threads: whoever comes second finds what the first has set. */
-static void signal_cancelled(const struct mcp_call *call)
-{
-	const uint64_t one = 1;
-	const int fd = atomic_load(&call->cancel_fd);
-
-	if (fd > 0 && atomic_load(&call->cancelled) && write(fd, &one, sizeof(one)) < 0)
-		return; /* it is full, and readable */
-}
-
-int mcp_call_cancel_fd(struct mcp_call *call)
-{
-	if (!call->cancel_fd) {
-		const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-
-		atomic_store(&call->cancel_fd, fd > 0 ? fd : 0);
-		signal_cancelled(call);
-	}
-	return call->cancel_fd;
+	return &call->cancel;
 }
 
 void mcp_call_set_state(struct mcp_call *call, const char *state)
@@ -462,6 +440,7 @@ struct mcp_call *call_new(struct mcp_peer *peer, struct mcp_exchange *exchange,
 {
 	struct mcp_call *call = mem_alloc(1, sizeof(*call));
 
+	cancel_init_lazily(&call->cancel);
 	call->peer = peer;
 	call->exchange = exchange;
 	call->batch = batch;
@@ -686,8 +665,7 @@ static void call_free(struct mcp_call *call)
 	ask_questions_release(&call->questions);
 	rpc_message_release(&call->message);
 	peer->bytes -= call->bytes;
-	if (call->cancel_fd > 0)
-		close(call->cancel_fd);
+	cancel_release(&call->cancel);
 	free(call->long_id);
 	free(call);
 	peer_unhold(peer);
@@ -709,8 +687,7 @@ void call_cancel(struct mcp_call *call)
 	struct mcp_exchange *exchange = call->exchange;
 	struct batch *batch = call->batch;
 
-	call->cancelled = true;
-	signal_cancelled(call);
+	cancel_set(&call->cancel);
 	call->exchange = NULL;
 	call->batch = NULL;
 	call_unlist(call);

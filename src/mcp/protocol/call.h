@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/span.h"
 #include "mcp/protocol/peer.h"
 #include "mcp/protocol/version.h"
@@ -145,8 +146,7 @@ struct mcp_call {
 	struct ask *ask;        /* that the handler waits for; the loop's thread has it */
 	struct listen *listen;  /* of subscriptions/listen; owned, and what frees it: */
 	void (*unlisten)(struct mcp_call *call);
-	_Atomic bool cancelled; /* nothing will be sent */
-	_Atomic int cancel_fd;  /* an eventfd, owned; 0: nobody asked for one yet */
+	struct cancel cancel;   /* set: nothing will be sent */
 
 	/* Parameters, all borrowed from the message. */
 	const json_t *params, *arguments; /* objects */

@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/err.h"
 #include "net/loop/loop.h"
 
@@ -134,11 +135,8 @@ const char *mcp_call_cursor(const struct mcp_call *call);      /* NULL: the firs
 /* Whether the client has taken the request back, or gone. The handler then ends soon, with
  * whatever result: nothing is sent. */
 bool mcp_call_cancelled(const struct mcp_call *call);
-/* The same as something to poll: set to true from another thread. */
-const _Atomic bool *mcp_call_cancel_flag(const struct mcp_call *call);
-/* And as a descriptor that becomes readable, for the thread that has the call; the call's own. 0:
- * no descriptor is left. */
-int mcp_call_cancel_fd(struct mcp_call *call);
+/* The same for those who wait meanwhile; set from another thread. Borrowed. */
+const struct cancel *mcp_call_cancel(const struct mcp_call *call);
 
 /* notifications/progress, if the client gave a token; values must grow. `total` 0: unknown;
  * `message` may be NULL. At most one in 50 ms is sent, and always the last. */

@@ -22,7 +22,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 
 /* ---- where this process stands ---- */
 

@@ -24,7 +24,7 @@
 #include "base/span.h"
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/landlock.h"
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 
 /* ---- what the parts share ---- */
 

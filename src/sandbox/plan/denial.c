@@ -16,7 +16,6 @@
 #include "sandbox/plan/location.h"
 #include "sandbox/plan/names.h"
 #include "sandbox/plan/plan.h"
-#include "sandbox/plan/probe.h"
 
 /* ---- judging ---- */
 

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "sandbox/plan/calls.h"
 #include "sandbox/plan/private.h"
-#include "sandbox/plan/probe.h"
 
 /* ---- levels ---- */
 

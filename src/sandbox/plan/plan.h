@@ -132,7 +132,23 @@ struct sandbox_limits {
 /* Half of the machine's memory, 1024 processes, 16 GiB a file, files and CPU as they are. */
 struct sandbox_limits sandbox_limits_default(void);
 
-struct sandbox_probe; /* probe.h */
+/* What this machine allows (sandbox_probe, sandbox/apply/probe.h). */
+struct sandbox_probe {
+	enum sandbox_level best;
+	bool user_namespaces;    /* an unprivileged user namespace with mounts can be had */
+	bool privileged;         /* namespaces can be had without one (CAP_SYS_ADMIN) */
+	bool own_proc;           /* /proc can be mounted in a PID namespace */
+	unsigned landlock_abi;   /* 0: none */
+	unsigned landlock_errata;
+	bool seccomp;
+	bool seccomp_notify;     /* and the supervisor can look into a command's memory */
+	bool cgroups;            /* control groups of our own can be made (cgroup.h) */
+	char kernel[65];         /* release */
+	/* Why a level cannot be had, and the command with which a person could change that: "" when
+	 * there is nothing to say. */
+	char why_not_full[256], remedy[512];
+	char why_not_landlock[256], remedy_landlock[256];
+};
 
 struct sandbox_options {
 	const char *const *roots;   /* writable; at least one for files; need not be canonical */

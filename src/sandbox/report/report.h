@@ -25,7 +25,6 @@
 
 #include "base/buf.h"
 #include "sandbox/plan/plan.h"
-#include "sandbox/plan/probe.h"
 
 /* Called in the order of the tree.  `key` is NULL for members of a list; all texts are borrowed for
  * the call and may hold any bytes that a path may. */

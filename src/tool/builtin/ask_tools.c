@@ -159,9 +159,9 @@ static json_t *run_ask_user(struct session *session, const json_t *arguments)
 }
 
 const struct tool tool_ask_user = {
+	.info = &tool_infos[TOOL_ASK_USER],
 	.name = "ask_user",
 	.title = "Ask the user",
-	.kind = TOOL_KIND_COMMUNICATE,
 	.description = ask_user_description,
 	.arguments_schema = ask_user_arguments_schema,
 	.result_schema = ask_user_result_schema,
@@ -392,9 +392,9 @@ static json_t *leave_plan_mode(struct session *session, const json_t *arguments)
 }
 
 const struct tool tool_enter_plan_mode = {
+	.info = &tool_infos[TOOL_ENTER_PLAN_MODE],
 	.name = "enter_plan_mode",
 	.title = "Enter plan mode",
-	.kind = TOOL_KIND_PLAN,
 	.description = enter_description,
 	.arguments_schema = enter_arguments,
 	.result_schema = plan_mode_result_schema,
@@ -405,9 +405,9 @@ const struct tool tool_enter_plan_mode = {
 static const char *const exit_undeclared[] = { "plan", NULL };
 
 const struct tool tool_exit_plan_mode = {
+	.info = &tool_infos[TOOL_EXIT_PLAN_MODE],
 	.name = "exit_plan_mode",
 	.title = "Carry out the plan",
-	.kind = TOOL_KIND_PLAN,
 	.parameter_aliases = exit_aliases,
 	.description = exit_description,
 	.arguments_schema = exit_arguments,
@@ -477,9 +477,9 @@ static json_t *run_request_permission(struct session *session, const json_t *arg
 }
 
 const struct tool tool_request_permission = {
+	.info = &tool_infos[TOOL_REQUEST_PERMISSION],
 	.name = "request_permission",
 	.title = "Report a tool that is missing",
-	.kind = TOOL_KIND_COMMUNICATE,
 	.description = request_permission_description,
 	.arguments_schema = request_permission_arguments_schema,
 	.result_schema = request_permission_result_schema,
@@ -568,9 +568,9 @@ static json_t *run_write_todos(struct session *session, const json_t *arguments)
 }
 
 const struct tool tool_write_todos = {
+	.info = &tool_infos[TOOL_WRITE_TODOS],
 	.name = "write_todos",
 	.title = "Write the list of steps",
-	.kind = TOOL_KIND_OTHER,
 	.description = write_todos_description,
 	.arguments_schema = write_todos_arguments_schema,
 	.result_schema = write_todos_result_schema,
@@ -640,9 +640,9 @@ static json_t *run_update_topic(struct session *session, const json_t *arguments
 }
 
 const struct tool tool_update_topic = {
+	.info = &tool_infos[TOOL_UPDATE_TOPIC],
 	.name = "update_topic",
 	.title = "Say what is worked on",
-	.kind = TOOL_KIND_THINK,
 	.description = update_topic_description,
 	.arguments_schema = update_topic_arguments_schema,
 	.result_schema = update_topic_result_schema,

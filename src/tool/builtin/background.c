@@ -69,9 +69,9 @@ static json_t *run_kill_background_process(struct session *session, const json_t
 }
 
 const struct tool tool_kill_background_process = {
+	.info = &tool_infos[TOOL_KILL_BACKGROUND_PROCESS],
 	.name = "kill_background_process",
 	.title = "End a background command",
-	.kind = TOOL_KIND_OTHER,
 	.parameter_aliases = kill_background_process_parameter_aliases,
 	.description = kill_background_process_description,
 	.arguments_schema = kill_background_process_arguments_schema,
@@ -136,10 +136,10 @@ static json_t *run_list_background_processes(struct session *session, const json
 }
 
 const struct tool tool_list_background_processes = {
+	.info = &tool_infos[TOOL_LIST_BACKGROUND_PROCESSES],
 	.name = "list_background_processes",
 	.title = "List background commands",
 	.rest = "Ask for one command by its pid with read_background_output.",
-	.kind = TOOL_KIND_READ,
 	.description = list_background_processes_description,
 	.arguments_schema = list_background_processes_arguments_schema,
 	.result_schema = list_background_processes_result_schema,
@@ -258,10 +258,10 @@ static json_t *run_read_background_output(struct session *session, const json_t 
 static const char *const undeclared[] = { "delay_ms", NULL };
 
 const struct tool tool_read_background_output = {
+	.info = &tool_infos[TOOL_READ_BACKGROUND_OUTPUT],
 	.name = "read_background_output",
 	.title = "Read a command's output",
 	.rest = "Ask for fewer lines.",
-	.kind = TOOL_KIND_READ,
 	.parameter_aliases = read_background_output_parameter_aliases,
 	.description = read_background_output_description,
 	.arguments_schema = read_background_output_arguments_schema,
@@ -338,9 +338,9 @@ static json_t *run_write_background_input(struct session *session, const json_t 
 }
 
 const struct tool tool_write_background_input = {
+	.info = &tool_infos[TOOL_WRITE_BACKGROUND_INPUT],
 	.name = "write_background_input",
 	.title = "Write to a command's input",
-	.kind = TOOL_KIND_EXECUTE,
 	.parameter_aliases = write_background_input_parameter_aliases,
 	.description = write_background_input_description,
 	.arguments_schema = write_background_input_arguments_schema,

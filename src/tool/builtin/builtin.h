@@ -7,6 +7,7 @@
 #ifndef HASP_TOOL_BUILTIN_BUILTIN_H
 #define HASP_TOOL_BUILTIN_BUILTIN_H
 
+#include "tool/set.h"
 #include "tool/tool.h"
 
 extern const struct tool tool_read_file;
@@ -34,6 +35,11 @@ extern const struct tool tool_search_tools;
 extern const struct tool tool_call_tool;
 extern const struct tool tool_enter_plan_mode;
 extern const struct tool tool_exit_plan_mode;
+
+/* The tool and the arguments (a new reference) that a call of call_tool means.  NULL: it is no such
+ * call, or names no tool. */
+const struct tool *tool_meant(const struct tool_set *set, const struct tool *tool,
+                              const json_t *arguments, json_t **ret_arguments);
 
 #define SCHEMA(...) #__VA_ARGS__
 
@@ -214,6 +220,9 @@ extern const struct tool tool_exit_plan_mode;
  * diff with the lines around that place.  A new reference, to `arguments` without them; what is
  * wrong is appended to `problems`. */
 json_t *editor_expand_insert(struct session *session, json_t *arguments, struct buf *problems);
+/* The same without a look at the file, for rules: a diff of the added lines alone. A new
+ * reference. */
+json_t *editor_insert_as_patch(const json_t *arguments);
 
 /* A failure of a tool that does not edit. */
 #define RESULT_FAILURE SCHEMA( \
@@ -240,6 +249,7 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 	"truncated": {"type": "boolean"}, \
 	"next_start_line": {"type": "integer", "description": "Where to go on reading."}, \
 	"cut_line": {"type": "integer", "description": "The first line that was cut."}, \
+	"start_column": {"type": "integer", "description": "Where start_line begins."}, \
 	"cut_column": {"type": "integer", "description": "Where it goes on (start_column)."}, \
 	) RESULT_FORM SCHEMA(, \
 	"final_newline": {"type": "boolean"}, \

@@ -216,10 +216,10 @@ static json_t *run_search_tools(struct session *session, const json_t *arguments
 }
 
 const struct tool tool_search_tools = {
+	.info = &tool_infos[TOOL_SEARCH_TOOLS],
 	.name = "search_tools",
 	.title = "Find tools",
 	.rest = "Search with words that fewer tools have.",
-	.kind = TOOL_KIND_SEARCH,
 	.description = search_tools_description,
 	.arguments_schema = search_tools_arguments_schema,
 	.result_schema = search_tools_result_schema,
@@ -292,9 +292,9 @@ static json_t *run_call_tool(struct session *session, const json_t *arguments)
 }
 
 const struct tool tool_call_tool = {
+	.info = &tool_infos[TOOL_CALL_TOOL],
 	.name = "call_tool",
 	.title = "Call a tool",
-	.kind = TOOL_KIND_THINK,
 	.description = call_tool_description,
 	.arguments_schema = call_tool_arguments_schema,
 	.result_schema = call_tool_result_schema,

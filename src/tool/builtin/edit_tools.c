@@ -31,7 +31,8 @@ static const char safe_patch_arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
-		"unified_diff": {"type": "string", "minLength": 1},
+		"unified_diff": {"type": "string", "minLength": 1, "description":
+			"The diff, of one or more hunks. Required without rebase."},
 		"rebase": {"type": "string", "description":
 			"Instead of a diff: rebased.id of an answer."}, )
 		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
@@ -69,10 +70,10 @@ static const char *const safe_patch_undeclared[] = { "literal", "return_content"
 	                                           NULL };
 
 const struct tool tool_safe_patch = {
+	.info = &tool_infos[TOOL_SAFE_PATCH],
 	.name = "safe_patch",
 	.title = "Safe patch",
 	.rest = "read_file shows the file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = safe_patch_parameter_aliases,
 	.description = safe_patch_description,
 	.arguments_schema = safe_patch_arguments_schema,
@@ -144,10 +145,10 @@ static const char *const update_file_undeclared[] =
 	{ "allow_multiple", "literal", "return_content", "dry_run", NULL };
 
 const struct tool tool_update_file = {
+	.info = &tool_infos[TOOL_UPDATE_FILE],
 	.name = "update_file",
 	.title = "Update file",
 	.rest = "read_file shows the file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = update_file_parameter_aliases,
 	.description = update_file_description,
 	.arguments_schema = update_file_arguments_schema,
@@ -217,10 +218,10 @@ static const char *const write_file_undeclared[] = {
 };
 
 const struct tool tool_write_file = {
+	.info = &tool_infos[TOOL_WRITE_FILE],
 	.name = "write_file",
 	.title = "Write file",
 	.rest = "read_file shows the file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = write_file_parameter_aliases,
 	.description = write_file_description,
 	.arguments_schema = write_file_arguments_schema,
@@ -320,20 +321,10 @@ static const struct tool_alias apply_changes_parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-/* Whether no other change of the call is about the same file. */
-static bool is_only_change_of_file(const struct change_result *results, size_t count, size_t i)
-{
-	for (size_t j = 0; j < count; j++)
-		if (j != i && results[i].state.path && results[j].state.path &&
-		    strcmp(results[i].state.path, results[j].state.path) == 0)
-			return false;
-	return true;
-}
-
 static json_t *change_json(const struct editor *editor, const json_t *arguments,
                            const struct change *change, const struct change_result *result)
 {
-	json_t *object = editor_result(editor, change, result);
+	json_t *object = editor_answer(editor, change, result);
 
 	json_object_set(object, "kind", json_object_get(arguments, "kind"));
 	if (change->kind == CHANGE_MOVE && result->done)
@@ -447,7 +438,7 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 	else
 		object = changes_failed(&err, results, count);
 	for (size_t i = 0; i < count; i++) {
-		editor.alone = is_only_change_of_file(results, count, i);
+		editor.alone = editor_is_only_change(results, count, i);
 		editor.offers = !names_seen_base(items, i);
 		json_array_append_new(list, change_json(&editor, json_array_get(items, i),
 		                                        &changes[i], &results[i]));
@@ -465,10 +456,10 @@ static const char *const apply_changes_undeclared[] = {
 };
 
 const struct tool tool_apply_changes = {
+	.info = &tool_infos[TOOL_APPLY_CHANGES],
 	.name = "apply_changes",
 	.title = "Apply changes",
 	.rest = "read_file shows each file as it is.",
-	.kind = TOOL_KIND_EDIT,
 	.parameter_aliases = apply_changes_parameter_aliases,
 	.description = apply_changes_description,
 	.arguments_schema = apply_changes_arguments_schema,

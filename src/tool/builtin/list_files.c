@@ -141,10 +141,10 @@ static json_t *run_list_directory(struct session *session, const json_t *argumen
 static const char *const list_directory_undeclared[] = { "ignore", "file_filtering_options", NULL };
 
 const struct tool tool_list_directory = {
+	.info = &tool_infos[TOOL_LIST_DIRECTORY],
 	.name = "list_directory",
 	.title = "List folder",
 	.rest = "Name a folder beneath it, or use glob with a narrower pattern.",
-	.kind = TOOL_KIND_SEARCH,
 	.parameter_aliases = list_directory_parameter_aliases,
 	.description = list_directory_description,
 	.arguments_schema = list_directory_arguments_schema,
@@ -662,10 +662,10 @@ static const char *const glob_undeclared[] = {
 };
 
 const struct tool tool_glob = {
+	.info = &tool_infos[TOOL_GLOB],
 	.name = "glob",
 	.title = "Find files",
 	.rest = "Use a narrower pattern, or name a folder in path.",
-	.kind = TOOL_KIND_SEARCH,
 	.parameter_aliases = glob_parameter_aliases,
 	.description = glob_description,
 	.arguments_schema = glob_arguments_schema,

@@ -16,7 +16,7 @@
  *
  *     return editor_call(session, arguments, CHANGE_PATCH);
  *
- * To add a kind of change: its row in editor.c. */
+ * To add a kind of change: its rows in editor.c and editor_answer.c. */
 
 struct editor {
 	struct session *session;
@@ -44,23 +44,56 @@ struct change editor_change(const struct session *session, const json_t *argumen
 /* The kind that one of apply_changes' changes names. */
 enum change_kind editor_kind(const json_t *arguments);
 
-/* tool.run, .begin and .end of a tool with one change.  An existing file that is to be written
- * without a base is written all the same if it is in the state that the session last had whole
- * (seen_may_write). */
+/* tool.run, .begin and .end of a tool with one change. */
 json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind);
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
 json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
 
-/* Makes the changes, as provider->ops->edit does, and again where a base is the session's: that
- * of a write that names none (seen_may_write), and BASE_SEEN (seen_met; of a write, a state seen
- * whole); hashes[i].base is for that of change `i`.  What was refused on a base that the session
- * keeps counts as met, since the result shows it. */
+/* Makes the changes, as provider->ops->edit does, and again where a base is the session's, which
+ * hashes[i].base is for. */
 bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err);
 
-/* The result of one change of a call: success, message, latest_file_state and the rest. */
-json_t *editor_result(const struct editor *editor, const struct change *change,
-                    const struct change_result *result);
+/* Whether no other change of the call is about the file of change `i`. */
+bool editor_is_only_change(const struct change_result *results, size_t count, size_t i);
+
+/* ---- bases (editor_base.c) ----
+ *
+ * Which state an edit goes by whose call names none, if that is what is on disk:
+ *
+ *     the change names       and the conversation has, of the state on disk
+ *     BASE_SEEN              anything (seen_met); to write, all of it, or the lines it takes away
+ *     no hash, writes        all of it, but not by a refusal; or the lines it takes away
+ *     no hash, patches       all of it, or the lines it takes away; and not all by a refusal
+ *
+ * Lines serve the only change of a file.  A deletion or a move without a hash is refused. */
+
+/* What a change has for its base where its call says BASE_SEEN, until the session's state is known:
+ * told by its address. */
+extern const struct sha256 editor_base_kept;
+/* The hash in base_content_sha256, in *storage: NULL when absent or empty.  Validation has refused
+ * text that is not a hash (tool/call.c). */
+const struct sha256 *editor_base_named(const json_t *arguments, struct sha256 *storage);
+/* The state that a change on BASE_SEEN goes by; false: the conversation has seen nothing of the
+ * file, or of one that is to be written anew not all. */
+bool editor_base_seen(const struct editor *editor, const struct change *change, const char *path,
+                      struct sha256 *ret);
+/* The state that the session met by the change's own path, which decides nothing: a wrong one is a
+ * mismatch. Of one on BASE_SEEN alone. */
+void editor_base_guess(const struct editor *editor, struct change *change, struct sha256 *storage);
+/* After a refusal: sets the base, by where the path led. False: the conversation has not seen
+ * enough of the file; result->err may say what. `only`: see editor_is_only_change. */
+bool editor_base_find(const struct editor *editor, struct change *change, bool only,
+                      struct change_result *result, struct sha256 *storage);
+/* Whether editor_base_find has to send requests for that. */
+bool editor_base_may_serve(const struct editor *editor, const struct change_result *result);
+/* What a refusal shows of a file is what the next call is about, which cannot name it. */
+void editor_base_meet(const struct editor *editor, const struct change_result *result);
+
+/* The result of one change of a call: success, message, latest_file_state and the rest
+ * (editor_answer.c). */
+json_t *editor_answer(const struct editor *editor, const struct change *change,
+                      const struct change_result *result);
 
 /* tool.explain of the editors with one file: adds latest_file_state. */
 void editor_explain(struct session *session, const json_t *arguments, json_t *failure);

@@ -66,6 +66,8 @@ static void put_read_text(json_t *file, const struct read_request *request,
 	json_object_set_new(file, "total_lines", json_size(read->total_lines));
 	json_object_set_new(file, "start_line", json_size(read->first_line));
 	json_object_set_new(file, "end_line", json_size(read->last_line));
+	if (request->start_column > 1)
+		json_object_set_new(file, "start_column", json_size(request->start_column));
 	json_object_set_new(file, "truncated", json_boolean(read->truncated));
 	if (read->next_line)
 		json_object_set_new(file, "next_start_line", json_size(read->next_line));
@@ -337,12 +339,13 @@ static const char *const read_file_undeclared[] = { "start_column", "max_line_ch
 	                                          NULL };
 
 const struct tool tool_read_file = {
+	.info = &tool_infos[TOOL_READ_FILE],
 	.name = "read_file",
 	.title = "Read file",
 	.rest = "Read it in parts, with start_line and max_lines.",
-	.kind = TOOL_KIND_READ,
 	.parameter_aliases = read_file_parameter_aliases,
 	.description = read_file_description,
+	.of_hashes = " To change the file pass that as base_content_sha256 to safe_patch.",
 	.arguments_schema = read_file_arguments_schema,
 	.undeclared = read_file_undeclared,
 	.result_schema = read_file_result_schema,
@@ -848,12 +851,13 @@ static const char *const read_many_files_undeclared[] = {
 };
 
 const struct tool tool_read_many_files = {
+	.info = &tool_infos[TOOL_READ_MANY_FILES],
 	.name = "read_many_files",
 	.title = "Read files",
 	.rest = "Read what you need of them with read_file, or with fewer paths.",
-	.kind = TOOL_KIND_READ,
 	.parameter_aliases = read_many_files_parameter_aliases,
 	.description = read_many_files_description,
+	.of_hashes = ", which safe_patch, write_file and apply_changes need",
 	.arguments_schema = read_many_files_arguments_schema,
 	.undeclared = read_many_files_undeclared,
 	.result_schema = read_many_files_result_schema,

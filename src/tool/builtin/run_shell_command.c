@@ -687,9 +687,9 @@ static json_t *run_command_tool(struct session *session, const json_t *arguments
 static const char *const undeclared[] = { "delay_ms", "inactivity_ms", "pty", NULL };
 
 const struct tool tool_run_shell_command = {
+	.info = &tool_infos[TOOL_RUN_SHELL_COMMAND],
 	.name = "run_shell_command",
 	.title = "Run a command",
-	.kind = TOOL_KIND_EXECUTE,
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,

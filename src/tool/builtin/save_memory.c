@@ -231,9 +231,9 @@ static json_t *run_save_memory(struct session *session, const json_t *arguments)
 }
 
 const struct tool tool_save_memory = {
+	.info = &tool_infos[TOOL_SAVE_MEMORY],
 	.name = "save_memory",
 	.title = "Remember",
-	.kind = TOOL_KIND_OTHER,
 	.description = description,
 	.arguments_schema = arguments_schema,
 	.result_schema = result_schema,

@@ -340,7 +340,8 @@ static const char arguments_schema[] = SCHEMA(
 {
 	"type": "object", "required": ["pattern"], "additionalProperties": false,
 	"properties": {
-		"pattern": {"type": "string", "minLength": 1},
+		"pattern": {"type": "string", "minLength": 1, "description":
+			"The text to find, or a regular expression with regex."},
 		"path": {"type": "string", "minLength": 1, "description":
 			"Default: all workspace folders."},
 		"regex": {"type": "boolean", "description":
@@ -356,7 +357,8 @@ upper-case letter."},
 		) ARGUMENT_EXCLUDE SCHEMA(,
 		"file_types": ) ARGUMENT_STRINGS("Names of languages (py, rust) or extensions \
 (.py) to search.") SCHEMA(,
-		"output": {"type": "string", "enum": ["lines", "files", "counts", "detailed"]},
+		"output": {"type": "string", "enum": ["lines", "files", "counts", "detailed"],
+			"description": "What to list of the matches. Default lines."},
 		"context": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
 			"Lines around each match. Default 0."},
 		"before": {"type": "integer", "minimum": 0, "maximum": 1000, "description":
@@ -597,7 +599,6 @@ static json_t *run_search_request(struct session *session, const json_t *argumen
 
 	request->output = search_output_of(form);
 	request->cancel = session->hooks.cancel;
-	request->cancel_fd = session->hooks.cancel_fd;
 	if (!read_search_arguments(arguments, request, err) ||
 	    !search_roots(session, request, roots, count, &found, err))
 		return NULL;
@@ -635,14 +636,15 @@ static const char *const undeclared[] = {
 };
 
 const struct tool tool_search_files = {
+	.info = &tool_infos[TOOL_SEARCH_FILES],
 	.name = "search_files",
 	.title = "Search in files",
 	.rest = "Use a narrower pattern or path, or ask for fewer matches.",
-	.kind = TOOL_KIND_SEARCH,
 	.parameter_aliases = parameter_aliases,
 	.switches = switches,
 	.name_defaults = name_defaults,
 	.description = description,
+	.of_hashes = "With with_hashes, safe_patch can follow without a read. ",
 	.arguments_schema = arguments_schema,
 	.undeclared = undeclared,
 	.result_schema = result_schema,

@@ -50,8 +50,7 @@ static bool bash_refuses(struct session *session, const char *command, struct bu
 	char **env = session_environment(session, false);
 	const struct whole_run request = { .argv = argv, .env = (const char *const *)env,
 		                           .max_bytes = SYNTAX_BYTES, .timeout_ms = SYNTAX_MS,
-		                           .cancel = session->hooks.cancel,
-		                           .cancel_fd = session->hooks.cancel_fd };
+		                           .cancel = session->hooks.cancel };
 	struct whole_run_result done = { 0 };
 	struct err ignored = ERR_INIT;
 	bool refuses = whole_run(session->provider, &request, &done, &ignored) && !done.too_much &&

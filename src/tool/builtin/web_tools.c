@@ -712,10 +712,10 @@ static json_t *web_fetch_addresses(const json_t *arguments)
 }
 
 const struct tool tool_web_fetch = {
+	.info = &tool_infos[TOOL_WEB_FETCH],
 	.name = "web_fetch",
 	.title = "Fetch from the web",
 	.rest = "Ask for fewer addresses in one call.",
-	.kind = TOOL_KIND_FETCH,
 	.description = web_fetch_description,
 	.arguments_schema = web_fetch_arguments_schema,
 	.result_schema = web_fetch_result_schema,
@@ -804,10 +804,10 @@ static json_t *run_google_web_search(struct session *session, const json_t *argu
 }
 
 const struct tool tool_google_web_search = {
+	.info = &tool_infos[TOOL_GOOGLE_WEB_SEARCH],
 	.name = "google_web_search",
 	.title = "Search the web",
 	.rest = "Search with narrower words.",
-	.kind = TOOL_KIND_SEARCH,
 	.description = google_web_search_description,
 	.arguments_schema = google_web_search_arguments_schema,
 	.result_schema = google_web_search_result_schema,

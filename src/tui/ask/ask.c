@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/parts.h"
+#include "tui/ask/questions.h"
 #include "tui/view/view.h"
 
 static bool is_confirmation(const struct ask *ask)

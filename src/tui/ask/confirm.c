@@ -6,7 +6,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/parts.h"
 
 /* ---- choices ----------------------------------------------------------------- */
 

@@ -6,7 +6,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/parts.h"
+#include "tui/ask/questions.h"
 #include "tui/view/view.h"
 
 #define SECRET_WARNING                                                                     \
@@ -299,7 +301,7 @@ void elicit_page_rows(const struct ask *ask, struct ask_page *out,
 
 	if (page->note)
 		view_notice(out->rows, "error", span_str(page->note), &how);
-	if (page->field && form_wants_secret(page->field))
+	if (page->field && form_requires_secret(page->field))
 		view_notice(out->rows, "warning", SPAN(SECRET_WARNING), &how);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tui/ask/private.h"
+#include "tui/ask/hunks.h"
 
 #include <stdint.h>
 #include <stdlib.h>

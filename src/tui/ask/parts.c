@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/parts.h"
 
 /* ---- the question ------------------------------------------------------------ */
 
@@ -102,7 +103,7 @@ struct editor *ask_editor(struct ask *ask, struct editor **slot)
 	return *slot;
 }
 
-/* A prompt's "!" begins a command, and nobody sends an empty one; here both are answers. */
+/* A prompt's "!" start a command, and nobody sends an empty one; here both are answers. */
 enum editor_action ask_field_key(struct ask *ask, struct editor *editor,
                                  const struct key *key)
 {
@@ -131,7 +132,8 @@ bool ask_typed(const struct editor *editor, char **ret)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-size_t ask_page_left(const struct ask_page *page)
+/* Rows that there is still room for. */
+static size_t ask_page_left(const struct ask_page *page)
 {
 	const size_t used = page->rows->count - page->first;
 
@@ -152,12 +154,12 @@ void ask_page_field(struct ask_page *page, struct editor *editor, size_t max_row
 {
 	_cleanup_row_ struct row prompt = { 0 };
 	_cleanup_rows_ struct rows field = { 0 };
-	size_t row = 0, begins = page->rows->count - page->first;
+	size_t row = 0, start = page->rows->count - page->first;
 
 	row_text(&prompt, SPAN("> "), STYLE_BOLD(ROLE_ACCENT));
 	editor_layout(editor, &prompt, page->width, max_rows ? max_rows : 1, &field, &row,
 	              &page->caret_column);
-	page->caret_row = begins + row;
+	page->caret_row = start + row;
 	rows_move(page->rows, &field);
 }
 

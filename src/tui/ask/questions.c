@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/parts.h"
+#include "tui/ask/questions.h"
 
 static const char *const yes_no[] = { "Yes", "No" };
 
@@ -48,7 +49,7 @@ static struct span option_label(const struct question_page *page, size_t i)
 
 void questions_begin(struct ask *ask)
 {
-	struct questions *questions = &ask->questions;
+	struct question_pages *questions = &ask->questions;
 	const json_t *list = json_object_get(ask->message, "questions");
 
 	if (elicit_is(ask))
@@ -83,7 +84,7 @@ void questions_end(struct ask *ask)
 
 static struct question_page *page_in_front(struct ask *ask)
 {
-	struct questions *questions = &ask->questions;
+	struct question_pages *questions = &ask->questions;
 
 	return questions->page < questions->count ? &questions->pages[questions->page] : NULL;
 }
@@ -168,7 +169,7 @@ static enum ask_state questions_send(struct ask *ask)
 /* The page has its answer: on to the next; a single question needs no second look. */
 static enum ask_state questions_go_on(struct ask *ask)
 {
-	struct questions *questions = &ask->questions;
+	struct question_pages *questions = &ask->questions;
 	struct question_page *page = page_in_front(ask);
 	json_auto_t *answer = NULL;
 
@@ -259,7 +260,7 @@ static enum ask_state page_option_key(struct ask *ask, struct question_page *pag
 /* Tab and Shift+Tab, also arrows where there is no text. */
 static bool questions_turn(struct ask *ask, const struct key *key)
 {
-	struct questions *questions = &ask->questions;
+	struct question_pages *questions = &ask->questions;
 	bool arrows = !questions_field(ask);
 
 	if (questions->count < 2 && !elicit_is(ask))
@@ -330,7 +331,7 @@ static const char *page_hint(const struct question_page *page)
 
 static void question_rows(struct ask *ask, struct ask_page *out, struct question_page *page)
 {
-	const struct questions *questions = &ask->questions;
+	const struct question_pages *questions = &ask->questions;
 	_cleanup_free_ char *prompt =
 		questions->count > 1 ? mem_printf("%zu/%zu? [1-%zu] ", questions->page + 1,
 		                                  questions->count, page->count) :
@@ -441,10 +442,10 @@ void questions_subject(const struct ask *ask, unsigned width, struct rows *rows)
 		else
 			row_printf(&first, STYLE(ROLE_ACCENT), "? ");
 		row_pad(&rest, first.width, STYLE(ROLE_TEXT));
-		for (bool begun = false; line_next(&question, &line); begun = true) {
+		for (bool more = false; line_next(&question, &line); more = true) {
 			row_release(&text);
 			row_text(&text, line_body(line), STYLE_BOLD(ROLE_TEXT));
-			rows_wrap(rows, &text, width, begun ? &rest : &first, &rest);
+			rows_wrap(rows, &text, width, more ? &rest : &first, &rest);
 		}
 	}
 }

@@ -5,7 +5,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/hunks.h"
+#include "tui/ask/parts.h"
 #include "tui/view/view.h"
 
 /* ---- files ------------------------------------------------------------------- */

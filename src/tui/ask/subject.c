@@ -7,7 +7,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/ask/private.h"
+#include "data/tools.h"
+#include "tui/ask/confirm.h"
+#include "tui/ask/parts.h"
 #include "tui/markdown/markdown.h"
 #include "tui/view/view.h"
 
@@ -19,20 +21,20 @@ enum {
 	NAMES_MAX = 10,            /* programs in the question */
 };
 
-struct subject {
+struct ask_topic {
 	const struct ask *ask;
 	struct rows *rows;
 	unsigned width;
 };
 
-static struct span detail(const struct subject *subject, const char *name)
+static struct span detail(const struct ask_topic *subject, const char *name)
 {
 	return json_span(json_object_get(ask_details(subject->ask), name));
 }
 
 /* ---- parts ------------------------------------------------------------------- */
 
-static void subject_line(struct subject *subject, const char *label, struct span text,
+static void subject_line(struct ask_topic *subject, const char *label, struct span text,
                          struct style style)
 {
 	struct row row = { 0 };
@@ -92,7 +94,7 @@ static size_t empty_lines(struct span text, size_t *ret_bytes)
 }
 
 /* Each line of a text, `indent` columns in.  A CR at its end is shown: a shell sees it. */
-static void subject_lines(struct subject *subject, struct span text, unsigned indent,
+static void subject_lines(struct ask_topic *subject, struct span text, unsigned indent,
                           struct style style)
 {
 	_cleanup_row_ struct row margin = { 0 };
@@ -117,7 +119,7 @@ static void subject_lines(struct subject *subject, struct span text, unsigned in
 }
 
 /* What the arguments say that has no place of its own. */
-static void subject_others(struct subject *subject)
+static void subject_others(struct ask_topic *subject)
 {
 	struct span others = detail(subject, "otherArguments");
 
@@ -127,14 +129,14 @@ static void subject_others(struct subject *subject)
 	subject_lines(subject, others, 2, STYLE(ROLE_TEXT));
 }
 
-static void subject_warning(struct subject *subject, struct span text)
+static void subject_warning(struct ask_topic *subject, struct span text)
 {
 	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
 
 	view_notice(subject->rows, "warning", text, &how);
 }
 
-static void subject_warn(struct subject *subject, const char *text)
+static void subject_warn(struct ask_topic *subject, const char *text)
 {
 	subject_warning(subject, span_str(text));
 }
@@ -193,7 +195,7 @@ static const char *odd_address(struct span text)
 }
 
 /* Warns of addresses that lead elsewhere than it seems. */
-static void warn_of_addresses(struct subject *subject, struct span text)
+static void warn_of_addresses(struct ask_topic *subject, struct span text)
 {
 	for (size_t i = 0; i + 3 < text.len; i++) {
 		_cleanup_buf_ struct buf sentence = BUF_INIT(4096);
@@ -215,7 +217,7 @@ static void warn_of_addresses(struct subject *subject, struct span text)
 	}
 }
 
-static void warn_of_deception(struct subject *subject, struct span text)
+static void warn_of_deception(struct ask_topic *subject, struct span text)
 {
 	if (is_shown_escaped(text))
 		subject_warn(subject, "Some characters in it are invisible, or look like others; "
@@ -225,21 +227,21 @@ static void warn_of_deception(struct subject *subject, struct span text)
 
 void subject_deception(const struct ask *ask, struct span text, unsigned width, struct rows *rows)
 {
-	struct subject subject = { ask, rows, width };
+	struct ask_topic subject = { ask, rows, width };
 
 	warn_of_deception(&subject, text);
 }
 
 /* ---- edits ------------------------------------------------------------------- */
 
-static void warn_of_name(struct subject *subject, struct span path)
+static void warn_of_name(struct ask_topic *subject, struct span path)
 {
 	if (is_shown_escaped(path))
 		subject_warn(subject, "The file's name has characters that are invisible, or look "
 		                      "like others; they are shown as escapes.");
 }
 
-static void subject_files(struct subject *subject, const json_t *files)
+static void subject_files(struct ask_topic *subject, const json_t *files)
 {
 	_cleanup_free_ char *title = mem_printf("%zu files", json_array_size(files));
 	size_t i;
@@ -252,7 +254,7 @@ static void subject_files(struct subject *subject, const json_t *files)
 	}
 }
 
-static void subject_edit(struct subject *subject)
+static void subject_edit(struct ask_topic *subject)
 {
 	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
 	const json_t *files = json_object_get(ask_details(subject->ask), "files");
@@ -271,7 +273,7 @@ static void subject_edit(struct subject *subject)
 
 /* ---- commands ---------------------------------------------------------------- */
 
-static void subject_paths(struct subject *subject, const json_t *files, const char *member,
+static void subject_paths(struct ask_topic *subject, const json_t *files, const char *member,
                           const char *label)
 {
 	size_t i;
@@ -287,7 +289,7 @@ static void subject_paths(struct subject *subject, const json_t *files, const ch
 }
 
 /* What it asks for beyond the sandbox. */
-static void subject_permissions(struct subject *subject, const json_t *arguments)
+static void subject_permissions(struct ask_topic *subject, const json_t *arguments)
 {
 	const json_t *more = json_object_get(arguments, "additional_permissions");
 	const json_t *files = json_object_get(more, "fileSystem");
@@ -302,7 +304,7 @@ static void subject_permissions(struct subject *subject, const json_t *arguments
 }
 
 /* What the sandbox would deny it, as far as its words tell, and what would allow that. */
-static void subject_foreseen(struct subject *subject)
+static void subject_foreseen(struct ask_topic *subject)
 {
 	size_t i;
 	json_t *denial;
@@ -316,7 +318,7 @@ static void subject_foreseen(struct subject *subject)
 	}
 }
 
-static void subject_command(struct subject *subject)
+static void subject_command(struct ask_topic *subject)
 {
 	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
 	struct span command = detail(subject, "command"), summary = detail(subject, "summary");
@@ -371,12 +373,12 @@ static void put_denied(struct buf *out, const json_t *item, const char *before, 
 }
 
 /* A file tool's: no command has run. */
-static bool is_of_files(const struct subject *subject)
+static bool is_of_files(const struct ask_topic *subject)
 {
 	return !json_object_get(ask_details(subject->ask), "command");
 }
 
-static void subject_denied(struct subject *subject)
+static void subject_denied(struct ask_topic *subject)
 {
 	const json_t *details = ask_details(subject->ask);
 	json_int_t left = json_integer_value(json_object_get(details, "leftOut"));
@@ -404,7 +406,7 @@ static void subject_denied(struct subject *subject)
 }
 
 /* How the call names what is to be allowed, where a link or ".." leads there. */
-static void subject_named(struct subject *subject, struct span named)
+static void subject_named(struct ask_topic *subject, struct span named)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 
@@ -416,7 +418,7 @@ static void subject_named(struct subject *subject, struct span named)
 }
 
 /* What a yes allows, each thing by itself; never folded. */
-static void subject_expansion(struct subject *subject)
+static void subject_expansion(struct ask_topic *subject)
 {
 	const json_t *details = ask_details(subject->ask);
 	json_int_t runs = json_integer_value(json_object_get(details, "runs"));
@@ -452,7 +454,7 @@ static void subject_expansion(struct subject *subject)
 /* ---- servers' tools and others ----------------------------------------------- */
 
 /* What a server changed of a tool that was allowed before. */
-static void subject_changed(struct subject *subject)
+static void subject_changed(struct ask_topic *subject)
 {
 	struct span changed = detail(subject, "changed");
 
@@ -463,7 +465,7 @@ static void subject_changed(struct subject *subject)
 	warn_of_deception(subject, changed);
 }
 
-static void subject_server(struct subject *subject)
+static void subject_server(struct ask_topic *subject)
 {
 	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -477,15 +479,16 @@ static void subject_server(struct subject *subject)
 	warn_of_deception(subject, buf_view(&text));
 }
 
-static void subject_other(struct subject *subject)
+static void subject_other(struct ask_topic *subject)
 {
 	struct span prompt = detail(subject, "prompt");
-	struct span tool = json_span(json_object_get(subject->ask->message, "toolName"));
+	const char *tool = json_string_value(json_object_get(subject->ask->message, "toolName"));
+	const struct tool_info *info = tool ? tool_info_of(tool) : NULL;
 	size_t i;
 	json_t *url;
 
 	subject_line(subject, NULL, detail(subject, "title"), STYLE_BOLD(ROLE_TEXT));
-	if (span_eq(tool, SPAN("exit_plan_mode")))
+	if (info && info->plan)
 		markdown_rows(prompt, subject->width, subject->rows); /* the plan */
 	else
 		subject_lines(subject, prompt, 2, STYLE(ROLE_TEXT));
@@ -514,7 +517,7 @@ static void put_program_names(const json_t *names, struct buf *out)
 }
 
 /* In Gemini CLI's words. */
-static void subject_question(struct subject *subject)
+static void subject_question(struct ask_topic *subject)
 {
 	const json_t *details = ask_details(subject->ask);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -540,7 +543,7 @@ static void subject_question(struct subject *subject)
 	subject_line(subject, NULL, buf_view(&text), STYLE_BOLD(ROLE_ACCENT));
 }
 
-static void subject_all(struct subject *subject)
+static void subject_all(struct ask_topic *subject)
 {
 	if (ask_is(subject->ask, "edit"))
 		subject_edit(subject);
@@ -570,7 +573,7 @@ static void subject_without_question(const struct ask *ask, unsigned width, bool
                                      struct rows *rows)
 {
 	_cleanup_rows_ struct rows all = { 0 };
-	struct subject subject = { ask, &all, width };
+	struct ask_topic subject = { ask, &all, width };
 	struct span reason = json_span(json_object_get(ask->message, "reason"));
 	struct span agent = json_span(json_object_get(ask->message, "agentName"));
 
@@ -587,7 +590,7 @@ static void subject_without_question(const struct ask *ask, unsigned width, bool
 
 void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows)
 {
-	struct subject subject = { ask, rows, width };
+	struct ask_topic subject = { ask, rows, width };
 
 	subject_without_question(ask, width, folded, rows);
 	subject_question(&subject);

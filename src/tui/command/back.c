@@ -176,8 +176,8 @@ static void rewind_undo(struct command_call *call)
 	put_restored(call, rewound.files);
 	host_rewound_release(&rewound);
 	command_say(call, STYLE(ROLE_DIM), "The last rewind is undone.");
-	if (call->context->can & 1u << COMMAND_ANEW)
-		command_then(call, COMMAND_ANEW, NULL);
+	if (call->context->can & 1u << COMMAND_REFRESH)
+		command_then(call, COMMAND_REFRESH, NULL);
 }
 
 /* By its id or its number. */
@@ -210,13 +210,13 @@ static void rewind_go(struct command_call *call, const char *id, unsigned what)
 	put_restored(call, rewound.files);
 	if (what == REWIND_FILES && !rewound.files)
 		command_say(call, STYLE(ROLE_TEXT), "No file was edited since.");
-	if (rewound.text && !(call->context->can & 1u << COMMAND_ANEW))
+	if (rewound.text && !(call->context->can & 1u << COMMAND_REFRESH))
 		command_say(call, STYLE(ROLE_TEXT), "Back to before: %s", rewound.text);
-	if (call->context->can & 1u << COMMAND_ANEW)
+	if (call->context->can & 1u << COMMAND_REFRESH)
 		command_say(call, STYLE(ROLE_DIM),
 		            "/rewind undo takes it back, until something is sent.");
-	if (what & REWIND_CONVERSATION && call->context->can & 1u << COMMAND_ANEW)
-		command_then(call, COMMAND_ANEW, mem_steal(&rewound.text));
+	if (what & REWIND_CONVERSATION && call->context->can & 1u << COMMAND_REFRESH)
+		command_then(call, COMMAND_REFRESH, mem_steal(&rewound.text));
 	host_rewound_release(&rewound);
 }
 

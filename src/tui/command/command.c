@@ -145,7 +145,7 @@ static bool list_has_word(const char *list, struct span word)
 
 static const struct command_row *find_command_row(struct span name)
 {
-	const struct command_row *begins = NULL;
+	const struct command_row *first = NULL;
 	bool several = false;
 
 	for (size_t i = 0; name.len && i < ARRAY_LEN(command_rows); i++) {
@@ -155,11 +155,11 @@ static const struct command_row *find_command_row(struct span name)
 			return row;
 		if (name.len < strlen(row->is.name) &&
 		    strncasecmp(row->is.name, name.data, name.len) == 0) {
-			several = begins != NULL;
-			begins = row;
+			several = first != NULL;
+			first = row;
 		}
 	}
-	return several ? NULL : begins;
+	return several ? NULL : first;
 }
 
 static bool has_own_name(struct span name)
@@ -411,9 +411,9 @@ static void offer_candidate(struct completing *at, const char *text, const char 
                             const char *note)
 {
 	const struct span word = at->of.word;
-	bool begins = word.len <= strlen(label) && strncasecmp(label, word.data, word.len) == 0;
+	bool starts = word.len <= strlen(label) && strncasecmp(label, word.data, word.len) == 0;
 
-	if (at->count >= COMMAND_CANDIDATES_MAX || begins == at->within ||
+	if (at->count >= COMMAND_CANDIDATES_MAX || starts == at->within ||
 	    (at->within && !command_has(span_str(label), word)))
 		return;
 	at->count++;

@@ -55,7 +55,7 @@ void custom_each(const struct command_context *context, custom_taken *taken,
 
 /* ---- Gemini CLI's text ------------------------------------------------------------------- */
 
-struct expansion {
+struct prompt_expansion {
 	struct command_call *call;
 	struct span arguments;
 	bool used;            /* {{args}} stood somewhere */
@@ -75,7 +75,7 @@ static void put_shell_word(struct buf *out, struct span text)
 }
 
 /* `text` with {{args}} replaced. */
-static void put_with_arguments(struct expansion *expansion, struct span text, bool quoted,
+static void put_with_arguments(struct prompt_expansion *expansion, struct span text, bool quoted,
                                struct buf *out)
 {
 	static const struct span mark = { "{{args}}", 8 };
@@ -110,7 +110,8 @@ static size_t braced_length(struct span text)
 	return SIZE_MAX;
 }
 
-static bool fail_with_result(struct expansion *expansion, const char *what, const json_t *result)
+static bool fail_with_result(struct prompt_expansion *expansion, const char *what,
+                             const json_t *result)
 {
 	const json_t *error = json_object_get(result, "error");
 	const char *message = json_string_value(json_object_get(error, "message"));
@@ -122,13 +123,14 @@ static bool fail_with_result(struct expansion *expansion, const char *what, cons
 }
 
 /* What a command line prints: it is run as the model's are, with the policy's say. */
-static bool put_output(struct expansion *expansion, struct span line)
+static bool put_output(struct prompt_expansion *expansion, struct span line)
 {
 	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(line)), *result = NULL;
 	const char *command = json_string_value(json_object_get(arguments, "command"));
 	const json_t *code;
 
-	result = host_call(expansion->call->context->host, "run_shell_command", arguments);
+	result = host_call(expansion->call->context->host,
+	                   tool_name(TOOL_RUN_SHELL_COMMAND), arguments);
 	code = json_object_get(result, "exit_code");
 	if (!json_is_integer(code))
 		return fail_with_result(expansion, command, result);
@@ -140,7 +142,7 @@ static bool put_output(struct expansion *expansion, struct span line)
 }
 
 /* !{command} */
-static bool put_printed(struct expansion *expansion, struct span inside)
+static bool put_printed(struct prompt_expansion *expansion, struct span inside)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -149,7 +151,7 @@ static bool put_printed(struct expansion *expansion, struct span inside)
 }
 
 /* @{path}: what a file holds, by the rules for reading. */
-static bool put_file_content(struct expansion *expansion, struct span inside)
+static bool put_file_content(struct prompt_expansion *expansion, struct span inside)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES);
 	json_auto_t *arguments = NULL, *result = NULL;
@@ -157,7 +159,7 @@ static bool put_file_content(struct expansion *expansion, struct span inside)
 
 	put_with_arguments(expansion, span_trim(inside), false, &path);
 	arguments = json_pack("{s:o}", "file_path", json_text(buf_view(&path)));
-	result = host_call(expansion->call->context->host, "read_file", arguments);
+	result = host_call(expansion->call->context->host, tool_name(TOOL_READ_FILE), arguments);
 	content = json_object_get(result, "content");
 	if (!json_is_string(content))
 		return fail_with_result(expansion, json_string_value(json_object_get(arguments,
@@ -176,7 +178,7 @@ static const char *next_mark(struct span text)
 	return NULL;
 }
 
-static bool expand(struct expansion *expansion, struct span text)
+static bool expand(struct prompt_expansion *expansion, struct span text)
 {
 	const char *mark;
 
@@ -206,8 +208,8 @@ static bool expand(struct expansion *expansion, struct span text)
 enum { MARKDOWN_WORDS_MAX = 256 };
 
 /* What the user typed behind the name, and as words. */
-struct markdown {
-	struct expansion *expansion;
+struct command_markdown {
+	struct prompt_expansion *expansion;
 	struct buf words[MARKDOWN_WORDS_MAX];
 	size_t count;
 	size_t first;      /* the number of the first word: $0, or $1 */
@@ -215,7 +217,7 @@ struct markdown {
 };
 
 /* As a shell takes words apart: quotes and backslashes join, and are not part of them. */
-static void markdown_words(struct markdown *markdown, struct span text)
+static void markdown_words(struct command_markdown *markdown, struct span text)
 {
 	char quote = 0;
 	bool within = false;
@@ -260,7 +262,7 @@ static size_t number_length(struct span text, size_t *ret)
 }
 
 /* $ARGUMENTS, $ARGUMENTS[N] (from 0) or $N at the beginning of `text`. */
-static struct argument_mark argument_mark(const struct markdown *markdown, struct span text)
+static struct argument_mark argument_mark(const struct command_markdown *markdown, struct span text)
 {
 	static const struct span name = SPAN("$ARGUMENTS");
 	struct argument_mark mark = { 0 };
@@ -284,7 +286,7 @@ static struct argument_mark argument_mark(const struct markdown *markdown, struc
 }
 
 /* Whether words count from 0: then a text has a mark for word 0.  Older ones count from 1. */
-static size_t first_number(const struct markdown *markdown, struct span text)
+static size_t first_number(const struct command_markdown *markdown, struct span text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		const struct argument_mark mark = argument_mark(markdown, span_skip(text, i));
@@ -296,7 +298,7 @@ static size_t first_number(const struct markdown *markdown, struct span text)
 }
 
 /* The text of a mark; false: that word was not typed. */
-static bool marked_text(const struct markdown *markdown, const struct argument_mark *mark,
+static bool marked_text(const struct command_markdown *markdown, const struct argument_mark *mark,
                         struct span *ret)
 {
 	*ret = mark->whole ? markdown->expansion->arguments :
@@ -306,7 +308,8 @@ static bool marked_text(const struct markdown *markdown, const struct argument_m
 }
 
 /* `text` with marks replaced by what they stand for. */
-static void put_with_marks(const struct markdown *markdown, struct span text, struct buf *out)
+static void put_with_marks(const struct command_markdown *markdown, struct span text,
+                           struct buf *out)
 {
 	while (text.len) {
 		const struct argument_mark mark = argument_mark(markdown, text);
@@ -323,7 +326,8 @@ static void put_with_marks(const struct markdown *markdown, struct span text, st
 }
 
 /* What was typed, within a command line whose quotes so far are `quote`: never more than words. */
-static void put_mark_words(const struct markdown *markdown, const struct argument_mark *mark,
+static void put_mark_words(const struct command_markdown *markdown,
+                           const struct argument_mark *mark,
                              struct span what, char quote, struct buf *out)
 {
 	if (quote)
@@ -341,7 +345,8 @@ static void put_mark_words(const struct markdown *markdown, const struct argumen
 		buf_char(out, quote);
 }
 
-static void put_line_with_marks(const struct markdown *markdown, struct span line, struct buf *out)
+static void put_line_with_marks(const struct command_markdown *markdown, struct span line,
+                                struct buf *out)
 {
 	char quote = 0;
 
@@ -408,7 +413,7 @@ static bool is_there(const struct host *host, const char *path)
 }
 
 /* The file is put behind the text; what is no file was no mark. */
-static void put_named_file(struct markdown *markdown, struct span path)
+static void put_named_file(struct command_markdown *markdown, struct span path)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT(LIMIT_PATH_BYTES);
 	json_auto_t *arguments = NULL, *result = NULL;
@@ -422,13 +427,14 @@ static void put_named_file(struct markdown *markdown, struct span path)
 	path_text = json_string_value(json_object_get(arguments, "file_path"));
 	if (!path_text || !is_there(markdown->expansion->call->context->host, path_text))
 		return;
-	result = host_call(markdown->expansion->call->context->host, "read_file", arguments);
+	result = host_call(markdown->expansion->call->context->host, tool_name(TOOL_READ_FILE),
+	                   arguments);
 	content = json_object_get(result, "content");
 	if (json_is_string(content))
 		json_object_set(markdown->files, path_text, content);
 }
 
-static bool put_command_mark(struct markdown *markdown, struct span inside)
+static bool put_command_mark(struct command_markdown *markdown, struct span inside)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -436,14 +442,14 @@ static bool put_command_mark(struct markdown *markdown, struct span inside)
 	return put_output(markdown->expansion, buf_view(&line));
 }
 
-static bool expand_marks(struct markdown *markdown, struct span text)
+static bool expand_marks(struct command_markdown *markdown, struct span text)
 {
 	struct buf *out = &markdown->expansion->out;
-	bool begins = true; /* what comes is at the beginning, or behind white space */
+	bool starts = true; /* what comes is at the beginning, or behind white space */
 
 	while (text.len) {
-		const size_t command = begins ? command_mark_length(text) : 0;
-		const size_t path = begins ? path_mark_length(text) : 0;
+		const size_t command = starts ? command_mark_length(text) : 0;
+		const size_t path = starts ? path_mark_length(text) : 0;
 		const struct argument_mark mark = argument_mark(markdown, text);
 		size_t len = command ? command : path ? path : mark.len ? mark.len : 1;
 
@@ -455,15 +461,15 @@ static bool expand_marks(struct markdown *markdown, struct span text)
 		} else {
 			put_with_marks(markdown, span_head(text, len), out);
 		}
-		begins = isspace((unsigned char)text.data[len - 1]) != 0;
+		starts = isspace((unsigned char)text.data[len - 1]) != 0;
 		text = span_skip(text, len);
 	}
 	return true;
 }
 
-static bool expand_markdown(struct expansion *expansion, struct span text)
+static bool expand_markdown(struct prompt_expansion *expansion, struct span text)
 {
-	struct markdown markdown = { .expansion = expansion, .files = json_object() };
+	struct command_markdown markdown = { .expansion = expansion, .files = json_object() };
 	const char *path;
 	json_t *content;
 	bool ok;
@@ -489,7 +495,7 @@ static bool expand_markdown(struct expansion *expansion, struct span text)
 
 /* ---- running ------------------------------------------------------------------------ */
 
-static bool expand_custom(struct expansion *expansion, const struct custom_command *custom,
+static bool expand_custom(struct prompt_expansion *expansion, const struct custom_command *custom,
                           struct span prompt, struct span line)
 {
 	if (commands_is_markdown(custom))
@@ -506,7 +512,7 @@ static bool expand_custom(struct expansion *expansion, const struct custom_comma
 static void custom_send(struct command_call *call, const struct custom_command *custom,
                         struct span line)
 {
-	struct expansion expansion = { .call = call, .arguments = call->arguments,
+	struct prompt_expansion expansion = { .call = call, .arguments = call->arguments,
 		                       .out = BUF_INIT(LIMIT_MESSAGE_BYTES) };
 	struct err err = ERR_INIT;
 	json_auto_t *file = commands_read(custom, &err);

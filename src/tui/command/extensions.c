@@ -272,7 +272,7 @@ static void extensions_explore(struct command_call *call)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-static const struct extensions_action {
+static const struct extension_switch {
 	const char *name, *alias, *help; /* `alias` may be NULL */
 	command_handler *run;
 	bool works; /* it changes what the session has, or asks servers: not while a prompt is
@@ -288,10 +288,10 @@ static const struct extensions_action {
 	  true },
 };
 
-static const struct extensions_action *extensions_action_of(struct span word)
+static const struct extension_switch *extensions_action_of(struct span word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(extensions_actions); i++) {
-		const struct extensions_action *action = &extensions_actions[i];
+		const struct extension_switch *action = &extensions_actions[i];
 
 		if (command_word_is(word, action->name) ||
 		    (action->alias && command_word_is(word, action->alias)))
@@ -302,7 +302,7 @@ static const struct extensions_action *extensions_action_of(struct span word)
 
 bool command_extensions_works(struct span arguments)
 {
-	const struct extensions_action *action = extensions_action_of(command_word(&arguments));
+	const struct extension_switch *action = extensions_action_of(command_word(&arguments));
 
 	return action && action->works;
 }
@@ -310,7 +310,7 @@ bool command_extensions_works(struct span arguments)
 void command_extensions(struct command_call *call)
 {
 	const struct span word = command_word(&call->arguments);
-	const struct extensions_action *action =
+	const struct extension_switch *action =
 		word.len ? extensions_action_of(word) : &extensions_actions[0];
 
 	if (action)
@@ -321,7 +321,7 @@ void command_extensions(struct command_call *call)
 
 /* Those that the action could be about. */
 static void complete_extension_names(struct command_completion *completion,
-                                     const struct extensions_action *action)
+                                     const struct extension_switch *action)
 {
 	json_auto_t *all = host_extensions(completion->context->host);
 	const json_t *row;
@@ -354,7 +354,7 @@ static void complete_extension_scope(struct command_completion *completion, stru
 void command_complete_extensions(struct command_completion *completion)
 {
 	struct span before = completion->before;
-	const struct extensions_action *action = extensions_action_of(command_word(&before));
+	const struct extension_switch *action = extensions_action_of(command_word(&before));
 
 	if (!completion->before.len) {
 		for (size_t i = 0; i < ARRAY_LEN(extensions_actions); i++)

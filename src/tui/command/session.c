@@ -208,7 +208,7 @@ static void chat_resume(struct command_call *call, struct span which)
 	else if (!path || !host_resume(host, path, tag, &err))
 		command_fail(call, "%s", err.message);
 	else
-		command_then(call, COMMAND_ANEW, NULL);
+		command_then(call, COMMAND_REFRESH, NULL);
 }
 
 static void chat_delete(struct command_call *call, struct span which)
@@ -341,6 +341,6 @@ void command_clear(struct command_call *call)
 		return;
 	}
 	command_say(call, STYLE(ROLE_TEXT), "A new session has begun.");
-	if (call->context->can & 1u << COMMAND_ANEW)
-		command_then(call, COMMAND_ANEW, NULL);
+	if (call->context->can & 1u << COMMAND_REFRESH)
+		command_then(call, COMMAND_REFRESH, NULL);
 }

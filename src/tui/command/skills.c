@@ -176,7 +176,7 @@ static void skills_reload(struct command_call *call)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-static const struct skills_action {
+static const struct skill_switch {
 	const char *name, *alias, *help; /* `alias` may be NULL */
 	command_handler *run;
 } skills_actions[] = {
@@ -186,7 +186,7 @@ static const struct skills_action {
 	{ "reload", "refresh", "look for them anew", skills_reload },
 };
 
-static const struct skills_action *skills_action_of(struct span word)
+static const struct skill_switch *skills_action_of(struct span word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(skills_actions); i++)
 		if (command_word_is(word, skills_actions[i].name) ||
@@ -198,7 +198,7 @@ static const struct skills_action *skills_action_of(struct span word)
 void command_skills(struct command_call *call)
 {
 	const struct span given = call->arguments, word = command_word(&call->arguments);
-	const struct skills_action *action = skills_action_of(word);
+	const struct skill_switch *action = skills_action_of(word);
 
 	if (action) {
 		action->run(call);
@@ -212,7 +212,7 @@ void command_complete_skills(struct command_completion *completion)
 {
 	const struct skills *skills = host_skills(completion->context->host);
 	struct span before = completion->before;
-	const struct skills_action *action = skills_action_of(command_word(&before));
+	const struct skill_switch *action = skills_action_of(command_word(&before));
 
 	if (!completion->before.len) {
 		for (size_t i = 0; i < ARRAY_LEN(skills_actions); i++)

@@ -13,14 +13,14 @@
 /* Longest "Ctrl+Alt+Shift+Cmd+Page Down". */
 enum { CHORD_MAX = 48 };
 
-struct bound {
+struct bound_keys {
 	uint32_t code; /* as normalize_key makes it */
 	uint8_t mods;
 };
 
 struct bindings {
 	struct {
-		struct bound keys[BINDINGS_KEYS_MAX];
+		struct bound_keys keys[BINDINGS_KEYS_MAX];
 		size_t count;
 		char chord[CHORD_MAX]; /* of the first */
 	} commands[BIND_COUNT];
@@ -92,11 +92,11 @@ static bool same_word(struct span text, const char *word)
 }
 
 /* "R" is "r" with Shift, whichever way a terminal says it. */
-static struct bound normalize_key(uint32_t code, uint8_t mods)
+static struct bound_keys normalize_key(uint32_t code, uint8_t mods)
 {
 	if (code >= 'A' && code <= 'Z')
-		return (struct bound){ code - 'A' + 'a', mods | KEY_SHIFT };
-	return (struct bound){ code, mods };
+		return (struct bound_keys){ code - 'A' + 'a', mods | KEY_SHIFT };
+	return (struct bound_keys){ code, mods };
 }
 
 /* "f12" after the letter, or "numpad7" after its word: a number up to `max`, -1: none. */
@@ -166,7 +166,7 @@ bool bindings_parse_key(struct span name, struct key *ret)
 	return true;
 }
 
-static void print_chord(struct buf *out, struct bound key)
+static void print_chord(struct buf *out, struct bound_keys key)
 {
 	static const struct {
 		uint8_t mod;
@@ -202,7 +202,7 @@ static void refresh_chord(struct bindings *bindings, enum bind command)
 }
 
 /* Where the command's keys have this one; their count: nowhere. */
-static size_t find_bound(const struct bindings *bindings, enum bind command, struct bound key)
+static size_t find_bound(const struct bindings *bindings, enum bind command, struct bound_keys key)
 {
 	size_t i = 0;
 
@@ -213,11 +213,11 @@ static size_t find_bound(const struct bindings *bindings, enum bind command, str
 	return i;
 }
 
-static bool unbind_key(struct bindings *bindings, enum bind command, struct bound key)
+static bool unbind_key(struct bindings *bindings, enum bind command, struct bound_keys key)
 {
 	size_t at = find_bound(bindings, command, key);
 	size_t count = bindings->commands[command].count;
-	struct bound *keys = bindings->commands[command].keys;
+	struct bound_keys *keys = bindings->commands[command].keys;
 
 	if (at == count)
 		return false;
@@ -228,9 +228,9 @@ static bool unbind_key(struct bindings *bindings, enum bind command, struct boun
 }
 
 /* As the first of its keys. False: it has too many. */
-static bool bind_key(struct bindings *bindings, enum bind command, struct bound key)
+static bool bind_key(struct bindings *bindings, enum bind command, struct bound_keys key)
 {
-	struct bound *keys = bindings->commands[command].keys;
+	struct bound_keys *keys = bindings->commands[command].keys;
 
 	unbind_key(bindings, command, key);
 	if (bindings->commands[command].count == BINDINGS_KEYS_MAX)
@@ -327,7 +327,7 @@ static void apply_binding(struct bindings *bindings, const json_t *row,
 		warn_binding(warner, "no terminal reports the key \"%.*s\".", (int)key_name.len,
 		             key_name.data);
 	} else {
-		struct bound bound = normalize_key(key.code, key.mods);
+		struct bound_keys bound = normalize_key(key.code, key.mods);
 
 		if (remove && !unbind_key(bindings, command, bound))
 			warn_binding(warner, "%s does not have the key \"%.*s\".",

@@ -7,7 +7,7 @@
 /* More are not shown anyway: typing narrows them. */
 enum { CANDIDATES_MAX = 1000 };
 
-void candidates_clear(struct candidates *candidates)
+void candidates_clear(struct draft_completions *candidates)
 {
 	for (size_t i = 0; i < candidates->count; i++) {
 		free(candidates->at[i].text);
@@ -18,26 +18,26 @@ void candidates_clear(struct candidates *candidates)
 	candidates->expanded = false;
 }
 
-void candidates_drop(struct candidates *candidates)
+void candidates_drop(struct draft_completions *candidates)
 {
 	candidates_clear(candidates);
 	free(candidates->at);
-	*candidates = (struct candidates){ 0 };
+	*candidates = (struct draft_completions){ 0 };
 }
 
-void candidates_add(struct candidates *candidates, size_t from, size_t to, struct span text,
+void candidates_add(struct draft_completions *candidates, size_t from, size_t to, struct span text,
                     struct span label, struct span note)
 {
 	if (candidates->count == CANDIDATES_MAX)
 		return;
 	candidates->at = mem_grow(candidates->at, &candidates->cap, candidates->count + 1,
 	                          sizeof(*candidates->at));
-	candidates->at[candidates->count++] = (struct candidate){
+	candidates->at[candidates->count++] = (struct draft_completion){
 		.from = from, .to = to, .text = mem_dup(text.data, text.len), .text_len = text.len,
 		.label = mem_dup(label.data, label.len), .note = mem_dup(note.data, note.len) };
 }
 
-void candidates_move(struct candidates *candidates, int by)
+void candidates_move(struct draft_completions *candidates, int by)
 {
 	size_t count = candidates->count;
 
@@ -70,7 +70,7 @@ bool editor_has_candidates(const struct editor *editor)
 }
 
 /* One candidate on one row: its label, and its note from `column` on. */
-static void draw_candidate(struct row *row, const struct candidate *candidate, bool selected,
+static void draw_candidate(struct row *row, const struct draft_completion *candidate, bool selected,
                            unsigned column, unsigned width)
 {
 	struct style style = STYLE(selected ? ROLE_SELECTED : ROLE_TEXT);
@@ -92,8 +92,8 @@ static void draw_candidate(struct row *row, const struct candidate *candidate, b
 static void draw_expanded(const struct editor *editor, unsigned width, size_t max_rows,
                           struct rows *rows)
 {
-	const struct candidates *candidates = &editor->candidates;
-	const struct candidate *candidate = &candidates->at[candidates->selected];
+	const struct draft_completions *candidates = &editor->candidates;
+	const struct draft_completion *candidate = &candidates->at[candidates->selected];
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * DRAFT_BYTES_MAX);
 	_cleanup_rows_ struct rows all = { 0 };
 
@@ -105,7 +105,7 @@ static void draw_expanded(const struct editor *editor, unsigned width, size_t ma
 void editor_candidates(const struct editor *editor, unsigned width, size_t max_rows,
                        struct rows *rows)
 {
-	const struct candidates *candidates = &editor->candidates;
+	const struct draft_completions *candidates = &editor->candidates;
 	size_t shown = candidates->count < max_rows ? candidates->count : max_rows, first;
 	unsigned column = 0;
 

@@ -401,7 +401,7 @@ static enum editor_action do_close_candidates(struct editor *editor)
 static enum editor_action do_accept(struct editor *editor)
 {
 	struct draft *draft = &editor->draft;
-	const struct candidate *chosen = &editor->candidates.at[editor->candidates.selected];
+	const struct draft_completion *chosen = &editor->candidates.at[editor->candidates.selected];
 	struct span text = span_of(chosen->text, chosen->text_len);
 	struct span old = span_head(span_skip(draft_view(draft), chosen->from),
 	                            chosen->to - chosen->from);

@@ -212,7 +212,7 @@ static void drop_old_steps(struct draft *draft)
 /* Whether the record of a text typed at `at` can be that of the edit before, which it goes on. */
 static bool grow_last_edit(struct draft *draft, size_t at, size_t len, struct span text)
 {
-	struct edit *last = draft->count ? &draft->edits[draft->count - 1] : NULL;
+	struct draft_edit *last = draft->count ? &draft->edits[draft->count - 1] : NULL;
 
 	if (!last || len || last->step != draft->step || at != last->at + last->after_len)
 		return false;
@@ -245,7 +245,7 @@ bool draft_replace(struct draft *draft, size_t from, size_t to, struct span text
 		draft->edits = mem_grow(draft->edits, &draft->cap, draft->count + 1,
 		                        sizeof(*draft->edits));
 		draft->undo_bytes += old.len + text.len;
-		draft->edits[draft->count++] = (struct edit){
+		draft->edits[draft->count++] = (struct draft_edit){
 			.at = from, .before_len = old.len, .after_len = text.len,
 			.before = mem_steal(&kept), .after = mem_steal(&new),
 			.caret_before = before, .shell_before = draft->shell,
@@ -303,7 +303,7 @@ bool draft_undo(struct draft *draft)
 	draft->running = false;
 	draft->step++;
 	for (; draft->done && draft->edits[draft->done - 1].step == step; first = false) {
-		struct edit *edit = &draft->edits[--draft->done];
+		struct draft_edit *edit = &draft->edits[--draft->done];
 
 		swap_bytes(draft, edit->at, edit->after_len,
 		           span_of(edit->before, edit->before_len));
@@ -323,7 +323,7 @@ bool draft_redo(struct draft *draft)
 	draft->running = false;
 	for (; draft->done < draft->count && draft->edits[draft->done].step == step;
 	     first = false) {
-		struct edit *edit = &draft->edits[draft->done++];
+		struct draft_edit *edit = &draft->edits[draft->done++];
 
 		swap_bytes(draft, edit->at, edit->before_len,
 		           span_of(edit->after, edit->after_len));

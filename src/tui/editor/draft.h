@@ -40,7 +40,7 @@ enum {
 };
 
 /* One replacement. */
-struct edit {
+struct draft_edit {
 	size_t at;
 	char *before, *after; /* owned; what stood there, and what does */
 	size_t before_len, after_len;
@@ -59,7 +59,7 @@ struct draft {
 	struct buf text;
 	size_t caret;          /* byte */
 	bool shell;            /* the text is a command for the shell ("!") */
-	struct edit *edits;    /* owned */
+	struct draft_edit *edits;    /* owned */
 	size_t count, cap;
 	size_t done;           /* edits before it are in the text, those behind it undone */
 	size_t undo_bytes;

@@ -94,7 +94,7 @@ enum editor_action editor_key(struct editor *editor, const struct key *key)
 static void forget_pastes(struct editor *editor)
 {
 	const struct draft *draft = &editor->draft;
-	const struct history *history = &editor->history;
+	const struct editor_history *history = &editor->history;
 	size_t most = history->count + 2 * draft->count + 3 + VIM_TEXTS_MAX, count = 0;
 
 	if (!draft->paste_bytes)
@@ -294,7 +294,7 @@ void editor_history_add(struct editor *editor, struct span text)
 void editor_layout(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
                    struct rows *rows, size_t *ret_row, unsigned *ret_column)
 {
-	struct layout *layout = &editor->layout;
+	struct draft_layout *layout = &editor->layout;
 
 	if (!vim_selection(editor, &layout->marked_from, &layout->marked_to))
 		layout->marked_from = layout->marked_to = 0;

@@ -16,18 +16,18 @@ static void release_past(struct past *past)
 	*past = (struct past){ 0 };
 }
 
-void history_release(struct history *history)
+void history_release(struct editor_history *history)
 {
 	for (size_t i = 0; i < history->count; i++)
 		free(history->at[i].text);
 	free(history->at);
 	release_past(&history->kept);
 	release_past(&history->searched);
-	*history = (struct history){ 0 };
+	*history = (struct editor_history){ 0 };
 }
 
 /* Drops the oldest until `len` more bytes have room. */
-static void drop_oldest(struct history *history, size_t len)
+static void drop_oldest(struct editor_history *history, size_t len)
 {
 	size_t gone = 0;
 
@@ -40,7 +40,7 @@ static void drop_oldest(struct history *history, size_t len)
 	history->count -= gone;
 }
 
-bool history_drop_marked(struct history *history)
+bool history_drop_marked(struct editor_history *history)
 {
 	for (size_t i = 0; i < history->count; i++) {
 		struct past *past = &history->at[i];
@@ -59,7 +59,7 @@ bool history_drop_marked(struct history *history)
 
 void history_add(struct editor *editor, struct span text, bool shell)
 {
-	struct history *history = &editor->history;
+	struct editor_history *history = &editor->history;
 	struct past *last = history->count ? &history->at[history->count - 1] : NULL;
 
 	history_end_browse(history);
@@ -93,14 +93,14 @@ static void put_past(struct draft *draft, const struct past *past)
 		draft->edits[draft->done - 1].shell_after = past->shell;
 }
 
-void history_end_browse(struct history *history)
+void history_end_browse(struct editor_history *history)
 {
 	history->browsing = false;
 	release_past(&history->kept);
 }
 
 /* The next one in that direction that is browsed; false: there is none. */
-static bool find_past(const struct history *history, int by, size_t *ret)
+static bool find_past(const struct editor_history *history, int by, size_t *ret)
 {
 	size_t i = history->browsing ? history->shown : history->count;
 
@@ -126,7 +126,7 @@ static void return_to_draft(struct editor *editor)
 
 bool history_browse(struct editor *editor, int by)
 {
-	struct history *history = &editor->history;
+	struct editor_history *history = &editor->history;
 	size_t found;
 
 	if (!history->browsing) {
@@ -156,7 +156,7 @@ bool history_browse(struct editor *editor, int by)
 
 void history_search_begin(struct editor *editor)
 {
-	struct history *history = &editor->history;
+	struct editor_history *history = &editor->history;
 
 	history_end_browse(history);
 	history->searching = true;
@@ -166,7 +166,7 @@ void history_search_begin(struct editor *editor)
 }
 
 /* Whether one of those found is the same. */
-static bool is_offered_already(const struct candidates *candidates, const struct past *past)
+static bool is_offered_already(const struct draft_completions *candidates, const struct past *past)
 {
 	for (size_t i = 0; i < candidates->count; i++)
 		if (span_eq(span_of(candidates->at[i].text, candidates->at[i].text_len),
@@ -211,7 +211,7 @@ static bool contains_text(struct span text, struct span part)
 
 void history_search_refresh(struct editor *editor)
 {
-	struct history *history = &editor->history;
+	struct editor_history *history = &editor->history;
 	struct span query = span_trim(draft_view(&editor->draft));
 
 	if (!history->searching || history->search_version == editor->draft.version)
@@ -237,7 +237,7 @@ static void end_search(struct editor *editor)
 
 bool history_search_accept(struct editor *editor)
 {
-	struct candidates *candidates = &editor->candidates;
+	struct draft_completions *candidates = &editor->candidates;
 
 	if (!candidates->count)
 		return false;

@@ -8,10 +8,10 @@
 /* Narrower ones are laid out as if they had so many columns. */
 enum { LAYOUT_COLUMNS_MIN = 4 };
 
-void layout_release(struct layout *layout)
+void layout_release(struct draft_layout *layout)
 {
 	free(layout->rows);
-	*layout = (struct layout){ 0 };
+	*layout = (struct draft_layout){ 0 };
 }
 
 static bool is_ascii_cluster(struct span bytes)
@@ -57,7 +57,7 @@ static unsigned cluster_columns(const struct draft *draft, size_t at, size_t nex
 	return shown.width < columns ? shown.width : columns;
 }
 
-static void add_visual(struct layout *layout, size_t from, size_t to)
+static void add_visual(struct draft_layout *layout, size_t from, size_t to)
 {
 	if (layout->count == layout->cap)
 		layout->rows = mem_grow(layout->rows, &layout->cap, layout->count + 1,
@@ -66,7 +66,7 @@ static void add_visual(struct layout *layout, size_t from, size_t to)
 }
 
 /* Breaks one line, preferably behind blanks. */
-static void wrap_line(struct layout *layout, const struct draft *draft, size_t at, size_t end)
+static void wrap_line(struct draft_layout *layout, const struct draft *draft, size_t at, size_t end)
 {
 	size_t from = at, break_at = at;
 	unsigned column = 0;
@@ -93,7 +93,7 @@ static void wrap_line(struct layout *layout, const struct draft *draft, size_t a
 
 void layout_refresh(struct editor *editor)
 {
-	struct layout *layout = &editor->layout;
+	struct draft_layout *layout = &editor->layout;
 	const struct draft *draft = &editor->draft;
 	size_t at = 0;
 
@@ -129,7 +129,8 @@ size_t layout_row_of(const struct editor *editor, size_t at)
 	return low;
 }
 
-unsigned layout_column_of(const struct editor *editor, size_t row, size_t at)
+/* The columns before byte `at` of its row. */
+static unsigned layout_column_of(const struct editor *editor, size_t row, size_t at)
 {
 	const struct draft *draft = &editor->draft;
 	unsigned column = 0;
@@ -143,7 +144,7 @@ unsigned layout_column_of(const struct editor *editor, size_t row, size_t at)
 
 size_t layout_row_end(const struct editor *editor, size_t row)
 {
-	const struct layout *layout = &editor->layout;
+	const struct draft_layout *layout = &editor->layout;
 	size_t end = layout->rows[row].to;
 
 	/* The end of a wrapped row is the start of the next one. */
@@ -152,7 +153,8 @@ size_t layout_row_end(const struct editor *editor, size_t row)
 	return end;
 }
 
-size_t layout_at(const struct editor *editor, size_t row, unsigned column)
+/* The boundary of a row nearest to a column. */
+static size_t layout_at(const struct editor *editor, size_t row, unsigned column)
 {
 	size_t at = editor->layout.rows[row].from, end = layout_row_end(editor, row);
 	unsigned reached = 0;
@@ -257,7 +259,7 @@ static void draw_visual(struct row *out, const struct editor *editor, const stru
 		row_text(out, SPAN(" "), style_at(editor, visual->to));
 }
 
-static void scroll_to_caret(struct layout *layout, size_t row, size_t max_rows)
+static void scroll_to_caret(struct draft_layout *layout, size_t row, size_t max_rows)
 {
 	if (row < layout->top)
 		layout->top = row;
@@ -270,7 +272,7 @@ static void scroll_to_caret(struct layout *layout, size_t row, size_t max_rows)
 void layout_draw(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
                  struct rows *rows, size_t *ret_row, unsigned *ret_column)
 {
-	struct layout *layout = &editor->layout;
+	struct draft_layout *layout = &editor->layout;
 	/* One column is the caret's, behind a full row. */
 	unsigned columns = width > LAYOUT_COLUMNS_MIN + PROMPT_COLUMNS ?
 		width - PROMPT_COLUMNS - 1 : LAYOUT_COLUMNS_MIN;

@@ -19,7 +19,7 @@ struct visual {
 	size_t from, to; /* bytes; the LF that ends a line stands at `to` */
 };
 
-struct layout {
+struct draft_layout {
 	struct visual *rows; /* owned; at least one */
 	size_t count, cap;
 	unsigned columns;    /* of text in a row */
@@ -31,14 +31,14 @@ struct layout {
 
 /* ---- candidates.c ---- */
 
-struct candidate {
+struct draft_completion {
 	size_t from, to;           /* bytes of the draft */
 	char *text, *label, *note; /* owned; `text` as a draft has it */
 	size_t text_len;
 };
 
-struct candidates {
-	struct candidate *at; /* owned */
+struct draft_completions {
+	struct draft_completion *at; /* owned */
 	size_t count, cap;
 	size_t selected;
 	bool expanded;        /* all of the selected one is shown */
@@ -52,7 +52,7 @@ struct past {
 	bool shell;
 };
 
-struct history {
+struct editor_history {
 	struct past *at; /* owned; oldest first */
 	size_t count, cap, bytes;
 	bool browsing;
@@ -70,24 +70,20 @@ struct editor {
 	struct editor_options options;
 	struct bindings *own_bindings; /* if the options have none */
 	struct draft draft;
-	struct layout layout;
-	struct candidates candidates;
-	struct history history;
+	struct draft_layout layout;
+	struct draft_completions candidates;
+	struct editor_history history;
 	struct vim *vim; /* owned; NULL: not in vim mode */
 	int goal;        /* the column that up and down keep to; NO_COLUMN */
 	bool keep_goal;
 };
 
 /* Frees what it holds. */
-void layout_release(struct layout *layout);
+void layout_release(struct draft_layout *layout);
 /* Brings the rows up to date with the draft. */
 void layout_refresh(struct editor *editor);
 /* The row that byte `at` is in. */
 size_t layout_row_of(const struct editor *editor, size_t at);
-/* The columns before byte `at` of its row. */
-unsigned layout_column_of(const struct editor *editor, size_t row, size_t at);
-/* The boundary of a row nearest to a column. */
-size_t layout_at(const struct editor *editor, size_t row, unsigned column);
 /* The last place of the caret on a row. */
 size_t layout_row_end(const struct editor *editor, size_t row);
 /* Moves the caret by rows, keeping to its column; false: there is none. */
@@ -97,21 +93,21 @@ void layout_draw(struct editor *editor, const struct row *prompt, unsigned width
                  struct rows *rows, size_t *ret_row, unsigned *ret_column);
 
 /* Takes all away; frees them; adds one at the end. */
-void candidates_clear(struct candidates *candidates);
-void candidates_drop(struct candidates *candidates);
-void candidates_add(struct candidates *candidates, size_t from, size_t to, struct span text,
+void candidates_clear(struct draft_completions *candidates);
+void candidates_drop(struct draft_completions *candidates);
+void candidates_add(struct draft_completions *candidates, size_t from, size_t to, struct span text,
                     struct span label, struct span note);
 /* The next or previous one, round. */
-void candidates_move(struct candidates *candidates, int by);
+void candidates_move(struct draft_completions *candidates, int by);
 
 /* Frees what it holds; adds a prompt, as a draft has it, at the end. */
-void history_release(struct history *history);
+void history_release(struct editor_history *history);
 void history_add(struct editor *editor, struct span text, bool shell);
 /* Drops the oldest entry with a placeholder; false: there is none. */
-bool history_drop_marked(struct history *history);
+bool history_drop_marked(struct editor_history *history);
 /* Puts the entry before or after into the draft; false: there is none. */
 bool history_browse(struct editor *editor, int by);
-void history_end_browse(struct history *history);
+void history_end_browse(struct editor_history *history);
 /* Reverse search: the draft is what is searched for, the candidates what was found. */
 void history_search_begin(struct editor *editor);
 /* Looks again if the draft changed. */

@@ -79,9 +79,6 @@ size_t vim_first_nonblank(const struct draft *draft, size_t at);
 bool vim_in_indent(const struct draft *draft, size_t at, size_t extra);
 /* Where the caret may stand in normal mode: not behind the last character of a line. */
 size_t vim_clamp(const struct draft *draft, size_t at);
-/* Columns before `at` in its line, of the cell where the cursor is seen; and the place of one. */
-int vim_column_of(const struct draft *draft, size_t at);
-size_t vim_at_column(const struct draft *draft, size_t line, int column);
 /* The start of the line `lines` (negative: upwards) from the one of `at`, as far as there are. */
 size_t vim_line_away(const struct draft *draft, size_t at, long lines);
 
@@ -199,8 +196,6 @@ static inline bool vim_has_count(const struct vim *vim)
 
 /* Forgets the command that was being typed. */
 void vim_drop_command(struct vim *vim);
-/* Insert mode from here on; all that is typed is one step for undo. */
-void vim_enter_insert(struct editor *editor);
 /* The rows of operators and commands by their keys; NULL: none. */
 const struct vim_operator *vim_operator_row(struct span keys);
 const struct vim_command *vim_command_row(bool visual, struct span keys);

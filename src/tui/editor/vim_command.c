@@ -15,7 +15,8 @@ void vim_drop_command(struct vim *vim)
 	vim->reg = 0;
 }
 
-void vim_enter_insert(struct editor *editor)
+/* Insert mode from here on; all that is typed is one step for undo. */
+static void vim_enter_insert(struct editor *editor)
 {
 	struct vim *vim = editor->vim;
 

@@ -127,7 +127,8 @@ static int cell_columns(const struct draft *draft, size_t at, size_t next, int c
 	                           : span_of(draft->text.data + at, next - at));
 }
 
-int vim_column_of(const struct draft *draft, size_t at)
+/* Columns before `at` in its line, of the cell where the cursor is seen. */
+static int vim_column_of(const struct draft *draft, size_t at)
 {
 	int column = 0;
 
@@ -139,7 +140,8 @@ int vim_column_of(const struct draft *draft, size_t at)
 	                                  : column;
 }
 
-size_t vim_at_column(const struct draft *draft, size_t line, int column)
+/* The place of such a column. */
+static size_t vim_at_column(const struct draft *draft, size_t line, int column)
 {
 	size_t at = line, end = draft_line_end(draft, line);
 	int reached = 0;

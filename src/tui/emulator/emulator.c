@@ -67,7 +67,7 @@ struct emulator {
 		VTermScreenCallbacks known;
 		void *later[4];
 	} callbacks;
-	struct guard guard;
+	struct emulator_guard guard;
 	int rows, columns;
 	bool full_screen, cursor_hidden;
 	size_t answered;          /* bytes, to the piece that is fed */

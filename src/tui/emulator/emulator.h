@@ -75,7 +75,7 @@ enum {
 };
 
 /* All zero: at the beginning. */
-struct guard {
+struct emulator_guard {
 	int state;
 	unsigned bytes, heavy; /* since the last multiple of GUARD_HEAVY_BYTES */
 	char last[4];          /* the last character, which REP repeats */
@@ -87,6 +87,6 @@ struct guard {
 
 /* Appends what of the bytes may be handed on, in whole characters: for GUARD_HEAVY_BYTES at most
  * GUARD_OUT_MAX. */
-void guard_feed(struct guard *guard, struct span bytes, struct buf *out);
+void guard_feed(struct emulator_guard *guard, struct span bytes, struct buf *out);
 
 #endif

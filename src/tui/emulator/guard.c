@@ -23,7 +23,7 @@ static bool is_known_escape(unsigned char c)
 	return strchr("78=>cDEHMNO", c) != NULL;
 }
 
-static void guard_begin(struct guard *guard, int state)
+static void guard_begin(struct emulator_guard *guard, int state)
 {
 	guard->state = state;
 	guard->len = 0;
@@ -52,14 +52,14 @@ static bool is_shaped(struct span held)
 	       intermediates <= INTERMEDIATES_MAX;
 }
 
-static bool is_affordable(struct guard *guard, bool heavy)
+static bool is_affordable(struct emulator_guard *guard, bool heavy)
 {
 	guard->heavy += heavy;
 	return !heavy || guard->heavy <= GUARD_HEAVY_MAX;
 }
 
 /* REP.  libvterm 0.1 never ends when there is nothing that can be repeated. */
-static void put_again(const struct guard *guard, struct buf *out)
+static void put_again(const struct emulator_guard *guard, struct buf *out)
 {
 	unsigned count = 0;
 
@@ -71,7 +71,7 @@ static void put_again(const struct guard *guard, struct buf *out)
 		buf_span(out, span_of(guard->last, guard->last_len));
 }
 
-static void put_csi(struct guard *guard, char final, struct buf *out)
+static void put_csi(struct emulator_guard *guard, char final, struct buf *out)
 {
 	struct span rest = span_of(guard->held, guard->len);
 
@@ -96,7 +96,7 @@ static void put_csi(struct guard *guard, char final, struct buf *out)
 	buf_char(out, final);
 }
 
-static void guard_csi(struct guard *guard, unsigned char c, struct buf *out)
+static void guard_csi(struct emulator_guard *guard, unsigned char c, struct buf *out)
 {
 	if (c >= 0x20 && c <= 0x3F) {
 		if (guard->len < sizeof(guard->held))
@@ -110,7 +110,7 @@ static void guard_csi(struct guard *guard, unsigned char c, struct buf *out)
 	guard_begin(guard, GROUND);
 }
 
-static void guard_escape(struct guard *guard, unsigned char c, struct buf *out)
+static void guard_escape(struct emulator_guard *guard, unsigned char c, struct buf *out)
 {
 	guard_begin(guard, GROUND);
 	if (c == '[')
@@ -127,7 +127,7 @@ static void guard_escape(struct guard *guard, unsigned char c, struct buf *out)
 }
 
 /* ESC ( B and the like, and the test pattern. */
-static void guard_charset(struct guard *guard, unsigned char c, struct buf *out)
+static void guard_charset(struct emulator_guard *guard, unsigned char c, struct buf *out)
 {
 	const char first = guard->held[0];
 
@@ -158,7 +158,7 @@ static bool is_mark(uint32_t code)
 }
 
 /* libvterm keeps all marks of a character, however many. */
-static void guard_put(struct guard *guard, const struct utf8_char *read, struct buf *out)
+static void guard_put(struct emulator_guard *guard, const struct utf8_char *read, struct buf *out)
 {
 	const bool control = read->code < 0x20 || read->code == 0x7F;
 	const bool mark = is_mark(read->code);
@@ -176,7 +176,7 @@ static void guard_put(struct guard *guard, const struct utf8_char *read, struct 
 
 /* Characters are handed on whole: libvterm 0.1 loses those that come in two pieces.  C1 controls as
  * characters, U+0080 to U+009F, are none for a terminal of UTF-8. */
-static void guard_character(struct guard *guard, unsigned char c, struct buf *out)
+static void guard_character(struct emulator_guard *guard, unsigned char c, struct buf *out)
 {
 	struct utf8_char read;
 
@@ -191,7 +191,7 @@ static void guard_character(struct guard *guard, unsigned char c, struct buf *ou
 	guard_begin(guard, GROUND);
 }
 
-static void guard_ground(struct guard *guard, unsigned char c, struct buf *out)
+static void guard_ground(struct emulator_guard *guard, unsigned char c, struct buf *out)
 {
 	if (guard->len && (c & 0xC0) != 0x80) { /* it was cut off */
 		buf_str(out, "\xEF\xBF\xBD");
@@ -200,7 +200,7 @@ static void guard_ground(struct guard *guard, unsigned char c, struct buf *out)
 	guard_character(guard, c, out);
 }
 
-static void guard_text(struct guard *guard, unsigned char c)
+static void guard_text(struct emulator_guard *guard, unsigned char c)
 {
 	if (guard->state == TEXT_ESCAPE)
 		guard->state = c == '\\' ? GROUND : c == 0x1B ? TEXT_ESCAPE : TEXT;
@@ -210,7 +210,7 @@ static void guard_text(struct guard *guard, unsigned char c)
 		guard->state = GROUND;
 }
 
-static void guard_next(struct guard *guard, unsigned char c, struct buf *out)
+static void guard_next(struct emulator_guard *guard, unsigned char c, struct buf *out)
 {
 	const bool text = guard->state == TEXT || guard->state == TEXT_ESCAPE;
 
@@ -235,7 +235,7 @@ static void guard_next(struct guard *guard, unsigned char c, struct buf *out)
 	}
 }
 
-void guard_feed(struct guard *guard, struct span bytes, struct buf *out)
+void guard_feed(struct emulator_guard *guard, struct span bytes, struct buf *out)
 {
 	for (size_t i = 0; i < bytes.len; i++) {
 		guard_next(guard, (unsigned char)bytes.data[i], out);

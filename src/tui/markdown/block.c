@@ -6,13 +6,13 @@
 #include "tui/markdown/private.h"
 
 /* A line that is read from the left; tabs count to the next multiple of four columns. */
-struct cursor {
+struct block_cursor {
 	struct span rest;
 	unsigned column; /* of the rest's first byte */
 	unsigned owed;   /* columns of a tab before it that are not used yet */
 };
 
-static unsigned cursor_indent(const struct cursor *cursor)
+static unsigned cursor_indent(const struct block_cursor *cursor)
 {
 	unsigned column = cursor->column;
 
@@ -28,7 +28,7 @@ static unsigned cursor_indent(const struct cursor *cursor)
 }
 
 /* Skips up to `count` columns of white space. */
-static void cursor_skip(struct cursor *cursor, unsigned count)
+static void cursor_skip(struct block_cursor *cursor, unsigned count)
 {
 	while (count > 0) {
 		if (cursor->owed > 0) {
@@ -50,14 +50,14 @@ static void cursor_skip(struct cursor *cursor, unsigned count)
 }
 
 /* Skips bytes that are no white space. */
-static void cursor_take(struct cursor *cursor, size_t bytes)
+static void cursor_take(struct block_cursor *cursor, size_t bytes)
 {
 	cursor->rest = span_skip(cursor->rest, bytes);
 	cursor->column += (unsigned)bytes;
 }
 
 /* The text after white space. */
-static struct span cursor_text(struct cursor cursor)
+static struct span cursor_text(struct block_cursor cursor)
 {
 	cursor_skip(&cursor, cursor_indent(&cursor));
 	return cursor.rest;
@@ -162,7 +162,7 @@ static bool is_dash_row(struct span text, unsigned cells)
 	       count_cells(text) == cells;
 }
 
-static unsigned match_containers(const struct blocks *blocks, struct cursor *cursor)
+static unsigned match_containers(const struct blocks *blocks, struct block_cursor *cursor)
 {
 	unsigned matched = 0;
 
@@ -188,7 +188,7 @@ static unsigned match_containers(const struct blocks *blocks, struct cursor *cur
 
 /* Opens what containers the line begins with. `in_text`: in a paragraph, which not every list may
  * interrupt. */
-static void open_containers(const struct blocks *blocks, struct cursor *cursor, bool in_text,
+static void open_containers(const struct blocks *blocks, struct block_cursor *cursor, bool in_text,
                             struct line_shape *shape)
 {
 	while (shape->matched + shape->opened_count < BLOCK_DEPTH_MAX) {
@@ -227,7 +227,7 @@ static void open_containers(const struct blocks *blocks, struct cursor *cursor, 
 }
 
 /* A line of a fence that goes on. */
-static void read_fenced(const struct blocks *blocks, struct cursor *cursor,
+static void read_fenced(const struct blocks *blocks, struct block_cursor *cursor,
                         struct line_shape *shape)
 {
 	const struct span text = cursor_text(*cursor);
@@ -242,7 +242,7 @@ static void read_fenced(const struct blocks *blocks, struct cursor *cursor,
 	shape->rest = cursor->rest;
 }
 
-static void read_leaf(const struct blocks *blocks, struct cursor *cursor, struct span line,
+static void read_leaf(const struct blocks *blocks, struct block_cursor *cursor, struct span line,
                       bool in_text, struct line_shape *shape)
 {
 	const bool here = shape->matched == blocks->depth && shape->opened_count == 0;
@@ -287,7 +287,7 @@ struct line_shape block_read(const struct blocks *blocks, struct span line)
 {
 	const bool in_text = blocks->leaf == LEAF_PARAGRAPH || blocks->leaf == LEAF_HEADER;
 	struct line_shape shape = { 0 };
-	struct cursor cursor = { .rest = line };
+	struct block_cursor cursor = { .rest = line };
 
 	shape.matched = match_containers(blocks, &cursor);
 	if (blocks->leaf == LEAF_FENCE && shape.matched == blocks->depth) {

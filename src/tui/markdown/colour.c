@@ -131,19 +131,19 @@ struct predicate {
 	uint32_t text_len;
 };
 
-struct pattern {
+struct colour_pattern {
 	struct predicate predicates[PREDICATES_MAX];
 	unsigned count;
 };
 
 /* A query that was made once: that takes as long as colouring a page. */
-struct query {
+struct colour_query {
 	TSQuery *query;
 	uint8_t *roles; /* of each capture */
-	struct pattern *patterns;
+	struct colour_pattern *patterns;
 };
 
-static struct query made[ARRAY_LEN(languages)]; /* freed never */
+static struct colour_query made[ARRAY_LEN(languages)]; /* freed never */
 
 static uint8_t capture_role(const char *name)
 {
@@ -199,7 +199,7 @@ static bool compile_regex(regex_t *regex, const char *text)
 
 /* One predicate: name, capture, text. Others than those two hold always. */
 static void read_predicate(const TSQuery *query, const TSQueryPredicateStep *steps,
-                           struct pattern *pattern)
+                           struct colour_pattern *pattern)
 {
 	struct predicate *predicate = &pattern->predicates[pattern->count];
 	uint32_t len;
@@ -221,7 +221,7 @@ static void read_predicate(const TSQuery *query, const TSQueryPredicateStep *ste
 	pattern->count++;
 }
 
-static void read_pattern(const TSQuery *query, uint32_t i, struct pattern *pattern)
+static void read_pattern(const TSQuery *query, uint32_t i, struct colour_pattern *pattern)
 {
 	uint32_t count = 0, first = 0;
 	const TSQueryPredicateStep *steps = ts_query_predicates_for_pattern(query, i, &count);
@@ -242,7 +242,7 @@ static bool is_data(const struct language *language)
 	       strstr(language->names, " css ");
 }
 
-static bool make_query(const struct language *language, struct query *ret)
+static bool make_query(const struct language *language, struct colour_query *ret)
 {
 	struct buf text = BUF_INIT(1 << 20);
 	uint32_t at, count;
@@ -275,7 +275,7 @@ static bool make_query(const struct language *language, struct query *ret)
 
 struct colour {
 	const struct language *language;
-	const struct query *query;
+	const struct colour_query *query;
 	TSParser *parser;
 	TSTree *tree;
 	TSQueryCursor *cursor;
@@ -393,7 +393,7 @@ static bool predicate_holds(const struct colour *colour, const struct predicate 
 
 static bool pattern_holds(const struct colour *colour, const TSQueryMatch *match)
 {
-	const struct pattern *pattern = &colour->query->patterns[match->pattern_index];
+	const struct colour_pattern *pattern = &colour->query->patterns[match->pattern_index];
 
 	for (unsigned i = 0; i < pattern->count; i++)
 		if (!predicate_holds(colour, &pattern->predicates[i], match))

@@ -37,7 +37,7 @@ static const struct md4c *md4c_get(void)
 /* ---- what is closed ------------------------------------------------------------ */
 
 /* Marks that may still be closed by what follows. */
-struct opened {
+struct inline_opened {
 	char at[32];
 	unsigned count;
 };
@@ -54,7 +54,7 @@ static bool is_punctuation(char c)
 }
 
 /* A run of * or _ or ~: it closes what is open, or opens (CommonMark, section 6.2). */
-static void read_run(struct opened *opened, char c, char before, char after)
+static void read_run(struct inline_opened *opened, char c, char before, char after)
 {
 	const bool left = !is_inline_blank(after) &&
 	                  (!is_punctuation(after) || is_inline_blank(before) ||
@@ -95,7 +95,7 @@ static size_t skip_target(struct span source, size_t at)
 	return 0;
 }
 
-static void close_bracket(struct opened *opened)
+static void close_bracket(struct inline_opened *opened)
 {
 	for (unsigned i = opened->count; i-- > 0;) {
 		if (opened->at[i] == '[') {
@@ -122,7 +122,7 @@ static size_t skip_code(struct span source, size_t at)
 
 /* Reads what is at source.data[at]; returns where what follows begins; 0: that depends on what
  * follows. */
-static size_t read_mark_at(struct span source, size_t at, struct opened *opened)
+static size_t read_mark_at(struct span source, size_t at, struct inline_opened *opened)
 {
 	const char c = source.data[at];
 	size_t end = at + 1;
@@ -162,7 +162,7 @@ static size_t read_mark_at(struct span source, size_t at, struct opened *opened)
 
 size_t inline_closed(struct span source, bool *ret_whole)
 {
-	struct opened opened = { .count = 0 };
+	struct inline_opened opened = { .count = 0 };
 	size_t at = 0;
 
 	*ret_whole = true;
@@ -209,7 +209,7 @@ struct inline_parse {
 	struct span skipped;  /* what was put before the source */
 	struct inline_span spans[SPANS_MAX];
 	unsigned depth, deeper; /* spans beyond the maximum */
-	struct cells *cells;  /* of a table; NULL: none is read */
+	struct table_cells *cells;  /* of a table; NULL: none is read */
 	struct row cell;
 	bool header;
 };
@@ -392,7 +392,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *data)
 }
 
 /* Whether the address says nothing that the text of the link does not say. */
-static bool is_told(struct span text, struct span address)
+static bool already_shown(struct span text, struct span address)
 {
 	text = span_trim(text);
 	if (span_eq(text, address))
@@ -423,7 +423,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *data)
 
 		if (span_is_blank(text))
 			put_words(parse, buf_view(&span->address));
-		else if (type == MD_SPAN_A && !is_told(text, buf_view(&span->address))) {
+		else if (type == MD_SPAN_A && !already_shown(text, buf_view(&span->address))) {
 			span->style.role = ROLE_DIM;
 			put_words(parse, SPAN(" ("));
 			put_piece(parse, buf_view(&span->address));
@@ -536,7 +536,7 @@ static void end_cell_line(void *data)
 static int enter_table_block(MD_BLOCKTYPE type, void *detail, void *data)
 {
 	struct inline_parse *parse = data;
-	struct cells *cells = parse->cells;
+	struct table_cells *cells = parse->cells;
 
 	if (type == MD_BLOCK_TABLE) {
 		cells->columns = ((MD_BLOCK_TABLE_DETAIL *)detail)->col_count;
@@ -556,7 +556,7 @@ static int enter_table_block(MD_BLOCKTYPE type, void *detail, void *data)
 static int leave_table_block(MD_BLOCKTYPE type, void *detail, void *data)
 {
 	struct inline_parse *parse = data;
-	struct cells *cells = parse->cells;
+	struct table_cells *cells = parse->cells;
 
 	(void)detail;
 	if (type != MD_BLOCK_TH && type != MD_BLOCK_TD)
@@ -569,7 +569,7 @@ static int leave_table_block(MD_BLOCKTYPE type, void *detail, void *data)
 	return 0;
 }
 
-bool inline_table(struct cells *cells, struct span source)
+bool inline_table(struct table_cells *cells, struct span source)
 {
 	static const MD_PARSER parser = {
 		.flags = INLINE_FLAGS | MD_FLAG_TABLES,
@@ -595,10 +595,10 @@ bool inline_table(struct cells *cells, struct span source)
 	return ok;
 }
 
-void inline_release(struct cells *cells)
+void inline_release(struct table_cells *cells)
 {
 	rows_release(&cells->rows);
 	free(cells->ends);
 	free(cells->align);
-	*cells = (struct cells){ 0 };
+	*cells = (struct table_cells){ 0 };
 }

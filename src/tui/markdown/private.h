@@ -104,7 +104,7 @@ void inline_text(struct inline_out *out, struct span source);
 bool table_rows(struct rows *out, struct span source, unsigned width);
 
 /* A table as md4c reads it, for table.c. */
-struct cells {
+struct table_cells {
 	struct rows rows;  /* cell by cell, each at least one row, lines of one together */
 	size_t *ends;      /* of each cell, in rows; owned */
 	size_t count, cap;
@@ -113,8 +113,8 @@ struct cells {
 };
 
 /* Reads a table's source; false as table_rows. */
-bool inline_table(struct cells *cells, struct span source);
-void inline_release(struct cells *cells);
+bool inline_table(struct table_cells *cells, struct span source);
+void inline_release(struct table_cells *cells);
 
 /* ---- a text, and its lines rendered (render.c) ----------------------------------- */
 

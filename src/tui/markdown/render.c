@@ -280,7 +280,7 @@ static void open_container(struct markdown *md, struct container container)
 
 /* ---- lines --------------------------------------------------------------------- */
 
-static bool wants_gap(const struct markdown *md, const struct line_shape *shape)
+static bool needs_gap(const struct markdown *md, const struct line_shape *shape)
 {
 	if (!md->any)
 		return false;
@@ -303,7 +303,7 @@ static void begin_leaf(struct markdown *md, const struct line_shape *shape)
 	bool gap;
 
 	render_end_leaf(md);
-	gap = wants_gap(md, shape);
+	gap = needs_gap(md, shape);
 	render_close_containers(md, shape->matched);
 	if (gap)
 		emit_gap(md, shape->matched);

@@ -9,20 +9,20 @@
 
 enum { TABLE_GAP = 2, TABLE_COLUMN_MIN = 6 };
 
-struct table {
-	const struct cells *cells;
+struct block_table {
+	const struct table_cells *cells;
 	unsigned *widths; /* per column; owned */
 	bool wrapped;     /* some cell of the body is */
 };
 
 /* The rows [*from, to) of a cell. */
-static size_t cell_rows(const struct cells *cells, size_t cell, size_t *from)
+static size_t cell_rows(const struct table_cells *cells, size_t cell, size_t *from)
 {
 	*from = cell > 0 ? cells->ends[cell - 1] : 0;
 	return cells->ends[cell];
 }
 
-static unsigned cell_width(const struct cells *cells, size_t cell)
+static unsigned cell_width(const struct table_cells *cells, size_t cell)
 {
 	size_t from, to = cell_rows(cells, cell, &from);
 	unsigned width = 0;
@@ -34,7 +34,7 @@ static unsigned cell_width(const struct cells *cells, size_t cell)
 }
 
 /* Gives each column its share of `room` columns; false: too little to read. */
-static bool share_widths(struct table *table, unsigned room)
+static bool share_widths(struct block_table *table, unsigned room)
 {
 	const unsigned count = table->cells->columns;
 	unsigned left = room, open = count, cut = 0;
@@ -74,9 +74,9 @@ static void pad_cell(struct row *row, const struct row *text, unsigned width, un
 }
 
 /* One row of the table, of as many rows as its highest cell. */
-static void put_table_row(struct rows *out, struct table *table, size_t first)
+static void put_table_row(struct rows *out, struct block_table *table, size_t first)
 {
-	const struct cells *cells = table->cells;
+	const struct table_cells *cells = table->cells;
 	struct rows *wrapped = mem_alloc(cells->columns, sizeof(*wrapped));
 	size_t height = 0;
 
@@ -118,7 +118,7 @@ static void put_line(struct row *row, unsigned columns)
 }
 
 /* A line under the header, or a row: as wide as the columns. */
-static void put_table_line(struct rows *out, const struct table *table)
+static void put_table_line(struct rows *out, const struct block_table *table)
 {
 	struct row *row = rows_add(out);
 
@@ -129,9 +129,9 @@ static void put_table_line(struct rows *out, const struct table *table)
 	}
 }
 
-static void put_table(struct rows *out, struct table *table)
+static void put_table(struct rows *out, struct block_table *table)
 {
-	const struct cells *cells = table->cells;
+	const struct table_cells *cells = table->cells;
 
 	put_table_row(out, table, 0);
 	put_table_line(out, table);
@@ -143,7 +143,7 @@ static void put_table(struct rows *out, struct table *table)
 }
 
 /* "header: cell" for each cell, rows apart; of a table without rows its headers. */
-static void put_records(struct rows *out, const struct cells *cells, unsigned width)
+static void put_records(struct rows *out, const struct table_cells *cells, unsigned width)
 {
 	for (size_t i = 0; cells->count == cells->columns && i < cells->rows.count; i++)
 		rows_wrap(out, &cells->rows.at[i], width, NULL, NULL);
@@ -172,8 +172,8 @@ static void put_records(struct rows *out, const struct cells *cells, unsigned wi
 
 bool table_rows(struct rows *out, struct span source, unsigned width)
 {
-	struct cells cells = { 0 };
-	struct table table = { .cells = &cells };
+	struct table_cells cells = { 0 };
+	struct block_table table = { .cells = &cells };
 	bool ok = inline_table(&cells, source);
 
 	if (ok) {

@@ -21,7 +21,7 @@ struct canvas {
 /* ---- moved rows --------------------------------------------------------------- */
 
 /* Rows [from, from + count) of the window are to be `by` rows higher (or lower). */
-struct move {
+struct canvas_move {
 	size_t from, count, by;
 	bool up;
 	size_t gain; /* rows that need not be written for it */
@@ -37,8 +37,8 @@ static uint64_t row_hash(const struct row *row)
 }
 
 /* The longest run of rows that are `by` rows farther up (down) in the next frame. */
-static void moved_run(const uint64_t *old, const uint64_t *new, size_t count, struct move *best,
-                      size_t by, bool up)
+static void moved_run(const uint64_t *old, const uint64_t *new, size_t count,
+                      struct canvas_move *best, size_t by, bool up)
 {
 	const size_t shown = up ? by : 0, next = up ? 0 : by;
 	size_t from = 0, gain = 0;
@@ -51,18 +51,18 @@ static void moved_run(const uint64_t *old, const uint64_t *new, size_t count, st
 			continue;
 		}
 		if (gain > best->gain)
-			*best = (struct move){ from + shown, i - from, by, up, gain };
+			*best = (struct canvas_move){ from + shown, i - from, by, up, gain };
 		from = i + 1;
 		gain = 0;
 	}
 }
 
-static struct move moved_most(const struct rows *shown, const struct rows *next)
+static struct canvas_move moved_most(const struct rows *shown, const struct rows *next)
 {
 	const size_t count = next->count;
 	_cleanup_free_ uint64_t *old = mem_alloc(count, sizeof(*old));
 	_cleanup_free_ uint64_t *new = mem_alloc(count, sizeof(*new));
-	struct move best = { 0 };
+	struct canvas_move best = { 0 };
 	size_t differ = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ static struct move moved_most(const struct rows *shown, const struct rows *next)
 }
 
 /* Moves them, in the window and in `shown`; what they leave behind is empty. */
-static void move_rows(struct canvas *canvas, const struct move *move, struct buf *out)
+static void move_rows(struct canvas *canvas, const struct canvas_move *move, struct buf *out)
 {
 	struct row *rows = canvas->shown.at;
 	const size_t top = move->up ? move->from - move->by : move->from;
@@ -151,7 +151,7 @@ void canvas_draw(struct canvas *canvas, struct rows *rows, const struct canvas_c
 	canvas->drawn = canvas->drawn && canvas->shown.count == rows->count;
 	out = term_frame(canvas->term);
 	if (canvas->drawn) {
-		const struct move move = moved_most(&canvas->shown, rows);
+		const struct canvas_move move = moved_most(&canvas->shown, rows);
 
 		if (move.gain >= MOVED_MIN)
 			move_rows(canvas, &move, out);
@@ -170,7 +170,7 @@ void canvas_draw(struct canvas *canvas, struct rows *rows, const struct canvas_c
 	canvas->drawn = true;
 }
 
-void canvas_anew(struct canvas *canvas)
+void canvas_redraw(struct canvas *canvas)
 {
 	canvas->drawn = false;
 }

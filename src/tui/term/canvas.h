@@ -4,13 +4,13 @@
  *
  *     struct canvas *canvas = canvas_new(term);          // the alternate screen
  *     canvas_draw(canvas, &rows, &caret);                // top to bottom; what is missing is empty
- *     canvas_anew(canvas);                               // resized, restyled: draw all of it
+ *     canvas_redraw(canvas);                               // resized, restyled: draw all of it
  *     canvas_free(canvas);                               // the main screen, as it was
  *
  * Rows that moved up or down together are moved by the terminal (lines deleted or inserted between
  * margins), so that a line of text that scrolls in costs a line.  Every frame says where its rows
  * are, with autowrap off: whatever a resize has made of the window, the next frame after
- * canvas_anew is right.
+ * canvas_redraw is right.
  *
  * Not here: how often (whoever draws asks for at most 30 frames a second), what is in the rows.
  */
@@ -36,7 +36,7 @@ void canvas_free(struct canvas *canvas); /* NULL is fine */
  * they are to be drawn again when it is not. */
 void canvas_draw(struct canvas *canvas, struct rows *rows, const struct canvas_caret *caret);
 /* Nothing is known any more of what the window shows. */
-void canvas_anew(struct canvas *canvas);
+void canvas_redraw(struct canvas *canvas);
 /* Gives the terminal to another program, and comes back. */
 void canvas_leave(struct canvas *canvas);
 void canvas_return(struct canvas *canvas);

@@ -9,7 +9,7 @@
 #define S KIND_STRAYS
 
 /* The first row that fits counts. A name of DA2 ends with ";" (a whole number). */
-static const struct kind kinds[] = {
+static const struct terminal_kind kinds[] = {
 	{ KIND_BY_VERSION, "tmux ", R | K | S, "tmux grid.c: grid_reflow" },
 	{ KIND_BY_VERSION, "VTE(", R | T, "VTE ring.cc: Ring::rewrap" },
 	{ KIND_BY_VERSION, "kitty(", R | T, "kitty resize.c, rewrap" },
@@ -52,7 +52,7 @@ static const struct kind kinds[] = {
 	{ KIND_BY_TERM, "vt3", KIND_MUTE, "likewise" },
 };
 
-const struct kind *kind_find(enum kind_by by, struct span name)
+const struct terminal_kind *kind_find(enum kind_by by, struct span name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (kinds[i].by == by && span_starts(name, span_str(kinds[i].name)))
@@ -60,7 +60,7 @@ const struct kind *kind_find(enum kind_by by, struct span name)
 	return NULL;
 }
 
-const struct kind *kind_at(size_t i)
+const struct terminal_kind *kind_at(size_t i)
 {
 	return i < ARRAY_LEN(kinds) ? &kinds[i] : NULL;
 }

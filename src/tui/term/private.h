@@ -23,7 +23,7 @@ enum kind_by {
 enum { KIND_REFLOWS = 1, KIND_TRUE_COLOUR = 2, KIND_OTHER_KEYS = 4, KIND_MUTE = 8,
        KIND_STRAYS = 16 };
 
-struct kind {
+struct terminal_kind {
 	enum kind_by by;
 	const char *name;
 	unsigned facts; /* lines reflow; knows RGB; modifyOtherKeys; ask and link nothing;
@@ -32,9 +32,9 @@ struct kind {
 };
 
 /* The row of a terminal; NULL: nobody knows it. `name` is the text that `by` names. */
-const struct kind *kind_find(enum kind_by by, struct span name);
+const struct terminal_kind *kind_find(enum kind_by by, struct span name);
 /* Row `i`, for tests; NULL: no more. */
-const struct kind *kind_at(size_t i);
+const struct terminal_kind *kind_at(size_t i);
 
 /* ---- a live region that stays in a window that is suddenly narrow (fit.c) ---- */
 
@@ -61,7 +61,7 @@ const struct term_options *term_opened_with(const struct term *term);
 
 enum { LOOK_ABOVE = 40 }; /* rows of the scrollback that are looked at, at most */
 
-struct look {
+struct tmux_view {
 	unsigned columns, rows; /* of the window */
 	unsigned row, column;   /* of the cursor, from 0 */
 	size_t above;           /* rows of `text` that are in the scrollback, at its beginning */
@@ -75,7 +75,8 @@ struct tmux_look;
  * Returns NULL where nobody can be asked: the terminal is not a window of a tmux on this machine,
  * or the program is not found. */
 struct tmux_look *tmux_look_start(const struct term *term,
-                                  void (*seen)(void *data, const struct look *look), void *data);
+                                  void (*seen)(void *data, const struct tmux_view *look),
+                                  void *data);
 /* Ends and frees it, NULL is fine; what `seen` was given is gone. */
 void tmux_look_stop(struct tmux_look *looking);
 
@@ -106,7 +107,7 @@ void wrap_take_back(struct wrap_recent *recent, size_t count, struct rows *rows)
  * `*ret_row` of it, from 0, the last `*ret_again` ones have to be printed again, and then the live
  * region; what stands there and beneath it is neither. `reach`: rows of the live region above the
  * cursor, if that did not go astray. False: it cannot be told. */
-bool wrap_match(const struct wrap_recent *recent, const struct look *look, size_t reach,
+bool wrap_match(const struct wrap_recent *recent, const struct tmux_view *look, size_t reach,
                 size_t *ret_row, size_t *ret_again);
 /* Finds the last row, of WRAP_FIND, behind whose text a cursor in column `column` of a window of
  * `columns` may stand, if it went astray (screen.c) and nobody shows where it is. Rows from the one

@@ -21,7 +21,7 @@ enum {
 };
 
 /* What the terminal shows beneath the finished rows. The cursor rests in row `home`. */
-struct shown {
+struct screen_shown {
 	struct rows rows;
 	size_t home;
 	unsigned column;
@@ -36,7 +36,7 @@ struct screen {
 	size_t again;           /* so many of the next ones were printed before */
 	struct live live;       /* as it should be */
 	bool live_changed;
-	struct shown shown;
+	struct screen_shown shown;
 	bool drawn;             /* something is shown */
 	bool held;              /* something else is, on the other screen */
 	bool anew;              /* all of it has to be drawn again */
@@ -50,7 +50,7 @@ struct screen {
 	bool retrying;          /* until the timer fires, whoever wants a frame */
 	struct tmux_look *looking; /* tmux is asked what there is */
 	bool looked;            /* as far as it can be: not again before the next frame */
-	struct look look;       /* columns 0: nothing is known by it; its text is gone */
+	struct tmux_view look;       /* columns 0: nothing is known by it; its text is gone */
 	size_t look_row, look_again; /* what wrap_match made of it */
 	size_t room;            /* rows of the window above the live region, at least */
 	struct wrap_recent recent;   /* to know where a cursor that went astray is */
@@ -95,8 +95,8 @@ static unsigned mark_column(struct screen *screen, unsigned columns)
  * wrap is above the cursor or left of it while rows stream; the caret is drawn then, if it is
  * there. Where the cursor may go astray it stands behind a text of its own, that is not seen:
  * blanks that tmux keeps, as they are bold. */
-static void choose_rest(struct screen *screen, struct shown *ret, size_t caret, unsigned column,
-                        struct term_size size)
+static void choose_rest(struct screen *screen, struct screen_shown *ret, size_t caret,
+                        unsigned column, struct term_size size)
 {
 	size_t first = fit_blank_rows(&ret->rows, caret);
 	bool strays = term_strays(screen->term);
@@ -131,13 +131,13 @@ static struct fit screen_fit(const struct screen *screen)
 }
 
 /* What is to be shown of the live region. */
-static void lay_out(struct screen *screen, struct shown *ret)
+static void lay_out(struct screen *screen, struct screen_shown *ret)
 {
 	const struct live *live = &screen->live;
 	const struct fit fit = screen_fit(screen);
 	size_t caret;
 
-	*ret = (struct shown){ .hidden = live->caret_hidden };
+	*ret = (struct screen_shown){ .hidden = live->caret_hidden };
 	caret = fit_live(&fit, live, &ret->rows);
 	if (live->rows.count)
 		choose_rest(screen, ret, caret,
@@ -190,7 +190,7 @@ static bool is_uncertain(const struct screen *screen)
 /* How many rows of the window the live region has above the cursor; if lines are wrapped anew. */
 static size_t shown_above(const struct screen *screen)
 {
-	const struct shown *shown = &screen->shown;
+	const struct screen_shown *shown = &screen->shown;
 	unsigned columns = screen->answered ? screen->answer_width :
 	                                      term_size(screen->term).columns;
 	unsigned column, y;
@@ -206,7 +206,7 @@ static size_t shown_above(const struct screen *screen)
 
 static size_t rows_above(const struct screen *screen)
 {
-	const struct shown *shown = &screen->shown;
+	const struct screen_shown *shown = &screen->shown;
 	unsigned column;
 
 	if (is_uncertain(screen) && screen->answered) {
@@ -251,7 +251,7 @@ static unsigned blanks_behind(const struct row *row)
 
 static bool cursor_strayed(const struct screen *screen)
 {
-	const struct shown *shown = &screen->shown;
+	const struct screen_shown *shown = &screen->shown;
 	const unsigned columns = screen->answer_width;
 	unsigned column, y;
 
@@ -291,7 +291,7 @@ static bool is_seen(const struct screen *screen)
  * that cannot be known, to a new row at the end. */
 static void put_first_row(struct screen *screen, struct buf *out)
 {
-	const struct shown *shown = &screen->shown;
+	const struct screen_shown *shown = &screen->shown;
 	size_t again;
 	unsigned end;
 	int down;
@@ -371,7 +371,7 @@ static void put_finished(struct screen *screen, struct buf *out, bool new)
 
 /* From the beginning of the live region's first row on: rows beneath each other, each of them one
  * row of the window whatever its width is by now. */
-static void put_live(struct screen *screen, struct buf *out, const struct shown *next)
+static void put_live(struct screen *screen, struct buf *out, const struct screen_shown *next)
 {
 	buf_str(out, "\033[?7l");
 	for (size_t i = 0; i < next->rows.count; i++) {
@@ -384,7 +384,7 @@ static void put_live(struct screen *screen, struct buf *out, const struct shown 
 	put_column(out, next->column);
 }
 
-static void put_anew(struct screen *screen, struct buf *out, const struct shown *next)
+static void put_live_again(struct screen *screen, struct buf *out, const struct screen_shown *next)
 {
 	if (screen->drawn)
 		put_first_row(screen, out);
@@ -395,9 +395,9 @@ static void put_anew(struct screen *screen, struct buf *out, const struct shown 
 
 /* Only the rows that differ; the caret stays in its row of the live region. The cursor is put back
  * where it was and not moved back: should the window be lower than it was, moves down end early. */
-static void put_difference(struct screen *screen, struct buf *out, const struct shown *next)
+static void put_difference(struct screen *screen, struct buf *out, const struct screen_shown *next)
 {
-	const struct shown *shown = &screen->shown;
+	const struct screen_shown *shown = &screen->shown;
 	unsigned columns = term_size(screen->term).columns;
 	size_t at = shown->home;
 
@@ -422,7 +422,7 @@ static void put_difference(struct screen *screen, struct buf *out, const struct 
 }
 
 /* A terminal without escape sequences: the caret's row alone, written over and over. */
-static void put_plain(struct screen *screen, struct buf *out, struct shown *next)
+static void put_plain(struct screen *screen, struct buf *out, struct screen_shown *next)
 {
 	struct row *row = &next->rows.at[next->home];
 	struct cluster cluster;
@@ -456,14 +456,14 @@ static bool is_to_print(const struct screen *screen)
 }
 
 /* Whether a frame has to draw all of it: what differs needs other rows, or comes above it. */
-static bool is_whole(const struct screen *screen, const struct shown *next)
+static bool is_whole(const struct screen *screen, const struct screen_shown *next)
 {
 	return !screen->drawn || screen->anew || is_to_print(screen) ||
 	       screen->shown.home != next->home ||
 	       screen->shown.rows.count < next->rows.count;
 }
 
-static bool shown_same(const struct shown *a, const struct shown *b)
+static bool shown_same(const struct screen_shown *a, const struct screen_shown *b)
 {
 	if (a->rows.count != b->rows.count || a->column != b->column ||
 	    a->hidden != b->hidden)
@@ -486,14 +486,14 @@ static void stream_is_over(void *data)
 }
 
 /* Draws it; it is what is shown then. */
-static void screen_draw(struct screen *screen, struct shown *next, bool whole)
+static void screen_draw(struct screen *screen, struct screen_shown *next, bool whole)
 {
 	struct buf *out = term_frame(screen->term);
 
 	if (term_plain(screen->term))
 		put_plain(screen, out, next);
 	else if (whole)
-		put_anew(screen, out, next);
+		put_live_again(screen, out, next);
 	else if (!shown_same(&screen->shown, next))
 		put_difference(screen, out, next);
 	term_show_cursor(screen->term, !next->hidden);
@@ -528,7 +528,7 @@ static void frame_later(struct screen *screen, uint64_t ms)
 		                                 screen);
 }
 
-static void tmux_seen(void *data, const struct look *look)
+static void tmux_seen(void *data, const struct tmux_view *look)
 {
 	struct screen *screen = data;
 
@@ -543,7 +543,7 @@ static void tmux_seen(void *data, const struct look *look)
 
 /* Whether tmux is asked now, after which the cursor is asked for again: only then is it known that
  * what tmux shows is what there still is. */
-static bool look_begins(struct screen *screen)
+static bool begin_look(struct screen *screen)
 {
 	if (screen->looked || !term_strays(screen->term) ||
 	    !(screen->unsure || cursor_strayed(screen)))
@@ -555,7 +555,7 @@ static bool look_begins(struct screen *screen)
 
 static bool is_as_looked_at(const struct screen *screen)
 {
-	const struct look *look = &screen->look;
+	const struct tmux_view *look = &screen->look;
 
 	return look->columns == screen->answer_width && look->rows == screen->answer_height &&
 	       look->row == screen->answer_row && look->column == screen->answer_column;
@@ -585,7 +585,7 @@ static void use_answers(struct screen *screen)
 		forget_look(screen);
 		screen->looked = screen->retries++ >= RETRIES_MAX;
 	}
-	if (look_begins(screen)) {
+	if (begin_look(screen)) {
 		screen->answered = false;
 		return;
 	}
@@ -641,7 +641,8 @@ void screen_cursor(struct screen *screen, const struct event *event)
 		use_answers(screen);
 }
 
-bool screen_dirty(const struct screen *screen)
+/* Whether something differs from what the terminal shows. */
+static bool screen_dirty(const struct screen *screen)
 {
 	return screen->live_changed || screen->anew || screen->printed < screen->queue.count;
 }
@@ -655,7 +656,7 @@ static bool screen_waits(struct screen *screen)
 
 void screen_key_frame(struct screen *screen)
 {
-	struct shown next;
+	struct screen_shown next;
 
 	if (!screen->live_changed || screen_waits(screen))
 		return;
@@ -680,7 +681,7 @@ void screen_key_frame(struct screen *screen)
 void screen_frame(struct screen *screen)
 {
 	uint64_t since = clock_monotonic_ms() - screen->last_ms;
-	struct shown next;
+	struct screen_shown next;
 	bool whole;
 
 	if (!screen_dirty(screen) || screen_waits(screen))

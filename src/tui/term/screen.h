@@ -79,8 +79,6 @@ unsigned screen_draft_columns(const struct screen *screen);
 void screen_print(struct screen *screen, struct rows *rows);
 /* Replaces the live region by *live, whose rows are taken over. */
 void screen_live(struct screen *screen, struct live *live);
-/* Whether something differs from what the terminal shows. */
-bool screen_dirty(const struct screen *screen);
 /* Writes one frame, if something differs and the terminal takes bytes. */
 void screen_frame(struct screen *screen);
 /* The same for what a key changed, at once, however young the last frame is: a few bytes, without

@@ -41,14 +41,13 @@ struct term {
 	bool alternate;     /* its alternate screen is shown */
 	bool pushed[2];     /* the Kitty protocol is on: on the main screen, on the other one */
 	enum term_mouse mouse;
-	const struct kind *kind;
-	bool asking;        /* DA1, the last answer, is to come */
+	const struct terminal_kind *kind;
+	bool querying;        /* DA1, the last answer, is to come */
 	bool waiting;       /* bytes wait in the stream */
 	bool cursor_shown;  /* as the next frame leaves it */
 	bool cursor_hidden; /* as the terminal has it */
 	struct buf frame;
-	uint64_t written;
-	void (*resize_begins)(void *data);
+	void (*resize_starts)(void *data);
 	void *resize_data;
 };
 
@@ -66,7 +65,9 @@ static struct {
 	volatile sig_atomic_t len;
 } found = { .fd = -1 };
 
-void term_restore(void)
+/* As term_close from a handler of a signal that ends the program: async-signal-safe; no memory is
+ * freed. */
+static void term_restore(void)
 {
 	int saved_errno = errno;
 
@@ -165,22 +166,13 @@ static bool set_raw(struct err *err)
 
 static void term_writev(struct term *term, const struct span *parts, size_t count)
 {
-	if (!term->stream)
-		return;
-	for (size_t i = 0; i < count; i++)
-		term->written += parts[i].len;
-	term->waiting = loop_stream_writev(term->stream, parts, count) > 0;
+	if (term->stream)
+		term->waiting = loop_stream_writev(term->stream, parts, count) > 0;
 }
 
 static void term_write(struct term *term, struct span bytes)
 {
 	term_writev(term, &bytes, 1);
-}
-
-void term_send(struct term *term, struct span bytes)
-{
-	if (!term->waiting)
-		term_write(term, bytes);
 }
 
 static void read_size(struct term *term)
@@ -206,15 +198,15 @@ static void resize_is_over(void *data)
 
 static void resize_seen(struct term *term)
 {
-	if (!term->quiet && term->resize_begins)
-		term->resize_begins(term->resize_data);
+	if (!term->quiet && term->resize_starts)
+		term->resize_starts(term->resize_data);
 	loop_timer_stop(term->quiet);
 	term->quiet = loop_timer_start(term->options.loop, TERM_QUIET_MS, 0, resize_is_over, term);
 }
 
-void term_on_resize(struct term *term, void (*begins)(void *data), void *data)
+void term_on_resize(struct term *term, void (*starts)(void *data), void *data)
 {
-	term->resize_begins = begins;
+	term->resize_starts = starts;
 	term->resize_data = data;
 }
 
@@ -239,7 +231,7 @@ static void restyle(struct term *term)
 		term->options.restyled(term->options.data);
 }
 
-static void take_kind(struct term *term, const struct kind *kind)
+static void take_kind(struct term *term, const struct terminal_kind *kind)
 {
 	if (!kind || (term->kind && term->kind->by == KIND_BY_VERSION))
 		return; /* its own word counts most */
@@ -313,7 +305,7 @@ static void ask_what_it_is(struct term *term)
 		return;
 	term_write(term, SPAN("\033[?2026$p\033[?5522$p"
 	                      "\033[>q\033[?u\033]11;?\033\\\033[>c\033[c"));
-	term->asking = true;
+	term->querying = true;
 }
 
 /* Single keys for what is ambiguous, and the keys of a US keyboard beside others'. Each of the two
@@ -348,9 +340,9 @@ static void take_kitty(struct term *term)
 }
 
 /* All has been answered: what the Kitty protocol does not give, xterm's may. */
-static void finish_asking(struct term *term)
+static void finish_queries(struct term *term)
 {
-	term->asking = false;
+	term->querying = false;
 	if (!term->kitty && term->kind && term->kind->facts & KIND_OTHER_KEYS) {
 		term->other_keys = true;
 		term_write(term, SPAN("\033[>4;1m"));
@@ -388,7 +380,7 @@ static bool take_terminal_answer(struct term *term, struct span text)
 	} else if (span_starts(text, SPAN("\033[>")) && span_ends(text, SPAN("c"))) {
 		take_kind(term, kind_find(KIND_BY_DA2, span_skip(text, 3)));
 	} else if (span_starts(text, SPAN("\033[?")) && span_ends(text, SPAN("c"))) {
-		finish_asking(term);
+		finish_queries(term);
 	} else {
 		return false;
 	}
@@ -577,7 +569,7 @@ static void drop_event(void *data, const struct event *event)
 
 	if (event->kind == EVENT_REPLY && span_starts(event->text, SPAN("\033[?")) &&
 	    span_ends(event->text, SPAN("c")))
-		term->asking = false;
+		term->querying = false;
 }
 
 /* Answers that come after the end would be typed into a shell. */
@@ -588,7 +580,7 @@ static void await_answers(struct term *term)
 	struct pollfd ready = { .fd = term->options.in, .events = POLLIN };
 	char bytes[256];
 
-	for (now = clock_monotonic_ms(); term->asking && now < end; now = clock_monotonic_ms()) {
+	for (now = clock_monotonic_ms(); term->querying && now < end; now = clock_monotonic_ms()) {
 		ssize_t n;
 
 		if (poll(&ready, 1, (int)(end - now)) <= 0)
@@ -609,7 +601,7 @@ static void give_back(struct term *term)
 	put_restoring(term, &bytes);
 	term_write(term, buf_view(&bytes));
 	loop_stream_close(mem_steal(&term->stream), CLOSE_DRAIN_MS);
-	if (term->asking)
+	if (term->querying)
 		await_answers(term);
 	tcsetattr(found.in, TCSANOW, &found.saved);
 	term->titled = term->cursor_hidden = term->alternate = false;
@@ -682,19 +674,9 @@ struct term_size term_size(const struct term *term)
 	return term->size;
 }
 
-enum theme_colours term_colours(const struct term *term)
-{
-	return term->colours;
-}
-
 bool term_plain(const struct term *term)
 {
 	return term->plain;
-}
-
-const struct theme *term_theme(const struct term *term)
-{
-	return &term->theme;
 }
 
 void term_set_theme(struct term *term, const struct theme *theme)
@@ -714,19 +696,9 @@ bool term_strays(const struct term *term)
 	return term->strays;
 }
 
-bool term_kitty_keys(const struct term *term)
-{
-	return term->kitty;
-}
-
 bool term_clipboard(const struct term *term)
 {
 	return term->clipboard;
-}
-
-uint64_t term_written(const struct term *term)
-{
-	return term->written;
 }
 
 /* ---- frames ---- */
@@ -819,7 +791,7 @@ void term_put_row(const struct term *term, struct buf *out, const struct row *ro
 
 void term_put_finished(const struct term *term, struct buf *out, const struct row *row)
 {
-	if (row->prompt & ROW_PROMPT_BEGINS && term->links)
+	if (row->prompt & ROW_PROMPT_START && term->links)
 		buf_str(out, "\033]133;A\033\\");
 	term_put_row(term, out, row);
 	if (row->prompt & ROW_PROMPT_ENDS && term->links)

@@ -61,11 +61,9 @@ struct term_options {
 
 /* IO_ERROR: it is no terminal, or cannot be set. */
 bool term_open(const struct term_options *options, struct term **ret, struct err *err);
-/* Puts everything back as it was and frees it; NULL is fine. Safe twice by term_restore. */
+/* Puts everything back as it was and frees it; NULL is fine. A signal that ends the program does
+ * the same, but for the memory. */
 void term_close(struct term *term);
-/* The same from a handler of a signal that ends the program: async-signal-safe; no memory is
- * freed. */
-void term_restore(void);
 /* Gives the terminal to another program (an editor, a shell, SIGTSTP), and takes it again. */
 void term_leave(struct term *term);
 void term_return(struct term *term);
@@ -88,19 +86,15 @@ struct loop *term_loop(const struct term *term);
 struct term_size { unsigned columns, rows; };
 /* 80 x 24 where the kernel does not know. */
 struct term_size term_size(const struct term *term);
-enum theme_colours term_colours(const struct term *term);
 /* Whether it understands no escape sequences: rows of text, CR, LF and nothing else. */
 bool term_plain(const struct term *term);
-/* Its theme; another one from now on (a copy; what is shown keeps the old one until it is
- * drawn). */
-const struct theme *term_theme(const struct term *term);
+/* Has another theme from now on (a copy). What is shown keeps the old one until it is drawn. */
 void term_set_theme(struct term *term, const struct theme *theme);
 /* Whether a narrower window makes the terminal wrap lines that were printed before anew (as tmux,
  * VTE, kitty do; xterm, screen and the Linux console do not). */
 bool term_reflows(const struct term *term);
 /* Whether its cursor can be in another line after that (tmux). */
 bool term_strays(const struct term *term);
-bool term_kitty_keys(const struct term *term); /* its keyboard protocol is on */
 /* Whether it knows OSC 5522 (clipboard.h). */
 bool term_clipboard(const struct term *term);
 
@@ -121,13 +115,8 @@ void term_alternate(struct term *term, bool on);
 enum term_mouse { TERM_MOUSE_FOUND, TERM_MOUSE_OURS, TERM_MOUSE_THEIRS };
 void term_set_mouse(struct term *term, enum term_mouse mouse);
 enum term_mouse term_mouse(const struct term *term);
-/* Calls `begins` at the first SIGWINCH of a storm, before anything else; bytes may be written with
- * term_send. */
-void term_on_resize(struct term *term, void (*begins)(void *data), void *data);
-/* Writes bytes that are no frame; nothing while bytes wait. */
-void term_send(struct term *term, struct span bytes);
-/* Bytes written since term_open. */
-uint64_t term_written(const struct term *term);
+/* Calls `starts` at the first SIGWINCH of a storm, before anything else. */
+void term_on_resize(struct term *term, void (*starts)(void *data), void *data);
 /* Appends a row's text with its colours, and no line end. */
 void term_put_row(const struct term *term, struct buf *out, const struct row *row);
 /* The same of a row that is printed once, with marks where a prompt begins and ends (OSC 133). */

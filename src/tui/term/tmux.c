@@ -35,7 +35,7 @@ struct tmux_look {
 	struct loop_watch *watch;
 	struct loop_timer *limit;
 	struct buf got;
-	void (*seen)(void *data, const struct look *look);
+	void (*seen)(void *data, const struct tmux_view *look);
 	void *data;
 };
 
@@ -74,7 +74,7 @@ static bool tmux_spawn(const char *program, const char *pane, int out, pid_t *re
 }
 
 /* Its first line has the numbers, the others are rows. */
-static bool look_read(const struct tmux_look *looking, struct look *ret)
+static bool look_read(const struct tmux_look *looking, struct tmux_view *ret)
 {
 	const struct span got = buf_view(&looking->got);
 	const char *end = got.len ? memchr(got.data, '\n', got.len) : NULL;
@@ -113,8 +113,8 @@ void tmux_look_stop(struct tmux_look *looking)
 
 static void look_ends(struct tmux_look *looking, bool whole)
 {
-	void (*const seen)(void *, const struct look *) = looking->seen;
-	struct look look;
+	void (*const seen)(void *, const struct tmux_view *) = looking->seen;
+	struct tmux_view look;
 
 	seen(looking->data, whole && look_read(looking, &look) ? &look : NULL);
 }
@@ -137,7 +137,8 @@ static void look_arrives(void *data)
 }
 
 struct tmux_look *tmux_look_start(const struct term *term,
-                                  void (*seen)(void *data, const struct look *look), void *data)
+                                  void (*seen)(void *data, const struct tmux_view *look),
+                                  void *data)
 {
 	const struct term_options *options = term_opened_with(term);
 	const char *pane = pane_named();

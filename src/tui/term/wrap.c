@@ -118,30 +118,30 @@ enum {
 };
 
 /* Of a row, or of a line of the window: where match.text has what is compared. */
-struct part {
+struct wrap_part {
 	size_t start, len;
 	size_t lines; /* of a row: those that it takes in the window */
 };
 
 /* Rows one after the other that stand in lines one after the other. */
-struct chain {
+struct wrap_chain {
 	size_t first_line, first_row;
 	size_t line, row; /* the first ones behind it */
 	size_t bytes;     /* of the text of its rows */
 };
 
-struct match {
-	const struct look *look;
+struct wrap_found {
+	const struct tmux_view *look;
 	size_t reach;
 	struct buf text;
-	struct part rows[WRAP_RECENT], lines[LINES_MAX + 1];
+	struct wrap_part rows[WRAP_RECENT], lines[LINES_MAX + 1];
 	size_t row_count, line_count;
-	struct chain lower; /* what ends at the live region; zeroed: it is looked for */
-	struct chain best;
+	struct wrap_chain lower; /* what ends at the live region; zeroed: it is looked for */
+	struct wrap_chain best;
 };
 
 /* Blanks are not compared, as a terminal may drop some, nor marks behind a character. */
-static void part_add(struct match *match, struct span text, struct part *ret)
+static void part_add(struct wrap_found *match, struct span text, struct wrap_part *ret)
 {
 	struct cluster cluster;
 
@@ -160,7 +160,7 @@ static void part_add(struct match *match, struct span text, struct part *ret)
 }
 
 /* False: the numbers do not fit the text, or it is too much. */
-static bool parts_read(struct match *match, const struct wrap_recent *recent)
+static bool parts_read(struct wrap_found *match, const struct wrap_recent *recent)
 {
 	struct span text = match->look->text;
 	unsigned end;
@@ -185,9 +185,10 @@ static bool parts_read(struct match *match, const struct wrap_recent *recent)
 
 /* How many lines, from `first` on, have the text of the row and nothing else, wherever it was
  * wrapped; 0: they have not. */
-static size_t lines_of_row(const struct match *match, size_t first, const struct part *row)
+static size_t lines_of_row(const struct wrap_found *match, size_t first,
+                           const struct wrap_part *row)
 {
-	const struct part *lines = match->lines;
+	const struct wrap_part *lines = match->lines;
 	size_t next = first, done = 0;
 
 	do {
@@ -207,7 +208,7 @@ static size_t lines_of_row(const struct match *match, size_t first, const struct
 
 /* Whether what stands behind the chain may be the live region with the cursor, or the row in which
  * that came to stand, of which a part is missing. */
-static bool chain_reaches(const struct match *match, const struct chain *chain)
+static bool chain_reaches(const struct wrap_found *match, const struct wrap_chain *chain)
 {
 	size_t reach = match->reach + 1;
 
@@ -218,9 +219,9 @@ static bool chain_reaches(const struct match *match, const struct chain *chain)
 
 /* Keeps the longest that reaches the live region, the lowest of those; or, with one, the nearest
  * above it in the window: between them rows are missing, or something is that should not. */
-static void chain_consider(struct match *match, const struct chain *chain)
+static void chain_consider(struct wrap_found *match, const struct wrap_chain *chain)
 {
-	const struct chain *lower = &match->lower, *best = &match->best;
+	const struct wrap_chain *lower = &match->lower, *best = &match->best;
 
 	if (!lower->bytes) {
 		if ((chain->bytes > best->bytes ||
@@ -236,33 +237,33 @@ static void chain_consider(struct match *match, const struct chain *chain)
 }
 
 /* Considers each chain that there is. */
-static void chains_find(struct match *match)
+static void chains_find(struct wrap_found *match)
 {
 	const size_t count = match->line_count, rows = match->row_count;
 	/* chains[l]: the one that begins in line l with the row that is looked at, from the last
 	 * one on; what it goes on with was looked at before. */
-	_cleanup_free_ struct chain *chains = mem_alloc(count + 1, sizeof(*chains));
+	_cleanup_free_ struct wrap_chain *chains = mem_alloc(count + 1, sizeof(*chains));
 
-	match->best = (struct chain){ 0 };
+	match->best = (struct wrap_chain){ 0 };
 	for (size_t l = 0; l <= count; l++)
-		chains[l] = (struct chain){ l, rows, l, rows, 0 };
+		chains[l] = (struct wrap_chain){ l, rows, l, rows, 0 };
 	for (size_t i = rows; i--;) {
 		for (size_t l = 0; l < count; l++) {
 			const size_t used = lines_of_row(match, l, &match->rows[i]);
 
-			chains[l] = used ? chains[l + used] : (struct chain){ l, i, l, i, 0 };
+			chains[l] = used ? chains[l + used] : (struct wrap_chain){ l, i, l, i, 0 };
 			chains[l].first_line = l;
 			chains[l].first_row = i;
 			chains[l].bytes += used ? match->rows[i].len : 0;
 			if (used)
 				chain_consider(match, &chains[l]);
 		}
-		chains[count] = (struct chain){ count, i, count, i, 0 };
+		chains[count] = (struct wrap_chain){ count, i, count, i, 0 };
 	}
 }
 
 /* What a window has of the rows; false: nothing that can be believed. */
-static bool chain_find(struct match *match, struct chain *ret)
+static bool chain_find(struct wrap_found *match, struct wrap_chain *ret)
 {
 	chains_find(match);
 	*ret = match->best;
@@ -277,11 +278,11 @@ static bool chain_find(struct match *match, struct chain *ret)
 	return true;
 }
 
-bool wrap_match(const struct wrap_recent *recent, const struct look *look, size_t reach,
+bool wrap_match(const struct wrap_recent *recent, const struct tmux_view *look, size_t reach,
                 size_t *ret_row, size_t *ret_again)
 {
-	_cleanup_free_ struct match *match = mem_alloc(1, sizeof(*match));
-	struct chain found;
+	_cleanup_free_ struct wrap_found *match = mem_alloc(1, sizeof(*match));
+	struct wrap_chain found;
 	bool ok;
 
 	match->look = look;

@@ -24,7 +24,7 @@ static unsigned character_width(uint32_t c)
 	return width > 0 ? (unsigned)width : 0;
 }
 
-static bool begins_next(uint32_t before, uint32_t c)
+static bool starts_next(uint32_t before, uint32_t c)
 {
 	const utf8proc_property_t *property = utf8proc_get_property((utf8proc_int32_t)before);
 
@@ -37,13 +37,13 @@ static bool cluster_ends(uint32_t before, uint32_t c, utf8proc_int32_t *state)
 	bool ends = utf8proc_grapheme_break_stateful((utf8proc_int32_t)before,
 	                                             (utf8proc_int32_t)c, state);
 
-	return ends || begins_next(before, c);
+	return ends || starts_next(before, c);
 }
 
 bool cluster_joins(uint32_t before, uint32_t c)
 {
 	return !utf8proc_grapheme_break((utf8proc_int32_t)before, (utf8proc_int32_t)c) &&
-	       !begins_next(before, c);
+	       !starts_next(before, c);
 }
 
 /* Whether U+FE0F gives the character an emoji's form. */

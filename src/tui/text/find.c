@@ -74,7 +74,7 @@ static const struct row_run *line_goes_on(const struct rows *rows, size_t i, siz
 	return NULL;
 }
 
-static void find_add(struct find *find, size_t row, size_t start, size_t len)
+static void find_add(struct row_find *find, size_t row, size_t start, size_t len)
 {
 	if (!len)
 		return;
@@ -86,7 +86,7 @@ static void find_add(struct find *find, size_t row, size_t start, size_t len)
 
 /* Whether `wanted` stands in the line that has byte `from` of row `i`, from there on; sets the
  * pieces. */
-static bool find_at(struct find *find, const char *wanted, size_t i, size_t from)
+static bool find_at(struct row_find *find, const char *wanted, size_t i, size_t from)
 {
 	size_t left = strlen(wanted);
 
@@ -117,7 +117,7 @@ static bool find_at(struct find *find, const char *wanted, size_t i, size_t from
 }
 
 /* Of row `i`, the first place at or behind `from` whose match goes on in the next row. */
-static size_t find_broken(struct find *find, size_t i, size_t from)
+static size_t find_broken(struct row_find *find, size_t i, size_t from)
 {
 	const size_t count = joined_count(find->rows, i), len = strlen(find->wanted);
 
@@ -136,7 +136,7 @@ static size_t find_broken(struct find *find, size_t i, size_t from)
 
 /* The same for a match that begins with blanks that were dropped before its first piece, in row
  * `i`. */
-static size_t find_behind_blanks(struct find *find, size_t i, size_t from)
+static size_t find_behind_blanks(struct row_find *find, size_t i, size_t from)
 {
 	const size_t blanks = strspn(find->wanted, " ");
 	const size_t count = i && blanks ? joined_count(find->rows, i - 1) : 0;
@@ -151,7 +151,7 @@ static size_t find_behind_blanks(struct find *find, size_t i, size_t from)
 	return SIZE_MAX;
 }
 
-static size_t find_whole(const struct find *find, size_t i, size_t from)
+static size_t find_whole(const struct row_find *find, size_t i, size_t from)
 {
 	const struct buf *text = &find->rows->at[i].text;
 	const char *at = from < text->len ? strcasestr(text->data + from, find->wanted) : NULL;
@@ -161,7 +161,7 @@ static size_t find_whole(const struct find *find, size_t i, size_t from)
 
 /* The first match of those that begin in the row, at or behind find->byte; sets its pieces.
  * Returns its first byte; SIZE_MAX: none. */
-static size_t find_in_row(struct find *find)
+static size_t find_in_row(struct row_find *find)
 {
 	const size_t i = find->row, whole = find_whole(find, i, find->byte);
 	const size_t behind = find_behind_blanks(find, i, find->byte);
@@ -177,7 +177,7 @@ static size_t find_in_row(struct find *find)
 	return behind < broken ? behind : broken;
 }
 
-static bool find_overlaps(const struct find *find)
+static bool find_overlaps(const struct row_find *find)
 {
 	for (size_t i = 0; i < find->count; i++)
 		for (size_t k = 0; k < find->taken_count; k++) {
@@ -190,7 +190,7 @@ static bool find_overlaps(const struct find *find)
 	return false;
 }
 
-static void find_take(struct find *find)
+static void find_take(struct row_find *find)
 {
 	for (size_t i = 1; i < find->count; i++) {
 		if (find->taken_count == find->taken_cap)
@@ -201,7 +201,7 @@ static void find_take(struct find *find)
 	find->byte = find->pieces[0].start + find->pieces[0].len;
 }
 
-static void find_next_row(struct find *find)
+static void find_next_row(struct row_find *find)
 {
 	size_t kept = 0;
 
@@ -213,15 +213,15 @@ static void find_next_row(struct find *find)
 	find->taken_count = kept;
 }
 
-void find_begin(struct find *find, const struct rows *rows, const char *wanted, size_t from)
+void find_begin(struct row_find *find, const struct rows *rows, const char *wanted, size_t from)
 {
 	/* Which matches count depends on those before them in the line. */
 	while (from && from < rows->count && joined_count(rows, from - 1))
 		from--;
-	*find = (struct find){ .rows = rows, .wanted = wanted, .row = from };
+	*find = (struct row_find){ .rows = rows, .wanted = wanted, .row = from };
 }
 
-bool find_next(struct find *find)
+bool find_next(struct row_find *find)
 {
 	while (*find->wanted && find->row < find->rows->count) {
 		const size_t at = find_in_row(find);
@@ -239,7 +239,7 @@ bool find_next(struct find *find)
 	return false;
 }
 
-void find_release(struct find *find)
+void find_release(struct row_find *find)
 {
 	free(find->pieces);
 	free(find->taken);

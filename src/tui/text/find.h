@@ -2,7 +2,7 @@
 /* Text found in rows, also where rows_wrap has broken a line: in a word that was cut, and where a
  * blank was dropped between two rows.
  *
- *     struct find find;
+ *     struct row_find find;
  *     find_begin(&find, &rows, "wanted", 0);
  *     while (find_next(&find))
  *             ... find.pieces[0 ... find.count - 1] ...
@@ -21,7 +21,7 @@ struct find_piece {
 	size_t row, start, len;
 };
 
-struct find {
+struct row_find {
 	const struct rows *rows;   /* borrowed */
 	const char *wanted;        /* borrowed */
 	size_t row, byte;          /* where it goes on */
@@ -34,11 +34,11 @@ struct find {
 /* Looks for `wanted`, whose ASCII letters may be capital or small, in row `from` and those after
  * it: all matches of which a piece is there, and others of the line that is broken there. Nothing
  * is found if `wanted` is empty. The rows must stay as they are. */
-void find_begin(struct find *find, const struct rows *rows, const char *wanted, size_t from);
+void find_begin(struct row_find *find, const struct rows *rows, const char *wanted, size_t from);
 /* Finds the next match: its pieces, top to bottom, valid until the next call. False: there is none;
  * then nothing is left to be released. */
-bool find_next(struct find *find);
-void find_release(struct find *find);
+bool find_next(struct row_find *find);
+void find_release(struct row_find *find);
 #define _cleanup_find_ __attribute__((cleanup(find_release)))
 
 #endif

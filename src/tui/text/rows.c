@@ -433,15 +433,15 @@ static void put_prefix(struct row *row, const struct row *prefix, unsigned width
 static void wrap_put(struct wrap *wrap, struct span bytes)
 {
 	const struct row_run *run = &wrap->line->runs[wrap->run];
-	struct row_run begins = *run;
+	struct row_run started = *run;
 
 	if (wrap->continues) {
 		wrap->continues = false;
-		begins.start = (uint32_t)wrap->at;
-		begins.len -= begins.start - run->start;
-		begins.joints |= RUN_CONTINUES;
-		begins.blanks = (uint16_t)(wrap->blanks < UINT16_MAX ? wrap->blanks : UINT16_MAX);
-		run = &begins;
+		started.start = (uint32_t)wrap->at;
+		started.len -= started.start - run->start;
+		started.joints |= RUN_CONTINUES;
+		started.blanks = (uint16_t)(wrap->blanks < UINT16_MAX ? wrap->blanks : UINT16_MAX);
+		run = &started;
 	}
 	row_put_run(wrap->row, wrap->line, run, bytes, width_of(bytes));
 }

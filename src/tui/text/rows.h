@@ -100,7 +100,7 @@ struct row_run {
 };
 
 /* Where a prompt of the user's begins and ends: terminals can jump from one to the next. */
-enum { ROW_PROMPT_BEGINS = 1, ROW_PROMPT_ENDS = 2 };
+enum { ROW_PROMPT_START = 1, ROW_PROMPT_ENDS = 2 };
 
 /* One line; wider than any terminal until it was wrapped. Zeroed: an empty one. */
 struct row {

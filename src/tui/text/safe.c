@@ -17,18 +17,18 @@
 /* Characters of one cluster: the longest emoji have ten. */
 #define CLUSTER_MAX 16
 
-struct range {
+struct escaped_range {
 	uint32_t from, to;
 };
 
 /* Seen as a space or as nothing, though their category is a letter's, wherever they stand. */
-static const struct range blank[] = {
+static const struct escaped_range blank[] = {
 	{ 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x2800, 0x2800 }, { 0x3164, 0x3164 },
 	{ 0xffa0, 0xffa0 },
 };
 
 /* Cyrillic and Greek letters with the shape of a Latin one. */
-static const struct range latin_shaped[] = {
+static const struct escaped_range latin_shaped[] = {
 	{ 0x0391, 0x0392 }, { 0x0395, 0x0397 }, { 0x0399, 0x039a }, { 0x039c, 0x039d },
 	{ 0x039f, 0x039f }, { 0x03a1, 0x03a1 }, { 0x03a4, 0x03a5 }, { 0x03a7, 0x03a7 },
 	{ 0x03bd, 0x03bd }, { 0x03bf, 0x03bf }, { 0x03f2, 0x03f3 }, { 0x03f9, 0x03f9 },
@@ -40,7 +40,7 @@ static const struct range latin_shaped[] = {
 	{ 0x04cf, 0x04cf }, { 0x0501, 0x0501 }, { 0x051a, 0x051d },
 };
 
-static bool in_ranges(const struct range *ranges, size_t count, uint32_t c)
+static bool in_ranges(const struct escaped_range *ranges, size_t count, uint32_t c)
 {
 	for (size_t i = 0; i < count && c >= ranges[i].from; i++) {
 		if (c <= ranges[i].to)

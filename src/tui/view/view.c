@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "data/tool_names.h"
+#include "data/tools.h"
 #include "tui/markdown/highlight.h"
 #include "tui/view/private.h"
 
@@ -41,14 +41,14 @@ static void head_subject(struct row *row, const json_t *call, const json_t *resu
 	const char *name = json_string_value(json_object_get(call ? call : result, "toolName"));
 	struct span title = member_span(call, "title");
 	struct span description = member_span(call, "description");
-	const struct tool_names *names = name ? tool_names_find(name) : NULL;
+	const struct tool_info *info = name ? tool_info_find(name) : NULL;
 
-	if (names && names->verb)
-		row_text(row, span_str(names->verb), STYLE_BOLD(ROLE_TEXT));
+	if (info && info->verb)
+		row_text(row, span_str(info->verb), STYLE_BOLD(ROLE_TEXT));
 	else
 		row_text(row, title.len ? title : span_str(name ? name : "Call"),
 		         STYLE_BOLD(ROLE_TEXT));
-	if (!description.len || (names && names->verb_alone) || span_eq(description, title))
+	if (!description.len || (info && info->verb_alone) || span_eq(description, title))
 		return;
 	row_printf(row, STYLE(ROLE_TEXT), " ");
 	row_text(row, description, STYLE(ROLE_TEXT));
@@ -522,16 +522,6 @@ static void answers_body(struct body *body, const json_t *questions, const json_
 	}
 }
 
-void view_todos(struct rows *rows, const json_t *todos, const struct view_how *how)
-{
-	struct body body;
-
-	body_init(&body, how, VIEW_FOLDED_ROWS, 0);
-	todos_body(&body, todos);
-	body_more(&body);
-	body_finish(&body, rows, 0);
-}
-
 /* ---- results ----------------------------------------------------------------- */
 
 static bool is_command(const json_t *value)
@@ -726,17 +716,17 @@ void view_user_folded(struct rows *rows, struct span text, const struct view_fol
 		row_printf(&first, STYLE(ROLE_USER), "> ");
 	if (!how->plain)
 		row_printf(&rest, STYLE(ROLE_USER), "  ");
-	for (bool begun = false; at < text.len; begun = true) {
+	for (bool more = false; at < text.len; more = true) {
 		_cleanup_row_ struct row row = { 0 };
 		const struct view_fold *from = fold;
 
 		user_line(&row, text, &at, &fold, end);
-		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+		rows_wrap(rows, &row, how->width, more ? &rest : &first, &rest);
 		for (; from < fold; from++)
 			folded_rows(rows, span_head(span_skip(text, from->at), from->len), how);
 	}
 	if (rows->count > before) {
-		rows->at[before].prompt |= ROW_PROMPT_BEGINS;
+		rows->at[before].prompt |= ROW_PROMPT_START;
 		rows->at[rows->count - 1].prompt |= ROW_PROMPT_ENDS;
 	}
 }
@@ -766,11 +756,11 @@ void view_notice(struct rows *rows, const char *severity, struct span message,
 	row_printf(&first, STYLE(marks[i].role), "%s", how->plain ? marks[i].word : marks[i].mark);
 	if (!how->plain)
 		row_printf(&rest, STYLE(marks[i].role), "  ");
-	for (bool begun = false; line_next(&message, &line); begun = true) {
+	for (bool more = false; line_next(&message, &line); more = true) {
 		_cleanup_row_ struct row row = { 0 };
 
 		row_text(&row, line_body(line), STYLE(marks[i].role));
-		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+		rows_wrap(rows, &row, how->width, more ? &rest : &first, &rest);
 	}
 }
 

@@ -71,7 +71,5 @@ void view_user_folded(struct rows *rows, struct span text, const struct view_fol
 /* severity "info"|"warning"|"error". */
 void view_notice(struct rows *rows, const char *severity, struct span message,
                  const struct view_how *how);
-/* The list of steps (the bus's TODOS, or the arguments of write_todos) as a checklist. */
-void view_todos(struct rows *rows, const json_t *todos, const struct view_how *how);
 
 #endif

@@ -108,8 +108,7 @@ struct client_call {
 	const int *fds;                   /* to go with it; or NULL */
 	size_t fd_count;
 	void *object;                     /* what the answer is decoded into (owned); zeroed */
-	const _Atomic bool *cancel;       /* NULL, or becomes true: CANCELLED, at once */
-	int cancel_fd;                    /* readable then; 0: `cancel` is looked at often */
+	const struct cancel *cancel;      /* set: CANCELLED, at once; may be NULL */
 	uint64_t id;                      /* 0: a new one */
 	bool sent;                        /* out: whether the worker may have done it */
 	/* NULL, or of a call that is begun: called once, when client_end does not wait any more

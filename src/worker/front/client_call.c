@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls: requests that are sent, and the wait for their answers; the first is a HELLO. */
 
-#include <stdatomic.h>
 
 #include "base/mem.h"
 #include "worker/front/private.h"
 
 enum {
-	CANCEL_POLL_MS = 20, /* of a call without a descriptor for that */
 	/* Of a request that is begun. So many of them as one caller may have under way fit into a
 	 * pipe: nobody waits for room in it while the worker waits for room for its answers. */
 	BEGUN_BYTES = 1 << 10,
@@ -29,7 +27,7 @@ uint64_t client_new_id(struct client *client)
 
 static bool call_is_cancelled(const struct client_call *call)
 {
-	return call->cancel && atomic_load(call->cancel);
+	return cancelled(call->cancel);
 }
 
 static bool call_is_answered(struct client *client, void *data)
@@ -70,12 +68,12 @@ static void client_abandon_call(struct client *client, uint64_t id)
 static bool await_answer(struct client *client, struct pending *pending)
 {
 	const struct client_call *call = pending->call;
-	const bool polls = call->cancel && call->cancel_fd <= 0;
+	const int most_ms = cancel_wait_ms(call->cancel, -1);
 
-	pending->waiter.stop_fd = call->cancel && !polls ? call->cancel_fd : -1;
+	pending->waiter.stop_fd = cancel_fd(call->cancel);
 	while (!pending->answered && !client->failed) {
 		client_wait(client, &pending->waiter, call_is_over, pending,
-		            polls ? client_now_ms() + CANCEL_POLL_MS : -1);
+		            most_ms >= 0 ? client_now_ms() + most_ms : -1);
 		while (pending->busy) /* the one who reads has not let go of the object yet */
 			pthread_cond_wait(&pending->waiter.wake, &client->lock);
 		if (!pending->answered && call_is_cancelled(call))

@@ -19,10 +19,10 @@
 #include "sandbox/apply/spawn.h"
 #include "sandbox/apply/temp.h"
 #include "sandbox/guard/guard.h"
-#include "sandbox/plan/probe.h"
+#include "sandbox/apply/probe.h"
 #include "worker/environment.h"
 #include "worker/front/private.h"
-#include "worker/local.h"
+#include "worker/front/open.h"
 
 /* ---- workers of this machine ---- */
 
@@ -860,6 +860,14 @@ bool local_provider_none(const struct worker_options *options, struct provider *
                          struct err *err)
 {
 	return open_local(options, &(struct local){ .none = true }, ret, err);
+}
+
+bool local_provider_open(const struct worker_options *options, struct provider **ret,
+                         struct err *err)
+{
+	if (options->level_given && options->level == SANDBOX_PATHS)
+		return local_provider_none(options, ret, err);
+	return local_provider(options, ret, err);
 }
 
 /* ---- A worker behind the standard input and output of any command ---- */

@@ -671,8 +671,7 @@ static bool remote_search(struct provider *provider, const struct search_request
 	struct search_result result = { 0 };
 	struct client_call what = { .request = WIRE_MESSAGE_SEARCH,
 		                    .answer = WIRE_MESSAGE_SEARCH_DONE, .body = request,
-		                    .object = &result, .cancel = request->cancel,
-		                    .cancel_fd = request->cancel_fd };
+		                    .object = &result, .cancel = request->cancel };
 	bool ok = remote_call(remote, &what, err);
 	const char *problem = ok ? wire_check_search(request, &result) : NULL;
 

@@ -408,6 +408,7 @@ static void served_retire(struct server *server, struct served_run *served)
 		return; /* server_end_runs does it */
 	unlink_run(server, served);
 	job = mem_alloc(1, sizeof(*job));
+	cancel_init_lazily(&job->cancel);
 	job->request = &free_run;
 	job->body = served;
 	server_push(server, job);

@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/apply/inside.h"
+#include "worker/front/open.h"
 #include "worker/inside/inprocess.h"
 #include "worker/inside/server.h"
 
@@ -146,6 +147,7 @@ static struct job *make_job(struct server *server)
 	struct wire_frame *frame = &server->wire.frame;
 	struct job *job = mem_alloc(1, sizeof(*job));
 
+	cancel_init_lazily(&job->cancel);
 	job->id = frame->id;
 	job->server = server;
 	job->request = server_find_request(frame->message->number);
@@ -168,7 +170,7 @@ static void cancel_job(struct server *server, uint64_t id)
 	pthread_mutex_lock(&server->lock);
 	for (struct job *job = server->alive; job; job = job->next_alive)
 		if (job->id == id)
-			job->cancel = true;
+			cancel_set(&job->cancel);
 	pthread_mutex_unlock(&server->lock);
 }
 
@@ -335,7 +337,7 @@ static void stop_server(struct server *server, bool leave_at_once)
 	struct timespec until;
 
 	for (struct job *job = server->alive; job; job = job->next_alive)
-		job->cancel = true;
+		cancel_set(&job->cancel);
 	server->wire.leaving = true; /* nobody is to wait for room in it */
 	if (server->wire.is_socket)
 		shutdown(server->wire.write_fd, SHUT_RDWR);

@@ -160,6 +160,7 @@ void server_free_job(struct job *job)
 	for (size_t i = 0; i < job->fd_count; i++)
 		close(job->fds[i]);
 	wire_arena_release(&job->arena);
+	cancel_release(&job->cancel);
 	free(job);
 }
 

@@ -4,6 +4,7 @@
 #ifndef HASP_WORKER_INSIDE_SERVER_H
 #define HASP_WORKER_INSIDE_SERVER_H
 
+#include "base/cancel.h"
 #include "worker/inside/serve.h"
 #include "worker/wire/wire.h"
 
@@ -19,7 +20,7 @@ struct job {
 	void *body;              /* the arena's */
 	int fds[WIRE_FDS_MAX];   /* owned */
 	size_t fd_count;
-	_Atomic bool cancel;
+	struct cancel cancel;
 	uint64_t arrived;        /* edits: their order */
 	uint64_t names;          /* edits: a bit for each of the names of their files */
 	bool edits;

@@ -349,13 +349,14 @@ static void job_sleep(struct job *job, const struct job_news *news)
 	_cleanup_fd_ int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct news_waiter waiter = { .news = news, .fd = fd, .next = job->waiters };
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
-		                { .fd = news->cancel_fd, .events = POLLIN } };
+		                { .fd = cancel_fd(news->cancel), .events = POLLIN } };
 	const bool polls = fd < 0 && (news->ms < 0 || news->ms > NEWS_POLL_MS);
+	const int ms = cancel_wait_ms(news->cancel, polls ? NEWS_POLL_MS : news->ms);
 
 	if (fd >= 0)
 		job->waiters = &waiter;
 	pthread_mutex_unlock(&job->lock);
-	poll(fds, ARRAY_LEN(fds), polls ? NEWS_POLL_MS : news->ms);
+	poll(fds, ARRAY_LEN(fds), ms);
 	pthread_mutex_lock(&job->lock);
 	if (fd >= 0)
 		job_unlist_waiter(job, &waiter);

@@ -23,6 +23,7 @@
 #define HASP_WORKER_JOB_JOB_H
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "worker/job/capture.h"
 #include "worker/provider.h"
 
@@ -98,7 +99,7 @@ struct job_news {
 	bool all;       /* the end of all its processes instead, wherever it goes; otherwise it is
 	                 * also waited for that it is sent away (job_send_away) */
 	uint64_t bytes; /* more output than so much; UINT64_MAX: however much there is */
-	int cancel_fd;  /* a descriptor that becomes readable; -1: none */
+	const struct cancel *cancel; /* that it is set; or NULL */
 	int ms;         /* the time that passes; -1: none */
 };
 

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "diff/diff.h"
-#include "tui/ask/private.h"
+#include "tui/ask/hunks.h"
 
 /* ---- hunks --------------------------------------------------------------------------- */
 

@@ -407,7 +407,7 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	must_say(bench, "/chat title one A copy", "A copy");
 	id = mem_strdup(host_session_id(bench->of.host));
 	must_say(bench, "/clear", "new session");
-	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	assert_int_equal(bench->result.then, COMMAND_REFRESH);
 	assert_string_not_equal(host_session_id(bench->of.host), id);
 	host_bench_prompt(&bench->of, "Two");
 	must_say(bench, "/chat list", "Two");
@@ -419,7 +419,7 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	assert_int_equal(bench->result.choice_count, 2); /* that of before, and what was saved */
 	must_fail(bench, "/chat resume latest", "is open");
 	run(bench, "/chat resume one");
-	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	assert_int_equal(bench->result.then, COMMAND_REFRESH);
 	assert_string_not_equal(host_session_id(bench->of.host), id);
 	run(bench, "/copy");
 	assert_string_equal(bench->result.text, "First.");
@@ -479,12 +479,12 @@ static void one_goes_back_to_a_prompt(void **state)
 	assert_string_equal(bench->result.choices[0].label, "Two");
 	line = mem_strdup(bench->result.choices[0].line);
 	must_say(bench, line, "/rewind undo");
-	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	assert_int_equal(bench->result.then, COMMAND_REFRESH);
 	assert_string_equal(bench->result.text, "Two");
 	run(bench, "/copy");
 	assert_string_equal(bench->result.text, "First.");
 	run(bench, "/rewind undo");
-	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	assert_int_equal(bench->result.then, COMMAND_REFRESH);
 	run(bench, "/copy");
 	assert_string_equal(bench->result.text, "Second.");
 	run(bench, "/rewind 2");

@@ -169,7 +169,7 @@ static void run_line(struct test_case *test, struct span key, struct span value)
 	} else if (span_eq(key, SPAN("text"))) {
 		expect_text(test, value);
 	} else if (span_eq(key, SPAN("candidate"))) {
-		const struct candidates *all = &editor->candidates;
+		const struct draft_completions *all = &editor->candidates;
 
 		expect(test, "the candidate", value,
 		       span_str(all->count ? all->at[all->selected].label : "none"));

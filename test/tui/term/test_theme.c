@@ -179,7 +179,7 @@ static void terminals_are_known_by_their_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct kind *kind = kind_find(rows[i].by, span_str(rows[i].name));
+		const struct terminal_kind *kind = kind_find(rows[i].by, span_str(rows[i].name));
 
 		assert_int_equal(kind ? (kind->facts & KIND_REFLOWS) != 0 : -1, rows[i].reflows);
 	}

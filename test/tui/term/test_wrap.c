@@ -67,8 +67,9 @@ static void rows_are_found_in_a_window(void **state)
 		wrap_remember(recent, &row);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct look look = { .columns = WIDTH, .row = cases[i].row, .above = cases[i].above,
-			             .text = span_str(cases[i].text) };
+		struct tmux_view look = { .columns = WIDTH, .row = cases[i].row,
+		                          .above = cases[i].above,
+		                          .text = span_str(cases[i].text) };
 		size_t row = 0, again = 0;
 		bool found;
 

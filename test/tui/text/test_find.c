@@ -15,7 +15,7 @@
 /* Each match as "row:pieces", its pieces with '/' between them, blanks between matches. */
 static void put_found(struct buf *out, const struct rows *rows, const char *wanted, size_t from)
 {
-	struct find find;
+	struct row_find find;
 
 	find_begin(&find, rows, wanted, from);
 	while (find_next(&find)) {
@@ -164,7 +164,7 @@ static void nothing_is_missed_at_any_width(void **state)
 	for (unsigned round = 0; round < 3000; round++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(1000), wanted = BUF_INIT(1000);
 		_cleanup_rows_ struct rows rows = { 0 };
-		struct find find;
+		struct row_find find;
 		size_t expected = 0, found = 0;
 
 		put_words(&text, 30);

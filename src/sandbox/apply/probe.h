@@ -10,29 +10,14 @@
  *             processes' memory and environment are out of reach
  *   landlock  Landlock; seccomp with notifications, which the supervisor needs
  *
- * To add a reason: a row in sandbox/apply/probe.c.
+ * What is found out is a struct sandbox_probe (sandbox/plan/plan.h).
+ *
+ * To add a reason: a row in probe.c.
  */
-#ifndef HASP_SANDBOX_PLAN_PROBE_H
-#define HASP_SANDBOX_PLAN_PROBE_H
+#ifndef HASP_SANDBOX_APPLY_PROBE_H
+#define HASP_SANDBOX_APPLY_PROBE_H
 
 #include "sandbox/plan/plan.h"
-
-struct sandbox_probe {
-	enum sandbox_level best;
-	bool user_namespaces;    /* an unprivileged user namespace with mounts can be had */
-	bool privileged;         /* namespaces can be had without one (CAP_SYS_ADMIN) */
-	bool own_proc;           /* /proc can be mounted in a PID namespace */
-	unsigned landlock_abi;   /* 0: none */
-	unsigned landlock_errata;
-	bool seccomp;
-	bool seccomp_notify;     /* and the supervisor can look into a command's memory */
-	bool cgroups;            /* control groups of our own can be made (cgroup.h) */
-	char kernel[65];         /* release */
-	/* Why a level cannot be had, and the command with which a person could change that: "" when
-	 * there is nothing to say. */
-	char why_not_full[256], remedy[512];
-	char why_not_landlock[256], remedy_landlock[256];
-};
 
 /* The result is kept for the process. Never NULL; from any thread. */
 const struct sandbox_probe *sandbox_probe(void);

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which lines and branches of src/ the tests run; called by script/coverage.
+
+The build has clang's counters, each program's in a file that all its processes share (counters.c).  This merges the
+files, has llvm-cov lay the counts over the source, and sums them up.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import run_tests
+import stand_in
+
+TOP = run_tests.TOP
+BUILD = TOP / run_tests.COVERAGE[0]
+COUNTERS = BUILD / "counters"
+STAMP = COUNTERS / "program"  # which build of hasp the counts are of
+PROFILE = BUILD / "counters.profdata"
+# Between them these have every function of src/.
+IMAGES = ("hasp", "hasp-http.so", "hasp-highlight.so", "test/unit_tests", "src/api/engine/libhasp.so",
+          "src/api/agent/libhasp-agent.so")
+
+
+class File:
+    def __init__(self):
+        self.lines = {}  # number -> how often
+        self.branches = defaultdict(int)  # (line, block, branch) -> how often
+
+    def uncovered(self):
+        return sorted(number for number, count in self.lines.items() if not count)
+
+
+def stamp():
+    made = (BUILD / "hasp").stat()
+    return "%d %d" % (made.st_mtime_ns, made.st_size)
+
+
+def forget(always):
+    """Removes counts that are another build's, or all."""
+    COUNTERS.mkdir(parents=True, exist_ok=True)
+    COUNTERS.chmod(0o777)  # tests run programs as other users
+    if always or not STAMP.is_file() or STAMP.read_text() != stamp():
+        for path in COUNTERS.glob("*.profraw*"):
+            path.unlink()
+    STAMP.write_text(stamp())
+
+
+def run(words):
+    """Builds, and runs the tests: all with fresh counts, or those with a word in their names, whose counts add up."""
+    if why := stand_in.reason(TOP):
+        sys.exit("script/coverage: %s %s; clone into another folder" % (TOP, why))
+    run_tests.use_coverage()
+    if run_tests.build("c", words, str(BUILD)) is None:
+        return 1
+    forget(not words)
+    return run_tests.main(words)
+
+
+def merge():
+    raw = sorted(str(path) for path in COUNTERS.glob("*.profraw"))
+    if not raw:
+        sys.exit("script/coverage: no counts yet; run script/coverage, or script/coverage --tests WORD")
+    subprocess.run(["llvm-profdata", "merge", "-sparse", *raw, "-o", PROFILE], check=True, stderr=subprocess.DEVNULL)
+
+
+def export():
+    """What llvm-cov says, a line at a time, in lcov's format (geninfo(1))."""
+    images = [BUILD / name for name in IMAGES if (BUILD / name).is_file()]
+    rest = [word for image in images[1:] for word in ("-object", image)]
+    process = subprocess.Popen(["llvm-cov", "export", "-format=lcov", "-instr-profile", PROFILE, images[0], *rest],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    yield from process.stdout
+    if process.wait() != 0:
+        sys.exit("script/coverage: llvm-cov cannot read the counts")
+
+
+def source_of(name):
+    """A path beneath src/, or None: the compiler's names are relative to a build folder, maybe another clone's."""
+    _, found, path = ("/" + os.path.normpath(name)).rpartition("/src/")
+    return path if found and (TOP / "src" / path).is_file() else None
+
+
+def read(lines):
+    """{path beneath src/: File}."""
+    files, file = {}, None
+    for line in lines:
+        key, _, value = line.rstrip("\n").partition(":")
+        if key == "SF":
+            path = source_of(value)
+            file = files.setdefault(path, File()) if path else None
+        elif file and key == "DA":
+            number, count = map(int, value.split(",")[:2])
+            file.lines[number] = max(file.lines.get(number, 0), count)
+        elif file and key == "BRDA" and path.endswith(".c"):  # of inline functions each file has its own
+            number, block, branch, count = value.split(",")
+            file.branches[number, block, branch] += int(count) if count != "-" else 0
+    return files
+
+
+def percent(part, whole):
+    return "%5.1f %%" % (100 * part / whole) if whole else "      -"
+
+
+def row(name, files):
+    lines = [count for file in files for count in file.lines.values()]
+    branches = [count for file in files for count in file.branches.values()]
+    return "%-20s %s of %7d lines  %s of %6d branches" % (
+        name, percent(sum(map(bool, lines)), len(lines)), len(lines),
+        percent(sum(map(bool, branches)), len(branches)), len(branches))
+
+
+def ranges(numbers):
+    """1, 2, 3, 7 as "1-3, 7"."""
+    found = []
+    for number in numbers:
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in found)
+
+
+def show_folders(files):
+    folders = defaultdict(list)
+    for path, file in files.items():
+        folders[path.split("/")[0]].append(file)
+    for folder in sorted(folders):
+        print(row(folder, folders[folder]))
+    print(row("src", files.values()))
+
+
+def show_files(files, place):
+    """The lines of each file that no test runs, worst file first."""
+    place = place.rstrip("/").removeprefix("src/")
+    chosen = {path: file for path, file in files.items() if (path + "/").startswith(place + "/")}
+    if not chosen:
+        sys.exit("script/coverage: nothing beneath src/%s was compiled" % place)
+    for path, file in sorted(chosen.items(), key=lambda pair: -len(pair[1].uncovered())):
+        if file.uncovered():
+            print("src/%s: %d: %s" % (path, len(file.uncovered()), ranges(file.uncovered())))
+    print(row(place, chosen.values()))
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="script/coverage")
+    parser.add_argument("folder", nargs="?", help="list the uncovered lines of a folder or file under src/")
+    parser.add_argument("--tests", nargs="+", metavar="WORD", help="run only these jobs; counts add up")
+    parser.add_argument("--show", action="store_true", help="run nothing: show the counts of earlier runs")
+    args = parser.parse_args(argv)
+    status = 0 if args.show or (args.folder and not args.tests) else run(args.tests or [])
+    merge()
+    files = read(export())
+    if args.folder:
+        show_files(files, args.folder)
+    else:
+        show_folders(files)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

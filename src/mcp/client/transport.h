@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a transport of a client (stdio.c, http.c, websocket.c) has to have, and what it calls: the
+ * operations, and a client's side of messages, their answers and the end.
+ *
+ * To add one: a file with these operations and a function that opens it, which makes the client
+ * (mcp_client_new) and shakes hands (mcp_client_begin); its prototype stands in client.h. */
+#ifndef HASP_MCP_CLIENT_TRANSPORT_H
+#define HASP_MCP_CLIENT_TRANSPORT_H
+
+#include "mcp/client/client.h"
+
+struct mcp_ask;
+
+struct mcp_transport_ops {
+	/* HTTP: each request is an exchange of its own, with headers that repeat what it asks
+	 * (mcp_client_headers), and is cancelled by its end.  A server there is asked for
+	 * 2026-07-28 first; elsewhere one that takes initialize is left with what it knows, since
+	 * some end when anything else comes first. */
+	bool exchanges;
+	/* Sends one message, without an end of line. `ask`: what it asks, NULL: nothing.  One that
+	 * answers in the same exchange (HTTP) returns when mcp_client_settled(ask). */
+	bool (*send)(void *transport, struct span message, struct mcp_ask *ask,
+	             struct err *err);
+	/* HTTP: sends a request of 2026-07-28 whose answer is a stream that stands until the next
+	 * such request, or the end; mcp_client_unheard(number) when it has ended.  `headers` as of
+	 * mcp_client_headers, borrowed. False: it could not be sent. NULL: `send` does. */
+	bool (*listen)(void *transport, struct span message, int64_t number,
+	               const char *const *headers);
+	/* The version in force is known. May be NULL. */
+	void (*agreed)(void *transport, const char *version);
+	/* Asks the server to end. */
+	void (*end)(void *transport);
+	/* Ends it, and frees the transport: no message comes any more. */
+	void (*free)(void *transport);
+	/* As mcp_client_denials; NULL: there are none. */
+	json_t *(*denials)(void *transport, size_t from, size_t *ret_next);
+};
+
+/* A client, held once; the transport is freed with it. */
+struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
+                              const struct mcp_transport_ops *ops, void *transport);
+/* Shakes hands (handshake.c). */
+bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err);
+/* For that, and before any other request: what hasp declares; whether requests are as in
+ * MCP_MODERN; what was agreed on, with the server's answer, which is kept. */
+const json_t *mcp_client_capabilities(const struct mcp_client *client);
+void mcp_client_try_modern(struct mcp_client *client, bool modern);
+void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello);
+/* What is to be logged, of a server that says that it can; NULL: nothing. */
+const char *mcp_client_log_level(const struct mcp_client *client);
+/* Sends a notification. */
+bool mcp_client_notify(struct mcp_client *client, const char *method, const json_t *params,
+                       struct err *err);
+/* One message arrived, from any thread; it may answer.  An answer that cannot be read fails the
+ * request it was for without waiting: the one that it names, or `asked` where the transport answers
+ * each request separately (else NULL).  If neither is known, the requests that still wait fail as
+ * soon as no more of them wait than such answers came. */
+void mcp_client_receive(struct mcp_client *client, struct span message, struct mcp_ask *asked);
+/* No message comes any more, and all that is asked fails; the first reason counts. */
+void mcp_client_lose(struct mcp_client *client, const struct err *why);
+/* The server does not know the session any more. */
+void mcp_client_forget(struct mcp_client *client);
+/* Between `begins` and not, the time of requests stands still: a person logs in. */
+void mcp_client_hold(struct mcp_client *client, bool begins);
+/* For how long altogether it did. */
+uint64_t mcp_client_held_ms(struct mcp_client *client);
+/* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
+ * thread that asks, now and then: it hands over reports of progress, too. */
+bool mcp_client_settled(struct mcp_ask *ask);
+/* The response to it has begun: mcp_wait.begun_ms counts from now. */
+void mcp_client_begun(struct mcp_ask *ask);
+/* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
+ * session and an agreed version.  NULL: it is of an older one. Borrowed. */
+const char *const *mcp_client_headers(const struct mcp_ask *ask);
+/* The stream of transport.listen with this number has ended; `for_good`: the server has none. */
+void mcp_client_unheard(struct mcp_client *client, int64_t stream, bool for_good);
+/* What is to be written down of it. */
+void mcp_client_log(struct mcp_client *client, struct span line);
+/* Of the options. Borrowed. */
+const char *mcp_client_name(const struct mcp_client *client);
+/* Where the old HTTP+SSE transport takes messages: what its `endpoint` event says, resolved against
+ * the address of the stream, whose origin it must have. The caller frees; NULL: it has not. */
+char *mcp_http_endpoint(const char *url, struct span said);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may complete the word before the caret. */
+#ifndef HASP_TUI_COMPLETE_H
+#define HASP_TUI_COMPLETE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "tui/editor/editor.h"
+
+struct app;
+struct complete;
+struct lookup;
+
+/* Nothing is fetched yet. */
+struct complete *complete_new(struct app *app);
+/* A session is open, or its files are known: what was typed last is completed from that, unless the
+ * draft has changed since. */
+void complete_again(struct complete *complete);
+/* Waits for what it has begun, while the provider lives. */
+void complete_stop(struct complete *complete);
+void complete_free(struct complete *complete);
+
+/* What MCP servers say may stand somewhere (lookup.c): likewise. `arrived` is called on the loop's
+ * thread when an answer has come, for the draft that waits for it, if it is as it was. */
+typedef void lookup_arrived(void *app, struct editor *editor, struct span text, size_t caret);
+struct lookup *lookup_new(struct app *app, lookup_arrived *arrived);
+void lookup_stop(struct lookup *lookup);
+void lookup_free(struct lookup *lookup);
+/* The answer to {"server", "params"} (host_server_complete), borrowed; NULL: it is not known yet,
+ * and this draft is what waits for it. */
+const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct editor *editor,
+                            struct span text, size_t caret);
+/* For struct editor_options; data is the app. */
+void complete_offer(void *data, struct editor *editor, struct span text, size_t caret);
+
+#endif

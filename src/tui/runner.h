@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent's thread: what it is given to do, and what it reports. */
+#ifndef HASP_TUI_RUNNER_H
+#define HASP_TUI_RUNNER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/cancel.h"
+#include "bus/bus.h"
+#include "net/loop/loop.h"
+#include "tui/tui.h"
+
+struct runner;
+struct transcript;
+
+enum heard_kind {
+	HEARD_BUS,      /* topic, message */
+	HEARD_NOTICE,   /* message: {severity, message} */
+	HEARD_FOUND,    /* message: {file} of the session that is being opened */
+	HEARD_BEGUN,    /* what another front gave is under way */
+	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
+	                 * window?, topic?, keyFrom?} */
+	HEARD_CLOSED,   /* failed to open: err */
+	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
+	                 * branch?}, err */
+	HEARD_DONE,     /* another job is done: job; NULL: another front's */
+};
+
+struct heard {
+	enum heard_kind kind;
+	enum bus_topic topic;
+	json_t *message;      /* owned by the queue; NULL: nothing */
+	enum agent_end end;
+	struct err err;       /* ERR_NONE: all went well */
+	struct job *job;
+	struct transcript *transcript; /* HEARD_OPENED: the conversation; owned by the queue */
+	struct heard *next;
+};
+
+/* Something else to be done on the agent's thread while no prompt is under way. */
+struct job {
+	/* On the agent's thread; `opened` is all zero when nothing could be opened. */
+	void (*run)(struct job *job, const struct tui_opened *opened);
+	/* On the main thread, afterwards; frees it. */
+	void (*done)(struct job *job);
+};
+
+/* Starts the thread. `heard` is called on the loop's thread. *ret is set in any case.
+ * NO_RESOURCES. */
+bool runner_new(const struct tui_options *options, struct loop *loop,
+                void (*heard)(void *data, const struct heard *heard), void *data,
+                struct runner **ret, struct err *err);
+/* While idle: opens the host. */
+void runner_begin(struct runner *runner);
+/* Interrupts what is under way, closes the host with `reason` and ends the thread. What it has
+ * reported until then is still delivered by the loop, or by loop_free. */
+void runner_end(struct runner *runner, const char *reason);
+/* After runner_end and loop_free; NULL is fine. */
+void runner_free(struct runner *runner);
+/* Nothing is under way, opening included. */
+bool runner_idle(const struct runner *runner);
+/* Whether there is a host. */
+const struct tui_opened *runner_opened(const struct runner *runner);
+/* While idle: a prompt, `piped` before it as host_prompt has it (may be empty). Opens first what
+ * is not open. */
+void runner_prompt(struct runner *runner, struct span piped, struct span prompt);
+/* While idle. */
+void runner_job(struct runner *runner, struct job *job);
+/* While idle: closes the host and opens another, of a session (NULL: a new one). */
+void runner_reopen(struct runner *runner, const char *session, const char *reason);
+/* Set when the job under way is to end. */
+const struct cancel *runner_cancel(const struct runner *runner);
+/* The prompt or job under way ends soon. */
+void runner_interrupt(struct runner *runner);
+/* Reports a message as if it were the bus's; from any thread. Takes the reference. */
+void runner_report(struct runner *runner, enum bus_topic topic, json_t *message);
+/* Whether what is under way is another front's. */
+bool runner_foreign(const struct runner *runner);
+/* The terminal's name among the fronts (front_name). */
+const char *runner_name(const struct runner *runner);
+/* As bus_answer, in the terminal's name. */
+bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer);
+
+#endif

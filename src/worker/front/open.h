@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Providers that answer through workers.
+ *
+ *   local_provider    confined workers on this machine: one for files, started by the first call;
+ *                     one for each command, with a plan of its own
+ *   local_provider_none     the same without confinement (level paths)
+ *   local_provider_command  a worker behind the standard input and output of any command
+ *
+ * A worker that dies, hangs or misbehaves makes the calls under way fail with one clear error
+ * (WORKER_LOST); the next call starts a fresh one.  Nothing that matters lives in a
+ * worker: versions and settings are the session's, hashes the caller's.  A call whose
+ * request->cancel becomes true returns CANCELLED at once.
+ *
+ * Without a given level a worker is started at the strongest that the machine is believed to allow
+ * (sandbox/apply/probe.h).  If the kernel then refuses that, the next weaker level is tried, and
+ * what info says becomes as weak, with the kernel's word as the reason.  Level paths is had only
+ * where the machine allows nothing else and that was said from the beginning: no command runs
+ * unconfined in a session that called itself confined, it is refused (DENIED_BY_SANDBOX). */
+#ifndef HASP_WORKER_FRONT_OPEN_H
+#define HASP_WORKER_FRONT_OPEN_H
+
+#include "worker/local.h"
+
+/* FILE_NOT_FOUND: there is no such program. Roots are checked and crashed transactions recovered
+ * when it returns (that is the worker's first answer). */
+bool local_provider(const struct worker_options *options, struct provider **ret, struct err *err);
+/* The same without confinement. */
+bool local_provider_none(const struct worker_options *options, struct provider **ret,
+                         struct err *err);
+/* `argv` NULL-terminated, copied: {"ssh", "host", "hasp", "worker", NULL}. No shell. Its standard
+ * error is shown in errors (its last lines), never passed on raw. */
+bool local_provider_command(const char *const *argv, const struct worker_options *options,
+                            struct provider **ret, struct err *err);
+
+/* local_provider_none where level paths is asked for, else local_provider. */
+bool local_provider_open(const struct worker_options *options, struct provider **ret,
+                         struct err *err);
+
+#endif

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""script/coverage counts in every process, however it ends and whatever it cannot open, and sums up truly."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "script" / "lib"))
+import coverage  # noqa: E402
+
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void leave(void) { _exit(0); }
+__attribute__((noinline)) static void die(void) { raise(SIGKILL); }
+__attribute__((noinline)) static void work_inside(void) { _exit(fcntl(97, F_GETFD) < 0 ? 0 : 3); }
+__attribute__((noinline)) static void never(void) { _exit(1); }
+
+static void start_inside(const char *folder)
+{
+	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	char *argv[] = { "inside", "inside", NULL }, *none[] = { NULL };
+
+	if (unshare(CLONE_NEWUSER) != 0 || chroot(folder) != 0)
+		never();
+	syscall(SYS_close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */);
+	syscall(SYS_execveat, program, "", argv, none, AT_EMPTY_PATH);
+	never();
+}
+
+int main(int argc, char **argv)
+{
+	int status, failed = 0;
+
+	if (argc > 1 && strcmp(argv[1], "inside") == 0)
+		work_inside();
+	if (fork() == 0)
+		leave();
+	if (fork() == 0)
+		die();
+	if (fork() == 0)
+		start_inside(argv[1]);
+	while (wait(&status) > 0)
+		failed |= WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	_exit(failed);
+}
+"""
+
+
+def test_counts_survive_exec_into_a_sandbox_and_every_end(tmp_path):
+    counters, empty = tmp_path / "counters", tmp_path / "empty"
+    counters.mkdir()
+    empty.mkdir()
+    (tmp_path / "p.c").write_text(PROGRAM)
+    subprocess.run(["clang", "-O1", "-Wall", "-Werror", "-DCOUNTERS_FOLDER=\"%s\"" % counters, "-c",
+                    TOP / "script/lib/counters.c", "-o", "counters.o"], cwd=tmp_path, check=True)
+    subprocess.run(["clang", "-static", "-O1", "-fprofile-instr-generate", "-fcoverage-mapping", "-mllvm",
+                    "-runtime-counter-relocation", "-Wl,--wrap=syscall", "p.c", "counters.o", "-o", "p"],
+                   cwd=tmp_path, check=True)
+    assert subprocess.run(["./p", empty], cwd=tmp_path).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["counters", "counters.o", "empty", "p", "p.c"]
+    (raw,) = counters.iterdir()
+    subprocess.run(["llvm-profdata", "merge", raw, "-o", "all"], cwd=tmp_path, check=True)
+    said = subprocess.run(["llvm-cov", "export", "-format=lcov", "-instr-profile", "all", "p"], cwd=tmp_path,
+                          check=True, stdout=subprocess.PIPE, text=True).stdout
+    counts = dict(line[5:].split(",")[::-1] for line in said.splitlines() if line.startswith("FNDA:"))
+    assert {name.split(":")[-1]: int(count) for name, count in counts.items()} == {
+        "main": 2, "leave": 1, "die": 1, "start_inside": 1, "work_inside": 1, "never": 0}
+
+
+def test_lines_and_branches_are_summed_by_file(capsys):
+    said = ["SF:/other/clone/src/base/buf.c", "DA:1,5", "DA:2,0", "DA:3,0", "DA:5,0", "BRDA:1,0,0,3", "BRDA:1,0,1,-",
+            "end_of_record", "SF:/other/clone/test/x.c", "DA:1,0", "end_of_record",
+            "SF:build-coverage/../src/base/buf.c", "DA:2,7", "end_of_record"]
+    files = coverage.read(said)
+    assert list(files) == ["base/buf.c"]
+    coverage.show_folders(files)
+    assert capsys.readouterr().out.splitlines()[0].split() == \
+        "base 50.0 % of 4 lines 50.0 % of 2 branches".split()
+    coverage.show_files(files, "src/base/")
+    assert capsys.readouterr().out.splitlines()[0] == "src/base/buf.c: 2: 3, 5"
+
+
+def test_runs_of_lines_are_named_once():
+    assert coverage.ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
