@@ -388,4 +388,13 @@
  * bounded by LIMIT_MEDIA_BYTES.  A longer one is skipped while the file is read. */
 #define LIMIT_SESSION_LINE_BYTES ((size_t)64 << 20)
 
+/* Events of a session that are kept for fronts that attach late (front/front.h): some screens of
+ * text.  A front that needs more reads the record. */
+#define LIMIT_FRONT_LOG_BYTES ((size_t)256 << 10)
+/* Pieces of text in one such event. */
+#define LIMIT_FRONT_JOINED_BYTES ((size_t)16 << 10)
+/* Events that wait for one front to take them, and fronts on one session. */
+#define LIMIT_FRONT_WAITING 4096
+#define LIMIT_FRONTS 64
+
 #endif

@@ -69,6 +69,8 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_EXTENSION] = "action:s name:s version?:s previousVersion?:s source?:s scope?:s "
 	                  "status:s",
 	[BUS_SUBAGENT] = "agentName:s callId:s topic:s message:o",
+	[BUS_QUESTION_ANSWERED] = "correlationId:s question:s outcome:s by?:s",
+	[BUS_COMMENT] = "text:s by:s",
 	[BUS_TURN_END] = "reason:s usage:o",
 };
 
@@ -418,6 +420,31 @@ static enum bus_reply wait_for_answer(struct bus *bus, struct waiter *waiter, in
 	}
 }
 
+/* `by`: NULL of a question that is withdrawn. */
+static void bus_publish_outcome(struct bus *bus, enum bus_topic question, const char *id,
+                                const char *outcome, const char *by)
+{
+	json_auto_t *message = json_pack("{s:s, s:s, s:s}", "correlationId", id, "question",
+	                                 bus_topic_name(question), "outcome", outcome);
+
+	if (by)
+		json_object_set_new(message, "by", json_string(by));
+	bus_publish(bus, BUS_QUESTION_ANSWERED, message);
+}
+
+/* The word of an answer that says how it was meant. */
+static const char *answer_outcome(const json_t *answer)
+{
+	const char *word = json_string_value(json_object_get(answer, "outcome"));
+
+	if (!word)
+		word = json_string_value(json_object_get(answer, "action"));
+	if (!word)
+		word = json_is_true(json_object_get(answer, "cancelled")) ? "cancelled" :
+		                                                            "answered";
+	return word;
+}
+
 void bus_identify(json_t *message)
 {
 	_cleanup_free_ char *id = new_question_id();
@@ -443,6 +470,8 @@ enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, u
 	                        timeout_ms ? clock_monotonic_ms() + timeout_ms : 0, cancel);
 	if (reply == BUS_ANSWERED)
 		*ret = waiter.answer;
+	else
+		bus_publish_outcome(bus, topic, waiter.id, "withdrawn", NULL);
 	return reply;
 }
 
@@ -474,6 +503,11 @@ static void hand_over_answer(struct bus *bus, struct waiter *waiter, json_t *ans
 
 bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer)
 {
+	return bus_answer_by(bus, topic, answer, NULL);
+}
+
+bool bus_answer_by(struct bus *bus, enum bus_topic topic, const json_t *answer, const char *by)
+{
 	struct err err = ERR_INIT;
 	struct waiter *waiter;
 
@@ -484,6 +518,9 @@ bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer)
 	if (!waiter)
 		return false;
 	bus_publish(bus, topic, answer);
+	if (by)
+		bus_publish_outcome(bus, waiter->question, waiter->id, answer_outcome(answer),
+		                    by);
 	/* A copy: the answering thread may go on using its own. */
 	hand_over_answer(bus, waiter, json_deep_copy(answer));
 	return true;

@@ -67,6 +67,8 @@
 	X(SLASH_COMMAND, "slash-command", NONE)                                                   \
 	X(EXTENSION, "extension", NONE)                                                           \
 	X(SUBAGENT, "subagent", NONE)                                                             \
+	X(QUESTION_ANSWERED, "question-answered", NONE)                                           \
+	X(COMMENT, "comment", NONE)                                                               \
 	X(TURN_END, "turn-end", NONE)
 
 enum bus_topic {
@@ -176,6 +178,10 @@ enum bus_topic {
  *                            its questions (agentName? in them), API_*, UPDATE_POLICY, and of
  *                            notices warnings and errors; and TOOL_PROGRESS of the call, for each
  *                            of its own
+ * QUESTION_ANSWERED          correlationId, question (its topic), outcome: that of the answer,
+ *                            "answered", "cancelled", or "withdrawn": who asked has stopped;
+ *                            by?: the front that answered
+ * COMMENT                    text, by: what a front says to the others; the model does not see it
  * TURN_END                   reason, usage (object)
  */
 
@@ -224,6 +230,8 @@ void bus_identify(json_t *message);
  * to `timeout_ms` (0: for as long as it takes). *ret: the answering message, for the caller. */
 enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
                        const struct cancel *cancel, json_t **ret);
+/* bus_answer, and QUESTION_ANSWERED says to all that it was answered `by`. */
+bool bus_answer_by(struct bus *bus, enum bus_topic topic, const json_t *answer, const char *by);
 /* Also published, before the waiter goes on. False: no one waits for this id (any more), or the
  * answer has not the members of `topic` (bus_check). */
 bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer);

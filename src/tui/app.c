@@ -35,7 +35,7 @@ void tui_roots(const struct app *app, struct user_roots *ret)
 	const struct tui_opened *opened = app->runner ? runner_opened(app->runner) : NULL;
 	struct provider *provider = opened ? opened->provider : NULL;
 
-	ret->at[0] = app->options->project;
+	ret->at[0] = session_folder(app->options->session);
 	ret->count = 1;
 	for (size_t i = 0; provider && app->options->local && ret->count < USER_ROOTS_MAX &&
 	                   (ret->at[ret->count] = provider->ops->root(provider, i)); i++)

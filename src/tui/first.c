@@ -38,10 +38,17 @@ enum {
 
 void first_reload(struct app *app)
 {
-	struct err err = ERR_INIT;
+	struct front_session *session = app->options->session;
+	struct err err = ERR_INIT, ignored = ERR_INIT;
 
-	if (!app->options->reload(app->options->data, &app->settings, &app->status.mode, &err))
+	if (!session_load(session, &err)) {
 		printout_notice(&app->out, "error", span_str(err.message));
+		return;
+	}
+	if (!session_mode_check(session, &ignored))
+		session_mode_reset(session);
+	app->settings = session_settings(session);
+	app->status.mode = session_mode(session);
 }
 
 /* A line that the user is to finish. */

@@ -179,10 +179,35 @@ static void follow_topic(struct app *app, const json_t *message)
 /* The others were shown when they were sent. */
 static void follow_prompt(struct app *app, const json_t *message)
 {
-	if (!json_is_true(json_object_get(message, "steer")))
+	const bool steer = json_is_true(json_object_get(message, "steer"));
+
+	if (steer || runner_foreign(app->runner))
+		printout_user(&app->out, app->editor, json_span(json_object_get(message, "text")));
+	if (steer)
+		json_array_remove(app->queue.steers, 0);
+}
+
+/* Another front has answered, or the question is withdrawn. */
+static void follow_answered(struct app *app, const json_t *message)
+{
+	const char *by = json_string_value(json_object_get(message, "by"));
+	_cleanup_free_ char *text = NULL;
+
+	tui_answered(app, message);
+	if (!by || strcmp(by, runner_name(app->runner)) == 0)
 		return;
-	printout_user(&app->out, app->editor, json_span(json_object_get(message, "text")));
-	json_array_remove(app->queue.steers, 0);
+	text = mem_printf("Answered by %s: %s", by,
+	                  json_string_value(json_object_get(message, "outcome")));
+	printout_notice(&app->out, "info", span_str(text));
+}
+
+static void follow_comment(struct app *app, const json_t *message)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"%s: %s", json_string_value(json_object_get(message, "by")),
+		json_string_value(json_object_get(message, "text")));
+
+	printout_notice(&app->out, "info", span_str(text));
 }
 
 static void follow_content(struct app *app, const json_t *message)
@@ -217,6 +242,8 @@ static void (*const followers[])(struct app *app, const json_t *message) = {
 	[BUS_ASK_USER_RESPONSE] = tui_answered,
 	[BUS_ELICITATION_RESPONSE] = tui_answered,
 	[BUS_UPDATE_POLICY] = follow_policy,
+	[BUS_QUESTION_ANSWERED] = follow_answered,
+	[BUS_COMMENT] = follow_comment,
 	[BUS_PROMPT] = follow_prompt,
 	[BUS_CONTENT] = follow_content,
 	[BUS_THOUGHT] = follow_thought,
@@ -314,7 +341,7 @@ void tui_heard(void *data, const struct heard *heard)
 {
 	struct app *app = data;
 
-	if (heard->kind == HEARD_DONE)
+	if (heard->kind == HEARD_DONE && heard->job)
 		heard->job->done(heard->job);
 	if (app->frames.ended)
 		return;
@@ -327,6 +354,9 @@ void tui_heard(void *data, const struct heard *heard)
 		break;
 	case HEARD_FOUND:
 		tui_show_end(app, json_string_value(json_object_get(heard->message, "file")));
+		break;
+	case HEARD_BEGUN:
+		tui_start_working(app);
 		break;
 	case HEARD_OPENED:
 		follow_opened(app, heard);

@@ -93,7 +93,7 @@ static void layout_status(const struct app *app, unsigned width, struct rows *ro
 
 	status_row(&(struct status_view){
 		.status = &app->status, .settings = app->settings,
-		.project = app->options->project, .session = tui_session(app),
+		.project = session_folder(app->options->session), .session = tui_session(app),
 		.editing = editor_mode(app->editor), .line = status_line_row(app->status_line),
 		.idle = tui_state(app) == DESKTOP_READY && editor_is_empty(app->editor),
 	}, width, &row);

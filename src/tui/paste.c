@@ -155,7 +155,7 @@ static char *copy_image(struct app *app, const char *path)
 /* The path as it is to be named; the caller frees. */
 static char *mentioned_path(struct app *app, const char *path)
 {
-	const char *root = app->options->project;
+	const char *root = session_folder(app->options->session);
 	const size_t len = strlen(root);
 	char *copy;
 

@@ -164,12 +164,11 @@ static void question_close(struct app *app)
 /* False: it is not awaited any more. */
 static bool question_send(struct app *app, const json_t *answer)
 {
-	const struct tui_opened *opened = runner_opened(app->runner);
 	const size_t i = question_find(app, answer);
 	const enum bus_topic topic = entry_topic(json_array_get(app->questions.waiting, i));
 
 	json_array_remove(app->questions.waiting, i);
-	return opened && bus_answer(host_bus(opened->host), bus_topic_answer(topic), answer);
+	return runner_answer(app->runner, bus_topic_answer(topic), answer);
 }
 
 /* What is allowed after a denial is no rule: no other question is answered by it. */

@@ -27,12 +27,13 @@ enum heard_kind {
 	HEARD_BUS,      /* topic, message */
 	HEARD_NOTICE,   /* message: {severity, message} */
 	HEARD_FOUND,    /* message: {file} of the session that is being opened */
+	HEARD_BEGUN,    /* what another front gave is under way */
 	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
 	                 * window?, topic?, keyFrom?} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
-	HEARD_DONE,     /* another job is done: job */
+	HEARD_DONE,     /* another job is done: job; NULL: another front's */
 };
 
 struct heard {
@@ -81,11 +82,13 @@ void runner_reopen(struct runner *runner, const char *session, const char *reaso
 const struct cancel *runner_cancel(const struct runner *runner);
 /* The prompt or job under way ends soon. */
 void runner_interrupt(struct runner *runner);
-/* Reports from any thread, as a host's notice. */
-void runner_notice(void *data, enum severity severity, const char *message);
 /* Reports a message as if it were the bus's; from any thread. Takes the reference. */
 void runner_report(struct runner *runner, enum bus_topic topic, json_t *message);
-/* The branch that is checked out, by the provider; the caller frees; NULL: none. Agent's thread. */
-char *runner_branch(struct provider *provider);
+/* Whether what is under way is another front's. */
+bool runner_foreign(const struct runner *runner);
+/* The terminal's name among the fronts (front_name). */
+const char *runner_name(const struct runner *runner);
+/* As bus_answer, in the terminal's name. */
+bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer);
 
 #endif

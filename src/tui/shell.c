@@ -45,14 +45,13 @@ static json_t *shell_call(const struct shell_job *shell)
 
 static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *opened)
 {
-	const struct tui_options *options = shell->app->options;
 	const struct session *host = host_session(opened->host);
 	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(span_str(shell->command)));
 	struct command_env env = { 0 };
 	struct session session;
 	json_t *result;
 
-	setup_command_env_init(&env, options->settings);
+	setup_command_env_init(&env, shell->app->settings);
 	session_init(&session, opened->provider);
 	session.jobs = host->jobs;
 	session.terminal = host->terminal;

@@ -202,7 +202,7 @@ const struct row *status_line_row(const struct status_line *line)
 
 struct status_line *status_line_new(const struct tui_options *options, struct printout *out)
 {
-	const json_t *setting = settings_get(options->settings, "statusLine");
+	const json_t *setting = settings_get(session_settings(options->session), "statusLine");
 	const char *type = json_string_value(json_object_get(setting, "type"));
 	const char *command = json_string_value(json_object_get(setting, "command"));
 	_cleanup_free_ char *trust = NULL;
@@ -223,15 +223,16 @@ struct status_line *status_line_new(const struct tui_options *options, struct pr
 		return NULL;
 	}
 	line->out = out;
-	line->project = options->project;
+	line->project = session_folder(options->session);
 	line->command = mem_strdup(command);
 	line->input = (struct buf)BUF_INIT(LIMIT_MESSAGE_BYTES);
 	line->output = (struct buf)BUF_INIT(LINE_BYTES_MAX);
-	line->environment = prepare_environment(options->settings);
-	trust = mem_printf("%s/trusted_hooks.json", home_gemini(settings_home(options->settings)));
+	line->environment = prepare_environment(session_settings(options->session));
+	trust = mem_printf("%s/trusted_hooks.json", home_gemini(
+		settings_home(session_settings(options->session))));
 	line->hooks = hooks_new(&(struct hooks_options){
-		.project = options->project,
-		.cwd = options->local ? options->project : NULL,
+		.project = session_folder(options->session),
+		.cwd = options->local ? session_folder(options->session) : NULL,
 		.session_id = "", .transcript_path = "", .environment = line->environment,
 		.trust_file = trust, .enabled = true,
 	});

@@ -274,8 +274,8 @@ static void tui_make(struct app *app)
 	});
 	question_queue_init(&app->questions);
 	queue_init(&app->queue);
-	status_init(&app->status, app->options->mode);
-	desktop_init(&app->desktop, app->term, app->options->project);
+	status_init(&app->status, session_mode(app->options->session));
+	desktop_init(&app->desktop, app->term, session_folder(app->options->session));
 }
 
 static void tui_free(struct app *app)
@@ -311,7 +311,7 @@ static bool tui_begin(struct app *app, struct err *err)
 	tui_frame(app);
 	if (!runner_new(app->options, app->loop, tui_heard, app, &app->runner, err))
 		return false;
-	app->stash = stash_open(app->options->project, app->editor, &app->queue);
+	app->stash = stash_open(session_folder(app->options->session), app->editor, &app->queue);
 	app->status_line = app->out.plain ? NULL : status_line_new(app->options, &app->out);
 	tui_read_bindings(app);
 	if (app->options->browse)
@@ -329,7 +329,7 @@ static void tui_discard(const struct app *app, const char *session)
 	struct err err = ERR_INIT;
 	struct home *home;
 
-	if (!home_open(app->options->project, &home, &err)) {
+	if (!home_open(session_folder(app->options->session), &home, &err)) {
 		fprintf(stderr, "hasp: %s\n", err.message);
 		return;
 	}
@@ -372,7 +372,7 @@ static void tui_end(struct app *app)
 
 int tui_run(const struct tui_options *options)
 {
-	struct app app = { .options = options, .settings = options->settings };
+	struct app app = { .options = options, .settings = session_settings(options->session) };
 	struct err err = ERR_INIT;
 	struct term_options term = {
 		.in = STDIN_FILENO, .out = STDOUT_FILENO,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interactive agent on a terminal: a front over the bus.
  *
- *     struct tui_options options = { .settings = settings, .open = open_host, ... };
+ *     struct tui_options options = { .session = session, .cancel = &cancel, ... };
  *     code = tui_run(&options);          // until the user quits, or a signal ends it
  *
  * The calling thread owns the terminal and an event loop; the agent has a thread of its own, on
- * which `open` is called once the composer stands, and prompts are answered.
+ * which the session is opened once the composer stands, and prompts are answered.
  *
  * Folder, by subject:
  *   tui.c         opens, runs and closes all of it; signals
@@ -43,34 +43,29 @@
 #include "agent/host/host.h"
 #include "base/notices.h"
 #include "config/settings.h"
+#include "front/front.h"
+#include "front/session.h"
 #include "tui/term/theme.h"
 
-/* What `open` has opened; all of it is the opener's, until `close`. */
+/* What there is while a session is open; all of it is the session's. */
 struct tui_opened {
 	struct host *host;
 	struct provider *provider;
 };
 
 struct tui_options {
-	struct settings *settings;   /* borrowed; replaced by `reload` */
-	const char *project;         /* the folder, absolute */
-	const char *model;           /* --model; NULL: not given */
-	struct cancel *cancel;       /* of the host's options; set at the end */
-	enum approval_mode mode;     /* the host's */
-	const char *prompt;          /* to begin with; or NULL */
-	const char *session;         /* to resume: what --resume says; NULL: a new one */
-	bool browse;                 /* starts with the list of sessions */
-	bool local;                  /* the workspace is this machine's */
-	bool screen_reader;          /* plain lines, nothing drawn twice */
-	/* Called on the agent's thread, and again after it failed or was closed: with the session
-	 * to resume (latest, a number, an id; NULL: a new one). The host reports to `notices`. */
-	bool (*open)(void *data, const char *session, const struct notices *notices,
-	             struct tui_opened *ret, struct err *err);
-	void (*close)(void *data, const char *reason); /* as host_close; on the agent's thread */
-	/* Reads the settings again, while nothing is open and nothing is being opened: those before
-	 * are gone then. False, and all is as it was: they cannot be read. */
-	bool (*reload)(void *data, struct settings **ret_settings, enum approval_mode *ret_mode,
-	               struct err *err);
+	struct front_session *session; /* loaded, not open; borrowed. Its cancel is the next */
+	struct cancel *cancel;         /* set at the end */
+	const char *model;             /* --model; NULL: not given */
+	const char *prompt;            /* to begin with; or NULL */
+	const char *resume;            /* the session to resume, as session_open has it; or NULL */
+	bool browse;                   /* begins with the list of sessions */
+	bool local;                    /* the workspace is this machine's */
+	bool screen_reader;            /* plain lines, nothing drawn twice */
+	/* NULL, or called when the session's thread is there: other fronts may be attached to it
+	 * (front/front.h), until `detached` is called, when they must have left. */
+	void (*attached)(void *data, struct front_runner *runner);
+	void (*detached)(void *data);
 	void *data;
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/host/private.h"
+#include "agent/host/subagents.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"

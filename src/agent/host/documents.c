@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "agent/host/private.h"
+#include "agent/host/subagents.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "agent/host/private.h"
+#include "agent/host/subagents.h"
 #include "agent/session/record.h"
 #include "base/door.h"
 #include "base/fd.h"

@@ -2,6 +2,7 @@
 /* The message that is sent for a prompt: what the user says, what that names with @, and what MCP
  * servers have to add. */
 #include "agent/host/private.h"
+#include "agent/host/subagents.h"
 
 #include <stdlib.h>
 

@@ -13,6 +13,7 @@
 
 #include "a2a/a2a.h"
 #include "agent/host/private.h"
+#include "agent/host/subagents.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"

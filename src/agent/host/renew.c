@@ -3,6 +3,7 @@
  * agents, MCP servers.  The model is told with the next prompt. */
 #include "agent/call/path_rules.h"
 #include "agent/host/private.h"
+#include "agent/host/subagents.h"
 #include "agent/prompt/prompt.h"
 #include "catalog/agents.h"
 #include "catalog/skills.h"

@@ -13,6 +13,7 @@
 #include "agent/call/calls.h"
 #include "agent/context/surroundings.h"
 #include "agent/host/private.h"
+#include "agent/host/subagents.h"
 #include "agent/private.h"
 #include "agent/prompt/prompt.h"
 #include "base/clock.h"

@@ -9,17 +9,13 @@
 #include <time.h>
 
 #include "agent/host/host.h"
-#include "agent/session/sessions.h"
-#include "agent/setup/prepare.h"
 #include "base/cancel.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "front/session.h"
 #include "hasp_agent.h"
 #include "hooks/hooks.h"
-#include "sandbox/plan/calls.h"
-#include "worker/environment.h"
-#include "worker/front/open.h"
 
 /* What the files of libhasp-agent share: the public object from inside.
  *
@@ -42,14 +38,8 @@ struct registered {
 };
 
 struct hasp_agent {
-	struct host *host;
-	struct settings *settings;
-	struct policy *policy;
-	struct provider *provider;
-	struct worker_options workers; /* as it was opened; owned (worker_options_copy) */
-	char *project;      /* canonical */
-	char *resume_file;  /* or NULL */
-	char **environment; /* of hooks */
+	struct front_session *session;
+	struct host *host;  /* the session's */
 	bool interactive, promised;
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *notice_data;
@@ -228,146 +218,51 @@ static void forward_notice(void *data, enum severity severity, const char *messa
 		              message);
 }
 
-/* ---- steps ----------------------------------------------------------------- */
-
-static bool find_project(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+static bool read_overrides(const char *settings, json_t **ret, struct err *err)
 {
+	struct err why = ERR_INIT;
+
+	if (settings && (!json_parse(span_str(settings), ret, &why) || !json_is_object(*ret)))
+		return err_set(err, ERR_INVALID_ARGUMENT, "The settings are not a JSON object%s%s",
+		               why.code ? ": " : ".", why.message);
+	return true;
+}
+
+static bool open_agent_session(hasp_agent *agent, const hasp_agent_options *options,
+                               struct err *err)
+{
+	const size_t more = options->folder_count ? options->folder_count - 1 : 0;
+	_cleanup_free_ const char **folders = mem_alloc(more + 1, sizeof(*folders));
+	json_auto_t *overrides = NULL;
+	struct session_request request = {
+		.more = folders, .skip_trust = options->trust, .stays_here = true,
+		.program = options->program ? options->program : "hasp",
+		.mode = options->approval_mode, .model = options->model,
+		.session_id = options->session_id, .interactive = options->interactive,
+		.asks_together = options->asks_together, .environment = options->environment,
+		.cancel = &agent->cancel, .notices = { forward_notice, agent }, .data = agent,
+	};
+
 	if (!options->folder_count || !options->folders)
 		return err_set(err, ERR_INVALID_ARGUMENT, "An agent needs at least one folder.");
 	if (options->session_id && options->resume)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "session_id and resume exclude each other.");
-	agent->project = realpath(options->folders[0], NULL);
-	return agent->project || err_set(err, ERR_FILE_NOT_FOUND, "There is no folder \"%.300s\".",
-	                                 options->folders[0]);
-}
-
-static bool open_agent_settings(hasp_agent *agent, const hasp_agent_options *options,
-                                struct err *err)
-{
-	json_auto_t *overrides = NULL;
-	struct settings_options from = { .project = agent->project, .skip_trust = options->trust };
-	struct err why = ERR_INIT;
-
-	if (options->settings && (!json_parse(span_str(options->settings), &overrides, &why) ||
-	                          !json_is_object(overrides)))
-		return err_set(err, ERR_INVALID_ARGUMENT, "The settings are not a JSON object%s%s",
-		               why.code ? ": " : ".", why.message);
-	from.overrides = overrides;
-	if (!settings_load(&from, &agent->settings, err))
+	if (!read_overrides(options->settings, &overrides, err))
 		return false;
-	prepare_warnings(agent->settings, false, &(struct notices){ forward_notice, agent });
-	return true;
-}
-
-static bool choose_agent_mode(const hasp_agent *agent, const char *word, enum approval_mode *ret,
-                              struct err *err)
-{
-	if (word && !policy_mode_parse(word, ret))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no approval mode \"%.100s\".",
-		               word);
-	*ret = prepare_mode(agent->settings, word);
-	return prepare_mode_check(agent->settings, *ret, err);
-}
-
-static bool open_agent_policy(hasp_agent *agent, struct err *err)
-{
-	struct policy_sources sources = { .settings = agent->settings };
-
-	return prepare_policy(&sources, &(struct notices){ forward_notice, agent }, &agent->policy,
-	                      err);
-}
-
-static const char *program_of(const hasp_agent_options *options)
-{
-	return options->program ? options->program : "hasp";
-}
-
-static void calls_cleanup(char ***calls)
-{
-	sandbox_calls_free(*calls);
-}
-
-/* *ret_sentences: sentences for the model about what is confined; the caller frees. */
-static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *options,
-                                 char **ret_sentences,
-                                 struct err *err)
-{
-	_cleanup_free_ char *journal = local_journal_folder();
-	_cleanup_free_ const char **roots = NULL, **write = NULL, **kept = NULL;
-	__attribute__((cleanup(calls_cleanup))) char **syscalls = NULL;
-	json_auto_t *texts = NULL;
-	json_auto_t *list = json_array();
-	const struct prepare_folders included = { .list = list,
-		                                  .notices = { forward_notice, agent } };
-	struct worker_options worker = { .journal_folder = journal,
-		                         .program = program_of(options) };
-
-	for (size_t i = 1; i < options->folder_count; i++)
-		json_array_append_new(list, json_path_bytes(options->folders[i]));
-	roots = prepare_roots(agent->settings, agent->project, &included, &worker.root_count);
-	worker.roots = roots;
-	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL,
-	                   &worker, err) ||
-	    !prepare_local(agent->settings, &worker, err) ||
-	    !prepare_syscalls(agent->settings, &worker, &syscalls, err))
-		return false;
-	write = prepare_sandbox(agent->settings, &worker);
-	kept = prepare_kept(agent->policy, &texts, &worker);
-	if (!local_provider_open(&worker, &agent->provider, err))
-		return false;
-	agent->workers = worker_options_copy(&worker);
-	*ret_sentences = local_sentences(&worker,
-	                                 agent->provider->ops->info(agent->provider)->level);
-	return true;
-}
-
-static void make_hook_environment(hasp_agent *agent, const char *const *given)
-{
-	size_t count = 0;
-
-	while (given && given[count])
-		count++;
-	agent->environment = given ? worker_texts_copy(given, count) :
-	                             prepare_environment(agent->settings);
-}
-
-static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options,
-                            enum approval_mode mode, const char *sentences, struct err *err)
-{
-	_cleanup_free_ char *policies = setup_policy_save_folder(agent->settings);
-	struct host_options from = {
-		.settings = agent->settings, .provider = agent->provider, .local = true,
-		.worker_program = program_of(options), .workers = &agent->workers,
-		.policy = agent->policy, .policy_folder = policies,
-		.model = options->model, .session_id = options->session_id,
-		.resume_file = agent->resume_file, .mode = mode,
-		.interactive = options->interactive,
-		.asks_together = options->asks_together, .confinement = sentences,
-		.environment = agent->environment, .cancel = &agent->cancel,
-		.notices = { forward_notice, agent }, .data = agent,
-	};
-
-	return host_open(&from, &agent->host, err);
-}
-
-static bool open_agent_parts(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
-{
-	_cleanup_free_ char *sentences = NULL;
-	enum approval_mode mode;
-
+	request.folder = options->folders[0];
+	for (size_t i = 0; i < more; i++)
+		folders[i] = options->folders[i + 1];
+	request.overrides = overrides;
 	agent->interactive = options->interactive;
 	agent->notice = options->notice;
 	agent->notice_data = options->notice_data;
-	if (!find_project(agent, options, err) || !open_agent_settings(agent, options, err) ||
-	    !choose_agent_mode(agent, options->approval_mode, &mode, err) ||
-	    !open_agent_policy(agent, err) ||
-	    (options->resume && !sessions_find_in(agent->project, options->resume,
-	                                         &agent->resume_file, err)) ||
-	    !open_agent_workspace(agent, options, &sentences, err))
+	agent->session = session_new(&request);
+	if (!session_load(agent->session, err) ||
+	    !session_open(agent->session, options->resume, err))
 		return false;
-	make_hook_environment(agent, options->environment);
-	return open_agent_host(agent, options, mode, sentences, err);
+	agent->host = session_host(agent->session);
+	return true;
 }
 
 /* ---- open and close -------------------------------------------------------- */
@@ -387,7 +282,7 @@ hasp_agent *hasp_agent_open(const hasp_agent_options *options, hasp_agent_error 
 	}
 	pthread_mutex_init(&agent->lock, NULL);
 	quiet_begin(&quiet);
-	ok = open_agent_parts(agent, &known, &err);
+	ok = open_agent_session(agent, &known, &err);
 	quiet_end(&quiet);
 	if (ok)
 		return agent;
@@ -406,13 +301,8 @@ void hasp_agent_close(hasp_agent *agent)
 	agent->running = true; /* SessionEnd's functions may not change the agent either */
 	pthread_mutex_unlock(&agent->lock);
 	quiet_begin(&quiet);
-	host_close(agent->host, "exit");
-	provider_free(agent->provider);
-	worker_options_release(&agent->workers);
+	session_free(agent->session);
 	quiet_end(&quiet);
-	policy_free(agent->policy);
-	settings_free(agent->settings);
-	environment_free(agent->environment);
 	while (agent->registered) {
 		struct registered *next = agent->registered->next;
 
@@ -421,8 +311,6 @@ void hasp_agent_close(hasp_agent *agent)
 	}
 	cancel_release(&agent->cancel);
 	pthread_mutex_destroy(&agent->lock);
-	free(agent->resume_file);
-	free(agent->project);
 	free(agent);
 }
 

@@ -239,16 +239,6 @@ static void complain_of_place(void *data, enum severity severity, const char *me
 		output_complain(message);
 }
 
-bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
-                             const struct notices *notices, struct err *err)
-{
-	/* Over there, the level is that machine's to say. */
-	if (!confinement->worker && !prepare_level(settings, &confinement->level, notices,
-	                                           &confinement->options, err))
-		return false;
-	return prepare_syscalls(settings, &confinement->options, &confinement->syscalls, err);
-}
-
 bool confinement_settle(const struct invocation *invocation, struct confinement *confinement,
                         struct err *err)
 {
@@ -262,7 +252,7 @@ bool confinement_settle(const struct invocation *invocation, struct confinement 
 		return false;
 	ok = confinement_settle_with(confinement, settings, &of_level, err) &&
 	     (!invocation ||
-	      places_choose(invocation, confinement, settings, level_given, &of_place, err));
+	      places_choose(confinement, settings, level_given, &of_place, err));
 	if (settings && ok)
 		warn_of_level(settings);
 	settings_free(settings);
@@ -302,6 +292,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	const char *durability = invocation_value(invocation, FLAG_DURABILITY);
 	const char *worker = invocation_value(invocation, FLAG_WORKER);
 	const char *root = invocation_value(invocation, FLAG_ROOT);
+	const char *there = invocation_value(invocation, FLAG_WORKER_ROOT);
 	struct confinement confinement = { 0 };
 	struct worker_options *options = &confinement.options;
 	struct err why = ERR_INIT;
@@ -320,45 +311,13 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	options->read = confinement.read;
 	options->deny = confinement.deny;
 	confinement.project = realpath(root ? root : ".", NULL);
+	confinement.root = mem_strdup(there);
 	options->network = invocation_has(invocation, FLAG_NET);
 	options->journal_folder = confinement.journal;
 	options->durability = durability && strcmp(durability, "rename") == 0 ? DURABILITY_RENAME
 	                                                                      : DURABILITY_FULL;
 	*ret = confinement;
 	return true;
-}
-
-/* Which place it was, and that its folders are not those of this machine. */
-static bool explain_elsewhere(const struct confinement *confinement, struct err *err)
-{
-	const struct err why = *err;
-	const bool place = confinement->place;
-	const bool passed = confinement->passed_over && *confinement->passed_over;
-	const bool folder = strstr(why.message, "workspace root") && !confinement->root;
-
-	return err_set(err, why.code, "%s%s%s%s%s%s%s", place ? confinement->place : "",
-	               place ? ": " : "", why.message,
-	               folder ? ". That is a path over there; --worker-root PATH names another" :
-	                        "",
-	               !folder ? "" : place ? ", and so does \"root\" in hasp.worker." : ".",
-	               passed ? " Not used:" : "", passed ? confinement->passed_over : "");
-}
-
-bool confinement_open(const struct confinement *confinement, struct provider **ret,
-                      struct err *err)
-{
-	const struct worker_options *options = &confinement->options;
-
-	const char *const *worker = (const char *const *)confinement->worker;
-
-	if (!worker)
-		return local_provider_open(options, ret, err);
-	if (!local_provider_command(worker, options, ret, err))
-		return explain_elsewhere(confinement, err);
-	if (places_suffice(confinement, *ret, err))
-		return true;
-	provider_free(*ret);
-	return false;
 }
 
 const char **confinement_roots(const struct invocation *invocation,
@@ -388,23 +347,6 @@ bool confinement_open_roots(const struct invocation *invocation, struct provider
 	return confinement_open(&confinement, ret, err);
 }
 
-void confinement_release(struct confinement *confinement)
-{
-	command_words_free(confinement->worker);
-	free(confinement->write);
-	free(confinement->read);
-	free(confinement->deny);
-	free(confinement->journal);
-	free(confinement->project);
-	free(confinement->kept);
-	json_decref(confinement->kept_texts);
-	sandbox_calls_free(confinement->syscalls);
-	free(confinement->root);
-	free(confinement->place);
-	free(confinement->passed_over);
-	*confinement = (struct confinement){ 0 };
-}
-
 /* The level that a local worker is going to have. */
 static enum sandbox_level expected_level(const struct worker_options *options)
 {
@@ -416,15 +358,6 @@ char *confinement_sentences(const struct confinement *confinement)
 	return confinement_sentences_at(confinement, confinement->worker ?
 	                                                     SANDBOX_PATHS :
 	                                                     expected_level(&confinement->options));
-}
-
-char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level)
-{
-	if (confinement->worker)
-		return mem_strdup("Files and commands are those of another machine or container; "
-		                  "_meta of each result tells how they are confined "
-		                  "(hasp/sandbox).");
-	return local_sentences(&confinement->options, level);
 }
 
 void confinement_warn(struct provider *provider)

@@ -12,6 +12,8 @@
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
+#include "front/confinement.h"
+#include "front/session.h"
 #include "worker/environment.h"
 #include "worker/local.h"
 #include "worker/provider.h"
@@ -91,6 +93,38 @@ enum agent_format agent_input_format(const struct invocation *invocation,
 /* The values of a flag that takes lists, cut at commas: texts, a new array.  A comma in parentheses
  * parts nothing: "glob,run_shell_command(a, b)" is two values. */
 json_t *agent_input_list(const struct invocation *invocation, enum flag_id id);
+
+/* ---- what the flags ask for (agent_request.c) ----------------------------------- */
+
+/* A session's request as the flags of a run have it; what is its front's own (interactive, notices,
+ * the cancel) is for the front to add. */
+struct agent_request {
+	const struct invocation *invocation;
+	struct session_request session;
+	const char *resume;               /* of session_open; or NULL */
+	json_t *overrides, *extensions, *include, *policies, *admin_policies; /* owned */
+	const char **policy_files, **admin_files; /* owned arrays */
+	char *replayed;                   /* owned */
+};
+
+/* Reads the flags; `ret` must stay where it is, as the request points to it. */
+void agent_request_read(const struct invocation *invocation, struct agent_request *ret);
+void agent_request_release(struct agent_request *request);
+/* How a run ends whose session could not be loaded or opened. */
+enum agent_exit agent_request_exit(const struct front_session *session, const struct err *err);
+
+/* ---- the program without a command, but for a headless run ----------------------- */
+
+/* Whether there is a terminal and no prompt: the interactive agent is wanted. */
+bool agent_terminal_wanted(const struct invocation *invocation);
+/* The interactive agent, until the user quits (agent_terminal.c). The exit code, as of the next. */
+int agent_terminal_run(const struct invocation *invocation);
+/* --list-sessions, --delete-session (agent_lists.c). */
+int agent_lists_sessions(const struct invocation *invocation);
+/* --list-extensions. */
+int agent_lists_extensions(const struct invocation *invocation);
+/* --version, --man-page. */
+int agent_lists_version(const struct invocation *invocation);
 
 /* ---- signals ----------------------------------------------------------------- */
 
@@ -204,23 +238,6 @@ char *mcp_change_waits(const struct settings *settings, const char *name);
  * The flags are those of SANDBOX_FLAGS in options.c, and --durability.
  */
 
-struct confinement {
-	struct worker_options options; /* roots and what else is known are the caller's to add */
-	char **worker;                 /* owned; the words of --worker, or NULL: this machine */
-	const char **write, **read, **deny; /* owned arrays; `options` points to them */
-	char *journal;                 /* owned; likewise */
-	char *project;                 /* owned; where commands without a session begin */
-	const char **kept;             /* owned; what rules on paths keep; `options` points to it */
-	json_t *kept_texts;            /* owned; its strings */
-	char **syscalls;               /* owned; likewise (hasp.sandbox.syscalls) */
-	char *root;                    /* owned; the folder over there, of --worker-root or the
-	                                * place; NULL: not named */
-	char *place;                   /* owned; which of hasp.worker was chosen; NULL: not set */
-	char *passed_over;             /* owned; why those before it were not; or empty */
-	enum sandbox_level least;      /* that the place must give */
-	struct prepare_level level;    /* what --sandbox and HASP_SANDBOX say; borrowed */
-};
-
 /* What the flags and HASP_SANDBOX say. INVALID_ARGUMENT. */
 bool confinement_read(const struct invocation *invocation, struct confinement *ret,
                       struct err *err);
@@ -230,24 +247,6 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
  * worker is where it is). INVALID_ARGUMENT: a file is wrong. */
 bool confinement_settle(const struct invocation *invocation, struct confinement *confinement,
                         struct err *err);
-/* The same for a command that has read settings. */
-bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
-                             const struct notices *notices, struct err *err);
-/* Where work runs (places.c): the setting hasp.worker, unless --worker is given.  Call after the
- * level is settled; `level_given`: options.level_given as it was before that.  The notice says
- * which place was chosen and why others were not.  INVALID_ARGUMENT: the setting is wrong;
- * DENIED_BY_SANDBOX: no place can be had, with what each said; DENIED_BY_POLICY: the
- * administrator's setting rules --worker out. */
-bool places_choose(const struct invocation *invocation, struct confinement *confinement,
-                   const struct settings *settings, bool level_given,
-                   const struct notices *notices, struct err *err);
-/* Whether a provider of the chosen place is at the level that it must give. DENIED_BY_SANDBOX. */
-bool places_suffice(const struct confinement *confinement, struct provider *provider,
-                    struct err *err);
-/* Whether work may run on another machine, before the place is chosen. */
-bool places_may_leave(const struct invocation *invocation, const struct settings *settings);
-bool confinement_open(const struct confinement *confinement, struct provider **ret,
-                      struct err *err);
 /* The folders that --root names; none: the place's own, if it has one.  With room for one more; the
  * caller frees the array. */
 const char **confinement_roots(const struct invocation *invocation,
@@ -256,15 +255,10 @@ const char **confinement_roots(const struct invocation *invocation,
  * names, or of the current one. */
 bool confinement_open_roots(const struct invocation *invocation, struct provider **ret,
                             struct err *err);
-void confinement_release(struct confinement *confinement);
-#define _cleanup_confinement_ __attribute__((cleanup(confinement_release)))
 
 /* What a model is told: the level that is asked for or that this machine has, and what is
  * allowed. The caller frees. */
 char *confinement_sentences(const struct confinement *confinement);
-/* The same where the level is known (provider_info): nothing is probed. */
-char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level);
-
 /* "not confined (level paths): WHY ..." to standard error, where that is so. */
 void confinement_warn(struct provider *provider);
 

@@ -15,13 +15,13 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
-#include "cli/command/private.h"
-#include "cli/options/command.h"
-#include "cli/options/invocation.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "front/confinement.h"
 #include "sandbox/apply/probe.h"
+#include "sandbox/plan/calls.h"
 #include "worker/front/open.h"
+#include "worker/local.h"
 
 #define PLACES "hasp.worker"
 
@@ -111,14 +111,12 @@ static bool worker_places_of(const struct settings *settings, const json_t **ret
 	return true;
 }
 
-bool places_may_leave(const struct invocation *invocation, const struct settings *settings)
+bool places_leave(const struct settings *settings)
 {
 	const json_t *list = settings ? settings_get(settings, PLACES) : NULL;
 	size_t i;
 	json_t *entry;
 
-	if (invocation_has(invocation, FLAG_WORKER))
-		return true;
 	json_array_foreach((json_t *)list, i, entry)
 		if (json_object_get(entry, "argv"))
 			return true;
@@ -152,8 +150,9 @@ static bool level_suffices(enum sandbox_level level, enum sandbox_level least, c
 	               because ? because : "");
 }
 
-bool places_suffice(const struct confinement *confinement, struct provider *provider,
-                    struct err *err)
+/* Whether a provider of the chosen place is at the level that it must give. */
+static bool places_suffice(const struct confinement *confinement, struct provider *provider,
+                           struct err *err)
 {
 	const struct provider_info *info = provider->ops->info(provider);
 	struct err why = ERR_INIT;
@@ -179,7 +178,7 @@ static bool local_try(const struct worker_place *place, struct confinement *conf
 	return true;
 }
 
-/* Opens a worker there, which ends again, unless it is to be opened in a moment anyway. */
+/* Opens a worker there, which ends again, unless it will be opened in a moment anyway. */
 static bool argv_try(const struct worker_place *place, bool is_only,
                      struct confinement *confinement, struct err *err)
 {
@@ -284,12 +283,11 @@ static bool try_all(const json_t *list, bool level_given, struct confinement *co
 	               passed.len ? passed.data : "");
 }
 
-bool places_choose(const struct invocation *invocation, struct confinement *confinement,
-                   const struct settings *settings, bool level_given,
-                   const struct notices *notices, struct err *err)
+bool places_choose(struct confinement *confinement, const struct settings *settings,
+                   bool level_given, const struct notices *notices, struct err *err)
 {
-	const bool flag = invocation_has(invocation, FLAG_WORKER);
-	const char *root = invocation_value(invocation, FLAG_WORKER_ROOT);
+	const bool flag = confinement->worker != NULL;
+	const char *root = confinement->root;
 	const json_t *list = NULL;
 	struct settings_origin origin;
 
@@ -299,10 +297,9 @@ bool places_choose(const struct invocation *invocation, struct confinement *conf
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "--worker-root takes an absolute path over there, not \"%s\".",
 		               root);
-	if (root && !places_may_leave(invocation, settings))
+	if (root && !flag && !places_leave(settings))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "--worker-root needs --worker, or a place elsewhere in " PLACES ".");
-	confinement->root = mem_strdup(root);
 	if (!list)
 		return true;
 	origin = settings_origin_of(settings, PLACES);
@@ -312,4 +309,77 @@ bool places_choose(const struct invocation *invocation, struct confinement *conf
 		               "(" PLACES " in %s, line %u).",
 		               origin.file ? origin.file : "the settings", origin.line);
 	return flag || try_all(list, level_given, confinement, notices, err);
+}
+
+/* ---- opened ------------------------------------------------------------------------ */
+
+bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
+                             const struct notices *notices, struct err *err)
+{
+	/* Over there, the level is that machine's to say. */
+	if (!confinement->worker && !prepare_level(settings, &confinement->level, notices,
+	                                           &confinement->options, err))
+		return false;
+	return prepare_syscalls(settings, &confinement->options, &confinement->syscalls, err);
+}
+
+/* Which place it was, and that its folders are not those of this machine. */
+static bool explain_elsewhere(const struct confinement *confinement, struct err *err)
+{
+	const struct err why = *err;
+	const bool place = confinement->place;
+	const bool passed = confinement->passed_over && *confinement->passed_over;
+	const bool folder = strstr(why.message, "workspace root") && !confinement->root;
+
+	return err_set(err, why.code, "%s%s%s%s%s%s%s", place ? confinement->place : "",
+	               place ? ": " : "", why.message,
+	               folder ? ". That is a path over there; --worker-root PATH names another" :
+	                        "",
+	               !folder ? "" : place ? ", and so does \"root\" in hasp.worker." : ".",
+	               passed ? " Not used:" : "", passed ? confinement->passed_over : "");
+}
+
+bool confinement_open(const struct confinement *confinement, struct provider **ret,
+                      struct err *err)
+{
+	const struct worker_options *options = &confinement->options;
+	const char *const *worker = (const char *const *)confinement->worker;
+	struct provider *provider;
+
+	if (!worker)
+		return local_provider_open(options, ret, err);
+	if (!local_provider_command(worker, options, &provider, err))
+		return explain_elsewhere(confinement, err);
+	if (!places_suffice(confinement, provider, err)) {
+		provider_free(provider);
+		return false;
+	}
+	*ret = provider;
+	return true;
+}
+
+void confinement_release(struct confinement *confinement)
+{
+	worker_texts_free(confinement->worker);
+	free(confinement->write);
+	free(confinement->read);
+	free(confinement->deny);
+	free(confinement->journal);
+	free(confinement->project);
+	free(confinement->kept);
+	json_decref(confinement->kept_texts);
+	sandbox_calls_free(confinement->syscalls);
+	free(confinement->root);
+	free(confinement->place);
+	free(confinement->passed_over);
+	*confinement = (struct confinement){ 0 };
+}
+
+char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level)
+{
+	if (confinement->worker)
+		return mem_strdup("Files and commands are those of another machine or container; "
+		                  "_meta of each result tells how they are confined "
+		                  "(hasp/sandbox).");
+	return local_sentences(&confinement->options, level);
 }

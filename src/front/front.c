@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fronts: attached, left, and what they may order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/setup/prepare.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "front/private.h"
+
+/* ---- attached ---------------------------------------------------------------------- */
+
+struct front *front_attach(struct front_runner *runner, const struct front_options *options)
+{
+	struct front *front = mem_alloc(1, sizeof(*front));
+	bool attached;
+
+	front->runner = runner;
+	front->options = *options;
+	pthread_mutex_lock(&runner->lock);
+	attached = front_hub_attach(&runner->hub, front);
+	front->options.name = front->name;
+	if (attached && runner->is_open)
+		front_promise(front, host_bus(session_host(runner->session)));
+	pthread_mutex_unlock(&runner->lock);
+	if (attached)
+		return front;
+	free(front);
+	return NULL;
+}
+
+/* Under the lock: its prompts are still carried out, its tasks are not. */
+static void front_leave_orders(struct front_runner *runner, const struct front *front)
+{
+	struct front_order **link = &runner->first, *last = NULL;
+
+	while (*link) {
+		struct front_order *order = *link;
+
+		if (order->giver == front && order->kind == FRONT_ORDER_TASK) {
+			*link = order->next;
+			free(order->by);
+			free(order);
+			continue;
+		}
+		if (order->giver == front)
+			order->giver = NULL;
+		last = order;
+		link = &order->next;
+	}
+	runner->last = last;
+}
+
+void front_detach(struct front *front)
+{
+	struct front_runner *runner;
+
+	if (!front)
+		return;
+	runner = front->runner;
+	pthread_mutex_lock(&runner->lock);
+	front_leave_orders(runner, front);
+	while (runner->current && runner->current->giver == front &&
+	       runner->current->kind == FRONT_ORDER_TASK)
+		pthread_cond_wait(&runner->done, &runner->lock);
+	if (runner->current && runner->current->giver == front)
+		runner->current->giver = NULL;
+	front_hub_detach(&runner->hub, front);
+	if (runner->is_open)
+		front_unpromise(front, host_bus(session_host(runner->session)));
+	pthread_mutex_unlock(&runner->lock);
+	free(front->name);
+	free(front);
+}
+
+const char *front_name(const struct front *front)
+{
+	return front->name;
+}
+
+struct front_event *front_take(struct front *front)
+{
+	return front_hub_take(&front->runner->hub, front);
+}
+
+struct front_session *front_opened(const struct front *front)
+{
+	return front->runner->is_open ? front->runner->session : NULL;
+}
+
+const struct cancel *front_cancel(const struct front *front)
+{
+	return &front->runner->cancel;
+}
+
+/* ---- answers, comments --------------------------------------------------------------- */
+
+static bool is_closed(struct err *err)
+{
+	return err_set(err, ERR_INVALID_ARGUMENT, "The session is not open.");
+}
+
+bool front_answer(struct front *front, enum bus_topic topic, const json_t *answer,
+                  struct err *err)
+{
+	struct front_runner *runner = front->runner;
+	bool taken = true, open;
+
+	if (!front_may(front, bus_topic_is_order(topic) ? FRONT_DRIVE : FRONT_APPROVE, err) ||
+	    !bus_check(topic, answer, err))
+		return false;
+	pthread_mutex_lock(&runner->lock);
+	open = runner->is_open;
+	if (open && bus_topic_is_order(topic))
+		bus_publish(host_bus(session_host(runner->session)), topic, answer);
+	else if (open)
+		taken = bus_answer_by(host_bus(session_host(runner->session)), topic, answer,
+		                      front->name);
+	pthread_mutex_unlock(&runner->lock);
+	if (!open)
+		return is_closed(err);
+	return taken || err_set(err, ERR_INVALID_ARGUMENT,
+	                        "This question is not open: it was answered or withdrawn.");
+}
+
+bool front_comment(struct front *front, struct span text, struct err *err)
+{
+	if (!front_may(front, FRONT_COMMENT, err))
+		return false;
+	front_runner_publish(front->runner, BUS_COMMENT,
+	                     json_pack("{s:o, s:s}", "text", json_text(text), "by", front->name));
+	return true;
+}
+
+/* ---- orders ---------------------------------------------------------------------------- */
+
+bool front_prompt(struct front *front, struct span piped, struct span prompt, struct err *err)
+{
+	const struct front_order order = {
+		.kind = FRONT_ORDER_PROMPT, .giver = front,
+		.piped = mem_dup(piped.data, piped.len), .piped_len = piped.len,
+		.prompt = mem_dup(prompt.data, prompt.len), .prompt_len = prompt.len,
+	};
+
+	return front_runner_order(front->runner, &order, err);
+}
+
+bool front_give(struct front *front, struct front_task *task, struct err *err)
+{
+	return front_runner_order(front->runner,
+	                          &(struct front_order){ .kind = FRONT_ORDER_TASK,
+	                                                 .giver = front, .task = task },
+	                          err);
+}
+
+bool front_reopen(struct front *front, const char *resume, const char *reason, struct err *err)
+{
+	return front_runner_order(front->runner,
+	                          &(struct front_order){ .kind = FRONT_ORDER_REOPEN,
+	                                                 .giver = front,
+	                                                 .resume = mem_strdup(resume),
+	                                                 .reason = mem_strdup(reason) },
+	                          err);
+}
+
+bool front_steer(struct front *front, struct span text, struct err *err)
+{
+	struct front_runner *runner = front->runner;
+	bool taken;
+
+	if (!front_may(front, FRONT_DRIVE, err))
+		return false;
+	pthread_mutex_lock(&runner->lock);
+	taken = runner->is_open && host_steer(session_host(runner->session), text);
+	pthread_mutex_unlock(&runner->lock);
+	return taken || err_set(err, ERR_INVALID_ARGUMENT, "No prompt is under way.");
+}
+
+bool front_set_mode(struct front *front, enum approval_mode mode, struct err *err)
+{
+	struct front_runner *runner = front->runner;
+	bool open;
+
+	if (!front_may(front, FRONT_DRIVE, err) ||
+	    !prepare_mode_check(session_settings(runner->session), mode, err))
+		return false;
+	pthread_mutex_lock(&runner->lock);
+	open = runner->is_open;
+	if (open)
+		agent_set_mode(host_agent(session_host(runner->session)), mode);
+	pthread_mutex_unlock(&runner->lock);
+	return open || is_closed(err);
+}
+
+bool front_interrupt(struct front *front, struct err *err)
+{
+	struct front_runner *runner = front->runner;
+
+	if (!front_may(front, FRONT_DRIVE, err))
+		return false;
+	pthread_mutex_lock(&runner->lock);
+	if (runner->current) {
+		runner->interrupted = true;
+		cancel_set(&runner->cancel);
+		if (runner->is_open)
+			host_interrupt(session_host(runner->session));
+	} else if (runner->first) {
+		runner->first->cancelled = true;
+	}
+	pthread_mutex_unlock(&runner->lock);
+	return true;
+}

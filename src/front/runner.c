@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of a session: it opens it, and does what fronts give to it, one after the other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/session/sessions.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "front/private.h"
+#include "sandbox/plan/plan.h"
+
+/* ---- what is heard -------------------------------------------------------------- */
+
+static void runner_hear(void *data, enum bus_topic topic, const json_t *message)
+{
+	struct front_runner *runner = data;
+
+	front_hub_hear(&runner->hub, topic, message);
+}
+
+/* As notices.notice. */
+static void runner_note(void *data, enum severity severity, const char *message)
+{
+	struct front_runner *runner = data;
+	struct front_event event = { .kind = FRONT_NOTICE };
+
+	event.message = json_pack("{s:s, s:o}", "severity",
+	                          notices_severity_name(severity), "message",
+	                          json_text(span_str(message)));
+	front_hub_add(&runner->hub, &event, NULL);
+}
+
+void front_runner_publish(struct front_runner *runner, enum bus_topic topic, json_t *message)
+{
+	struct front_event event = { .kind = FRONT_BUS, .topic = topic, .message = message };
+
+	front_hub_add(&runner->hub, &event, NULL);
+}
+
+/* An order is over; takes event->message. */
+static void runner_report_end(struct front_runner *runner, const struct front_order *order,
+                              struct front_event *event)
+{
+	const struct front *giver;
+
+	pthread_mutex_lock(&runner->lock);
+	giver = order->giver;
+	pthread_mutex_unlock(&runner->lock);
+	event->ends = true;
+	event->by = order->by;
+	front_hub_add(&runner->hub, event, giver);
+}
+
+/* ---- facts of a session ------------------------------------------- */
+
+/* The branch, or a part of the commit's hash; the caller frees. NULL: there is none. */
+static char *branch_read(struct provider *provider)
+{
+	struct read_request request = { .path = ".git/HEAD", .max_lines = 1 };
+	struct read_result read = { 0 };
+	struct err ignored = ERR_INIT;
+	struct span line, rest;
+	char *branch = NULL;
+
+	if (!provider->ops->read(provider, &request, &read, &ignored)) {
+		read_result_release(&read);
+		return NULL;
+	}
+	rest = buf_view(&read.content);
+	if (line_next(&rest, &line)) {
+		line = span_trim(line);
+		if (span_starts(line, SPAN("ref: refs/heads/")))
+			branch = mem_dup(line.data + 16, line.len - 16);
+		else if (line.len >= 7)
+			branch = mem_dup(line.data, 7);
+	}
+	read_result_release(&read);
+	return branch;
+}
+
+/* Adds a text, if there is one. */
+static void put_fact(json_t *to, const char *name, const char *text)
+{
+	if (text)
+		json_object_set_new(to, name, json_text(span_str(text)));
+}
+
+static json_t *opened_facts(const struct front_runner *runner)
+{
+	const struct host *host = session_host(runner->session);
+	struct provider *provider = session_provider(runner->session);
+	_cleanup_free_ char *branch = branch_read(provider);
+	json_t *facts = json_object();
+
+	put_fact(facts, "session", host_session_id(host));
+	put_fact(facts, "model", host_model(host));
+	put_fact(facts, "level", sandbox_level_name(provider->ops->info(provider)->level));
+	json_object_set_new(facts, "window", json_integer((json_int_t)host_context_tokens(host)));
+	put_fact(facts, "branch", branch);
+	put_fact(facts, "topic", agent_topic(agent_history(host_agent(host))));
+	put_fact(facts, "keyFrom", host_key_from(host));
+	return facts;
+}
+
+/* ---- questions ------------------------------------------------------------------- */
+
+/* Who subscribes to a question promises to answer it; the events have it already. */
+static void front_promised(void *data, enum bus_topic topic, const json_t *message)
+{
+	(void)data;
+	(void)topic;
+	(void)message;
+}
+
+void front_promise(struct front *front, struct bus *bus)
+{
+	static const enum bus_topic questions[] = {
+		BUS_TOOL_CONFIRMATION_REQUEST, BUS_ASK_USER_REQUEST, BUS_ELICITATION_REQUEST,
+	};
+
+	_Static_assert(ARRAY_LEN(questions) == ARRAY_LEN(((struct front *)0)->promises), "all");
+	for (size_t i = 0; front->options.roles & FRONT_APPROVE && i < ARRAY_LEN(questions); i++)
+		front->promises[i] = bus_subscribe(bus, questions[i], front_promised, front);
+}
+
+void front_unpromise(struct front *front, struct bus *bus)
+{
+	for (size_t i = 0; i < ARRAY_LEN(front->promises); i++) {
+		if (front->promises[i])
+			bus_unsubscribe(bus, front->promises[i]);
+		front->promises[i] = 0;
+	}
+}
+
+/* ---- opening and closing ----------------------------------------------------------- */
+
+/* Fronts hear the host, and those that may answer promise to. */
+static void runner_attend(struct front_runner *runner)
+{
+	struct bus *bus = host_bus(session_host(runner->session));
+
+	pthread_mutex_lock(&runner->lock);
+	runner->listener = bus_subscribe(bus, BUS_NONE, runner_hear, runner);
+	for (struct front *front = runner->hub.fronts; front; front = front->next) {
+		front_promise(front, bus);
+		if (front->options.opened)
+			front->options.opened(front->options.data, runner->session);
+	}
+	runner->is_open = true;
+	pthread_mutex_unlock(&runner->lock);
+}
+
+static void runner_shut(struct front_runner *runner, const char *reason)
+{
+	struct bus *bus;
+
+	if (!runner->is_open)
+		return;
+	bus = host_bus(session_host(runner->session));
+	pthread_mutex_lock(&runner->lock);
+	runner->is_open = false;
+	for (struct front *front = runner->hub.fronts; front; front = front->next) {
+		if (front->options.closes)
+			front->options.closes(front->options.data, runner->session);
+		front_unpromise(front, bus);
+	}
+	bus_unsubscribe(bus, runner->listener);
+	pthread_mutex_unlock(&runner->lock);
+	session_close(runner->session, reason);
+}
+
+/* Before a session is read: its end can be shown meanwhile. */
+static void runner_report_found(struct front_runner *runner)
+{
+	struct front_event event = { .kind = FRONT_FOUND };
+	_cleanup_free_ char *file = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (!runner->resume || !sessions_find_in(session_folder(runner->session), runner->resume,
+	                                         &file, &ignored))
+		return;
+	event.message = json_pack("{s:o}", "file", json_path_bytes(file));
+	front_hub_add(&runner->hub, &event, NULL);
+}
+
+/* False: it could not be opened, which ends what was given. */
+static bool runner_open(struct front_runner *runner, const struct front_order *order)
+{
+	struct front_event event = { .kind = FRONT_CLOSED };
+	struct err err = ERR_INIT;
+
+	if (runner->is_open)
+		return true;
+	if (session_open(runner->session, runner->resume, &err)) {
+		runner_attend(runner);
+		return true;
+	}
+	event.err = &err;
+	runner_report_end(runner, order, &event);
+	return false;
+}
+
+static void runner_greet(struct front_runner *runner, const struct front_order *order)
+{
+	struct front_event event = { .kind = FRONT_OPENED };
+
+	host_start_session(session_host(runner->session));
+	event.message = opened_facts(runner);
+	runner_report_end(runner, order, &event);
+}
+
+/* ---- what is given ------------------------------------------------------------------ */
+
+static void runner_do_open(struct front_runner *runner, const struct front_order *order)
+{
+	if (order->kind == FRONT_ORDER_REOPEN) {
+		runner_shut(runner, order->reason);
+		free(runner->resume);
+		runner->resume = mem_strdup(order->resume);
+	}
+	if (!runner->is_open)
+		runner_report_found(runner);
+	if (runner_open(runner, order))
+		runner_greet(runner, order);
+}
+
+static bool runner_is_interrupted(struct front_runner *runner)
+{
+	bool interrupted;
+
+	pthread_mutex_lock(&runner->lock);
+	interrupted = runner->interrupted;
+	pthread_mutex_unlock(&runner->lock);
+	return interrupted;
+}
+
+static void runner_do_prompt(struct front_runner *runner, const struct front_order *order)
+{
+	struct front_event event = { .kind = FRONT_ENDED, .end = AGENT_FAILED };
+	struct agent_outcome outcome = { 0 };
+	_cleanup_free_ char *branch = NULL;
+	struct err err = ERR_INIT;
+
+	if (!runner_open(runner, order))
+		return;
+	if (runner_is_interrupted(runner))
+		outcome.end = AGENT_CANCELLED;
+	else
+		host_prompt(session_host(runner->session), span_of(order->piped, order->piped_len),
+		            span_of(order->prompt, order->prompt_len), &outcome, &err);
+	branch = branch_read(session_provider(runner->session));
+	event.end = outcome.end;
+	event.message = json_object();
+	put_fact(event.message, "reason", outcome.reason);
+	put_fact(event.message, "missing", outcome.missing);
+	put_fact(event.message, "unsent", outcome.unsent);
+	put_fact(event.message, "branch", branch);
+	if (err.code != ERR_NONE)
+		event.err = &err;
+	runner_report_end(runner, order, &event);
+	agent_outcome_release(&outcome);
+}
+
+static void runner_do_task(struct front_runner *runner, const struct front_order *order)
+{
+	struct front_event event = { .kind = FRONT_DONE, .task = order->task };
+
+	order->task->run(order->task, runner->session);
+	runner_report_end(runner, order, &event);
+}
+
+static void runner_do(struct front_runner *runner, const struct front_order *order)
+{
+	static void (*const doers[])(struct front_runner *runner,
+	                             const struct front_order *order) = {
+		[FRONT_ORDER_OPEN] = runner_do_open,
+		[FRONT_ORDER_REOPEN] = runner_do_open,
+		[FRONT_ORDER_PROMPT] = runner_do_prompt,
+		[FRONT_ORDER_TASK] = runner_do_task,
+	};
+	struct front_event event = { .kind = FRONT_BEGUN, .by = order->by };
+
+	front_hub_await(&runner->hub, front_hub_add(&runner->hub, &event, order->giver),
+	                order->giver);
+	doers[order->kind](runner, order);
+}
+
+static void order_free(struct front_order *order)
+{
+	if (!order)
+		return;
+	free(order->piped);
+	free(order->prompt);
+	free(order->resume);
+	free(order->reason);
+	free(order->by);
+	free(order);
+}
+
+/* ---- the thread ------------------------------------------------------------------- */
+
+/* The next, which is under way then; NULL: it ends. */
+static struct front_order *runner_next(struct front_runner *runner)
+{
+	struct front_order *order = NULL;
+
+	pthread_mutex_lock(&runner->lock);
+	order_free(runner->current);
+	runner->current = NULL;
+	pthread_cond_broadcast(&runner->done);
+	while (!runner->ending && !(runner->begun && runner->first))
+		pthread_cond_wait(&runner->wake, &runner->lock);
+	if (!runner->ending) {
+		order = runner->first;
+		runner->first = order->next;
+		if (!runner->first)
+			runner->last = NULL;
+		cancel_reset(&runner->cancel);
+		if (order->cancelled)
+			cancel_set(&runner->cancel);
+		runner->interrupted = order->cancelled;
+	}
+	runner->current = order;
+	pthread_mutex_unlock(&runner->lock);
+	return order;
+}
+
+/* What was given and is not done any more: its givers have it back. */
+static void runner_refuse_rest(struct front_runner *runner)
+{
+	struct front_order *order;
+
+	for (;;) {
+		pthread_mutex_lock(&runner->lock);
+		order = runner->first;
+		if (order)
+			runner->first = order->next;
+		pthread_mutex_unlock(&runner->lock);
+		if (!order)
+			return;
+		if (order->kind == FRONT_ORDER_TASK) {
+			struct front_event event = { .kind = FRONT_DONE, .task = order->task };
+
+			runner_report_end(runner, order, &event);
+		}
+		order_free(order);
+	}
+}
+
+static void *runner_run(void *data)
+{
+	struct front_runner *runner = data;
+	struct front_event over = { .kind = FRONT_OVER };
+	struct front_order *order;
+
+	while ((order = runner_next(runner)))
+		runner_do(runner, order);
+	runner_refuse_rest(runner);
+	runner_shut(runner, runner->reason);
+	front_hub_add(&runner->hub, &over, NULL);
+	return NULL;
+}
+
+bool front_may(const struct front *front, unsigned role, struct err *err)
+{
+	return (front->options.roles & role) == role ||
+	       err_set(err, ERR_PERMISSION_DENIED, "%s may not %s in this session.", front->name,
+	               role == FRONT_DRIVE   ? "give orders" :
+	               role == FRONT_APPROVE ? "answer questions" : "comment");
+}
+
+bool front_runner_order(struct front_runner *runner, const struct front_order *order,
+                        struct err *err)
+{
+	struct front_order *copy = mem_alloc(1, sizeof(*copy));
+	bool taken = !order->giver || front_may(order->giver, FRONT_DRIVE, err), closing;
+
+	*copy = *order;
+	if (order->giver)
+		copy->by = mem_strdup(order->giver->name);
+	pthread_mutex_lock(&runner->lock);
+	closing = runner->ending;
+	if (taken && !closing) {
+		if (runner->last)
+			runner->last->next = copy;
+		else
+			runner->first = copy;
+		runner->last = copy;
+		pthread_cond_signal(&runner->wake);
+	}
+	pthread_mutex_unlock(&runner->lock);
+	if (taken && !closing)
+		return true;
+	order_free(copy);
+	return taken && err_set(err, ERR_BUSY, "The session is being closed.");
+}
+
+bool front_runner_new(const struct front_runner_options *options, struct front_runner **ret,
+                      struct err *err)
+{
+	struct front_runner *runner = mem_alloc(1, sizeof(*runner));
+
+	if (!cancel_init(&runner->cancel, err)) {
+		free(runner);
+		return false;
+	}
+	runner->session = options->session;
+	runner->session_cancel = options->cancel;
+	runner->resume = mem_strdup(options->resume);
+	pthread_mutex_init(&runner->lock, NULL);
+	pthread_cond_init(&runner->wake, NULL);
+	pthread_cond_init(&runner->done, NULL);
+	front_hub_init(&runner->hub);
+	session_set_notices(runner->session, &(struct notices){ runner_note, runner });
+	if (pthread_create(&runner->thread, NULL, runner_run, runner) != 0) {
+		runner->ended = true;
+		front_runner_free(runner);
+		return err_set(err, ERR_NO_RESOURCES, "No thread can be started.");
+	}
+	*ret = runner;
+	return true;
+}
+
+void front_runner_begin(struct front_runner *runner)
+{
+	struct err ignored = ERR_INIT;
+
+	front_runner_order(runner, &(struct front_order){ .kind = FRONT_ORDER_OPEN }, &ignored);
+	pthread_mutex_lock(&runner->lock);
+	runner->begun = true;
+	pthread_cond_signal(&runner->wake);
+	pthread_mutex_unlock(&runner->lock);
+}
+
+void front_runner_end(struct front_runner *runner, const char *reason)
+{
+	if (runner->ended)
+		return;
+	runner->ended = true;
+	pthread_mutex_lock(&runner->lock);
+	runner->ending = true;
+	runner->reason = mem_strdup(reason);
+	cancel_set(runner->session_cancel);
+	cancel_set(&runner->cancel);
+	pthread_cond_signal(&runner->wake);
+	pthread_mutex_unlock(&runner->lock);
+	front_hub_end(&runner->hub);
+	pthread_join(runner->thread, NULL);
+}
+
+void front_runner_free(struct front_runner *runner)
+{
+	if (!runner)
+		return;
+	front_runner_end(runner, "exit");
+	session_set_notices(runner->session, &(struct notices){ 0 });
+	front_hub_release(&runner->hub);
+	pthread_mutex_destroy(&runner->lock);
+	pthread_cond_destroy(&runner->wake);
+	pthread_cond_destroy(&runner->done);
+	cancel_release(&runner->cancel);
+	free(runner->resume);
+	free(runner->reason);
+	free(runner);
+}
