@@ -3,7 +3,7 @@
  * stands on those before it.  Every front opens its session here: the headless run, the terminal,
  * libhasp-agent.
  *
- *     struct session_request request = { .folder = ".", .cancel = &cancel, .notices = { show }, ... };
+ *     struct session_request request = { .folder = ".", .cancel = &cancel, .notices = { show } };
  *     struct front_session *session = session_new(&request);
  *
  *     if (!session_load(session, &err) ||              // settings

@@ -95,10 +95,10 @@ static void probe_detached(void *data)
 	close(probe->listener);
 }
 
-static void print_notice(void *data, const char *severity, const char *message)
+static void print_notice(void *data, enum severity severity, const char *message)
 {
 	(void)data;
-	fprintf(stderr, "%s: %s\n", severity, message);
+	fprintf(stderr, "%s: %s\n", notices_severity_name(severity), message);
 }
 
 static int run_terminal(struct probe *probe)
@@ -106,7 +106,7 @@ static int run_terminal(struct probe *probe)
 	struct cancel cancel;
 	struct session_request request = {
 		.program = getenv("HASP"), .interactive = true, .asks_together = true,
-		.cancel = &cancel, .notice = print_notice,
+		.cancel = &cancel, .notices = { print_notice, NULL },
 	};
 	struct front_session *session;
 	struct tui_options options = { .cancel = &cancel, .local = true,
@@ -137,7 +137,7 @@ static int run_lines(struct probe *probe, char **folders, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		const struct session_request request = {
 			.folder = folders[i], .program = getenv("HASP"), .interactive = true,
-			.cancel = &cancels[i], .notice = print_notice,
+			.cancel = &cancels[i], .notices = { print_notice, NULL },
 		};
 
 		sessions[i] = session_new(&request);
