@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -250,20 +251,42 @@ json_t *schema_defaults(void)
 
 /* --- Types --------------------------------------------------------------------------------- */
 
-static bool is_listed_choice(const struct setting *setting, const json_t *value)
+static bool is_word_break(char c)
 {
-	struct span text = json_span(value);
-	const char *at = setting->choices;
+	return c == '-' || c == '_' || c == ' ';
+}
 
-	if (!json_is_string(value))
-		return false;
+/* Words are the same but for case, hyphens, underscores and blanks. */
+static bool is_spelled_like(struct span word, struct span other)
+{
+	size_t i = 0, j = 0;
+
 	for (;;) {
-		size_t len = strcspn(at, "|");
-
-		if (span_eq(span_of(at, len), text))
-			return true;
-		if (!at[len])
+		while (i < word.len && is_word_break(word.data[i]))
+			i++;
+		while (j < other.len && is_word_break(other.data[j]))
+			j++;
+		if (i == word.len || j == other.len)
+			return i == word.len && j == other.len && i;
+		if (tolower((unsigned char)word.data[i++]) !=
+		    tolower((unsigned char)other.data[j++]))
 			return false;
+	}
+}
+
+struct span schema_choice(const struct setting *setting, struct span word)
+{
+	struct span like = { 0 };
+
+	for (const char *at = setting->choices;;) {
+		const size_t len = strcspn(at, "|");
+
+		if (span_eq(span_of(at, len), word))
+			return span_of(at, len);
+		if (is_spelled_like(span_of(at, len), word))
+			like = span_of(at, len);
+		if (!at[len])
+			return like;
 		at += len + 1;
 	}
 }
@@ -301,7 +324,8 @@ bool schema_accepts(const struct setting *setting, const json_t *value)
 	case SETTING_STRING:
 		return json_is_string(value);
 	case SETTING_CHOICE:
-		return is_listed_choice(setting, value);
+		return json_string_length(value) &&
+		       span_eq(schema_choice(setting, json_span(value)), json_span(value));
 	case SETTING_STRINGS:
 		return are_strings(value);
 	case SETTING_STRING_OR_STRINGS:

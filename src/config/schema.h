@@ -85,7 +85,10 @@ const char *schema_nearest(const char *path);
 
 /* All defaults as one object; a new reference. */
 json_t *schema_defaults(void);
-/* Whether the value has the row's type. */
+/* The choice of a SETTING_CHOICE row that the word is, whatever its case, hyphens, underscores and
+ * blanks: "auto_edit" for "autoEdit", as the flag has it. Static; empty: it is none. */
+struct span schema_choice(const struct setting *setting, struct span word);
+/* Whether the value has the row's type; a choice as the row spells it. */
 bool schema_accepts(const struct setting *setting, const json_t *value);
 /* "true or false", "one of a, b, c": for a sentence about what is expected. Appends to `out`. */
 struct buf;

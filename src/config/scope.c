@@ -363,8 +363,12 @@ bool settings_read_value(const char *path, struct span text, json_t **ret, struc
 	/* Below an object of free members nothing says what is expected. */
 	below = !schema_exact(path) && !strchr(row->path, '*');
 	if (row->type == SETTING_STRING || row->type == SETTING_CHOICE ||
-	    !json_parse_depth(text, 64, &value, &ignored))
-		value = json_text(text);
+	    !json_parse_depth(text, 64, &value, &ignored)) {
+		const struct span choice = row->type == SETTING_CHOICE ? schema_choice(row, text) :
+		                                                         (struct span){ 0 };
+
+		value = json_text(choice.len ? choice : text);
+	}
 	if (below || schema_accepts(row, value)) {
 		*ret = value;
 		return true;
@@ -536,6 +540,20 @@ static bool project_may_set(struct check *check, const struct setting *row, json
 	}
 }
 
+/* A choice in another spelling counts as the row's. */
+static void spell_choice(const struct setting *row, json_t *object, const char *name,
+                         json_t **value)
+{
+	const struct span choice = row && row->type == SETTING_CHOICE && json_is_string(*value) ?
+	                                   schema_choice(row, json_span(*value)) :
+	                                   (struct span){ 0 };
+
+	if (!choice.len || span_eq(choice, json_span(*value)))
+		return;
+	*value = json_text(choice);
+	json_object_set_new(object, name, *value);
+}
+
 static bool row_counts(struct check *check, const struct setting *row, json_t **value)
 {
 	if (!schema_accepts(row, *value)) {
@@ -551,14 +569,19 @@ static bool row_counts(struct check *check, const struct setting *row, json_t **
 
 static void check_object(struct check *check, json_t *object);
 
+/* The row of the path; NULL: there is none. */
+static const struct setting *row_of(const struct check *check, bool odd_name)
+{
+	const struct setting *row = odd_name ? NULL : schema_exact(check->path.data);
+
+	return row || odd_name ? row : schema_find(check->path.data);
+}
+
 /* *value: replaced by a new reference where only a part of it counts. */
-static bool counts(struct check *check, json_t **value, bool odd_name)
+static bool counts(struct check *check, const struct setting *row, json_t **value, bool odd_name)
 {
 	const char *path = check->path.data;
-	const struct setting *row = odd_name ? NULL : schema_exact(path);
 
-	if (!row && !odd_name)
-		row = schema_find(path);
 	if (row)
 		return row_counts(check, row, value);
 	if (odd_name || !schema_is_group(path)) {
@@ -584,14 +607,18 @@ static void check_object(struct check *check, json_t *object)
 	void *next;
 
 	json_object_foreach_safe(object, next, name, value) {
-		json_t *left = value;
+		const bool odd_name = strchr(name, '.') != NULL || !*name;
+		const struct setting *row;
+		json_t *left;
 		bool keep;
 
 		if (len)
 			buf_char(&check->path, '.');
 		buf_str(&check->path, name);
-		keep = !check->path.overflowed &&
-		       counts(check, &left, strchr(name, '.') != NULL || !*name);
+		row = check->path.overflowed ? NULL : row_of(check, odd_name);
+		spell_choice(row, object, name, &value);
+		left = value;
+		keep = !check->path.overflowed && counts(check, row, &left, odd_name);
 		if (!keep)
 			json_object_del(object, name);
 		else if (left != value)

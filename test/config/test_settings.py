@@ -146,6 +146,15 @@ def test_names_of_earlier_versions_are_understood(place):
     assert '"theme" is called "ui.theme" today' in place.said
 
 
+@pytest.mark.parametrize("word, counts", [
+    ("autoEdit", "auto_edit"), ("AUTO-EDIT", "auto_edit"), ("auto edit", "auto_edit"), ("auto_edit", "auto_edit"),
+    ("Plan", "plan"), ("auto_edits", None), ("plan\\u0000", None), ("", None), ("_", None)])
+def test_a_choice_counts_in_any_spelling(place, word, counts):
+    place.write("user", '{"general": {"defaultApprovalMode": "%s"}}' % word)
+    assert place.values()["general.defaultApprovalMode"] == (counts or "default")
+    assert ("has to be one of default, auto_edit, plan" in place.said) == (counts is None)
+
+
 def test_new_names_count_more_than_old_ones(place):
     place.write("user", {"theme": "old", "ui": {"theme": "new"}, "model": {"name": "m"}})
     assert place.get("ui.theme") == "new" and place.get("model.name") == "m"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words that begin with a slash: commands, none of which becomes a prompt by itself, and what is none."""
+import json
+
 import pytest
 from fake_gemini import text
 
@@ -57,6 +59,27 @@ def test_what_a_custom_command_runs_needs_to_be_allowed(world):
     assert done.code == 42 and not (world.root / "made").exists()
     done = world.run(HELLO, "-y", "-p", "/run")
     assert (world.root / "made").exists()
+
+
+@pytest.mark.parametrize("line, runs", [
+    ("printf %s {{args}}", True), ('printf %s "{{args}}"', True), ("printf %s '{{args}}'", True),
+    ('bash -c "printf %s {{args}}"', False), ("cat <<EOF\n{{args}}\nEOF", False)])
+def test_what_is_typed_stays_words_of_a_commands_shell_line(world, line, runs):
+    """In Gemini CLI's commands; in Claude Code's, all that fits on a line."""
+    typed = "a; $(touch made) `touch made` it's"
+    put(world.home, ".gemini/commands/gemini.toml", "prompt = %s\n" % json.dumps("A !{%s}" % line))
+    put(world.home, ".claude/commands/claude.md", "A !`%s`\n" % line.replace("{{args}}", "$ARGUMENTS[0]"))
+    for name, words in ("gemini", typed), ("claude", "'a; $(touch made)'"):
+        if name == "claude" and "\n" in line:
+            continue
+        if runs:
+            done = world.run(HELLO, "-y", "-p", "/%s %s" % (name, words))
+            assert "A a; $(touch made)" in done.said(0)
+        else:
+            with world.fake([]) as server:
+                done = world.command("-y", "-p", "/%s %s" % (name, words), server=server)
+            assert done.code == 42 and "cannot be put into this command as words alone" in done.err
+        assert not (world.root / "made").exists()
 
 
 @pytest.mark.parametrize("prompt,sent", [

@@ -133,3 +133,34 @@ def test_a_signal_ends_asking_for_the_models_limits(world):
             assert process.returncode == 130
             assert json.loads(out.splitlines()[-1])["error"]["type"] == "FatalCancellationError"
     assert quickest < 2.5
+
+
+PIPED = r"""
+{ read -r go <"$GATE"; printf %s "$go"; } | exec "$@"
+"""
+
+
+@pytest.mark.parametrize("words, seen", [("late", "late\n\nexplain"), ("", "explain")])
+def test_what_another_command_of_the_job_writes_late_is_read(world, tmp_path, words, seen):
+    """No time counts: the writer writes when hasp has said that it waits, or ends without a word."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    with world.fake([[text("So it is.")]]) as server:
+        argv = world.argv(server, ["-p", "explain"])
+        run = subprocess.Popen(["bash", "-c", PIPED, "bash", *argv], cwd=world.root, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, env=world.environment(server, GATE=str(gate)))
+        assert run.stderr.readline() == b"hasp: Waiting for what the command before | writes.\n"
+        gate.write_text(words + "\n")
+        out, err = run.communicate(timeout=300)
+    assert (run.returncode, out, err) == (0, b"So it is.\n", b"")
+    (request,) = server.requests
+    assert request.body["contents"][-1]["parts"][-1]["text"].endswith(seen)
+
+
+def test_a_pipe_that_whoever_started_hasp_keeps_open_is_not_waited_for(world):
+    with world.fake([[text("So it is.")]]) as server:
+        run = world.start(server, "-p", "explain", stdin=subprocess.PIPE)
+        out, err = run.stdout.read(), run.stderr.read()
+        run.stdin.close()
+        assert (run.wait(timeout=300), out) == (0, b"So it is.\n")
+    assert b"Nothing came on standard input; going on without it." in err

@@ -3,10 +3,7 @@
 #include "cli/command/private.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -45,22 +42,6 @@ static void list_split(const char *text, json_t *out)
 }
 
 /* ---- standard input ---------------------------------------------------------- */
-
-/* Something that is going to write does so soon; a forgotten descriptor never does. */
-enum { FIRST_BYTE_MS = 500 };
-
-static bool has_input(void)
-{
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	struct stat status;
-
-	/* A closed one has become one that cannot be read (output_setup): there is nothing on
-	 * it. */
-	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &status) < 0 ||
-	    (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY)
-		return false;
-	return poll(&input, 1, FIRST_BYTE_MS) > 0 && (input.revents & (POLLIN | POLLHUP));
-}
 
 static bool read_input(struct buf *out, struct err *err)
 {
@@ -114,7 +95,7 @@ bool agent_input_read(const struct invocation *invocation, struct agent_input *r
 	if (prompt && invocation->positional_count)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The prompt is given twice: by --prompt and by words.");
-	if (has_input() && !read_input(out, err))
+	if (piped_has_input() && !read_input(out, err))
 		return false;
 	if (prompt_is_blank(buf_view(out)))
 		buf_clear(out);

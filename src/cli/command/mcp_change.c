@@ -109,10 +109,27 @@ static bool put_timeout(const struct invocation *invocation, json_t *entry, stru
 	return true;
 }
 
+/* The transport that --transport names; else the one whose addresses begin as the target does. */
+static const char *transport_of(const struct invocation *invocation, const char *target)
+{
+	static const struct {
+		const char *scheme, *how;
+	} schemes[] = {
+		{ "http://", "http" }, { "https://", "http" },
+		{ "ws://", "tcp" },    { "wss://", "tcp" },
+	};
+	const char *how = invocation_value(invocation, FLAG_TRANSPORT);
+
+	for (size_t i = 0; !how && i < ARRAY_LEN(schemes); i++)
+		if (span_starts(span_str(target), span_str(schemes[i].scheme)))
+			how = schemes[i].how;
+	return how;
+}
+
 static bool put_target(const struct invocation *invocation, json_t *entry, struct err *err)
 {
-	const char *how = invocation_value(invocation, FLAG_TRANSPORT);
 	const char *target = invocation_positional(invocation, 2), *arg;
+	const char *how = transport_of(invocation, target);
 	json_t *args = json_array();
 	const bool address = how && strcmp(how, "stdio") != 0;
 	const bool websocket = how && !strcmp(how, "tcp");

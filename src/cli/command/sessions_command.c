@@ -119,6 +119,7 @@ static const struct {
 	size_t least, most; /* words, the action being the first */
 	bool (*run)(const struct sessions_command *command, struct err *err);
 } actions[] = {
+	{ "list", 0, 1, sessions_search },
 	{ "search", 1, 2, sessions_search },
 	{ "export", 2, 2, sessions_export },
 	{ "rename", 3, 3, sessions_name },
@@ -139,7 +140,7 @@ static bool sessions_open(struct sessions_command *command, struct err *err)
 int command_run_sessions(const struct invocation *invocation)
 {
 	struct sessions_command command = { .invocation = invocation };
-	const char *name = sessions_word(&command, 0);
+	const char *name = invocation->positional_count ? sessions_word(&command, 0) : "list";
 	const size_t count = invocation->positional_count;
 	struct err err = ERR_INIT;
 	bool ok;
@@ -154,7 +155,7 @@ int command_run_sessions(const struct invocation *invocation)
 		home_free(command.home);
 		return ok ? CLI_OK : CLI_FAILED;
 	}
-	output_complain("hasp sessions search ['WORD ...'], export ID, rename ID TITLE or "
+	output_complain("hasp sessions [list], search ['WORD ...'], export ID, rename ID TITLE or "
 	                "delete ID");
 	return CLI_USAGE;
 }

@@ -759,7 +759,7 @@ static const char *const checkpoint_synopsis[] = {
 	NULL,
 };
 
-static const char *const sessions_choices[] = { "search", "export", "rename", "delete",
+static const char *const sessions_choices[] = { "list", "search", "export", "rename", "delete",
 	                                           NULL };
 static const char *const export_choices[] = { "markdown", "json", NULL };
 
@@ -774,13 +774,15 @@ static const struct flag sessions_flags[] = {
 };
 
 static const struct positional sessions_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, sessions_choices }, "search, export, rename or delete" },
+	{ { "ACTION", COMPLETE_CHOICE, sessions_choices },
+	  "list, search, export, rename or delete (default: list)" },
 	{ { "ID", COMPLETE_NOTHING, NULL },
 	  "a session: latest, a number of --list-sessions, an id; for search: words" },
 	{ { "TITLE", COMPLETE_NOTHING, NULL }, "the new title" },
 };
 
 static const char *const sessions_synopsis[] = {
+	"[list] [--json]",
 	"search ['WORD ...'] [--json]",
 	"export ID [--format markdown|json]",
 	"rename ID TITLE",
@@ -1084,12 +1086,12 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "sessions",
-		.summary = "search, export, name and delete recorded sessions",
+		.summary = "list, search, export, name and delete recorded sessions",
 		.synopsis = sessions_synopsis,
 		.text =
-			"search lists the sessions of the project that have all words in their "
-			"titles, or in what was said, called and answered, the last one first; "
-			"without words all. export prints a session as Markdown or JSON. rename "
+			"list prints the sessions of the project, the last one first. search "
+			"lists those that have all words in their titles, or in what was said, "
+			"called and answered. export prints a session as Markdown or JSON. rename "
 			"gives it another title. delete removes it with all that belongs to it.",
 		.flags = sessions_flags,
 		.flag_count = ARRAY_LEN(sessions_flags),

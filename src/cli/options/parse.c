@@ -183,12 +183,30 @@ static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
 	return flag->value.choices ? value_is_choice(&flag->value, word) : word[0] != '-';
 }
 
+/* A word behind a flag that can do without a value is a prompt, unless it looks like one of its
+ * values: with a level that is misspelt, hasp would run with another, and ask the model. */
+static bool check_no_value(const struct cursor *cursor, const struct flag *flag, struct err *err)
+{
+	const char *word = cursor->next < cursor->argc ? cursor->argv[cursor->next] : NULL;
+	const char *near = NULL;
+	size_t count = 0;
+
+	if (!word || !flag->value.choices || word[0] == '-' || strpbrk(word, " \t\n"))
+		return true;
+	while (flag->value.choices[count])
+		count++;
+	near = schema_nearest_name(word, flag->value.choices, count);
+	return !near || err_set(err, ERR_INVALID_ARGUMENT,
+	                        "--%s has no value \"%.100s\"; did you mean \"%s\"? If it is the "
+	                        "prompt, put it before --%s.", flag->name, word, near, flag->name);
+}
+
 /* The value of a flag that needs one: what is attached, or the next word. */
 static bool take_value(struct cursor *cursor, const struct flag *flag, const char *attached,
                        const char **ret_value, struct err *err)
 {
 	if ((flag->optional || flag->boolean) && !attached && !next_is_value(cursor, flag))
-		return true;
+		return check_no_value(cursor, flag, err);
 	if (!flag->value.name && !flag->boolean) {
 		if (attached)
 			return err_set(err, ERR_INVALID_ARGUMENT, "--%s takes no value.",

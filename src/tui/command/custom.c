@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "catalog/commands.h"
 #include "data/json.h"
+#include "shell/typed.h"
 #include "tui/command/private.h"
 #include "worker/provider.h"
 
@@ -62,26 +63,33 @@ struct prompt_expansion {
 	struct buf out;
 };
 
-/* `text` with {{args}} replaced. */
-static void put_with_arguments(struct prompt_expansion *expansion, struct span text, bool quoted,
-                               struct buf *out)
+/* What stands before the next {{args}} of `text`, or all of it; *text goes on behind it.  Whether
+ * there was one. */
+static bool take_to_arguments(struct prompt_expansion *expansion, struct span *text,
+                              struct span *ret_before)
 {
 	static const struct span mark = { "{{args}}", 8 };
+	const char *at = text->len ? memmem(text->data, text->len, mark.data, mark.len) : NULL;
 
-	while (text.len) {
-		const char *at = memmem(text.data, text.len, mark.data, mark.len);
-		size_t len = at ? (size_t)(at - text.data) : text.len;
+	*ret_before = at ? span_head(*text, (size_t)(at - text->data)) : *text;
+	*text = span_skip(*text, ret_before->len + (at ? mark.len : 0));
+	expansion->used = expansion->used || at;
+	return at != NULL;
+}
 
-		buf_span(out, span_head(text, len));
-		text = span_skip(text, len + (at ? mark.len : 0));
-		if (!at)
-			return;
-		expansion->used = true;
-		if (quoted)
-			buf_shell_quoted(out, expansion->arguments);
-		else
+/* `text` with {{args}} replaced. */
+static void put_with_arguments(struct prompt_expansion *expansion, struct span text,
+                               struct buf *out)
+{
+	struct span before;
+	bool more;
+
+	do {
+		more = take_to_arguments(expansion, &text, &before);
+		buf_span(out, before);
+		if (more)
 			buf_span(out, expansion->arguments);
-	}
+	} while (more);
 }
 
 /* The length of what stands in braces that `text` begins behind; SIZE_MAX: they do not close. */
@@ -111,12 +119,20 @@ static bool fail_with_result(struct prompt_expansion *expansion, const char *wha
 }
 
 /* What a command line prints: it is run as the model's are, with the policy's say. */
-static bool put_output(struct prompt_expansion *expansion, struct span line)
+static bool put_output(struct prompt_expansion *expansion, const struct shell_line *line)
 {
-	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(line)), *result = NULL;
+	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(buf_view(&line->line)));
+	json_auto_t *result = NULL;
 	const char *command = json_string_value(json_object_get(arguments, "command"));
 	const json_t *code;
 
+	if (!shell_line_holds(line)) {
+		command_fail(expansion->call, "What you typed cannot be put into this command as "
+		             "words alone, so nothing was run: %.*s",
+		             (int)(line->plain.len < 400 ? line->plain.len : 400),
+		             line->plain.data ? line->plain.data : "");
+		return false;
+	}
 	result = host_call(expansion->call->context->host,
 	                   tool_name(TOOL_RUN_SHELL_COMMAND), arguments);
 	code = json_object_get(result, "exit_code");
@@ -132,10 +148,17 @@ static bool put_output(struct prompt_expansion *expansion, struct span line)
 /* !{command} */
 static bool put_printed(struct prompt_expansion *expansion, struct span inside)
 {
-	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_shell_line_ struct shell_line line = SHELL_LINE_INIT(LIMIT_MESSAGE_BYTES);
+	struct span text = span_trim(inside), before;
+	bool more;
 
-	put_with_arguments(expansion, span_trim(inside), true, &line);
-	return put_output(expansion, buf_view(&line));
+	do {
+		more = take_to_arguments(expansion, &text, &before);
+		shell_line_text(&line, before);
+		if (more)
+			shell_line_word(&line, expansion->arguments);
+	} while (more);
+	return put_output(expansion, &line);
 }
 
 /* @{path}: what a file holds, by the rules for reading. */
@@ -145,7 +168,7 @@ static bool put_file_content(struct prompt_expansion *expansion, struct span ins
 	json_auto_t *arguments = NULL, *result = NULL;
 	const json_t *content;
 
-	put_with_arguments(expansion, span_trim(inside), false, &path);
+	put_with_arguments(expansion, span_trim(inside), &path);
 	arguments = json_pack("{s:o}", "file_path", json_text(buf_view(&path)));
 	result = host_call(expansion->call->context->host, tool_name(TOOL_READ_FILE), arguments);
 	content = json_object_get(result, "content");
@@ -180,14 +203,14 @@ static bool expand(struct prompt_expansion *expansion, struct span text)
 			             mark);
 			return false;
 		}
-		put_with_arguments(expansion, before, false, &expansion->out);
+		put_with_arguments(expansion, before, &expansion->out);
 		text = span_skip(inside, len + 1);
 		inside = span_head(inside, len);
 		if (!(*mark == '!' ? put_printed(expansion, inside) :
 		                     put_file_content(expansion, inside)))
 			return false;
 	}
-	put_with_arguments(expansion, text, false, &expansion->out);
+	put_with_arguments(expansion, text, &expansion->out);
 	return true;
 }
 
@@ -313,51 +336,30 @@ static void put_with_marks(const struct command_markdown *markdown, struct span 
 	}
 }
 
-/* What was typed, within a command line whose quotes so far are `quote`: never more than words. */
-static void put_mark_words(const struct command_markdown *markdown,
-                           const struct argument_mark *mark,
-                             struct span what, char quote, struct buf *out)
-{
-	if (quote)
-		buf_char(out, quote);
-	if (mark->whole && !quote) {
-		for (size_t i = 0; i < markdown->count; i++) {
-			if (i)
-				buf_char(out, ' ');
-			buf_shell_quoted(out, buf_view(&markdown->words[i]));
-		}
-	} else {
-		buf_shell_quoted(out, what);
-	}
-	if (quote)
-		buf_char(out, quote);
-}
-
 static void put_line_with_marks(const struct command_markdown *markdown, struct span line,
-                                struct buf *out)
+                                struct shell_line *out)
 {
-	char quote = 0;
-
 	while (line.len) {
-		const struct argument_mark mark = argument_mark(markdown, line);
-		const char c = line.data[0];
-		size_t len = 1;
+		const struct argument_mark mark = out->escaped ? (struct argument_mark){ 0 } :
+		                                                 argument_mark(markdown, line);
 		struct span what;
 
-		if (mark.len && marked_text(markdown, &mark, &what)) {
-			markdown->expansion->used = true;
-			put_mark_words(markdown, &mark, what, quote, out);
-			line = span_skip(line, mark.len);
+		if (!mark.len || !marked_text(markdown, &mark, &what)) {
+			shell_line_text(out, span_head(line, 1));
+			line = span_skip(line, 1);
 			continue;
 		}
-		if (c == '\\' && quote != '\'' && line.len > 1)
-			len = 2;
-		else if (c == quote)
-			quote = 0;
-		else if (!quote && (c == '"' || c == '\''))
-			quote = c;
-		buf_span(out, span_head(line, len));
-		line = span_skip(line, len);
+		markdown->expansion->used = true;
+		line = span_skip(line, mark.len);
+		if (!mark.whole || out->quote) {
+			shell_line_word(out, what);
+			continue;
+		}
+		for (size_t i = 0; i < markdown->count; i++) {
+			if (i)
+				shell_line_text(out, SPAN(" "));
+			shell_line_word(out, buf_view(&markdown->words[i]));
+		}
 	}
 }
 
@@ -424,10 +426,10 @@ static void put_named_file(struct command_markdown *markdown, struct span path)
 
 static bool put_command_mark(struct command_markdown *markdown, struct span inside)
 {
-	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_shell_line_ struct shell_line line = SHELL_LINE_INIT(LIMIT_MESSAGE_BYTES);
 
 	put_line_with_marks(markdown, span_trim(inside), &line);
-	return put_output(markdown->expansion, buf_view(&line));
+	return put_output(markdown->expansion, &line);
 }
 
 static bool expand_marks(struct command_markdown *markdown, struct span text)

@@ -50,6 +50,18 @@ def test_add_takes_an_address(world):
     assert "is replaced in the user settings" in done.text
 
 
+def test_add_knows_an_address_without_a_transport(world):
+    for address, entry in (("https://a.test/mcp", {"url": "https://a.test/mcp", "type": "http"}),
+                           ("http://127.0.0.1:1/x", {"url": "http://127.0.0.1:1/x", "type": "http"}),
+                           ("wss://a.test/mcp", {"tcp": "wss://a.test/mcp"}),
+                           ("./https://a", {"command": "./https://a", "args": []})):
+        done = world.command("mcp", "add", "-s", "user", "far", address)
+        assert done.code == 0, done.err
+        assert json.loads(users(world).read_text())["mcpServers"]["far"] == entry
+    done = world.command("mcp", "add", "-s", "user", "far", "https://a.test/mcp", "more")
+    assert done.code == 2 and "takes no arguments" in done.err
+
+
 def test_add_takes_the_address_of_a_websocket(world):
     done = world.command("mcp", "add", "-s", "user", "-t", "tcp", "far", "wss://a.test/mcp", "-H", "X-Key: c")
     assert done.code == 0, done.err
