@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shell/typed.h"
-
-#include <string.h>
-
+/* Whether words that were typed stay words of a command line. */
 #include "shell/analysis.h"
+
+#include <ctype.h>
+#include <string.h>
 
 /* Stands for what was typed. */
 static const struct span mark = SPAN("HaspTypedWord");
@@ -33,19 +33,18 @@ void shell_line_text(struct shell_line *line, struct span text)
 }
 
 /* Any shell takes them as they are, quoted or not. */
-static bool is_plain_text(struct span word)
+static bool is_shell_plain(struct span word)
 {
 	for (size_t i = 0; i < word.len; i++) {
 		const unsigned char c = (unsigned char)word.data[i];
 
-		if (c < 0x80 && !(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-		    !(c && strchr("_./:@%+=, -", c)))
+		if (c < 0x80 && !isalnum(c) && !(c && strchr("_./:@%+=, -", c)))
 			return false;
 	}
 	return true;
 }
 
-static void put_word(struct buf *out, char quote, struct span word)
+static void put_typed(struct buf *out, char quote, struct span word)
 {
 	if (quote)
 		buf_char(out, quote);
@@ -56,14 +55,14 @@ static void put_word(struct buf *out, char quote, struct span word)
 
 void shell_line_word(struct shell_line *line, struct span word)
 {
-	put_word(&line->line, line->quote, word);
-	put_word(&line->plain, line->quote, mark);
-	line->special = line->special || line->escaped || !is_plain_text(word);
+	put_typed(&line->line, line->quote, word);
+	put_typed(&line->plain, line->quote, mark);
+	line->special = line->special || line->escaped || !is_shell_plain(word);
 }
 
 /* ---- both analyses ----------------------------------------------------------- */
 
-static bool same_word(const struct shell_word *word, const struct shell_word *plain)
+static bool is_same_word(const struct shell_word *word, const struct shell_word *plain)
 {
 	if (!plain->raw.len || !memmem(plain->raw.data, plain->raw.len, mark.data, mark.len))
 		return span_eq(word->raw, plain->raw);
@@ -77,7 +76,7 @@ static bool same_redirects(const struct shell_redirect *redirects, size_t count,
 
 	for (size_t i = 0; same && i < count; i++)
 		same = redirects[i].kind == plain[i].kind && redirects[i].fd == plain[i].fd &&
-		       same_word(&redirects[i].target, &plain[i].target);
+		       is_same_word(&redirects[i].target, &plain[i].target);
 	return same;
 }
 
@@ -90,10 +89,11 @@ static bool same_command(const struct shell_command *command, const struct shell
 	                           plain->redirect_count);
 
 	for (size_t i = 0; same && i < command->word_count; i++)
-		same = same_word(&command->words[i], &plain->words[i]);
+		same = is_same_word(&command->words[i], &plain->words[i]);
 	for (size_t i = 0; same && i < command->assignment_count; i++)
 		same = span_eq(command->assignments[i].name, plain->assignments[i].name) &&
-		       same_word(&command->assignments[i].value, &plain->assignments[i].value);
+		       is_same_word(&command->assignments[i].value,
+		                       &plain->assignments[i].value);
 	return same;
 }
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "shell/typed.h"
+#include "shell/analysis.h"
 
 /* "@" in a template is a typed word. */
 static const char *const templates[] = {

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "catalog/commands.h"
 #include "data/json.h"
-#include "shell/typed.h"
+#include "shell/analysis.h"
 #include "tui/command/private.h"
 #include "worker/provider.h"
 
