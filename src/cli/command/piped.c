@@ -18,7 +18,7 @@
 #include "cli/view/output.h"
 
 enum {
-	FIRST_BYTE_MS = 500, /* a program that is going to write does so; a forgotten one never does */
+	FIRST_BYTE_MS = 500, /* a program that is going to write does; a forgotten one never */
 	LOOK_AGAIN_MS = 1000,
 	ANCESTORS_MAX = 64,
 };

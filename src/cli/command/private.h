@@ -78,8 +78,9 @@ struct agent_input {
  * it, and on for as long as another command of the same job may write to the pipe; says so on
  * standard error after a second and a half, and when it goes on without (piped.c). */
 bool piped_has_input(void);
-/* Reads the prompt into an empty *ret: what is on standard input (piped_has_input), an empty line, and --prompt or the words. Empty when there is nothing;
- * what is on standard input alone is what the user says.  INVALID_ARGUMENT: --prompt and words.
+/* Reads the prompt into an empty *ret: what is on standard input (piped_has_input), an empty line,
+ * and --prompt or the words. Empty when there is nothing; what is on standard input alone is what
+ * the user says.  INVALID_ARGUMENT: --prompt and words.
  * TOO_LARGE. IO_ERROR. */
 bool agent_input_read(const struct invocation *invocation, struct agent_input *ret,
                       struct err *err);
