@@ -3,6 +3,14 @@
 
 The build has clang's counters, each program's in a file that all its processes share (counters.c).  This merges the
 files, has llvm-cov lay the counts over the source, and sums them up.
+
+What no test runs stands in coverage_left.txt with the reason, in rows
+
+    FILE-OR-FOLDER | REGULAR EXPRESSION | REASON
+
+A row is about each uncovered line that matches, and the uncovered lines around it that are indented as far or farther:
+the rest of its block, or all of a function.  A row that matches no uncovered line, and one of a file that matches a
+covered line, is reported: it is out of date.
 """
 
 import argparse
@@ -21,6 +29,7 @@ BUILD = TOP / run_tests.COVERAGE[0]
 COUNTERS = BUILD / "counters"
 STAMP = COUNTERS / "program"  # which build of hasp the counts are of
 PROFILE = BUILD / "counters.profdata"
+LEFT = TOP / "script" / "lib" / "coverage_left.txt"
 # Between them these have every function of src/.
 IMAGES = ("hasp", "hasp-http.so", "hasp-highlight.so", "test/unit_tests", "src/api/engine/libhasp.so",
           "src/api/agent/libhasp-agent.so")
@@ -30,6 +39,7 @@ class File:
     def __init__(self):
         self.lines = {}  # number -> how often
         self.branches = defaultdict(int)  # (line, block, branch) -> how often
+        self.left = set()  # uncovered lines that have a reason
 
     def uncovered(self):
         return sorted(number for number, count in self.lines.items() if not count)
@@ -102,6 +112,52 @@ def read(lines):
     return files
 
 
+def depth(line):
+    return len(line) - len(line.lstrip("\t"))
+
+
+def block_around(number, lines, source):
+    """A line and its uncovered neighbours that are indented as far or farther."""
+    least, found = depth(source[number - 1]), {number}
+    for step in (-1, 1):
+        at = number + step
+        while not lines.get(at, at < 1 or at > len(source)) and (
+                not source[at - 1].strip() or depth(source[at - 1]) >= least):
+            found.add(at)
+            at += step
+    return found & lines.keys()
+
+
+def rows_left(text):
+    """(line, file or folder beneath src/, pattern, reason) of each row."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line and not line.startswith("#"):
+            place, pattern, reason = (part.strip() for part in re.split(r" \| ", line, maxsplit=2))
+            yield number, place, re.compile(pattern), reason
+
+
+def apply_left(files, text, read_source):
+    """Marks the lines that have a reason; what is wrong with the rows, a sentence each."""
+    wrong = []
+    for row_number, place, pattern, _ in rows_left(text):
+        found = False
+        for path, file in files.items():
+            if not (path + "/").startswith(place + "/"):
+                continue
+            source, lines = read_source(path).splitlines(), file.lines
+            matching = [n for n, line in enumerate(source, 1) if n in lines and pattern.search(line)]
+            for number in matching:
+                if not lines[number]:
+                    file.left |= block_around(number, lines, source)
+                    found = True
+            if path == place:
+                wrong += ["%s:%d: src/%s:%d is covered" % (LEFT.relative_to(TOP), row_number, path, n)
+                          for n in matching if lines[n]]
+        if not found:
+            wrong.append("%s:%d: no uncovered line of src/%s is meant" % (LEFT.relative_to(TOP), row_number, place))
+    return wrong
+
+
 def percent(part, whole):
     return "%5.1f %%" % (100 * part / whole) if whole else "      -"
 
@@ -109,9 +165,11 @@ def percent(part, whole):
 def row(name, files):
     lines = [count for file in files for count in file.lines.values()]
     branches = [count for file in files for count in file.branches.values()]
-    return "%-20s %s of %7d lines  %s of %6d branches" % (
+    left = sum(len(file.left) for file in files)
+    return "%-20s %s of %7d lines  %s of %6d branches  %5d uncovered lines listed, %5d not" % (
         name, percent(sum(map(bool, lines)), len(lines)), len(lines),
-        percent(sum(map(bool, branches)), len(branches)), len(branches))
+        percent(sum(map(bool, branches)), len(branches)), len(branches),
+        left, sum(len(file.uncovered()) for file in files) - left)
 
 
 def ranges(numbers):
@@ -141,8 +199,12 @@ def show_files(files, place):
     if not chosen:
         sys.exit("script/coverage: nothing beneath src/%s was compiled" % place)
     for path, file in sorted(chosen.items(), key=lambda pair: -len(pair[1].uncovered())):
-        if file.uncovered():
-            print("src/%s: %d: %s" % (path, len(file.uncovered()), ranges(file.uncovered())))
+        bare = [number for number in file.uncovered() if number not in file.left]
+        if bare:
+            print("src/%s: %d: %s" % (path, len(bare), ranges(bare)))
+    for path, file in chosen.items():
+        if file.left:
+            print("src/%s: %d listed: %s" % (path, len(file.left), ranges(sorted(file.left))))
     print(row(place, chosen.values()))
 
 
@@ -155,11 +217,14 @@ def main(argv):
     status = 0 if args.show or (args.folder and not args.tests) else run(args.tests or [])
     merge()
     files = read(export())
+    wrong = apply_left(files, LEFT.read_text(), lambda path: (TOP / "src" / path).read_text())
     if args.folder:
         show_files(files, args.folder)
     else:
         show_folders(files)
-    return status
+    if wrong:
+        print("\n".join(wrong))
+    return status or int(bool(wrong))
 
 
 if __name__ == "__main__":
