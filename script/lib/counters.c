@@ -4,7 +4,8 @@
  * clang's own runtime writes a profile when exit runs its handlers: never for workers, which end with _exit or are
  * killed, and never inside a sandbox, where the file does not exist.  Here each image (program or module) maps a shared
  * file over its counters before main, so every count is in the file as soon as it is made.  The file is a complete
- * profile ("profraw") from the start; script/lib/coverage.py merges them.
+ * profile ("profraw") from the start; script/lib/coverage.py merges them.  With COUNTERS_ONLY in the environment a program
+ * does nothing else, so that no test sees the calls that make the file.
  *
  * A worker is this program, executed inside its sandbox with all descriptors closed on execution but its own.  The file's
  * descriptor has a fixed number, and `syscall` is wrapped (-Wl,--wrap=syscall) to leave it open over an execveat of this
@@ -128,6 +129,8 @@ __attribute__((constructor(101))) static void counters_share(void)
 
 	if (stat("/proc/self/exe", &own) != 0)
 		own.st_ino = 0;
+	if (getenv("COUNTERS_ONLY"))
+		_exit(0);
 	if (fd < 0) {
 		errno = kept_errno;
 		return;
