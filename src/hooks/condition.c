@@ -143,8 +143,9 @@ static bool paths_fit(const struct hooks *hooks, const struct path_rule *rule, c
 		*any = true;
 		return path_fits(hooks, rule, json_string_value(value));
 	}
+	/* Too deep to be judged. */
 	if (depth == INPUT_DEPTH)
-		return false;
+		return json_is_object(value) || json_is_array(value);
 	json_array_foreach((json_t *)value, i, one)
 		fits = fits || paths_fit(hooks, rule, member, one, depth + 1, any);
 	json_object_foreach((json_t *)value, name, one)
