@@ -6,11 +6,11 @@ files, has llvm-cov lay the counts over the source, and sums them up.
 
 What no test runs stands in coverage_left.txt with the reason, in rows
 
-    FILE-OR-FOLDER | REGULAR EXPRESSION | REASON
+    FILE-OR-FOLDER | REGULAR EXPRESSION | REASON         (* is every folder)
 
-A row is about each uncovered line that matches, and the uncovered lines around it that are indented as far or farther:
-the rest of its block, or all of a function.  A row that matches no uncovered line, and one of a file that matches a
-covered line, is reported: it is out of date.
+A row is about each uncovered line that matches or comes after a line that does, and the uncovered lines around it that
+are indented as far or farther: the rest of its block, or all of a function.  A row that is about no uncovered line is
+reported: the tests have come to run what it names, or the code has changed.
 """
 
 import argparse
@@ -126,13 +126,16 @@ def depth(line):
     return len(line) - len(line.lstrip("\t"))
 
 
+def is_in_block(line, least):
+    return not line.strip() or depth(line) >= least or (line.strip() in "{}" and depth(line) == least - 1)
+
+
 def block_around(number, lines, source):
-    """A line and its uncovered neighbours that are indented as far or farther."""
-    least, found = depth(source[number - 1]), {number}
+    """A line and its uncovered neighbours that are indented as far or farther, with their brackets."""
+    least, found = depth(source[number]), {number}
     for step in (-1, 1):
         at = number + step
-        while not lines.get(at, at < 1 or at > len(source)) and (
-                not source[at - 1].strip() or depth(source[at - 1]) >= least):
+        while not lines.get(at, at < 1 or at >= len(source)) and is_in_block(source[at], least):
             found.add(at)
             at += step
     return found & lines.keys()
@@ -152,17 +155,13 @@ def apply_left(files, text, read_source):
     for row_number, place, pattern, _ in rows_left(text):
         found = False
         for path, file in files.items():
-            if not (path + "/").startswith(place + "/"):
+            if place != "*" and not (path + "/").startswith(place + "/"):
                 continue
-            source, lines = read_source(path).splitlines(), file.lines
-            matching = [n for n, line in enumerate(source, 1) if n in lines and pattern.search(line)]
-            for number in matching:
-                if not lines[number]:
+            source, lines = [""] + read_source(path).splitlines(), file.lines
+            for number in file.uncovered():
+                if pattern.search(source[number]) or pattern.search(source[number - 1]):
                     file.left |= block_around(number, lines, source)
                     found = True
-            if path == place:
-                wrong += ["%s:%d: src/%s:%d is covered" % (LEFT.relative_to(TOP), row_number, path, n)
-                          for n in matching if lines[n]]
         if not found:
             wrong.append("%s:%d: no uncovered line of src/%s is meant" % (LEFT.relative_to(TOP), row_number, place))
     return wrong
