@@ -196,6 +196,44 @@ static void folders_are_read_by_name(void **state)
 	policy_free(policy);
 }
 
+static enum policy_decision decision_on(const struct policy *policy, const char *tool)
+{
+	enum policy_decision decision;
+	struct policy_verdict verdict;
+
+	decide(policy, tool, "{}", &(struct setting){ .mode = MODE_DEFAULT }, &verdict);
+	decision = verdict.decision;
+	policy_verdict_release(&verdict);
+	return decision;
+}
+
+static void a_tier_that_is_dropped_and_lists_that_are_renewed(void **state)
+{
+	struct policy *policy = policy_of(RULE "[[safety_checker]]\ntoolName = \"list_directory\"\n"
+	                                  "priority = 1\nchecker = { type = \"in-process\", name = "
+	                                  "\"allowed-path\" }\n", POLICY_USER);
+	json_auto_t *first = json_pack("{s:[s]}", "exclude", "read_file");
+	json_auto_t *second = json_pack("[s]", "list_directory"), *list = NULL;
+	size_t rules;
+
+	(void)state;
+	policy_add_settings(policy, first, NULL, NULL);
+	assert_int_equal(decision_on(policy, "glob"), POLICY_DENY);
+	assert_int_equal(decision_on(policy, "read_file"), POLICY_DENY);
+	policy_renew_excluded(policy, second);
+	assert_int_equal(decision_on(policy, "read_file"), POLICY_ALLOW);
+	assert_int_equal(decision_on(policy, "list_directory"), POLICY_DENY);
+	list = policy_list(policy);
+	rules = json_array_size(list);
+	policy_drop_tier(policy, POLICY_USER);
+	assert_int_equal(decision_on(policy, "glob"), POLICY_ALLOW);
+	assert_int_equal(decision_on(policy, "list_directory"), POLICY_ALLOW);
+	json_decref(list);
+	list = policy_list(policy);
+	assert_true(json_array_size(list) < rules - 1);
+	policy_free(policy);
+}
+
 /* Of a rule on paths the editors' calls are denied by it, wherever the path stands in them. */
 static void a_rule_on_paths_is_about_every_editor(void **state)
 {
@@ -308,6 +346,7 @@ int main(void)
 		cmocka_unit_test(problems_have_kinds_and_lines),
 		cmocka_unit_test(a_rule_that_is_not_what_its_examples_say_allows_nothing),
 		cmocka_unit_test(folders_are_read_by_name),
+		cmocka_unit_test(a_tier_that_is_dropped_and_lists_that_are_renewed),
 		cmocka_unit_test(a_rule_on_paths_is_about_every_editor),
 		cmocka_unit_test(a_folder_that_others_may_write_is_no_administrators),
 		cmocka_unit_test(a_file_without_end_is_refused),
