@@ -186,6 +186,23 @@ def test_a_call_that_fails_leaves_all_old_or_all_new(error):
         assert files == (OLD if code else NEW) or (inject[0] == "fsync" and files == NEW), inject
 
 
+def test_a_journal_that_cannot_be_read_now_is_kept():
+    """It is no damaged one: the next recovery, which can read it, has all of it to do."""
+    scene = Scene()
+    try:
+        swap = [call for call in all_calls("change") if call[0] == "renameat2"][1]
+        scene.run("change", inject=swap)
+        reads = all_calls("recover", before=swap, quiet=STURDY - {"read"})
+        journals = [name for name in os.listdir(scene.journal) if name.endswith(".undo")]
+        done = scene.run("recover", inject=[call for call in reads if call[0] in ("read", "pread64")][0],
+                         fault="error=EIO")
+        assert done.returncode == 1 and "Cannot read the journal " + journals[0] in done.stderr
+        assert os.listdir(scene.journal) == journals
+        assert scene.run("recover").returncode == 0 and scene.state() == "old"
+    finally:
+        scene.close()
+
+
 def test_without_a_kill_all_is_new():
     scene = Scene()
     try:
