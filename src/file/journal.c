@@ -383,8 +383,8 @@ static bool journal_state_of(const char *name, enum journal_state *ret)
 	return true;
 }
 
-/* Reads the whole journal. Returns false if its entries cannot be believed: errno is then 0, or says
- * why the file cannot be read. */
+/* Reads the whole journal. Returns false if its entries cannot be believed: errno is then 0, or
+ * says why the file cannot be read. */
 static bool read_entries(int fd, struct journal_entries *ret)
 {
 	_cleanup_free_ char *data = NULL;

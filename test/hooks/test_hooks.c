@@ -749,7 +749,7 @@ static const struct condition_row {
 	{ "Edit(src/*)", "write_file", "{\"file_path\":\"/elsewhere/src/a\"}", false },
 	{ "Edit(//etc/**)", "write_file", "{\"file_path\":\"/etc/hosts\"}", true },
 	{ "Edit(//etc/**)", "write_file", "{\"file_path\":\"a\"}", false },
-	{ "Edit(~/.ssh)", "write_file", "{\"file_path\":\"/home/of/.ssh/config\"}", true },
+	{ "Edit(~/.ssh)", "write_file", "{\"file_path\":\"/their/.ssh/config\"}", true },
 	{ "Edit(~/.ssh)", "write_file", "{\"file_path\":\"a\"}", false },
 	{ "Edit(*.ts)", "apply_changes", "{\"changes\":[{\"file_path\":\"a.js\"},{\"file_path\":"
 	  "\"a.ts\"}]}", true },
@@ -776,7 +776,7 @@ static void a_hook_with_a_condition_runs_at_the_calls_it_means(void **state)
 	_cleanup_free_ char *home = mem_strdup(getenv("HOME"));
 
 	(void)state;
-	setenv("HOME", "/home/of", 1);
+	setenv("HOME", "/their", 1);
 	for (size_t i = 0; i < ARRAY_LEN(condition_rows); i++) {
 		const struct condition_row *row = &condition_rows[i];
 		struct hooks *hooks = open_hooks();
