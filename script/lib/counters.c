@@ -4,11 +4,13 @@
  * clang's own runtime writes a profile when exit runs its handlers: never for workers, which end with _exit or are
  * killed, and never inside a sandbox, where the file does not exist.  Here each image (program or module) maps a shared
  * file over its counters before main, so every count is in the file as soon as it is made.  The file is a complete
- * profile ("profraw") from the start; script/lib/coverage.py merges them.
+ * profile ("profraw") from the start; script/lib/coverage.py merges them.  With COUNTERS_ONLY in the environment a program
+ * does nothing else, so that no test sees the calls that make the file.
  *
  * A worker is this program, executed inside its sandbox with all descriptors closed on execution but its own.  The file's
  * descriptor has a fixed number, and `syscall` is wrapped (-Wl,--wrap=syscall) to leave it open over an execveat of this
- * program.  Commands do not get it.
+ * program.  Commands do not get it: a hasp that one starts is not counted, and does not try, as the sandbox would report a
+ * file that was denied.
  *
  * Clang's calls and the layout of the file: compiler-rt/include/profile/InstrProfData.inc, InstrProfilingBuffer.c.
  */
@@ -21,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -106,7 +109,7 @@ static int open_file(uint64_t size)
 	char path[4096];
 	int fd = inherited(size);
 
-	if (fd >= 0)
+	if (fd >= 0 || prctl(PR_GET_NO_NEW_PRIVS, 0UL, 0UL, 0UL, 0UL) == 1) /* what a sandbox sets */
 		return fd;
 	format_path(path, sizeof(path), size);
 	fd = open(path, O_RDWR | O_CLOEXEC);
@@ -127,6 +130,8 @@ __attribute__((constructor(101))) static void counters_share(void)
 
 	if (stat("/proc/self/exe", &own) != 0)
 		own.st_ino = 0;
+	if (getenv("COUNTERS_ONLY"))
+		_exit(0);
 	if (fd < 0) {
 		errno = kept_errno;
 		return;

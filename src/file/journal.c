@@ -383,19 +383,25 @@ static bool journal_state_of(const char *name, enum journal_state *ret)
 	return true;
 }
 
-/* Reads the whole journal, if its entries can be believed. */
+/* Reads the whole journal. Returns false if its entries cannot be believed: errno is then 0, or
+ * says why the file cannot be read. */
 static bool read_entries(int fd, struct journal_entries *ret)
 {
 	_cleanup_free_ char *data = NULL;
 	struct stat stat;
 	ssize_t n;
 
-	if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) ||
-	    (unsigned long long)stat.st_size > JOURNAL_BYTES_MAX)
+	if (fstat(fd, &stat) < 0)
+		return false;
+	errno = 0;
+	if (!S_ISREG(stat.st_mode) || (unsigned long long)stat.st_size > JOURNAL_BYTES_MAX)
 		return false;
 	data = mem_alloc((size_t)stat.st_size + 1, 1);
 	n = fd_read_full(fd, data, (size_t)stat.st_size);
-	return n >= 0 && journal_parse(span_of(data, (size_t)n), ret);
+	if (n < 0)
+		return false;
+	errno = 0;
+	return journal_parse(span_of(data, (size_t)n), ret);
 }
 
 bool journal_look(int folder, const char *name, struct journal_entries *ret, bool *ret_busy)
@@ -445,8 +451,13 @@ bool journal_take(int folder, const char *name, struct journal *ret,
 		return false;
 	}
 	if (!read_entries(journal.fd, ret_entries)) {
-		journal_set_aside(folder, name);
+		const int why = errno;
+
+		if (!why)
+			journal_set_aside(folder, name);
 		journal_release(&journal);
+		if (why)
+			return err_set_errno(err, why, "Cannot read the journal %s", name);
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The journal %s is damaged and was set aside as %s.bad.", name,
 		               name);

@@ -387,8 +387,8 @@ static void read_hook_text(struct span text, const struct hook_process *process,
 	}
 }
 
-/* Exit code 2 is a no, whatever was said beside it; any other than 0 is a hook that failed, unless
- * what it said is an answer. */
+/* Exit code 2 is a refusal, whatever the output; any other than 0 is a failed hook, unless the
+ * output is an answer. */
 static void judge_exit_code(const struct hook_process *process, bool claude, bool answered,
                             struct span text, struct hook_outcome *ret)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks that nobody waits for ("async" of Claude Code's): each on a thread of its own, with a copy
- * of all that it needs, so that what is read anew meanwhile takes nothing away.  What one says is
+/* Hooks that run in the background (Claude Code's "async"): each on a separate thread, with copies
+ * of everything it needs, so that reloading the settings cannot free any of it.  Its output is
  * dropped, as its event is over by then. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "if" of a hook that was written for Claude Code: one of its permission rules, and the hook runs
- * at calls that the rule means:
+/* "if" of a hook that was written for Claude Code: a permission rule, which limits the hook to the
+ * calls that match it:
  *
  *     Bash(git *)   Edit(*.ts)   Read(src)   WebFetch(domain:example.com)   mcp__tools__*
  *
- * Such a hook may be a guard, so what cannot be told counts as meant: a command that cannot be
- * analysed, a word of one that is known only when it runs, a rule of a kind that is not known here.
+ * Such a hook may be a guard, so what cannot be judged counts as a match: a command that cannot be
+ * analysed, a word whose value is known only at run time, a rule of an unknown kind.
  *
  * Reference: Claude Code 2.1 (hooks reference, permission rule syntax). */
 #include <stdlib.h>
@@ -35,14 +35,14 @@ static bool command_fits(struct span rule, struct span text)
 }
 
 /* Whether the rule could mean what begins so and goes on in a way that is not known. */
-static bool command_could_fit(struct span rule, struct span begins)
+static bool command_could_fit(struct span rule, struct span start)
 {
 	const char *star = rule.len ? memchr(rule.data, '*', rule.len) : NULL;
 	struct span fixed = star ? span_head(rule, (size_t)(star - rule.data)) : rule;
 
 	if (span_ends(rule, SPAN(":*")))
 		fixed = span_head(rule, rule.len - 2);
-	return span_starts(fixed, begins) || span_starts(begins, fixed);
+	return span_starts(fixed, start) || span_starts(start, fixed);
 }
 
 /* One command: its words with a blank between them, without variables that are set before it. */
@@ -143,8 +143,9 @@ static bool paths_fit(const struct hooks *hooks, const struct path_rule *rule, c
 		*any = true;
 		return path_fits(hooks, rule, json_string_value(value));
 	}
+	/* Too deep to be judged. */
 	if (depth == INPUT_DEPTH)
-		return false;
+		return json_is_object(value) || json_is_array(value);
 	json_array_foreach((json_t *)value, i, one)
 		fits = fits || paths_fit(hooks, rule, member, one, depth + 1, any);
 	json_object_foreach((json_t *)value, name, one)

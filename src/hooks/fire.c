@@ -271,7 +271,7 @@ static void give_input(struct one_run *run, const json_t *input, struct span usu
 	run->input = buf_view(&run->own_input);
 }
 
-/* Whether it is one that nobody waits for, begun now. */
+/* Starts a background hook and returns true; false: the caller must run it and wait. */
 static bool run_apart(struct one_run *run)
 {
 	if (!run->hook->async)

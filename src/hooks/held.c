@@ -282,7 +282,7 @@ static void held_release(struct held *held)
 	free(held->environment);
 }
 
-/* What the hook's command, and variables of its own, name inside of the roots. */
+/* The files inside the roots that the hook's command and its env name. */
 static void held_find(const struct hooks *hooks, const struct hook *hook, json_t *loose,
                       struct held *ret)
 {

@@ -28,7 +28,7 @@
 /* Claude Code's: of a prompt's hooks, and of others. */
 #define HOOK_TIMEOUT_MS_CLAUDE_PROMPT 30000u
 #define HOOK_TIMEOUT_MS_CLAUDE 600000u
-/* A hook that may run longer has been given up by whoever waits for the agent. */
+/* The longest time that a hook may ask for. */
 #define HOOK_TIMEOUT_MS_MAX 3600000u
 /* After SIGTERM, until SIGKILL. */
 enum { HOOK_GRACE_MS = 1000 };
@@ -47,7 +47,7 @@ struct hook {
 	bool disabled;     /* by name, in the settings */
 	bool trusted;
 	bool claude;       /* written for Claude Code (claude.c) */
-	bool async;        /* nobody waits for it (background.c) */
+	bool async;        /* runs in the background (background.c) */
 	char *condition;   /* owned; the calls that it runs at (condition.c); NULL: all */
 	hook_check *check; /* or NULL; asked before each run, with check_data */
 	json_t *check_data; /* owned; or NULL */
@@ -93,7 +93,7 @@ struct hooks {
 	                                      * NULL: nothing has */
 };
 
-/* A copy with texts of its own; and freeing these. */
+/* A copy that owns copies of the texts; and freeing these. */
 struct hook hook_copy(const struct hook *hook);
 void hook_release(struct hook *hook);
 

@@ -305,8 +305,8 @@ static void put_key_of_env(char **env, struct buf *key)
 	buf_printf(key, ", %.*s] ", KEY_DIGITS, hex);
 }
 
-/* "name:command"; the caller frees.  Variables of its own are part of it: BASH_ENV makes another
- * program of the same command. */
+/* "name:command"; the caller frees.  The variables that it sets are included: with BASH_ENV
+ * the same command can run any program. */
 static char *hook_key(const struct hook *hook)
 {
 	_cleanup_buf_ struct buf key = BUF_INIT(KEY_BYTES_MAX);
@@ -603,7 +603,7 @@ static bool write_trusted_hooks(const char *path, const json_t *all, struct err 
 	return file_replace(path, buf_view(&text), 0600, err);
 }
 
-/* Under the lock: of two that trust at once, the second adds to what the first wrote. */
+/* Under the lock: of two concurrent calls, the second adds to what the first wrote. */
 static bool add_to_file(struct hooks *hooks, struct err *err)
 {
 	struct err why = ERR_INIT;

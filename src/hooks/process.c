@@ -62,7 +62,7 @@ struct hook_start {
 	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
 	char *const *environment;
 	const int *files;          /* three: standard input, output, error */
-	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
+	const struct cgroup_door *door; /* of the control group in which the shell starts */
 };
 
 static _Noreturn void run_shell(const struct hook_start *start, int said)
@@ -172,8 +172,8 @@ static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
 
 /* One hook's process: input from a file in memory, output read with bounds, an end for certain.
  *
- * It gets a process group of its own, a keeper above it, and a control group around
- * it where one can be had.  A timeout or cancel ends everything beneath the keeper, also what
+ * It gets a new process group, a keeper above it, and a control group around
+ * it where one is available.  A timeout or cancel ends everything beneath the keeper, also what
  * left the process group or detached itself: SIGTERM, a second's grace, SIGKILL.  A hook that
  * ends and leaves something running in the background is not waited for beyond what it had
  * written. */
@@ -182,7 +182,7 @@ static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
  * progress. */
 enum { DRAIN_MS = 50, PROGRESS_NOTICE_MS = 1000, ERROR_LINE_BYTES_MAX = 4096 };
 
-struct running {
+struct running_hook {
 	const struct hooks *hooks;
 	const struct hook *hook;
 	uint64_t until;     /* its time is up then; a sign of progress moves it */
@@ -196,7 +196,7 @@ struct running {
 };
 
 static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
-                       const int files[static 3], struct running *ret)
+                       const int files[static 3], struct running_hook *ret)
 {
 	_cleanup_buf_ struct buf command = BUF_INIT(1 << 20);
 	char **env = hook_environment(hooks, hook);
@@ -220,7 +220,7 @@ static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
 }
 
 static int start_hook(const struct hooks *hooks, const struct hook *hook, struct span input,
-                      struct running *ret)
+                      struct running_hook *ret)
 {
 	int out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	int in = child_input("hook-input", input);
@@ -277,7 +277,7 @@ static char *progress_text(struct span line)
 }
 
 /* A line of standard error that has ended: a sign of progress, or text like all else there. */
-static void take_error_line(struct running *running, struct buf *err)
+static void take_error_line(struct running_hook *running, struct buf *err)
 {
 	const uint64_t now = clock_monotonic_ms();
 	_cleanup_free_ char *text = progress_text(buf_view(&running->line));
@@ -295,7 +295,7 @@ static void take_error_line(struct running *running, struct buf *err)
 	buf_clear(&running->line);
 }
 
-static void read_hook_errors(struct running *running, struct buf *err)
+static void read_hook_errors(struct running_hook *running, struct buf *err)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(12 << 10);
 
@@ -307,7 +307,7 @@ static void read_hook_errors(struct running *running, struct buf *err)
 	}
 }
 
-static void reap(struct running *running)
+static void reap(struct running_hook *running)
 {
 	pid_t got;
 
@@ -318,7 +318,7 @@ static void reap(struct running *running)
 }
 
 /* One wait for whatever comes first. */
-static void wait_some(struct running *running, struct hook_process *process, uint64_t until,
+static void wait_some(struct running_hook *running, struct hook_process *process, uint64_t until,
                       const struct cancel *cancel)
 {
 	uint64_t now = clock_monotonic_ms();
@@ -343,7 +343,7 @@ static void wait_some(struct running *running, struct hook_process *process, uin
 
 /* Sends a signal to all that came from the hook, 0 to ask only; false when nothing of it is
  * alive. */
-static bool signal_all(const struct running *running, int number)
+static bool signal_all(const struct running_hook *running, int number)
 {
 	struct descendant *below;
 	size_t count, alive = 0;
@@ -357,13 +357,13 @@ static bool signal_all(const struct running *running, int number)
 	return alive;
 }
 
-static void stop_hook(struct running *running, struct hook_process *process)
+static void stop_hook(struct running_hook *running, struct hook_process *process)
 {
 	const uint64_t until = clock_monotonic_ms() + HOOK_GRACE_MS;
 	bool alive;
 
-	/* Without a control group the keeper has to stay when the shell is gone: what the shell
-	 * leaves comes to it. */
+	/* Without a control group the keeper must outlive the shell: it inherits the shell's
+	 * orphans. */
 	if (!running->group)
 		kill(running->pid, SIGSTOP);
 	alive = signal_all(running, SIGTERM);
@@ -378,7 +378,7 @@ static void stop_hook(struct running *running, struct hook_process *process)
 			kill(running->pid, SIGKILL);
 	} else {
 		processes_kill_descendants(running->pid);
-		/* Where /proc tells nothing, at least the process group. */
+		/* If /proc cannot be read, at least the process group. */
 		kill(-running->pid, SIGKILL);
 	}
 	while (!running->ended &&
@@ -386,7 +386,7 @@ static void stop_hook(struct running *running, struct hook_process *process)
 		running->ended = true;
 }
 
-static void wait_for_hook(struct running *running, struct hook_process *process,
+static void wait_for_hook(struct running_hook *running, struct hook_process *process,
                           const struct cancel *cancel)
 {
 	uint64_t until;
@@ -411,8 +411,8 @@ static void wait_for_hook(struct running *running, struct hook_process *process,
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, struct err *err)
 {
-	struct running running = { .hooks = hooks, .hook = hook, .pid = -1, .pidfd = -1, .out = -1,
-		                   .err = -1, .line = BUF_INIT(ERROR_LINE_BYTES_MAX) };
+	struct running_hook running = { .hooks = hooks, .hook = hook, .pid = -1, .pidfd = -1,
+		.out = -1, .err = -1, .line = BUF_INIT(ERROR_LINE_BYTES_MAX) };
 	int failed;
 
 	*ret = (struct hook_process){ .out = BUF_INIT(HOOK_OUTPUT_BYTES_MAX),

@@ -58,7 +58,7 @@ static const char *member_string(const json_t *object, const char *key)
 }
 
 /* Where entries come from, and where what is wrong with them goes. */
-struct reading {
+struct hook_reader {
 	struct hooks *hooks;
 	enum hook_source source;
 	const char *where;
@@ -104,7 +104,8 @@ static char *read_command(const struct hooks *hooks, bool claude, const json_t *
 }
 
 /* What is no such word denies. */
-static enum hook_pass read_pass(struct reading *reading, const json_t *entry, const char *member)
+static enum hook_pass read_pass(struct hook_reader *reading, const json_t *entry,
+                                const char *member)
 {
 	const json_t *value = json_object_get(entry, member);
 	enum hook_pass pass;
@@ -131,7 +132,7 @@ static const char *lost_of(enum hook_event event, bool claude)
 	return hook_event_refuses(event, claude) ? event_word(event, claude) : NULL;
 }
 
-static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
+static void read_hook(struct hook_reader *reading, struct hook_group *group, const json_t *entry)
 {
 	const char *type = member_string(entry, "type"), *name = member_string(entry, "name");
 	_cleanup_free_ char *command = read_command(reading->hooks, group->claude, entry);
@@ -178,7 +179,7 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 		hook->env = read_env(json_object_get(entry, "env"));
 }
 
-static void read_group(struct reading *reading, enum hook_event event, const json_t *entry)
+static void read_group(struct hook_reader *reading, enum hook_event event, const json_t *entry)
 {
 	const json_t *list = json_object_get(entry, "hooks");
 	const char *said = member_string(entry, "matcher"), *format;
@@ -223,7 +224,7 @@ static bool is_hooks_switch(const char *name)
 }
 
 /* Entries of a name that is no event of hasp's. */
-static void report_event(const struct reading *reading, const char *name, const json_t *entries)
+static void report_event(const struct hook_reader *reading, const char *name, const json_t *entries)
 {
 	const json_t *format = json_object_get(json_array_get(entries, 0), "format");
 	const bool claude = span_eq(json_span(format), SPAN("claude"));
@@ -244,7 +245,7 @@ static void report_event(const struct reading *reading, const char *name, const 
 		              "there is no event \"%.80s\". Its hooks do not run.", name);
 }
 
-static void read_event(struct reading *reading, const char *name, const json_t *entries)
+static void read_event(struct hook_reader *reading, const char *name, const json_t *entries)
 {
 	const struct hook_event_names *names = hook_events_find(name, /* claude= */ false);
 	const enum hook_event event = names ? (enum hook_event)(names - hook_events_at(0)) : 0;
@@ -265,7 +266,7 @@ static void read_event(struct reading *reading, const char *name, const json_t *
 void hooks_add_checked(struct hooks *hooks, enum hook_source source, const json_t *config,
                        const char *where, json_t *problems, hook_check *check, json_t *data)
 {
-	struct reading reading = { hooks, source, where, problems, 0, false, check, data };
+	struct hook_reader reading = { hooks, source, where, problems, 0, false, check, data };
 	const char *name;
 	json_t *entries;
 

@@ -7,19 +7,19 @@
 #include "base/mem.h"
 #include "hooks/hook.h"
 
-struct variable {
+struct hook_variable {
 	const char *name, *value;
 };
 
 enum { VARIABLE_COUNT = 5 };
 
-static void variables_of(const struct hooks *hooks, struct variable ret[static VARIABLE_COUNT])
+static void variables_of(const struct hooks *hooks, struct hook_variable ret[static VARIABLE_COUNT])
 {
-	ret[0] = (struct variable){ "GEMINI_PROJECT_DIR", hooks->project };
-	ret[1] = (struct variable){ "CLAUDE_PROJECT_DIR", hooks->project };
-	ret[2] = (struct variable){ "GEMINI_PLANS_DIR", hooks->plans_folder };
-	ret[3] = (struct variable){ "GEMINI_CWD", hooks->cwd };
-	ret[4] = (struct variable){ "GEMINI_SESSION_ID", hooks->session_id };
+	ret[0] = (struct hook_variable){ "GEMINI_PROJECT_DIR", hooks->project };
+	ret[1] = (struct hook_variable){ "CLAUDE_PROJECT_DIR", hooks->project };
+	ret[2] = (struct hook_variable){ "GEMINI_PLANS_DIR", hooks->plans_folder };
+	ret[3] = (struct hook_variable){ "GEMINI_CWD", hooks->cwd };
+	ret[4] = (struct hook_variable){ "GEMINI_SESSION_ID", hooks->session_id };
 }
 
 static bool is_name_byte(char c)
@@ -42,7 +42,8 @@ static size_t reference_length(const char *text, const char *name)
 }
 
 /* Replaces the reference at `text`; returns its length, or 0. */
-static size_t replace_variable(const struct variable *variables, const char *text, struct buf *out)
+static size_t replace_variable(const struct hook_variable *variables, const char *text,
+                               struct buf *out)
 {
 	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
 		size_t len = variables[i].value ? reference_length(text, variables[i].name) : 0;
@@ -57,7 +58,7 @@ static size_t replace_variable(const struct variable *variables, const char *tex
 
 void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out)
 {
-	struct variable variables[VARIABLE_COUNT];
+	struct hook_variable variables[VARIABLE_COUNT];
 	char quote = 0;
 
 	variables_of(hooks, variables);
@@ -90,7 +91,7 @@ static bool is_set_by(char *const *list, const char *entry)
 
 char **hook_environment(const struct hooks *hooks, const struct hook *hook)
 {
-	struct variable variables[VARIABLE_COUNT];
+	struct hook_variable variables[VARIABLE_COUNT];
 	size_t count = 0, own = 0, n = 0;
 	char **env;
 

@@ -228,7 +228,7 @@ static bool names_whole(const char *name, const struct policy_call *call, bool s
 	        memcmp(given + NAME_BYTES - KEPT, plain + len - KEPT, KEPT) == 0);
 }
 
-/* A pattern for a tool's whole name, where what the model knows it by is another one. */
+/* Whether a pattern for a whole name fits the tool; the model may know it by a shortened name. */
 static bool fits_whole(const char *name, const struct policy_call *call)
 {
 	_cleanup_free_ char *whole = whole_name(call), *plain = plain_server_name(whole);
@@ -325,7 +325,7 @@ static bool matches_as_spelled(struct act *act, const struct policy_call *call,
                                struct js_regex *regex, enum fit fit, bool strict)
 {
 	const enum js_regex_result least = strict ? JS_REGEX_UNKNOWN : JS_REGEX_YES;
-	/* What is allowed for one change of several is not allowed by what another one says. */
+	/* Among several changes of one call, none is allowed by the arguments of the others. */
 	bool all = strict || (fit == FIT_OWN && !act->part);
 	enum js_regex_result outcome;
 

@@ -23,7 +23,7 @@
 
 enum { DEPTH_MAX = 32 };
 
-struct search {
+struct path_check {
 	const struct policy_call *call;
 	const struct checker *checker;
 	char *said; /* owned: what is wrong; NULL: nothing yet */
@@ -101,11 +101,11 @@ static bool path_is_inside(const struct policy_call *call, const char *path)
 
 /* ---- arguments ---- */
 
-static void check_arguments(struct search *search, const char *prefix, const json_t *value,
+static void check_arguments(struct path_check *search, const char *prefix, const json_t *value,
                             unsigned depth);
 
 /* `name`: the member's own; `full`: with those above it, joined by dots. */
-static void check_argument(struct search *search, const char *name, const char *full,
+static void check_argument(struct path_check *search, const char *name, const char *full,
                            const json_t *value, unsigned depth)
 {
 	const struct checker *checker = search->checker;
@@ -124,7 +124,7 @@ static void check_argument(struct search *search, const char *name, const char *
 		                          checker->origin);
 }
 
-static void check_arguments(struct search *search, const char *prefix, const json_t *value,
+static void check_arguments(struct path_check *search, const char *prefix, const json_t *value,
                             unsigned depth)
 {
 	const char *name;
@@ -178,7 +178,7 @@ static bool checker_is_about(const struct checker *checker, const struct policy_
 static void check_argument_paths(const struct policy_call *call, const struct checker *checker,
                                  struct outcome *outcome)
 {
-	struct search search = { .call = call, .checker = checker };
+	struct path_check search = { .call = call, .checker = checker };
 
 	check_arguments(&search, "", call->arguments, 0);
 	if (!search.said)
@@ -224,7 +224,7 @@ static char *verdict_message(const struct policy_call *call, const struct outcom
 	return mem_strdup("");
 }
 
-/* Where nobody can be asked the answer is no. */
+/* A question that cannot be asked is a denial. */
 static void settle_question(const struct policy_call *call, struct outcome *outcome)
 {
 	const char *why = outcome->said ? outcome->said : outcome->why;
@@ -359,7 +359,7 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
 	                     strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct rule *rule = policy->rules[i];
+		const struct policy_rule *rule = policy->rules[i];
 		const struct selector *selector = &rule->selector;
 
 		if ((foreign && !rule->foreign) || (rule->always && policy->no_always) ||
@@ -400,8 +400,8 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call)
 enum { TEXT_MAX = 1 << 20, SPELLINGS_MAX = 4 };
 
 struct policy_files {
-	const struct rule **rules; /* owned array, the highest first; rules live as long as the
-	                            * policy */
+	const struct policy_rule **rules; /* owned array, the highest first; rules live as long
+	                                   * as the policy */
 	size_t count, cap;
 	bool reads;                /* the call is one of read_file */
 	bool interactive;
@@ -410,7 +410,7 @@ struct policy_files {
 
 /* Whether modes and names are the call's: of an allowing rule, for all that the call does. */
 static bool files_is_about(const struct policy *policy, const struct policy_call *call,
-                           const struct acts *acts, const struct rule *rule)
+                           const struct acts *acts, const struct policy_rule *rule)
 {
 	const bool strict = rule->decision != POLICY_ALLOW;
 	size_t fits = 0;
@@ -422,7 +422,7 @@ static bool files_is_about(const struct policy *policy, const struct policy_call
 	return strict ? fits > 0 : fits == acts->count;
 }
 
-static bool is_by_arguments(const struct rule *rule)
+static bool is_by_arguments(const struct policy_rule *rule)
 {
 	return rule->selector.narrow == NARROW_ARGUMENTS;
 }
@@ -439,7 +439,7 @@ bool policy_judges_files(const struct policy *policy, const struct policy_call *
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);
 	for (size_t i = 0; i < policy->rule_count && !found; i++) {
-		const struct rule *rule = policy->rules[i];
+		const struct policy_rule *rule = policy->rules[i];
 
 		/* One kind of change that is allowed by its path is enough. */
 		if (is_by_arguments(rule) && !(rule->always && policy->no_always) &&
@@ -458,7 +458,7 @@ static void collect_file_rules(struct policy_files *files, const struct policy *
                                const struct policy_call *call, const struct acts *acts)
 {
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct rule *rule = policy->rules[i];
+		const struct policy_rule *rule = policy->rules[i];
 
 		if (!files_is_about(policy, call, acts, rule))
 			continue;
@@ -540,7 +540,7 @@ static void put_arguments(struct buf *out, const struct policy_files *files, con
 	buf_char(out, '}');
 }
 
-static bool is_found(const struct rule *rule, const struct buf *texts, size_t count)
+static bool is_found(const struct policy_rule *rule, const struct buf *texts, size_t count)
 {
 	const enum js_regex_result least = rule->decision == POLICY_ALLOW ? JS_REGEX_YES :
 	                                                                    JS_REGEX_UNKNOWN;
@@ -555,7 +555,7 @@ static bool is_found(const struct rule *rule, const struct buf *texts, size_t co
 	return false;
 }
 
-static char *reason_of(const struct policy_files *files, const struct rule *rule)
+static char *reason_of(const struct policy_files *files, const struct policy_rule *rule)
 {
 	if (rule->decision == POLICY_ASK && files->interactive)
 		return mem_printf("Rule %s asks before this file is read; call read_file to ask.",
@@ -573,7 +573,7 @@ enum policy_decision policy_files_judge(const struct policy_files *files,
                                         char **ret_why)
 {
 	struct buf texts[SPELLINGS_MAX];
-	const struct rule *rule = NULL;
+	const struct policy_rule *rule = NULL;
 
 	if (!files)
 		return POLICY_ALLOW;

@@ -107,7 +107,7 @@ void act_write_string(struct buf *out, struct span text);
 
 struct outcome {
 	enum policy_decision decision;
-	const struct rule *rule;   /* borrowed; NULL: none matched */
+	const struct policy_rule *rule;   /* borrowed; NULL: none matched */
 	const char *why;           /* a static sentence, where the rule alone does not say it;
 	                            * or NULL */
 	char *said;                /* owned: a sentence that was made for this call; or NULL */

@@ -158,7 +158,7 @@ bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *p
 	return add_folder_files(policy, tier, path, problems);
 }
 
-/* Whoever could write it could write rules for everybody. */
+/* Only root may be able to write it: its rules apply to all users. */
 static bool is_roots(const char *path)
 {
 	struct stat info;

@@ -35,13 +35,13 @@ enum shape {
 	MODES,
 };
 
-struct member {
+struct table_member {
 	const char *name;
 	enum shape shape;
 	bool required;
 };
 
-static const struct member selector_members[] = {
+static const struct table_member selector_members[] = {
 	{ "toolName", STRINGS, true },
 	{ "mcpName", STRING, false },
 	{ "argsPattern", STRING, false },
@@ -50,7 +50,7 @@ static const struct member selector_members[] = {
 	{ "modes", MODES, false },
 	{ "toolAnnotations", TABLE, false },
 };
-static const struct member rule_members[] = {
+static const struct table_member rule_members[] = {
 	{ "decision", DECISION, true },
 	{ "priority", PRIORITY, true },
 	{ "subagent", STRING, false },
@@ -63,23 +63,23 @@ static const struct member rule_members[] = {
 	{ "examples", TABLES, false },
 };
 /* Of a rule with "path", which has no others. */
-static const struct member path_rule_members[] = {
+static const struct table_member path_rule_members[] = {
 	{ "path", STRINGS, true },
 	{ "decision", DECISION, true },
 	{ "priority", PRIORITY, false },
 	{ "denyMessage", STRING, false },
 	{ "deny_message", STRING, false },
 };
-static const struct member checker_rule_members[] = {
+static const struct table_member checker_rule_members[] = {
 	{ "priority", PRIORITY, false },
 	{ "checker", TABLE, true },
 };
-static const struct member checker_members[] = {
+static const struct table_member checker_members[] = {
 	{ "type", STRING, true },
 	{ "name", STRING, true },
 	{ "config", TABLE, false },
 };
-static const struct member example_members[] = {
+static const struct table_member example_members[] = {
 	{ "decision", DECISION, true },
 	{ "command", STRING, false },
 	{ "tool", STRING, false },
@@ -160,7 +160,7 @@ static const char *misfit(const json_t *value, enum shape shape)
 }
 
 static bool check_members(struct loader *loader, const json_t *table, const char *what,
-                          const struct member *members, size_t count)
+                          const struct table_member *members, size_t count)
 {
 	bool fits = true;
 
@@ -183,7 +183,7 @@ static bool check_members(struct loader *loader, const json_t *table, const char
 static bool check_path_rule(struct loader *loader, const json_t *rule)
 {
 	const struct {
-		const struct member *members;
+		const struct table_member *members;
 		size_t count;
 	} lists[] = { { selector_members, ARRAY_LEN(selector_members) },
 		      { rule_members, ARRAY_LEN(rule_members) } };
@@ -482,7 +482,7 @@ static void add_checker(struct loader *loader, const json_t *row, const json_t *
 /* ---- rules --------------------------------------------------------------------------- */
 
 /* What extensions may not say. */
-static bool is_let_through(const struct loader *loader, struct rule *rule)
+static bool is_let_through(const struct loader *loader, struct policy_rule *rule)
 {
 	const unsigned yolo = 1u << MODE_YOLO;
 
@@ -499,7 +499,7 @@ static void load_rule(struct loader *loader, const json_t *table)
 	const char *message = json_string_value(load_member(table, "denyMessage", "deny_message"));
 	const json_t *nested = json_object_get(table, "safety_checker");
 	_cleanup_free_ char *origin = origin_of(loader, table);
-	struct rule *rule = rule_new(POLICY_DENY, priority_of(loader, table), origin);
+	struct policy_rule *rule = rule_new(POLICY_DENY, priority_of(loader, table), origin);
 
 	load_decision(json_string_value(json_object_get(table, "decision")), &rule->decision);
 	rule->message = mem_strdup(message);
@@ -581,7 +581,7 @@ void policy_add_defaults(struct policy *policy)
 	}
 }
 
-/* ---- examples in rules: decided as if the file were the only one beside the defaults ---- */
+/* ---- examples in rules: decided by this file and the defaults alone ---- */
 
 static bool has_examples(const json_t *rules)
 {

@@ -56,7 +56,7 @@ static struct span prefix_next_word(struct span *rest)
 }
 
 /* Gemini CLI's way: the text begins with it, and a blank or quote follows. */
-static bool begins(struct span text, struct span prefix)
+static bool text_starts(struct span text, struct span prefix)
 {
 	text = span_trim(text);
 	if (!prefix.len || !span_starts(text, prefix))
@@ -133,7 +133,7 @@ static enum prefix_match prefix_possible(const struct shell_view *view, const ch
 
 	if (!text.len)
 		return PREFIX_NO;
-	if (begins(raw, text) || begins(view->analysis->scripts[0].text, text) ||
+	if (text_starts(raw, text) || text_starts(view->analysis->scripts[0].text, text) ||
 	    shell_command_matches_prefix(command, text))
 		return PREFIX_YES;
 	/* A name that is not known at all is the analysis's problem, and reported as such. */
@@ -265,7 +265,7 @@ bool decide_applies(const struct selector *selector, const struct policy_call *c
 }
 
 /* "Always" for a tool is not about files that hasp obeys, unless it names the file. */
-static bool is_about_less(const struct rule *rule, const struct policy_call *call)
+static bool is_about_less(const struct policy_rule *rule, const struct policy_call *call)
 {
 	return rule->always && call->obeyed && rule->selector.narrow != NARROW_ARGUMENTS;
 }
@@ -310,7 +310,7 @@ static bool match_command(const struct policy_call *call, struct js_regex *regex
 }
 
 static enum prefix_match match_narrow(const struct policy_call *call, struct act *act,
-                                      const struct rule *rule, enum fit fit,
+                                      const struct policy_rule *rule, enum fit fit,
                                       const struct shell_view *view)
 {
 	const struct selector *selector = &rule->selector;
@@ -334,11 +334,11 @@ static enum prefix_match match_narrow(const struct policy_call *call, struct act
 struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
                           struct act *act, const struct shell_view *view)
 {
-	const struct rule *doubt = NULL;
+	const struct policy_rule *doubt = NULL;
 	struct outcome outcome = { .decision = decide_default(call) };
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct rule *rule = policy->rules[i];
+		const struct policy_rule *rule = policy->rules[i];
 		bool strict = rule->decision != POLICY_ALLOW;
 		enum prefix_match match;
 		enum fit fit;

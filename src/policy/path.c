@@ -76,13 +76,13 @@ static void put_path_pattern(struct buf *out, char *const *paths, size_t count)
 	buf_str(out, ")(?:\\/[^\"]*)?\"");
 }
 
-static void add_writers(struct rule *rule)
+static void add_writers(struct policy_rule *rule)
 {
 	rule_selector_add_editors(&rule->selector);
 }
 
 /* Fills in rule->paths; as rule_take_paths. */
-static char *take_each(struct rule *rule, const json_t *given)
+static char *take_each(struct policy_rule *rule, const json_t *given)
 {
 	const size_t count = json_is_array(given) ? json_array_size(given) : 1;
 
@@ -100,7 +100,7 @@ static char *take_each(struct rule *rule, const json_t *given)
 }
 
 /* The rest of a rule that has its paths; as rule_take_paths. */
-static char *judge_paths(struct rule *rule)
+static char *judge_paths(struct policy_rule *rule)
 {
 	_cleanup_buf_ struct buf pattern = BUF_INIT(PATH_TEXT_MAX);
 	struct err err = ERR_INIT;
@@ -116,7 +116,7 @@ static char *judge_paths(struct rule *rule)
 	return NULL;
 }
 
-char *rule_take_paths(struct rule *rule, const json_t *table)
+char *rule_take_paths(struct policy_rule *rule, const json_t *table)
 {
 	char *why;
 
@@ -149,7 +149,7 @@ static void put_name_pattern(struct buf *out, struct span name)
 
 void policy_add_asked(struct policy *policy, const json_t *names)
 {
-	struct rule *rule = rule_new(POLICY_ASK, POLICY_DEFAULT + ASKED_PRIORITY / 1000.0,
+	struct policy_rule *rule = rule_new(POLICY_ASK, POLICY_DEFAULT + ASKED_PRIORITY / 1000.0,
 	                             "default:obeyed");
 	_cleanup_buf_ struct buf pattern = BUF_INIT(PATH_TEXT_MAX);
 	struct err ignored = ERR_INIT;
@@ -176,7 +176,7 @@ void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problem
 {
 	static const char origin[] = "settings: hasp.sandbox.keepPaths";
 	json_auto_t *table = json_pack("{s:O?}", "path", paths);
-	struct rule *rule = rule_new(POLICY_DENY, POLICY_USER, origin);
+	struct policy_rule *rule = rule_new(POLICY_DENY, POLICY_USER, origin);
 	_cleanup_free_ char *why = NULL;
 
 	if (json_array_size(paths) && !(why = rule_take_paths(rule, table))) {
@@ -207,7 +207,8 @@ static bool has_held(struct policy *policy, const char *path)
 static void add_held_rule(struct policy *policy, const char *path, enum policy_decision decision,
                           unsigned modes)
 {
-	struct rule *rule = rule_new(decision, POLICY_USER + PATH_PRIORITY / 1000.0, HELD_ORIGIN);
+	const double priority = POLICY_USER + PATH_PRIORITY / 1000.0;
+	struct policy_rule *rule = rule_new(decision, priority, HELD_ORIGIN);
 	_cleanup_free_ char *why = NULL;
 
 	rule->paths = mem_alloc(2, sizeof(*rule->paths));
@@ -242,7 +243,7 @@ void policy_add_held(struct policy *policy, const json_t *paths)
 void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask)
 {
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct rule *rule = policy->rules[i];
+		const struct policy_rule *rule = policy->rules[i];
 		const bool held = strcmp(rule->origin, HELD_ORIGIN) == 0;
 
 		/* Of the two rules for a held file one is for commands: --write lifts it. */

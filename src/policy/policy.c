@@ -144,9 +144,9 @@ void rule_selector_add_prefix(struct selector *selector, const char *prefix)
 	selector->narrow = NARROW_PREFIX;
 }
 
-struct rule *rule_new(enum policy_decision decision, double priority, const char *origin)
+struct policy_rule *rule_new(enum policy_decision decision, double priority, const char *origin)
 {
-	struct rule *rule = mem_alloc(1, sizeof(*rule));
+	struct policy_rule *rule = mem_alloc(1, sizeof(*rule));
 
 	rule_selector_init(&rule->selector);
 	rule->decision = decision;
@@ -155,7 +155,7 @@ struct rule *rule_new(enum policy_decision decision, double priority, const char
 	return rule;
 }
 
-void rule_free(struct rule *rule)
+void rule_free(struct policy_rule *rule)
 {
 	if (!rule)
 		return;
@@ -219,7 +219,7 @@ static bool selector_is_foreign(const struct selector *selector)
 	return false;
 }
 
-void policy_add_rule(struct policy *policy, struct rule *rule)
+void policy_add_rule(struct policy *policy, struct policy_rule *rule)
 {
 	size_t at;
 
@@ -228,7 +228,7 @@ void policy_add_rule(struct policy *policy, struct rule *rule)
 	rule->order = policy->added++;
 	if (policy->rule_count == policy->rule_cap)
 		policy->rules = mem_grow(policy->rules, &policy->rule_cap, policy->rule_count + 1,
-		                         sizeof(struct rule *));
+		                         sizeof(struct policy_rule *));
 	for (at = policy->rule_count; at > 0; at--) {
 		if (policy->rules[at - 1]->priority >= rule->priority)
 			break;
@@ -263,13 +263,13 @@ void policy_forget_always(struct policy *policy)
 	policy->no_always = true;
 }
 
-static void policy_drop(struct policy *policy, bool (*drops)(const struct rule *rule))
+static void policy_drop(struct policy *policy, bool (*drops)(const struct policy_rule *rule))
 {
 	size_t kept = 0;
 
 	pthread_rwlock_wrlock(&policy->lock);
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		struct rule *rule = policy->rules[i];
+		struct policy_rule *rule = policy->rules[i];
 
 		if (drops(rule))
 			rule_free(rule);
@@ -285,7 +285,7 @@ static bool is_of_tier(double priority, enum policy_tier tier)
 	return priority >= (double)tier && priority < (double)tier + 1;
 }
 
-bool rule_is_of_session(const struct rule *rule)
+bool rule_is_of_session(const struct policy_rule *rule)
 {
 	return strcmp(rule->origin, RULE_OF_SESSION) == 0;
 }
@@ -321,7 +321,7 @@ size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier)
 
 	pthread_rwlock_wrlock(&policy->lock);
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		struct rule *rule = policy->rules[i];
+		struct policy_rule *rule = policy->rules[i];
 
 		if (is_of_tier(rule->priority, tier) && rule->decision == POLICY_ALLOW)
 			rule_free(rule);
@@ -395,7 +395,7 @@ static void set_selector(json_t *row, const struct selector *selector)
 	set_modes(row, selector->modes);
 }
 
-static json_t *rule_json(const struct rule *rule)
+static json_t *rule_json(const struct policy_rule *rule)
 {
 	json_t *row = json_pack("{s:s, s:f}", "decision", policy_decision_name(rule->decision),
 	                        "priority", rule->priority);
@@ -420,12 +420,12 @@ static json_t *checker_json(const struct checker *checker)
 }
 
 /* The next rule of the session in the order in which they were added, after `order`; NULL: none. */
-static struct rule *session_next(const struct policy *policy, size_t order)
+static struct policy_rule *session_next(const struct policy *policy, size_t order)
 {
-	struct rule *next = NULL;
+	struct policy_rule *next = NULL;
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		struct rule *rule = policy->rules[i];
+		struct policy_rule *rule = policy->rules[i];
 
 		if (rule_is_of_session(rule) && rule->order >= order &&
 		    (!next || rule->order < next->order))
@@ -438,7 +438,7 @@ json_t *policy_session_list(const struct policy *policy)
 {
 	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
 	json_t *rows = json_array();
-	const struct rule *rule;
+	const struct policy_rule *rule;
 
 	pthread_rwlock_rdlock(lock);
 	for (size_t order = 0; (rule = session_next(policy, order)); order = rule->order + 1)
@@ -449,7 +449,7 @@ json_t *policy_session_list(const struct policy *policy)
 
 bool policy_session_drop(struct policy *policy, size_t at)
 {
-	struct rule *rule;
+	struct policy_rule *rule;
 	size_t kept = 0;
 
 	pthread_rwlock_wrlock(&policy->lock);
@@ -494,10 +494,10 @@ json_t *policy_list(const struct policy *policy)
 
 #define ALL_MODES 0u
 
-static struct rule *make_rule(enum policy_decision decision, double priority, const char *origin,
-                              const char *name, unsigned modes)
+static struct policy_rule *make_rule(enum policy_decision decision, double priority,
+                                     const char *origin, const char *name, unsigned modes)
 {
-	struct rule *rule = rule_new(decision, priority, origin);
+	struct policy_rule *rule = rule_new(decision, priority, origin);
 
 	rule_selector_add_name(&rule->selector, name);
 	rule->selector.modes = modes;
@@ -522,7 +522,8 @@ static bool add_settings_entry(struct policy *policy, const char *entry,
                                double priority, const char *origin, unsigned modes)
 {
 	_cleanup_free_ char *name = NULL, *prefix = split_entry(entry, &name);
-	struct rule *rule = make_rule(decision, priority, origin, prefix ? name : entry, modes);
+	struct policy_rule *rule = make_rule(decision, priority, origin, prefix ? name : entry,
+	                                     modes);
 	bool narrow = prefix && *prefix && tool_info_runs(name);
 
 	if (narrow)
@@ -556,7 +557,7 @@ static void add_excluded(struct policy *policy, const json_t *entries)
 	                     ALL_MODES);
 }
 
-static bool is_of_excluded(const struct rule *rule)
+static bool is_of_excluded(const struct policy_rule *rule)
 {
 	return strcmp(rule->origin, EXCLUDED_ORIGIN) == 0;
 }
@@ -595,7 +596,7 @@ static void add_tool_settings(struct policy *policy, const json_t *tools)
 static void add_server(struct policy *policy, const char *server, enum policy_decision decision,
                        double priority, const char *origin, unsigned modes)
 {
-	struct rule *rule = make_rule(decision, priority, origin, "*", modes);
+	struct policy_rule *rule = make_rule(decision, priority, origin, "*", modes);
 
 	rule->selector.server = mem_strdup(server);
 	policy_add_rule(policy, rule);
@@ -638,7 +639,7 @@ void policy_add_settings(struct policy *policy, const json_t *tools, const json_
 	add_server_settings(policy, mcp, servers);
 }
 
-static bool is_of_server_settings(const struct rule *rule)
+static bool is_of_server_settings(const struct policy_rule *rule)
 {
 	return span_starts(span_str(rule->origin), SPAN("settings: mcp"));
 }
@@ -651,7 +652,7 @@ void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t
 
 #define REMOTE_ORIGIN "default: remote agents"
 
-static bool is_of_remote_agents(const struct rule *rule)
+static bool is_of_remote_agents(const struct policy_rule *rule)
 {
 	return strcmp(rule->origin, REMOTE_ORIGIN) == 0;
 }

@@ -38,7 +38,7 @@ struct selector {
 	struct js_regex *regex;
 };
 
-struct rule {
+struct policy_rule {
 	struct selector selector;
 	enum policy_decision decision;
 	double priority;        /* tier + priority / 1000 */
@@ -55,7 +55,7 @@ struct rule {
 
 enum checker_kind {
 	CHECKER_ALLOWED_PATH,
-	CHECKER_UNSUPPORTED, /* what it would say is not known: somebody is asked */
+	CHECKER_UNSUPPORTED, /* its verdict is unknown: the user is asked */
 };
 
 struct checker {
@@ -70,7 +70,7 @@ struct checker {
 
 struct policy {
 	pthread_rwlock_t lock; /* rules and checkers; deciding only reads */
-	struct rule **rules;   /* the highest first */
+	struct policy_rule **rules;   /* the highest first */
 	size_t rule_count, rule_cap;
 	struct checker **checkers;
 	size_t checker_count, checker_cap;
@@ -86,15 +86,15 @@ void rule_selector_add_name(struct selector *selector, const char *given);
 /* All tools that write the files that their arguments name. */
 void rule_selector_add_editors(struct selector *selector);
 void rule_selector_add_prefix(struct selector *selector, const char *prefix);
-void rule_free(struct rule *rule);
+void rule_free(struct policy_rule *rule);
 void rule_checker_free(struct checker *checker);
 
 /* Take ownership, and put it in its place. */
-void policy_add_rule(struct policy *policy, struct rule *rule);
+void policy_add_rule(struct policy *policy, struct policy_rule *rule);
 void policy_add_checker(struct policy *policy, struct checker *checker);
 
 /* A new rule with nothing but these; `origin` is copied. */
-struct rule *rule_new(enum policy_decision decision, double priority, const char *origin);
+struct policy_rule *rule_new(enum policy_decision decision, double priority, const char *origin);
 
 /* The mode and the more permissive ones, as bits. */
 unsigned policy_modes_from(enum approval_mode mode);
@@ -103,7 +103,7 @@ enum { ALWAYS_PRIORITY = 950 };
 /* The origin of rules that the user chose for this session. */
 #define RULE_OF_SESSION "session"
 /* Whether it is one of these. */
-bool rule_is_of_session(const struct rule *rule);
+bool rule_is_of_session(const struct policy_rule *rule);
 
 /* ---- from TOML to rules ------------------------------------------------------------ */
 
@@ -126,7 +126,7 @@ void load_problem(struct loader *loader, const json_t *table, const char *kind,
                   const char *format, ...);
 /* Makes `rule`, whose decision and priority are set, one about the paths of `table` (path.c).
  * Returns why it cannot be used, a sentence that the caller frees; NULL: it can. */
-char *rule_take_paths(struct rule *rule, const json_t *table);
+char *rule_take_paths(struct policy_rule *rule, const json_t *table);
 
 /* Adds the rules and checkers of one file. False: what loader->failed says. */
 bool load_text(struct loader *loader, struct span text);

@@ -36,10 +36,10 @@ static double always_priority(enum policy_tier tier)
 	return (double)tier + ALWAYS_PRIORITY / 1000.0;
 }
 
-static struct rule *always_rule(const struct policy_scope *always, enum policy_tier tier,
+static struct policy_rule *always_rule(const struct policy_scope *always, enum policy_tier tier,
                                 const char *origin)
 {
-	struct rule *rule = rule_new(POLICY_ALLOW, always_priority(tier), origin);
+	struct policy_rule *rule = rule_new(POLICY_ALLOW, always_priority(tier), origin);
 	struct selector *selector = &rule->selector;
 
 	always_add_names(selector, always);
@@ -56,7 +56,7 @@ static struct rule *always_rule(const struct policy_scope *always, enum policy_t
 	return rule;
 }
 
-static void join_host(struct rule *rule, json_t *host)
+static void join_host(struct policy_rule *rule, json_t *host)
 {
 	char *text = rule->message ? mem_printf("%s, %s", rule->message,
 	                                        json_string_value(host)) : NULL;
@@ -69,7 +69,7 @@ static void join_host(struct rule *rule, json_t *host)
 /* A fetch may name several hosts, so the hosts of one mode are one rule. */
 static bool join_hosts(struct policy *policy, const struct policy_scope *scope)
 {
-	struct rule *rule = NULL;
+	struct policy_rule *rule = NULL;
 	size_t i, k;
 	json_t *host, *there;
 
@@ -95,7 +95,7 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 {
 	struct js_regex *regex = NULL;
 	struct err ignored = ERR_INIT;
-	struct rule *rule;
+	struct policy_rule *rule;
 
 	/* Without a prefix it would be every command. */
 	if (!scope->server && tool_info_runs(scope->tool) && json_array_size(scope->prefixes) == 0)
@@ -122,8 +122,8 @@ bool policy_session_helps(const struct policy_verdict *verdict)
 
 /* "Always and save": auto-saved.toml, as Gemini CLI writes it.
  *
- * The rule is appended to the text, so that comments and order stay; the new file takes the old
- * one's place at once, under a lock of the folder.
+ * The rule is appended to the text, which keeps comments and order; the file is replaced
+ * atomically, under a lock of the folder.
  */
 
 #define FILE_NAME "auto-saved.toml"
@@ -306,7 +306,7 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 		.args_pattern = args_pattern, .folder = folder, .path = path,
 	};
 	struct js_regex *regex = NULL;
-	struct rule *rule;
+	struct policy_rule *rule;
 
 	if (!check_saved(&saved, err))
 		return false;

@@ -8,10 +8,10 @@
 #include "policy/decide.h"
 #include "shell/programs.h"
 
-/* ---- commands that are asked about all the same ------------------------------ */
+/* ---- commands that are asked about although they are allowed ------------------ */
 
 /* Commands that are asked about although they are allowed (Gemini CLI's list, on words instead of
- * text), and that run although somebody would be asked (those that only read, shell/programs.h).
+ * text), and commands that run without the question (those that only read, shell/programs.h).
  * They decide about asking where a rule says nothing about the command itself; what a command can
  * do is the sandbox's matter. */
 
@@ -23,7 +23,7 @@ struct option {
 
 #define OPTIONS(...) ((const struct option[]){ __VA_ARGS__, { NULL, 0 } })
 
-struct row {
+struct risky_command {
 	const char *program;
 	const char *verb;             /* the next word; NULL: any */
 	const struct option *options; /* with one of them */
@@ -38,7 +38,7 @@ struct row {
 	OPTIONS({ "--output", 0 }, { "--ext-diff", 0 }, { "--textconv", 0 }, { "--exec", 0 }, \
 	        { "--paginate", 0 })
 
-static const struct row dangerous[] = {
+static const struct risky_command dangerous[] = {
 	{ "rm", NULL, OPTIONS({ "--force", 'f' }) },
 	{ "find", NULL, FIND_OPTIONS },
 	{ "rg", NULL, RG_OPTIONS },
@@ -149,7 +149,7 @@ static bool is_harmless_assignment(const struct shell_command *command,
 /* It only reads, and is known by its plain name.  Whose files git obeys is another question. */
 static bool is_safe_command(const struct shell_command *command)
 {
-	/* By its name alone: ./cat is somebody's program. */
+	/* By its name alone: ./cat can be any program. */
 	if (command->word_count == 0 || command->words[0].dynamic ||
 	    command->words[0].value.len == 0 || (command->flags & SHELL_FLAG_REMOTE) ||
 	    memchr(command->words[0].value.data, '/', command->words[0].value.len))
@@ -179,7 +179,7 @@ struct unit {
 	bool final;      /* a prefix would not allow it */
 };
 
-struct line {
+struct policy_line {
 	const struct policy *policy;
 	const struct policy_call *call;
 	struct act *act;
@@ -223,14 +223,15 @@ static void append_words(struct buf *out, const struct shell_command *command, s
 	}
 }
 
-static struct span raw_text(const struct line *line, const struct shell_command *command)
+static struct span raw_text(const struct policy_line *line, const struct shell_command *command)
 {
 	const struct shell_script *script = &line->analysis.scripts[command->script];
 
 	return span_head(span_skip(script->text, command->offset), command->length);
 }
 
-static struct outcome decide_view(const struct line *line, const struct shell_command *command)
+static struct outcome decide_view(const struct policy_line *line,
+                                  const struct shell_command *command)
 {
 	_cleanup_buf_ struct buf plain = BUF_INIT(2 * LIMIT_SHELL_ALL_BYTES);
 	_cleanup_buf_ struct buf base = BUF_INIT(2 * LIMIT_SHELL_ALL_BYTES);
@@ -284,7 +285,7 @@ static bool folder_is_inside(void *data, const struct shell_word *folder)
 }
 
 /* Whether the call begins in a folder of the project. */
-static bool begins_inside(const struct policy_call *call)
+static bool starts_inside(const struct policy_call *call)
 {
 	const json_t *folder = json_object_get(call->arguments, "dir_path");
 	struct shell_word word = { .value = span_of(json_string_value(folder),
@@ -293,8 +294,8 @@ static bool begins_inside(const struct policy_call *call)
 	return !folder || (json_is_string(folder) && folder_is_inside((void *)call, &word));
 }
 
-/* cd behind which git may find a repository that nobody trusts. */
-static bool may_leave(const struct line *line, const struct shell_command *command)
+/* A cd after which git may find an untrusted repository. */
+static bool may_leave(const struct policy_line *line, const struct shell_command *command)
 {
 	struct span base = shell_command_base(command);
 	const struct shell_word *words = command->words;
@@ -306,17 +307,17 @@ static bool may_leave(const struct line *line, const struct shell_command *comma
 	        !folder_is_inside((void *)line->call, &words[1]));
 }
 
-/* Git runs what the configuration of the repository says that it finds, so this one has to be of
- * the folder that is trusted.  Of bare repositories among its files git is told to keep away
+/* Git runs programs that the repository's configuration names, so the repository must belong to the
+ * trusted folder.  Bare repositories among its files are disabled by git's own configuration
  * (worker/environment.h). */
-static bool is_trusted_git(const struct line *line, const struct shell_command *command)
+static bool is_trusted_git(const struct policy_line *line, const struct shell_command *command)
 {
 	return line->call->trusted && !line->leaves && command->via != SHELL_VIA_FIND &&
 	       program_git_folders(command, folder_is_inside, (void *)line->call);
 }
 
-/* Whether the question is nobody's but hasp's own: a rule of the user who wants to be asked about
- * every command is more than a table. */
+/* Whether only hasp's defaults ask: a user's rule that asks about every command overrides the table
+ * of harmless ones. */
 static bool is_question_by_default(const struct outcome *outcome)
 {
 	return outcome->decision == POLICY_ASK && !outcome->why &&
@@ -326,7 +327,7 @@ static bool is_question_by_default(const struct outcome *outcome)
 /* ---- decisions ------------------------------------------------------------------------------ */
 
 /* The tables count where no rule is about this very command. */
-static void apply_tables(const struct line *line, struct unit *unit)
+static void apply_tables(const struct policy_line *line, struct unit *unit)
 {
 	const struct policy_call *call = line->call;
 	struct outcome *outcome = &unit->outcome;
@@ -356,7 +357,7 @@ static void apply_tables(const struct line *line, struct unit *unit)
 }
 
 /* Redirections into files are something else than the command that a rule allows. */
-static bool minds_redirection(const struct line *line, const struct unit *unit)
+static bool minds_redirection(const struct policy_line *line, const struct unit *unit)
 {
 	return line->call->mode < MODE_AUTO_EDIT && unit->outcome.decision == POLICY_ALLOW &&
 	       !(unit->outcome.rule && unit->outcome.rule->allow_redirection && !unit->by_table);
@@ -387,7 +388,7 @@ static void say_excess(struct unit *unit)
 		unit->outcome.said = mem_strdup(excess.sentence);
 }
 
-static void decide_unit(const struct line *line, struct unit *unit)
+static void decide_unit(const struct policy_line *line, struct unit *unit)
 {
 	const struct shell_command *command = unit->command;
 
@@ -404,7 +405,7 @@ static void decide_unit(const struct line *line, struct unit *unit)
 		ask_about_redirection(unit);
 }
 
-/* Whether nobody but the defaults has anything against it. */
+/* Whether only the defaults object to it. */
 static bool is_by_default(const struct outcome *outcome)
 {
 	return is_general(outcome) && !outcome->why &&
@@ -412,7 +413,7 @@ static bool is_by_default(const struct outcome *outcome)
 }
 
 /* sh -c 'ls; pwd' is as harmless as what it runs. */
-static void settle_wrappers(struct line *line)
+static void settle_wrappers(struct policy_line *line)
 {
 	for (size_t i = line->count; i-- > 0;) {
 		struct unit *unit = &line->units[i];
@@ -445,12 +446,12 @@ static bool is_unit(const struct shell_command *command)
 	return command->word_count > 0 && !(command->flags & SHELL_FLAG_TEST);
 }
 
-static void decide_units(struct line *line)
+static void decide_units(struct policy_line *line)
 {
 	const struct shell_analysis *analysis = &line->analysis;
 
 	line->units = mem_alloc(analysis->command_count + 1, sizeof(*line->units));
-	line->leaves = !begins_inside(line->call);
+	line->leaves = !starts_inside(line->call);
 	for (size_t i = 0; i < analysis->command_count; i++)
 		line->leaves |= may_leave(line, &analysis->commands[i]);
 	for (size_t i = 0; i < analysis->command_count; i++) {
@@ -465,7 +466,7 @@ static void decide_units(struct line *line)
 /* ---- the line ---- */
 
 /* { ...; } > file, and > file alone. */
-static bool group_writes(const struct line *line)
+static bool group_writes(const struct policy_line *line)
 {
 	const struct shell_analysis *analysis = &line->analysis;
 
@@ -481,10 +482,10 @@ static bool group_writes(const struct line *line)
 }
 
 /* Whether some rule denies, or asks about, particular commands. */
-static bool picks_commands(const struct line *line)
+static bool picks_commands(const struct policy_line *line)
 {
 	for (size_t i = 0; i < line->policy->rule_count; i++) {
-		const struct rule *rule = line->policy->rules[i];
+		const struct policy_rule *rule = line->policy->rules[i];
 
 		if (rule->decision != POLICY_ALLOW && rule->selector.narrow != NARROW_NONE &&
 		    decide_applies(&rule->selector, line->call) &&
@@ -495,7 +496,7 @@ static bool picks_commands(const struct line *line)
 }
 
 /* Whether it does not matter which commands there are: each of them would be allowed. */
-static bool allows_any(const struct line *line)
+static bool allows_any(const struct policy_line *line)
 {
 	if (line->call->mode == MODE_YOLO)
 		return true;
@@ -506,7 +507,7 @@ static bool allows_any(const struct line *line)
 	return line->count > 0 && !picks_commands(line);
 }
 
-static struct outcome combine(struct line *line)
+static struct outcome combine(struct policy_line *line)
 {
 	struct outcome strictest = { .decision = POLICY_ALLOW };
 	struct unit whole = { 0 };
@@ -531,13 +532,13 @@ static struct outcome combine(struct line *line)
 
 /* ---- what the verdict carries ---- */
 
-static json_t *commands_json(const struct line *line)
+static json_t *commands_json(const struct policy_line *line)
 {
 	json_t *commands = json_array();
 
 	for (size_t i = 0; i < line->count; i++) {
 		const struct unit *unit = &line->units[i];
-		const struct rule *rule = unit->outcome.rule;
+		const struct policy_rule *rule = unit->outcome.rule;
 		json_t *row = json_pack(
 			"{s:o, s:s, s:s}", "command", json_text(raw_text(line, unit->command)),
 			"decision", policy_decision_name(unit->outcome.decision), "rule",
@@ -563,7 +564,7 @@ static bool array_contains(const json_t *array, const char *text)
 }
 
 /* NULL: a prefix for each command that is asked about would not do. */
-static json_t *prefixes_json(const struct line *line, const struct outcome *strictest)
+static json_t *prefixes_json(const struct policy_line *line, const struct outcome *strictest)
 {
 	json_t *prefixes = json_array();
 	bool possible = strictest->decision == POLICY_ASK && line->analysis.problem_count == 0 &&
@@ -589,7 +590,7 @@ static json_t *prefixes_json(const struct line *line, const struct outcome *stri
 	return NULL;
 }
 
-static json_t *harmless_json(const struct line *line)
+static json_t *harmless_json(const struct policy_line *line)
 {
 	json_t *prefixes = json_array();
 
@@ -613,7 +614,7 @@ struct outcome decide_typed(const struct policy *policy, const struct policy_cal
 	struct outcome strictest = { .decision = POLICY_ALLOW };
 	struct policy_call call = *typed;
 	struct act_whole whole;
-	struct line line = { .policy = policy, .call = &call, .whole = &whole };
+	struct policy_line line = { .policy = policy, .call = &call, .whole = &whole };
 
 	if (!json_is_string(input))
 		return strictest;
@@ -641,7 +642,7 @@ struct outcome decide_shell(const struct policy *policy, const struct policy_cal
 {
 	json_t *command = json_object_get(call->arguments, "command");
 	struct act_whole whole;
-	struct line line = { .policy = policy, .call = call, .act = act, .whole = &whole };
+	struct policy_line line = { .policy = policy, .call = call, .act = act, .whole = &whole };
 	struct outcome outcome;
 
 	if (!json_is_string(command))

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names in rules that nothing has: a rule that denies, asks or checks would guard nothing.
  *
- * A tool must be known, under any agent's name.  A server or an agent that is not there is no
- * mistake by itself: the user's rules are for all projects, and what is not configured is not
- * called.  It is one where the name looks like that of one that is there, or where the rule is the
- * project's own. */
+ * A tool must be known, under any agent's name.  An unknown server or agent is usually fine: the
+ * user's rules serve all projects, and what is not configured is not called.  It is reported if
+ * its name resembles a known one, or if the rule is the project's own. */
 #include <string.h>
 
 #include "base/limits.h"
@@ -25,7 +24,7 @@ struct unknown_check {
 	const char *effect; /* what it does not do: "denies" */
 };
 
-/* Whether a further one would only be counted; the first that restricts never is. */
+/* Whether the next problem would only be counted; the first that restricts is always reported. */
 static bool unknown_is_full(struct unknown_check *check)
 {
 	return check->reported >= LIMIT_WARNINGS && (check->lost || !check->restricts);
@@ -177,7 +176,7 @@ void policy_report_unknown(const struct policy *policy, const struct policy_name
 	struct unknown_check check = { .names = names, .problems = problems };
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct rule *rule = policy->rules[i];
+		const struct policy_rule *rule = policy->rules[i];
 
 		if (rule->priority < POLICY_EXTENSION)
 			continue;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* script_print, on scripts that a diff would not make as well. */
+/* script_print, on scripts that a diff would not make as well; and reading a diff to show it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
 #include "diff/diff.h"
+#include "diff/unified.h"
 
 static void assert_print(const char *base, const struct edit *edits, size_t count,
                          struct script_print_options options, const char *expected)
@@ -118,6 +120,87 @@ static void a_full_buffer_is_reported(void **context)
 	assert_false(script_apply(&lines, &script, &out));
 }
 
+/* What unified_next gives, as text: a letter for the kind of a block; of a line its numbers and
+ * its text, with [brackets] around what differs from the paired line. */
+static void print_line(struct buf *out, const struct unified_line *line)
+{
+	size_t at = 0;
+
+	buf_printf(out, " %zu,%zu%c", line->old_number, line->new_number, line->sign ? line->sign : '.');
+	for (size_t i = 0; i < line->end_count; i++) {
+		buf_span(out, span_of(line->text.data + at, line->ends[i] - at));
+		buf_char(out, i % 2 ? ']' : '[');
+		at = line->ends[i];
+	}
+	buf_span(out, span_skip(line->text, at));
+	if (line->note.len)
+		buf_str(out, "!");
+}
+
+static void assert_read(const char *text, bool words, size_t digits, const char *expected)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 16);
+	_cleanup_unified_ struct unified unified;
+	struct unified_block block;
+
+	unified_init(&unified, span_str(text), words);
+	while (unified_next(&unified, &block)) {
+		buf_char(&out, "H@=*N"[block.kind]);
+		if (block.kind == UNIFIED_HUNK && block.header.old_count != SIZE_MAX)
+			buf_printf(&out, "%zu,%zu %zu,%zu", block.header.old_at, block.header.old_count,
+			           block.header.new_at, block.header.new_count);
+		for (size_t i = 0; i < block.count; i++)
+			print_line(&out, &block.lines[i]);
+		buf_char(&out, '\n');
+	}
+	assert_string_equal(out.data ? out.data : "", expected);
+	assert_int_equal(unified_digits(span_str(text)), digits);
+}
+
+static void a_diff_is_read_by_the_counts_of_its_hunks(void **context)
+{
+	(void)context;
+	assert_read("--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ f\n a\n--- x\n+++ y\n b\n", false, 2,
+	            "H 0,0.--- a/x\nH 0,0.+++ b/x\n@9,3 9,3 0,0.@@ -9,3 +9,3 @@ f\n= 9,9 a\n"
+	            "* 10,0--- x 0,10+++ y\n= 11,11 b\n");
+	assert_read("@@ -1 +100,2 @@\n-a\n+b\n+c\n", false, 3,
+	            "@1,1 100,2 0,0.@@ -1 +100,2 @@\n* 1,0-a 0,100+b 0,101+c\n");
+	assert_read("@@ -x +1 @@\n a\nno hunk\n", false, 1,
+	            "@ 0,0.@@ -x +1 @@\n= 0,0 a\nH 0,0.no hunk\n");
+}
+
+static void words_that_differ_are_found_in_pairs_of_lines(void **context)
+{
+	_cleanup_buf_ struct buf longer = BUF_INIT(1 << 16), expected = BUF_INIT(1 << 16);
+
+	(void)context;
+	assert_read("@@ -1,2 +1 @@\n-int one = f(a,  b);\n-x\n+int two = f(a,  c);\n", true, 1,
+	            "@1,2 1,1 0,0.@@ -1,2 +1 @@\n"
+	            "* 1,0-int [one] = f(a,  [b]); 2,0-x 0,1+int [two] = f(a,  [c]);\n");
+	/* Nearly all of it differs: that is another line. */
+	assert_read("@@ -1 +1 @@\n-one two three\n+quite another\n", true, 1,
+	            "@1,1 1,1 0,0.@@ -1 +1 @@\n* 1,0-one two three 0,1+quite another\n");
+	buf_str(&longer, "@@ -1 +1 @@\n-a ");
+	for (size_t i = 0; i < 1000; i++)
+		buf_char(&longer, 'x');
+	buf_str(&expected, "@1,1 1,1 0,0.@@ -1 +1 @@\n* 1,0");
+	buf_str(&expected, longer.data + strlen("@@ -1 +1 @@\n"));
+	buf_str(&longer, "\n+b\n");
+	buf_str(&expected, " 0,1+b\n");
+	assert_read(longer.data, true, 1, expected.data);
+}
+
+static void notes_and_line_ends_are_no_text(void **context)
+{
+	(void)context;
+	assert_read("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n", false, 1,
+	            "@1,1 1,1 0,0.@@ -1 +1 @@\n* 1,0-a! 0,1+b\n");
+	assert_read("@@ -1 +1 @@\n a\n\\ No newline at end of file\n", false, 1,
+	            "@1,1 1,1 0,0.@@ -1 +1 @@\n= 1,1 a\nN 0,0.\\ No newline at end of file\n");
+	assert_read("@@ -1 +1 @@\r\n-a\r\n+b\r\n", false, 1,
+	            "@1,1 1,1 0,0.@@ -1 +1 @@\r\n* 1,0-a 0,1+b\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +212,9 @@ int main(void)
 		cmocka_unit_test(missing_newlines_are_marked_on_each_side),
 		cmocka_unit_test(names_are_quoted_as_git_quotes_them),
 		cmocka_unit_test(a_full_buffer_is_reported),
+		cmocka_unit_test(a_diff_is_read_by_the_counts_of_its_hunks),
+		cmocka_unit_test(words_that_differ_are_found_in_pairs_of_lines),
+		cmocka_unit_test(notes_and_line_ends_are_no_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,6 +183,15 @@ static const struct row rows[] = {
 	  .message = "Invalid Diff: The provided diff content does not match the file's content." },
 	{ "patch refuses what is no diff", "a\n", CHANGE_PATCH, RIGHT, .text = "hello\n",
 	  .code = ERR_INVALID_DIFF, .message = "Invalid Diff: " },
+	{ "patch for another file is refused", "a\nb\nc\n", CHANGE_PATCH, RIGHT,
+	  .text = "--- a/other.c\n+++ b/other.c\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n",
+	  .code = ERR_INVALID_DIFF, .message = "Invalid Diff: the diff is for other.c, but the call names f." },
+	{ "patch for a copy of the file", "a\nb\nc\n", CHANGE_PATCH, RIGHT,
+	  .text = "--- ./f.orig (old)\n+++ ./f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", .after = "a\nx\nc\n" },
+	{ "patch with a name in another folder", "a\nb\nc\n", CHANGE_PATCH, RIGHT,
+	  .text = "--- a/other.c\n+++ ./f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", .after = "a\nx\nc\n" },
+	{ "patch that calls an old file new", "a\nb\nc\n", CHANGE_PATCH, RIGHT,
+	  .text = "--- /dev/null\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", .after = "a\nx\nc\n" },
 	{ "patch creates a missing file", NULL, CHANGE_PATCH, EMPTY,
 	  .text = "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n", .after = "a\nb\n" },
 	{ "patch that needs lines does not create", NULL, CHANGE_PATCH, NONE,
@@ -533,9 +542,125 @@ static void bytes_are_written_as_they_are(void **state)
 	assert_string_equal(b->results[0].form.encoding, "");
 }
 
+#define BYTES(text) { text, sizeof(text) - 1 }
+#define E_ACUTE "\xC3\xA9"
+
+/* New content in a named encoding: the bytes that are written, or the error. */
+static const struct encoding_row {
+	struct span before; /* NULL data: the file is missing */
+	const char *encoding, *text;
+	enum err_code code;
+	struct span after;
+	const char *said;   /* in the note of a success, or in the message */
+} encoding_rows[] = {
+	{ { 0 }, "UTF-8", "a" E_ACUTE "\n", 0, BYTES("a" E_ACUTE "\n"), NULL },
+	{ { 0 }, "utf-8-sig", "a\n", 0, BYTES("\xEF\xBB\xBF" "a\n"), NULL },
+	{ { 0 }, "UTF-16", "a\n", 0, BYTES("\xFF\xFE" "a\0\n\0"), NULL },
+	{ { 0 }, "UTF-16BE", "ab\n", 0, BYTES("\0a\0b\0\n"), NULL },
+	{ { 0 }, "UTF-32", "a", 0, BYTES("\xFF\xFE\0\0a\0\0\0"), NULL },
+	{ { 0 }, "ASCII", "a\nb\n", 0, BYTES("a\nb\n"), NULL },
+	{ { 0 }, "us-ascii", "a\n" E_ACUTE "\n", ERR_INVALID_ARGUMENT, { 0 }, "U+00E9, in line 2" },
+	{ { 0 }, "ISO-8859-1", E_ACUTE "\n", 0, BYTES("\xE9\n"), NULL },
+	{ { 0 }, "UTF-16LE", E_ACUTE, 0, BYTES("\xE9\0"), "do not show that their encoding" },
+	{ { 0 }, "ISO-8859-1", "\xE2\x82\xAC\n", ERR_INVALID_ARGUMENT, { 0 }, "U+20AC" },
+	{ { 0 }, "no-such-encoding", "a\n", ERR_INVALID_ARGUMENT, { 0 }, "no-such-encoding" },
+	{ BYTES("\xFF\xFE" "a\0\n\0"), "UTF-16", "b\n", 0, BYTES("\xFF\xFE" "b\0\n\0"), NULL },
+	{ BYTES("\xFE\xFF\0a\0\n"), "UTF-16", "b\n", 0, BYTES("\xFE\xFF\0b\0\n"), NULL },
+	{ BYTES("a\n"), "UTF-16", "b\n", 0, BYTES("\xFF\xFE" "b\0\n\0"), NULL },
+	{ BYTES("\xEF\xBB\xBF" "a\n"), "UTF-8", "b\n", 0, BYTES("\xEF\xBB\xBF" "b\n"), NULL },
+};
+
+static void new_content_is_written_in_the_encoding_that_is_named(void **state)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(encoding_rows); i++) {
+		const struct encoding_row *row = &encoding_rows[i];
+		struct sha256 base = sha256_of(row->before);
+		struct change change = { .kind = CHANGE_WRITE, .path = "f", .base = &base,
+		                         .encoding = row->encoding, .text = span_str(row->text) };
+		_cleanup_free_ char *path = mem_printf("%s/f", b->f.root), *have = NULL;
+		const char *said;
+		size_t len = 0;
+
+		unlink(path);
+		if (row->before.data)
+			fixture_put_bytes(&b->f, "f", row->before.data, row->before.len);
+		apply(b, &change, 1);
+		said = row->code ? b->err.message : b->results[0].note;
+		if (b->err.code != row->code || (row->said && !strstr(said, row->said)))
+			fail_msg("row %zu: %s: %s", i, err_name(b->err.code), said);
+		have = fixture_get(&b->f, "f", &len);
+		if (!span_eq(span_of(have, len), row->code ? row->before : row->after))
+			fail_msg("row %zu: other bytes", i);
+	}
+}
+
+/* What no front sends, as it checks arguments itself. */
+static void a_change_that_says_too_little_is_refused(void **state)
+{
+	struct bench *b = *state;
+	struct sha256 base = fixture_hash("a\n");
+	const struct {
+		struct change change;
+		enum err_code code;
+	} changes[] = {
+		{ { .kind = CHANGE_MOVE, .path = "f", .base = &base }, ERR_INVALID_ARGUMENT },
+		{ { .kind = CHANGE_MOVE, .path = "f", .base = &base, .new_path = "./f" }, ERR_NO_CHANGE },
+		{ { .kind = CHANGE_WRITE, .base = &base }, ERR_INVALID_ARGUMENT },
+		{ { .kind = (enum change_kind)99, .path = "f" }, ERR_INVALID_ARGUMENT },
+		{ { .kind = CHANGE_UPDATE, .path = "f", .old_text = SPAN("\xFF"), .text = SPAN("b") },
+		  ERR_INVALID_ARGUMENT },
+		{ { .kind = CHANGE_PATCH, .path = "f", .base = &base,
+		    .text = SPAN("@@ -1 +1 @@\n a\n") }, ERR_INVALID_DIFF },
+	};
+
+	fixture_put(&b->f, "f", "a\n");
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+		apply(b, &changes[i].change, 1);
+		if (b->err.code != changes[i].code)
+			fail_msg("row %zu: %s", i, b->err.message);
+		fixture_expect(&b->f, "f", "a\n");
+	}
+	assert_false(apply(b, &changes[0].change, 0));
+	assert_int_equal(b->err.code, ERR_INVALID_ARGUMENT);
+	b->options.no_make_folders = true;
+	assert_false(apply(b, &(struct change){ .kind = CHANGE_MOVE, .path = "f", .base = &base,
+	                                        .new_path = "no/g" }, 1));
+	assert_int_equal(b->err.code, ERR_FILE_NOT_FOUND);
+	b->options.journal_folder = NULL;
+	assert_false(apply(b, &(struct change){ .kind = CHANGE_MOVE, .path = "f", .base = &base,
+	                                        .new_path = "g" }, 1));
+	assert_int_equal(b->err.code, ERR_IO_ERROR);
+	b->options.journal_folder = "relative";
+	assert_false(apply(b, &(struct change){ .kind = CHANGE_MOVE, .path = "f", .base = &base,
+	                                        .new_path = "g" }, 1));
+	assert_int_equal(b->err.code, ERR_INVALID_ARGUMENT);
+	fixture_expect(&b->f, "f", "a\n");
+}
+
+static void other_names_of_a_file_keep_the_old_content(void **state)
+{
+	struct bench *b = *state;
+	struct sha256 base = fixture_hash("a\n");
+	struct change change = { .kind = CHANGE_WRITE, .path = "f", .base = &base, .text = SPAN("b\n") };
+	_cleanup_free_ char *path = mem_printf("%s/f", b->f.root);
+	_cleanup_free_ char *other = mem_printf("%s/other", b->f.root);
+
+	fixture_put(&b->f, "f", "a\n");
+	assert_int_equal(link(path, other), 0);
+	assert_true(apply(b, &change, 1));
+	assert_non_null(strstr(b->results[0].note, "2 names (hard links)"));
+	fixture_expect(&b->f, "f", "b\n");
+	fixture_expect(&b->f, "other", "a\n");
+}
+
 static const struct CMUnitTest subjects[] = {
 #define SUBJECT(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 	SUBJECT(bytes_are_written_as_they_are),
+	SUBJECT(new_content_is_written_in_the_encoding_that_is_named),
+	SUBJECT(a_change_that_says_too_little_is_refused),
+	SUBJECT(other_names_of_a_file_keep_the_old_content),
 	SUBJECT(a_diff_names_the_file_relative_to_the_root),
 	SUBJECT(a_created_file_is_shown_against_dev_null),
 	SUBJECT(a_deleted_file_is_shown_against_dev_null),

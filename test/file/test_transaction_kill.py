@@ -3,7 +3,7 @@
 
 strace kills the probe as it enters one system call; every call of a run has its turn,
 a part of them at each commit.  After the recovery the four files are all old or all new, and
-there is nothing else: no temporary, no folder, no journal.
+there is nothing else: no temporary, no folder, no journal.  A call that fails leaves all old or all new files, too.
 """
 import collections
 import concurrent.futures
@@ -27,6 +27,9 @@ NEW_FOLDERS = {"s", "n", "n/m", "o"}
 QUIET = {"execve", "brk", "mmap", "munmap", "mprotect", "arch_prctl", "set_tid_address",
          "set_robust_list", "rseq", "prlimit64", "getrandom", "exit_group", "access",
          "pread64", "read", "lseek", "newfstatat", "fstat", "readlink", "getcwd"}
+# What cannot fail, and what the C library does not report.
+STURDY = QUIET - {"pread64", "lseek", "newfstatat", "fstat", "getrandom"} | {
+    "close", "write", "futex", "rt_sigprocmask", "clock_gettime", "madvise", "getpid", "gettid", "sched_yield", "clone3"}
 
 
 class Scene:
@@ -45,39 +48,44 @@ class Scene:
     def close(self):
         shutil.rmtree(self.top)
 
-    def run(self, what, *more, inject=None):
+    def run(self, what, *more, inject=None, fault="signal=KILL"):
         argv = [PROBE, what, self.root, self.journal, *more]
         if inject:
             name, number = inject
             argv = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={name}", "-e",
-                    f"inject={name}:signal=KILL:when={number}", *argv]
+                    f"inject={name}:{fault}:when={number}", *argv]
         return subprocess.run(argv, capture_output=True, text=True)
 
-    def calls(self, what, *more):
-        """The system calls of a whole run: [(name, number), ...]."""
+    def calls(self, what, *more, quiet=QUIET):
+        """The system calls of a whole run, or if not QUIET of what it does in the workspace: [(name, number), ...]."""
         log = self.top + "/log"
         argv = ["strace", "-f", "-o", log, PROBE, what, self.root, self.journal, *more]
         done = subprocess.run(argv, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        seen, calls = collections.Counter(), []
+        seen, calls, begun = collections.Counter(), [], quiet is QUIET
         with open(log) as lines:
             for line in lines:
                 match = re.match(r"\d+ +(\w+)\(", line)
                 if match:
                     seen[match[1]] += 1
-                    if match[1] not in QUIET:
+                    if begun and match[1] not in quiet:
                         calls.append((match[1], seen[match[1]]))
+                    begun |= '"/begin"' in line
         return calls
+
+    def files(self):
+        found = {}
+        for folder, _, leaves in os.walk(self.root):
+            for leaf in leaves:
+                with open(f"{folder}/{leaf}") as text:
+                    found[os.path.relpath(f"{folder}/{leaf}", self.root)] = text.read()
+        return found
 
     def state(self):
         """'old' or 'new'; a failure for anything in between or besides."""
-        files, folders = {}, set()
-        for folder, names, leaves in os.walk(self.root):
-            relative = os.path.relpath(folder, self.root)
-            folders |= {os.path.normpath(f"{relative}/{name}") for name in names}
-            for leaf in leaves:
-                with open(f"{folder}/{leaf}") as text:
-                    files[os.path.normpath(f"{relative}/{leaf}")] = text.read()
+        files = self.files()
+        folders = {os.path.relpath(f"{folder}/{name}", self.root)
+                   for folder, names, _ in os.walk(self.root) for name in names}
         journals = os.listdir(self.journal) if os.path.isdir(self.journal) else []
         assert journals == []
         if files == OLD and folders == OLD_FOLDERS:
@@ -111,13 +119,13 @@ def kill_twice(first, second, more):
         scene.close()
 
 
-def all_calls(what, *more, before=None):
+def all_calls(what, *more, before=None, quiet=QUIET):
     scene = Scene()
     try:
         if before:
             scene.run("change", *more, inject=before)
-            return scene.calls(what)
-        return scene.calls(what, *more)
+            return scene.calls(what, quiet=quiet)
+        return scene.calls(what, *more, quiet=quiet)
     finally:
         scene.close()
 
@@ -151,6 +159,48 @@ def test_a_kill_during_recovery_is_recovered_too():
     assert len(pairs) > (60 if ALL else 15)
     states = in_parallel(lambda pair: kill_twice(*pair, ()), [*in_turn(pairs[:-1], 2), pairs[-1]])
     assert set(states) == {"old", "new"}
+
+
+def fail_and_recover(inject, fault):
+    """A call of the transaction fails: its exit status, and the files that are there after a recovery."""
+    scene = Scene()
+    try:
+        done = scene.run("change", "full", inject=inject, fault=fault)
+        assert done.returncode in (0, 1) and bool(done.stderr) == bool(done.returncode), (inject, done)
+        assert scene.run("recover").returncode == 0
+        return done.returncode, scene.files()
+    finally:
+        scene.close()
+
+
+@pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
+def test_a_call_that_fails_leaves_all_old_or_all_new(error):
+    calls = all_calls("change", "full", quiet=STURDY)
+    assert len(calls) > 100
+    calls = list(in_turn(calls, 3))
+    outcomes = in_parallel(lambda call: fail_and_recover(call, "error=" + error), calls)
+    for inject, (code, files) in zip(calls, outcomes):
+        if inject[0] == "unlinkat":  # what it could not remove is there
+            files = {name: text for name, text in files.items() if not os.path.basename(name).startswith(".hasp-")}
+        # When the journal is done all is in place, and a folder that cannot be synced then is reported.
+        assert files == (OLD if code else NEW) or (inject[0] == "fsync" and files == NEW), inject
+
+
+def test_a_journal_that_cannot_be_read_now_is_kept():
+    """It is no damaged one: the next recovery, which can read it, has all of it to do."""
+    scene = Scene()
+    try:
+        swap = [call for call in all_calls("change") if call[0] == "renameat2"][1]
+        scene.run("change", inject=swap)
+        reads = all_calls("recover", before=swap, quiet=STURDY - {"read"})
+        journals = [name for name in os.listdir(scene.journal) if name.endswith(".undo")]
+        done = scene.run("recover", inject=[call for call in reads if call[0] in ("read", "pread64")][0],
+                         fault="error=EIO")
+        assert done.returncode == 1 and "Cannot read the journal " + journals[0] in done.stderr
+        assert os.listdir(scene.journal) == journals
+        assert scene.run("recover").returncode == 0 and scene.state() == "old"
+    finally:
+        scene.close()
 
 
 def test_without_a_kill_all_is_new():

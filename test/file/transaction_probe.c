@@ -4,12 +4,15 @@
  *     transaction_probe change ROOT JOURNAL [full]   write, create, delete and move
  *     transaction_probe recover ROOT JOURNAL         as when a workspace is opened
  *
- * Exit status 0 when it was done, 1 when it failed (the reason is on stderr).
+ * Exit status 0 when it was done, 1 when it failed (the reason is on stderr).  An access to "/begin"
+ * marks where it begins.
  * Run by test_transaction_kill.py.
  */
 #pragma GCC diagnostic ignored "-Wframe-larger-than=" /* the first thread's stack has room */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "edit/edit.h"
@@ -53,6 +56,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}
+	faccessat(AT_FDCWD, "/begin", F_OK, 0);
 	if (strcmp(argv[1], "recover") == 0)
 		ok = transaction_recover(ws, argv[3], &recovered, &err);
 	else

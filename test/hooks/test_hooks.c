@@ -718,6 +718,89 @@ static void a_sequence_hands_on_what_it_changed(void **state)
 	hooks_free(hooks);
 }
 
+#define IN_8(json) "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":" json "}}}}}}}}"
+
+/* "if" of a hook in Claude Code's format, a call, and whether the hook runs. */
+static const struct condition_row {
+	const char *condition, *tool, *input;
+	bool runs;
+} condition_rows[] = {
+	{ "Bash", "run_shell_command", "{\"command\":\"ls\"}", true },
+	{ "Bash()", "run_shell_command", "{\"command\":\"ls\"}", true },
+	{ "Bash(*)", "run_shell_command", "{\"command\":\"ls\"}", true },
+	{ "Bash(git:*)", "run_shell_command", "{\"command\":\"git\"}", true },
+	{ "Bash(git:*)", "run_shell_command", "{\"command\":\"ls; git push\"}", true },
+	{ "Bash(git:*)", "run_shell_command", "{\"command\":\"gitk\"}", false },
+	{ "Bash(git *)", "run_shell_command", "{\"command\":\"A=1 git\"}", true },
+	{ "Bash(git*)", "run_shell_command", "{\"command\":\"gitk\"}", true },
+	{ "Bash(git push:*)", "run_shell_command", "{\"command\":\"git $x\"}", true },
+	{ "Bash(git push *)", "run_shell_command", "{\"command\":\"git pu$x\"}", true },
+	{ "Bash(git push *)", "run_shell_command", "{\"command\":\"git pull $x\"}", false },
+	{ "Bash(rm *)", "run_shell_command", "{\"command\":\"ls | xargs rm\"}", true },
+	{ "Bash(rm *)", "run_shell_command", "{\"command\":\"if\"}", true }, /* not analysed */
+	{ "Bash(git:*", "glob", "{\"pattern\":\"*\"}", true },             /* no rule */
+	{ "Bash(git:*)", "glob", "{\"pattern\":\"*\"}", false },
+	{ "Edit(*.ts)", "update_file", "{\"file_path\":\"src/a.ts\"}", true },
+	{ "Edit(*.ts)", "update_file", "{\"file_path\":\"src/a.js\"}", false },
+	{ "Edit(src/**)", "write_file", "{\"file_path\":\"src/a.js\"}", true },
+	{ "Edit(/src)", "write_file", "{\"file_path\":\"src/a/b.js\"}", true },
+	{ "Edit(./src)", "write_file", "{\"file_path\":\"lib/a\"}", false },
+	{ "Edit(src)", "write_file", "{\"file_path\":\"/src/a\"}", true },
+	{ "Edit(src/*)", "write_file", "{\"file_path\":\"/elsewhere/src/a\"}", false },
+	{ "Edit(//etc/**)", "write_file", "{\"file_path\":\"/etc/hosts\"}", true },
+	{ "Edit(//etc/**)", "write_file", "{\"file_path\":\"a\"}", false },
+	{ "Edit(~/.ssh)", "write_file", "{\"file_path\":\"/their/.ssh/config\"}", true },
+	{ "Edit(~/.ssh)", "write_file", "{\"file_path\":\"a\"}", false },
+	{ "Edit(*.ts)", "apply_changes", "{\"changes\":[{\"file_path\":\"a.js\"},{\"file_path\":"
+	  "\"a.ts\"}]}", true },
+	{ "Edit(*.ts)", "apply_changes", "{\"changes\":[{\"file_path\":\"a.js\"}]}", false },
+	{ "Edit(*.ts)", "apply_changes", "{\"file_path\":\"a.js\",\"changes\":"
+	  IN_8("{\"file_path\":\"a.ts\"}") "}", true }, /* too deep to be judged */
+	{ "Edit(*.ts)", "write_file", "{\"content\":\"a\"}", true }, /* of no file that is known */
+	{ "Read(*.ts)", "glob", "{\"path\":\"src/*\"}", true },
+	{ "Read(*.ts)", "write_file", "{\"file_path\":\"a.ts\"}", false },
+	{ "WebFetch(domain:example.com)", "web_fetch", "{\"prompt\":\"see HTTPS://EXAMPLE.com/x\"}",
+	  true },
+	{ "WebFetch(domain:*.example.com)", "web_fetch", "{\"urls\":[\"http://a.example.com\"]}", true },
+	{ "WebFetch(domain:example.com)", "web_fetch", "{\"prompt\":\"http://example.org\"}", false },
+	{ "WebFetch(domain:example.com)", "web_fetch", IN_8("1"), true },
+	{ "WebFetch(other)", "web_fetch", "{\"prompt\":\"x\"}", true },
+	{ "Agent", "invoke_agent", "{\"agent_name\":\"a\"}", true },
+	{ "mcp__tools", "mcp_tools_get", "{}", true },
+	{ "mcp__tools__g*", "mcp_tools_get", "{}", true },
+	{ "mcp__tool", "mcp_tools_get", "{}", false },
+};
+
+static void a_hook_with_a_condition_runs_at_the_calls_it_means(void **state)
+{
+	_cleanup_free_ char *home = mem_strdup(getenv("HOME"));
+
+	(void)state;
+	setenv("HOME", "/their", 1);
+	for (size_t i = 0; i < ARRAY_LEN(condition_rows); i++) {
+		const struct condition_row *row = &condition_rows[i];
+		struct hooks *hooks = open_hooks();
+		json_auto_t *config = json_pack("{s:[{s:s,s:[{s:s,s:s,s:s}]}]}", "BeforeTool", "format",
+		                                "claude", "hooks", "type", "command", "command", "exit 2",
+		                                "if", row->condition);
+		json_auto_t *input = json_pack("{s:s,s:o}", "tool_name", row->tool, "tool_input",
+		                               parse(row->input));
+		struct hook_outcome said;
+
+		if (strncmp(row->tool, "mcp_", 4) == 0)
+			json_object_set_new(input, "mcp_context", json_pack("{s:s,s:s}", "server_name",
+			                                                    "tools", "tool_name", "get"));
+		hooks_add(hooks, HOOK_SOURCE_USER, config, "settings.json", NULL);
+		hooks_fire(hooks, HOOK_BEFORE_TOOL, row->tool, input, NULL, &said);
+		if (said.denied != row->runs)
+			fail_msg("row %zu: %s %s %s", i, row->condition, row->tool, row->input);
+		hook_outcome_release(&said);
+		hooks_free(hooks);
+	}
+	if (home)
+		setenv("HOME", home, 1);
+}
+
 static const char project_hooks[] =
 	"{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"name\":\"guard\",\"command\":\"exit 2\"}]}]}";
 
@@ -783,6 +866,24 @@ static void functions_have_document_4s_answers(void **state)
 	assert_string_equal(said.alternative, "instead");
 	assert_non_null(json_object_get(said.tool_input, "pattern"));
 	hook_outcome_release(&said);
+	hooks_free(hooks);
+}
+
+static void renewed_hooks_take_the_place_of_the_old_ones(void **state)
+{
+	struct hooks *hooks = open_hooks(), *from = open_hooks();
+	unsigned asked = 0;
+
+	(void)state;
+	hooks_add_function(hooks, HOOK_BEFORE_TOOL, "", refuse, &asked);
+	add(hooks, HOOK_SOURCE_USER, "{\"AfterTool\":[{\"hooks\":[{\"type\":\"command\",\"command\":"
+	    "\"true\"}]}]}");
+	add(from, HOOK_SOURCE_USER, "{\"AfterAgent\":[{\"hooks\":[{\"type\":\"command\",\"command\":"
+	    "\"true\"}]}]}");
+	hooks_renew(hooks, from);
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "glob"));
+	assert_false(hooks_any(hooks, HOOK_AFTER_TOOL, "glob"));
+	assert_true(hooks_any(hooks, HOOK_AFTER_AGENT, NULL));
 	hooks_free(hooks);
 }
 
@@ -873,6 +974,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_sequence_hands_on_what_it_changed),
 		cmocka_unit_test(a_projects_hooks_run_after_they_were_trusted),
 		cmocka_unit_test(functions_have_document_4s_answers),
+		cmocka_unit_test(a_hook_with_a_condition_runs_at_the_calls_it_means),
+		cmocka_unit_test(renewed_hooks_take_the_place_of_the_old_ones),
 		cmocka_unit_test(hooks_toml),
 		cmocka_unit_test(a_command_that_is_no_hook),
 	};

@@ -14,6 +14,8 @@
 #define RULE "[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = 1\n"
 #define SHELL "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n"
 
+#define PATH "[[rule]]\ndecision = \"deny\"\n"
+
 /* The first problem of each, its line, whether the file's other rules count, and whether all is
  * well. */
 static const struct {
@@ -39,6 +41,28 @@ static const struct {
 	{ RULE "interactive = 1\n", "schema_validation", 1, false, false },
 	{ RULE "toolAnnotations = 1\n", "schema_validation", 1, false, false },
 	{ "rule = 1\n", "schema_validation", 1, false, false },
+	{ "rule = [1]\n", "schema_validation", 1, false, false },
+	{ RULE "modes = [1]\n", "schema_validation", 1, false, false },
+	{ RULE "modes = \"plan\"\n", "schema_validation", 1, false, false },
+	{ RULE "commandPrefix = [\"x\", 1]\n", "schema_validation", 1, false, false },
+	{ RULE "commandPrefix = []\n", "schema_validation", 1, false, false },
+	{ RULE "denyMessage = 1\n", "schema_validation", 1, false, false },
+	{ RULE "examples = [1]\n", "schema_validation", 1, false, false },
+	{ RULE "safety_checker = { type = \"in-process\" }\n", "schema_validation", 5, false,
+	  false },
+	{ RULE RULE "subagent = \"\"\n", "rule_validation", 5, true, false },
+	{ RULE PATH "path = \"generated\"\n", NULL, 0, true, true },
+	{ RULE PATH "path = [\"./a/**\", \"~/b/\"]\npriority = 3\n", NULL, 0, true, true },
+	{ RULE PATH "path = 1\n", "schema_validation", 5, false, false },
+	{ RULE PATH "path = \"x\"\ntoolName = \"glob\"\n", "schema_validation", 5, false, false },
+	{ RULE PATH "path = \"x\"\nargsPattern = \"x\"\n", "schema_validation", 5, false, false },
+	{ RULE PATH "path = \"x\"\nmodes = [\"yolo\"]\n", "schema_validation", 5, false, false },
+	{ RULE PATH "path = \"*.c\"\n", "rule_validation", 5, true, false },
+	{ RULE PATH "path = \"a/../b\"\n", "rule_validation", 5, true, false },
+	{ RULE PATH "path = [\"a\", \"/\"]\n", "rule_validation", 5, true, false },
+	{ RULE PATH "path = \"./\"\n", "rule_validation", 5, true, false },
+	{ RULE "[[rule]]\npath = \"x\"\ndecision = \"allow\"\n", "rule_validation", 5, true,
+	  false },
 	{ RULE "[[rule]]\ntoolName = \"\"\ndecision = \"deny\"\npriority = 1\n",
 	  "rule_validation", 5, true, false },
 	{ RULE RULE "mcpName = \"\"\n", "rule_validation", 5, true, false },
@@ -172,6 +196,84 @@ static void folders_are_read_by_name(void **state)
 	policy_free(policy);
 }
 
+static enum policy_decision decision_on(const struct policy *policy, const char *tool)
+{
+	enum policy_decision decision;
+	struct policy_verdict verdict;
+
+	decide(policy, tool, "{}", &(struct setting){ .mode = MODE_DEFAULT }, &verdict);
+	decision = verdict.decision;
+	policy_verdict_release(&verdict);
+	return decision;
+}
+
+static void a_tier_that_is_dropped_and_lists_that_are_renewed(void **state)
+{
+	struct policy *policy = policy_of(RULE "[[safety_checker]]\ntoolName = \"list_directory\"\n"
+	                                  "priority = 1\nchecker = { type = \"in-process\", name = "
+	                                  "\"allowed-path\" }\n", POLICY_USER);
+	json_auto_t *first = json_pack("{s:[s]}", "exclude", "read_file");
+	json_auto_t *second = json_pack("[s]", "list_directory"), *list = NULL;
+	size_t rules;
+
+	(void)state;
+	policy_add_settings(policy, first, NULL, NULL);
+	assert_int_equal(decision_on(policy, "glob"), POLICY_DENY);
+	assert_int_equal(decision_on(policy, "read_file"), POLICY_DENY);
+	policy_renew_excluded(policy, second);
+	assert_int_equal(decision_on(policy, "read_file"), POLICY_ALLOW);
+	assert_int_equal(decision_on(policy, "list_directory"), POLICY_DENY);
+	list = policy_list(policy);
+	rules = json_array_size(list);
+	policy_drop_tier(policy, POLICY_USER);
+	assert_int_equal(decision_on(policy, "glob"), POLICY_ALLOW);
+	assert_int_equal(decision_on(policy, "list_directory"), POLICY_ALLOW);
+	json_decref(list);
+	list = policy_list(policy);
+	assert_true(json_array_size(list) < rules - 1);
+	policy_free(policy);
+}
+
+/* Of a rule on paths the editors' calls are denied by it, wherever the path stands in them. */
+static void a_rule_on_paths_is_about_every_editor(void **state)
+{
+	static const struct {
+		const char *tool, *arguments;
+		enum policy_decision decision;
+	} calls[] = {
+		{ "write_file", "{\"file_path\": \"generated/a/b.c\"}", POLICY_DENY },
+		{ "update_file", "{\"file_path\": \"./generated\"}", POLICY_DENY },
+		{ "apply_changes", "{\"changes\": [{\"kind\": \"move\", \"file_path\": \"b\", "
+		  "\"new_path\": \"out/x.y\"}]}", POLICY_DENY },
+		{ "write_file", "{\"file_path\": \"generated.c\"}", POLICY_ALLOW },
+		{ "write_file", "{\"file_path\": \"out/xzy\"}", POLICY_ALLOW },
+		{ "read_file", "{\"file_path\": \"generated/a\"}", POLICY_ALLOW },
+	};
+	const struct setting setting = { .mode = MODE_AUTO_EDIT };
+	struct policy *policy = policy_of(PATH "path = [\"generated/**\", \"out/x.y\"]\n",
+	                                  POLICY_USER);
+	json_auto_t *keep = json_array(), *ask = json_array(), *problems = json_array();
+	json_auto_t *more = json_pack("[s, s]", "more", "*"), *none = json_array();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		struct policy_verdict verdict;
+
+		decide(policy, calls[i].tool, calls[i].arguments, &setting, &verdict);
+		if (verdict.decision != calls[i].decision)
+			fail_msg("row %zu: %s", i, verdict.message);
+		policy_verdict_release(&verdict);
+	}
+	policy_add_kept(policy, none, problems);
+	assert_int_equal(json_array_size(problems), 0);
+	policy_add_kept(policy, more, problems);
+	assert_int_equal(json_array_size(problems), 1);
+	policy_kept_paths(policy, keep, ask);
+	assert_int_equal(json_array_size(ask), 0);
+	assert_string_equal(json_string_value(json_array_get(keep, 0)), "generated");
+	policy_free(policy);
+}
+
 static void a_folder_that_others_may_write_is_no_administrators(void **state)
 {
 	char folder[] = "/tmp/hasp-policies-XXXXXX";
@@ -244,6 +346,8 @@ int main(void)
 		cmocka_unit_test(problems_have_kinds_and_lines),
 		cmocka_unit_test(a_rule_that_is_not_what_its_examples_say_allows_nothing),
 		cmocka_unit_test(folders_are_read_by_name),
+		cmocka_unit_test(a_tier_that_is_dropped_and_lists_that_are_renewed),
+		cmocka_unit_test(a_rule_on_paths_is_about_every_editor),
 		cmocka_unit_test(a_folder_that_others_may_write_is_no_administrators),
 		cmocka_unit_test(a_file_without_end_is_refused),
 		cmocka_unit_test(the_list_has_every_rule),

@@ -405,9 +405,31 @@ static void input_of_a_command_is_no_way_around(void **state)
 	policy_free(policy);
 }
 
+static void git_that_is_configured_on_the_way_is_asked_about(void **state)
+{
+	static const struct command_row rows[] = {
+		{ "git --config-env=core.pager=X log", POLICY_ASK },
+		{ "git -c core.pager=x log", POLICY_ASK },
+		{ "git --no-pager -c a.b=c log", POLICY_ASK },
+		{ "git --exec-path=. log", POLICY_ASK },
+		{ "git --no-pager push", POLICY_ALLOW },
+		{ "git push -c", POLICY_ALLOW },
+	};
+	const struct setting trusted = { .mode = MODE_DEFAULT };
+	const struct setting untrusted = { .mode = MODE_DEFAULT, .untrusted = true };
+	struct policy *policy = policy_of("[[rule]]\ntoolName = \"run_shell_command\"\n"
+	                                  "decision = \"allow\"\npriority = 100\n", POLICY_USER);
+
+	(void)state;
+	check_commands(policy, &trusted, rows, ARRAY_LEN(rows));
+	assert_int_equal(decide_command(policy, "git push", &untrusted), POLICY_ASK);
+	policy_free(policy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(git_that_is_configured_on_the_way_is_asked_about),
 		cmocka_unit_test(harmless_commands_run_unasked),
 		cmocka_unit_test(git_is_asked_about_where_the_folder_is_not_trusted),
 		cmocka_unit_test(what_is_allowed_is_allowed_alone),

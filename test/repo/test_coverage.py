@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "script" / "lib"))
 import coverage  # noqa: E402
@@ -85,10 +87,50 @@ def test_lines_and_branches_are_summed_by_file(capsys):
     assert list(files) == ["base/buf.c"]
     coverage.show_folders(files)
     assert capsys.readouterr().out.splitlines()[0].split() == \
-        "base 50.0 % of 4 lines 50.0 % of 2 branches".split()
+        "base 50.0 % of 4 lines 50.0 % of 2 branches 0 uncovered lines listed, 2 not".split()
     coverage.show_files(files, "src/base/")
     assert capsys.readouterr().out.splitlines()[0] == "src/base/buf.c: 2: 3, 5"
 
 
 def test_runs_of_lines_are_named_once():
     assert coverage.ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
+
+
+SOURCE = """int f(void)
+{
+	if (x)
+		return bug();
+	y();
+
+	if (z()) {
+		w();
+		return bug();
+	}
+	v();
+}
+"""
+COUNTED = ["DA:1,2", "DA:3,1", "DA:4,0", "DA:5,1", "DA:7,0", "DA:8,0", "DA:9,0", "DA:11,0"]
+
+
+@pytest.mark.parametrize("row, left, wrong", [
+    ("base/a.c | bug | cannot be", {4, 8, 9}, []),
+    ("base | ^int | cannot be", set(), ["no uncovered line of src/base is meant"]),
+    ("* | z\\(\\) | cannot be", {7, 8, 9, 11}, []),
+    ("base/a.c | if .x | the line after it", {4}, []),
+    ("base/a.c | y\\(\\); | can", set(), ["no uncovered line of src/base/a.c is meant"]),
+    ("bas | bug | another folder", set(), ["no uncovered line of src/bas is meant"]),
+    ("# base | if | a comment", set(), [])])
+def test_a_row_of_lines_left_is_checked(row, left, wrong):
+    files = coverage.read(["SF:src/base/err.c", *COUNTED])
+    files = {"base/a.c": files.pop("base/err.c")}
+    said = coverage.apply_left(files, "# head\n\n%s\n" % row, lambda path: SOURCE)
+    assert files["base/a.c"].left == left
+    assert said == ["script/lib/coverage_left.txt:3: " + sentence for sentence in wrong]
+
+
+def test_rows_of_lines_left_name_lines_and_a_reason():
+    for number, place, pattern, reason in coverage.rows_left(coverage.LEFT.read_text()):
+        path = TOP / "src" / place.replace("*", "")
+        sources = path.rglob("*.c") if path.is_dir() else [path]
+        assert any(pattern.search(line) for source in sources for line in source.read_text().splitlines()), number
+        assert len(reason) > 10, number

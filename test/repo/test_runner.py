@@ -3,16 +3,21 @@
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "script" / "lib"))
+import run_tests  # noqa: E402
 
 # Three processes that are hard to end: they ignore signals, have sessions of their own and have lost their parents.
 # Each says so in the FIFO, which has no end as long as one of them lives.
@@ -203,3 +208,15 @@ def test_the_copy_of_a_clone_that_was_removed_goes(clone):
     shutil.rmtree(first.top)
     second = Path(run_in(clone("second", True))[0])
     assert sorted(clone.copies.iterdir()) == sorted([second, second.with_suffix(".clone")]) and second != copy
+
+
+def test_each_priority_is_that_of_a_test():
+    """A row of a test that was renamed would be ignored silently, and the test start last."""
+    text = (TOP / "test" / "meson.build").read_text()
+    rows = {name: int(seconds) for name, seconds in
+            re.findall(r"'([^']+)': (\d+)", re.search(r"(?s)^priorities = \{(.*?)^\}", text, re.M).group(1))}
+    tests = json.loads((Path(os.environ["HASP"]).parent / "meson-info" / "intro-tests.json").read_text())
+    assert len(rows) > 40 and {test["name"]: test["priority"] for test in tests if test["priority"]} == rows
+    ran = [SimpleNamespace(name="c/" + test["name"], files=[word for word in test["cmd"] if word.endswith(".py")])
+           for test in tests]
+    assert {job.name for job in run_tests.py_jobs("", ran)} >= run_tests.FOLDERS.keys()
