@@ -100,7 +100,7 @@ static bool job_writes_to(const struct stat *pipe)
 	DIR *processes = opendir("/proc");
 
 	while (processes && !writes && (entry = readdir(processes))) {
-		const pid_t pid = (pid_t)atoi(entry->d_name);
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		pid_t parent, its_group;
 
 		writes = pid > 0 && pid != getpid() && process_of(pid, &parent, &its_group) &&
