@@ -369,7 +369,7 @@ static bool locate_as_stated(const struct lines *base, const struct diff_text *d
 	}
 	for (size_t h = 0; h < diff->hunk_count && fits; h++)
 		ret[h] = (struct placement){ hunks[h].stated, hunks[h].count, hunks[h].old_count,
-		                             FOLD_EXACT, PATCH_SETTLED_NUMBER };
+		                             FOLD_EXACT, PATCH_SETTLED_NUMBER, 0, false };
 	candidates_release(hunks, diff->hunk_count);
 	return fits;
 }
@@ -555,7 +555,10 @@ static bool locate_found(const struct lines *base, struct diff_text *diff, bool 
 		if (hunks[h].placed)
 			ret[h] = (struct placement){ hunks[h].at, hunks[h].count,
 			                             hunks[h].old_count, hunks[h].fold,
-			                             hunks[h].settled };
+			                             hunks[h].settled, 0, false };
+		else
+			ret[h] = (struct placement){ .lost = hunks[h].count,
+			                             .made = hunks[h].made };
 	headings_free(headings);
 	return ok;
 }
