@@ -8,6 +8,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 /* ---- line feeds, 64 bytes at a time ------------------------------------- */
@@ -55,23 +56,26 @@ size_t lines_count(struct span text)
 void lines_index(struct lines *lines, struct span text)
 {
 	size_t cap = text.len / 40 + 2; /* source lines are about 30 bytes long */
-	size_t *starts = mem_grow(NULL, &cap, cap, sizeof(*starts));
+	uint32_t *starts = mem_grow(NULL, &cap, cap, sizeof(*starts));
 	size_t count = 0;
 	size_t at = 0;
 
+	_Static_assert(LIMIT_FILE_BYTES - 1 <= UINT32_MAX, "a line begins within the limit");
+	if (text.len > LIMIT_FILE_BYTES)
+		abort();
 	starts[0] = 0;
 	for (; at + BLOCK <= text.len; at += BLOCK) {
 		if (cap - count <= BLOCK)
 			starts = mem_grow(starts, &cap, count + BLOCK + 1, sizeof(*starts));
 		for (uint64_t mask = feeds_of(text.data + at); mask; mask &= mask - 1)
-			starts[++count] = at + (size_t)__builtin_ctzll(mask) + 1;
+			starts[++count] = (uint32_t)(at + (size_t)__builtin_ctzll(mask) + 1);
 	}
 	starts = mem_grow(starts, &cap, count + BLOCK + 2, sizeof(*starts));
 	for (; at < text.len; at++)
 		if (text.data[at] == '\n')
-			starts[++count] = at + 1;
-	if (starts[count] != text.len)
-		starts[++count] = text.len;
+			starts[++count] = (uint32_t)(at + 1);
+	/* Behind a line feed at the end no other line begins. */
+	count += text.len && text.data[text.len - 1] != '\n';
 	*lines = (struct lines){ .text = text, .starts = starts, .count = count };
 }
 

@@ -25,28 +25,35 @@
 /* Where each line of a text begins. */
 struct lines {
 	struct span text; /* borrowed */
-	size_t *starts;   /* owned; count + 1 offsets, the last is text.len */
+	uint32_t *starts; /* owned; count offsets: lines_start */
 	size_t count;     /* lines; 0 for the empty text */
 };
 
-/* Finds where the lines of `text`, which must outlive them, begin. */
+/* Finds where the lines of `text`, which must outlive them, begin.  It aborts if the text is larger
+ * than LIMIT_FILE_BYTES. */
 void lines_index(struct lines *lines, struct span text);
 /* Frees the offsets; the struct may be used again. */
 void lines_release(struct lines *lines);
 #define _cleanup_lines_ __attribute__((cleanup(lines_release)))
 
-/* Line `i` (0-based, below count) with its ending. */
-static inline struct span lines_at(const struct lines *lines, size_t i)
+/* Where line `i` (0-based) begins, in bytes; the text's end for i == count. */
+static inline size_t lines_start(const struct lines *lines, size_t i)
 {
-	return span_of(lines->text.data + lines->starts[i],
-	               lines->starts[i + 1] - lines->starts[i]);
+	return i < lines->count ? lines->starts[i] : lines->text.len;
 }
 
 /* Lines [from, to) as one span. */
 static inline struct span lines_range(const struct lines *lines, size_t from, size_t to)
 {
-	return span_of(lines->text.data + lines->starts[from],
-	               lines->starts[to] - lines->starts[from]);
+	const size_t start = lines_start(lines, from);
+
+	return span_of(lines->text.data + start, lines_start(lines, to) - start);
+}
+
+/* Line `i` (0-based, below count) with its ending. */
+static inline struct span lines_at(const struct lines *lines, size_t i)
+{
+	return lines_range(lines, i, i + 1);
 }
 
 /* The ending of a line: "\r\n", "\n" or "". */

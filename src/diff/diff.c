@@ -658,7 +658,7 @@ static size_t line_before(const struct lines *lines, size_t offset)
 	while (low < high) {
 		size_t middle = low + (high - low + 1) / 2;
 
-		if (lines->starts[middle] <= offset)
+		if (lines_start(lines, middle) <= offset)
 			low = middle;
 		else
 			high = middle - 1;
@@ -671,7 +671,7 @@ static size_t line_from(const struct lines *lines, size_t offset)
 {
 	size_t line = line_before(lines, offset);
 
-	return lines->starts[line] == offset ? line : line + 1;
+	return lines_start(lines, line) == offset ? line : line + 1;
 }
 
 /* Leaves the lines between the common head and the common tail. */
@@ -688,7 +688,7 @@ static void cut_ends(struct line_range *a, struct line_range *b)
 	if (line_before(bl, head) < cut)
 		cut = line_before(bl, head);
 	shorter = al->text.len < bl->text.len ? al->text.len : bl->text.len;
-	tail = chunks_common_tail(al->text, bl->text, shorter - al->starts[cut]);
+	tail = chunks_common_tail(al->text, bl->text, shorter - lines_start(al, cut));
 	a->from = b->from = cut;
 	/* The tail of the side where it begins within a line decides for both. */
 	a->count = line_from(al, al->text.len - tail);

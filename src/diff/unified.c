@@ -134,7 +134,7 @@ static void line_add_end(struct unified_line *line, size_t end)
 /* The bytes of words [0, word): their lines less the line feeds. */
 static size_t word_offset(const struct lines *words, size_t word)
 {
-	return words->starts[word] - word;
+	return lines_start(words, word) - word;
 }
 
 static size_t same_bytes(const struct lines *words, const struct script *script)

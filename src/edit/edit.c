@@ -11,20 +11,22 @@
  * commit, the call begins again, so many times. */
 enum { BASELESS_ATTEMPTS = 20 };
 
+static void edit_step_release(struct edit_step *step)
+{
+	document_pieces_release(&step->pieces);
+	if (step->has_doc && !step->shares_doc)
+		document_release(&step->doc);
+	if (step->has_plan)
+		patch_plan_release(&step->plan);
+	script_release(&step->script);
+	buf_release(&step->text_owned);
+	buf_release(&step->input);
+}
+
 static void edit_call_release(struct edit_call *call)
 {
-	for (size_t i = 0; i < call->step_count; i++) {
-		struct edit_step *step = &call->steps[i];
-
-		document_pieces_release(&step->pieces);
-		if (step->has_doc && !step->shares_doc)
-			document_release(&step->doc);
-		if (step->has_plan)
-			patch_plan_release(&step->plan);
-		script_release(&step->script);
-		buf_release(&step->text_owned);
-		buf_release(&step->input);
-	}
+	for (size_t i = 0; i < call->step_count; i++)
+		edit_step_release(&call->steps[i]);
 	for (size_t i = 0; i < call->file_count; i++) {
 		snapshot_release(&call->files[i].disk);
 		edit_texts_free(call->files[i].texts);
@@ -375,4 +377,22 @@ bool edit_apply(const struct workspace *ws, const struct change *changes, size_t
 		}
 	}
 	return false;
+}
+
+bool edit_update_text(const struct change *change, struct span text, struct buf *out)
+{
+	struct change_result result = { 0 };
+	struct edit_step step = {
+		.change = change,
+		.result = &result,
+		.before = { .exists = true, .pieces = &text, .count = 1, .size = text.len },
+	};
+	struct err ignored = ERR_INIT;
+	bool made = edit_plan_update(NULL, &step, &ignored);
+
+	for (size_t i = 0; made && i < step.after.count; i++)
+		buf_span(out, step.after.pieces[i]);
+	edit_step_release(&step);
+	change_result_release(&result);
+	return made && !out->overflowed;
 }

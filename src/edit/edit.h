@@ -146,6 +146,11 @@ bool edit_apply(const struct workspace *ws, const struct change *changes, size_t
                 const struct edit_options *options, struct change_result *results,
                 struct err *err);
 
+/* Appends what an UPDATE makes of a text (UTF-8, without byte-order mark), by the same rules as of
+ * a file, but for content_check; the text as it is if the update was made already.  False: it
+ * cannot be made, or `out` has no room. */
+bool edit_update_text(const struct change *change, struct span text, struct buf *out);
+
 /* ---- content that is not meant so ------------------------------------------------- */
 
 /* What models write by mistake, refused by one rule for all kinds of changes.

@@ -83,23 +83,24 @@ static void text_count_ends(struct document *doc, struct span lines, int sign)
 	}
 }
 
-/* Makes the table of lines that of the text after the edit, which is `grows` bytes longer. */
-static void put_starts(struct edit_text *text, const struct edit *edit, size_t grows)
+/* Makes the table of lines that of the text after the edit, which begins at byte `at` and makes the
+ * text `grows` bytes longer. */
+static void put_starts(struct edit_text *text, const struct edit *edit, size_t at, size_t grows)
 {
 	struct lines *lines = &text->doc.lines;
 	const size_t added = lines_count(edit->insert), count = lines->count - edit->remove + added;
-	const size_t tail = lines->count + 1 - edit->at - edit->remove;
-	size_t at = lines->starts[edit->at], *to;
+	const size_t tail = lines->count - edit->at - edit->remove;
 	struct span rest = edit->insert, line;
+	uint32_t *to;
 
 	lines->starts = mem_grow(lines->starts, &text->starts_cap, count + 1,
 	                         sizeof(*lines->starts));
 	to = lines->starts + edit->at;
 	memmove(to + added, to + edit->remove, tail * sizeof(*to));
 	for (size_t i = 0; i < tail; i++)
-		to[added + i] += grows;
+		to[added + i] += (uint32_t)grows; /* modulo 2^32: it may be less */
 	while (line_next(&rest, &line)) {
-		*to++ = at;
+		*to++ = (uint32_t)at;
 		at += line.len;
 	}
 	lines->count = count;
@@ -109,8 +110,8 @@ static void put_starts(struct edit_text *text, const struct edit *edit, size_t g
 static void text_put(struct edit_text *text, const struct edit *edit)
 {
 	const struct lines *lines = &text->doc.lines;
-	const size_t from = text->doc.bom_bytes + lines->starts[edit->at];
-	const size_t to = text->doc.bom_bytes + lines->starts[edit->at + edit->remove];
+	const size_t from = text->doc.bom_bytes + lines_start(lines, edit->at);
+	const size_t to = text->doc.bom_bytes + lines_start(lines, edit->at + edit->remove);
 	struct buf *flat = &text->flat;
 
 	text_count_ends(&text->doc, span_of(flat->data + from, to - from), -1);
@@ -126,7 +127,7 @@ static void text_put(struct edit_text *text, const struct edit *edit)
 		edit_places_free(text->places);
 		text->places = NULL;
 	}
-	put_starts(text, edit, edit->insert.len - (to - from));
+	put_starts(text, edit, from - text->doc.bom_bytes, edit->insert.len - (to - from));
 }
 
 /* Puts what the last change does into the text, if that is all that it does. */

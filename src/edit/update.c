@@ -290,11 +290,12 @@ static void region_finish_line(struct region *region, const struct lines *lines,
 	size_t line = patch_line_at(lines, region->cursor);
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
 
-	if (region->cursor >= lines->text.len || (ended && region->cursor == lines->starts[line]))
+	if (region->cursor >= lines->text.len ||
+	    (ended && region->cursor == lines_start(lines, line)))
 		return;
 	buf_append(out, lines->text.data + region->cursor,
-	           lines->starts[line + 1] - region->cursor);
-	region->cursor = lines->starts[line + 1];
+	           lines_start(lines, line + 1) - region->cursor);
+	region->cursor = lines_start(lines, line + 1);
 }
 
 /* Whether the region and what follows must be one edit: the match is on a line it uses. */
@@ -304,9 +305,9 @@ static bool region_reaches(const struct region *region, const struct lines *line
 	bool ended = out->len == region->text_start || out->data[out->len - 1] == '\n';
 	size_t line = patch_line_at(lines, region->cursor);
 
-	if (ended && region->cursor == lines->starts[line])
+	if (ended && region->cursor == lines_start(lines, line))
 		return start == region->cursor;
-	return start < lines->starts[line + 1];
+	return start < lines_start(lines, line + 1);
 }
 
 static void region_close(struct region *region, const struct lines *lines, struct buf *out,
@@ -346,7 +347,7 @@ static bool build_script(struct edit_step *step, struct matches *matches, struct
 		if (region.open && !region_reaches(&region, lines, out, match->start))
 			region_close(&region, lines, out, &step->script);
 		if (!region.open)
-			region = (struct region){ line, lines->starts[line], out->len, true };
+			region = (struct region){ line, lines_start(lines, line), out->len, true };
 		buf_append(out, lines->text.data + region.cursor, match->start - region.cursor);
 		if (ends)
 			match->end = line_ends_put(ends, line, match->end, out);
@@ -394,7 +395,7 @@ static void note_empty_line(struct edit_step *step, const struct matches *matche
 	size_t line = patch_line_at(lines, match->start);
 	struct span rest = span_skip(lines->text, match->end);
 
-	if (replacement.len || match->start != lines->starts[line] ||
+	if (replacement.len || match->start != lines_start(lines, line) ||
 	    lines->text.data[match->end - 1] == '\n' ||
 	    !(span_starts(rest, SPAN("\n")) || span_starts(rest, SPAN("\r\n"))))
 		return;

@@ -330,12 +330,16 @@ static void pieces_add(struct pieces *pieces, struct span bytes)
 /* Bytes of lines [from, to) of the document. */
 static struct span raw_lines(const struct document *doc, size_t from, size_t to)
 {
-	const size_t *starts = doc->raw_starts ? doc->raw_starts : doc->lines.starts;
-	size_t shift = doc->raw_starts ? 0 : doc->bom_bytes;
+	const size_t *starts = doc->raw_starts;
+	struct span lines;
 
 	if (from == to)
 		return span_of(NULL, 0);
-	return span_of(doc->raw.data + starts[from] + shift, starts[to] - starts[from]);
+	if (starts)
+		return span_of(doc->raw.data + starts[from], starts[to] - starts[from]);
+	lines = lines_range(&doc->lines, from, to);
+	return span_of(doc->raw.data + doc->bom_bytes + (lines.data - doc->lines.text.data),
+	               lines.len);
 }
 
 /* ---- new text ----------------------------------------------------------- */

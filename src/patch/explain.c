@@ -197,7 +197,7 @@ static bool say_escapes(const struct lines *file, struct span text, struct buf *
 	if (!difference_kind_unescape(text, &plain) || !plain.len || file->text.len < plain.len ||
 	    !(found = memmem(file->text.data, file->text.len, plain.data, plain.len)))
 		return false;
-	while (line < file->count && file->text.data + file->starts[line] <= found)
+	while (line < file->count && file->text.data + lines_start(file, line) <= found)
 		line++;
 	buf_printf(out, " The text has one level of backslash escapes too many: without it, it "
 	                "stands at line %zu.", line);
@@ -207,7 +207,7 @@ static bool say_escapes(const struct lines *file, struct span text, struct buf *
 /* In code points, from 1. */
 static size_t explain_column(const struct lines *lines, size_t line, size_t offset)
 {
-	struct span head = span_head(lines_at(lines, line), offset - lines->starts[line]);
+	struct span head = span_head(lines_at(lines, line), offset - lines_start(lines, line));
 	size_t column = 1;
 	struct utf8_char c;
 
@@ -223,7 +223,7 @@ size_t patch_line_at(const struct lines *lines, size_t offset)
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (lines->starts[middle] <= offset)
+		if (lines_start(lines, middle) <= offset)
 			low = middle;
 		else
 			high = middle;
@@ -254,7 +254,7 @@ static bool say_nearest_text(const struct lines *file, struct span text,
 		same++;
 	line = patch_line_at(file, at + same < file->text.len ? at + same : file->text.len - 1);
 	/* From where both have the same line, or the text begins. */
-	from = file->starts[line] > at ? file->starts[line] - at : 0;
+	from = lines_start(file, line) > at ? lines_start(file, line) - at : 0;
 	given = rest_of_line(text, from);
 	piece = (struct line_piece){
 		.line = line + 1,

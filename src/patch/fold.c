@@ -154,6 +154,7 @@ struct keys {
 	struct buf folded; /* folded texts, one after the other */
 	uint32_t count;
 	size_t longest;    /* of the texts */
+	uint64_t marks[64]; /* text_mark of all: most lines of the base are none of them */
 };
 
 /* White space, in bytes, that a line of the base may have beyond four bytes for each of the longest
@@ -176,6 +177,16 @@ uint64_t fold_hash(struct span text)
 	for (; at < text.len; at++)
 		hash = (hash ^ (unsigned char)text.data[at]) * 0x100000001b3u;
 	return hash ^ hash >> 29;
+}
+
+/* 12 bits from the length and some bytes in the middle. */
+static unsigned text_mark(struct span text)
+{
+	uint64_t word = text.len;
+
+	if (text.len >= sizeof(word))
+		memcpy(&word, text.data + (text.len - sizeof(word)) / 2, sizeof(word));
+	return (unsigned)(((word ^ text.len << 40) * 0x9E3779B97F4A7C15u) >> 52);
 }
 
 static struct key *key_slot(const struct keys *keys, struct span text, uint64_t hash)
@@ -204,6 +215,7 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 		struct span text = diff->lines[i].text, folded;
 		struct key *slot;
 		uint64_t hash;
+		unsigned mark;
 
 		if (diff->lines[i].op == other)
 			continue;
@@ -215,6 +227,8 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 
 			buf_span(&keys->folded, folded);
 			keys->longest = folded.len > keys->longest ? folded.len : keys->longest;
+			mark = text_mark(folded);
+			keys->marks[mark / 64] |= (uint64_t)1 << mark % 64;
 			*slot = (struct key){ hash, span_of(keys->folded.data + start, folded.len),
 			                      ++keys->count };
 		}
@@ -230,11 +244,19 @@ static void number_base_lines(struct fold_index *index, const struct keys *keys,
 
 	for (size_t i = 0; i < base->count; i++) {
 		struct span text = line_body(lines_at(base, i));
+		unsigned mark;
+		uint32_t id;
 
 		if (fold > FOLD_TRAILING && text.len > 4 * keys->longest + SPACES_MAX)
 			continue;
 		text = fold_line(fold, text, &scratch);
-		index->base_ids[i] = key_slot(keys, text, fold_hash(text))->id;
+		mark = text_mark(text);
+		if (!(keys->marks[mark / 64] >> mark % 64 & 1))
+			continue;
+		id = key_slot(keys, text, fold_hash(text))->id;
+		/* Zeros are there already: pages of them alone take no memory. */
+		if (id)
+			index->base_ids[i] = id;
 	}
 	buf_release(&scratch);
 }

@@ -173,10 +173,10 @@ enum { SOLID_MIN = 3 };
 /* The lines that are not blank, of the base and of the hunk's old side. */
 struct solid {
 	uint32_t *base_ids;
-	uint32_t *base_lines; /* their line numbers, 0-based: LIMIT_FILE_BYTES bounds them */
 	size_t base_count;
 	uint32_t *ids;
 	size_t *lines;       /* indices into the hunk's lines */
+	size_t *base_lines;  /* of each, once it has a place: the line of the base, 0-based */
 	size_t count;
 };
 
@@ -187,14 +187,16 @@ static void collect_solid(const struct lines *base, const struct diff_text *diff
 
 	fold_index_build(&index, base, diff, FOLD_SIDE_OLD, FOLD_TRAILING, false);
 	ret->base_ids = mem_steal(&index.base_ids); /* and those that stay move up in it */
-	ret->base_lines = mem_alloc(base->count, sizeof(*ret->base_lines));
 	ret->ids = mem_alloc(count, sizeof(*ret->ids));
 	ret->lines = mem_alloc(count, sizeof(*ret->lines));
+	ret->base_lines = mem_alloc(count, sizeof(*ret->base_lines));
 	for (size_t i = 0; i < base->count; i++) {
 		if (span_is_blank(lines_at(base, i)))
 			continue;
-		ret->base_lines[ret->base_count] = (uint32_t)i;
-		ret->base_ids[ret->base_count++] = ret->base_ids[i];
+		/* What is not written takes no memory (fold.c). */
+		if (ret->base_ids[ret->base_count] != ret->base_ids[i])
+			ret->base_ids[ret->base_count] = ret->base_ids[i];
+		ret->base_count++;
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct hunk_line *line = &diff->lines[hunk->first + i];
@@ -238,11 +240,25 @@ static bool find_only(const struct solid *s, size_t *ret)
 	return found == 1;
 }
 
+/* Fills base_lines: the first of the hunk's solid lines is the base's number `at`. */
+static void find_base_lines(struct solid *s, const struct lines *base, size_t at)
+{
+	size_t solid = 0;
+
+	for (size_t i = 0; i < base->count && solid < at + s->count; i++) {
+		if (span_is_blank(lines_at(base, i)))
+			continue;
+		if (solid >= at)
+			s->base_lines[solid - at] = i;
+		solid++;
+	}
+}
+
 /* How many blank lines are missing after solid line `k`; false when the gap cannot be filled. */
-static bool missing_after(const struct solid *s, const struct hunk_line *lines, size_t at, size_t k,
+static bool missing_after(const struct solid *s, const struct hunk_line *lines, size_t k,
                           size_t *ret)
 {
-	size_t file_gap = s->base_lines[at + k + 1] - s->base_lines[at + k] - 1, diff_gap = 0;
+	size_t file_gap = s->base_lines[k + 1] - s->base_lines[k] - 1, diff_gap = 0;
 	bool changes = false;
 
 	for (size_t i = s->lines[k] + 1; i < s->lines[k + 1]; i++) {
@@ -291,8 +307,10 @@ static bool blanks_restore(const struct lines *base, struct diff_text *diff, siz
 
 	collect_solid(base, diff, hunk, count, &solid);
 	ok = find_only(&solid, &at);
+	if (ok)
+		find_base_lines(&solid, base, at);
 	for (size_t k = 0; k + 1 < solid.count && ok; k++) {
-		ok = missing_after(&solid, lines, at, k, &missing[solid.lines[k]]);
+		ok = missing_after(&solid, lines, k, &missing[solid.lines[k]]);
 		total += ok ? missing[solid.lines[k]] : 0;
 	}
 	release_solid(&solid);
@@ -369,7 +387,7 @@ static bool locate_as_stated(const struct lines *base, const struct diff_text *d
 	}
 	for (size_t h = 0; h < diff->hunk_count && fits; h++)
 		ret[h] = (struct placement){ hunks[h].stated, hunks[h].count, hunks[h].old_count,
-		                             FOLD_EXACT, PATCH_SETTLED_NUMBER };
+		                             FOLD_EXACT, PATCH_SETTLED_NUMBER, 0, false };
 	candidates_release(hunks, diff->hunk_count);
 	return fits;
 }
@@ -555,7 +573,10 @@ static bool locate_found(const struct lines *base, struct diff_text *diff, bool 
 		if (hunks[h].placed)
 			ret[h] = (struct placement){ hunks[h].at, hunks[h].count,
 			                             hunks[h].old_count, hunks[h].fold,
-			                             hunks[h].settled };
+			                             hunks[h].settled, 0, false };
+		else
+			ret[h] = (struct placement){ .lost = hunks[h].count,
+			                             .made = hunks[h].made };
 	headings_free(headings);
 	return ok;
 }

@@ -306,19 +306,86 @@ static void plan_note_end(const struct lines *base, const struct diff_text *diff
 		}
 }
 
+static void plan_begin(struct patch_plan *plan)
+{
+	*plan = (struct patch_plan){ .inserted = BUF_INIT(LIMIT_DIFF_BYTES * 2),
+	                             .corrected = BUF_INIT(LIMIT_DIFF_BYTES * 8) };
+}
+
+/* ---- the hunks that do not fail ---- */
+
+/* Gives hunk `h`, of which `count` lines count, the old lines that the base has from line `at`
+ * (0-based) on: what it is once it is corrected. False: the base ends before. */
+static bool hunk_correct(const struct lines *base, struct diff_text *diff, size_t h, size_t count,
+                         size_t at)
+{
+	hunks_end(diff, h, count);
+	for (size_t i = 0; i < count; i++) {
+		struct hunk_line *line = &diff->lines[diff->hunks[h].first + i];
+
+		if (line->op == '+')
+			continue;
+		if (at == base->count)
+			return false;
+		line->text = line_body(lines_at(base, at++));
+	}
+	return true;
+}
+
+/* Whether the hunks that do not fail will be made as they are when the others have been corrected
+ * where they are nearest to, or left out if they were made already: what the others say of places
+ * and of damage is evidence for these, and against them.  Rewrites the diff. */
+static bool others_will_fit(const struct lines *base, struct diff_text *diff, bool base_has_bom,
+                            const struct placement *places, const struct patch_failure *failure)
+{
+	_cleanup_free_ bool *keep = mem_alloc(diff->hunk_count, sizeof(*keep));
+	_cleanup_free_ struct placement *again = mem_alloc(diff->hunk_count, sizeof(*again));
+	struct patch_failure ignored_failure = { 0 };
+	struct err ignored = ERR_INIT;
+	struct patch_plan plan;
+	size_t made;
+	bool fit = failure->failed_count && failure->failed_count == failure->failed_total &&
+	           failure->failed_total < diff->hunk_count;
+
+	memset(keep, true, diff->hunk_count);
+	for (size_t i = 0; i < failure->failed_count && fit; i++) {
+		const struct patch_failed_hunk *failed = &failure->failed[i];
+		const struct placement *place = &places[failed->hunk - 1];
+
+		keep[failed->hunk - 1] = !place->made;
+		fit = place->made ||
+		      (failed->code == ERR_NO_MATCH && failed->near_line &&
+		       hunk_correct(base, diff, failed->hunk - 1,
+		                    place->count ? place->count : place->lost,
+		                    failed->near_line - 1));
+	}
+	if (!fit)
+		return false;
+	hunks_keep(diff, keep);
+	plan_begin(&plan);
+	fit = locate_hunks(base, diff, base_has_bom, again, &made, &ignored_failure, &ignored) &&
+	      !made &&
+	      fix_hunks(base, diff, again, base_has_bom, &plan, &ignored_failure, &ignored);
+	patch_plan_release(&plan);
+	patch_failure_release(&ignored_failure);
+	return fit;
+}
+
 /* Some hunks have no place: those that have one may fail for what they add.  Returns false. */
-static bool explain_others(const struct lines *base, const struct diff_text *diff,
+static bool explain_others(const struct lines *base, struct diff_text *diff,
                            const struct patch_options *options, const struct placement *places,
                            struct patch_plan *plan, struct patch_failure *failure, struct err *err)
 {
+	const bool bom = options->base_has_bom;
 	struct err ignored = ERR_INIT;
 	size_t known = failure->failed_total;
 
 	for (size_t h = 0; h < diff->hunk_count; h++)
 		known += places[h].count > 0;
 	if (failure->failed_total && known == diff->hunk_count)
-		fix_hunks(base, diff, places, options->base_has_bom, plan, failure, &ignored);
-	explain_all_failed(failure, known == diff->hunk_count, err);
+		fix_hunks(base, diff, places, bom, plan, failure, &ignored);
+	explain_all_failed(failure, known == diff->hunk_count &&
+	                            others_will_fit(base, diff, bom, places, failure), err);
 	return false;
 }
 
@@ -337,7 +404,8 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
 		return plan_already(plan, made);
 	plan_note_end(base, diff, places, plan);
 	if (!fix_hunks(base, diff, places, options->base_has_bom, plan, failure, err)) {
-		explain_all_failed(failure, /* others_fit= */ true, err);
+		explain_all_failed(failure, others_will_fit(base, diff, options->base_has_bom,
+		                                            places, failure), err);
 		return false;
 	}
 	if (!script_print(&plan->corrected, base, &plan->script, &print))
@@ -345,12 +413,6 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
 	report_hunks(diff, places, plan);
 	plan_hunk_ends(diff, places, plan);
 	return verify_strictly(base, plan, err);
-}
-
-static void plan_begin(struct patch_plan *plan)
-{
-	*plan = (struct patch_plan){ .inserted = BUF_INIT(LIMIT_DIFF_BYTES * 2),
-	                             .corrected = BUF_INIT(LIMIT_DIFF_BYTES * 8) };
 }
 
 static bool plan_text(const struct lines *base, struct span diff_bytes,

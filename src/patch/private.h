@@ -109,6 +109,8 @@ struct placement {
 	size_t old_count; /* of these, context and removed ones */
 	enum fold fold;
 	enum patch_settled settled;
+	size_t lost;  /* of a hunk that fails, whose `count` is 0: its lines that count */
+	bool made;    /* it fails because it was made already */
 };
 
 /* Fills `ret` (one per hunk, zeroed by the caller; on failure only those that have a place and are

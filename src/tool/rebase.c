@@ -166,34 +166,6 @@ void rebase_say_elsewhere(struct session *session, const char *path, struct span
 
 /* ---- what an edit makes of its own base ---- */
 
-static size_t count_places(struct span text, struct span old)
-{
-	size_t n = 0;
-	const char *at;
-
-	while (old.len && (at = memmem(text.data, text.len, old.data, old.len))) {
-		text = span_skip(text, (size_t)(at - text.data) + old.len);
-		n++;
-	}
-	return n;
-}
-
-static bool make_update(const struct change *change, struct span base, struct buf *out)
-{
-	size_t places = count_places(base, change->old_text);
-	size_t wanted = change->expected_count ? change->expected_count : 1;
-	const char *at;
-
-	if (!places || (!change->any_count && places != wanted))
-		return false;
-	while ((at = memmem(base.data, base.len, change->old_text.data, change->old_text.len))) {
-		buf_append(out, base.data, (size_t)(at - base.data));
-		buf_span(out, change->text);
-		base = span_skip(base, (size_t)(at - base.data) + change->old_text.len);
-	}
-	return buf_span(out, base);
-}
-
 static bool make_write(const struct change *change, struct span base, struct buf *out)
 {
 	/* What would be adapted to the file's own line endings is left to the call itself. */
@@ -225,7 +197,7 @@ static bool make_mine(const struct change *change, const struct lines *base, str
 	case CHANGE_PATCH:
 		return make_patch(change, base, out);
 	case CHANGE_UPDATE:
-		return make_update(change, base->text, out);
+		return edit_update_text(change, base->text, out);
 	case CHANGE_WRITE:
 		return make_write(change, base->text, out);
 	default:
@@ -409,7 +381,8 @@ static bool read_now(struct session *session, const char *path, size_t max_bytes
 	return provider->ops->read(provider, &request, ret, &ignored) && ret->kind == READ_TEXT;
 }
 
-/* What a patch whose hunks each stand in one place exactly, or an update, makes of a text. */
+/* What a patch whose hunks each stand in one place exactly, or an update whose old text stands
+ * there as it is written, makes of a text. */
 static bool makes_exactly(const struct change *change, const struct lines *now, struct buf *out)
 {
 	_cleanup_buf_ struct buf bare = BUF_INIT(LIMIT_DIFF_BYTES);
@@ -419,7 +392,9 @@ static bool makes_exactly(const struct change *change, const struct lines *now, 
 	bool made;
 
 	if (change->kind == CHANGE_UPDATE)
-		return make_update(change, now->text, out);
+		return memmem(now->text.data, now->text.len, change->old_text.data,
+		              change->old_text.len) &&
+		       edit_update_text(change, now->text, out);
 	diff_without_numbers(change->text, &bare);
 	made = change->kind == CHANGE_PATCH &&
 	       patch_make(now, buf_view(&bare), NULL, &plan, &failure, &ignored);
@@ -525,7 +500,7 @@ static bool update_makes(const struct change *change, struct span now, struct sp
 	_cleanup_lines_ struct lines lines = { 0 };
 
 	lines_index(&lines, now);
-	return make_update(change, now, &updated) && make_patch(&patch, &lines, &patched) &&
+	return edit_update_text(change, now, &updated) && make_patch(&patch, &lines, &patched) &&
 	       span_eq(buf_view(&updated), buf_view(&patched));
 }
 

@@ -33,7 +33,7 @@ static void check_lines(struct span text)
 	}
 	assert_int_equal(lines.count, count);
 	assert_int_equal(lines_count(text), count);
-	assert_int_equal(lines.starts[count], text.len);
+	assert_int_equal(lines_start(&lines, count), text.len);
 }
 
 static void lines_are_where_the_line_feeds_are(void **state)

@@ -21,17 +21,17 @@ from pathlib import Path
 HASP = str(Path(os.environ.get("HASP") or Path(__file__).resolve().parents[2] / "build" / "hasp").resolve())
 
 
-def words(megabytes, end):
-    """Lines of five words, none twice but by chance."""
+def words(megabytes, end, count=5):
+    """Lines of so many words, none twice but by chance."""
     rng = random.Random(megabytes)
     some = [b"%08x" % rng.getrandbits(32) for _ in range(4096)]
     size, out = int(megabytes * 1_000_000), bytearray()
     while len(out) < size:
-        out += b" ".join(rng.choices(some, k=5)) + end
+        out += b" ".join(rng.choices(some, k=count)) + end
     return bytes(out)
 
 
-FORMS = {"lines": b"\n", "CRLF": b"\r\n", "one line": b" "}
+FORMS = {"lines": (b"\n",), "short lines": (b"\n", 1), "CRLF": (b"\r\n",), "one line": (b" ",)}
 
 
 def edits(content):
@@ -71,21 +71,23 @@ def once(folder, tool, arguments):
 
 def make(megabytes, form):
     """Writes the file f; prints the edits."""
-    content = words(megabytes, FORMS[form])
+    content = words(megabytes, *FORMS[form])
     Path("f").write_bytes(content)
     print(json.dumps([len(content), edits(content)]))
 
 
-def measure(megabytes):
-    """(form, edit, peak as a multiple of the file, seconds) of each."""
+def measure(megabytes, forms=FORMS, names=None):
+    """(form, edit, peak as a multiple of the file, seconds) of each; of the edits so named."""
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(folder + "/home")
-        for form in FORMS:
+        for form in forms:
             # By another process: a child's peak is at least that of the process that started it.
             made = subprocess.run([sys.executable, __file__, "--make", str(megabytes), form], cwd=folder,
                                   stdout=subprocess.PIPE, check=True)
             size, calls = json.loads(made.stdout)
             for name, (tool, arguments) in calls.items():
+                if names and name not in names:
+                    continue
                 peak, seconds = once(folder, tool, arguments)
                 os.rename(folder + "/f", folder + "/large")
                 Path(folder, "f").write_bytes(b"one line\n")
@@ -100,4 +102,4 @@ if __name__ == "__main__":
         sys.exit()
     for size in [float(word) for word in sys.argv[1:]] or [10, 100]:
         for row in measure(size):
-            print("%5g MB  %-9s %-18s %.2f x  %.2f s" % (size, *row), flush=True)
+            print("%5g MB  %-11s %-18s %.2f x  %.2f s" % (size, *row), flush=True)

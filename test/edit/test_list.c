@@ -115,27 +115,43 @@ static void a_list_makes_what_its_changes_make_one_by_one(void **context)
 
 enum { LINES = 40000, FEW = 250, MANY = 4000 };
 
-static void write_long_file(const struct fixture *f)
+static struct sha256 write_long_file(const struct fixture *f)
 {
 	struct buf text = BUF_INIT(TEXT_MAX);
+	struct sha256 sum;
 
 	for (size_t i = 0; i < LINES; i++)
 		buf_printf(&text, "\tvalue_%06zu = compute(%zu); /* a line of the file */\n", i,
 		           i * 7919 % 10007);
 	fixture_put_bytes(f, "f", text.data, text.len);
+	sum = sha256_of(buf_view(&text));
 	buf_release(&text);
+	return sum;
 }
 
-/* Yards for so many updates of the file, in a dry run. */
-static double yards_for_updates(const struct fixture *f, size_t count)
+/* Yards for the changes, in a dry run. */
+static double yards_for(const struct fixture *f, const struct change *changes, size_t count)
 {
 	const struct edit_options options = { .dry_run = true, .want_content = true,
 		                              .want_diff = true };
-	struct change *changes = mem_alloc(count, sizeof(*changes));
 	struct change_result *results = mem_alloc(count, sizeof(*results));
-	char (*texts)[2][32] = mem_alloc(count, sizeof(*texts));
 	struct err err = ERR_INIT;
-	struct meter meter;
+	struct meter meter = meter_start();
+	double yards;
+
+	if (!edit_apply(f->ws, changes, count, &options, results, &err))
+		fail_msg("%s", err.message);
+	yards = meter_yards(&meter);
+	for (size_t i = 0; i < count; i++)
+		change_result_release(&results[i]);
+	free(results);
+	return yards;
+}
+
+static double yards_for_updates(const struct fixture *f, size_t count)
+{
+	struct change *changes = mem_alloc(count, sizeof(*changes));
+	char (*texts)[2][32] = mem_alloc(count, sizeof(*texts));
 	double yards;
 
 	for (size_t i = 0; i < count; i++) {
@@ -147,15 +163,33 @@ static double yards_for_updates(const struct fixture *f, size_t count)
 			                      .old_text = span_str(texts[i][0]),
 			                      .text = span_str(texts[i][1]) };
 	}
-	meter = meter_start();
-	if (!edit_apply(f->ws, changes, count, &options, results, &err))
-		fail_msg("%s", err.message);
-	yards = meter_yards(&meter);
-	for (size_t i = 0; i < count; i++)
-		change_result_release(&results[i]);
+	yards = yards_for(f, changes, count);
 	free(changes);
-	free(results);
 	free(texts);
+	return yards;
+}
+
+/* With the numbers of the file on disk. */
+static double yards_for_patches(const struct fixture *f, const struct sha256 *base, size_t count)
+{
+	struct change *changes = mem_alloc(count, sizeof(*changes));
+	char (*diffs)[192] = mem_alloc(count, sizeof(*diffs));
+	double yards;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t line = i * (LINES / count) + 1;
+
+		snprintf(diffs[i], sizeof(diffs[i]),
+		         "@@ -%zu +%zu,2 @@\n"
+		         "-\tvalue_%06zu = compute(%zu); /* a line of the file */\n"
+		         "+\tchanged_value_%06zu\n+\tand one more\n",
+		         line + 1, line + 1, line, line * 7919 % 10007, line);
+		changes[i] = (struct change){ .kind = CHANGE_PATCH, .path = "f", .base = base,
+			                      .text = span_str(diffs[i]) };
+	}
+	yards = yards_for(f, changes, count);
+	free(changes);
+	free(diffs);
 	return yards;
 }
 
@@ -177,11 +211,29 @@ static void updates_cost_what_they_change(void **context)
 	fixture_close(&f);
 }
 
+static void patches_cost_what_they_change(void **context)
+{
+	struct fixture f;
+	struct sha256 base;
+	double few, many;
+
+	(void)context;
+	fixture_open(&f);
+	base = write_long_file(&f);
+	few = yards_for_patches(&f, &base, FEW);
+	many = yards_for_patches(&f, &base, 4 * FEW);
+	print_message("%d patches: %.0f yards, %d: %.0f\n", FEW, few, 4 * FEW, many);
+	assert_true(many < 8 * few);
+	assert_true(many < 2500);
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_makes_what_its_changes_make_one_by_one),
 		cmocka_unit_test(updates_cost_what_they_change),
+		cmocka_unit_test(patches_cost_what_they_change),
 	};
 
 	return cmocka_run_group_tests_name("list", tests, NULL, NULL);

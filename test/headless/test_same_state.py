@@ -83,6 +83,57 @@ def test_a_large_file_of_which_no_copy_is_kept(world):
     assert world.read("a.txt") == big.replace("line 3\n", "three\n").replace("line 10\n", "ten\n")
 
 
+CODE = ("import os\n\n\ndef first():\n    return os.name\n\n\ndef second(path):\n    found = []\n    for name in path:\n"
+        "        found.append(name)  \n    return found\n\n\ndef third():\n    print(\"a\", 'b')\n    return 3\n")
+SHIFTED = "for name in path:\n    found.append(name)  \n", "for name in path:\n    found.insert(0, name)\n"
+LOOSE = {
+    "indentation": SHIFTED,
+    "a listing's numbers": ("16→    print(\"a\", 'b')\n17→    return 3\n", "16→    print(\"a\", 'c')\n17→    return 3\n"),
+    "a fence": ("```python\n    print(\"a\", 'b')\n    return 3\n```", "```python\n    print(\"a\", 'c')\n    return 3\n```"),
+    "escapes": ("    print(\\\"a\\\", 'b')\n", "    print(\\\"a\\\", 'c')\n"),
+    "white space at a line's end": ("        found.append(name)\n    return found\n",
+                                    "        found.append(name)\n    return found, 1\n"),
+}
+MADE = {"indentation": ("append(name)  ", "insert(0, name)"), "white space at a line's end": ("return found", "return found, 1")}
+
+
+def loose(name, content):
+    old, new = LOOSE[name]
+    return call("update_file", dict(file_path="b.py", old_content=old, new_content=new, base_content_sha256=digest(content)))
+
+
+def run_code(world, content, *edits):
+    world.write("b.py", content)
+    done = world.run([[call("read_file", dict(file_path="b.py"))], list(edits), [text("Done.")]], "-p", "edit", "--yolo")
+    return done.results()[-len(edits):]
+
+
+def renames(content, new="os.sep"):
+    return call("update_file", dict(file_path="b.py", old_content="os.name", new_content=new,
+                                    base_content_sha256=digest(content)))
+
+
+@pytest.mark.parametrize("name", LOOSE)
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_what_fits_in_a_looser_reading_is_made_in_order_too(world, name, end):
+    content = CODE.replace("\n", end)
+    first, second = run_code(world, content, renames(content), loose(name, content))
+    assert first["success"] is True and second["success"] is True, second["message"]
+    assert "on top of the edits before it in the same reply" in second["message"]
+    assert (world.root / "b.py").read_bytes().decode() == content.replace("os.name", "os.sep").replace(*MADE.get(name, ("'b'", "'c'")))
+
+
+@pytest.mark.parametrize("before", [
+    ("    for name in path:\n", "    for name in sorted(path):\n"),  # it touches
+    ("os.name\n", "os.name\n\n\ndef again(path):\n  for name in path:\n      found.append(name)  \n"),  # another such place
+], ids=["touches", "no longer the only place"])
+def test_a_looser_reading_in_doubt_is_refused(world, before):
+    first, second = run_code(world, CODE, call("update_file", dict(
+        file_path="b.py", old_content=before[0], new_content=before[1], base_content_sha256=digest(CODE))), loose("indentation", CODE))
+    assert first["success"] is True and second["error"]["code"] == "state_mismatch"
+    assert world.read("b.py") == CODE.replace(*before)
+
+
 @pytest.mark.parametrize("second", [patch(3, "other"), patch(4, "four"), update(3, "other")],
                          ids=["same line", "next line", "update"])
 def test_what_touches_is_refused_and_says_whose_edit_it_was(world, second):

@@ -3,10 +3,16 @@
 take far longer than the seconds of processor time that are given."""
 import json
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from conftest import HASP, LIMITED
+from conftest import HASP, LIMITED, SANITIZED
 from fake_gemini import call
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+import failed_edits
+
 
 def hasp(world, *args, stdin=b"", code=0):
     done = subprocess.run([*LIMITED, HASP, *args], env=world.environment(), cwd=world.root, input=stdin,
@@ -117,3 +123,10 @@ def test_a_text_that_overlaps_itself(world, new):
     world.write("a.txt", "a" * 2000000)
     edit = {"file_path": "a.txt", "old_content": "a" * 1000001, "new_content": new}
     hasp(world, "tool", "update_file", "-", stdin=json.dumps(edit).encode(), code=int(new == "b"))
+
+
+@pytest.mark.skipif(SANITIZED, reason="the sanitizer's own memory")
+@pytest.mark.parametrize("form", ["lines", "short lines"])
+def test_memory_of_a_failed_edit(form):
+    for _, name, share, _ in failed_edits.measure(32, [form], ["update, near", "patch, near"]):
+        assert share < 1.5, (name, share)
