@@ -506,7 +506,7 @@ void client_waiter_wake(struct client_waiter *waiter)
 
 /* ---- calls whose caller has a loop of its own ---- */
 
-void client_set_bell(struct client *client, int bell)
+void client_set_ready_fd(struct client *client, int bell)
 {
 	pthread_mutex_lock(&client->lock);
 	client->bell = bell;
