@@ -574,7 +574,8 @@ bool client_lease_begin(struct client *client, struct err *err)
 	return client->keeping || err_set(err, ERR_TOO_LARGE, "There are too many threads.");
 }
 
-void client_lease_end(struct client *client)
+/* Without the lock. */
+static void client_lease_end(struct client *client)
 {
 	if (!client->keeping)
 		return;

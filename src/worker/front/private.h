@@ -184,9 +184,8 @@ void client_wake_reader(struct client *client);
 void client_waiter_init(struct client_waiter *waiter);
 void client_waiter_wake(struct client_waiter *waiter); /* with the lock held */
 
-/* Gives the worker signs of life from now on, until client_lease_end.  TOO_LARGE: no thread. */
+/* Gives the worker signs of life as long as the client lives.  TOO_LARGE: no thread. */
 bool client_lease_begin(struct client *client, struct err *err);
-void client_lease_end(struct client *client); /* without the lock; also when it never began */
 
 /* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
  * rings for what arrives. */
