@@ -219,7 +219,7 @@
 /* Requests of one connection that are under way or queued: each is a few hundred bytes. */
 #define LIMIT_WIRE_CALLS 10000
 /* Reads that one thread begins before it looks at their answers. */
-#define LIMIT_READS_BEGUN 32
+#define LIMIT_READS_STARTED 32
 /* What an ssh or a container may print before the worker's first byte. */
 #define LIMIT_WIRE_BANNER ((size_t)64 << 10)
 /* A command's output that has not been handled yet. */

@@ -63,7 +63,7 @@ static char *branch_read(struct provider *provider)
 	struct span line, rest;
 	char *branch = NULL;
 
-	if (!provider->ops->read(provider, &request, &read, &ignored)) {
+	if (!provider_read(provider, &request, &read, &ignored)) {
 		read_result_release(&read);
 		return NULL;
 	}

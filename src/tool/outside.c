@@ -185,7 +185,7 @@ bool outside_is_inside(const struct outside *outside, const char *path)
 /* ---- workers ------------------------------------------------------------------- */
 
 struct provider *outside_worker(struct outside *outside, const char *key,
-                                const struct beside_request *request, struct err *err)
+                                const struct outside_request *request, struct err *err)
 {
 	struct provider *base = outside->front.base, *provider;
 	struct outside_worker *worker;
@@ -193,7 +193,7 @@ struct provider *outside_worker(struct outside *outside, const char *key,
 	for (worker = outside->workers; worker; worker = worker->next)
 		if (worker->writes == request->write && strcmp(worker->key, key) == 0)
 			return worker->provider;
-	if (!base->ops->beside(base, request, &provider, err))
+	if (!base->ops->outside(base, request, &provider, err))
 		return NULL;
 	worker = mem_alloc(1, sizeof(*worker));
 	*worker = (struct outside_worker){ outside->workers, mem_strdup(key), request->write,

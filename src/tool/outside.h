@@ -4,7 +4,7 @@
  * A worker reaches what is beneath its roots, and that does not grow after it has begun.  So each
  * call gets a provider of its own in front of the workspace's.  What the workspace's refuses as
  * outside is noted; somebody is asked; what was allowed is then answered by another worker, which
- * is confined as the first and begun for this call alone (provider_ops.beside).
+ * is confined as the first and started for this call alone (provider_ops.outside).
  *
  *     outside_init(&outside, session->provider, session_outside(session));
  *     session->provider = &outside.front.provider;

@@ -56,7 +56,7 @@ static char *leg_resolve(const struct outside *outside, const char *path, bool *
 	char *found = NULL;
 
 	*ret_outside = false;
-	if (base->ops->read(base, &request, &result, &err)) {
+	if (provider_read(base, &request, &result, &err)) {
 		found = mem_strdup(result.state.path);
 		*ret_outside = !outside_is_inside(outside, found);
 	} else if (err.code == ERR_OUTSIDE_WORKSPACE) {
@@ -159,14 +159,14 @@ static char *spread_key(const struct spread *spread)
 static struct provider *spread_worker(struct outside *outside, const struct spread *spread,
                                       struct err *err)
 {
-	static const enum beside_kind kinds[] = {
-		[OUTSIDE_WRITE] = BESIDE_WRITE, [OUTSIDE_REMOVE] = BESIDE_REMOVE,
-		[OUTSIDE_MOVE] = BESIDE_MOVE,
+	static const enum outside_file_kind kinds[] = {
+		[OUTSIDE_WRITE] = OUTSIDE_FILE_WRITE, [OUTSIDE_REMOVE] = OUTSIDE_FILE_REMOVE,
+		[OUTSIDE_MOVE] = OUTSIDE_FILE_MOVE,
 	};
 	const size_t count = spread->places.count;
-	_cleanup_free_ struct beside_file *files = mem_alloc(count, sizeof(*files));
+	_cleanup_free_ struct outside_file *files = mem_alloc(count, sizeof(*files));
 	_cleanup_free_ char *key = spread_key(spread);
-	const struct beside_request request = {
+	const struct outside_request request = {
 		.folders = spread->folders, .folder_count = spread->folder_count, .write = true,
 		.with_roots = spread->inside_too, .files = files, .file_count = count,
 	};
@@ -174,7 +174,7 @@ static struct provider *spread_worker(struct outside *outside, const struct spre
 	for (size_t i = 0; i < count; i++) {
 		const struct outside_place *place = &spread->places.all[i];
 
-		files[i] = (struct beside_file){ kinds[place->kind], place->path, place->to };
+		files[i] = (struct outside_file){ kinds[place->kind], place->path, place->to };
 	}
 	if (key)
 		return outside_worker(outside, key, &request, err);
@@ -275,7 +275,7 @@ static void recover_now(struct provider *provider, const struct spread *spread)
 	struct read_result result = { 0 };
 	struct err ignored = ERR_INIT;
 
-	provider->ops->read(provider, &request, &result, &ignored);
+	provider_read(provider, &request, &result, &ignored);
 	read_result_release(&result);
 }
 
@@ -290,7 +290,7 @@ static bool change_in_worker(struct provider *provider, const struct spread *spr
 		results[i] = (struct change_result){ 0 };
 	}
 	*err = (struct err)ERR_INIT;
-	if (provider->ops->edit(provider, own, spread->count, options, results, err)) {
+	if (provider_edit(provider, own, spread->count, options, results, err)) {
 		name_diffs(spread, changes, results);
 		return true;
 	}

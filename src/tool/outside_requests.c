@@ -26,7 +26,7 @@ static struct provider *worker_of_place(struct outside *outside, const struct ou
 {
 	_cleanup_free_ char *folder = outside_folder_of(place);
 	const char *const folders[] = { folder };
-	const struct beside_request request = { .folders = folders, .folder_count = 1,
+	const struct outside_request request = { .folders = folders, .folder_count = 1,
 		                                .write = place->kind == OUTSIDE_WRITE };
 
 	return outside_worker(outside, folder, &request, err);
@@ -133,7 +133,7 @@ static bool outside_read(struct provider *provider, const struct read_request *r
 	struct read_request own = *request;
 	bool ok;
 
-	if (outside->front.base->ops->read(outside->front.base, request, ret, err))
+	if (provider_read(outside->front.base, request, ret, err))
 		return true;
 	if (request->resolve)
 		return resolve_outside(outside, request->path, ret, err);
@@ -143,7 +143,7 @@ static bool outside_read(struct provider *provider, const struct read_request *r
 	read_result_release(ret);
 	*ret = (struct read_result){ 0 };
 	*err = (struct err)ERR_INIT;
-	ok = refused.provider->ops->read(refused.provider, &own, ret, err);
+	ok = provider_read(refused.provider, &own, ret, err);
 	if (!ok && !ret->state.path && err->code != ERR_OUTSIDE_WORKSPACE)
 		return false;
 	if (refused_check(&refused, ret->state.path, err))
@@ -224,7 +224,7 @@ static bool outside_edit(struct provider *provider, const struct change *changes
 	struct err why = ERR_INIT;
 	struct change own;
 
-	if (base->ops->edit(base, changes, count, options, results, err))
+	if (provider_edit(base, changes, count, options, results, err))
 		return true;
 	if (outside->many && outside->active)
 		return outside_change(outside, changes, count, options, results, err);
@@ -242,16 +242,25 @@ static bool outside_edit(struct provider *provider, const struct change *changes
 	change_result_release(results);
 	*results = (struct change_result){ 0 };
 	*err = (struct err)ERR_INIT;
-	if (!refused.provider->ops->edit(refused.provider, &own, 1, options, results, err))
+	if (!provider_edit(refused.provider, &own, 1, options, results, err))
 		return false;
 	outside_change_name_diff(&results->diff, refused.at.path);
 	return true;
 }
 
+static bool outside_end(struct provider *provider, struct provider_request *request,
+                        struct err *err)
+{
+	return request->read ?
+	               outside_read(provider, request->read, request->read_result, err) :
+	               outside_edit(provider, request->changes, request->count,
+	                            request->options, request->results, err);
+}
+
 /* ---- a call ---------------------------------------------------------------------- */
 
 static const struct provider_ops outside_ops = {
-	.read = outside_read, .edit = outside_edit, .walk = outside_walk, .search = outside_search,
+	.end = outside_end, .walk = outside_walk, .search = outside_search,
 };
 
 void outside_init(struct outside *outside, struct provider *base, struct outside_session *always)
@@ -273,7 +282,7 @@ static bool is_of_this_machine(const struct outside *outside)
 {
 	const char *kind = outside->front.base->ops->info(outside->front.base)->kind;
 
-	return outside->front.base->ops->beside && outside->front.base->ops->plan &&
+	return outside->front.base->ops->outside && outside->front.base->ops->plan &&
 	       (strcmp(kind, "local") == 0 || strcmp(kind, "none") == 0);
 }
 

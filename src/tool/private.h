@@ -44,7 +44,7 @@ struct outside_worker {
 
 /* The call's worker of this key, which is begun if there is none.  Borrowed; NULL with *err. */
 struct provider *outside_worker(struct outside *outside, const char *key,
-                                const struct beside_request *request, struct err *err);
+                                const struct outside_request *request, struct err *err);
 
 /* Those of the call that is over. */
 void outside_end_workers(struct outside *outside);

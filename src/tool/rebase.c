@@ -378,7 +378,7 @@ static bool read_now(struct session *session, const char *path, size_t max_bytes
 	struct provider *provider = session->provider;
 	struct err ignored = ERR_INIT;
 
-	return provider->ops->read(provider, &request, ret, &ignored) && ret->kind == READ_TEXT;
+	return provider_read(provider, &request, ret, &ignored) && ret->kind == READ_TEXT;
 }
 
 /* What a patch whose hunks each stand in one place exactly, or an update whose old text stands

@@ -341,7 +341,7 @@ json_t *tool_bind(const json_t *arguments, const json_t *plan);
 /* The same in two steps, where that is possible: for callers who have several calls and one thread.
  * NULL: it is not, tool_call it.  Sessions with hooks that look at every call (before, decide,
  * after; for editors, confirm) have no such calls.  Each that has begun has to be ended with the
- * same session (or a copy): a reader soon, by the same thread, LIMIT_READS_BEGUN at a time; an
+ * same session (or a copy): a reader soon, by the same thread, LIMIT_READS_STARTED at a time; an
  * editor after hooks.ready was called, or by a thread that can wait. */
 struct begun_call;
 struct begun_call *tool_call_begin(struct session *session, const char *name,

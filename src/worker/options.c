@@ -13,18 +13,6 @@
 
 /* ---- how a command ended ---- */
 
-const char *worker_run_why_name(enum run_why why)
-{
-	static const char *const names[] = {
-		[RUN_EXITED] = "exited",       [RUN_SIGNALLED] = "signalled",
-		[RUN_TIMED_OUT] = "timed_out", [RUN_INACTIVE] = "inactive",
-		[RUN_CANCELLED] = "cancelled", [RUN_LIMIT] = "limit",
-		[RUN_LOST] = "lost",
-	};
-
-	return (unsigned)why < ARRAY_LEN(names) ? names[why] : "unknown";
-}
-
 /* ---- copies of options ---- */
 
 char **worker_texts_copy(const char *const *texts, size_t count)

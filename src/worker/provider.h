@@ -7,7 +7,7 @@
  * provider *` and nothing else that touches the workspace.
  *
  *     struct provider *p = ...;
- *     ok = p->ops->read(p, &request, &result, &err);
+ *     ok = provider_read(p, &request, &result, &err);
  *
  * Requests are borrowed for the call; results are the caller's to release with
  * the functions of the types' own headers. */
@@ -30,7 +30,7 @@
 /* What is asked for, what happens, how it ended.
  *
  * provider->ops->run starts it and returns at once; what happens is reported through events, in
- * order, on a thread of the provider's.  An `output` that takes its time slows the command down. 
+ * order, on a thread of the provider's.  An `output` that takes its time slows the command down.
  * `main_ended` comes exactly once, when the command itself has ended and its output was passed on;
  * `ended` is the last, exactly once, after it and, unless `leave_running`, all its processes are
  * gone.
@@ -145,7 +145,7 @@ struct run {
 /* ---- the provider ---- */
 
 struct provider;
-struct provider_begun;
+struct provider_started;
 struct provider_watch;
 
 /* Who answers, and how it is confined. */
@@ -167,99 +167,123 @@ struct watch_request {
 };
 
 /* What somebody allowed to be done with a file outside of the roots. */
-enum beside_kind {
-	BESIDE_WRITE,  /* to be made or replaced */
-	BESIDE_REMOVE,
-	BESIDE_MOVE,   /* to `to` */
+enum outside_file_kind {
+	OUTSIDE_FILE_WRITE,  /* to be made or replaced */
+	OUTSIDE_FILE_REMOVE,
+	OUTSIDE_FILE_MOVE,   /* to `to` */
 };
 
-struct beside_file {
-	enum beside_kind kind;
+struct outside_file {
+	enum outside_file_kind kind;
 	const char *path, *to; /* canonical; `to`: MOVE alone, which may be beneath a root */
 };
 
-struct beside_request {
+struct outside_request {
 	const char *const *folders; /* its roots: absolute, canonical, each named once */
 	size_t folder_count;
 	bool write;                 /* else they are only read */
 	/* Of one change of several files: this provider's own roots come first, if it spans both,
 	 * and what was allowed.  A change that is cut short is undone or finished as one inside is,
 	 * by the next worker of this provider or the next that a provider like this one starts; and
-	 * only as far as it is about these files, or beneath these roots (front/beside.c). */
+	 * only as far as it is about these files, or beneath these roots (front/outside.c). */
 	bool with_roots;
-	const struct beside_file *files;
+	const struct outside_file *files;
 	size_t file_count;          /* 0: only one file can be changed at a time */
 };
 
-/* A request that is begun: a read, or one change. */
+/* A read, or changes that are made together.  Between `begin` and `end` the caller keeps it and all
+ * that it points to. */
 struct provider_request {
 	const struct read_request *read; /* or NULL: an edit */
 	struct read_result *read_result; /* filled in by `end` */
-	const struct change *edit;
+	const struct change *changes;
+	size_t count;
 	const struct edit_options *options;
-	struct change_result *edit_result;
-	/* NULL: the thread that has begun it ends it, soon (LIMIT_READS_BEGUN at a time).  Else for
-	 * callers with a loop, which let no thread wait: called once, on any thread.  With `here`
-	 * `end` does not wait, the request succeeded and the result is small; else `end` had better
-	 * be left to a thread that can wait.  It must be quick and call no provider.  `end` may be
-	 * called before, too, and waits; from any thread. */
+	struct change_result *results;   /* `count`, filled in by `end` */
+	/* Of a request that is to be begun.  NULL: the thread that begins it ends it, soon
+	 * (LIMIT_READS_STARTED at a time).  Otherwise for callers with a loop, whose threads must
+	 * not wait: called once, on any thread.  With `here` `end` does not wait, the request
+	 * succeeded and the result is small; without it, leave `end` to a thread that can wait.
+	 * It must be quick and call no provider.  `end` may also be called earlier, and waits; from
+	 * any thread. */
 	void (*ready)(void *data, bool here);
 	void *data;
+	struct provider_started *started; /* set by `begin`, for `end`; NULL before */
 };
+
+/* The operations of a provider: OWN(type, name, parameters) is one that an interposer
+ * (worker/interpose.h) answers itself or leaves out, PASS(type, name, parameters, arguments) one
+ * that it passes to its `base`.  They are named here alone: to add one, add a row, and a function
+ * in each provider that has it.
+ *
+ * begin: NULL, or starts a read or one change, for callers who have one thread for many requests:
+ * those that were begun are under way together.  False: this request cannot be begun (call `end`
+ * without); nothing was done.
+ *
+ * end: waits for the answer of a request that was begun, and must follow each; answers one that was
+ * not begun.  provider_read and provider_edit are the usual way to call it.
+ *
+ * flush: with `begin`: sends the requests that were begun with a `ready`.
+ *
+ * ready_fd: with `begin`: a descriptor, the same as long as the provider lives, that becomes
+ * readable when `take` has something to take.  Call `take` every few seconds as well, as long as a
+ * request with a `ready` is not ready.  -1: no descriptor is left, so no such request can be begun.
+ *
+ * walk, search: lists, and searches, files.  `request->cancel` of a search may be NULL.
+ *
+ * watch: reports when a file changes, appears or disappears, until unwatch, which *ret is for.
+ * OUTSIDE_WORKSPACE and the like for the path; TOO_LARGE when there are too many.
+ *
+ * unwatch: when it returns, `changed` is not running and will not be called.
+ *
+ * run: starts a command.  The caller frees *ret.  DENIED_BY_SANDBOX: this provider runs no
+ * commands, or none with such permissions.
+ *
+ * plan: NULL, or the plan that such a command would run in, to look at; it assumes nothing about
+ * git's files.  The caller frees it.  False: the plan is made on another machine.
+ *
+ * outside: NULL, or another provider, confined as this one is, for folders outside this one's
+ * roots.  It is for files alone.  OUTSIDE_WORKSPACE: a folder leads elsewhere by now.  The caller
+ * frees it, before this one.
+ *
+ * info: borrowed, as long as the provider lives; never NULL.  After a command was started the level
+ * may be weaker (worker/local.h).
+ *
+ * root: the canonical path of workspace root `i`; NULL past the last.  Borrowed. */
+#define PROVIDER_OPERATIONS(OWN, PASS) \
+	OWN(bool, begin, (struct provider *provider, struct provider_request *request)) \
+	OWN(bool, end, (struct provider *provider, struct provider_request *request, \
+	                struct err *err)) \
+	OWN(void, flush, (struct provider *provider)) \
+	OWN(int, ready_fd, (struct provider *provider)) \
+	OWN(void, take, (struct provider *provider)) \
+	PASS(bool, walk, (struct provider *provider, const struct walk_request *request, \
+	                  struct walk_result *ret, struct err *err), (base, request, ret, err)) \
+	PASS(bool, search, (struct provider *provider, const struct search_request *request, \
+	                    struct search_result *ret, struct err *err), \
+	     (base, request, ret, err)) \
+	PASS(bool, watch, (struct provider *provider, const struct watch_request *request, \
+	                   struct provider_watch **ret, struct err *err), \
+	     (base, request, ret, err)) \
+	PASS(void, unwatch, (struct provider *provider, struct provider_watch *watch), \
+	     (base, watch)) \
+	PASS(bool, run, (struct provider *provider, const struct run_request *request, \
+	                 const struct run_events *events, void *data, struct run **ret, \
+	                 struct err *err), (base, request, events, data, ret, err)) \
+	PASS(bool, plan, (struct provider *provider, const struct run_request *request, \
+	                  struct sandbox_plan **ret, struct err *err), (base, request, ret, err)) \
+	OWN(bool, outside, (struct provider *provider, const struct outside_request *request, \
+	                    struct provider **ret, struct err *err)) \
+	PASS(const struct provider_info *, info, (struct provider *provider), (base)) \
+	PASS(const char *, root, (struct provider *provider, size_t i), (base, i)) \
+	OWN(void, free, (struct provider *provider))
+
+#define PROVIDER_OWN_MEMBER(type, name, parameters) type (*name) parameters;
+#define PROVIDER_PASS_MEMBER(type, name, parameters, arguments) type (*name) parameters;
 
 struct provider_ops {
 	const char *name; /* "in-process", "local", "command" */
-	bool (*read)(struct provider *provider, const struct read_request *request,
-	             struct read_result *ret, struct err *err);
-	bool (*edit)(struct provider *provider, const struct change *changes, size_t count,
-	             const struct edit_options *options, struct change_result *results,
-	             struct err *err);
-	/* NULL, or a read or an edit in two steps, for callers who have one thread for many: what
-	 * is begun is under way together.  Between the steps the caller keeps all that the request
-	 * points to.  False: this one cannot be begun (then read or edit it); nothing was done. */
-	bool (*begin)(struct provider *provider, const struct provider_request *request,
-	              struct provider_begun **ret);
-	/* Waits for its answer, as read and edit have it; each that was begun has to be ended. */
-	bool (*end)(struct provider *provider, struct provider_begun *begun, struct err *err);
-	/* With `begin`: sends what was begun with a `ready`. */
-	void (*flush)(struct provider *provider);
-	/* Likewise: a descriptor, the same as long as the provider lives, that becomes readable
-	 * when `take` has something to take; which is to be called every few seconds besides, as
-	 * long as something with a `ready` is begun and not ready. -1: there is none, and nothing
-	 * of the kind can be begun. */
-	int (*bell)(struct provider *provider);
-	void (*take)(struct provider *provider);
-	bool (*walk)(struct provider *provider, const struct walk_request *request,
-	             struct walk_result *ret, struct err *err);
-	/* `request->cancel`, if any, is looked at by the one who answers. */
-	bool (*search)(struct provider *provider, const struct search_request *request,
-	               struct search_result *ret, struct err *err);
-	/* Reports when a file changes, appears or goes, until unwatch: *ret is for that alone.
-	 * OUTSIDE_WORKSPACE and the like for the path; TOO_LARGE when there are too many. */
-	bool (*watch)(struct provider *provider, const struct watch_request *request,
-	              struct provider_watch **ret, struct err *err);
-	/* `changed` is not running, and not called any more, when it returns. */
-	void (*unwatch)(struct provider *provider, struct provider_watch *watch);
-	/* Starts a command. `ret` is for the caller to free. DENIED_BY_SANDBOX: this
-	 * provider runs none, or not with such permissions. */
-	bool (*run)(struct provider *provider, const struct run_request *request,
-	            const struct run_events *events, void *data, struct run **ret,
-	            struct err *err);
-	/* NULL, or the plan that such a command would run in, to look at: what is assumed of git's
-	 * files need not hold.  The caller frees it.  False: it is made elsewhere. */
-	bool (*plan)(struct provider *provider, const struct run_request *request,
-	             struct sandbox_plan **ret, struct err *err);
-	/* NULL, or another provider, confined as this one is, for folders outside of this one's
-	 * roots.  It is for files alone.  A folder that leads elsewhere by now is
-	 * OUTSIDE_WORKSPACE.  The caller frees it, before this one. */
-	bool (*beside)(struct provider *provider, const struct beside_request *request,
-	               struct provider **ret, struct err *err);
-	/* Borrowed, for as long as the provider lives. Never NULL. Asked again after a command
-	 * was started, the level may be weaker (worker/local.h). */
-	const struct provider_info *(*info)(struct provider *provider);
-	/* Canonical path of workspace root `i`; NULL past the last. Borrowed. */
-	const char *(*root)(struct provider *provider, size_t i);
-	void (*free)(struct provider *provider);
+	PROVIDER_OPERATIONS(PROVIDER_OWN_MEMBER, PROVIDER_PASS_MEMBER)
 };
 
 /* Each kind of provider begins with this. */
@@ -272,5 +296,15 @@ static inline void provider_free(struct provider *provider)
 	if (provider)
 		provider->ops->free(provider);
 }
+
+/* Reads a file, and waits for it.  *ret is the caller's to release, on failure too: a file that
+ * cannot be shown may still be named. */
+bool provider_read(struct provider *provider, const struct read_request *request,
+                   struct read_result *ret, struct err *err);
+/* Makes `count` changes together, or none of them, and waits for it.  The results are the caller's
+ * to release, on failure too. */
+bool provider_edit(struct provider *provider, const struct change *changes, size_t count,
+                   const struct edit_options *options, struct change_result *results,
+                   struct err *err);
 
 #endif

@@ -137,7 +137,7 @@ void write_file(struct fixture *fixture, const char *name, const char *text)
 	struct err err = ERR_INIT;
 	json_t *arguments = json_pack("{s:s, s:s}", "file_path", path, "content", text);
 
-	if (fixture->provider->ops->read(fixture->provider, &request, &read, &err))
+	if (provider_read(fixture->provider, &request, &read, &err))
 		json_object_set_new(arguments, "base_content_sha256",
 		                    json_sha256(&read.state.sha256));
 	read_result_release(&read);

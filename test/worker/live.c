@@ -100,7 +100,7 @@ struct read_result live_read(const struct live *live, const char *path)
 	struct read_result result;
 	struct err err = ERR_INIT;
 
-	if (!live->provider->ops->read(live->provider, &request, &result, &err))
+	if (!provider_read(live->provider, &request, &result, &err))
 		fail_msg("%s", err.message);
 	return result;
 }
@@ -114,12 +114,12 @@ bool live_edit(const struct live *live, const char *path, const char *text, stru
 	struct change change = { .kind = CHANGE_WRITE, .path = path, .text = span_str(text) };
 	bool ok;
 
-	if (!live->provider->ops->read(live->provider, &request, &before, err)) {
+	if (!provider_read(live->provider, &request, &before, err)) {
 		read_result_release(&before);
 		return false;
 	}
 	change.base = &before.state.sha256;
-	ok = live->provider->ops->edit(live->provider, &change, 1, &options, &result, err);
+	ok = provider_edit(live->provider, &change, 1, &options, &result, err);
 	change_result_release(&result);
 	read_result_release(&before);
 	return ok;

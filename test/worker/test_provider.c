@@ -62,27 +62,26 @@ static void test_read_edit_walk_search(void **state)
 }
 
 static bool begin_read(const struct live *live, const struct read_request *request,
-                       struct read_result *result, struct provider_begun **ret)
+                       struct read_result *result, struct provider_request *ret)
 {
-	const struct provider_request what = { .read = request, .read_result = result };
-
-	return live->provider->ops->begin(live->provider, &what, ret);
+	*ret = (struct provider_request){ .read = request, .read_result = result };
+	return live->provider->ops->begin(live->provider, ret);
 }
 
 static void test_reads_that_are_under_way_together(void **state)
 {
 	struct live *live = *state;
 	const struct provider_ops *ops = live->provider->ops;
-	struct read_request requests[LIMIT_READS_BEGUN];
-	struct provider_begun *begun[LIMIT_READS_BEGUN];
-	struct read_result reads[LIMIT_READS_BEGUN];
+	struct read_request requests[LIMIT_READS_STARTED];
+	struct provider_request begun[LIMIT_READS_STARTED];
+	struct read_result reads[LIMIT_READS_STARTED];
 	_cleanup_free_ char *large = mem_alloc(20001, 1);
 	struct err err = ERR_INIT;
 
 	memset(large, 'x', 20000);
 	live_write(live, "large", large); /* its answers are more than a connection holds */
 	live_write(live, "small", "one\n");
-	for (size_t i = 0; i < LIMIT_READS_BEGUN; i++) {
+	for (size_t i = 0; i < LIMIT_READS_STARTED; i++) {
 		requests[i] = (struct read_request){ .path = i % 3 == 0 ? "large" :
 			                                     i % 3 == 1 ? "small" : "none",
 			                             .max_line_chars = 100000 };
@@ -90,8 +89,8 @@ static void test_reads_that_are_under_way_together(void **state)
 	}
 	/* What is asked now comes behind them. */
 	assert_true(live_edit(live, "small", "two\n", &err));
-	for (size_t i = 0; i < LIMIT_READS_BEGUN; i++) {
-		bool ok = ops->end(live->provider, begun[i], &err);
+	for (size_t i = 0; i < LIMIT_READS_STARTED; i++) {
+		bool ok = ops->end(live->provider, &begun[i], &err);
 
 		assert_int_equal(ok, i % 3 != 2);
 		if (i % 3 == 0)
@@ -109,7 +108,7 @@ static void test_a_worker_that_dies_with_reads_under_way(void **state)
 	struct live *live = *state;
 	const struct provider_ops *ops = live->provider->ops;
 	const struct read_request request = { .path = "a" };
-	struct provider_begun *begun[4];
+	struct provider_request begun[4];
 	struct err err = ERR_INIT;
 	struct read_result reads[ARRAY_LEN(begun)], read;
 
@@ -118,7 +117,7 @@ static void test_a_worker_that_dies_with_reads_under_way(void **state)
 		assert_true(begin_read(live, &request, &reads[i], &begun[i]));
 	kill(live_worker(), SIGKILL);
 	for (size_t i = 0; i < ARRAY_LEN(begun); i++) {
-		if (!ops->end(live->provider, begun[i], &err))
+		if (!ops->end(live->provider, &begun[i], &err))
 			assert_int_equal(err.code, ERR_WORKER_LOST);
 		read_result_release(&reads[i]);
 	}
@@ -136,7 +135,7 @@ static char *beside_read(struct provider *provider, const char *path, enum err_c
 	struct err err = ERR_INIT;
 	char *text = NULL;
 
-	if (provider->ops->read(provider, &request, &read, &err))
+	if (provider_read(provider, &request, &read, &err))
 		text = mem_strdup(read.content.data);
 	*ret = err.code;
 	read_result_release(&read);
@@ -148,7 +147,7 @@ static void test_beside(void **state)
 	struct live *live = *state;
 	char outside[] = "/tmp/hasp-beside-XXXXXX", file[64], link[64];
 	const char *folders[] = { outside };
-	const struct beside_request request = { .folders = folders, .folder_count = 1 };
+	const struct outside_request request = { .folders = folders, .folder_count = 1 };
 	struct provider *beside;
 	struct err err = ERR_INIT;
 	enum err_code code;
@@ -168,7 +167,7 @@ static void test_beside(void **state)
 	assert_int_equal(code, ERR_OUTSIDE_WORKSPACE);
 	/* Of files elsewhere there is none. */
 	elsewhere = strcmp(live->provider->ops->info(live->provider)->kind, "command") == 0;
-	assert_int_equal(live->provider->ops->beside(live->provider, &request, &beside, &err),
+	assert_int_equal(live->provider->ops->outside(live->provider, &request, &beside, &err),
 	                 !elsewhere);
 	if (!elsewhere) {
 		assert_string_equal(beside->ops->root(beside, 0), outside);
@@ -182,7 +181,7 @@ static void test_beside(void **state)
 	}
 	err = (struct err)ERR_INIT;
 	folders[0] = link;
-	assert_false(live->provider->ops->beside(live->provider, &request, &beside, &err));
+	assert_false(live->provider->ops->outside(live->provider, &request, &beside, &err));
 	assert_int_equal(err.code, ERR_OUTSIDE_WORKSPACE);
 	unlink(link);
 	unlink(file);
@@ -197,7 +196,7 @@ struct begun_edit {
 	struct change change;
 	char name[16];
 	struct change_result result;
-	struct provider_begun *begun;
+	struct provider_request request; /* of these */
 	_Atomic int ready; /* 0: not yet, 1: it is here, -1: it has to be waited for */
 };
 
@@ -213,13 +212,12 @@ static void begin_edit(const struct live *live, struct begun_edit *edit)
 {
 	static const struct edit_options options = { .want_content = true };
 
-	const struct provider_request request = {
-		.edit = &edit->change, .options = &options, .edit_result = &edit->result,
+	edit->request = (struct provider_request){
+		.changes = &edit->change, .count = 1, .options = &options, .results = &edit->result,
 		.ready = note_ready, .data = edit,
 	};
-
 	edit->ready = 0;
-	assert_true(live->provider->ops->begin(live->provider, &request, &edit->begun));
+	assert_true(live->provider->ops->begin(live->provider, &edit->request));
 }
 
 static void create(const struct live *live, struct begun_edit *edit, int number, struct span text)
@@ -233,7 +231,7 @@ static void create(const struct live *live, struct begun_edit *edit, int number,
 static void take_until_ready(const struct live *live, const struct begun_edit *edits, size_t count)
 {
 	const struct provider_ops *ops = live->provider->ops;
-	struct pollfd bell = { .fd = ops->bell(live->provider), .events = POLLIN };
+	struct pollfd bell = { .fd = ops->ready_fd(live->provider), .events = POLLIN };
 
 	ops->flush(live->provider);
 	for (size_t i = 0; i < count; i++)
@@ -245,7 +243,7 @@ static void take_until_ready(const struct live *live, const struct begun_edit *e
 
 static bool end_edit(const struct live *live, struct begun_edit *edit, struct err *err)
 {
-	return live->provider->ops->end(live->provider, edit->begun, err);
+	return live->provider->ops->end(live->provider, &edit->request, err);
 }
 
 static void expect_content(const struct live *live, const char *name, const char *content)
@@ -379,18 +377,18 @@ static void test_failures_come_with_their_facts(void **state)
 	struct read_result read;
 	struct err err = ERR_INIT;
 
-	assert_false(live->provider->ops->read(live->provider, &missing, &read, &err));
+	assert_false(provider_read(live->provider, &missing, &read, &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 	read_result_release(&read);
 	live_write(live, "a", "z\n");
-	assert_false(live->provider->ops->edit(live->provider, &change, 1, &options, &result, &err));
+	assert_false(provider_edit(live->provider, &change, 1, &options, &result, &err));
 	assert_int_equal(err.code, ERR_STATE_MISMATCH);
 	assert_int_equal(result.err.code, ERR_STATE_MISMATCH);
 	assert_true(result.state_known && result.content_is_text);
 	assert_string_equal(result.content.data, "z\n");
 	change.base = &result.state.sha256;
 	change_result_release(&result);
-	assert_false(live->provider->ops->edit(live->provider, &change, 1, &options, &result, &err));
+	assert_false(provider_edit(live->provider, &change, 1, &options, &result, &err));
 	change_result_release(&result);
 }
 
@@ -524,7 +522,7 @@ static void *append_one(void *data)
 
 	snprintf(text, sizeof(text), "%d\nend", hand->number);
 	own.text = span_str(text);
-	hand->done = provider->ops->edit(provider, &own, 1, &options, &result, &hand->err);
+	hand->done = provider_edit(provider, &own, 1, &options, &result, &hand->err);
 	change_result_release(&result);
 	return NULL;
 }
@@ -565,7 +563,7 @@ static void test_the_next_call_gets_a_new_worker(void **state)
 		const struct read_request request = { .path = "a" };
 		struct err err = ERR_INIT;
 
-		if (!live->provider->ops->read(live->provider, &request, &read, &err))
+		if (!provider_read(live->provider, &request, &read, &err))
 			assert_non_null(strstr(err.message, "SIGKILL"));
 		read_result_release(&read);
 	}
@@ -649,7 +647,7 @@ static void test_restarts_leak_no_descriptor(void **state)
 		struct read_result read;
 
 		/* The first may fail, with the worker; the second has a new one. */
-		live->provider->ops->read(live->provider, &request, &read, &err);
+		provider_read(live->provider, &request, &read, &err);
 		read_result_release(&read);
 		read = live_read(live, "a");
 		read_result_release(&read);
@@ -710,7 +708,7 @@ static void test_reads_are_sent_while_a_watch_listens(void **state)
 	const struct watch_request watched = { "a", count_change, &count };
 	const struct read_request request = { .path = "b" };
 	struct err err = ERR_INIT;
-	struct provider_begun *begun;
+	struct provider_request begun;
 	struct read_result read;
 	struct provider_watch *watch;
 	int64_t start;
@@ -723,7 +721,7 @@ static void test_reads_are_sent_while_a_watch_listens(void **state)
 	start = now_ms();
 	for (int i = 0; i < 5; i++) {
 		assert_true(begin_read(live, &request, &read, &begun));
-		assert_true(ops->end(live->provider, begun, &err));
+		assert_true(ops->end(live->provider, &begun, &err));
 		assert_string_equal(read.content.data, "one\n");
 		read_result_release(&read);
 	}

@@ -127,7 +127,9 @@ def safe_patch(s, there):
     assert (there.here / "a.txt").read_text() == "one\nTWO\n"
     refused = s.call("safe_patch", file_path="a.txt", unified_diff=diff, base_content_sha256=base)
     assert refused["error"]["code"] == "state_mismatch"
-    assert refused["latest_file_state"]["content"] == "one\nTWO\n"
+    # The answer to the first call showed this state, so it is named and not repeated.
+    assert refused["latest_file_state"]["sha256"] == sha256(there.here / "a.txt")
+    assert "already shown as version" in refused["latest_file_state"]["content_omitted"]
 
 
 def write_file(s, there):

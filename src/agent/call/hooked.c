@@ -110,7 +110,7 @@ static json_t *resolved_path(const struct hook_cases *cases, const json_t *path)
 	struct err ignored = ERR_INIT;
 	json_t *found = NULL;
 
-	if (provider->ops->read(provider, &request, &result, &ignored))
+	if (provider_read(provider, &request, &result, &ignored))
 		found = json_name(result.state.path);
 	read_result_release(&result);
 	return found;

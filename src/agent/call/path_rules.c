@@ -103,7 +103,7 @@ static char *resolve_path(struct path_rules *rules, const char *path)
 	struct err ignored = ERR_INIT;
 	char *found = NULL;
 
-	if (base->ops->read(base, &request, &result, &ignored))
+	if (provider_read(base, &request, &result, &ignored))
 		found = mem_strdup(result.state.path);
 	read_result_release(&result);
 	return found;
@@ -322,7 +322,7 @@ static bool judged_read(struct provider *provider, const struct read_request *re
 	struct path_rules *rules = rules_of(provider);
 	struct provider *base = rules->front.base;
 	_cleanup_free_ char *opened = NULL, *why = NULL;
-	bool ok = base->ops->read(base, request, ret, err);
+	bool ok = provider_read(base, request, ret, err);
 
 	if (!rules_are_active(rules) || request->resolve || !ret->state.path ||
 	    may_open(rules, request->path, ret->state.path, &why))
@@ -386,15 +386,24 @@ static bool judged_edit(struct provider *provider, const struct change *changes,
 	_cleanup_free_ struct change *placed = NULL;
 
 	if (!rules_are_active(rules))
-		return base->ops->edit(base, changes, count, options, results, err);
+		return provider_edit(base, changes, count, options, results, err);
 	placed = mem_alloc(count + 1, sizeof(*placed));
 	if (count)
 		memcpy(placed, changes, count * sizeof(*placed));
 	if (place_changes(rules, placed, count, &own, err))
-		return base->ops->edit(base, placed, count, &own, results, err);
+		return provider_edit(base, placed, count, &own, results, err);
 	for (size_t i = 0; i < count; i++)
 		results[i] = (struct change_result){ .err = *err };
 	return false;
+}
+
+static bool judged_end(struct provider *provider, struct provider_request *request,
+                       struct err *err)
+{
+	return request->read ?
+	               judged_read(provider, request->read, request->read_result, err) :
+	               judged_edit(provider, request->changes, request->count,
+	                           request->options, request->results, err);
 }
 
 /* ---- many files -------------------------------------------------------------------------- */
@@ -635,8 +644,7 @@ void path_rules_init(struct path_rules *rules, const struct policy *policy,
                      struct provider *base, const struct policy_call *who)
 {
 	static const struct provider_ops own = {
-		.read = judged_read, .edit = judged_edit,
-		.walk = judged_walk, .search = judged_search,
+		.end = judged_end, .walk = judged_walk, .search = judged_search,
 	};
 	struct policy_call reading = *who;
 

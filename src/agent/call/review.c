@@ -41,7 +41,7 @@ static json_t *original_content(struct call *call, const json_t *state)
 	struct err err = ERR_INIT;
 	json_t *content = json_null();
 
-	if (request.path && provider->ops->read(provider, &request, &read, &err) &&
+	if (request.path && provider_read(provider, &request, &read, &err) &&
 	    read.kind != READ_MEDIA) {
 		json_auto_t *sum = json_sha256(&read.state.sha256);
 

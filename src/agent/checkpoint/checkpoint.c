@@ -105,7 +105,7 @@ bool checkpoints_read(struct checkpoints *checkpoints, const char *path, struct 
 	struct read_request request = { .path = path, .bytes = true,
 		                        .max_file_bytes = checkpoints->options.max_file_bytes };
 
-	return provider->ops->read(provider, &request, ret, err);
+	return provider_read(provider, &request, ret, err);
 }
 
 /* ---- keeping ----------------------------------------------------------------------- */

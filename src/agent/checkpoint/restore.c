@@ -547,7 +547,7 @@ static bool apply_item(struct restore *restore, const struct item *item, struct 
 		change.text = buf_view(&text);
 		change.expect = item_sha256(item);
 	}
-	ok = provider->ops->edit(provider, &change, 1, &options, &result, err);
+	ok = provider_edit(provider, &change, 1, &options, &result, err);
 	change_result_release(&result);
 	return ok;
 }

@@ -126,7 +126,7 @@ static bool is_git(const struct host *host)
 	struct read_result read;
 	struct err err = ERR_INIT;
 	bool is =
-		host->options.provider->ops->read(host->options.provider, &request, &read, &err) ||
+		provider_read(host->options.provider, &request, &read, &err) ||
 	          err.code != ERR_FILE_NOT_FOUND;
 
 	read_result_release(&read);

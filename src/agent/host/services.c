@@ -101,14 +101,14 @@ static bool plans_provider_read(struct provider *provider, const struct read_req
 	_cleanup_free_ char *path = NULL;
 
 	if (!is_plan(plans_of(provider), request->path))
-		return to->ops->read(to, request, ret, err);
+		return provider_read(to, request, ret, err);
 	to = own_of(provider, err);
 	if (!to) {
 		*ret = (struct read_result){ 0 };
 		return false;
 	}
 	own.path = path = plans_absolute_path(plans_of(provider), request->path);
-	return to->ops->read(to, &own, ret, err);
+	return provider_read(to, &own, ret, err);
 }
 
 static bool are_plans(const struct plans *plans, const struct change *changes, size_t count)
@@ -145,7 +145,7 @@ static bool edit_plans(struct provider *provider, const struct change *changes, 
 		own[i].new_path = paths[2 * i + 1] =
 			plans_absolute_path(plans_of(provider), changes[i].new_path);
 	}
-	ok = to->ops->edit(to, own, count, options, results, err);
+	ok = provider_edit(to, own, count, options, results, err);
 	for (size_t i = 0; i < 2 * count; i++)
 		free(paths[i]);
 	return ok;
@@ -160,13 +160,23 @@ static bool plans_provider_edit(struct provider *provider, const struct change *
 
 	if (are_plans(plans_of(provider), changes, count))
 		return edit_plans(provider, changes, count, options, results, err);
-	return to->ops->edit(to, changes, count, options, results, err);
+	return provider_edit(to, changes, count, options, results, err);
 }
 
-static bool plans_provider_beside(struct provider *provider, const struct beside_request *request,
-                                  struct provider **ret, struct err *err)
+static bool plans_provider_end(struct provider *provider, struct provider_request *request,
+                               struct err *err)
 {
-	return plans_base(provider)->ops->beside(plans_base(provider), request, ret, err);
+	return request->read ?
+	               plans_provider_read(provider, request->read, request->read_result, err) :
+	               plans_provider_edit(provider, request->changes, request->count,
+	                                   request->options, request->results, err);
+}
+
+static bool plans_provider_outside(struct provider *provider,
+                                   const struct outside_request *request,
+                                   struct provider **ret, struct err *err)
+{
+	return plans_base(provider)->ops->outside(plans_base(provider), request, ret, err);
 }
 
 static void plans_free(struct provider *provider)
@@ -185,9 +195,8 @@ static struct provider *plans_provider(struct provider *base, const char *folder
 {
 	struct plans *plans = mem_alloc(1, sizeof(*plans));
 	const struct provider_ops own = {
-		.read = plans_provider_read,
-		.edit = plans_provider_edit,
-		.beside = base->ops->beside ? plans_provider_beside : NULL,
+		.end = plans_provider_end,
+		.outside = base->ops->outside ? plans_provider_outside : NULL,
 		.free = plans_free,
 	};
 

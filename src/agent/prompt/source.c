@@ -23,7 +23,7 @@ static bool read_through_provider(const struct source *source, const char *path,
 	struct read_request request = { .path = path, .whole = true,
 		                        .max_file_bytes = LIMIT_MEMORY_FILE_BYTES };
 	struct read_result read;
-	bool ok = source->provider->ops->read(source->provider, &request, &read, err);
+	bool ok = provider_read(source->provider, &request, &read, err);
 
 	if (ok && read.kind != READ_TEXT)
 		ok = err_set(err, ERR_NOT_TEXT, "%s is not text.", path);

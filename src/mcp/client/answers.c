@@ -105,12 +105,19 @@ uint64_t mcp_answers_held_ms(struct mcp_answers *answers)
 	return held;
 }
 
-void mcp_answers_hold(struct mcp_answers *answers, bool begins)
+void mcp_answers_stop_clock(struct mcp_answers *answers)
 {
 	pthread_mutex_lock(&answers->lock);
-	if (begins && !answers->count++)
+	if (!answers->count++)
 		answers->held_from_ms = clock_monotonic_ms();
-	else if (!begins && !--answers->count)
+	pthread_cond_broadcast(&answers->changed);
+	pthread_mutex_unlock(&answers->lock);
+}
+
+void mcp_answers_restart_clock(struct mcp_answers *answers)
+{
+	pthread_mutex_lock(&answers->lock);
+	if (!--answers->count)
 		answers->held_ms += clock_monotonic_ms() - answers->held_from_ms;
 	pthread_cond_broadcast(&answers->changed);
 	pthread_mutex_unlock(&answers->lock);
@@ -322,13 +329,19 @@ static bool cancel_samplings(struct mcp_answers *all)
 	return any;
 }
 
-void mcp_answers_call(struct mcp_answers *all, bool begins)
+void mcp_answers_begin_call(struct mcp_answers *all)
 {
 	pthread_mutex_lock(&all->lock);
-	if (begins && !all->calls++)
+	if (!all->calls++)
 		all->sampled = 0;
-	/* None is begun any more once there is no call. */
-	if (!begins && !--all->calls)
+	pthread_mutex_unlock(&all->lock);
+}
+
+void mcp_answers_end_call(struct mcp_answers *all)
+{
+	pthread_mutex_lock(&all->lock);
+	/* Without a call no further sampling starts. */
+	if (!--all->calls)
 		while (!all->calls && cancel_samplings(all))
 			pthread_cond_wait(&all->changed, &all->lock);
 	pthread_mutex_unlock(&all->lock);

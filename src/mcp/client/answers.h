@@ -31,12 +31,15 @@ bool mcp_answers_within(struct mcp_answers *answers, const char *method, const j
 /* Around a call of a tool: only while there is one the server may have a model answer
  * (LIMIT_MCP_SAMPLINGS_CALL of them), and what is being answered when the last one ends is
  * cancelled and waited for. */
-void mcp_answers_call(struct mcp_answers *answers, bool begins);
-/* mcp_answers_call of a client. */
-void mcp_client_calls(struct mcp_client *client, bool begins);
+void mcp_answers_begin_call(struct mcp_answers *answers);
+void mcp_answers_end_call(struct mcp_answers *answers);
+/* The same for a client. */
+void mcp_client_begin_call(struct mcp_client *client);
+void mcp_client_end_call(struct mcp_client *client);
 /* For how long altogether some request was being answered. */
 uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
-/* mcp_client_hold. */
-void mcp_answers_hold(struct mcp_answers *answers, bool begins);
+/* mcp_client_stop_clock, mcp_client_restart_clock. */
+void mcp_answers_stop_clock(struct mcp_answers *answers);
+void mcp_answers_restart_clock(struct mcp_answers *answers);
 
 #endif

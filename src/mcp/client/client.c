@@ -261,14 +261,24 @@ bool mcp_client_answer(struct mcp_client *client, const char *method, const json
 	return mcp_answers_within(client->answers, method, params, wait, expected, ret, err);
 }
 
-void mcp_client_calls(struct mcp_client *client, bool begins)
+void mcp_client_begin_call(struct mcp_client *client)
 {
-	mcp_answers_call(client->answers, begins);
+	mcp_answers_begin_call(client->answers);
 }
 
-void mcp_client_hold(struct mcp_client *client, bool begins)
+void mcp_client_end_call(struct mcp_client *client)
 {
-	mcp_answers_hold(client->answers, begins);
+	mcp_answers_end_call(client->answers);
+}
+
+void mcp_client_stop_clock(struct mcp_client *client)
+{
+	mcp_answers_stop_clock(client->answers);
+}
+
+void mcp_client_restart_clock(struct mcp_client *client)
+{
+	mcp_answers_restart_clock(client->answers);
 }
 
 uint64_t mcp_client_held_ms(struct mcp_client *client)

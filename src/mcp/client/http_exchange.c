@@ -477,11 +477,11 @@ static bool exchange_log_in(struct client_exchange *exchange, struct err *err)
 	struct err why = ERR_INIT;
 	bool ok;
 
-	mcp_client_hold(client, true);
+	mcp_client_stop_clock(client);
 	ok = mcp_auth_challenged(exchange->http->auth, exchange->status,
 	                         span_str(exchange->challenge), exchange->token, nobody_waits_for,
 	                         exchange, &why);
-	mcp_client_hold(client, false);
+	mcp_client_restart_clock(client);
 	buf_clear(&exchange->body);
 	if (!ok)
 		refuse_login(exchange, &why, err);

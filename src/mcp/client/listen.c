@@ -83,13 +83,13 @@ bool mcp_client_listen(struct mcp_client *client)
 	if (!mcp_client_is_modern(client) || mcp_client_lost(client))
 		return false;
 	wanted = wanted_lists(client);
-	mcp_watch_hold(watch, true);
+	mcp_watch_lock_opening(watch);
 	needed = mcp_watch_open(watch, next, wanted, &before, &ended);
 	if (needed && before && !mcp_client_exchanges(client))
 		cancel_notices(client, before);
 	if (needed)
 		request_notices(client, next, wanted);
-	mcp_watch_hold(watch, false);
+	mcp_watch_unlock_opening(watch);
 	return needed && ended;
 }
 

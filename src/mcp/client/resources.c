@@ -48,7 +48,7 @@ json_t *mcp_servers_resources(struct mcp_servers *servers)
 	return list;
 }
 
-bool mcp_servers_have_resources(struct mcp_servers *servers)
+static bool some_server_has_resources(struct mcp_servers *servers)
 {
 	json_auto_t *all = mcp_servers_resources(servers);
 
@@ -368,7 +368,7 @@ size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set)
 		.run_as = read_resource_run,
 	};
 
-	if (!mcp_servers_have_resources(servers))
+	if (!some_server_has_resources(servers))
 		return 0;
 	return add_resource_tool(servers, set, &list) + add_resource_tool(servers, set, &read);
 }

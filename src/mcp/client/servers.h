@@ -163,8 +163,6 @@ bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use,
  * {"server", "uri" | "uriTemplate", "name", "title", "description", "mimeType"}.  A new
  * reference. */
 json_t *mcp_servers_resources(struct mcp_servers *servers);
-/* Whether some server offers any. */
-bool mcp_servers_have_resources(struct mcp_servers *servers);
 /* Reads one that is listed, or that a template fits; `name`: "SERVER:URI".  *ret, a new reference:
  * {"output": text or a list of texts and media}, as a tool's result.  Starts the server if need be,
  * and asks it to report changes.  FILE_NOT_FOUND: no server offers it; else errors as of a

@@ -245,10 +245,10 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
 	const bool asks = mcp_client_wants_task(client, tool);
 	bool ok;
 
-	mcp_client_calls(client, true);
+	mcp_client_begin_call(client);
 	ok = asks || mcp_client_is_modern(client) ?
 	             call_as_task(client, params, asks, wait, ret, err) :
 	             mcp_client_ask(client, "tools/call", params, wait, ret, err);
-	mcp_client_calls(client, false);
+	mcp_client_end_call(client);
 	return ok;
 }

@@ -60,9 +60,10 @@ void mcp_client_receive(struct mcp_client *client, struct span message, struct m
 void mcp_client_lose(struct mcp_client *client, const struct err *why);
 /* The server does not know the session any more. */
 void mcp_client_forget(struct mcp_client *client);
-/* Between `begins` and not, the time of requests stands still: a person logs in. */
-void mcp_client_hold(struct mcp_client *client, bool begins);
-/* For how long altogether it did. */
+/* Between the two the timeouts of requests do not run: a person logs in.  Calls nest. */
+void mcp_client_stop_clock(struct mcp_client *client);
+void mcp_client_restart_clock(struct mcp_client *client);
+/* For how long it was stopped altogether. */
 uint64_t mcp_client_held_ms(struct mcp_client *client);
 /* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
  * thread that asks, now and then: it hands over reports of progress, too. */

@@ -39,12 +39,14 @@ void mcp_watch_free(struct mcp_watch *watch)
 	free(watch);
 }
 
-void mcp_watch_hold(struct mcp_watch *watch, bool begins)
+void mcp_watch_lock_opening(struct mcp_watch *watch)
 {
-	if (begins)
-		pthread_mutex_lock(&watch->sending);
-	else
-		pthread_mutex_unlock(&watch->sending);
+	pthread_mutex_lock(&watch->sending);
+}
+
+void mcp_watch_unlock_opening(struct mcp_watch *watch)
+{
+	pthread_mutex_unlock(&watch->sending);
 }
 
 /* ---- resources ---- */

@@ -13,7 +13,8 @@ struct mcp_watch *mcp_watch_new(void);
 /* Of one that no thread uses any more. */
 void mcp_watch_free(struct mcp_watch *watch);
 /* Around the opening of a stream: one thread at a time. */
-void mcp_watch_hold(struct mcp_watch *watch, bool begins);
+void mcp_watch_lock_opening(struct mcp_watch *watch);
+void mcp_watch_unlock_opening(struct mcp_watch *watch);
 /* A resource is to be reported; false: it is already, or there are too many. */
 bool mcp_watch_add(struct mcp_watch *watch, const char *uri);
 /* Whether a notice (notifications/resources/updated) is about what was asked for. */

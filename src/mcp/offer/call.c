@@ -148,6 +148,7 @@ static void silence_unused(struct begun_list *list)
 
 static struct bell *bell_of(struct begun_list *list, struct opened_workspace *opened)
 {
+	struct provider *provider = opened->provider;
 	struct bell *bell = list->bells;
 
 	while (bell && bell->opened != opened)
@@ -158,8 +159,8 @@ static struct bell *bell_of(struct begun_list *list, struct opened_workspace *op
 	bell = mem_alloc(1, sizeof(*bell));
 	*bell = (struct bell){ .next = list->bells, .list = list, .opened = opened_ref(opened) };
 	list->bells = bell;
-	bell->watch = loop_watch_start(list->loop, opened->provider->ops->bell(opened->provider),
-	                               bell_rings, bell);
+	bell->watch = loop_watch_start(list->loop, provider->ops->ready_fd(provider), bell_rings,
+	                               bell);
 	bell->timer = loop_timer_start(list->loop, LOOK_MS, LOOK_MS, watch_cancel_flag, bell);
 	return bell;
 }
@@ -618,7 +619,7 @@ static void try_at_once(struct work *work)
 	struct session session = session_of(work, /* at_once= */ true);
 	struct serve *serve = work->offered->serve;
 
-	if (mcp_call_shares_stream(work->call) && serve->begun < LIMIT_READS_BEGUN)
+	if (mcp_call_shares_stream(work->call) && serve->begun < LIMIT_READS_STARTED)
 		work->begun = tool_call_begin(&session, work->offered->item->tool->name,
 		                              mcp_call_arguments(work->call));
 	if (!work->begun) {

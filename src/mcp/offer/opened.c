@@ -146,23 +146,15 @@ static bool broken_fail(struct provider *provider, struct err *err)
 	return false;
 }
 
-static bool broken_read(struct provider *provider, const struct read_request *request,
-                        struct read_result *ret, struct err *err)
+static bool broken_end(struct provider *provider, struct provider_request *request,
+                       struct err *err)
 {
-	(void)request;
-	*ret = (struct read_result){ 0 };
-	return broken_fail(provider, err);
-}
-
-static bool broken_edit(struct provider *provider, const struct change *changes, size_t count,
-                        const struct edit_options *options, struct change_result *results,
-                        struct err *err)
-{
-	(void)changes;
-	(void)options;
-	memset(results, 0, count * sizeof(*results));
-	for (size_t i = 0; i < count; i++)
-		broken_fail(provider, &results[i].err);
+	if (request->read)
+		*request->read_result = (struct read_result){ 0 };
+	for (size_t i = 0; i < request->count; i++) {
+		request->results[i] = (struct change_result){ 0 };
+		broken_fail(provider, &request->results[i].err);
+	}
 	return broken_fail(provider, err);
 }
 
@@ -229,8 +221,7 @@ static void broken_free(struct provider *provider)
 
 static const struct provider_ops broken_ops = {
 	.name = "broken",
-	.read = broken_read,
-	.edit = broken_edit,
+	.end = broken_end,
 	.walk = broken_walk,
 	.search = broken_search,
 	.watch = broken_watch,

@@ -319,7 +319,7 @@ bool resources_contents(struct conversation *conversation, struct provider *prov
 		.max_file_bytes = LIMIT_MEDIA_BYTES,
 	};
 	struct read_result read = { 0 };
-	bool ok = provider->ops->read(provider, &request, &read, err);
+	bool ok = provider_read(provider, &request, &read, err);
 
 	if (ok)
 		*ret = contents_of(conversation, &read);

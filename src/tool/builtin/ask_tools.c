@@ -308,7 +308,7 @@ static char *read_plan(struct session *session, const char *path, char *ret_hash
 	struct read_result read = { 0 };
 	char *text = NULL;
 
-	if (session->provider->ops->read(session->provider, &request, &read, err)) {
+	if (provider_read(session->provider, &request, &read, err)) {
 		if (ret_hash)
 			sha256_hex(&read.state.sha256, ret_hash);
 		if (span_trim(buf_view(&read.content)).len)

@@ -43,7 +43,7 @@ void editor_explain(struct session *session, const json_t *arguments, json_t *fa
 	struct read_request request = { .path = path, .whole = true };
 	struct read_result read = { 0 };
 	struct err err = ERR_INIT;
-	bool ok = path && session->provider->ops->read(session->provider, &request, &read, &err);
+	bool ok = path && provider_read(session->provider, &request, &read, &err);
 	bool missing = err.code == ERR_FILE_NOT_FOUND;
 	struct text_form form = { .line_endings = ok ? read.line_endings : NULL };
 	const bool wanted = session->return_content != RETURN_NONE;
@@ -138,7 +138,7 @@ static bool edit_once(const struct editor *editor, const struct change *changes,
 {
 	struct provider *provider = editor->session->provider;
 
-	return provider->ops->edit(provider, changes, count, &editor->options, results, err);
+	return provider_edit(provider, changes, count, &editor->options, results, err);
 }
 
 static void forget_results(struct change_result *results, size_t count)
@@ -263,7 +263,7 @@ static json_t *insert_read(struct session *session, const char *path, size_t at,
 	};
 	struct read_result read;
 	json_t *diff = NULL;
-	const bool ok = session->provider->ops->read(session->provider, &request, &read, err);
+	const bool ok = provider_read(session->provider, &request, &read, err);
 
 	if ((!ok && err->code == ERR_INVALID_ARGUMENT) || (ok && at > read.total_lines))
 		err_set(err, ERR_INVALID_ARGUMENT, "insert_line: %s has fewer lines than %zu", path,
@@ -322,63 +322,63 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 
 /* ---- in two steps ----------------------------------------------------------- */
 
-struct editor_begun {
+struct started_edit {
 	struct editor editor;
 	struct change change;
 	struct change_hashes hashes;
 	struct change_result result;
-	struct provider_begun *edit;
+	struct provider_request edit; /* of these */
 };
 
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind)
 {
 	const struct provider_ops *ops = session->provider->ops;
-	struct editor_begun *begun;
+	struct started_edit *started;
 
 	if (!ops->begin)
 		return NULL;
-	begun = mem_alloc(1, sizeof(*begun));
-	begun->change = editor_change(session, arguments, kind, &begun->hashes);
-	editor_init(&begun->editor, session, arguments);
-	const struct provider_request request = {
-		.edit = &begun->change, .options = &begun->editor.options,
-		.edit_result = &begun->result,
+	started = mem_alloc(1, sizeof(*started));
+	started->change = editor_change(session, arguments, kind, &started->hashes);
+	editor_init(&started->editor, session, arguments);
+	started->edit = (struct provider_request){
+		.changes = &started->change, .count = 1, .options = &started->editor.options,
+		.results = &started->result,
 		.ready = session->hooks.ready, .data = session->hooks.data,
 	};
-	if (begun->change.base != &editor_base_kept &&
-	    ops->begin(session->provider, &request, &begun->edit))
-		return begun;
-	free(begun);
+	if (started->change.base != &editor_base_kept &&
+	    ops->begin(session->provider, &started->edit))
+		return started;
+	free(started);
 	return NULL;
 }
 
 json_t *editor_end(struct session *session, const json_t *arguments, void *data)
 {
-	struct editor_begun *begun = data;
-	struct change_result *result = &begun->result;
+	struct started_edit *started = data;
+	struct change_result *result = &started->result;
 	struct provider *provider = session->provider;
 	struct err err = ERR_INIT;
 	json_t *json = NULL;
 
-	begun->editor.session = session;
-	if (!provider->ops->end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
+	started->editor.session = session;
+	if (!provider->ops->end(provider, &started->edit, &err) && result->err.code == ERR_NONE)
 		result->err = err;
-	if (session->hooks.not_at_once && editor_base_may_serve(&begun->editor, result)) {
+	if (session->hooks.not_at_once && editor_base_may_serve(&started->editor, result)) {
 		*session->hooks.not_at_once = true;
 		json = tool_failure(&result->err);
-	} else if (!editor_base_find(&begun->editor, &begun->change, /* only= */ true, result,
-	                             &begun->hashes.base)) {
-		json = editor_answer(&begun->editor, &begun->change, result);
+	} else if (!editor_base_find(&started->editor, &started->change, /* only= */ true, result,
+	                             &started->hashes.base)) {
+		json = editor_answer(&started->editor, &started->change, result);
 	} else {
 		forget_results(result, 1);
-		if (!edit_once(&begun->editor, &begun->change, 1, result, &err) &&
+		if (!edit_once(&started->editor, &started->change, 1, result, &err) &&
 		    result->err.code == ERR_NONE)
 			result->err = err;
-		note_seen(&begun->change, result);
-		json = editor_answer(&begun->editor, &begun->change, result);
+		note_seen(&started->change, result);
+		json = editor_answer(&started->editor, &started->change, result);
 	}
 	(void)arguments;
 	change_result_release(result);
-	free(begun);
+	free(started);
 	return json;
 }

@@ -525,7 +525,7 @@ static bool try_now(const struct editor *editor, const struct change *change,
 		return false;
 	now.base = &result->state.sha256;
 	now.expect = NULL;
-	if (provider->ops->edit(provider, &now, 1, &options, ret, &err)) {
+	if (provider_edit(provider, &now, 1, &options, ret, &err)) {
 		line = ret->hunk_count ? ret->hunks[0].line : ret->match_lines[0];
 		if (!ret->already && line)
 			buf_printf(message, " The edit fits at line %zu.%s", line,

@@ -121,7 +121,7 @@ static bool takes_seen_lines(const struct editor *editor, const struct change *c
 	if (change->exact_line_endings || change->encoding)
 		return false;
 	trial.base = &had->sha256;
-	if (provider->ops->edit(provider, &trial, 1, &options, &planned, &err) && !planned.already)
+	if (provider_edit(provider, &trial, 1, &options, &planned, &err) && !planned.already)
 		unseen = planned.diff.len ? first_unseen(had, buf_view(&planned.diff)) : 1;
 	change_result_release(&planned);
 	if (!unseen)

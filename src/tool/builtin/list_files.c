@@ -439,7 +439,7 @@ static void put_file_state(struct session *session, json_t *file, const char *pa
 	struct read_result read;
 	struct err err = ERR_INIT;
 
-	if (session->provider->ops->read(session->provider, &request, &read, &err) ||
+	if (provider_read(session->provider, &request, &read, &err) ||
 	    read.state.exists)
 		filter_put_state(session, file, &read.state.sha256, read.state.size);
 	read_result_release(&read);

@@ -51,7 +51,7 @@ json_t *editor_call(struct session *session, const json_t *arguments, enum chang
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
 json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
 
-/* Makes the changes, as provider->ops->edit does, and again where a base is the session's, which
+/* Makes the changes, as provider_edit does, and again where a base is the session's, which
  * hashes[i].base is for. */
 bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err);

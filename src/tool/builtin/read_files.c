@@ -177,7 +177,7 @@ static bool read_within(struct provider *reader, const struct read_request *requ
 			smaller.max_line_chars = part / 4 + 1;
 		read_result_release(read);
 		*read = (struct read_result){ 0 };
-		if (!reader->ops->read(reader, &smaller, read, err))
+		if (!provider_read(reader, &smaller, read, err))
 			return false;
 	}
 	return true;
@@ -294,46 +294,46 @@ static json_t *run_read_file(struct session *session, const json_t *arguments)
 		        request.end_line, request.start_line);
 		return tool_failure(&err);
 	}
-	ok = reader->ops->read(reader, &request, &read, &err) &&
+	ok = provider_read(reader, &request, &read, &err) &&
 	     read_within(reader, &request, request.max_bytes, &read, &err);
 	return make_result(session, &request, ok, &read, &err);
 }
 
-struct begun {
+struct started_read {
 	struct read_request request;
 	struct read_result result;
 	struct provider *reader;
-	struct provider_begun *read;
+	struct provider_request read; /* of the two above */
 };
 
 static void *read_file_begin(struct session *session, const json_t *arguments)
 {
-	struct begun *begun = mem_alloc(1, sizeof(*begun));
-	const struct provider_request request = { .read = &begun->request,
-		                                  .read_result = &begun->result };
+	struct started_read *started = mem_alloc(1, sizeof(*started));
 
-	begun->request = make_request(session, arguments);
-	begun->reader = session_reader(session, begun->request.path);
-	if (begun->reader->ops->begin && !range_is_backwards(&begun->request) &&
-	    begun->reader->ops->begin(begun->reader, &request, &begun->read))
-		return begun;
-	free(begun);
+	started->request = make_request(session, arguments);
+	started->reader = session_reader(session, started->request.path);
+	started->read = (struct provider_request){ .read = &started->request,
+		                                   .read_result = &started->result };
+	if (started->reader->ops->begin && !range_is_backwards(&started->request) &&
+	    started->reader->ops->begin(started->reader, &started->read))
+		return started;
+	free(started);
 	return NULL;
 }
 
 static json_t *read_file_end(struct session *session, const json_t *arguments, void *data)
 {
-	struct begun *begun = data;
+	struct started_read *started = data;
 	struct err err = ERR_INIT;
-	bool ok = begun->reader->ops->end(begun->reader, begun->read, &err);
+	bool ok = started->reader->ops->end(started->reader, &started->read, &err);
 	json_t *result;
 
-	ok = ok && read_within(begun->reader, &begun->request, begun->request.max_bytes,
-	                       &begun->result, &err);
-	result = make_result(session, &begun->request, ok, &begun->result, &err);
+	ok = ok && read_within(started->reader, &started->request, started->request.max_bytes,
+	                       &started->result, &err);
+	result = make_result(session, &started->request, ok, &started->result, &err);
 
 	(void)arguments;
-	free(begun);
+	free(started);
 	return result;
 }
 
@@ -524,7 +524,7 @@ static bool many_read_file(struct many *many, const char *path, bool media, bool
 		many_leave_out(many, path);
 		return true;
 	}
-	if (!provider->ops->read(provider, &request, &read, err) ||
+	if (!provider_read(provider, &request, &read, err) ||
 	    !read_within(provider, &request, many->room, &read, err)) {
 		other = err->code == ERR_NOT_A_FILE || err->code == ERR_FILE_NOT_FOUND;
 		if (!other)

@@ -396,7 +396,7 @@ static bool is_there(const struct host *host, const char *path)
 	struct read_request request = { .path = path, .max_lines = 1 };
 	struct read_result read;
 	struct err err = ERR_INIT;
-	const bool is = provider->ops->read(provider, &request, &read, &err);
+	const bool is = provider_read(provider, &request, &read, &err);
 
 	read_result_release(&read);
 	return is;

@@ -43,7 +43,7 @@ static bool export_write(struct command_call *call, const char *path, struct spa
 		                       .base = base, .bytes = true, .text = text, .expect = &sum };
 	struct edit_options options = { 0 };
 	struct change_result result = { 0 };
-	bool ok = provider->ops->edit(provider, &change, 1, &options, &result, err);
+	bool ok = provider_edit(provider, &change, 1, &options, &result, err);
 
 	if (ok)
 		command_say(call, STYLE(ROLE_TEXT), "Written to %s", result.state.path);
@@ -64,7 +64,7 @@ static void export_ask(struct command_call *call, const char *path)
 		command_fail(call, "There is a file %s already.", path);
 		return;
 	}
-	if (!provider->ops->read(provider, &request, &read, &err)) {
+	if (!provider_read(provider, &request, &read, &err)) {
 		command_fail(call, "%s", err.message);
 	} else {
 		sha256_hex(&read.state.sha256, hex);

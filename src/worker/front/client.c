@@ -506,7 +506,7 @@ void client_waiter_wake(struct client_waiter *waiter)
 
 /* ---- calls whose caller has a loop of its own ---- */
 
-void client_set_bell(struct client *client, int bell)
+void client_set_ready_fd(struct client *client, int bell)
 {
 	pthread_mutex_lock(&client->lock);
 	client->bell = bell;
@@ -574,7 +574,8 @@ bool client_lease_begin(struct client *client, struct err *err)
 	return client->keeping || err_set(err, ERR_TOO_LARGE, "There are too many threads.");
 }
 
-void client_lease_end(struct client *client)
+/* Without the lock. */
+static void client_lease_end(struct client *client)
 {
 	if (!client->keeping)
 		return;

@@ -155,7 +155,7 @@ bool client_end(struct client *client, struct pending *pending, struct err *err)
  * long as the client: it becomes readable when something has arrived and no thread reads; then
  * client_take hands out what has. It is also to be called every few seconds while such calls are
  * under way: a worker that does not answer is found out by it. */
-void client_set_bell(struct client *client, int bell);
+void client_set_ready_fd(struct client *client, int bell);
 void client_flush(struct client *client);
 void client_take(struct client *client);
 

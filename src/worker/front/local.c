@@ -35,7 +35,7 @@ static const char *const worker_argv[] = { "hasp", "worker", "--confined", NULL 
 struct local {
 	struct worker_options options; /* owned (worker_options_copy) */
 	bool none;                     /* never confined */
-	bool is_beside;                /* another's, for what is outside of its roots */
+	bool is_outside;                /* another's, for what is outside of its roots */
 	pthread_mutex_t lock;          /* of what follows */
 	struct temp_folder *temp;      /* owned; made by the first command */
 	struct sandbox_network network; /* of commands without the machine's; made by the first */
@@ -49,7 +49,7 @@ struct local {
 	bool said;                      /* a level was: of the first worker, or of the first plan */
 	enum sandbox_level said_level;
 	struct provider_info weaker;    /* its reason is owned; what `announced` points to */
-	struct beside_record *record;   /* owned; NULL, or of the change that it is for */
+	struct outside_record *record;   /* owned; NULL, or of the change that it is for */
 	/* NULL, or what is true since a command ran at a weaker level than was said. */
 	_Atomic(const struct provider_info *) announced;
 };
@@ -431,9 +431,9 @@ static bool open_to_recover(void *data, const char *const *roots, size_t count,
 static void recover_outside(struct local *local)
 {
 	if (local->record)
-		beside_record_check(local->record);
-	else if (!local->is_beside && local->options.journal_folder)
-		beside_recover(local->options.journal_folder, open_to_recover, local);
+		outside_record_check(local->record);
+	else if (!local->is_outside && local->options.journal_folder)
+		outside_recover(local->options.journal_folder, open_to_recover, local);
 }
 
 static bool local_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
@@ -605,7 +605,7 @@ static bool open_local(const struct worker_options *options, const struct local 
 /* What is hidden from the session stays so, and so are credentials of others: who allows a folder
  * does not mean these.  (One that writes is for a single file, which was looked at.)  What the
  * session may write elsewhere is no business of this one, unless it is for the workspace, too. */
-static struct worker_options options_beside(struct local *local, const char *const *roots,
+static struct worker_options options_outside(struct local *local, const char *const *roots,
                                             size_t count, bool write)
 {
 	const struct provider_info *weaker = atomic_load(&local->announced);
@@ -634,7 +634,7 @@ static struct worker_options options_beside(struct local *local, const char *con
 
 /* The roots of the one that is to be: this provider's own, canonical, if they are asked for; then
  * the folders.  Both are freed by the caller, the own ones one by one. */
-static const char **roots_beside(const struct local *local, const struct beside_request *request,
+static const char **roots_outside(const struct local *local, const struct outside_request *request,
                                  size_t *ret_own)
 {
 	const size_t own = request->with_roots ? local->options.root_count : 0;
@@ -671,13 +671,13 @@ static bool has_roots(struct provider *provider, const char *const *roots, size_
 }
 
 /* `roots`: `own` of this provider, and the request's. */
-static bool open_beside(struct local *local, const struct beside_request *request,
+static bool open_outside(struct local *local, const struct outside_request *request,
                         const char *const *roots, size_t own, struct provider **ret,
                         struct err *err)
 {
 	const size_t count = own + request->folder_count;
-	struct worker_options options = options_beside(local, roots, count, request->write);
-	struct local settings = { .none = local->none, .is_beside = true };
+	struct worker_options options = options_outside(local, roots, count, request->write);
+	struct local settings = { .none = local->none, .is_outside = true };
 	struct provider *provider;
 
 	if (request->with_roots) {
@@ -687,10 +687,10 @@ static bool open_beside(struct local *local, const struct beside_request *reques
 		options.root_name_count = local->options.root_name_count;
 	}
 	if (request->file_count && local->options.journal_folder) {
-		if (!beside_record_make(local->options.journal_folder, roots, own, request,
+		if (!outside_record_make(local->options.journal_folder, roots, own, request,
 		                        local->options.durability, &settings.record, err))
 			return false;
-		options.journal_folder = beside_record_journal(settings.record);
+		options.journal_folder = outside_record_journal(settings.record);
 	}
 	if (!open_local(&options, &settings, &provider, err))
 		return false;
@@ -702,7 +702,7 @@ static bool open_beside(struct local *local, const struct beside_request *reques
 	return false;
 }
 
-static bool local_beside(void *data, const struct beside_request *request, struct provider **ret,
+static bool local_outside(void *data, const struct outside_request *request, struct provider **ret,
                          struct err *err)
 {
 	struct local *local = data;
@@ -714,8 +714,8 @@ static bool local_beside(void *data, const struct beside_request *request, struc
 		return err_set(err, ERR_OUTSIDE_WORKSPACE,
 		               "The change is about the workspace, which may only be read, and "
 		               "about files outside.");
-	roots = roots_beside(local, request, &own);
-	ok = open_beside(local, request, roots, own, ret, err);
+	roots = roots_outside(local, request, &own);
+	ok = open_outside(local, request, roots, own, ret, err);
 	for (size_t i = 0; i < own; i++)
 		free((char *)roots[i]);
 	return ok;
@@ -726,8 +726,8 @@ static bool open_to_recover(void *data, const char *const *roots, size_t count,
                             const char *journal)
 {
 	struct local *local = data;
-	struct worker_options options = options_beside(local, roots, count, true);
-	const struct local settings = { .none = local->none, .is_beside = true };
+	struct worker_options options = options_outside(local, roots, count, true);
+	const struct local settings = { .none = local->none, .is_outside = true };
 	struct provider *provider;
 	struct err ignored = ERR_INIT;
 
@@ -758,7 +758,7 @@ static void local_release(void *data)
 	fd_cleanup_close(&local->recall);
 	sandbox_network_release(&local->network);
 	sandbox_pointers_free(local->known, local->known_count);
-	beside_record_free(local->record);
+	outside_record_free(local->record);
 	worker_held_release(&local->held);
 	worker_options_release(&local->options);
 	free((char *)local->weaker.weaker_because);
@@ -768,9 +768,9 @@ static void local_release(void *data)
 
 static const struct remote_kind kinds[] = {
 	{ .name = "local", .open = local_open, .run = local_run, .plan = local_plan,
-	  .beside = local_beside, .weaker = local_weaker, .release = local_release },
+	  .outside = local_outside, .weaker = local_weaker, .release = local_release },
 	{ .name = "none", .open = local_open, .run = local_run, .plan = local_plan,
-	  .beside = local_beside, .weaker = local_weaker, .release = local_release },
+	  .outside = local_outside, .weaker = local_weaker, .release = local_release },
 };
 
 /* The plan lets the worker write to the journal's folder, so it has to be there.  Where it cannot
@@ -821,7 +821,7 @@ static bool open_local(const struct worker_options *options, const struct local 
 
 	local->none = settings->none;
 	local->recall = -1;
-	local->is_beside = settings->is_beside;
+	local->is_outside = settings->is_outside;
 	local->record = settings->record;
 	local->network = (struct sandbox_network)SANDBOX_NETWORK_INIT;
 	local->options = worker_options_copy(options);

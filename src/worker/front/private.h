@@ -26,7 +26,7 @@ struct remote_kind {
 	bool (*plan)(void *data, const struct run_request *request, struct sandbox_plan **ret,
 	             struct err *err);
 	/* Another provider for what is outside of the roots (provider.h). NULL: there is none. */
-	bool (*beside)(void *data, const struct beside_request *request, struct provider **ret,
+	bool (*outside)(void *data, const struct outside_request *request, struct provider **ret,
 	               struct err *err);
 	/* What holds instead of the first worker's level since a command ran at a weaker one; NULL
 	 * before. From any thread; the result lives as long as `data`. May be NULL itself. */
@@ -48,30 +48,30 @@ struct remote_options {
 /* FILE_NOT_FOUND, WORKER_LOST and the like: as kind->open, unless `later`. */
 bool remote_provider(const struct remote_options *options, struct provider **ret, struct err *err);
 
-/* ---- changes of files outside of the roots (beside.c) ---- */
+/* ---- changes of files outside of the roots (outside.c) ---- */
 
-/* What was allowed of one change, and the folder of its journal.  Both are in a folder of their
- * own, in JOURNAL-outside beside the folder of the workspaces' journals, where no worker writes and
- * no command: the one for the change may write its journal, and nothing else there.  So a
- * journal's words are measured by what the user said, whoever has written them. */
-struct beside_record;
+/* What was allowed of one change, and the folder of its journal.  Both are in a separate folder in
+ * JOURNAL-outside, next to the folder of the workspaces' journals.  No command writes there, and no
+ * worker but that of the change, which may write its journal alone.  So a journal is never believed
+ * further than what the user allowed. */
+struct outside_record;
 
 /* `roots` (canonical, may be none) are those that the change may be about besides
  * request->files.  The caller frees it, after the worker's end. */
-bool beside_record_make(const char *journal_folder, const char *const *roots, size_t root_count,
-                        const struct beside_request *request, enum durability durability,
-                        struct beside_record **ret, struct err *err);
+bool outside_record_make(const char *journal_folder, const char *const *roots, size_t root_count,
+                        const struct outside_request *request, enum durability durability,
+                        struct outside_record **ret, struct err *err);
 /* Where the worker is to keep its journal; borrowed. */
-const char *beside_record_journal(const struct beside_record *record);
+const char *outside_record_journal(const struct outside_record *record);
 /* Before a worker is started, which recovers: sets aside journals that are about anything else. */
-void beside_record_check(const struct beside_record *record);
+void outside_record_check(const struct outside_record *record);
 /* Removes it, unless something is left to be recovered: then others may. NULL is fine. */
-void beside_record_free(struct beside_record *record);
+void outside_record_free(struct outside_record *record);
 
 /* Deals with the records that processes left which are gone: `recover` starts a worker with these
  * roots and this journal, which recovers, and ends it; false when it could not be started.
  * Costs one openat where there are none. */
-void beside_recover(const char *journal_folder,
+void outside_recover(const char *journal_folder,
                     bool (*recover)(void *data, const char *const *roots, size_t count,
                                     const char *journal), void *data);
 
@@ -184,9 +184,8 @@ void client_wake_reader(struct client *client);
 void client_waiter_init(struct client_waiter *waiter);
 void client_waiter_wake(struct client_waiter *waiter); /* with the lock held */
 
-/* Gives the worker signs of life from now on, until client_lease_end.  TOO_LARGE: no thread. */
+/* Gives the worker signs of life as long as the client lives.  TOO_LARGE: no thread. */
 bool client_lease_begin(struct client *client, struct err *err);
-void client_lease_end(struct client *client); /* without the lock; also when it never began */
 
 /* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
  * rings for what arrives. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A provider in front of a worker that is started when it is needed, and started anew when it
- * has gone. */
+/* A provider in front of a worker, which is started when it is needed, and restarted when it has
+ * ended. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,7 +22,8 @@ struct remote_worker {
 	pthread_mutex_t open_lock; /* one starts a worker, the others wait for it */
 	pthread_mutex_t lock;      /* of `client` */
 	struct client *client;     /* owned reference; NULL: none yet */
-	int bell;                  /* owned epoll descriptor; -1: none yet. Its caller's thread's */
+	int ready_fd;              /* owned epoll descriptor; -1: none yet.  For the thread that
+	                            * asks for it alone */
 
 	struct watchman *watchman; /* owned; NULL before the first watch */
 };
@@ -423,12 +424,12 @@ static bool distrust_worker(struct remote_worker *remote, const char *problem, s
 	return false;
 }
 
-/* A request that was sent, and is answered by remote_end. */
-struct provider_begun {
-	struct client *client; /* reference */
+/* A read or an edit, as it is sent and answered. */
+struct provider_started {
+	struct client *client; /* reference; NULL: it was not begun */
 	struct client_call call;
 	struct pending pending;
-	struct provider_request request;
+	const struct provider_request *request; /* borrowed */
 	struct wire_edit edit;
 	union {
 		struct wire_read_done read;
@@ -436,13 +437,28 @@ struct provider_begun {
 	} done;
 };
 
-static struct client_call make_read_call(const struct read_request *request,
-                                         struct wire_read_done *done)
+static void started_init(struct provider_started *started, const struct provider_request *request)
 {
-	*done = (struct wire_read_done){ .result.content = BUF_INIT(LIMIT_RESULT_BYTES) };
-	return (struct client_call){ .request = WIRE_MESSAGE_READ,
-		                     .answer = WIRE_MESSAGE_READ_DONE, .body = request,
-		                     .object = done };
+	started->client = NULL;
+	started->request = request;
+	if (request->read) {
+		started->done.read = (struct wire_read_done){
+			.result.content = BUF_INIT(LIMIT_RESULT_BYTES) };
+		started->call = (struct client_call){ .request = WIRE_MESSAGE_READ,
+			                              .answer = WIRE_MESSAGE_READ_DONE,
+			                              .body = request->read,
+			                              .object = &started->done.read };
+		return;
+	}
+	memset(request->results, 0, request->count * sizeof(*request->results));
+	started->edit = (struct wire_edit){ (struct change *)request->changes, request->count,
+		                            *request->options };
+	started->done.edit = (struct wire_edit_done){ .results = request->results,
+		                                      .count = request->count };
+	started->call = (struct client_call){ .request = WIRE_MESSAGE_EDIT,
+		                              .answer = WIRE_MESSAGE_EDIT_DONE,
+		                              .body = &started->edit,
+		                              .object = &started->done.edit };
 }
 
 /* `ok`: there is an answer. */
@@ -464,17 +480,6 @@ static bool take_read_done(struct remote_worker *remote, const struct read_reque
 	return false;
 }
 
-static bool remote_read(struct provider *provider, const struct read_request *request,
-                        struct read_result *ret, struct err *err)
-{
-	struct remote_worker *remote = (struct remote_worker *)provider;
-	struct wire_read_done done;
-	struct client_call what = make_read_call(request, &done);
-	bool ok = remote_call(remote, &what, err);
-
-	return take_read_done(remote, request, &done, ok, ret, err);
-}
-
 /* The results of changes of which it is not known whether they were made. */
 static void fill_lost(struct change_result *results, size_t count, const struct err *err)
 {
@@ -482,16 +487,6 @@ static void fill_lost(struct change_result *results, size_t count, const struct 
 		change_result_release(&results[i]);
 		results[i] = (struct change_result){ .err = *err };
 	}
-}
-
-static struct client_call edit_call(const struct wire_edit *edit, struct wire_edit_done *done,
-                                    struct change_result *results)
-{
-	memset(results, 0, edit->count * sizeof(*results));
-	*done = (struct wire_edit_done){ .results = results, .count = edit->count };
-	return (struct client_call){ .request = WIRE_MESSAGE_EDIT,
-		                     .answer = WIRE_MESSAGE_EDIT_DONE, .body = edit,
-		                     .object = done };
 }
 
 /* `ok`: there is an answer. */
@@ -522,83 +517,77 @@ static bool take_edit(struct remote_worker *remote, const struct client_call *wh
 	return done->err.code == ERR_NONE;
 }
 
-static bool remote_edit(struct provider *provider, const struct change *changes, size_t count,
-                        const struct edit_options *options, struct change_result *results,
-                        struct err *err)
-{
-	struct remote_worker *remote = (struct remote_worker *)provider;
-	const struct wire_edit edit = { (struct change *)changes, count, *options };
-	struct wire_edit_done done;
-	struct client_call what = edit_call(&edit, &done, results);
-	bool ok = remote_call(remote, &what, err);
-
-	return take_edit(remote, &what, ok, err);
-}
-
 static void remote_request_ready(void *data, bool here)
 {
-	struct provider_begun *begun = data;
+	struct provider_started *started = data;
+	const struct provider_request *request = started->request;
 
-	/* What was refused is explained to the model, which may take a while. */
-	begun->request.ready(begun->request.data,
-	                     here && (begun->request.read ? begun->done.read.err.code :
-	                                                    begun->done.edit.err.code) == ERR_NONE);
+	/* A refusal is explained to the model, which may take a while. */
+	request->ready(request->data,
+	               here && (request->read ? started->done.read.err.code :
+	                                        started->done.edit.err.code) == ERR_NONE);
 }
 
-static int remote_bell(struct provider *provider)
+static int remote_ready_fd(struct provider *provider)
 {
 	struct remote_worker *remote = (struct remote_worker *)provider;
 
-	if (remote->bell < 0)
-		remote->bell = epoll_create1(EPOLL_CLOEXEC);
-	return remote->bell;
+	if (remote->ready_fd < 0)
+		remote->ready_fd = epoll_create1(EPOLL_CLOEXEC);
+	return remote->ready_fd;
 }
 
-static bool remote_begin(struct provider *provider, const struct provider_request *request,
-                         struct provider_begun **ret)
+static bool remote_begin(struct provider *provider, struct provider_request *request)
 {
 	struct err err = ERR_INIT;
-	struct client *client = request->ready && remote_bell(provider) < 0 ? NULL :
+	struct client *client = request->ready && remote_ready_fd(provider) < 0 ? NULL :
 	                        remote_client((struct remote_worker *)provider, &err);
-	struct provider_begun *begun;
+	struct provider_started *started;
 
 	if (!client)
 		return false;
-	begun = mem_alloc(1, sizeof(*begun));
-	begun->client = client;
-	begun->request = *request;
-	if (request->read) {
-		begun->call = make_read_call(request->read, &begun->done.read);
-	} else {
-		begun->edit = (struct wire_edit){ (struct change *)request->edit, 1,
-			                          *request->options };
-		begun->call = edit_call(&begun->edit, &begun->done.edit, request->edit_result);
-	}
+	started = mem_alloc(1, sizeof(*started));
+	started_init(started, request);
+	started->client = client;
 	if (request->ready) {
-		begun->call.ready = remote_request_ready;
-		begun->call.ready_data = begun;
-		client_set_bell(client, remote_bell(provider));
+		started->call.ready = remote_request_ready;
+		started->call.ready_data = started;
+		client_set_ready_fd(client, remote_ready_fd(provider));
 	}
-	if (!client_begin(client, &begun->call, &begun->pending, &err)) {
+	if (!client_begin(client, &started->call, &started->pending, &err)) {
 		client_unref(client);
-		free(begun);
+		free(started);
 		return false;
 	}
-	*ret = begun;
+	request->started = started;
 	return true;
 }
 
-static bool remote_end(struct provider *provider, struct provider_begun *begun, struct err *err)
+static bool take_started(struct remote_worker *remote, const struct provider_started *started,
+                        bool ok, struct err *err)
+{
+	return started->request->read ?
+	               take_read_done(remote, started->request->read, &started->done.read, ok,
+	                              started->request->read_result, err) :
+	               take_edit(remote, &started->call, ok, err);
+}
+
+static bool remote_end(struct provider *provider, struct provider_request *request,
+                       struct err *err)
 {
 	struct remote_worker *remote = (struct remote_worker *)provider;
-	bool ok = client_end(begun->client, &begun->pending, err);
+	struct provider_started *started = mem_steal(&request->started), now;
+	bool ok;
 
-	ok = begun->request.read ?
-	             take_read_done(remote, begun->request.read, &begun->done.read, ok,
-	                            begun->request.read_result, err) :
-	             take_edit(remote, &begun->call, ok, err);
-	client_unref(begun->client);
-	free(begun);
+	if (!started) {
+		started_init(&now, request);
+		ok = remote_call(remote, &now.call, err);
+		return take_started(remote, &now, ok, err);
+	}
+	ok = client_end(started->client, &started->pending, err);
+	ok = take_started(remote, started, ok, err);
+	client_unref(started->client);
+	free(started);
 	return ok;
 }
 
@@ -617,7 +606,7 @@ static void remote_take(struct provider *provider)
 	struct epoll_event events[4]; /* they say no more than that there are some */
 	struct client *client = used_client(remote);
 
-	(void)epoll_wait(remote->bell, events, ARRAY_LEN(events), 0);
+	(void)epoll_wait(remote->ready_fd, events, ARRAY_LEN(events), 0);
 	if (client)
 		client_take(client);
 	client_unref(client);
@@ -692,13 +681,13 @@ static bool remote_plan(struct provider *provider, const struct run_request *req
 	return err_set(err, ERR_DENIED_BY_SANDBOX, "The plan of a command is made elsewhere.");
 }
 
-static bool remote_beside(struct provider *provider, const struct beside_request *request,
-                          struct provider **ret, struct err *err)
+static bool remote_outside(struct provider *provider, const struct outside_request *request,
+                           struct provider **ret, struct err *err)
 {
 	struct remote_worker *remote = (struct remote_worker *)provider;
 
-	if (remote->kind->beside)
-		return remote->kind->beside(remote->data, request, ret, err);
+	if (remote->kind->outside)
+		return remote->kind->outside(remote->data, request, ret, err);
 	return err_set(err, ERR_OUTSIDE_WORKSPACE,
 	               "%s is outside the workspace, and that is elsewhere.",
 	               request->folders[0]);
@@ -728,7 +717,7 @@ static void remote_free(struct provider *provider)
 
 	remote_watchman_free(remote->watchman);
 	client_unref(remote->client);
-	fd_cleanup_close(&remote->bell);
+	fd_cleanup_close(&remote->ready_fd);
 	if (remote->kind->release)
 		remote->kind->release(remote->data);
 	for (size_t i = 0; i < remote->root_count; i++)
@@ -742,12 +731,10 @@ static void remote_free(struct provider *provider)
 
 static const struct provider_ops ops = {
 	.name = "remote",
-	.read = remote_read,
-	.edit = remote_edit,
 	.begin = remote_begin,
 	.end = remote_end,
 	.flush = remote_flush,
-	.bell = remote_bell,
+	.ready_fd = remote_ready_fd,
 	.take = remote_take,
 	.walk = remote_walk,
 	.search = remote_search,
@@ -755,7 +742,7 @@ static const struct provider_ops ops = {
 	.unwatch = remote_unwatch,
 	.run = remote_run,
 	.plan = remote_plan,
-	.beside = remote_beside,
+	.outside = remote_outside,
 	.info = remote_info,
 	.root = remote_root,
 	.free = remote_free,
@@ -778,7 +765,7 @@ bool remote_provider(const struct remote_options *options, struct provider **ret
 	struct client *client = NULL;
 
 	remote->provider.ops = &ops;
-	remote->bell = -1;
+	remote->ready_fd = -1;
 	remote->kind = options->kind;
 	remote->data = options->data;
 	pthread_mutex_init(&remote->open_lock, NULL);

@@ -148,7 +148,7 @@ bool server_answer_read(struct server *server, uint64_t id, const struct read_re
 
 	quick.at_once = true;
 	quick.arrived = server->wire.received;
-	ok = server->provider->ops->read(server->provider, &quick, &result, &err);
+	ok = provider_read(server->provider, &quick, &result, &err);
 	if (!ok && result.not_at_once && !request->at_once) {
 		read_result_release(&result);
 		return false;
@@ -161,7 +161,7 @@ static void answer_read(struct server *server, struct served_request *job)
 {
 	struct err err = ERR_INIT;
 	struct read_result result;
-	bool ok = server->provider->ops->read(server->provider, job->body, &result, &err);
+	bool ok = provider_read(server->provider, job->body, &result, &err);
 
 	send_read(server, server_send, job->id, ok, &err, &result);
 }
@@ -178,7 +178,7 @@ static void answer_edit(struct server *server, struct served_request *job)
 		options.commit.waits_data = job;
 	}
 	done.results = mem_alloc(edit->count + 1, sizeof(*done.results));
-	if (!server->provider->ops->edit(server->provider, edit->changes, edit->count,
+	if (!provider_edit(server->provider, edit->changes, edit->count,
 	                                 &options, done.results, &err))
 		done.err = err;
 	(job->leads ? server_queue : server_send)(server, WIRE_MESSAGE_EDIT_DONE, job->id, &done);

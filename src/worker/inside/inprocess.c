@@ -305,17 +305,13 @@ static struct worker *worker_of(struct provider *provider)
 	return &((struct inprocess *)provider)->worker;
 }
 
-static bool inprocess_read(struct provider *provider, const struct read_request *request,
-                           struct read_result *ret, struct err *err)
+static bool inprocess_end(struct provider *provider, struct provider_request *request,
+                          struct err *err)
 {
-	return op_read(worker_of(provider), request, ret, err);
-}
-
-static bool inprocess_edit(struct provider *provider, const struct change *changes, size_t count,
-                           const struct edit_options *options, struct change_result *results,
-                           struct err *err)
-{
-	return op_edit(worker_of(provider), changes, count, options, results, err);
+	return request->read ?
+	               op_read(worker_of(provider), request->read, request->read_result, err) :
+	               op_edit(worker_of(provider), request->changes, request->count,
+	                       request->options, request->results, err);
 }
 
 static struct search_cache *cache_of(struct inprocess *own)
@@ -398,8 +394,7 @@ static void inprocess_free(struct provider *provider)
 
 static const struct provider_ops ops = {
 	.name = "in-process",
-	.read = inprocess_read,
-	.edit = inprocess_edit,
+	.end = inprocess_end,
 	.walk = inprocess_walk,
 	.search = inprocess_search,
 	.watch = inprocess_watch,

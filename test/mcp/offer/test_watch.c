@@ -133,7 +133,7 @@ static void edit_with_hasp(const struct scratch_folder *scratch)
 	struct change_result result;
 	struct err err = ERR_INIT;
 
-	assert_true(scratch->provider->ops->edit(scratch->provider, &change, 1, &options, &result,
+	assert_true(provider_edit(scratch->provider, &change, 1, &options, &result,
 	                                         &err));
 	change_result_release(&result);
 }

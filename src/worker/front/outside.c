@@ -33,7 +33,7 @@ static const char what_name[] = "what", journal_name[] = "journal";
 
 enum { RECORD_MAX = 4 << 20, RECORDS_MAX = 64, RANDOM_BYTES = 8 };
 
-struct beside_record {
+struct outside_record {
 	int parent;                /* owned; the folder of all records */
 	char name[2 * RANDOM_BYTES + 1]; /* of its folder in that */
 	int folder;                /* owned */
@@ -42,7 +42,7 @@ struct beside_record {
 	struct file_text text;     /* owned; what the following points into */
 	const char **roots;        /* owned; of the change's worker: first those of a workspace */
 	size_t root_count, root_cap, inside;
-	struct beside_file *files; /* owned */
+	struct outside_file *files; /* owned */
 	size_t file_count, file_cap;
 };
 
@@ -54,9 +54,9 @@ static char *records_folder(const char *journal_folder)
 /* ---- as text ---------------------------------------------------------------------- */
 
 static const char *const words[] = {
-	[BESIDE_WRITE] = "write",
-	[BESIDE_REMOVE] = "remove",
-	[BESIDE_MOVE] = "move",
+	[OUTSIDE_FILE_WRITE] = "write",
+	[OUTSIDE_FILE_REMOVE] = "remove",
+	[OUTSIDE_FILE_MOVE] = "move",
 };
 
 static void record_put(struct buf *out, const char *text)
@@ -65,7 +65,7 @@ static void record_put(struct buf *out, const char *text)
 }
 
 static void record_format(struct buf *out, const char *const *roots, size_t root_count,
-                          const struct beside_request *request)
+                          const struct outside_request *request)
 {
 	record_put(out, head);
 	for (size_t i = 0; i < root_count; i++) {
@@ -79,7 +79,7 @@ static void record_format(struct buf *out, const char *const *roots, size_t root
 	for (size_t i = 0; i < request->file_count; i++) {
 		record_put(out, words[request->files[i].kind]);
 		record_put(out, request->files[i].path);
-		if (request->files[i].kind == BESIDE_MOVE)
+		if (request->files[i].kind == OUTSIDE_FILE_MOVE)
 			record_put(out, request->files[i].to);
 	}
 	record_put(out, end);
@@ -104,7 +104,7 @@ static const char *next_path(struct span *text)
 	return path && path[0] == '/' && strlen(path) < LIMIT_PATH_BYTES ? path : NULL;
 }
 
-static bool take_word(struct beside_record *record, const char *word, struct span *text)
+static bool take_word(struct outside_record *record, const char *word, struct span *text)
 {
 	const bool root = strcmp(word, "root") == 0;
 	const char *path = next_path(text), *to = NULL;
@@ -121,19 +121,19 @@ static bool take_word(struct beside_record *record, const char *word, struct spa
 	for (size_t kind = 0; kind < ARRAY_LEN(words); kind++) {
 		if (strcmp(word, words[kind]) != 0)
 			continue;
-		if (kind == BESIDE_MOVE && !(to = next_path(text)))
+		if (kind == OUTSIDE_FILE_MOVE && !(to = next_path(text)))
 			return false;
 		record->files = mem_grow(record->files, &record->file_cap, record->file_count + 1,
 		                         sizeof(*record->files));
 		record->files[record->file_count++] =
-			(struct beside_file){ (enum beside_kind)kind, path, to };
+			(struct outside_file){ (enum outside_file_kind)kind, path, to };
 		return true;
 	}
 	return false;
 }
 
 /* Of record->text. */
-static bool record_parse(struct beside_record *record)
+static bool record_parse(struct outside_record *record)
 {
 	struct span text = file_text_span(&record->text);
 	const char *word = next_string(&text);
@@ -148,7 +148,7 @@ static bool record_parse(struct beside_record *record)
 
 /* ---- what a journal may be about -------------------------------------------------- */
 
-static bool is_inside(const struct beside_record *record, const char *path)
+static bool is_inside(const struct outside_record *record, const char *path)
 {
 	for (size_t i = 0; i < record->inside; i++)
 		if (location_within(path, record->roots[i]))
@@ -156,7 +156,7 @@ static bool is_inside(const struct beside_record *record, const char *path)
 	return false;
 }
 
-static bool file_fits(const struct beside_record *record, const struct beside_file *file,
+static bool file_fits(const struct outside_record *record, const struct outside_file *file,
                       const struct journal_entry *entry)
 {
 	const bool same = strcmp(file->path, entry->path) == 0;
@@ -164,13 +164,13 @@ static bool file_fits(const struct beside_record *record, const struct beside_fi
 
 	switch (entry->kind) {
 	case JOURNAL_WRITE:
-		return file->kind == BESIDE_WRITE && same;
+		return file->kind == OUTSIDE_FILE_WRITE && same;
 	case JOURNAL_CREATE: /* a move with new content, too, is a new file and a removal */
-		return (file->kind == BESIDE_WRITE && same) || at_target;
+		return (file->kind == OUTSIDE_FILE_WRITE && same) || at_target;
 	case JOURNAL_DELETE:
-		return file->kind != BESIDE_WRITE && same;
+		return file->kind != OUTSIDE_FILE_WRITE && same;
 	case JOURNAL_MOVE:   /* within a workspace it may go on */
-		return file->kind == BESIDE_MOVE && same &&
+		return file->kind == OUTSIDE_FILE_MOVE && same &&
 		       (strcmp(file->to, entry->new_path) == 0 ||
 		        (is_inside(record, file->to) && is_inside(record, entry->new_path)));
 	case JOURNAL_KIND_COUNT:
@@ -179,7 +179,7 @@ static bool file_fits(const struct beside_record *record, const struct beside_fi
 	return false;
 }
 
-static bool entry_is_allowed(const struct beside_record *record, const struct journal_entry *entry)
+static bool entry_is_allowed(const struct outside_record *record, const struct journal_entry *entry)
 {
 	const char *appears = entry->new_path ? entry->new_path : entry->path;
 
@@ -193,7 +193,7 @@ static bool entry_is_allowed(const struct beside_record *record, const struct jo
 	return false;
 }
 
-static bool journal_is_allowed(const struct beside_record *record,
+static bool journal_is_allowed(const struct outside_record *record,
                                const struct journal_entries *entries)
 {
 	for (size_t i = 0; i < entries->count; i++)
@@ -205,7 +205,7 @@ static bool journal_is_allowed(const struct beside_record *record,
 /* Looks at each journal, and sets aside those that are about anything else.  How many are left;
  * *ret_busy (may be NULL) how many of them have a process: a worker that has lost its front ends
  * the change first. */
-static size_t look_at_journals(const struct beside_record *record, bool set_aside,
+static size_t look_at_journals(const struct outside_record *record, bool set_aside,
                                size_t *ret_busy)
 {
 	const int fd = openat(record->folder, journal_name,
@@ -241,14 +241,14 @@ static size_t look_at_journals(const struct beside_record *record, bool set_asid
 	return left;
 }
 
-void beside_record_check(const struct beside_record *record)
+void outside_record_check(const struct outside_record *record)
 {
 	look_at_journals(record, true, NULL);
 }
 
 /* ---- as a folder ------------------------------------------------------------------ */
 
-static void record_drop(struct beside_record *record)
+static void record_drop(struct outside_record *record)
 {
 	fd_cleanup_close(&record->parent);
 	fd_cleanup_close(&record->folder);
@@ -261,7 +261,7 @@ static void record_drop(struct beside_record *record)
 }
 
 /* Removes what is known to be in the folder; anything else keeps it. */
-static void record_remove(const struct beside_record *record)
+static void record_remove(const struct outside_record *record)
 {
 	unlinkat(record->folder, journal_name, AT_REMOVEDIR);
 	if (faccessat(record->folder, journal_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
@@ -270,7 +270,7 @@ static void record_remove(const struct beside_record *record)
 	unlinkat(record->parent, record->name, AT_REMOVEDIR);
 }
 
-void beside_record_free(struct beside_record *record)
+void outside_record_free(struct outside_record *record)
 {
 	if (!record)
 		return;
@@ -279,9 +279,9 @@ void beside_record_free(struct beside_record *record)
 	record_drop(record);
 }
 
-static struct beside_record *record_new(const char *parent, const char *name)
+static struct outside_record *record_new(const char *parent, const char *name)
 {
-	struct beside_record *record = mem_alloc(1, sizeof(*record));
+	struct outside_record *record = mem_alloc(1, sizeof(*record));
 
 	record->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	record->folder = record->what = -1;
@@ -290,7 +290,7 @@ static struct beside_record *record_new(const char *parent, const char *name)
 	return record;
 }
 
-static bool record_open_folder(struct beside_record *record)
+static bool record_open_folder(struct outside_record *record)
 {
 	record->folder = openat(record->parent, record->name,
 	                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -309,7 +309,7 @@ static bool random_name(char name[static 2 * RANDOM_BYTES + 1], struct err *err)
 }
 
 /* With the lock of the parent: nobody takes it for a dead one's before it has its own. */
-static bool record_write(struct beside_record *record, bool durable)
+static bool record_write(struct outside_record *record, bool durable)
 {
 	struct span text = file_text_span(&record->text);
 
@@ -324,14 +324,14 @@ static bool record_write(struct beside_record *record, bool durable)
 	                     fsync(record->parent) == 0));
 }
 
-bool beside_record_make(const char *journal_folder, const char *const *roots, size_t root_count,
-                        const struct beside_request *request, enum durability durability,
-                        struct beside_record **ret, struct err *err)
+bool outside_record_make(const char *journal_folder, const char *const *roots, size_t root_count,
+                        const struct outside_request *request, enum durability durability,
+                        struct outside_record **ret, struct err *err)
 {
 	_cleanup_free_ char *parent = records_folder(journal_folder);
 	struct buf text = BUF_INIT(RECORD_MAX);
 	char name[2 * RANDOM_BYTES + 1] = "";
-	struct beside_record *record;
+	struct outside_record *record;
 
 	if (!file_make_folders(parent, err) || !random_name(name, err))
 		return false;
@@ -356,7 +356,7 @@ bool beside_record_make(const char *journal_folder, const char *const *roots, si
 	return true;
 }
 
-const char *beside_record_journal(const struct beside_record *record)
+const char *outside_record_journal(const struct outside_record *record)
 {
 	return record->journal;
 }
@@ -364,7 +364,7 @@ const char *beside_record_journal(const struct beside_record *record)
 /* ---- what dead processes left ----------------------------------------------------- */
 
 /* Opens and locks one; false: its process lives, or it cannot be read. */
-static bool record_take(struct beside_record *record)
+static bool record_take(struct outside_record *record)
 {
 	struct err ignored = ERR_INIT;
 
@@ -379,7 +379,7 @@ static bool record_take(struct beside_record *record)
 }
 
 /* The roots that are there still: a worker starts only in what is. */
-static size_t roots_there(const struct beside_record *record, const char **roots)
+static size_t roots_there(const struct outside_record *record, const char **roots)
 {
 	size_t count = 0;
 
@@ -390,7 +390,7 @@ static size_t roots_there(const struct beside_record *record, const char **roots
 }
 
 /* False: it is to be tried again. */
-static bool record_settle(struct beside_record *record,
+static bool record_settle(struct outside_record *record,
                           bool (*recover)(void *data, const char *const *roots, size_t count,
                                           const char *journal), void *data)
 {
@@ -412,7 +412,7 @@ static void recover_record(const char *parent, const char *name,
                            bool (*recover)(void *data, const char *const *roots, size_t count,
                                            const char *journal), void *data)
 {
-	struct beside_record *record = record_new(parent, name);
+	struct outside_record *record = record_new(parent, name);
 	char aside[sizeof(record->name) + 4];
 
 	if (record_take(record) && record_settle(record, recover, data)) {
@@ -430,7 +430,7 @@ static bool is_record_name(const char *name)
 	       name[2 * RANDOM_BYTES] == '\0';
 }
 
-void beside_recover(const char *journal_folder,
+void outside_recover(const char *journal_folder,
                     bool (*recover)(void *data, const char *const *roots, size_t count,
                                     const char *journal), void *data)
 {
