@@ -52,16 +52,21 @@ static void tui_draw_live(struct app *app)
 {
 	struct live live;
 
+	if (!app->keys.any)
+		printout_take(&app->out);
 	tui_layout(app, &live);
 	if (app->full) {
 		full_frame(app->full, &live);
 		return;
 	}
 	screen_live(app->out.screen, &live);
-	if (app->keys.any)
-		screen_key_frame(app->out.screen);
-	else
+	if (!app->keys.any) {
 		screen_frame(app->out.screen);
+		return;
+	}
+	screen_key_frame(app->out.screen);
+	printout_take(&app->out); /* a key does not wait for it */
+	screen_frame(app->out.screen);
 }
 
 /* The seconds of the activity row tick while it is shown. */
@@ -130,7 +135,7 @@ static void tui_signalled(void *data, int number)
 	tui_quit(app);
 }
 
-/* The terminal is gone: as SIGHUP, which may come besides. */
+/* The terminal was closed: as SIGHUP, which may come in addition. */
 static void tui_ended(void *data)
 {
 	tui_signalled(data, SIGHUP);
@@ -354,6 +359,8 @@ static void tui_end(struct app *app)
 	desktop_release(&app->desktop);
 	full_free(app->full);
 	app->full = NULL;
+	while (app->out.unread && app->out.screen)
+		printout_take(&app->out);
 	screen_free(app->out.screen);
 	term_close(app->term);
 	complete_stop(app->complete);

@@ -251,13 +251,15 @@ static void read_facts(struct row *row, const json_t *value)
 /* The lines with their numbers. */
 static void file_body(struct body *body, const json_t *value)
 {
-	struct span text = member_span(value, "content"), line;
+	struct span text = member_span(value, "content"), rest_of_code = text, line;
 	json_int_t number = member_integer(value, "start_line");
 	struct highlight *code;
 
 	if (body->how.folded)
 		return;
 	code = highlight_new(member_span(value, "file_path"));
+	for (size_t i = body->rows.count; i < body->max && line_next(&rest_of_code, &line); i++)
+		highlight_add(code, line_body(line));
 	for (number = number > 0 ? number : 1; !body_full(body) && line_next(&text, &line);
 	     number++) {
 		struct row row = { 0 };
