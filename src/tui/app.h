@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The application: the things it is made of, and what is done with several of them together.
  *
- * Each thing has a header of its own, with the functions that need nothing else.  What is here, and
+ * Each thing has a header, with the functions that need nothing else.  What is here, and
  * in send.h, question.h and the headers of dialogs, needs several of them and takes the whole.
  *
  * All of it, and the functions of the other headers here, is for the main thread, except where a
@@ -46,7 +46,7 @@ enum overlay { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 
 /* What keys have done, and what is shown until the next one. */
 struct key_state {
-	bool any;                    /* one came since the last frame: it is shown at once */
+	bool any;                    /* one came since the last frame: it is shown immediately */
 	uint64_t typed_ms;           /* of the last key of the draft, or of a command */
 	uint64_t quit_ms, escape_ms; /* of the last Ctrl+C and Esc that did nothing else */
 	const char *hint;            /* a line beneath the composer until the next key; or NULL */

@@ -32,7 +32,7 @@ struct console {
 	unsigned pid;
 	char *command, *call;    /* owned; call: NULL without */
 	struct emulator *emulator;
-	bool secret;             /* what is typed is not echoed */
+	bool secret;             /* input is not echoed */
 	struct buf answers;      /* to be sent when the lock is free */
 };
 

@@ -291,7 +291,7 @@ static void follow_opened(struct app *app, const struct heard *heard)
 	                 json_is_true(json_object_get(facts, "more")));
 }
 
-/* Why there is no agent, and what to do: a few lines, not a wall. */
+/* Says why the session could not be opened, and what to do: a few lines, not a wall. */
 static void follow_closed(struct app *app, const struct err *err)
 {
 	app->history_shown = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When frames are drawn: soon after something has changed, at most 30 times a second; at once after
- * a key; each second while something is counted.  No timer runs otherwise.
+/* When frames are drawn: soon after something has changed, at most 30 times a second; immediately
+ * after a key; each second while something is counted.  No timer runs otherwise.
  *
  *     frames_init(&frames, loop, draw, app);
  *     frames_want(&frames);                    // something is different

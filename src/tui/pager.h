@@ -28,7 +28,7 @@ struct pager_options {
 	struct printout *out;
 	const struct bindings *bindings;
 	struct clipboard *clipboard;
-	struct canvas *canvas; /* the full screen's; NULL: inline, it makes one of its own */
+	struct canvas *canvas; /* the full screen's; NULL: inline, it makes one itself */
 	const char **hint;     /* set to what is said until the next key */
 };
 

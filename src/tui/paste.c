@@ -152,7 +152,7 @@ static char *copy_image(struct app *app, const char *path)
 	return image_keep(app, file_text_span(&bytes), &ignored);
 }
 
-/* The path as it is to be named; the caller frees. */
+/* The path as the mention names it; the caller frees. */
 static char *mentioned_path(struct app *app, const char *path)
 {
 	const char *root = session_folder(app->options->session);

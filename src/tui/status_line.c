@@ -2,7 +2,7 @@
 /* The command of the setting statusLine: it gets the session's state as JSON on standard input, and
  * the first line that it writes is the status line.
  *
- * It runs as hooks do (hooks_run), outside of the sandbox, on a thread of its own: a project's
+ * It runs as hooks do (hooks_run), outside of the sandbox, on a separate thread: a project's
  * counts only after "hasp config allow statusLine" in a trusted folder.  It is asked once for each
  * state, never twice at a time, and no timer runs: what has changed meanwhile is asked for when it
  * ends.  What it writes is foreign text: it goes through the emulator (colours, and nothing else),

@@ -73,9 +73,9 @@ void transcript_problems(const struct transcript *transcript, unsigned width, st
 /* The text of an entry: what was said as it was written, of a call what is shown of it; the caller
  * frees. NULL: it had to go meanwhile. */
 char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width);
-/* Block by block, for the full screen. They are numbered from 0 on; those before `first` are gone.
- * Numbers start again when it is cleared, and the last block may have become shorter when something
- * was forgotten: how often that was is counted. */
+/* Block by block, for the full screen. They are numbered from 0 on; those before `first` were
+ * dropped. Numbers start again when it is cleared, and the last block may have become shorter when
+ * something was forgotten: how often that was is counted. */
 struct transcript_state {
 	size_t first, end;
 	unsigned cleared, forgotten;

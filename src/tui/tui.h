@@ -4,12 +4,12 @@
  *     struct tui_options options = { .session = session, .cancel = &cancel, ... };
  *     code = tui_run(&options);          // until the user quits, or a signal ends it
  *
- * The calling thread owns the terminal and an event loop; the agent has a thread of its own, on
+ * The calling thread owns the terminal and an event loop; the agent has a separate thread, on
  * which the session is opened once the composer stands, and prompts are answered.
  *
  * Folder, by subject:
  *   tui.c         opens, runs and closes all of it; signals
- *   app.h         the things that it consists of, each with a header of its own:
+ *   app.h         the things that it consists of, each with a header:
  *     runner.c      the agent's thread: what it is given to do, what it reports
  *     frames.c      when a frame is drawn
  *     printout.c    what is printed of the conversation

@@ -46,7 +46,7 @@ char *user_program_find(const char *name, const struct user_roots *roots)
 
 /* ---- running one ------------------------------------------------------------- */
 
-/* In a session of its own: what serves a selection stays when the terminal is closed. */
+/* In a new session: a program that serves a selection stays when the terminal is closed. */
 static int program_spawn(const char *path, char *const argv[], const int files[static 2],
                          pid_t *ret_pid)
 {
