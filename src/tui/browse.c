@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "tui/app.h"
 #include "tui/dialog.h"
-#include "tui/pager.h"
+#include "tui/show/pager.h"
 #include "tui/runner.h"
 #include "tui/term/screen.h"
 #include "tui/tui.h"

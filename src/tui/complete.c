@@ -21,7 +21,7 @@
 #include "tui/app.h"
 #include "tui/command/command.h"
 #include "tui/complete.h"
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/runner.h"
 #include "tui/send.h"
 #include "tui/tui.h"

@@ -17,7 +17,7 @@
 #include "tui/app.h"
 #include "tui/consoles.h"
 #include "tui/emulator/emulator.h"
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/running.h"
 
 enum {

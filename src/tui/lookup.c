@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "tui/app.h"
 #include "tui/complete.h"
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/runner.h"
 #include "tui/tui.h"
 

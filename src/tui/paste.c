@@ -27,13 +27,13 @@
 #include "tui/app.h"
 #include "tui/command/command.h"
 #include "tui/consoles.h"
-#include "tui/dropped.h"
-#include "tui/pager.h"
-#include "tui/printout.h"
+#include "tui/clip/dropped.h"
+#include "tui/show/pager.h"
+#include "tui/show/printout.h"
 #include "tui/stash.h"
-#include "tui/status.h"
+#include "tui/show/status.h"
 #include "tui/tui.h"
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 
 enum {
 	KEEP_DAYS = 7,

@@ -15,7 +15,7 @@
 #include "tui/runner.h"
 #include "tui/running.h"
 #include "tui/term/screen.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 #include "tui/tui.h"
 
 /* A little more than between frames, so that one is due when pieces are delivered. */

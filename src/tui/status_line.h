@@ -12,7 +12,7 @@
 #ifndef HASP_TUI_STATUS_LINE_H
 #define HASP_TUI_STATUS_LINE_H
 
-#include "tui/desktop.h"
+#include "tui/show/desktop.h"
 #include "tui/text/rows.h"
 
 struct printout;

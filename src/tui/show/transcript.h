@@ -10,8 +10,8 @@
  *
  * When it is full the oldest blocks are dropped; all of a session is in its file.  One thread at a
  * time: the agent's makes one of a session that is resumed, and hands it over (HEARD_OPENED). */
-#ifndef HASP_TUI_TRANSCRIPT_H
-#define HASP_TUI_TRANSCRIPT_H
+#ifndef HASP_TUI_SHOW_TRANSCRIPT_H
+#define HASP_TUI_SHOW_TRANSCRIPT_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -91,12 +91,5 @@ void transcript_between(const struct transcript *transcript, size_t number, stru
 size_t transcript_size(const struct transcript *transcript, size_t number);
 /* Whether it is an answer that is still being written; its text so far is borrowed. */
 bool transcript_grows(const struct transcript *transcript, size_t number, struct span *ret_text);
-
-/* ---- history.c: a conversation that goes on; on any thread -------------------------- */
-
-/* Appends all messages (contents as the model gets them) to a transcript. */
-void history_keep(struct transcript *transcript, const json_t *contents);
-/* A copy of the last ones, a new reference, and whether there are earlier ones. */
-json_t *history_end(const json_t *contents, bool *ret_more);
 
 #endif

@@ -5,8 +5,8 @@
  *     activity_rows(&activity, asking, &how, &rows);
  *     activity_stop(&activity);
  *     activity_release(&activity); */
-#ifndef HASP_TUI_ACTIVITY_H
-#define HASP_TUI_ACTIVITY_H
+#ifndef HASP_TUI_SHOW_ACTIVITY_H
+#define HASP_TUI_SHOW_ACTIVITY_H
 
 #include <jansson.h>
 #include <stdbool.h>

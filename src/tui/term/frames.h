@@ -7,8 +7,8 @@
  *     frames_end(&frames);                     // nothing is drawn any more
  *
  * `draw` is called by the loop, never by these functions; it calls frames_drawn. */
-#ifndef HASP_TUI_FRAMES_H
-#define HASP_TUI_FRAMES_H
+#ifndef HASP_TUI_TERM_FRAMES_H
+#define HASP_TUI_TERM_FRAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,6 +11,7 @@
  * OSC 5522 says whether it has; with OSC 52 all that is known is that the text was sent. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -20,12 +21,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/clipboard.h"
-#include "tui/dropped.h"
-#include "tui/frames.h"
-#include "tui/runner.h"
+#include "tui/clip/clipboard.h"
+#include "tui/clip/dropped.h"
+#include "tui/term/frames.h"
 #include "tui/term/term.h"
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 
 enum {
 	TOOL_MS = 5000,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is shown of a conversation, printed and kept. */
-#include "tui/printout.h"
+#include "tui/show/printout.h"
 
 #include "base/mem.h"
 #include "tui/editor/editor.h"
-#include "tui/frames.h"
-#include "tui/transcript.h"
+#include "tui/term/frames.h"
+#include "tui/show/transcript.h"
 
 /* Pastes of one prompt that are folded; more are printed whole. */
 enum { FOLDS_MAX = 64 };

@@ -9,14 +9,14 @@
  *     clipboard_stop(clipboard);               // before the loop is freed
  *     clipboard_free(clipboard);               // after it
  */
-#ifndef HASP_TUI_CLIPBOARD_H
-#define HASP_TUI_CLIPBOARD_H
+#ifndef HASP_TUI_CLIP_CLIPBOARD_H
+#define HASP_TUI_CLIP_CLIPBOARD_H
 
 #include <stdbool.h>
 
 #include "base/span.h"
-#include "tui/frames.h"
-#include "tui/user_program.h"
+#include "tui/term/frames.h"
+#include "tui/clip/user_program.h"
 
 struct clipboard;
 struct term;

@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/dropped.h"
+#include "tui/clip/dropped.h"
 #include "tui/markdown/markdown.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 
 enum block_kind { BLOCK_USER, BLOCK_ANSWER, BLOCK_THOUGHT, BLOCK_CALL, BLOCK_NOTICE, BLOCK_ROWS };
 

@@ -12,17 +12,17 @@
  * Text is printed in blocks: each set apart from the one before by an empty row.  An answer is one
  * block however many pieces it comes in; whatever else is printed ends it.  In full screen (no
  * `screen`) nothing is printed: a frame is asked for. */
-#ifndef HASP_TUI_PRINTOUT_H
-#define HASP_TUI_PRINTOUT_H
+#ifndef HASP_TUI_SHOW_PRINTOUT_H
+#define HASP_TUI_SHOW_PRINTOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/markdown/markdown.h"
 #include "tui/term/screen.h"
 #include "tui/term/term.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 #include "tui/view/view.h"
 
 struct editor;

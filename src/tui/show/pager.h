@@ -8,8 +8,8 @@
  *     pager_free(pager);
  *
  * In plain lines, and while something is shown already, the rows are printed instead. */
-#ifndef HASP_TUI_PAGER_H
-#define HASP_TUI_PAGER_H
+#ifndef HASP_TUI_SHOW_PAGER_H
+#define HASP_TUI_SHOW_PAGER_H
 
 #include <stdbool.h>
 

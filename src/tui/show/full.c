@@ -16,12 +16,12 @@
 #include "base/text.h"
 #include "config/settings.h"
 #include "tui/editor/bindings.h"
-#include "tui/frames.h"
-#include "tui/full.h"
-#include "tui/printout.h"
+#include "tui/term/frames.h"
+#include "tui/show/full.h"
+#include "tui/show/printout.h"
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 
 #define UNKNOWN UINT32_MAX /* a block's number of rows */
 

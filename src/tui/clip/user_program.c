@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs of the user's: where they are, and one run. */
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "tui/status.h"
 
 extern char **environ;
 
