@@ -2,13 +2,13 @@
 /* What all parts of the application need of it. */
 #include "tui/app.h"
 
-#include "tui/activity.h"
-#include "tui/desktop.h"
-#include "tui/frames.h"
-#include "tui/printout.h"
+#include "tui/show/activity.h"
+#include "tui/show/desktop.h"
+#include "tui/term/frames.h"
+#include "tui/show/printout.h"
 #include "tui/runner.h"
 #include "tui/tui.h"
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 #include "worker/provider.h"
 
 void tui_quit(struct app *app)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The application: the things it is made of, and what is done with several of them together.
  *
- * Each thing has a header of its own, with the functions that need nothing else.  What is here, and
+ * Each thing has a header, with the functions that need nothing else.  What is here, and
  * in send.h, question.h and the headers of dialogs, needs several of them and takes the whole.
  *
  * All of it, and the functions of the other headers here, is for the main thread, except where a
@@ -13,18 +13,18 @@
 #include <stdint.h>
 
 #include "net/loop/loop.h"
-#include "tui/activity.h"
-#include "tui/clipboard.h"
-#include "tui/desktop.h"
+#include "tui/show/activity.h"
+#include "tui/clip/clipboard.h"
+#include "tui/show/desktop.h"
 #include "tui/editor/bindings.h"
 #include "tui/editor/editor.h"
-#include "tui/frames.h"
-#include "tui/printout.h"
-#include "tui/user_program.h"
+#include "tui/term/frames.h"
+#include "tui/show/printout.h"
+#include "tui/clip/user_program.h"
 #include "tui/question.h"
 #include "tui/queue.h"
 #include "tui/running.h"
-#include "tui/status.h"
+#include "tui/show/status.h"
 #include "tui/term/term.h"
 
 struct session_browser;
@@ -40,13 +40,14 @@ struct runner;
 struct secret;
 struct stash;
 struct status_line;
+struct transcript;
 struct tui_options;
 
 enum overlay { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 
 /* What keys have done, and what is shown until the next one. */
 struct key_state {
-	bool any;                    /* one came since the last frame: it is shown at once */
+	bool any;                    /* one came since the last frame: it is shown immediately */
 	uint64_t typed_ms;           /* of the last key of the draft, or of a command */
 	uint64_t quit_ms, escape_ms; /* of the last Ctrl+C and Esc that did nothing else */
 	const char *hint;            /* a line beneath the composer until the next key; or NULL */
@@ -168,5 +169,10 @@ void tui_show_end(struct app *app, const char *file);
 /* It is open: prints its last messages, unless they are on the screen already. `more`: there are
  * earlier ones. */
 void tui_show_history(struct app *app, const json_t *end, bool more);
+
+/* On any thread: appends all messages (contents as the model gets them) to a transcript. */
+void history_keep(struct transcript *transcript, const json_t *contents);
+/* On any thread: a copy of the last ones, a new reference, and whether there are earlier ones. */
+json_t *history_end(const json_t *contents, bool *ret_more);
 
 #endif

@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "tui/app.h"
 #include "tui/dialog.h"
-#include "tui/pager.h"
+#include "tui/show/pager.h"
 #include "tui/runner.h"
 #include "tui/term/screen.h"
 #include "tui/tui.h"
@@ -35,7 +35,7 @@ struct session_browser {
 	json_t *end;           /* of the selected one (session_end); NULL: not read yet */
 	size_t at;
 	enum browse_stage stage;
-	bool enter;            /* it is to be opened when the search is done */
+	bool enter;            /* open it when the search is done */
 	bool searching;
 	void (*run)(struct app *app, struct span line); /* runs a command */
 };
@@ -245,7 +245,7 @@ static void browse_question_key(struct app *app, const struct key *key)
 		browse_type(&browse->title, key);
 }
 
-/* The end of it, on a screen of its own. */
+/* Its end, on a separate screen. */
 static void browse_look(struct app *app)
 {
 	struct session_browser *browse = app->browse;

@@ -8,7 +8,7 @@
 #include "config/extensions.h"
 #include "data/json.h"
 #include "tui/app.h"
-#include "tui/printout.h"
+#include "tui/show/printout.h"
 #include "tui/term/theme.h"
 #include "tui/tui.h"
 

@@ -3,7 +3,7 @@
  * (@SERVER:URI) and, in "!" lines, paths; "/" commands are the table's (command/command.h).
  *
  * The names of the workspace's files come from the provider, as the model's tools see them (ignored
- * ones left out), at most COMPLETE_FILES_MAX: fetched by a thread of its own when the first @ is
+ * ones left out), at most COMPLETE_FILES_MAX: fetched by a separate thread when the first @ is
  * typed, and again when they are older than COMPLETE_FRESH_MS.  Matching is done at each key, over
  * that list. */
 #include <ctype.h>
@@ -21,7 +21,7 @@
 #include "tui/app.h"
 #include "tui/command/command.h"
 #include "tui/complete.h"
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/runner.h"
 #include "tui/send.h"
 #include "tui/tui.h"
@@ -180,7 +180,7 @@ static int complete_score(const char *path, struct span wanted)
 		score += at >= base ? 10 : 0;
 		at++;
 	}
-	/* All of it at once in the last component is best. */
+	/* All of it in one piece in the last component is best. */
 	if (wanted.len && strncasecmp(base, wanted.data, wanted.len) == 0)
 		score += 400;
 	return score > 0 ? score : 1;

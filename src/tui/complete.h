@@ -8,7 +8,7 @@
  *     complete_stop(app->complete);            // while the provider lives; lookup_stop likewise
  *     complete_free(app->complete);
  *
- * Each asks on a thread of its own, and offers what it has when the answer comes. */
+ * Each asks on a separate thread, and offers what it has when the answer comes. */
 #ifndef HASP_TUI_COMPLETE_H
 #define HASP_TUI_COMPLETE_H
 
@@ -26,7 +26,7 @@ struct complete *complete_new(struct app *app);
 /* A session is open, or its files are known: what was typed last is completed from that, unless the
  * draft has changed since. */
 void complete_again(struct complete *complete);
-/* Waits for what it has begun, while the provider lives. */
+/* Waits for requests that it has started; the provider must still exist. */
 void complete_stop(struct complete *complete);
 void complete_free(struct complete *complete);
 

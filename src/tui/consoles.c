@@ -17,7 +17,7 @@
 #include "tui/app.h"
 #include "tui/consoles.h"
 #include "tui/emulator/emulator.h"
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/running.h"
 
 enum {
@@ -32,7 +32,7 @@ struct console {
 	unsigned pid;
 	char *command, *call;    /* owned; call: NULL without */
 	struct emulator *emulator;
-	bool secret;             /* what is typed is not echoed */
+	bool secret;             /* input is not echoed */
 	struct buf answers;      /* to be sent when the lock is free */
 };
 

@@ -10,21 +10,21 @@
 #include "data/json.h"
 #include "model/prices.h"
 #include "policy/policy.h"
-#include "tui/activity.h"
+#include "tui/show/activity.h"
 #include "tui/app.h"
 #include "tui/complete.h"
 #include "tui/consoles.h"
 #include "tui/dialog.h"
-#include "tui/frames.h"
-#include "tui/printout.h"
+#include "tui/term/frames.h"
+#include "tui/show/printout.h"
 #include "tui/question.h"
 #include "tui/queue.h"
 #include "tui/runner.h"
 #include "tui/running.h"
 #include "tui/send.h"
-#include "tui/status.h"
+#include "tui/show/status.h"
 #include "tui/term/screen.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 
 /* Keeps a text that a message has; one that says nothing changes nothing. */
 static void follow_text(char **field, const json_t *message, const char *name)
@@ -291,7 +291,7 @@ static void follow_opened(struct app *app, const struct heard *heard)
 	                 json_is_true(json_object_get(facts, "more")));
 }
 
-/* Why there is no agent, and what to do: a few lines, not a wall. */
+/* Says why the session could not be opened, and what to do: a few lines, not a wall. */
 static void follow_closed(struct app *app, const struct err *err)
 {
 	app->history_shown = false;

@@ -9,8 +9,8 @@
 #include "data/json.h"
 #include "model/content.h"
 #include "tui/app.h"
-#include "tui/printout.h"
-#include "tui/transcript.h"
+#include "tui/show/printout.h"
+#include "tui/show/transcript.h"
 
 enum { HISTORY_SHOWN = 12 }; /* messages that are printed */
 

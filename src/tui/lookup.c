@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What MCP servers say may stand at the caret: they are asked by a thread of its own, one question
+/* What MCP servers say may stand at the caret: they are asked by a separate thread, one question
  * at a time, and what is typed meanwhile is asked about when that is answered.  The last answer is
  * kept. */
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "tui/app.h"
 #include "tui/complete.h"
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/runner.h"
 #include "tui/tui.h"
 

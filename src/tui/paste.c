@@ -27,13 +27,13 @@
 #include "tui/app.h"
 #include "tui/command/command.h"
 #include "tui/consoles.h"
-#include "tui/dropped.h"
-#include "tui/pager.h"
-#include "tui/printout.h"
+#include "tui/clip/dropped.h"
+#include "tui/show/pager.h"
+#include "tui/show/printout.h"
 #include "tui/stash.h"
-#include "tui/status.h"
+#include "tui/show/status.h"
 #include "tui/tui.h"
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 
 enum {
 	KEEP_DAYS = 7,
@@ -152,7 +152,7 @@ static char *copy_image(struct app *app, const char *path)
 	return image_keep(app, file_text_span(&bytes), &ignored);
 }
 
-/* The path as it is to be named; the caller frees. */
+/* The path as the mention names it; the caller frees. */
 static char *mentioned_path(struct app *app, const char *path)
 {
 	const char *root = session_folder(app->options->session);

@@ -7,9 +7,9 @@
 #include "data/json.h"
 #include "tui/app.h"
 #include "tui/dialog.h"
-#include "tui/frames.h"
-#include "tui/pager.h"
-#include "tui/printout.h"
+#include "tui/term/frames.h"
+#include "tui/show/pager.h"
+#include "tui/show/printout.h"
 #include "tui/term/screen.h"
 
 struct pick {

@@ -15,7 +15,7 @@
 #include "tui/runner.h"
 #include "tui/running.h"
 #include "tui/term/screen.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 #include "tui/tui.h"
 
 /* A little more than between frames, so that one is due when pieces are delivered. */
@@ -30,7 +30,7 @@ struct runner {
 	struct front *front;
 	struct loop_task posted;
 	struct loop_timer *timer;  /* the main thread's, while `gathers` */
-	unsigned under_way;        /* the main thread's: what was begun and is not reported over */
+	unsigned under_way;        /* the main thread's: started and not yet reported as ended */
 	bool is_foreign;           /* likewise: another front's is under way */
 	pthread_mutex_t lock;      /* of what follows */
 	bool is_posted;
@@ -335,12 +335,6 @@ void runner_job(struct runner *runner, struct job *job)
 	runner->under_way += front_give(runner->front, &given->task, &ignored);
 }
 
-void runner_reopen(struct runner *runner, const char *session, const char *reason)
-{
-	struct err ignored = ERR_INIT;
-
-	runner->under_way += front_reopen(runner->front, session, reason, &ignored);
-}
 
 bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer)
 {

@@ -76,8 +76,6 @@ const struct tui_opened *runner_opened(const struct runner *runner);
 void runner_prompt(struct runner *runner, struct span piped, struct span prompt);
 /* While idle. */
 void runner_job(struct runner *runner, struct job *job);
-/* While idle: closes the host and opens another, of a session (NULL: a new one). */
-void runner_reopen(struct runner *runner, const char *session, const char *reason);
 /* Set when the job under way is to end. */
 const struct cancel *runner_cancel(const struct runner *runner);
 /* The prompt or job under way ends soon. */

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/app.h"
-#include "tui/printout.h"
+#include "tui/show/printout.h"
 
 enum { SPEAK_ROWS_MAX = 1000 }; /* of a question, which is not scrolled */
 

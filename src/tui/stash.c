@@ -4,7 +4,7 @@
  *
  *     TEMP/hasp-drafts/NAME    JSON of editor_save, with texts that wait to be sent in "waiting";
  *                              the session that writes it holds its lock, so a file without one
- *                              is a draft whose session is gone
+ *                              is a draft whose session has ended
  *     TEMP/hasp-prompts.jsonl  a JSON string a line, the oldest first
  *
  * TEMP is the project's temporary folder (config/home.h), which no command can write.  The draft is
@@ -153,7 +153,7 @@ static bool stash_replace(struct stash *stash, struct span text)
 	return true;
 }
 
-/* What is to be kept, also of what is typed into a question; NULL: nothing. */
+/* The text to keep, also of an answer to a question; NULL: none. */
 static json_t *stash_draft(const struct editor *editor, const struct prompt_queue *queue,
                            struct ask *ask)
 {

@@ -2,7 +2,7 @@
 /* The command of the setting statusLine: it gets the session's state as JSON on standard input, and
  * the first line that it writes is the status line.
  *
- * It runs as hooks do (hooks_run), outside of the sandbox, on a thread of its own: a project's
+ * It runs as hooks do (hooks_run), outside of the sandbox, on a separate thread: a project's
  * counts only after "hasp config allow statusLine" in a trusted folder.  It is asked once for each
  * state, never twice at a time, and no timer runs: what has changed meanwhile is asked for when it
  * ends.  What it writes is foreign text: it goes through the emulator (colours, and nothing else),
@@ -19,11 +19,11 @@
 #include "hooks/hooks.h"
 #include "model/model.h"
 #include "policy/policy.h"
-#include "tui/desktop.h"
+#include "tui/show/desktop.h"
 #include "tui/emulator/emulator.h"
-#include "tui/frames.h"
-#include "tui/printout.h"
-#include "tui/status.h"
+#include "tui/term/frames.h"
+#include "tui/show/printout.h"
+#include "tui/show/status.h"
 #include "tui/status_line.h"
 #include "tui/tui.h"
 #include "worker/environment.h"

@@ -12,7 +12,7 @@
 #ifndef HASP_TUI_STATUS_LINE_H
 #define HASP_TUI_STATUS_LINE_H
 
-#include "tui/desktop.h"
+#include "tui/show/desktop.h"
 #include "tui/text/rows.h"
 
 struct printout;
@@ -26,7 +26,7 @@ struct status_line *status_line_new(const struct tui_options *options, struct pr
 /* Ends what runs; nothing is started any more. */
 void status_line_stop(struct status_line *line);
 void status_line_free(struct status_line *line);
-/* Asks the command if the state is another one. `session`: its id; NULL: as it was. */
+/* Asks the command if the state has changed. `session`: its id; NULL: as it was. */
 void status_line_update(struct status_line *line, const struct status *status,
                         const char *session, enum desktop_state doing);
 /* The command's last line, perhaps empty; NULL: there is no command, or it fails. */

@@ -22,28 +22,28 @@
 #include "base/path.h"
 #include "config/home.h"
 #include "data/json.h"
-#include "tui/activity.h"
+#include "tui/show/activity.h"
 #include "tui/app.h"
-#include "tui/clipboard.h"
+#include "tui/clip/clipboard.h"
 #include "tui/complete.h"
 #include "tui/consoles.h"
-#include "tui/desktop.h"
+#include "tui/show/desktop.h"
 #include "tui/dialog.h"
-#include "tui/frames.h"
-#include "tui/full.h"
-#include "tui/pager.h"
-#include "tui/printout.h"
+#include "tui/term/frames.h"
+#include "tui/show/full.h"
+#include "tui/show/pager.h"
+#include "tui/show/printout.h"
 #include "tui/question.h"
 #include "tui/queue.h"
 #include "tui/runner.h"
 #include "tui/running.h"
 #include "tui/send.h"
 #include "tui/stash.h"
-#include "tui/status.h"
+#include "tui/show/status.h"
 #include "tui/status_line.h"
 #include "tui/term/canvas.h"
 #include "tui/term/screen.h"
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 
 /* ---- frames ------------------------------------------------------------------ */
 
@@ -52,16 +52,21 @@ static void tui_draw_live(struct app *app)
 {
 	struct live live;
 
+	if (!app->keys.any)
+		printout_take(&app->out);
 	tui_layout(app, &live);
 	if (app->full) {
 		full_frame(app->full, &live);
 		return;
 	}
 	screen_live(app->out.screen, &live);
-	if (app->keys.any)
-		screen_key_frame(app->out.screen);
-	else
+	if (!app->keys.any) {
 		screen_frame(app->out.screen);
+		return;
+	}
+	screen_key_frame(app->out.screen);
+	printout_take(&app->out); /* a key does not wait for it */
+	screen_frame(app->out.screen);
 }
 
 /* The seconds of the activity row tick while it is shown. */
@@ -130,7 +135,7 @@ static void tui_signalled(void *data, int number)
 	tui_quit(app);
 }
 
-/* The terminal is gone: as SIGHUP, which may come besides. */
+/* The terminal was closed: as SIGHUP, which may come in addition. */
 static void tui_ended(void *data)
 {
 	tui_signalled(data, SIGHUP);
@@ -354,6 +359,8 @@ static void tui_end(struct app *app)
 	desktop_release(&app->desktop);
 	full_free(app->full);
 	app->full = NULL;
+	while (app->out.unread && app->out.screen)
+		printout_take(&app->out);
 	screen_free(app->out.screen);
 	term_close(app->term);
 	complete_stop(app->complete);

@@ -4,25 +4,25 @@
  *     struct tui_options options = { .session = session, .cancel = &cancel, ... };
  *     code = tui_run(&options);          // until the user quits, or a signal ends it
  *
- * The calling thread owns the terminal and an event loop; the agent has a thread of its own, on
+ * The calling thread owns the terminal and an event loop; the agent has a separate thread, on
  * which the session is opened once the composer stands, and prompts are answered.
  *
  * Folder, by subject:
  *   tui.c         opens, runs and closes all of it; signals
- *   app.h         the things that it consists of, each with a header of its own:
+ *   app.h         the things that it consists of, each with a header:
  *     runner.c      the agent's thread: what it is given to do, what it reports
- *     frames.c      when a frame is drawn
- *     printout.c    what is printed of the conversation
- *     transcript.c  the conversation, kept within bounded memory
- *     full.c        the full screen: a window over the transcript, in place of printed rows
- *     pager.c       the whole transcript, or a text, on the alternate screen
- *     activity.c    what is under way; running.c the calls that run; queue.c prompts that wait
+ *     show/         what the user sees of the session: printout.c what is printed, transcript.c the
+ *                   conversation kept within bounded memory, full.c the full screen, pager.c one
+ *                   text on the alternate screen, activity.c what is under way, status.c the
+ *                   status line, desktop.c title, progress and notifications
+ *     clip/         clipboard.c copying and reading, user_program.c the user's tools for that,
+ *                   dropped.c paths of dropped files
+ *     term/frames.c when a frame is drawn
+ *     running.c     the calls that run; queue.c prompts that wait
  *     question.c    questions, one after the other
  *     consoles.c    commands on terminals that are typed into; emulator/: their screens
- *     status.c      the status line; status_line.c the user's own command for it
- *     desktop.c     the window's title, progress, notifications
+ *     status_line.c the user's own command for the status line
  *     complete.c    what may complete the word before the caret; lookup.c what servers say of it
- *     clipboard.c   copying and reading the clipboard: user_program.c tools, or the terminal
  *     stash.c       the draft kept on disk, and prompts of earlier sessions
  *   follow.c      what becomes of each report and message: printed, kept, asked
  *   input.c       what gets a key
@@ -31,7 +31,7 @@
  *   history.c     a conversation that goes on: what of it is shown
  *   pick.c        a list to choose from in the composer's place; browse.c recorded sessions
  *   first.c       a folder whose trust is not decided, a key that is missing
- *   paste.c       what is pasted or dropped; dropped.c the paths in it
+ *   paste.c       what is pasted or dropped
  *   away.c        other programs that get the terminal
  *   colours.c     the theme that the settings name
  */

@@ -171,7 +171,7 @@ void ask_subject(const struct ask *ask, unsigned width, struct rows *rows)
 		questions_subject(ask, width, rows);
 }
 
-/* Leaves out rows behind the first one until what is selected is among the others that fit. */
+/* Leaves out rows behind the first one until the selected row is among the others that fit. */
 static void fit_height(struct ask_page *page)
 {
 	struct rows *rows = page->rows;

@@ -35,8 +35,8 @@ enum ask_state {
 	ASK_DONE,
 	ASK_IGNORED,  /* the key is not the question's */
 	ASK_EXTERNAL, /* "modify with external editor": ask_external, then ask_modified */
-	ASK_WHOLE,    /* wants the whole of what it is about in a pager: ask_whole */
-	ASK_COPY,     /* wants an address on the clipboard: ask_address */
+	ASK_WHOLE,    /* show the whole subject in a pager: ask_whole */
+	ASK_COPY,     /* copy an address to the clipboard: ask_address */
 };
 
 /* `message` is referenced. Never NULL for TOOL_CONFIRMATION_REQUEST, ASK_USER_REQUEST and
@@ -50,7 +50,7 @@ enum ask_state ask_paste(struct ask *ask, struct span text);
 json_t *ask_answers(const struct ask *ask);
 /* Takes in another confirmation that waits, if it is one of the same kind (edits; calls of one
  * tool; commands of the same programs): a choice then allows all of them, and a review goes through
- * all of their files.  What it is about has to be printed above (ask_subject_joined).  Before the
+ * all of their files.  Its subject must be printed above (ask_subject_joined).  Before the
  * first key. False: it is of another kind, or there are too many. `message` is referenced. */
 bool ask_join(struct ask *ask, json_t *message);
 /* One that joined, or would, needs no answer any more. */
@@ -74,7 +74,7 @@ void ask_rows(struct ask *ask, unsigned width, unsigned height, struct rows *row
 char *ask_external(const struct ask *ask, const char **ret_name);
 enum ask_state ask_modified(struct ask *ask, struct span text);
 void ask_whole(const struct ask *ask, unsigned width, struct rows *rows);
-/* The address that an MCP server, or a login, wants opened. Borrowed. */
+/* The address that an MCP server, or a login, asks to open. Borrowed. */
 struct span ask_address(const struct ask *ask);
 
 #endif

@@ -65,7 +65,7 @@ struct confirm {
 
 /* Finds what may be chosen. */
 void confirm_begin(struct ask *ask);
-/* Likewise, when others have joined, or have gone. */
+/* Likewise, after others have joined or left. */
 void confirm_offer(struct ask *ask);
 void confirm_end(struct ask *ask);                            /* frees what it has */
 enum ask_state confirm_key(struct ask *ask, const struct key *key); /* as ask_key */

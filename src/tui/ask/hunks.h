@@ -29,7 +29,7 @@ struct hunk_choice {
 	enum hunk_verdict verdict;
 	char *comment;       /* owned; NULL: none */
 	size_t first, count; /* edits */
-	char *edited;        /* owned; of HUNK_EDITED: lines instead of its own, with endings */
+	char *edited;        /* owned; of HUNK_EDITED: replaces its lines; with endings */
 	size_t edited_len;
 };
 

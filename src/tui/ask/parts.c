@@ -103,7 +103,7 @@ struct editor *ask_editor(struct ask *ask, struct editor **slot)
 	return *slot;
 }
 
-/* A prompt's "!" start a command, and nobody sends an empty one; here both are answers. */
+/* In a prompt "!" starts a command, and an empty one is not sent; here both are answers. */
 enum editor_action ask_field_key(struct ask *ask, struct editor *editor,
                                  const struct key *key)
 {

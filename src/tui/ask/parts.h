@@ -32,7 +32,7 @@ struct ask {
 	struct bindings *own_bindings;       /* if none were given */
 	bool plain;
 	struct rows pane;                    /* the diff that is looked through */
-	unsigned pane_width;                 /* that it was made for; 0: it has to be made anew */
+	unsigned pane_width;                 /* that it was made for; 0: make it again */
 	size_t scroll;                       /* rows of the pane that are above */
 	size_t pane_rows;                    /* that it had when it was last drawn */
 	json_t *answer;                      /* owned; when it is done */

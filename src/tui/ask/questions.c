@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model's questions: one page for each, back and forth, and all answers once more at the end.
+/* The model's questions: one page for each, back and forth, and a summary of all answers at the
+ * end.
  *
  * Answers: of a choice its label, of one with several choices an array of labels, of yesno "Yes" or
  * "No", of a text what was typed; and of each what was typed instead.

@@ -35,7 +35,7 @@ struct question_page {
 
 struct question_pages {
 	struct question_page pages[QUESTIONS_MAX];
-	size_t count, page;                  /* page == count: all answers once more */
+	size_t count, page;                  /* page == count: the summary of all answers */
 };
 
 /* ---- the pages (questions.c) -------------------------------------------------------- */
@@ -66,7 +66,7 @@ bool elicit_value(struct question_page *page, json_t **ret);
 /* Sends all; goes to the first page whose answer may not be what it is. */
 enum ask_state elicit_send(struct ask *ask);
 enum ask_state elicit_decline(struct ask *ask);
-/* Warns of a field that wants a secret, and says why its answer is refused. */
+/* Warns of a field that asks for a secret, and says why its answer is refused. */
 void elicit_page_rows(const struct ask *ask, struct ask_page *out,
                       const struct question_page *page);
 /* Keys and rows of an address: opened in the browser, copied, agreed to.  What is pasted into a
@@ -78,7 +78,7 @@ void elicit_address_rows(const struct ask *ask, struct ask_page *out);
 /* Keys and rows of an answer of the model: once, for the session, not. */
 enum ask_state elicit_sampling_key(struct ask *ask, const struct key *key);
 void elicit_sampling_rows(struct ask_page *out);
-/* Who asks, and for what. */
+/* The server that asks, and what it asks for. */
 void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows);
 
 #endif

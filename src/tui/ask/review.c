@@ -372,7 +372,7 @@ static enum ask_state edit_key(struct ask *ask, const struct key *key)
 
 /* ---- what is left ------------------------------------------------------------ */
 
-/* All comments as one text, for who reads no `review`. */
+/* All comments as one text, for a caller that does not read `review`. */
 static void put_comments(const struct review_file *file, bool named, struct buf *out)
 {
 	struct span path = json_span(json_object_get(file->file, "filePath"));

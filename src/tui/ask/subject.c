@@ -118,7 +118,7 @@ static void subject_lines(struct ask_topic *subject, struct span text, unsigned 
 	}
 }
 
-/* What the arguments say that has no place of its own. */
+/* The arguments that are not shown elsewhere. */
 static void subject_others(struct ask_topic *subject)
 {
 	struct span others = detail(subject, "otherArguments");
@@ -405,7 +405,7 @@ static void subject_denied(struct ask_topic *subject)
 		subject_lines(subject, detail(subject, "command"), 2, STYLE(ROLE_CODE));
 }
 
-/* How the call names what is to be allowed, where a link or ".." leads there. */
+/* How the call names the path to allow, if a link or ".." leads there. */
 static void subject_named(struct ask_topic *subject, struct span named)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /agents: which agents there are; they are switched on and off, or looked for anew. */
+/* /agents: lists, enables, disables and reloads agents. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -99,7 +99,7 @@ static bool settings_put(struct command_call *call, const char *key, const json_
 	return false;
 }
 
-/* The merged values change at once, and the agent reads them. */
+/* The merged values change immediately, and the agent reads them. */
 static bool settings_may_change(struct command_call *call)
 {
 	if (!call->context->busy)

@@ -60,7 +60,7 @@ enum command_then {
 	COMMAND_QUIT,      /* with `text`: the session is deleted */
 	COMMAND_KEY,       /* ask for a key of a model's provider: `text` is its name, "" is any */
 	COMMAND_EDIT,      /* have the plan at `text` edited and written back, and tell the model */
-	COMMAND_BROWSE,    /* show the sessions (sessions_browse): what is chosen is opened by
+	COMMAND_BROWSE,    /* show the sessions (sessions_browse): the chosen one is opened by
 	                    * "/chat resume ID", and deleted by "/chat delete ID" */
 };
 
@@ -126,7 +126,7 @@ const struct command_info *command_of(struct span line);
 bool command_exists(const struct command_context *context, struct span line);
 /* Whether running it takes its time: a row that is COMMAND_SLOW, or a prompt of an MCP server. */
 bool command_is_slow(const struct command_context *context, struct span line);
-/* Whether it is to be run when what is under way (`busy`) has ended: a row that is COMMAND_IDLE, or
+/* Whether it must wait until what is under way (`busy`) has ended: a row that is COMMAND_IDLE, or
  * what is no row, and so perhaps a custom command, or a prompt of an MCP server. */
 bool command_waits(const struct command_context *context, struct span line);
 /* Fills *result in any case. */

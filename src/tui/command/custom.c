@@ -389,7 +389,7 @@ static size_t path_mark_length(struct span text)
 	return len > 1 ? len : 0;
 }
 
-/* Looked up without a call, which would be told as one that failed. */
+/* Looked up without a call, which would be reported as failed. */
 static bool is_there(const struct host *host, const char *path)
 {
 	struct provider *provider = host_provider(host);

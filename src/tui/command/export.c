@@ -51,7 +51,7 @@ static bool export_write(struct command_call *call, const char *path, struct spa
 	return ok;
 }
 
-/* Whether it is to be replaced is asked where one can be asked. */
+/* Asks whether to replace it, if the user can be asked. */
 static void export_ask(struct command_call *call, const char *path)
 {
 	struct provider *provider = host_provider(call->context->host);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /extensions: which are installed and what each brings; they are switched on and off, or looked
- * for anew. */
+/* /extensions: lists what is installed and what each brings; enables, disables and reloads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +133,7 @@ static size_t extensions_used(const json_t *all)
 	return count;
 }
 
-/* Gemini CLI's takes names, or --all; here all that they bring is taken anew at once. */
+/* Gemini CLI's takes names, or --all; here everything that they bring is reloaded together. */
 static void extensions_reload(struct command_call *call)
 {
 	struct host *host = call->context->host;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /mcp: which servers there are and what they offer; they are switched on and off, or begun anew
- * together. */
+/* /mcp: lists servers and what they offer; enables, disables and restarts them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ static const char *mcp_member(const json_t *row, const char *name)
 
 /* ---- what there is --------------------------------------------------------------- */
 
-/* How much is told of each server: its tools' names, what they say of themselves, how they are
+/* How much is listed of each server: its tools' names, what they say of themselves, how they are
  * called. */
 enum mcp_detail { MCP_NAMES, MCP_DESCRIPTIONS, MCP_SCHEMAS };
 
@@ -56,7 +55,7 @@ static void mcp_logged(struct command_call *call, const json_t *server)
 	}
 }
 
-/* As they are to be typed behind an @. */
+/* As the user would type them behind an @. */
 static void mcp_resources(struct command_call *call, const json_t *server, const char *list,
                           const char *member, enum mcp_detail detail)
 {

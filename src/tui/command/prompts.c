@@ -277,7 +277,7 @@ json_t *prompts_asks(const struct command_context *context, custom_taken *taken,
 	argument = typed.name ? typed.name :
 	           argument_by_position(declared, typed.named, json_array_size(typed.values));
 	if (argument && find_argument(declared, argument)) {
-		/* The others that have a value are told the server, too. */
+		/* The server gets the others that have a value, too. */
 		json_object_set(typed.named, argument, typed.last);
 		fill_by_position(declared, typed.values, typed.named);
 		json_object_del(typed.named, argument);

@@ -44,7 +44,7 @@ char *command_short_text(const char *text)
 
 /* ---- tags ------------------------------------------------------------------------ */
 
-/* Copies of sessions under a name, beside the sessions' own folder: TAG.jsonl. The caller frees. */
+/* Copies of sessions under a name, next to the sessions' folder: TAG.jsonl. The caller frees. */
 static char *tags_folder(struct command_call *call, struct err *err)
 {
 	struct home *home = host_home(call->context->host);

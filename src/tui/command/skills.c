@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /skills: which skills there are; they are switched on and off, or looked for anew. */
+/* /skills: lists, enables, disables and reloads skills. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -54,7 +54,7 @@ const char *bindings_help(enum bind command);
 /* Its name in keybindings.json. */
 const char *bindings_name(enum bind command);
 
-/* Tells of each command that has a key, in the table's order; for the panel of keys ("?") and
+/* Lists each command that has a key, in the table's order; for the panel of keys ("?") and
  * documents. */
 void bindings_list(const struct bindings *bindings,
                    void (*each)(void *data, enum bind command, const char *chords), void *data);

@@ -3,7 +3,7 @@
  * scroll.search.
  *
  * X(symbol, name in keybindings.json, default keys separated by blanks, what it does).  To add one:
- * its row here, and whoever has the focus when it is meant to act asks bindings_has for it.
+ * its row here, and a call of bindings_has where the focus is when it is meant to act.
  */
 #ifndef HASP_TUI_EDITOR_BINDINGS_TABLE_H
 #define HASP_TUI_EDITOR_BINDINGS_TABLE_H

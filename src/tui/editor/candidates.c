@@ -64,11 +64,6 @@ void editor_offer_none(struct editor *editor)
 		candidates_clear(&editor->candidates);
 }
 
-bool editor_has_candidates(const struct editor *editor)
-{
-	return editor->candidates.count > 0;
-}
-
 /* One candidate on one row: its label, and its note from `column` on. */
 static void draw_candidate(struct row *row, const struct draft_completion *candidate, bool selected,
                            unsigned column, unsigned width)

@@ -5,7 +5,7 @@
 #include "tui/editor/draft.h"
 #include "tui/editor/private.h"
 
-/* Runs of edits that undo takes back together (draft_begin_run). */
+/* Runs of edits that are undone together (draft_begin_run). */
 enum { RUN_TYPED = 1, RUN_DELETED_LEFT, RUN_DELETED_RIGHT };
 
 static enum editor_action changed_if(bool changed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of the composer as a thing of its own: bytes, a caret, undo, pasted texts.
+/* The text of the composer by itself: bytes, a caret, undo, pasted texts.
  *
  *     draft_begin(&draft);                                 // a new step for undo
  *     draft_replace(&draft, from, to, SPAN("new"));        // every change goes through here
@@ -25,7 +25,7 @@
 enum {
 	DRAFT_MARK = 0xff,
 	DRAFT_MARK_BYTES = 4,
-	/* A text that somebody types: more is a file. Placeholders count as their mark. */
+	/* Of a typed text: more is a file. Placeholders count as their mark. */
 	DRAFT_BYTES_MAX = 1 << 20,
 	/* What undo keeps; the oldest steps go first. */
 	DRAFT_UNDO_BYTES_MAX = 8 << 20,

@@ -49,7 +49,7 @@ void editor_set_vim(struct editor *editor, bool vim)
 	editor->options.vim = vim;
 }
 
-/* Asks for candidates after a change that somebody typed. */
+/* Asks for candidates after the user has typed a change. */
 static void ask_candidates(struct editor *editor)
 {
 	candidates_clear(&editor->candidates);

@@ -70,7 +70,7 @@ bool editor_paste(struct editor *editor, struct span text);
 bool editor_insert(struct editor *editor, struct span text);
 /* The last byte before the caret; 0: there is none. */
 char editor_before(const struct editor *editor);
-/* The history is being searched: what is typed is not the draft. */
+/* The history is being searched: typed text is not part of the draft. */
 bool editor_is_searching(const struct editor *editor);
 
 /* The draft as it stands, placeholders expanded; the caller frees. */
@@ -85,7 +85,7 @@ char *editor_take(struct editor *editor);
  * placeholder. */
 void editor_set(struct editor *editor, struct span text);
 bool editor_is_empty(const struct editor *editor);
-/* Another number whenever the draft's text is another one. */
+/* A number that changes with the draft's text. */
 unsigned long editor_version(const struct editor *editor);
 
 /* Whether the draft is a command for the shell. Ask before editor_take. */
@@ -111,9 +111,8 @@ void editor_history_add(struct editor *editor, struct span text);
 /* A candidate: `text` replaces the draft's bytes [from, to); `label` and `note` are shown. */
 void editor_offer(struct editor *editor, size_t from, size_t to, struct span text,
                   struct span label, struct span note);
-/* Takes back all that was offered: a later, better answer follows. */
+/* Withdraws all offers: a later, better answer follows. */
 void editor_offer_none(struct editor *editor);
-bool editor_has_candidates(const struct editor *editor);
 void editor_set_vim(struct editor *editor, bool vim);
 /* "SEARCH" while searching the history; "SHELL" in shell mode; "NORMAL", "INSERT", "VISUAL",
  * "VISUAL LINE" of vim mode; NULL: nothing to say. */

@@ -6,7 +6,7 @@
 enum {
 	HISTORY_MAX = 5000,
 	HISTORY_BYTES_MAX = 8 << 20,
-	/* Of a search: nobody goes through more. */
+	/* Of a search: more than a user would go through. */
 	HISTORY_FOUND_MAX = 200,
 };
 

@@ -253,7 +253,7 @@ static void draw_visual(struct row *out, const struct editor *editor, const stru
 		column += cluster_columns(draft, at, next, column, editor->layout.columns);
 		at = next;
 	}
-	/* A selected line end is seen as a cell of its own. */
+	/* A selected line end is shown as one cell. */
 	if (style_at(editor, visual->to).marks && visual->to < draft->text.len &&
 	    draft->text.data[visual->to] == '\n')
 		row_text(out, SPAN(" "), style_at(editor, visual->to));

@@ -92,7 +92,7 @@ static void leave_insert(struct editor *editor)
 	vim_drop_command(vim);
 }
 
-/* Insert mode goes by the bindings; what is typed is remembered for ".". */
+/* Insert mode goes by the bindings; typed text is remembered for ".". */
 static enum editor_action insert_key(struct editor *editor, const struct key *key)
 {
 	struct vim *vim = editor->vim;

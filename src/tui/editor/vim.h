@@ -34,7 +34,7 @@ struct vim_motion {
 	size_t at;            /* in: the caret; out: where it goes */
 	size_t start;         /* a text object's start */
 	unsigned count;       /* at least 1 */
-	bool counted;         /* somebody said it */
+	bool counted;         /* the user typed it */
 	char operator;        /* 'c', ...: which one waits for it; 0: none */
 	bool visual;
 	enum vim_kind kind;   /* the row's; may become another */

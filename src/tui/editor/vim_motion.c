@@ -65,7 +65,7 @@ int vim_step_over(const struct draft *draft, size_t *at, int direction)
 
 int vim_class(const struct draft *draft, size_t at, bool big)
 {
-	/* As vim, scripts that are written without blanks are words of their own. */
+	/* As in vim, each script that is written without blanks is a class of words. */
 	static const struct {
 		uint32_t from, to;
 		int class;

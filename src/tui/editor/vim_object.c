@@ -178,7 +178,7 @@ static char closing_of(char open)
 	return open == '(' ? ')' : (char)(open + 2);
 }
 
-/* Without its brackets; of braces without the line ends and indents beside them. */
+/* Without its brackets; of braces without the line ends and indents next to them. */
 static void exclude_brackets(struct vim_motion *motion, char open)
 {
 	const struct draft *draft = motion->draft;

@@ -172,7 +172,7 @@ static VTermPos emulator_cursor(const struct emulator *emulator)
 	return at;
 }
 
-/* What is beside a wide character, or outside, has no cell: width 0. */
+/* The second column of a wide character, and a place outside, have no cell: width 0. */
 static VTermScreenCell emulator_cell(const struct emulator *emulator, int row, int column)
 {
 	VTermScreenCell cell = { 0 };

@@ -6,7 +6,7 @@
  *     ground --ESC--> escape --[--> csi --final--> ground
  *                            --] P X ^ _--> string --BEL, ESC \--> ground
  *                            --0x20-0x2F--> charset --0x30-0x7E--> ground
- * CAN and SUB end any of them; other controls inside a sequence are handed on at once. */
+ * CAN and SUB end any of them; other controls inside a sequence are handed on immediately. */
 #include <string.h>
 #include <utf8proc.h>
 

@@ -280,12 +280,22 @@ struct colour {
 	TSTree *tree;
 	TSQueryCursor *cursor;
 	struct buf text;
+	size_t dropped;  /* bytes of code before it */
 	size_t tail;     /* bytes at its end that close `end`, so that the rest can be parsed */
 	struct span end; /* what the text waits for */
 	uint32_t lines;
+	/* Of the text that `tree` was made of: bytes and lines, and its tail. */
+	uint32_t parsed, parsed_lines, parsed_tail;
 	uint64_t micros; /* spent */
-	bool off;
+	bool full;       /* nothing more is added */
 };
+
+static size_t painted; /* bytes, by all of them */
+
+size_t colour_painted(void)
+{
+	return painted;
+}
 
 const char *colour_language(size_t i)
 {
@@ -308,12 +318,12 @@ struct colour *colour_new(const char *language)
 		colour = mem_alloc(1, sizeof(*colour));
 		colour->language = &languages[i];
 		colour->query = &made[i];
-		colour->text.max = COLOUR_BYTES_MAX;
+		colour->text.max = COLOUR_BYTES_MAX + COLOUR_TAIL_MAX;
 		colour->cursor = ts_query_cursor_new();
 		colour->parser = ts_parser_new();
-		colour->off = !ts_parser_set_language(colour->parser, languages[i].grammar());
+		colour->full = !ts_parser_set_language(colour->parser, languages[i].grammar());
 #ifdef HASP_TREE_SITTER_TIMEOUT
-		ts_parser_set_timeout_micros(colour->parser, COLOUR_LINE_MICROS);
+		ts_parser_set_timeout_micros(colour->parser, COLOUR_PARSE_MICROS);
 #endif
 		return colour;
 	}
@@ -339,23 +349,44 @@ static uint64_t micros_now(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Appends the line and parses the text again; what is open is closed for that. */
-static bool parse_line(struct colour *colour, struct span line)
+/* Where what was added ends. */
+static size_t added_end(const struct colour *colour)
 {
-	const uint32_t from = (uint32_t)(colour->text.len - colour->tail);
-	const TSPoint start = { colour->lines, 0 }, end = { colour->lines + 1, 0 };
-	TSInputEdit edit = { from, (uint32_t)colour->text.len, 0, start, start, end };
+	return colour->dropped + colour->text.len - colour->tail;
+}
+
+bool colour_add(struct colour *colour, const char *line, size_t len)
+{
+	const size_t from = colour->text.len - colour->tail;
+
+	if (len > COLOUR_LINE_MAX || colour->micros > COLOUR_MICROS ||
+	    from + len + 1 > COLOUR_BYTES_MAX)
+		colour->full = true;
+	if (colour->full)
+		return false;
+	colour->text.len = from;
+	colour->tail = 0;
+	colour->end = read_spans(colour->language, span_of(line, len), colour->end);
+	buf_span(&colour->text, span_of(line, len));
+	buf_char(&colour->text, '\n');
+	colour->lines++;
+	return true;
+}
+
+/* Parses the lines added since the last time; an open comment or text is closed for that. */
+static bool parse_added(struct colour *colour)
+{
+	const TSPoint start = { colour->parsed_lines, 0 }, end = { colour->lines, 0 };
+	const uint32_t len = (uint32_t)(colour->text.len - colour->tail);
+	TSInputEdit edit = { colour->parsed, colour->parsed + colour->parsed_tail, 0, start, start,
+		             end };
 	TSTree *tree;
 
-	edit.old_end_point.column = (uint32_t)colour->tail;
-	colour->text.len = from;
-	colour->end = read_spans(colour->language, line, colour->end);
-	buf_span(&colour->text, line);
-	buf_char(&colour->text, '\n');
+	if (colour->tree && colour->parsed == len)
+		return true;
 	buf_span(&colour->text, colour->end);
 	colour->tail = colour->end.len;
-	if (colour->text.overflowed)
-		return false;
+	edit.old_end_point.column = colour->parsed_tail;
 	edit.new_end_byte = (uint32_t)colour->text.len;
 	edit.new_end_point.column = (uint32_t)colour->tail;
 	if (colour->tree)
@@ -364,6 +395,9 @@ static bool parse_line(struct colour *colour, struct span line)
 	                              (uint32_t)colour->text.len);
 	ts_tree_delete(colour->tree);
 	colour->tree = tree;
+	colour->parsed = len;
+	colour->parsed_lines = colour->lines;
+	colour->parsed_tail = (uint32_t)colour->tail;
 	return tree != NULL;
 }
 
@@ -427,33 +461,31 @@ static void paint_captures(struct colour *colour, uint32_t from, uint32_t to, ui
 	}
 }
 
-/* The line took too long: what follows is coloured without what is before it. */
+/* It took too long: what follows is coloured without what is before it. */
 static void forget_code(struct colour *colour)
 {
+	colour->dropped = added_end(colour);
 	ts_parser_reset(colour->parser);
 	ts_tree_delete(colour->tree);
 	colour->tree = NULL;
 	buf_clear(&colour->text);
-	colour->tail = colour->lines = 0;
+	colour->tail = 0;
+	colour->lines = colour->parsed = colour->parsed_lines = colour->parsed_tail = 0;
 }
 
-bool colour_line(struct colour *colour, const char *line, size_t len, uint8_t *roles)
+void colour_paint(struct colour *colour, size_t at, size_t len, uint8_t *roles)
 {
-	const uint32_t from = (uint32_t)(colour->text.len - colour->tail);
 	const uint64_t begin = micros_now();
+	const uint32_t from = (uint32_t)(at - colour->dropped);
 
 	memset(roles, ROLE_CODE, len);
-	if (colour->off)
-		return false;
-	colour->off = len > COLOUR_LINE_MAX || colour->micros > COLOUR_MICROS;
-	if (!colour->off && parse_line(colour, span_of(line, len))) {
+	if (at < colour->dropped || at + len > added_end(colour))
+		return;
+	if (parse_added(colour)) {
 		paint_captures(colour, from, from + (uint32_t)len, roles);
-		colour->lines++;
-	} else if (!colour->text.overflowed) {
-		forget_code(colour);
+		painted += len;
 	} else {
-		colour->off = true;
+		forget_code(colour);
 	}
 	colour->micros += micros_now() - begin;
-	return !colour->off;
 }

@@ -173,7 +173,7 @@ size_t inline_closed(struct span source, bool *ret_whole)
 			next = read_mark_at(source, at, &opened);
 		if (next == 0 && source.len <= MARKDOWN_HELD_MAX)
 			break;
-		/* Held for too long: what was open is text. */
+		/* Held for too long: open marks become text. */
 		if (next == 0 || next > MARKDOWN_HELD_MAX) {
 			if (source.len <= MARKDOWN_HELD_MAX)
 				break;

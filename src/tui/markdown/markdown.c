@@ -17,7 +17,7 @@ struct markdown *markdown_new(unsigned width)
 {
 	struct markdown *md = mem_alloc(1, sizeof(*md));
 
-	md->source.max = md->text.max = md->header.max = ROW_BYTES_MAX;
+	md->source.max = md->text.max = md->header.max = md->code.max = ROW_BYTES_MAX;
 	markdown_width(md, width);
 	return md;
 }
@@ -31,6 +31,8 @@ void markdown_free(struct markdown *md)
 	buf_release(&md->header);
 	row_release(&md->line);
 	highlight_free(md->highlight);
+	buf_release(&md->code);
+	free(md->code_lines);
 	free(md);
 }
 
@@ -224,15 +226,20 @@ static bool read_source(struct markdown *md, bool end)
 	return true;
 }
 
-static void read_all(struct markdown *md, struct rows *out, bool end)
+/* Reads what is there, or as much of it as may be coloured in one go; false: that was not all. */
+static bool read_some(struct markdown *md, struct rows *out, bool end)
 {
+	bool more = true;
+
 	md->out = out;
-	while (read_source(md, end))
+	while (md->code.len + md->code_count < MARKDOWN_CODE_MAX && (more = read_source(md, end)))
 		;
+	render_code(md);
 	if (!md->is_source && (md->blocks.leaf == LEAF_PARAGRAPH ||
 	                       (md->blocks.leaf == LEAF_HEADER && md->header_in_text)))
 		render_paragraph(md, false);
 	md->out = NULL;
+	return !more;
 }
 
 void markdown_feed(struct markdown *md, struct span piece)
@@ -279,15 +286,18 @@ static void limit_source(struct markdown *md)
 	md->lost = true;
 }
 
-void markdown_take(struct markdown *md, struct rows *out)
+bool markdown_take(struct markdown *md, struct rows *out)
 {
-	read_all(md, out, /* end= */ false);
+	const bool all = read_some(md, out, /* end= */ false);
+
 	limit_source(md);
+	return all;
 }
 
 void markdown_end(struct markdown *md, struct rows *out)
 {
-	read_all(md, out, /* end= */ true);
+	while (!read_some(md, out, /* end= */ true))
+		;
 	md->out = out;
 	render_end_leaf(md);
 	render_close_containers(md, 0);
@@ -352,7 +362,8 @@ static void whole_text(struct span text, unsigned width, bool source, struct row
 		struct span piece = span_head(text, PIECE_BYTES);
 
 		markdown_feed(md, piece);
-		markdown_take(md, out);
+		while (!markdown_take(md, out))
+			;
 		text = span_skip(text, piece.len);
 	}
 	markdown_end(md, out);

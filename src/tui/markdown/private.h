@@ -91,7 +91,7 @@ struct inline_out {
 	struct style space_style;
 };
 
-/* How much of the source of a paragraph is to be shown next, whatever follows: up to the first
+/* How much of the source of a paragraph can be shown next, whatever follows: up to the first
  * blank where nothing is open, or as much as may be held. 0: not known yet. `*ret_whole`: it ends
  * at a blank. */
 size_t inline_closed(struct span source, bool *ret_whole);
@@ -120,6 +120,12 @@ void inline_release(struct table_cells *cells);
 
 enum { WIDTH_LEAST = 4 }; /* of a text */
 
+struct code_line {
+	size_t row;      /* of markdown.out; SIZE_MAX: it was taken before */
+	unsigned indent; /* columns */
+	size_t end;      /* of markdown.code */
+};
+
 struct markdown {
 	unsigned width;
 	struct rows *out;    /* while rows are taken */
@@ -147,6 +153,10 @@ struct markdown {
 	struct buf header;   /* LEAF_HEADER: the line; LEAF_TABLE: all lines */
 	bool header_in_text; /* a paragraph is open above it */
 	struct highlight *highlight;
+	/* Lines of code whose rows are in `out` and still empty (render_code). */
+	struct buf code;     /* one after the other, without line endings */
+	struct code_line *code_lines; /* owned */
+	size_t code_count, code_cap;
 	size_t blank_code;   /* blank lines of indented code, or of source, that may be its last */
 
 	bool wants_source, is_source; /* markdown_source; how the line is read */
@@ -163,7 +173,7 @@ void render_row(struct markdown *md, struct row *row);
 /* Appends the line as rows, wrapped and behind the marks of blocks; it is empty then, or (not
  * `whole`) its last row stays in it, for more may follow. */
 void render_wrapped(struct markdown *md, struct row *line, bool whole);
-/* Reads a line, or its beginning (not `whole`). False: it has to be whole. */
+/* Reads a line, or its beginning (not `whole`). False: it must be whole. */
 bool render_line(struct markdown *md, struct span line, bool whole);
 /* Appends to the line of the paragraph that is open. */
 void render_text(struct markdown *md, struct span text);
@@ -173,21 +183,24 @@ void render_end_text_line(struct markdown *md);
 void render_paragraph(struct markdown *md, bool end);
 /* Shows what is left of the leaf that is open, and closes it. */
 void render_end_leaf(struct markdown *md);
+/* Colours the lines of code that were read, and puts them into their rows. */
+void render_code(struct markdown *md);
 /* Closes all but the first `depth` containers. */
 void render_close_containers(struct markdown *md, unsigned depth);
 
 /* ---- colours of code (colour.c) ------------------------------------------------ */
 
 /* The inside of hasp-highlight.so: tree-sitter, its grammars, and their packages' own queries.  A
- * module of its own, loaded when the first code is shown: grammars are large, and neither a start
+ * separate module, loaded when the first code is shown: grammars are large, and neither a start
  * nor a session without code shall pay for them.  Only highlight.c calls it.  One thread. */
 
-/* Beyond these a code is not coloured: bytes of it, bytes of a line, and time for one line and for
- * all of it. */
+/* Beyond these a code is not coloured: bytes of it, bytes of a line, and time for parsing what was
+ * added and for all of it. */
 enum {
 	COLOUR_BYTES_MAX = 256 << 10,
 	COLOUR_LINE_MAX = 4096,
-	COLOUR_LINE_MICROS = 50000,
+	COLOUR_TAIL_MAX = 16, /* that closes a comment or a text */
+	COLOUR_PARSE_MICROS = 100000,
 	COLOUR_MICROS = 2000000,
 };
 
@@ -198,9 +211,14 @@ struct colour;
 /* `language`: a name or an ending of a file, in small letters; NULL: not known. */
 COLOUR_API struct colour *colour_new(const char *language);
 COLOUR_API void colour_free(struct colour *colour); /* NULL is fine */
-/* Reads the next line, without its ending, and gives each of its bytes a role (text/rows.h). False:
+/* Adds the next line, without its ending, which counts as one byte. Nothing is parsed yet. False:
  * it and what follows are not coloured. */
-COLOUR_API bool colour_line(struct colour *colour, const char *line, size_t len, uint8_t *roles);
+COLOUR_API bool colour_add(struct colour *colour, const char *line, size_t len);
+/* Gives each of `len` bytes from byte `at` of what was added a role (text/rows.h), by all that was
+ * added until now. */
+COLOUR_API void colour_paint(struct colour *colour, size_t at, size_t len, uint8_t *roles);
+/* How many bytes colour_paint has coloured in this process, for tests. */
+COLOUR_API size_t colour_painted(void);
 /* The first name of each language, for tests; NULL beyond the last. */
 COLOUR_API const char *colour_language(size_t i);
 

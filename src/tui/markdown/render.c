@@ -233,6 +233,7 @@ void render_end_leaf(struct markdown *md)
 		render_paragraph(md, /* end= */ true);
 	else if (md->blocks.leaf == LEAF_TABLE)
 		show_table(md);
+	render_code(md);
 	highlight_free(md->highlight);
 	md->highlight = NULL;
 	md->gap |= md->blank_code > 0;
@@ -335,9 +336,12 @@ static void show_heading(struct markdown *md, const struct line_shape *shape)
 	render_wrapped(md, &md->line, true);
 }
 
+/* The row of a line of code, without the code: that is coloured when all lines are known that are
+ * there (render_code). */
 static void show_code(struct markdown *md, const struct line_shape *shape)
 {
 	struct row row = { 0 };
+	size_t before;
 
 	for (; md->blank_code > 0; md->blank_code--) {
 		struct row blank = { 0 };
@@ -346,9 +350,35 @@ static void show_code(struct markdown *md, const struct line_shape *shape)
 	}
 	if (!md->highlight)
 		md->highlight = highlight_new(SPAN(""));
-	row_pad(&row, shape->indent, STYLE(ROLE_CODE));
-	highlight_line(md->highlight, shape->rest, &row);
+	before = md->out->count;
 	emit_marked(md, &row);
+	highlight_add(md->highlight, shape->rest);
+	buf_span(&md->code, shape->rest);
+	md->code_lines = mem_grow(md->code_lines, &md->code_cap, md->code_count + 1,
+	                          sizeof(*md->code_lines));
+	md->code_lines[md->code_count++] = (struct code_line){
+		.row = md->out->count > before ? before : SIZE_MAX,
+		.indent = shape->indent, .end = md->code.len,
+	};
+}
+
+void render_code(struct markdown *md)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < md->code_count; i++) {
+		const struct code_line *line = &md->code_lines[i];
+		_cleanup_row_ struct row row = { 0 };
+
+		row_pad(&row, line->indent, STYLE(ROLE_CODE));
+		highlight_line(md->highlight,
+		               span_head(buf_from(&md->code, from), line->end - from), &row);
+		if (line->row != SIZE_MAX)
+			row_append(&md->out->at[line->row], &row);
+		from = line->end;
+	}
+	md->code_count = 0;
+	buf_clear(&md->code);
 }
 
 static void open_fence(struct markdown *md, const struct line_shape *shape)
@@ -423,7 +453,7 @@ static void start_leaf(struct markdown *md, const struct line_shape *shape, bool
 	md->blocks.leaf = shape->leaf;
 }
 
-/* md4c wants three dashes in each cell. */
+/* md4c requires three dashes in each cell. */
 static void add_dash_row(struct buf *out, struct span row)
 {
 	for (size_t i = 0; i < row.len; i++) {

@@ -20,7 +20,7 @@ struct canvas {
 
 /* ---- moved rows --------------------------------------------------------------- */
 
-/* Rows [from, from + count) of the window are to be `by` rows higher (or lower). */
+/* Rows [from, from + count) of the window move up by `by` rows (or down). */
 struct canvas_move {
 	size_t from, count, by;
 	bool up;

@@ -3,7 +3,7 @@
  * written of it is what differs from the frame before.
  *
  *     struct canvas *canvas = canvas_new(term);          // the alternate screen
- *     canvas_draw(canvas, &rows, &caret);                // top to bottom; what is missing is empty
+ *     canvas_draw(canvas, &rows, &caret);                // top to bottom; missing rows are empty
  *     canvas_redraw(canvas);                               // resized, restyled: draw all of it
  *     canvas_free(canvas);                               // the main screen, as it was
  *
@@ -12,7 +12,7 @@
  * are, with autowrap off: whatever a resize has made of the window, the next frame after
  * canvas_redraw is right.
  *
- * Not here: how often (whoever draws asks for at most 30 frames a second), what is in the rows.
+ * Not here: how often (the caller draws at most 30 frames a second), what is in the rows.
  */
 #ifndef HASP_TUI_TERM_CANVAS_H
 #define HASP_TUI_TERM_CANVAS_H
@@ -33,7 +33,7 @@ struct canvas;
 struct canvas *canvas_new(struct term *term);
 void canvas_free(struct canvas *canvas); /* NULL is fine */
 /* Takes the rows over, clipped to the window. Nothing is written while the terminal is busy: then
- * they are to be drawn again when it is not. */
+ * draw them again when it is not. */
 void canvas_draw(struct canvas *canvas, struct rows *rows, const struct canvas_caret *caret);
 /* Nothing is known any more of what the window shows. */
 void canvas_redraw(struct canvas *canvas);

@@ -5,9 +5,9 @@
 enum {
 	USUAL_ROWS = 20,           /* a window of fewer is low */
 	ABOVE_MAX = 5,             /* rows above the caret: the lowest window keeps them */
-	STRICT_ROWS = 4,           /* beneath the caret; more of them may be wide all the same */
+	STRICT_ROWS = 4,           /* beneath the caret; more of them may still be wide */
 	DRAFT_LEAVES = STRICT_ROWS + 1, /* rows of the window that a draft's row leaves, wrapped */
-	DRAFT_LEAST = 3,           /* rows, that a draft's row may need then all the same */
+	DRAFT_LEAST = 3,           /* rows that a draft's row may need even then */
 	NARROWEST = FIT_NARROWEST,
 };
 
@@ -38,7 +38,7 @@ static unsigned width_allowed(const struct rows *rows, size_t from, size_t count
 	return units * NARROWEST;
 }
 
-/* `strict`: for that alone; else rows stay readable all the same. */
+/* `strict`: for that alone; else rows stay readable even so. */
 static unsigned width_of_beneath(const struct live *live, size_t from, size_t count,
                                  size_t budget, struct term_size size, bool strict)
 {

@@ -7,11 +7,11 @@
  *     screen_live(screen, &live);              // what stands beneath from now on
  *     screen_frame(screen);                    // writes what differs; at most 30 times a second
  *     screen_resized(screen);
- *     screen_free(screen);                     // the live region is gone, the cursor beneath
+ *     screen_free(screen);                     // removes the live region; the cursor is beneath
  *
  * How resizing is kept from repeating, losing or tearing what was printed: a terminal moves lines
  * when its width changes, and bytes on their way are read at a width that their writer did not
- * know (tmux tells of a new size up to 250 ms after it has wrapped its lines).  So nothing here
+ * know (tmux reports a new size up to 250 ms after it has wrapped its lines).  So nothing here
  * depends on a width.  Between two frames the cursor rests in the first row of the draft, above
  * which there are empty rows at most, which no terminal wraps.  A frame goes up by their number,
  * erases everything below, prints the finished rows and draws the live region again, downwards,
@@ -26,7 +26,7 @@
  * whenever that is in the first row, and is asked for before a frame counts rows.  Terminals that
  * cut lines (term_reflows) have it at the caret always.
  *
- * A terminal that wraps the live region anew pushes as many rows out at the top, first those above
+ * A terminal that rewraps the live region pushes as many rows out at the top, first those above
  * the live region.  What is shown of it (fit.c) is so much that there are enough of these even if
  * the window is suddenly 20 columns wide: of a long draft fewer rows, the caret's always, as wide
  * as screen_draft_columns says; rows beneath are clipped.  Not those of a question (live.whole);
@@ -35,9 +35,9 @@
  * known to be lower gets none until its size is known.
  *
  * tmux loses the line of its cursor when it joins three rows at a wide character (screen.c, "a
- * cursor that went astray"): it is asked where it stands before every frame, and its column tells.
- * Where it does not rest at the caret, it rests behind blanks of its own in the blank row above the
- * draft: at the beginning of a row nothing would tell.  After a resize a tmux on this machine is
+ * cursor that went astray"): its place is asked for before every frame, and its column shows it.
+ * Where it does not rest at the caret, it rests behind blanks in the blank row above the draft: at
+ * the beginning of a row its column would show nothing.  After a resize a tmux on this machine is
  * asked what there is in the window (tmux.c), and finished rows that are missing above the live
  * region, or have something between them, are printed again from there on.  For 300 ms no new ones
  * are: tmux may have another size to tell, and a frame that it read meanwhile takes away what still
@@ -56,8 +56,8 @@
 enum { SCREEN_FRAME_MS = 33 };
 
 /* The live region, top to bottom: empty rows if any, the rows of a draft or of a question with the
- * caret, and what is beneath. All is clipped to the window, and what is beneath is clipped so that
- * it does no harm when the window is suddenly narrow; rows of a long draft that are far from the
+ * caret, and the rows beneath. All is clipped to the window, and the rows beneath so that
+ * they do no harm when the window is suddenly narrow; rows of a long draft that are far from the
  * caret, and when there are more rows than the window has, rows at the end are left out. */
 struct live {
 	struct rows rows;
@@ -81,13 +81,13 @@ void screen_print(struct screen *screen, struct rows *rows);
 void screen_live(struct screen *screen, struct live *live);
 /* Writes one frame, if something differs and the terminal takes bytes. */
 void screen_frame(struct screen *screen);
-/* The same for what a key changed, at once, however young the last frame is: a few bytes, without
- * printing. Where the key adds a row it is a whole frame, at most 30 of these a second. */
+/* The same for what a key changed, immediately, however recent the last frame is: a few bytes,
+ * without printing. Where the key adds a row it is a whole frame, at most 30 of these a second. */
 void screen_key_frame(struct screen *screen);
 /* While it is held nothing is written: something else is shown on the alternate screen. Afterwards
  * a frame is the caller's to ask for. */
 void screen_hold(struct screen *screen, bool held);
-/* The window has another size (live rows are the caller's to make anew). */
+/* The window's size has changed (the caller makes the live rows again). */
 void screen_resized(struct screen *screen);
 /* EVENT_CURSOR goes here. */
 void screen_cursor(struct screen *screen, const struct event *event);

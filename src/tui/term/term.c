@@ -2,14 +2,12 @@
 #include "tui/term/term.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +22,6 @@ enum {
 	CLOSE_ANSWER_MS = 200, /* for answers that a shell would take for typed text */
 	TITLE_BYTES_MAX = 200,
 	NOTICE_BYTES_MAX = 400,
-	RESTORE_BYTES_MAX = 256,
 };
 
 struct term {
@@ -53,35 +50,6 @@ struct term {
 
 /* ---- as it was found ---- */
 
-/* What a handler of a signal needs: nothing here is allocated or locked. */
-static struct {
-	volatile sig_atomic_t armed;
-	pid_t pid;
-	int fd;          /* of our own, so that writing never blocks; or the terminal's */
-	bool own_fd;
-	int in;
-	struct termios saved;
-	char bytes[RESTORE_BYTES_MAX];
-	volatile sig_atomic_t len;
-} found = { .fd = -1 };
-
-/* As term_close from a handler of a signal that ends the program: async-signal-safe; no memory is
- * freed. */
-static void term_restore(void)
-{
-	int saved_errno = errno;
-
-	if (!found.armed || found.pid != getpid())
-		return;
-	found.armed = 0;
-	if (found.len && write(found.fd, found.bytes, (size_t)found.len) < 0)
-		errno = saved_errno; /* nobody is left to be told */
-	if (found.len && write(found.fd, "\033[J\r\n", 5) < 0)
-		errno = saved_errno;
-	tcsetattr(found.in, TCSANOW, &found.saved);
-	errno = saved_errno;
-}
-
 /* Everything about the mouse as it was found. */
 static void put_mouse_off(const struct term *term, struct buf *out)
 {
@@ -91,7 +59,7 @@ static void put_mouse_off(const struct term *term, struct buf *out)
 		buf_str(out, "\033[?1007r");
 }
 
-/* What takes back all that was switched on. */
+/* Undoes everything that was switched on. */
 static void put_restoring(const struct term *term, struct buf *out)
 {
 	if (term->plain)
@@ -115,51 +83,10 @@ static void put_restoring(const struct term *term, struct buf *out)
 
 static void arm_restoring(const struct term *term)
 {
-	_cleanup_buf_ struct buf bytes = BUF_INIT(sizeof(found.bytes));
+	_cleanup_buf_ struct buf bytes = BUF_INIT(RESTORE_BYTES_MAX);
 
 	put_restoring(term, &bytes);
-	found.len = 0;
-	if (bytes.len)
-		memcpy(found.bytes, bytes.data, bytes.len);
-	found.len = (sig_atomic_t)bytes.len;
-}
-
-static const int fatal_signals[] = { SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS,
-	                             SIGABRT, SIGILL, SIGFPE, SIGXCPU, SIGXFSZ };
-
-static void restore_and_die(int signal_number)
-{
-	term_restore();
-	/* The handler was for once (SA_RESETHAND): the signal acts now as it does without one. */
-	raise(signal_number);
-}
-
-static void catch_fatal_signals(bool on)
-{
-	for (size_t i = 0; i < ARRAY_LEN(fatal_signals); i++) {
-		struct sigaction old, action = { .sa_handler = SIG_DFL };
-
-		sigaction(fatal_signals[i], NULL, &old);
-		if (on && old.sa_handler == SIG_DFL) {
-			action.sa_handler = restore_and_die;
-			action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
-			sigaction(fatal_signals[i], &action, NULL);
-		} else if (!on && old.sa_handler == restore_and_die) {
-			sigaction(fatal_signals[i], &action, NULL);
-		}
-	}
-}
-
-static bool set_raw(struct err *err)
-{
-	struct termios raw = found.saved;
-
-	cfmakeraw(&raw);
-	raw.c_cc[VMIN] = 1;
-	raw.c_cc[VTIME] = 0;
-	if (tcsetattr(found.in, TCSANOW, &raw) == 0)
-		return true;
-	return err_set_errno(err, errno, "The terminal cannot be set to pass on single keys");
+	restore_bytes(buf_view(&bytes));
 }
 
 /* ---- writing ---- */
@@ -308,8 +235,8 @@ static void ask_what_it_is(struct term *term)
 	term->querying = true;
 }
 
-/* Single keys for what is ambiguous, and the keys of a US keyboard beside others'. Each of the two
- * screens has a stack of its own for this. */
+/* Asks for distinct codes for ambiguous keys, and for the keys of a US layout in addition to the
+ * user's. Each of the two screens has its own stack of such modes. */
 static void push_kitty(struct term *term)
 {
 	term_write(term, SPAN("\033[>5u"));
@@ -363,7 +290,7 @@ static bool mode_answered(struct span text, struct span mode, bool *ret_known)
 	return rest.len == 4 && rest.data[0] == ';' && span_ends(rest, SPAN("$y"));
 }
 
-/* Takes an answer to what was asked at the start; false: it is somebody else's. */
+/* Takes an answer to what was asked at the start; false: it is not one. */
 static bool take_terminal_answer(struct term *term, struct span text)
 {
 	bool known;
@@ -450,8 +377,8 @@ static void signal_seen(void *data, int signal_number)
 	if (signal_number == SIGTSTP && term->options.suspended) {
 		term->options.suspended(term->options.data);
 	} else if (signal_number == SIGCONT && term->stream) {
-		/* Somebody stopped us, and a shell had the terminal since. */
-		set_raw(&ignored);
+		/* We were stopped, and a shell had the terminal since. */
+		restore_set_raw(&ignored);
 		switch_on(term);
 		if (term->alternate)
 			term_write(term, SPAN("\033[?1049h"));
@@ -499,40 +426,16 @@ static void term_free(struct term *term)
 	free(term);
 }
 
-static void save_found(const struct term_options *options)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", options->out);
-	found.in = options->in;
-	found.pid = getpid();
-	found.fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	found.own_fd = found.fd >= 0;
-	if (!found.own_fd)
-		found.fd = options->out;
-	found.len = 0;
-}
-
-static void forget_found(void)
-{
-	catch_fatal_signals(false);
-	found.armed = 0;
-	if (found.own_fd)
-		close(found.fd);
-	found.own_fd = false;
-	found.fd = -1;
-}
-
 bool term_open(const struct term_options *options, struct term **ret, struct err *err)
 {
 	struct term *term;
 
-	if (found.armed)
+	if (restore_is_armed())
 		return err_set(err, ERR_IO_ERROR, "A terminal is open already");
 	if (!isatty(options->in) || !isatty(options->out))
 		return err_set(err, ERR_IO_ERROR, "Standard input or output is no terminal");
-	if (tcgetattr(options->in, &found.saved) != 0)
-		return err_set_errno(err, errno, "The terminal's modes cannot be read");
+	if (!restore_save(options->in, err))
+		return false;
 	term = mem_alloc(1, sizeof(*term));
 	term->options = *options;
 	term->frame.max = FRAME_BYTES_MAX;
@@ -542,19 +445,18 @@ bool term_open(const struct term_options *options, struct term **ret, struct err
 	term->theme_named = options->theme && theme_find(options->theme, &term->theme);
 	read_environment(term);
 	read_size(term);
-	save_found(options);
+	restore_open(options->out);
 	if (!watch_signals(term, err) || !open_term_stream(term, err)) {
 		term_free(term);
-		forget_found();
+		restore_close();
 		return false;
 	}
-	found.armed = 1;
-	catch_fatal_signals(true);
-	if (!set_raw(err)) {
+	restore_arm();
+	if (!restore_set_raw(err)) {
 		term_close(term);
 		return false;
 	}
-	/* What a program has left behind that was killed. */
+	/* Switch off what a killed program may have left on. */
 	if (term->links)
 		term_write(term, SPAN("\033[?1047l\033[?1006l\033[?1000l"));
 	ask_what_it_is(term);
@@ -603,7 +505,7 @@ static void give_back(struct term *term)
 	loop_stream_close(mem_steal(&term->stream), CLOSE_DRAIN_MS);
 	if (term->querying)
 		await_answers(term);
-	tcsetattr(found.in, TCSANOW, &found.saved);
+	restore_modes();
 	term->titled = term->cursor_hidden = term->alternate = false;
 	term->pushed[0] = term->pushed[1] = false;
 	term->mouse = TERM_MOUSE_FOUND;
@@ -616,7 +518,7 @@ void term_close(struct term *term)
 	if (term->stream)
 		give_back(term);
 	term_free(term);
-	forget_found();
+	restore_close();
 }
 
 void term_leave(struct term *term)
@@ -624,7 +526,7 @@ void term_leave(struct term *term)
 	if (!term->stream)
 		return;
 	give_back(term);
-	found.armed = 0;
+	restore_disarm();
 	loop_hold(term->options.loop);
 }
 
@@ -635,10 +537,10 @@ void term_return(struct term *term)
 	if (term->stream)
 		return;
 	loop_unhold(term->options.loop);
-	/* Whoever had it may have changed its modes for good (stty). */
-	tcgetattr(found.in, &found.saved);
-	found.armed = 1;
-	if (!open_term_stream(term, &err) || !set_raw(&err)) {
+	/* Another program may have changed its modes for good (stty). */
+	restore_save(term->options.in, &err);
+	restore_arm();
+	if (!open_term_stream(term, &err) || !restore_set_raw(&err)) {
 		terminal_ended(term, 0);
 		return;
 	}
@@ -798,7 +700,7 @@ void term_put_finished(const struct term *term, struct buf *out, const struct ro
 		buf_str(out, "\033]133;C\033\\");
 }
 
-/* ---- beside the frames ---- */
+/* ---- outside of frames ---- */
 
 /* A stranger's text for an OSC: one line of safe characters. */
 static void put_one_line(struct buf *out, struct span text, size_t max)

@@ -6,7 +6,7 @@
  *     term_frame_end(term);                          // ... written as one synchronized update
  *     term_close(term);                              // as it was found, also after a signal
  *
- * Writing never blocks: what the terminal does not take at once waits in the loop, and while it
+ * Writing never blocks: what the terminal does not take now waits in the loop, and while it
  * waits term_busy is true, and no frame should be made (frames are dropped, not queued).
  *
  * At the start it is asked for DA1, DA2, XTVERSION, synchronized output (DECRQM 2026), the
@@ -47,12 +47,12 @@ struct term_options {
 	/* Keys and the like, on the loop; not the answers above. It must not close the terminal. */
 	void (*event)(void *data, const struct event *event);
 	/* term_size is new, TERM_QUIET_MS after the last SIGWINCH of a storm; or the program goes
-	 * on after SIGSTOP. All has to be drawn anew. */
+	 * on after SIGSTOP. Everything must be drawn again. */
 	void (*resized)(void *data);
 	void (*writable)(void *data);       /* term_busy is false again */
 	void (*restyled)(void *data);       /* colours or theme are others; may be NULL */
 	void (*suspended)(void *data);      /* SIGTSTP from outside: leave, term_stop, return */
-	void (*ended)(void *data);          /* the terminal is gone; may be NULL */
+	void (*ended)(void *data);          /* the terminal was closed; may be NULL */
 	/* The path of a program of the user's (tmux), to be freed; NULL: none that may be run, as
 	 * where this is NULL. */
 	char *(*program)(void *data, const char *name);
@@ -70,8 +70,8 @@ void term_return(struct term *term);
 /* Between the two: stops the process group as Ctrl+Z in a shell would; returns when it goes on. */
 void term_stop(void);
 
-/* What the environment says of a terminal that nobody asks: for whoever writes rows to one without
- * opening it. */
+/* What the environment says of a terminal: for callers that write rows to one without opening
+ * it. */
 struct term_guess {
 	bool plain;       /* it understands no escape sequences */
 	bool light;       /* its background is a light one */
@@ -90,16 +90,16 @@ struct term_size term_size(const struct term *term);
 bool term_plain(const struct term *term);
 /* Has another theme from now on (a copy). What is shown keeps the old one until it is drawn. */
 void term_set_theme(struct term *term, const struct theme *theme);
-/* Whether a narrower window makes the terminal wrap lines that were printed before anew (as tmux,
- * VTE, kitty do; xterm, screen and the Linux console do not). */
+/* Whether a narrower window makes the terminal rewrap lines that were printed before (as tmux, VTE,
+ * kitty do; xterm, screen and the Linux console do not). */
 bool term_reflows(const struct term *term);
 /* Whether its cursor can be in another line after that (tmux). */
 bool term_strays(const struct term *term);
 /* Whether it knows OSC 5522 (clipboard.h). */
 bool term_clipboard(const struct term *term);
 
-/* The frame to append to: ours alone, empty. The appended bytes are written by term_frame_end, at
- * once and as a whole, within DEC 2026 where the terminal knows it. */
+/* The frame to append to: ours alone, empty. The appended bytes are written by term_frame_end, as
+ * a whole, within DEC 2026 where the terminal knows it. */
 struct buf *term_frame(struct term *term);
 void term_frame_end(struct term *term);
 /* Whether it takes no frame now: bytes wait, its size is changing, or it was left. */
@@ -149,7 +149,7 @@ void term_ask_place(struct term *term);
  *
  * OSC 52 carries text alone, and most terminals that set the clipboard by it do not let it be read.
  * OSC 5522 carries data of any type, says what became of it, and asks the user before it is read.
- * Pure: these functions write to nobody; term_clipboard says whether the terminal knows OSC 5522.
+ * Pure: these functions write nothing; term_clipboard says whether the terminal knows OSC 5522.
  *
  * Sources: xterm's ctlseqs (Manipulate Selection Data); sw.kovidgoyal.net/kitty/clipboard;
  * tmux(1), allow-passthrough; GNU screen's manual, "Control Sequences" (DCS).

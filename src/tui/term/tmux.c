@@ -3,8 +3,8 @@
  * one command, between which nothing happens in the window.
  *
  * The program is the user's (term_options.program), and the socket and the window are what the
- * environment says; that the window is this terminal's is seen by the name of its device.  What is
- * read is as foreign as all that stands on a screen. */
+ * environment says; that the window is this terminal's is seen by the name of its device.  The
+ * answer is as foreign as everything on a screen. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

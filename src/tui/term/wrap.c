@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a text comes to stand when a terminal wraps its line anew, and by what a cursor that went
- * astray is found. */
+/* Where a text comes to stand when a terminal rewraps its line, and how a cursor that went astray
+ * is found. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -477,7 +477,7 @@ static void wrap_row(struct wrap *wrap, const struct row *prefix, unsigned width
 	wrap->room = width - wrap->row->width;
 }
 
-/* The line goes on in a row of its own; `blanks` are dropped between. */
+/* The line goes on in the next row; `blanks` are dropped between. */
 static void wrap_break(struct wrap *wrap, size_t blanks, unsigned width)
 {
 	if (wrap->row->count)

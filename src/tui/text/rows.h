@@ -25,8 +25,8 @@
 #include "base/buf.h"
 #include "base/span.h"
 
-/* Of a row's text: far more than a line that somebody reads, and what is beyond it is left out; of
- * an address of a link. */
+/* Of a row's text: far more than a line that is read, and the rest is left out; of an address of a
+ * link. */
 enum { ROW_BYTES_MAX = 16 << 20, ROW_ADDRESS_MAX = 2000 };
 
 /* What a piece of text is. X(symbol, name as in custom themes of ours) */
@@ -109,7 +109,7 @@ struct row {
 	struct row_run *runs; /* owned; in order, without gaps */
 	size_t count, cap;
 	unsigned width;   /* columns */
-	uint8_t prompt;   /* ROW_PROMPT_ bits, for whoever prints it (term_put_finished) */
+	uint8_t prompt;   /* ROW_PROMPT_ bits, for term_put_finished */
 };
 
 struct rows {

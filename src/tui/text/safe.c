@@ -71,7 +71,7 @@ static bool is_word_letter(uint32_t c)
 	       is_combining_mark(category);
 }
 
-/* Whether a character beyond ASCII has to be escaped; `hidden`: it does not belong where it is. */
+/* Whether a character beyond ASCII must be escaped; `hidden`: it does not belong where it is. */
 static bool is_harmful(uint32_t c, bool hidden)
 {
 	switch (utf8proc_category((utf8proc_int32_t)c)) {
@@ -215,7 +215,7 @@ static struct safe_piece take_cluster(struct safe *safe)
 	shown = span_head(safe->rest, shown_length(safe, cluster.bytes, &state));
 	if (shown.len < cluster.bytes.len)
 		cluster.width = width_of(shown);
-	/* What would join the text before, and a mark on nothing, have no cell of their own. */
+	/* A character that would join the text before, and a mark on nothing, occupy no cell. */
 	if (safe->cut || cluster.width == 0 ||
 	    cluster_joins(safe->before ? safe->before : ' ', first.code)) {
 		safe->cut = false;

@@ -37,7 +37,7 @@ struct safe {
 	/* The character before, of a text that this one is appended to; 0: none. */
 	uint32_t before;
 	/* Private. */
-	bool emoji;           /* what is before is one */
+	bool emoji;           /* the character before is one */
 	bool cut;             /* what comes next would join it, and must not */
 	bool mixed;           /* the word at hand has Latin letters */
 	const char *word_end; /* of a word that was looked at; NULL: none */

@@ -5,7 +5,7 @@
 
 enum {
 	WIDTH_LEAST = 8,
-	LINE_BYTES_MAX = 64 << 10, /* of one line; nobody reads on */
+	LINE_BYTES_MAX = 64 << 10, /* of one line */
 };
 
 void body_init(struct body *body, const struct view_how *how, size_t folded_max, unsigned indent)

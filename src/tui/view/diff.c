@@ -10,12 +10,13 @@
 #include "tui/markdown/highlight.h"
 #include "tui/view/private.h"
 
-/* The least columns for text beside numbers; with fewer there are no numbers. */
+/* The fewest columns for text next to numbers; with less room there are no numbers. */
 enum { TEXT_LEAST = 20 };
 
 struct diff_rows {
 	struct body *body;
 	struct highlight *code; /* NULL: the file's name is not known */
+	const struct unified *reader;
 	char *old_name;         /* owned; of the "---" line before; NULL: there was none */
 	unsigned digits;        /* of line numbers; 0: none are shown */
 	bool sides;
@@ -46,11 +47,6 @@ static void diff_line_text(const struct diff_rows *d, const struct unified_line 
 		from = line->ends[i];
 	}
 	row_text(row, span_skip(line->text, from), whole);
-	if (line->sign == '+' && d->code) {
-		_cleanup_row_ struct row unseen = { 0 };
-
-		highlight_line(d->code, line->text, &unseen); /* what follows depends on it */
-	}
 }
 
 static void diff_number(struct row *row, unsigned digits, size_t number)
@@ -145,7 +141,7 @@ static void join_halves(struct diff_rows *d, const struct rows *left, const stru
 	}
 }
 
-/* A line of the old text beside one of the new; either may be NULL, and both the same. */
+/* A line of the old text next to one of the new; either may be NULL, and both the same. */
 static void diff_two_columns(struct diff_rows *d, const struct unified_line *old,
                              const struct unified_line *new)
 {
@@ -212,6 +208,29 @@ static char *cleaned_name(struct span name)
 	return quoted ? script_unquote_name(name) : mem_dup(name.data, name.len);
 }
 
+/* Reads the new text of a file's hunks ahead, as far as it is shown: `rest` is what follows the
+ * file's name. */
+static void diff_read_code(struct diff_rows *d, struct span rest)
+{
+	_cleanup_unified_ struct unified reader;
+	struct unified_block block;
+	size_t lines = d->body->rows.count;
+
+	unified_init(&reader, rest, false);
+	reader.hide_cr = d->reader->hide_cr;
+	while (lines < d->body->max && unified_next(&reader, &block) &&
+	       !(block.kind == UNIFIED_HEADING && span_starts(block.lines[0].text, SPAN("+++ "))))
+		for (size_t i = 0; i < block.count && lines < d->body->max; i++) {
+			const struct unified_line *line = &block.lines[i];
+
+			if (line->sign == ' ')
+				highlight_add(d->code, line->text);
+			else if (line->sign == '+')
+				highlight_add_hidden(d->code, line->text);
+			lines += !d->sides || line->sign != '-';
+		}
+}
+
 static void diff_names(struct diff_rows *d, const char *old_name, const char *new_name)
 {
 	const bool created = old_name && strcmp(old_name, "/dev/null") == 0;
@@ -230,6 +249,7 @@ static void diff_names(struct diff_rows *d, const char *old_name, const char *ne
 	body_take(d->body, &row, NULL);
 	highlight_free(d->code);
 	d->code = highlight_new(span_str(name));
+	diff_read_code(d, d->reader->rest);
 }
 
 static void diff_heading(struct diff_rows *d, struct span text)
@@ -275,6 +295,7 @@ void diff_body(struct body *body, struct span unified)
 		d.digits = 0;
 	d.sides = d.digits && !body->how.plain && body->how.width >= VIEW_SIDES_COLUMNS;
 	unified_init(&reader, unified, true);
+	d.reader = &reader;
 	while (!body_full(body) && unified_next(&reader, &block))
 		diff_block(&d, &block);
 	body->left_out += lines_count(reader.rest);

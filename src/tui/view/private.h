@@ -5,7 +5,7 @@
 
 #include "tui/view/view.h"
 
-/* Rows that come under one head. Begun by body_init. */
+/* Rows under one head. Initialized by body_init. */
 struct body {
 	struct rows rows;       /* owned */
 	struct view_how how;    /* for them */

@@ -26,7 +26,7 @@ enum {
 	VIEW_FOLDED_DIFF_ROWS = 12,
 	VIEW_FOLDED_PASTE_ROWS = 3,
 	VIEW_FOLDED_OUTPUT_ROWS = 5, /* the last ones of a command */
-	VIEW_WHOLE_ROWS = 20000,     /* some hundred bytes each: what somebody may page through */
+	VIEW_WHOLE_ROWS = 20000,     /* some hundred bytes each: more than a user pages through */
 	VIEW_SIDES_COLUMNS = 120,    /* from here on old and new stand side by side */
 };
 

@@ -2,6 +2,7 @@
 /* Code in colours (tui/markdown/private.h), and what the program makes of it (highlight.h). */
 #include "tui/markdown/private.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@
 #include "base/text.h"
 #include "part.h"
 #include "tui/markdown/highlight.h"
+#include "tui/markdown/markdown.h"
 #include "tui/text/rows.h"
+#include "tui/view/view.h"
 
 static const char *program, *module; /* this one, and hasp-highlight.so */
 
@@ -34,11 +37,22 @@ static char letter_of(uint8_t role)
 	}
 }
 
+static bool colour_line(struct colour *colour, const char *line, size_t len, size_t *at,
+                        uint8_t *roles)
+{
+	const bool added = colour_add(colour, line, len);
+
+	colour_paint(colour, *at, len, roles);
+	*at += added ? len + 1 : 0;
+	return added;
+}
+
 /* Each line, and beneath it a letter for each byte's role. */
 static void colour_text(const char *language, const char *text, struct buf *out)
 {
 	struct colour *colour = colour_new(language);
 	struct span rest = span_str(text), line;
+	size_t at = 0;
 
 	if (!colour)
 		fail_msg("%s is not known", language);
@@ -46,7 +60,7 @@ static void colour_text(const char *language, const char *text, struct buf *out)
 		uint8_t roles[256];
 
 		line = line_body(line);
-		assert_true(colour_line(colour, line.data, line.len, roles));
+		assert_true(colour_line(colour, line.data, line.len, &at, roles));
 		for (size_t i = 0; i < line.len; i++)
 			buf_char(out, line.data[i] == ' ' ? ' ' : letter_of(roles[i]));
 		buf_char(out, '\n');
@@ -149,15 +163,16 @@ static void what_is_too_long_is_not_coloured(void **state)
 	struct colour *colour = colour_new("c");
 	_cleanup_free_ char *line = mem_alloc(COLOUR_LINE_MAX + 1, 1);
 	_cleanup_free_ uint8_t *roles = mem_alloc(COLOUR_LINE_MAX + 1, 1);
+	size_t at = 0;
 
 	(void)state;
 	memset(line, ' ', COLOUR_LINE_MAX + 1);
 	memcpy(line, "int", 3);
-	assert_true(colour_line(colour, line, 3, roles));
+	assert_true(colour_line(colour, line, 3, &at, roles));
 	assert_int_equal(roles[0], ROLE_TYPE);
-	assert_false(colour_line(colour, line, COLOUR_LINE_MAX + 1, roles));
+	assert_false(colour_line(colour, line, COLOUR_LINE_MAX + 1, &at, roles));
 	assert_int_equal(roles[0], ROLE_CODE);
-	assert_false(colour_line(colour, line, 3, roles));
+	assert_false(colour_line(colour, line, 3, &at, roles));
 	assert_int_equal(roles[0], ROLE_CODE);
 	colour_free(colour);
 }
@@ -171,6 +186,7 @@ static void any_bytes_are_survived(void **state)
 		_cleanup_free_ char *name = mem_dup(colour_language(i) + 1,
 		                                    strcspn(colour_language(i) + 1, " "));
 		struct colour *colour = colour_new(name);
+		size_t at = 0;
 
 		for (size_t line = 0; line < part_of(100, 4); line++) {
 			static const char signs[] = "/*\"'`(){}[]<>-=#!a1 \t\\\xff\xc3\xa4$&|;:,.@";
@@ -181,7 +197,7 @@ static void any_bytes_are_survived(void **state)
 				seed = seed * 1103515245u + 12345u;
 				text[k] = signs[(seed >> 16) % sizeof(signs)];
 			}
-			colour_line(colour, text, (seed >> 8) % sizeof(text), roles);
+			colour_line(colour, text, (seed >> 8) % sizeof(text), &at, roles);
 		}
 		colour_free(colour);
 	}
@@ -223,9 +239,101 @@ static void the_module_beside_the_program_is_loaded(void **state)
 	*strrchr(folder, '/') = '\0';
 	copy = mem_printf("%s/test-colour-%d", folder, (int)getpid());
 	assert_int_equal(link(program, copy), 0);
-	command = mem_printf("'%s' --beside", copy);
+	command = mem_printf("'%s' --beside '%s'", copy, module);
 	assert_int_equal(system(command), 0);
 	unlink(copy);
+}
+
+/* The count of the module that was loaded, which is another than this program's. */
+static size_t bytes_coloured(void)
+{
+	void *loaded = dlopen(module, RTLD_NOW | RTLD_NOLOAD);
+	__typeof__(colour_painted) *count = NULL;
+	size_t bytes;
+
+	assert_non_null(loaded);
+	*(void **)&count = dlsym(loaded, "colour_painted");
+	assert_non_null(count);
+	bytes = count();
+	dlclose(loaded);
+	return bytes;
+}
+
+/* A question on `lines` replaced lines of C has three lines before them and three behind. */
+static void put_replacement(struct buf *out, size_t lines)
+{
+	buf_printf(out, "--- a/x.c\n+++ b/x.c\n@@ -1,%zu +1,%zu @@\n", lines + 6, lines + 6);
+	buf_str(out, " int a;\n int f(void)\n {\n");
+	for (size_t i = 0; i < lines; i++)
+		buf_printf(out, "-\tint old_%zu = %zu; /* removed */\n", i, i);
+	for (size_t i = 0; i < lines; i++)
+		buf_printf(out, "+\tint new_%zu = %zu; /* added */\n", i, i);
+	buf_str(out, " \treturn 0;\n }\n int b;\n");
+}
+
+static bool has_role(const struct rows *rows, const char *text, enum role role)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		for (size_t k = 0; k < rows->at[i].count; k++) {
+			const struct row_run *run = &rows->at[i].runs[k];
+
+			if (span_eq(span_of(rows->at[i].text.data + run->start, run->len),
+			            span_str(text)) && run->style.role == role)
+				return true;
+		}
+	return false;
+}
+
+/* What a diff colours is what it shows in colours, however much was replaced; folded, only the rows
+ * that are there. */
+static void a_diff_colours_what_is_seen(void)
+{
+	static const struct view_how how = { .width = 100 };
+	static const struct view_how sides = { .width = 160 };
+	const struct view_how *const hows[] = { &how, &sides };
+
+	for (size_t i = 0; i < ARRAY_LEN(hows); i++) {
+		_cleanup_buf_ struct buf diff = BUF_INIT(1 << 20);
+		_cleanup_rows_ struct rows rows = { 0 };
+		size_t before;
+
+		highlight_free(highlight_new(SPAN("c"))); /* loads the module */
+		before = bytes_coloured();
+		put_replacement(&diff, 2000);
+		view_diff(&rows, buf_view(&diff), hows[i]);
+		assert_true(has_role(&rows, "return", ROLE_KEYWORD));
+		assert_in_range(bytes_coloured() - before, 10, 100);
+	}
+}
+
+/* A code that arrives in one piece is coloured in steps; what is left is read by the next one. */
+static void a_long_code_is_coloured_in_steps(void)
+{
+	struct markdown *md = markdown_new(80);
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
+	_cleanup_rows_ struct rows rows = { 0 };
+	size_t last = bytes_coloured();
+	const size_t first = last;
+	bool all = false;
+
+	buf_str(&text, "```c\n");
+	for (unsigned i = 0; i < 5000; i++)
+		buf_printf(&text, "int variable_%u;\n", i);
+	buf_str(&text, "```\n");
+	markdown_feed(md, buf_view(&text));
+	while (!all) {
+		all = markdown_take(md, &rows);
+		assert_in_range(bytes_coloured() - last, 0, MARKDOWN_CODE_MAX + 100);
+		last = bytes_coloured();
+	}
+	/* Where a step ends within a line, that line is coloured again. */
+	assert_in_range(last - first, text.len - 5100, text.len + 1000);
+	assert_int_equal(rows.count, 5000);
+	for (size_t i = 0; i < rows.count; i++)
+		assert_int_equal(rows.at[i].runs[0].style.role, ROLE_TYPE);
+	markdown_end(md, &rows);
+	assert_int_equal(rows.count, 5000);
+	markdown_free(md);
 }
 
 static int check_beside(void)
@@ -233,6 +341,8 @@ static int check_beside(void)
 	assert_line("src/main.c", "int a;", ROLE_TYPE);
 	assert_line("Python", "def f(): pass", ROLE_KEYWORD);
 	assert_line("rust,ignore", "fn f() {}", ROLE_KEYWORD);
+	a_diff_colours_what_is_seen();
+	a_long_code_is_coloured_in_steps();
 	return 0;
 }
 
@@ -248,8 +358,10 @@ int main(int argc, char **argv)
 	};
 
 	program = argv[0];
-	if (argc > 1 && strcmp(argv[1], "--beside") == 0)
+	if (argc > 2 && strcmp(argv[1], "--beside") == 0) {
+		module = argv[2];
 		return check_beside();
+	}
 	module = argc > 1 ? argv[1] : NULL;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,8 @@
  * A terminal types what is dropped on it as a path: bare, with backslashes, in quotes, as a file://
  * address, several with blanks or line ends between.  A text that is nothing but such paths, all of
  * which exist, is taken for files; anything else is text.  On any thread. */
-#ifndef HASP_TUI_DROPPED_H
-#define HASP_TUI_DROPPED_H
+#ifndef HASP_TUI_CLIP_DROPPED_H
+#define HASP_TUI_CLIP_DROPPED_H
 
 #include <stdbool.h>
 #include <stddef.h>

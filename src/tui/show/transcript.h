@@ -10,8 +10,8 @@
  *
  * When it is full the oldest blocks are dropped; all of a session is in its file.  One thread at a
  * time: the agent's makes one of a session that is resumed, and hands it over (HEARD_OPENED). */
-#ifndef HASP_TUI_TRANSCRIPT_H
-#define HASP_TUI_TRANSCRIPT_H
+#ifndef HASP_TUI_SHOW_TRANSCRIPT_H
+#define HASP_TUI_SHOW_TRANSCRIPT_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -73,9 +73,9 @@ void transcript_problems(const struct transcript *transcript, unsigned width, st
 /* The text of an entry: what was said as it was written, of a call what is shown of it; the caller
  * frees. NULL: it had to go meanwhile. */
 char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width);
-/* Block by block, for the full screen. They are numbered from 0 on; those before `first` are gone.
- * Numbers start again when it is cleared, and the last block may have become shorter when something
- * was forgotten: how often that was is counted. */
+/* Block by block, for the full screen. They are numbered from 0 on; those before `first` were
+ * dropped. Numbers start again when it is cleared, and the last block may have become shorter when
+ * something was forgotten: how often that was is counted. */
 struct transcript_state {
 	size_t first, end;
 	unsigned cleared, forgotten;
@@ -91,12 +91,5 @@ void transcript_between(const struct transcript *transcript, size_t number, stru
 size_t transcript_size(const struct transcript *transcript, size_t number);
 /* Whether it is an answer that is still being written; its text so far is borrowed. */
 bool transcript_grows(const struct transcript *transcript, size_t number, struct span *ret_text);
-
-/* ---- history.c: a conversation that goes on; on any thread -------------------------- */
-
-/* Appends all messages (contents as the model gets them) to a transcript. */
-void history_keep(struct transcript *transcript, const json_t *contents);
-/* A copy of the last ones, a new reference, and whether there are earlier ones. */
-json_t *history_end(const json_t *contents, bool *ret_more);
 
 #endif

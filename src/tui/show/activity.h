@@ -5,8 +5,8 @@
  *     activity_rows(&activity, asking, &how, &rows);
  *     activity_stop(&activity);
  *     activity_release(&activity); */
-#ifndef HASP_TUI_ACTIVITY_H
-#define HASP_TUI_ACTIVITY_H
+#ifndef HASP_TUI_SHOW_ACTIVITY_H
+#define HASP_TUI_SHOW_ACTIVITY_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ void activity_release(struct activity *activity);
 void activity_retry(struct activity *activity, uint64_t delay_ms);
 /* Replaces the topic; NULL: there is none. */
 void activity_set_topic(struct activity *activity, const char *topic);
-/* Replaces the list of todos, a reference of its own. */
+/* Replaces the list of todos; takes a new reference to it. */
 void activity_set_todos(struct activity *activity, json_t *todos);
 /* The topic, and since when; nothing if nothing is under way. `question`: one is shown. */
 void activity_rows(const struct activity *activity, bool question, const struct view_how *how,

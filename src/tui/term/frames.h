@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When frames are drawn: soon after something has changed, at most 30 times a second; at once after
- * a key; each second while something is counted.  No timer runs otherwise.
+/* When frames are drawn: soon after something has changed, at most 30 times a second; immediately
+ * after a key; each second while something is counted.  No timer runs otherwise.
  *
  *     frames_init(&frames, loop, draw, app);
  *     frames_want(&frames);                    // something is different
  *     frames_end(&frames);                     // nothing is drawn any more
  *
  * `draw` is called by the loop, never by these functions; it calls frames_drawn. */
-#ifndef HASP_TUI_FRAMES_H
-#define HASP_TUI_FRAMES_H
+#ifndef HASP_TUI_TERM_FRAMES_H
+#define HASP_TUI_TERM_FRAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

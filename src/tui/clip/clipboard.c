@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clipboard: the user's tools for it where there is a display, else the terminal.
  *
- * Tools are run on a thread of their own for TOOL_MS at most: who holds a selection may not answer.
- * They are looked up in PATH, in absolute folders outside of the workspace alone, for what lies in
- * the workspace was perhaps written by a command.  What they print is foreign: types count if
- * they are in a list of ours, texts and images go the way of everything that is pasted (paste.c).
+ * Tools run on a separate thread for TOOL_MS at most: the program that holds a selection may not
+ * answer. They are looked up in PATH, in absolute folders outside of the workspace alone, for what
+ * lies in the workspace was perhaps written by a command.  What they print is foreign: types count
+ * if they are in a list of ours, texts and images go the way of everything that is pasted
+ * (paste.c).
  *
- * What is reported is what happened: a tool that succeeded has copied; a terminal that supports
+ * Reports say what happened: a tool that succeeded has copied; a terminal that supports
  * OSC 5522 says whether it has; with OSC 52 all that is known is that the text was sent. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -19,12 +21,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/clipboard.h"
-#include "tui/dropped.h"
-#include "tui/frames.h"
-#include "tui/runner.h"
+#include "tui/clip/clipboard.h"
+#include "tui/clip/dropped.h"
+#include "tui/term/frames.h"
 #include "tui/term/term.h"
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 
 enum {
 	TOOL_MS = 5000,
@@ -86,7 +87,7 @@ struct clipboard {
 	struct clipboard_answer answer; /* of the terminal; its id is empty: nothing is asked */
 	enum { ASKED_WRITE, ASKED_TYPES, ASKED_DATA } asked;
 	enum pasted_kind kind;      /* ASKED_DATA */
-	char *before;               /* ASKED_WRITE: what is to be said first; owned */
+	char *before;               /* ASKED_WRITE: a sentence to report first; owned */
 	unsigned asked_count;
 	char password[33];
 };
@@ -219,7 +220,7 @@ static enum clipboard_way terminal_way(void)
 	                                                            CLIPBOARD_DIRECT;
 }
 
-/* `before`: what is to be said first, or "". */
+/* `before`: a sentence to report first, or "". */
 static void copy_by_terminal(struct clipboard *clipboard, struct span text, const char *before)
 {
 	struct term *term = clipboard->with.term;

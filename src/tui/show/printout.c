@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is shown of a conversation, printed and kept. */
-#include "tui/printout.h"
+#include "tui/show/printout.h"
 
 #include "base/mem.h"
 #include "tui/editor/editor.h"
-#include "tui/frames.h"
-#include "tui/transcript.h"
+#include "tui/term/frames.h"
+#include "tui/show/transcript.h"
 
 /* Pastes of one prompt that are folded; more are printed whole. */
 enum { FOLDS_MAX = 64 };
+
+/* Of an answer, between two frames: more is read immediately. */
+enum { UNREAD_BYTES_MAX = 128 << 10 };
 
 void printout_init(struct printout *out, struct term *term, struct frames *frames, bool plain)
 {
@@ -32,6 +35,7 @@ struct view_how printout_how(const struct printout *out)
 
 const char *printout_toggle_source(struct printout *out)
 {
+	printout_take(out);
 	out->source = !out->source;
 	markdown_source(out->markdown, out->source);
 	frames_want_now(out->frames);
@@ -45,13 +49,29 @@ void printout_answer(struct printout *out, struct span text)
 	_cleanup_rows_ struct rows rows = { 0 };
 
 	transcript_answer(out->transcript, text);
+	frames_want(out->frames);
 	if (!out->screen)
 		return;
 	if (!out->answering && out->printed)
 		rows_add(&rows);
+	screen_print(out->screen, &rows);
 	out->answering = out->printed = true;
 	markdown_feed(out->markdown, text);
-	markdown_take(out->markdown, &rows);
+	out->unread += text.len;
+	while (out->unread > UNREAD_BYTES_MAX)
+		printout_take(out);
+}
+
+void printout_take(struct printout *out)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (!out->unread || !out->screen)
+		return;
+	if (markdown_take(out->markdown, &rows))
+		out->unread = 0;
+	else
+		frames_want(out->frames);
 	screen_print(out->screen, &rows);
 }
 
@@ -68,6 +88,7 @@ static void printout_end_answer(struct printout *out)
 	if (!out->answering)
 		return;
 	out->answering = false;
+	out->unread = 0;
 	markdown_end(out->markdown, &rows);
 	screen_print(out->screen, &rows);
 }

@@ -8,8 +8,8 @@
  *     ok = user_program_run((char *[]){ path, "-in", NULL }, text, NULL, 5000, &cancel);
  *
  * On any thread. */
-#ifndef HASP_TUI_USER_PROGRAM_H
-#define HASP_TUI_USER_PROGRAM_H
+#ifndef HASP_TUI_CLIP_USER_PROGRAM_H
+#define HASP_TUI_CLIP_USER_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,14 +9,14 @@
  *     clipboard_stop(clipboard);               // before the loop is freed
  *     clipboard_free(clipboard);               // after it
  */
-#ifndef HASP_TUI_CLIPBOARD_H
-#define HASP_TUI_CLIPBOARD_H
+#ifndef HASP_TUI_CLIP_CLIPBOARD_H
+#define HASP_TUI_CLIP_CLIPBOARD_H
 
 #include <stdbool.h>
 
 #include "base/span.h"
-#include "tui/frames.h"
-#include "tui/user_program.h"
+#include "tui/term/frames.h"
+#include "tui/clip/user_program.h"
 
 struct clipboard;
 struct term;
@@ -42,7 +42,7 @@ struct clipboard *clipboard_new(const struct clipboard_options *options);
 /* Ends what runs; nothing is started any more. */
 void clipboard_stop(struct clipboard *clipboard);
 void clipboard_free(struct clipboard *clipboard); /* NULL is fine */
-/* Copies a text, and says what became of that, at once or soon. */
+/* Copies a text, and reports the outcome, now or soon. */
 void clipboard_copy(struct clipboard *clipboard, struct span text);
 /* Asks for what is in the clipboard. */
 void clipboard_read(struct clipboard *clipboard);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The conversation as it was: blocks with the source that their rows are made from, at any width.
  *
- * Memory is bounded: what is kept are texts (calls and results as JSON text, long strings in them
+ * Memory is bounded: only texts are kept (calls and results as JSON text, long strings in them
  * cut), and when they are more than TRANSCRIPT_BYTES_MAX the oldest blocks go.  All of a session is
  * in its file; this is what can be looked at. */
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/dropped.h"
+#include "tui/clip/dropped.h"
 #include "tui/markdown/markdown.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 
 enum block_kind { BLOCK_USER, BLOCK_ANSWER, BLOCK_THOUGHT, BLOCK_CALL, BLOCK_NOTICE, BLOCK_ROWS };
 

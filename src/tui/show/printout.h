@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is shown of a conversation: printed above the live region, and kept in the transcript, from
- * which the full screen and the pager make rows of their own.
+ * which the full screen and the pager make their rows.
  *
  *     printout_init(&printout, term, screen, &frames);
  *     printout_user(&printout, editor, prompt);
  *     printout_answer(&printout, piece);         // as it streams
+ *     printout_take(&printout);                  // with each frame
  *     printout_notice(&printout, "warning", SPAN("..."));
  *     printout_release(&printout);
  *
- * What is printed is a block: set apart from the one before by an empty row.  An answer is one
+ * Text is printed in blocks: each set apart from the one before by an empty row.  An answer is one
  * block however many pieces it comes in; whatever else is printed ends it.  In full screen (no
  * `screen`) nothing is printed: a frame is asked for. */
-#ifndef HASP_TUI_PRINTOUT_H
-#define HASP_TUI_PRINTOUT_H
+#ifndef HASP_TUI_SHOW_PRINTOUT_H
+#define HASP_TUI_SHOW_PRINTOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 #include "tui/markdown/markdown.h"
 #include "tui/term/screen.h"
 #include "tui/term/term.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 #include "tui/view/view.h"
 
 struct editor;
@@ -36,18 +37,22 @@ struct printout {
 	bool source;                   /* answers are shown as their Markdown source */
 	bool answering;                /* the last that was printed is a piece of an answer */
 	bool printed;                  /* something was */
+	size_t unread;                 /* bytes of the answer that printout_take is to read */
 };
 
 /* The screen is set, or left out, by the caller, and freed by it. */
 void printout_init(struct printout *out, struct term *term, struct frames *frames, bool plain);
 void printout_release(struct printout *out);
-/* How views are to be shown: as wide as the terminal, long results folded. */
+/* How to show views: as wide as the terminal, long results folded. */
 struct view_how printout_how(const struct printout *out);
 /* Shows answers as their Markdown source, or rendered again; what is printed stays. Returns a
  * sentence for the user. */
 const char *printout_toggle_source(struct printout *out);
 
-/* A piece of an answer. */
+/* Reads what has arrived of an answer and prints it, or as much of it as a frame has time for; then
+ * another frame is asked for. With each frame that is not a key's. */
+void printout_take(struct printout *out);
+/* A piece of an answer: printed with the next frame. */
 void printout_answer(struct printout *out, struct span text);
 /* The last bytes of the answer do not count. */
 void printout_forget(struct printout *out, size_t bytes);

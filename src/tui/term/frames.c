@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When frames are drawn. */
-#include "tui/frames.h"
+#include "tui/term/frames.h"
 
 #include <stddef.h>
 

@@ -8,8 +8,8 @@
  *     pager_free(pager);
  *
  * In plain lines, and while something is shown already, the rows are printed instead. */
-#ifndef HASP_TUI_PAGER_H
-#define HASP_TUI_PAGER_H
+#ifndef HASP_TUI_SHOW_PAGER_H
+#define HASP_TUI_SHOW_PAGER_H
 
 #include <stdbool.h>
 
@@ -28,7 +28,7 @@ struct pager_options {
 	struct printout *out;
 	const struct bindings *bindings;
 	struct clipboard *clipboard;
-	struct canvas *canvas; /* the full screen's; NULL: inline, it makes one of its own */
+	struct canvas *canvas; /* the full screen's; NULL: inline, it makes one itself */
 	const char **hint;     /* set to what is said until the next key */
 };
 

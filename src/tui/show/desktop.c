@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Title, progress, notifications. */
-#include "tui/desktop.h"
+#include "tui/show/desktop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "config/settings.h"
-#include "tui/activity.h"
+#include "tui/show/activity.h"
 #include "tui/term/term.h"
 
 enum { PROGRESS_NONE = -1, PROGRESS_UNKNOWN = -2 }; /* term_progress */

@@ -7,14 +7,14 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/clipboard.h"
+#include "tui/clip/clipboard.h"
 #include "tui/editor/bindings.h"
-#include "tui/frames.h"
-#include "tui/pager.h"
-#include "tui/printout.h"
+#include "tui/term/frames.h"
+#include "tui/show/pager.h"
+#include "tui/show/printout.h"
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 
 enum { SEARCH_BYTES_MAX = 256, WHEEL_ROWS = 3, FOOT_COLUMNS = 60 };
 

@@ -6,8 +6,8 @@
  *     status_add_usage(&status, usage);        // of each request
  *     status_row(&(struct status_view){ .status = &status, ... }, width, &row);
  *     status_release(&status); */
-#ifndef HASP_TUI_STATUS_H
-#define HASP_TUI_STATUS_H
+#ifndef HASP_TUI_SHOW_STATUS_H
+#define HASP_TUI_SHOW_STATUS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is under way. */
-#include "tui/activity.h"
+#include "tui/show/activity.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/status.h"
 
 bool activity_start(struct activity *activity)
 {

@@ -16,12 +16,12 @@
 #include "base/text.h"
 #include "config/settings.h"
 #include "tui/editor/bindings.h"
-#include "tui/frames.h"
-#include "tui/full.h"
-#include "tui/printout.h"
+#include "tui/term/frames.h"
+#include "tui/show/full.h"
+#include "tui/show/printout.h"
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
-#include "tui/transcript.h"
+#include "tui/show/transcript.h"
 
 #define UNKNOWN UINT32_MAX /* a block's number of rows */
 
@@ -29,7 +29,7 @@ enum {
 	WANTED_BYTES_MAX = 256,
 	WHEEL_ROWS = 3,
 	BELOW_MAX = 10000,     /* rows below the window that are counted */
-	PIECE_BYTES = 4096,    /* of an answer, for Markdown to read at once */
+	PIECE_BYTES = 4096,    /* of an answer, fed to Markdown in one go */
 	SEARCH_MS = 10,        /* of looking, before keys and frames get their turn */
 	SEARCH_PAUSE_MS = 1,   /* for them: a timer of 0 may fire again before they are looked at */
 };
@@ -102,7 +102,8 @@ static void laid_grow(struct laid *laid, struct span text)
 		const struct span piece = span_head(span_skip(text, laid->size), PIECE_BYTES);
 
 		markdown_feed(laid->markdown, piece);
-		markdown_take(laid->markdown, &laid->rows);
+		while (!markdown_take(laid->markdown, &laid->rows))
+			;
 		laid->size += piece.len;
 	}
 }

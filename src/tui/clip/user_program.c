@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs of the user's: where they are, and one run. */
-#include "tui/user_program.h"
+#include "tui/clip/user_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "tui/status.h"
 
 extern char **environ;
 
@@ -46,7 +45,7 @@ char *user_program_find(const char *name, const struct user_roots *roots)
 
 /* ---- running one ------------------------------------------------------------- */
 
-/* In a session of its own: what serves a selection stays when the terminal is closed. */
+/* In a new session: a program that serves a selection stays when the terminal is closed. */
 static int program_spawn(const char *path, char *const argv[], const int files[static 2],
                          pid_t *ret_pid)
 {

@@ -8,8 +8,8 @@
  *     full_free(full);
  *
  * A NULL one, where the screen is inline, has no keys and does nothing. */
-#ifndef HASP_TUI_FULL_H
-#define HASP_TUI_FULL_H
+#ifndef HASP_TUI_SHOW_FULL_H
+#define HASP_TUI_SHOW_FULL_H
 
 #include <stdbool.h>
 

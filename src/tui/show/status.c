@@ -14,7 +14,7 @@
 #include "data/json.h"
 #include "model/model.h"
 #include "model/prices.h"
-#include "tui/status.h"
+#include "tui/show/status.h"
 
 enum { FOLDER_SHOWN = 28 }; /* bytes of the folder's path */
 

@@ -6,8 +6,8 @@
  *     desktop_show(&desktop, settings, DESKTOP_WORKING, &activity);    // with each frame
  *     desktop_notify(&desktop, settings, "hasp has a question.");
  *     desktop_release(&desktop);               // before the terminal is closed */
-#ifndef HASP_TUI_DESKTOP_H
-#define HASP_TUI_DESKTOP_H
+#ifndef HASP_TUI_SHOW_DESKTOP_H
+#define HASP_TUI_SHOW_DESKTOP_H
 
 #include <stdbool.h>
 

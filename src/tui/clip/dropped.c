@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths that a terminal types for what is dropped on it. */
-#include "tui/dropped.h"
+#include "tui/clip/dropped.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "tui/status.h"
 
 static int hex_digit(char c)
 {
