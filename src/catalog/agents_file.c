@@ -410,7 +410,7 @@ char *agent_facts(const struct agent_definition *definition)
 	return definition->remote ? remote_facts(definition) : server_facts(definition);
 }
 
-/* ---- MCP servers of its own ---------------------------------------------------------- */
+/* ---- the agent's MCP servers --------------------------------------------------------- */
 
 /* A name stands for a server of the session. */
 static bool take_server(struct agent_definition *definition, const char *name, json_t *entry,

@@ -236,7 +236,7 @@ static void separate_within_program(struct custom_commands *commands, command_na
 	}
 }
 
-/* Whether another command has this name, beside those of the same extension. */
+/* Whether a command that is not from the same extension has this name. */
 static bool is_others_name(const struct custom_commands *commands, const struct custom_command *one)
 {
 	for (size_t i = 0; i < commands->count; i++) {

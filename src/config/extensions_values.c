@@ -148,7 +148,7 @@ static int env_file_lock(const struct extension *extension, struct err *err)
 	return -1;
 }
 
-/* As Gemini CLI does, the file is written anew, without comments. */
+/* Rewrites the file without its comments, as Gemini CLI does. */
 static bool env_file_set(const struct extension *extension, const char *variable,
                          const char *value, struct err *err)
 {
@@ -189,7 +189,7 @@ bool extension_value_set(const struct extension *extension, const char *variable
 		               "it.", variable);
 	if (secret && value && !keystore_set(service, variable, value, err))
 		return false;
-	/* One that is a secret does not stay in the file, whoever wrote it there. */
+	/* A secret must not stay in the file, even if another program wrote it there. */
 	if (secret && !value) {
 		struct err ignored = ERR_INIT;
 

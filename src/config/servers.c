@@ -21,7 +21,7 @@ enum {
 	FOREIGN_DEPTH = 64,       /* of what other programs write */
 	FOREIGN_SERVERS_MAX = 64, /* of one file */
 	NAME_BYTES_MAX = 100,
-	QUESTION_BYTES = 4096,    /* what is longer is not asked about */
+	QUESTION_BYTES = 4096,    /* of a question; longer ones are not asked */
 	TIMEOUT_S_MAX = 24 * 3600,
 };
 
@@ -587,7 +587,7 @@ static void note_variables(json_t *wanted, const json_t *value)
 	}
 }
 
-/* "; with your variables A, B": those of the user's that the entry wants, in either format. */
+/* "; with your variables A, B": the user's variables that the entry uses, in either format. */
 static void put_variables_wanted(struct buf *out, const json_t *said)
 {
 	json_auto_t *wanted = json_object();

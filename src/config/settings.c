@@ -200,7 +200,7 @@ static char *system_file(struct settings *settings)
 	return mem_strdup(SYSTEM_SETTINGS);
 }
 
-/* system-defaults.json stands beside the system's settings.json, wherever that is. */
+/* system-defaults.json is in the same folder as the system's settings.json. */
 static void find_files(struct settings *settings)
 {
 	struct scope *scopes = settings->scopes;
@@ -428,7 +428,7 @@ static bool has_own_file(const char *project)
 	return any;
 }
 
-/* The home folder is no project that has settings of its own (find_files). */
+/* In the home folder there are no workspace settings (find_files). */
 bool settings_load_own(struct settings **ret, struct err *err)
 {
 	struct err none = ERR_INIT;
@@ -626,7 +626,7 @@ static void list_add_setting(struct list *list, const char *path, json_t *value)
 	                                json_cstr(origin.file), "line", (int)origin.line));
 }
 
-/* Each member has a path of its own. */
+/* Whether each member has its own path. */
 static bool has_paths(const json_t *object)
 {
 	const char *name;

@@ -213,7 +213,7 @@ static bool config_read_all(struct reader *r, git_config_each *each, void *data)
 			if (!config_read_variable(r, &item))
 				return false;
 			if (item.section.len > 0 && !each(data, &item))
-				return false; /* before any section it is nobody's, as in git */
+				return false; /* before any section: an error in git too */
 			continue;
 		}
 		config_take(r);

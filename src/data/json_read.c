@@ -6,12 +6,12 @@
  *     array  = "[" [ value *( "," value ) ] "]"
  *
  * jansson's own reader takes text byte by byte through a callback and every character through
- * a decoder: 120 µs for a string of 10 KB.  Here runs of characters that mean
- * themselves are found eight bytes at a time and copied whole.  What is accepted is the same,
- * except that the limit of depth counts containers alone, and that a byte 0 ends nothing.
+ * a decoder: 120 µs for a string of 10 KB.  Here runs of literal characters are found eight
+ * bytes at a time and copied whole.  It accepts the same texts, except that the depth limit counts
+ * containers alone, and that a NUL byte does not end the text.
  *
- * What others print (json_parse_foreign) may have a broken encoding.  Leniently
- * (json_parse_lenient) it may also be what is no JSON and yet printed by many: see there.
+ * json_parse_foreign also accepts a broken encoding, and json_parse_lenient some common deviations
+ * from JSON; see json.h.
  */
 #include <errno.h>
 #include <float.h>

@@ -189,8 +189,8 @@ bool jsonc_parse_repeating(struct span text, json_t **ret, unsigned *ret_line, s
 
 /* ---- finding members -------------------------------------------------------------- */
 
-/* Finding members in the text.  The text is valid JSON by then, so steps need not doubt it; they
- * stay inside of it all the same. */
+/* Finding members in the text.  It is known to be valid JSON, so errors need no reports, but reads
+ * stay within bounds. */
 
 /* The first byte from `at` on that is no blank; text.len if there is none. */
 static size_t jsonc_skip_blank(struct span text, size_t at)

@@ -704,7 +704,7 @@ static void check_string(struct check *check, const struct schema *schema, const
 
 /* oneOf */
 
-/* The const property that tells the branches apart; NULL if they have none. */
+/* The const property that distinguishes the branches; NULL if they have none. */
 static const struct schema_property *branch_discriminator(const struct schema *branch)
 {
 	for (size_t i = 0; i < branch->property_count; i++)

@@ -28,7 +28,7 @@ static char *staging_folder(const struct stage *stage)
 	return mem_printf("%s/" STAGING, stage->extensions);
 }
 
-/* Those of processes that are gone: killed before they were ready. */
+/* Removes those of processes that were killed before they finished. */
 static void remove_stale_stages(const char *staging)
 {
 	char **names;

@@ -121,7 +121,7 @@ static bool get_once(struct http_client *client, const char *url, const char *ac
 	               err_set_errno(err, getting->sys_errno, "Cannot write a download") : false;
 }
 
-/* Follows redirects: each address has to be one that is allowed. */
+/* Follows redirects, if each address is allowed. */
 static bool get(const char *url, const char *accept, struct getting *getting, struct err *err)
 {
 	struct http_client *client = http_client_new();

@@ -63,9 +63,9 @@ struct source {
 	char *name;  /* owned; of the repository there; NULL */
 };
 
-/* Tells what the word of the user is. FILE_NOT_FOUND: a path where nothing is; INVALID_ARGUMENT: no
- * file and no folder, an address that is not https (http: only of this machine), ssh or file, or
- * has a password in it. */
+/* Parses the source that the user has named. FILE_NOT_FOUND: a path that does not exist;
+ * INVALID_ARGUMENT: not a file or folder, or a URL that is not https (http only for this machine),
+ * ssh or file, or contains a password. */
 bool source_parse(const char *word, struct source *ret, struct err *err);
 void source_release(struct source *source);
 #define _cleanup_source_ __attribute__((cleanup(source_release)))
@@ -98,7 +98,7 @@ struct stage {
 	char *path;       /* owned; absolute */
 };
 
-/* Makes one; those of processes that are gone are removed. */
+/* Makes one, and removes those of processes that have ended. */
 bool install_stage_open(const struct home *home, struct stage *ret, struct err *err);
 /* Removes it, with all that is still in it. Twice is fine. */
 void install_stage_close(struct stage *stage);
@@ -133,13 +133,12 @@ struct git_place {
 	const char *path; /* the folder in it that counts alone; NULL: all of it */
 };
 
-/* Fetches one commit and unpacks it, or its folder `path`, into the folder `content` beneath
- * `folder`, which is made, with a .git that has the remote and the commit; *ret_commit, which the
- * caller frees, is that.  Runs git, which asks nobody, runs no hook, follows no submodule, and
- * writes no file of the repository itself: its files are taken as a hostile archive's.  The
- * protocol is the one of the URL, else https or ssh.  INVALID_ARGUMENT: `ref` is no name, or a file
- * is refused; NETWORK_ERROR: git failed, with what it said; TOO_LARGE; INTERNAL: git or libarchive
- * is not installed. */
+/* Fetches one commit and unpacks it, or its folder `path`, into a new folder `content` beneath
+ * `folder`, with a .git that has the remote and the commit.  *ret_commit: its hash; the caller
+ * frees.  git runs without prompts, hooks and submodules, and does not check out files: they are
+ * unpacked like a hostile archive.  The protocol is that of the URL, else https or ssh.
+ * INVALID_ARGUMENT: invalid `ref`, or a file is refused; NETWORK_ERROR: git failed, with its
+ * message; TOO_LARGE; INTERNAL: git or libarchive is not installed. */
 bool git_fetch(const struct git_place *place, const char *folder, char **ret_commit,
                struct err *err);
 /* Fetches the commit beneath `folder` and reads the first of `files` (NULL-terminated, of which

@@ -247,7 +247,7 @@ static bool update_find(struct install *install, const struct extension *extensi
 		return true;
 	if (!install_look(install, &wish, &source, settings, err))
 		return false;
-	/* In the words of whoever installed it: a key store's place is named after them. */
+	/* Exactly as given when it was installed: the key store's entry is named after it. */
 	json_object_set_new(install->origin, "source", json_text(span_str(wish.source)));
 	name = json_string_value(json_object_get(install->manifest, "name"));
 	if (strcmp(name, extension->name) != 0)
@@ -258,8 +258,8 @@ static bool update_find(struct install *install, const struct extension *extensi
 	    !keep_values(extension, install->folder, err))
 		return false;
 	changes = install_changes(extension, home, install->brings, &install->asks);
-	/* Another place is somebody else, whatever it brings; other files are other programs; and a
-	 * lower version may have what a later one mended. */
+	/* A different source may be a different author, different files are different programs, and
+	 * a lower version may have vulnerabilities that a later one fixed. */
 	install->asks = install->asks || !origin_has(origin, "source", wish.source) ||
 	                !origin_has(origin, "path", wish.path) ||
 	                (!install->same && install_runs_programs(install->brings)) ||

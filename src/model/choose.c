@@ -231,9 +231,9 @@ static bool google_row(const struct settings *settings, const struct choice_row 
 	return true;
 }
 
-/* An administrator's word that only one way of Google's is to be used.  A variable that asks for
- * Google's login counts then even beside a key, as in Gemini CLI: which account pays is not left to
- * what else is set. */
+/* Enforces an administrator's choice of Google's authentication type.  A variable that selects
+ * Google's login then counts even if a key is set, as in Gemini CLI: the account that pays must not
+ * depend on other variables. */
 static bool auth_type_allowed(const struct settings *settings, const struct choice_row *row,
                               struct err *err)
 {
@@ -324,7 +324,7 @@ static bool choose_one(const struct settings *settings, const char *words,
 		choice->parameters = (struct model_parameters)MODEL_PARAMETERS_INIT;
 		return true;
 	}
-	/* An alias with the provider before it is one all the same. */
+	/* An alias may follow the provider's name. */
 	if (len == 6 && strncmp(words, "gemini", 6) == 0)
 		words = choice_google_alias(settings, words + 7), len = 0;
 	ok = len ? choose_named(settings, words, len, choice, err) :
@@ -337,7 +337,7 @@ static bool choose_one(const struct settings *settings, const char *words,
 	return ok;
 }
 
-/* Contents go out under the account of whoever wrote that file. */
+/* Warns that contents are sent under the account of that file's author. */
 static void warn_of_projects_key(struct model_choice *choice, const struct choice_store *store)
 {
 	if (store->key_file)

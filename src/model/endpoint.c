@@ -30,9 +30,8 @@ const struct provider_format *provider_find(const char *name)
 
 /* ---- endpoint ---------------------------------------------------------------- */
 
-/* Windows of models whose name nobody knows, until their provider is asked. Too small a one
- * would shorten conversations for nothing; of one that is too large the provider says so, and
- * then they are. */
+/* Context windows of unknown models until the provider has been asked.  Too small a value would
+ * compress conversations needlessly; one that is too large is corrected by the provider's error. */
 enum { CONTEXT_GEMINI = 1048576, CONTEXT_ANTHROPIC = 200000, CONTEXT_OTHERS = 262144 };
 
 static bool has_control(const char *text)
@@ -269,8 +268,8 @@ uint64_t endpoint_context_tokens(const struct endpoint *endpoint)
 
 /* How long a conversation may be, in the provider's own words: one GET, remembered for a week. */
 
-/* Nobody waits long for what is only good to know. Less than LEAST tokens is no window that an
- * agent works in: a mistake, or the limit of something else. */
+/* The window is not worth a long wait.  A value below CONTEXT_LEAST is too small for an agent: a
+ * mistake, or the limit of something else. */
 enum { ASK_MS = 3000, KNOWN_DAYS = 7, CONTEXT_LEAST = 2048, LIST_DEPTH = 32 };
 
 struct endpoint_answer {

@@ -135,8 +135,8 @@ static void emit_event(const struct reply_request *asking, const struct model_ev
 		report_paused_again(asking);
 }
 
-/* A conversation that can be answered: repaired, and with the user's word at its end.  Newer
- * models take no message of their own there (platform.claude.com/docs, "Prefill"). */
+/* A conversation that can be answered: repaired, and ending with a message of the user.  Newer
+ * models reject one that ends with a message of the model (platform.claude.com/docs, "Prefill"). */
 static json_t *answerable(const json_t *contents)
 {
 	json_t *repaired = content_repair(contents);
@@ -272,7 +272,7 @@ static bool goes_on_after_pause(struct reply_request *asking, struct model_reply
 	return true;
 }
 
-/* Another model begins the reply anew (model.h says why). */
+/* Another model starts the reply from the beginning (model.h says why). */
 static void forget_paused(struct reply_request *asking)
 {
 	model_reply_release(&asking->paused);
@@ -385,7 +385,7 @@ static void name_first_cause(const struct model *model, struct err *err)
 		        model->first.message);
 }
 
-/* Asked again at once, with what is said of it. */
+/* Reports an immediate retry with its reason. */
 static void report_again(const struct reply_request *asking, const struct buf *text)
 {
 	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = buf_view(text),
@@ -403,8 +403,8 @@ static void ask_without(struct reply_request *asking, refusable_set refused, con
 	report_again(asking, &text);
 }
 
-/* The provider refuses an image or a document, maybe: what is new is left out, and if that was
- * not it the first refusal is the error. */
+/* The provider may have rejected an image or a document: retries without the new ones; if that
+ * fails too, the first refusal is the error. */
 static bool ask_without_media(struct reply_request *asking, struct err *err)
 {
 	struct media_memory *media = &asking->model->media;

@@ -134,7 +134,7 @@ static bool sink_has_room(struct reply_sink *sink, size_t bytes)
 static void sink_publish_piece(struct reply_sink *sink, struct span piece);
 static void end_tagged(struct reply_sink *sink);
 
-/* Ends the part that is open.  Nothing said and nothing to be given back is nothing to keep, unless
+/* Closes the open part.  One without text and without data for the provider is dropped, unless
  * `empty_too`. */
 static void close_part(struct reply_sink *sink, bool empty_too)
 {
@@ -460,7 +460,7 @@ static void drop_calls(struct reply_sink *sink, json_t *parts)
 	}
 }
 
-/* What was thought before a call that is gone leads nowhere, and some providers refuse it so. */
+/* Thoughts that preceded a dropped call are useless, and some providers reject them. */
 static void drop_last_thoughts(json_t *parts)
 {
 	size_t count = json_array_size(parts);

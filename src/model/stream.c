@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One attempt: a request is built and sent, the answer's events go to the format's reader, and an
- * answer that nobody can use becomes an error. */
+/* One attempt: builds and sends a request, passes the answer's events to the format's reader, and
+ * turns an unusable answer into an error. */
 #include "model/stream.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ enum {
 	SILENT_RETRIES = 1,
 	/* Of hasp's own delay, the least that is waited whatever a server says. */
 	FLOOR_SHARE = 10,
-	/* With another model at hand nobody waits ten times. */
+	/* Overload is waited for less often if there is a fallback. */
 	OVERLOADS_BEFORE_SWITCH = 3,
 };
 
@@ -72,8 +72,8 @@ static unsigned retry_backoff(struct retry *retry, double first_ms, unsigned n)
 	return (unsigned)(delay * (0.7 + 0.6 * retry_random(retry)));
 }
 
-/* The server's delay is kept in full, where it is not below the floor; up to a fifth more, so
- * that not everybody is back at once. */
+/* Waits at least as long as the server requests, and not less than the floor, plus up to a fifth so
+ * that clients do not return at the same time. */
 static enum retry_step retry_overloaded(struct retry *retry, const struct attempt *attempt,
                                         unsigned *ret_delay_ms)
 {
@@ -546,7 +546,7 @@ static bool read_refusal(const struct endpoint *endpoint, struct stream_transfer
 
 /* ---- answers that are no stream ---- */
 
-/* A page: of a proxy, a login, an address that is another's. Once more, and then it is said. */
+/* A web page, from a proxy, a login or a wrong address: retried once, then reported. */
 static bool refuse_page(struct stream_transfer *transfer, struct err *err)
 {
 	static const char open[] = "<title>";

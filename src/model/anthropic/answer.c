@@ -181,7 +181,7 @@ static void call_stop(struct claude_reader *reader)
 	}
 }
 
-/* What the provider's own tools did, and thinking that it hides: kept and given back as it is. */
+/* Blocks of the provider's own tools and redacted thinking: stored, and sent back unchanged. */
 static void other_stop(struct claude_reader *reader)
 {
 	json_auto_t *call = reader->json.len ? block_call(reader, "") : NULL;

@@ -261,7 +261,7 @@ static void take_text_part(struct gemini_reader *reader, const json_t *part, str
 {
 	json_t *signature = json_object_get(part, "thoughtSignature");
 
-	/* Parts with a signature are given back as they came: never joined with their
+	/* Parts with a signature must be sent back unchanged: never joined with their
 	 * neighbours. */
 	if (json_is_string(signature))
 		sink_break(reader->sink);

@@ -269,8 +269,8 @@ static void read_calls(struct chat_reader *reader, const json_t *pieces)
 	}
 }
 
-/* Most servers send the name once, some with every piece, some in pieces of its own: the tool that
- * there is decides. */
+/* Most servers send the name once, some with every piece, some in several pieces: the declared
+ * tools decide. */
 static const char *chat_call_name(const struct chat_reader *reader, const struct chat_call *call)
 {
 	const bool joined = call->name && call->names.len && !call->names.overflowed &&

@@ -199,8 +199,8 @@ static bool is_whole_reasoning(const json_t *item)
 	return json_string_length(json_object_get(item, "encrypted_content")) > 0;
 }
 
-/* A reasoning item is refused unless the message or the call that it led to stands behind it.
- * When the longest length cut that off, or nobody kept it, the reasoning goes too. */
+/* A reasoning item is rejected unless the message or call that it led to follows it.  If that was
+ * truncated or not kept, the reasoning is dropped too. */
 static void drop_last_reasoning(json_t *items, size_t first)
 {
 	size_t count = json_array_size(items);
@@ -423,8 +423,8 @@ static bool responses_build(const struct model_options *options,
 
 /* ---- answer ------------------------------------------------------------------ */
 
-/* Responses: the answer, as typed events.  Text and thoughts come in pieces; what has to be whole
- * (calls, reasoning items) is taken from response.output_item.done. */
+/* Responses: the answer, as typed events.  Text and thoughts arrive in pieces; items that must be
+ * complete (calls, reasoning) are taken from response.output_item.done. */
 
 struct responses_reader {
 	struct reply_sink *sink;
