@@ -15,12 +15,12 @@
 #include "tool/spelling.h"
 #include "tool/tool.h"
 
-/* Confirmation: somebody is asked before a tool changes something.
+/* Confirmation: the user is asked before a tool changes something.
  *
- * An editor is planned first (a dry run with a diff), so that the question shows what would
- * really happen.  The call that then runs names the state that each file of the plan had, and
- * the same change of the same bytes gives the same bytes: what was approved is written, or the
- * call fails with state_mismatch.  A plan that fails is the result, and nobody is asked.
+ * An edit is planned first (a dry run with a diff), so that the question shows its actual effect.
+ * The call that then runs names the state of each file in the plan.  As the same change of the same
+ * bytes gives the same result, either the approved content is written or the call fails with
+ * state_mismatch.  If the plan fails, that is the result, and no question is asked.
  */
 
 /* A call on its way, after validation. */
@@ -34,8 +34,7 @@ struct pending_call {
 	bool decided;                /* the session has rules; else the tool's kind decides */
 	bool followed;               /* made on what an earlier edit of its reply made */
 	json_t *denied;              /* owned: by the rules, before its arguments were final */
-	bool modified;               /* by who was asked: `tool` and `arguments` are to be
-	                              * validated */
+	bool modified;               /* by the user: `tool` and `arguments` need validation */
 };
 
 /* ---- confirmation ------------------------------------------------------------ */
@@ -56,7 +55,7 @@ static json_t *bound_change(const json_t *change, const json_t *plan)
 	json_t *bound = json_copy((json_t *)change);
 	json_t *base = json_object_get(change, "base_content_sha256");
 
-	/* What is to be created has no state, and must not exist when it is. */
+	/* A file to create has no state, and must not exist when it is created. */
 	if ((!json_string_length(base) || span_eq(json_span(base), SPAN(BASE_SEEN))) &&
 	    !span_eq(json_span(json_object_get(change, "kind")), SPAN("create")))
 		json_object_set_new(bound, "base_content_sha256", planned_base(plan));
@@ -559,8 +558,8 @@ static json_t *call_check(struct session *session, const struct pending_call *ca
 	               NULL : tool_failure(&err);
 }
 
-/* What somebody made of the call is checked like what the model made, and bound to the files'
- * states; it is not asked about again. */
+/* A call modified by the user is validated like the model's, and bound to the files' states; it
+ * needs no second confirmation. */
 static json_t *accept_modified(struct session *session, struct pending_call *call)
 {
 	json_auto_t *plan = NULL;
@@ -778,7 +777,7 @@ struct begun_call *tool_call_begin(struct session *session, const char *name,
 	begun = mem_alloc(1, sizeof(*begun));
 	begun->call = (struct pending_call){ .tool = tool, .spelled = spelled.sent,
 		                             .arguments = json_incref(spelled.arguments) };
-	/* What is wrong is explained by tool_call, which may look at files for that. */
+	/* tool_call explains the errors, which may require reading files. */
 	if (!problems.len && call_can_begin(session, tool) &&
 	    bring_into_form(session, spelled.name, &begun->call, &problems, &err) &&
 	    !problems.len && !session_cancelled(session)) {

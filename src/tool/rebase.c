@@ -164,7 +164,7 @@ void rebase_say_elsewhere(struct session *session, const char *path, struct span
 	}
 }
 
-/* ---- what an edit makes of its own base ---- */
+/* ---- the result of an edit of its base ---- */
 
 static size_t count_places(struct span text, struct span old)
 {

@@ -24,8 +24,8 @@ enum { INACTIVITY_MS = 300 * 1000 };
 struct session_shared {
 	struct session_shared *of; /* borrowed; whose version, schemas and grants count; or NULL */
 	_Atomic uint64_t version;
-	/* By tool; compiled when first used. A schema that two threads compile at once is
-	 * thrown away by the second. */
+	/* By tool; compiled when first used. If two threads compile one at the same time, the
+	 * second discards its result. */
 	struct schema *_Atomic *schemas;
 	pthread_mutex_t grant_lock;
 	struct tool_grant grant;

@@ -86,7 +86,7 @@ const struct tool *tool_find(const char *name)
 
 struct row {
 	const struct tool *tool;
-	struct tool *owned;             /* the same, if it is to be released */
+	struct tool *owned;             /* the same, if the set releases it */
 	void (*release)(struct tool *tool); /* NULL: another set does */
 	struct schema *schema;          /* of an added tool, once `compiled`; NULL: anything that is
 	                                 * an object. With schema_lock */

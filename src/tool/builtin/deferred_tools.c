@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search_tools and call_tool: the way to tools that are announced and not declared (tool/set.h,
+/* search_tools and call_tool: access to tools that are announced but not declared (tool/set.h,
  * "deferred").
  *
- * Providers that load tools themselves get what was found in their own form, and have no call_tool
+ * Providers that load tools themselves get the results in their own format, and have no call_tool
  * (model/anthropic/request.c, model/openai/responses.c).  For all others:
  *
- * What search_tools finds is in its result, at the end of the conversation, and call_tool's own
- * declaration never changes: so the beginning of each request stays as it was sent, which
- * providers' caches need, whatever is loaded later.  (Tools added to the list would stand before
- * the whole conversation.)  call_tool never runs: whoever takes the model's calls turns it into
- * the call that it means (tool_meant), before hooks, rules and questions see it.
+ * search_tools returns the declarations in its result, at the end of the conversation, and the
+ * declaration of call_tool never changes.  So the start of each request stays the same, as
+ * providers' caches require, whatever is loaded later.  (Tools added to the list would precede the
+ * whole conversation.)  call_tool never runs: the receiver of the model's calls replaces it with
+ * the call that it stands for (tool_meant), before hooks, rules and questions see it.
  */
 #include <string.h>
 

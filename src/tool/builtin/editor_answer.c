@@ -128,8 +128,8 @@ static const struct {
 	[CHANGE_MOVE] = { "File moved.", "File moved.", "The file can be moved." },
 };
 
-/* Tells which hunks had to be corrected, so that the model knows that its numbers or
- * spaces were off. */
+/* Lists the hunks that were corrected, so that the model knows that its line numbers or white
+ * space were off. */
 static void describe_hunks(struct buf *out, const struct change_result *result)
 {
 	size_t named = 0;
@@ -186,7 +186,7 @@ static char *editor_message(const struct editor *editor, const struct change *ch
 		buf_printf(&out, " %zu place%s replaced.", result->replaced,
 		           result->replaced == 1 ? " was" : "s were");
 	describe_hunks(&out, result);
-	/* What a diff says beside its hunks must not be lost, nor where the edit is. */
+	/* The text around a diff's hunks must not be lost, nor the position of the edit. */
 	if ((change->kind == CHANGE_PATCH || result->already) && result->note[0])
 		buf_printf(&out, " %s", result->note);
 	return buf_steal(&out);
@@ -334,7 +334,7 @@ static void put_matches(json_t *error, const struct change_result *result)
 #define UNSHOWN_ADVICE \
 	"Read those lines first, or all in parts; then send the call again."
 
-/* Likewise, where a model has to send the same call with another hash, or another one. */
+/* The same where the model must repeat the call with a different hash. */
 #define STATE_ADVICE "Pass its sha256."
 
 /* After latest_state, which may have shown what was not seen. */

@@ -7,8 +7,8 @@
 #include "tool/answer.h"
 #include "tool/spelling.h"
 
-/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
- * file to be created counts, and no other that has a byte to lose. Told by its address. */
+/* Stands for base_content_sha256 "seen" until the session's state is known: the hash of nothing,
+ * which matches a file to be created and no file with content.  Identified by its address. */
 const struct sha256 editor_base_kept = { {
 	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
 	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,

@@ -28,7 +28,7 @@ struct editor {
 	size_t result_count;
 	bool alone;  /* the call has one change of this file: whether it fits another state can be
 	              * said */
-	bool offers; /* and it may be offered anew (tool/rebase.h) */
+	bool offers; /* and it may be offered again (tool/rebase.h) */
 };
 
 /* From the common arguments (return_content, dry_run, ...), which it borrows. */
@@ -70,14 +70,14 @@ bool editor_is_only_change(const struct change_result *results, size_t count, si
  *
  * Lines serve the only change of a file.  A deletion or a move without a hash is refused. */
 
-/* What a change has for its base where its call says BASE_SEEN, until the session's state is known:
- * told by its address. */
+/* The base of a change whose call says BASE_SEEN, until the session's state is known; identified by
+ * its address. */
 extern const struct sha256 editor_base_kept;
 /* The hash in base_content_sha256, in *storage: NULL when absent or empty.  Validation has refused
  * text that is not a hash (tool/call.c). */
 const struct sha256 *editor_base_named(const json_t *arguments, struct sha256 *storage);
-/* The state that a change on BASE_SEEN goes by; false: the conversation has seen nothing of the
- * file, or of one that is to be written anew not all. */
+/* The state on which a change with BASE_SEEN is based; false: the conversation has not seen the
+ * file, or not all of a file that the change overwrites. */
 bool editor_base_seen(const struct editor *editor, const struct change *change, const char *path,
                       struct sha256 *ret);
 /* The state that the session met by the change's own path, which decides nothing: a wrong one is a
@@ -134,7 +134,7 @@ void filter_put_denied(json_t *result, size_t denied, const char *why);
  * has a similar name in its folder or the same name elsewhere; nothing if there is none. */
 void filter_suggest_file(const struct session *session, const char *path, struct buf *out);
 
-/* Sets "version", "sha256" and "size" of a file that somebody may now edit. */
+/* Sets "version", "sha256" and "size" of a file that may be edited now. */
 void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,
                       uint64_t size);
 
@@ -144,8 +144,9 @@ const char **filter_roots(struct provider *provider, const char *path, size_t *r
 /* The folder that a glob names before anything in it means more than itself: "/a/b" of
  * "/a/b/x*.c". The caller frees. */
 char *filter_glob_folder(const char *pattern);
-/* That of an absolute one that begins in no root, as they are known here: by whatever spelling it
- * may be in one. NULL: it is another one, or the folder is "/". The caller frees. */
+/* That of an absolute pattern that does not start in a root, as far as is known here; it may be in
+ * one under a different spelling.  NULL: any other pattern, or the folder is "/".  The caller
+ * frees. */
 char *filter_outer_folder(struct provider *provider, const char *pattern);
 /* The result of a call that failed, with the `path` that it named. */
 json_t *filter_failure(const json_t *arguments, const struct err *err);

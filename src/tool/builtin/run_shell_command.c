@@ -79,8 +79,8 @@ void builtin_command_state(json_t *result, const struct job_info *info)
 
 /* ---- denials -------------------------------------------------------------------- */
 
-/* What is obeyed later, outside of the sandbox, is not what a model should ask for: the user may
- * give it all the same. */
+/* A model should not request files that are obeyed later, outside the sandbox; the user may still
+ * allow them. */
 static bool is_obeyed(enum sandbox_reason reason)
 {
 	return reason == SANDBOX_REASON_GIT || reason == SANDBOX_REASON_SETTINGS;
@@ -310,7 +310,7 @@ static void put_output_sentence(struct buf *out, const struct session *session,
 
 /* ---- the whole ------------------------------------------------------------------ */
 
-/* Where more time or less work at once would not help. NULL: that is the advice. */
+/* Advice where more time or a smaller command would not help. NULL: it would. */
 static const char *stop_advice(const struct job_info *info, bool cancelled)
 {
 	if (cancelled)
@@ -498,8 +498,8 @@ static unsigned milliseconds(const json_t *arguments, const char *name, size_t o
 	return (unsigned)argument_size(arguments, name, otherwise);
 }
 
-/* Whoever shows commands has their keyboard, too.  The limits of time are kept here: they end when
- * the user types, or sends the command to the background. */
+/* The front that shows commands also has their keyboard.  Timeouts are enforced here: they no
+ * longer apply once the user types, or sends the command to the background. */
 static void give_terminal(const struct session *session, struct wanted *wanted)
 {
 	const unsigned rows = session->terminal ? session->terminal->rows : 0;
@@ -571,9 +571,8 @@ static int lesser_left(int left, uint64_t limit, uint64_t passed)
 	return limit && (left < 0 || more < (uint64_t)left) ? (int)more : left;
 }
 
-/* Ends a command that took too long. Returns in how many milliseconds that is to be looked at
- * again; -1: not at all. What it writes and the user types puts that off, and is no reason to look
- * before. */
+/* Ends a command that took too long. Returns the milliseconds until the next check; -1: none is
+ * needed. Output and typed input postpone the timeout, but do not require an earlier check. */
 static int keep_times(const struct wanted *wanted, struct job *job, uint64_t age_ms)
 {
 	const uint64_t silent_ms = wanted->inactivity_ms ? job_silent_ms(job) : 0;
@@ -664,7 +663,7 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 		history_command_ended(session, id);
 	if (!started)
 		return NULL;
-	job_quiet(job); /* whoever gets the output is there for this call alone */
+	job_quiet(job); /* the receiver of the output exists for this call alone */
 	result = command_result(session, job, cancelled);
 	job_release(job);
 	return result;

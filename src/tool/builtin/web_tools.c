@@ -308,7 +308,7 @@ static bool may_be_text(struct span type)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (has_text(type, kinds[i]))
 			return true;
-	return type.len == 0; /* nobody says: the bytes decide */
+	return type.len == 0; /* no type given: the bytes decide */
 }
 
 static bool is_html(const struct answer *answer, struct span text)
@@ -638,7 +638,7 @@ static json_t *read_pages(struct session *session, const json_t *urls, json_t *l
 
 /* ---- the call -------------------------------------------------------------------------- */
 
-/* The addresses; `prompt` gets what is to be asked, nothing if pages as they are are wanted. */
+/* The addresses; `prompt` gets the question, or stays empty if the pages themselves are wanted. */
 static json_t *read_fetch_arguments(const json_t *arguments, struct buf *prompt, struct err *err)
 {
 	const char *url = argument_str(arguments, "url");
