@@ -89,7 +89,7 @@ const char *agents_from_word(enum agents_from from);
  * must have allowed the current version of its file in this project (config/authority.h). */
 bool agent_is_allowed(const struct agent_definition *definition, const struct home *home);
 /* Whether that is so at all. */
-bool agent_wants_allowance(const struct agent_definition *definition);
+bool agent_requires_allowance(const struct agent_definition *definition);
 /* Allows it. Errors of authority_allow. */
 bool agent_allow(const struct agent_definition *definition, const struct home *home,
                  struct err *err);
@@ -109,7 +109,7 @@ bool agents_switch(const struct agents *agents, struct settings *settings, const
                    bool enable, char **ret, struct err *err);
 
 /* Whether the agent's lists give it the tool, by its canonical name. */
-bool agent_definition_wants(const struct agent_definition *definition, const char *tool);
+bool agent_definition_requires(const struct agent_definition *definition, const char *tool);
 /* Whether they take the tool away whatever else they say (disallowedTools). */
 bool agent_definition_refuses(const struct agent_definition *definition, const char *tool);
 

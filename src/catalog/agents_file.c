@@ -355,7 +355,7 @@ static bool take_names(struct agent_definition *definition, const struct frontma
 
 /* ---- what people are asked about ------------------------------------------------------ */
 
-bool agent_wants_allowance(const struct agent_definition *definition)
+bool agent_requires_allowance(const struct agent_definition *definition)
 {
 	return (definition->remote || definition->servers) &&
 	       (definition->from == AGENTS_PROJECT || definition->from == AGENTS_EXTENSION);
@@ -470,7 +470,7 @@ static bool take_servers(struct agent_definition *definition, json_t *value, str
 		           !take_server_mapping(definition, one, err))
 			return false;
 	}
-	if (agent_wants_allowance(definition)) {
+	if (agent_requires_allowance(definition)) {
 		_cleanup_free_ char *facts = agent_facts(definition);
 
 		if (!facts)

@@ -337,7 +337,7 @@ static json_t *read_toml(const char *path, struct span text, struct err *err)
 	struct err inner = ERR_INIT;
 	json_t *value = NULL;
 
-	if (toml_parse(text, false, &value, &inner) &&
+	if (toml_parse(text, &value, &inner) &&
 	    json_is_string(json_object_get(value, "prompt")))
 		return value;
 	err_set(err, ERR_INVALID_ARGUMENT, "%s: %s", path,

@@ -20,18 +20,18 @@
 /* The address of a repository at GitHub as Gemini CLI has it in names; others are themselves. */
 static char *plain_address(const struct extension *extension)
 {
-	static const char *const begins[] = { "https://github.com/", "git@github.com:" };
+	static const char *const prefixes[] = { "https://github.com/", "git@github.com:" };
 	const char *source = json_string_value(json_object_get(extension->origin, "source"));
 	const char *type = json_string_value(json_object_get(extension->origin, "type"));
 	struct span rest;
 
 	if (!source)
 		return mem_strdup(extension->name);
-	for (size_t i = 0; i < ARRAY_LEN(begins); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
 		if (!type || (strcmp(type, "git") != 0 && strcmp(type, "github-release") != 0) ||
-		    !span_starts(span_str(source), span_str(begins[i])))
+		    !span_starts(span_str(source), span_str(prefixes[i])))
 			continue;
-		rest = span_skip(span_str(source), strlen(begins[i]));
+		rest = span_skip(span_str(source), strlen(prefixes[i]));
 		rest.len -= span_ends(rest, SPAN("/"));
 		rest.len -= span_ends(rest, SPAN(".git")) ? 4 : 0;
 		return mem_printf("https://github.com/%.*s", (int)rest.len, rest.data);

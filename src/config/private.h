@@ -97,10 +97,11 @@ enum trust trust_by_rules(const struct home *home, const char *folder, struct er
 struct variables *variables_open(const struct variables_options *options);
 void variables_free(struct variables *variables); /* NULL is fine */
 
-/* `value` with variables put in every string of it; a new reference. Strings stay as they were
- * when those before them used up LIMIT_EXPANDED_BYTES.  `own`: the value is the user's or the
- * administrator's, so of a project's .env only keys and what the user allowed are put in; a
- * sentence about others goes to `warnings` (NULL: nowhere). */
+/* Returns a new reference to `value` with $VAR, ${VAR} and ${VAR:-default} expanded in all strings;
+ * variables that are not set are left as they are.  Strings are not expanded once earlier ones have
+ * used up LIMIT_EXPANDED_BYTES.  `own`: the value is the user's or the administrator's, so of a
+ * project's .env only keys and values that the user has allowed are used; `warnings` (may be NULL)
+ * gets a sentence about each of the others. */
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings);
 /* The same for other programs' files, where "$NAME" without braces is no variable. */

@@ -376,7 +376,7 @@ bool settings_read_value(const char *path, struct span text, json_t **ret, struc
 
 /* ---- what a file says, held against the table ---- */
 
-struct check {
+struct scope_checking {
 	struct settings *settings;
 	const struct scope *scope;
 	enum settings_scope kind;
@@ -386,7 +386,7 @@ struct check {
 
 /* "FILE, line 3: " and the rest, a new reference. */
 __attribute__((format(printf, 2, 0)))
-static json_t *scope_sentence(const struct check *check, const char *format, va_list args)
+static json_t *scope_sentence(const struct scope_checking *check, const char *format, va_list args)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	unsigned line = scope_line(check->scope, check->path.data);
@@ -404,7 +404,7 @@ static json_t *scope_sentence(const struct check *check, const char *format, va_
 }
 
 __attribute__((format(printf, 2, 3)))
-static void scope_warn(struct check *check, const char *format, ...)
+static void scope_warn(struct scope_checking *check, const char *format, ...)
 {
 	/* Those that restrict: their problem is said first, whatever else is. */
 	const bool matters = span_starts(buf_view(&check->path), SPAN("hasp.sandbox.")) ||
@@ -424,8 +424,8 @@ static void scope_warn(struct check *check, const char *format, ...)
 /* Of a setting that restricts: what hasp cannot use must not count as no restriction.  What a
  * project may not set restricts nothing there. */
 __attribute__((format(printf, 3, 4)))
-static void scope_add_unusable(struct check *check, const struct setting *row, const char *format,
-                               ...)
+static void scope_add_unusable(struct scope_checking *check, const struct setting *row,
+                               const char *format, ...)
 {
 	json_t *sentence;
 	va_list args;
@@ -444,7 +444,7 @@ static void scope_add_unusable(struct check *check, const struct setting *row, c
 	                                "message", sentence));
 }
 
-static void warn_unknown(struct check *check)
+static void warn_unknown(struct scope_checking *check)
 {
 	const struct setting *row;
 	const char *nearest;
@@ -462,7 +462,7 @@ static void warn_unknown(struct check *check)
 		                   "\"%s\"?", check->path.data, nearest);
 }
 
-static void warn_type(struct check *check, const struct setting *row, const json_t *value)
+static void warn_type(struct scope_checking *check, const struct setting *row, const json_t *value)
 {
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
 
@@ -478,7 +478,7 @@ static void warn_type(struct check *check, const struct setting *row, const json
 /* --- What a project may say ----------------------------------------------------------------- */
 
 /* Whether it is so without the project: then there is nothing to ask. */
-static bool is_so_anyway(const struct check *check, const json_t *value)
+static bool is_so_anyway(const struct scope_checking *check, const json_t *value)
 {
 	for (int i = SCOPE_COUNT; i-- > 0;) {
 		const json_t *other = i == SCOPE_WORKSPACE ? NULL :
@@ -491,7 +491,7 @@ static bool is_so_anyway(const struct check *check, const json_t *value)
 }
 
 /* Of a value that does not count by itself.  Whether the user allowed it. */
-static bool ask_for(struct check *check, enum authority authority, const json_t *value)
+static bool ask_for(struct scope_checking *check, enum authority authority, const json_t *value)
 {
 	const char *path = check->path.data;
 
@@ -513,7 +513,7 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 }
 
 /* Whether *value, or what is left of it, counts. */
-static bool project_may_set(struct check *check, const struct setting *row, json_t **value)
+static bool project_may_set(struct scope_checking *check, const struct setting *row, json_t **value)
 {
 	const char *project = home_project(check->settings->home);
 	json_t *part = NULL, *rest = NULL;
@@ -536,7 +536,7 @@ static bool project_may_set(struct check *check, const struct setting *row, json
 	}
 }
 
-static bool row_counts(struct check *check, const struct setting *row, json_t **value)
+static bool row_counts(struct scope_checking *check, const struct setting *row, json_t **value)
 {
 	if (!schema_accepts(row, *value)) {
 		warn_type(check, row, *value);
@@ -549,10 +549,10 @@ static bool row_counts(struct check *check, const struct setting *row, json_t **
 	return false;
 }
 
-static void check_object(struct check *check, json_t *object);
+static void check_object(struct scope_checking *check, json_t *object);
 
 /* *value: replaced by a new reference where only a part of it counts. */
-static bool counts(struct check *check, json_t **value, bool odd_name)
+static bool counts(struct scope_checking *check, json_t **value, bool odd_name)
 {
 	const char *path = check->path.data;
 	const struct setting *row = odd_name ? NULL : schema_exact(path);
@@ -576,7 +576,7 @@ static bool counts(struct check *check, json_t **value, bool odd_name)
 }
 
 /* Recursion ends with the groups of the table. */
-static void check_object(struct check *check, json_t *object)
+static void check_object(struct scope_checking *check, json_t *object)
 {
 	size_t len = check->path.len;
 	const char *name;
@@ -603,7 +603,7 @@ static void check_object(struct check *check, json_t *object)
 	}
 }
 
-static void warn_moved(struct check *check)
+static void warn_moved(struct scope_checking *check)
 {
 	const char *path;
 	json_t *old;
@@ -616,7 +616,7 @@ static void warn_moved(struct check *check)
 	}
 }
 
-static void warn_repeated(struct check *check)
+static void warn_repeated(struct scope_checking *check)
 {
 	if (!check->scope->repeated_line)
 		return;
@@ -629,7 +629,7 @@ static void warn_repeated(struct check *check)
 void scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
                  json_t *warnings)
 {
-	struct check check = { .settings = settings, .scope = scope, .kind = kind,
+	struct scope_checking check = { .settings = settings, .scope = scope, .kind = kind,
 		               .warnings = warnings, .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };
 
 	warn_repeated(&check);

@@ -608,13 +608,13 @@ bool settings_trust_unknown(const struct settings *settings)
 
 /* ---- all values with their origins ---- */
 
-struct list {
+struct settings_listing {
 	const struct settings *settings;
 	bool defaults;
 	json_t *items;
 };
 
-static void list_add_setting(struct list *list, const char *path, json_t *value)
+static void list_add_setting(struct settings_listing *list, const char *path, json_t *value)
 {
 	struct settings_origin origin = settings_origin_of(list->settings, path);
 
@@ -638,7 +638,7 @@ static bool has_paths(const json_t *object)
 	return json_object_size(object) > 0;
 }
 
-static void list_add_below(struct list *list, const char *path, json_t *value)
+static void list_add_below(struct settings_listing *list, const char *path, json_t *value)
 {
 	const char *name;
 	json_t *member;
@@ -655,7 +655,7 @@ static void list_add_below(struct list *list, const char *path, json_t *value)
 }
 
 /* Members that no row is about. Recursion ends with the groups of the table. */
-static void add_unknown(struct list *list, json_t *object, const char *above)
+static void add_unknown(struct settings_listing *list, json_t *object, const char *above)
 {
 	const char *name;
 	json_t *value;
@@ -674,7 +674,7 @@ static void add_unknown(struct list *list, json_t *object, const char *above)
 
 json_t *settings_list(const struct settings *settings, bool defaults)
 {
-	struct list list = { settings, defaults, json_array() };
+	struct settings_listing list = { settings, defaults, json_array() };
 
 	for (size_t i = 0; i < schema_count(); i++) {
 		const char *path = schema_at(i)->path;

@@ -189,8 +189,6 @@ const char *variables_file(const struct variables *variables);
 /* "NAME=VALUE" strings, NULL-terminated, process's and .env's: the caller frees the array and
  * each. */
 char **variables_list(const struct variables *variables);
-/* Appends `text` with $VAR, ${VAR}, ${VAR:-default} replaced; what is not set stays as it is. */
-void variables_expand(const struct variables *variables, struct span text, struct buf *out);
 
 /* The user's own file, ~/.gemini/.env; the caller frees. */
 char *variables_users_file(const struct home *home);

@@ -45,7 +45,7 @@ struct install {
 	char *brings;        /* lines: what it brings, as may be shown */
 	bool env;            /* its source has a .env, which is left out */
 	char *consent;       /* what the user is to read, with these */
-	struct stage *stage; /* NULL: it is linked */
+	struct install_stage *stage; /* NULL: it is linked */
 	bool asks;           /* the user has to say yes */
 	char *replaces;      /* of an update: the folder's name in ~/.gemini/extensions; NULL */
 	bool same;           /* of an update: its files are those that are installed */
@@ -73,11 +73,6 @@ bool install_do(const struct install *install, const struct settings *settings, 
  * not kept. */
 bool install_update_open(const struct extension *extension, const struct settings *settings,
                          struct install *ret, struct err *err);
-/* Compares an extension's contents (`brings`, lines of install_brings) with those that the user has
- * approved: the first blank of a line becomes "+" if it is new, "-" if it was removed.  *ret_any:
- * they differ.  The caller frees. */
-char *install_changes(const struct extension *extension, const struct home *home,
-                      const char *brings, bool *ret_any);
 
 /* What the user is to read before the files that an extension has now are used: which of them have
  * changed, and what they bring; *ret_brings is that alone. The caller frees both.  NULL: *err:

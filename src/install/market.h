@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Marketplaces: lists of plugins and extensions with their sources.
  *
- *     struct market market;
- *     if (!market_open("https://github.com/me/plugins", NULL, home, &market, &err)) ...
- *     json_array_foreach(market.plugins, i, plugin) ...
- *     market_release(&market);
+ *     if (!market_keep(home, "https://github.com/me/plugins", NULL, &name, &err)) ...
+ *     plugin = market_plugin("notes@plugins", home, &err);
  *
  * Three formats are read: Claude Code's .claude-plugin/marketplace.json, Codex'
  * .agents/plugins/marketplace.json, and the array of Gemini CLI's gallery
@@ -32,29 +30,13 @@
 #include "base/err.h"
 #include "config/settings.h"
 
-struct market {
-	char *name;         /* owned; letters, digits, "-", "_" and "." */
-	const char *format; /* for people: "Claude Code" */
-	json_t *plugins;    /* owned; an array of what is below */
-	json_t *notices;    /* owned; sentences: what was left out, and why */
-};
-
-/* A plugin: {"name", "version", "description": lines, may be "",
- * "from": where it comes from, a line,
- * "source", "ref"?, "path"?: the same for install_wish; or "problem": why hasp cannot install it,
- * "manifest": what the list itself says in place of a manifest}. */
-
-/* Reads a list. `ref`: a branch, tag or commit of a repository, or NULL. FILE_NOT_FOUND: no list
- * found; INVALID_ARGUMENT: not a marketplace, or not a source; NETWORK_ERROR; TOO_LARGE. */
-bool market_open(const char *word, const char *ref, const struct home *home, struct market *ret,
-                 struct err *err);
-void market_release(struct market *market);
-
 /* {NAME: {"source", "ref"?, "keptBy": "hasp" or "Claude Code"}} of those that are kept; a new
  * reference.  What cannot be read is a sentence in `notices`. */
 json_t *markets_kept(const struct home *home, json_t *notices);
 /* Reads a list and saves its source under its name; the caller frees *ret_name.
- * INVALID_ARGUMENT: a marketplace of that name exists; errors of market_open. */
+ * `ref`: a branch, tag or commit of a repository, or NULL.  FILE_NOT_FOUND: no list found;
+ * INVALID_ARGUMENT: not a marketplace or not a source, or a marketplace of that name exists;
+ * NETWORK_ERROR; TOO_LARGE. */
 bool market_keep(const struct home *home, const char *word, const char *ref, char **ret_name,
                  struct err *err);
 /* Forgets one. INVALID_ARGUMENT: hasp keeps none of that name. */
@@ -70,7 +52,7 @@ json_t *market_explore(const char *word, const struct settings *settings, json_t
 /* Whether the word is PLUGIN@MARKETPLACE, and no path of something. */
 bool market_is_plugin(const char *word);
 /* The plugin that such a word names; a new reference. NULL with *err: there is none, or hasp cannot
- * install it; errors as of market_open. */
+ * install it; errors as of market_keep. */
 json_t *market_plugin(const char *word, const struct home *home, struct err *err);
 
 #endif

@@ -49,7 +49,7 @@ static const char *complete_address(struct choice_store *store, const char *addr
 }
 
 /* OpenAI's models that think: in chat completions they do not when they have tools. */
-static bool wants_responses(const struct choice_row *row, const struct model_options *options)
+static bool requires_responses(const struct choice_row *row, const struct model_options *options)
 {
 	static const char *const thinkers[] = { "gpt-5", "gpt-6", "codex", "o1", "o3", "o4" };
 
@@ -69,7 +69,7 @@ static bool row_options(const struct settings *settings, const struct choice_row
 	const char *base = choice_either(settings, row->base_variables);
 
 	options->base_url = base ? complete_address(store, base) : row->base_url;
-	if (wants_responses(row, options))
+	if (requires_responses(row, options))
 		options->provider = "openai-responses";
 	options->api_key = choice_key(settings, row, store);
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */

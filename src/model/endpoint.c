@@ -117,7 +117,7 @@ static void copy_options(const struct model_options *options, const char *base,
 /* ---- what was learnt of it ---- */
 
 /* An organisation may be verified, a server brought up to date: then it is tried again. */
-enum { FORGO_DAYS = 30 };
+enum { DROPPED_DAYS = 30 };
 
 /* Another key is another account, which may do other things. The key itself is not kept. */
 static char *learnt_key(const struct model_options *options)
@@ -161,18 +161,18 @@ void endpoint_recall(struct endpoint *endpoint)
 		endpoint->learnt_context = wire_count(known, "contextTokens");
 }
 
-void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
+void endpoint_drop_parameter(struct endpoint *endpoint, refusable_set refused)
 {
 	endpoint->without |= refused;
 	if (endpoint->options.learnt_file && refusable_lasts(refused))
 		home_learn(endpoint->options.learnt_file, endpoint->learnt_key,
 		           json_pack("{s:s, s:{s:o}}", "model", endpoint->id, "without",
-		                     refusable_name(refused), home_learnt_until(FORGO_DAYS)));
+		                     refusable_name(refused), home_learnt_until(DROPPED_DAYS)));
 }
 
 void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool lasting)
 {
-	json_auto_t *until = lasting ? home_learnt_until(FORGO_DAYS) : json_true();
+	json_auto_t *until = lasting ? home_learnt_until(DROPPED_DAYS) : json_true();
 
 	endpoint_keep_tool(endpoint, key, until);
 	if (lasting && endpoint->options.learnt_file &&
@@ -241,7 +241,7 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->replay_file);
 	free((char *)options->learnt_file);
 	json_decref(endpoint->refused_tools);
-	json_decref(endpoint->told_tools);
+	json_decref(endpoint->reported_tools);
 	free(endpoint->learnt_key);
 	free(endpoint->id);
 	free(endpoint->host);

@@ -36,8 +36,9 @@ void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaq
  * sink_finish it is left out: it came after the end of the reply.  Whether it may run is decided
  * when the reply has ended (sink.h). */
 void sink_call(struct reply_sink *sink, json_t *part);
-/* A call that came in part, or (`late`) one whose pieces came after the end. It is left out. */
-void sink_call_left_out(struct reply_sink *sink, const char *name /* or NULL */, bool late);
+/* Leaves out an incomplete call, or a late one, whose pieces came after the end. */
+void sink_call_left_out(struct reply_sink *sink, const char *name /* or NULL */);
+void sink_call_late(struct reply_sink *sink, const char *name /* or NULL */);
 /* The provider says that all that has come so far is complete, wherever the reply is cut. */
 void sink_whole(struct reply_sink *sink);
 /* `part` (taken): any other complete part to keep (redacted thinking, inlineData). */

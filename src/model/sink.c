@@ -329,12 +329,17 @@ static void keep_name(struct reply_sink *sink, const char *name)
 		sink->left_out_name = mem_strdup(name);
 }
 
-void sink_call_left_out(struct reply_sink *sink, const char *name, bool late)
+void sink_call_left_out(struct reply_sink *sink, const char *name)
 {
 	sink_break(sink);
 	sink->left_out++;
-	sink->late |= late;
 	keep_name(sink, name);
+}
+
+void sink_call_late(struct reply_sink *sink, const char *name)
+{
+	sink->late = true;
+	sink_call_left_out(sink, name);
 }
 
 void sink_whole(struct reply_sink *sink)
@@ -352,8 +357,7 @@ void sink_call(struct reply_sink *sink, json_t *part)
 	sink_break(sink);
 	if (sink->finished || !sink_has_room(sink, rough_size(call))) {
 		if (sink->finished)
-			sink_call_left_out(sink, json_string_value(json_object_get(call, "name")),
-			                   true);
+			sink_call_late(sink, json_string_value(json_object_get(call, "name")));
 		json_decref(part);
 		return;
 	}

@@ -32,7 +32,7 @@ struct endpoint {
 	bool asked_limits;                    /* it was asked for that word */
 	json_t *refused_tools;                /* {KEY: until (or true, for this session)} of tools
 	                                       * that are not sent (tool_fit.h); or NULL. Owned */
-	json_t *told_tools;                   /* {NAME: true}: reported as left out; or NULL.
+	json_t *reported_tools;               /* {NAME: true}: reported as left out; or NULL.
 	                                       * Owned */
 	unsigned tools_refused;               /* one by one, since the last reply */
 };
@@ -45,7 +45,7 @@ void endpoint_release(struct endpoint *endpoint);
 void endpoint_recall(struct endpoint *endpoint);
 /* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a
  * while. */
-void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
+void endpoint_drop_parameter(struct endpoint *endpoint, refusable_set refused);
 /* The tool with this key is not sent any more; `lasting`: the home remembers that, too. */
 void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool lasting);
 /* Asks the provider for the model's limits, once (endpoint.c), unless cancelled. */

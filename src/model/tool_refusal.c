@@ -115,7 +115,7 @@ static json_t *suspects_of(const struct endpoint *endpoint, const struct model_r
 	json_array_foreach(request->tools, i, tool) {
 		const char *name = json_string_value(json_object_get(tool, "name"));
 
-		if (name && !json_object_get(fit.gone, name))
+		if (name && !json_object_get(fit.omitted, name))
 			json_array_append(all, tool);
 	}
 	tool_fit_release(&fit);

@@ -103,9 +103,10 @@ json_t *wire_parameters(const json_t *tool);
  * a schema. */
 void wire_system(struct buf *out, const struct model_request *request, bool takes_schema);
 
-/* Copies a JSON Schema for providers that hold answers to it strictly: only members that such
- * providers know, every object closed, and, with `all_required`, every member required. */
-json_t *wire_strict_schema(const json_t *schema, bool all_required);
+/* Copies a JSON Schema for providers that enforce it strictly: only keywords that such providers
+ * know, and every object closed; for OpenAI every member is required as well. */
+json_t *wire_closed_schema(const json_t *schema);
+json_t *wire_strict_schema(const json_t *schema);
 /* Whether the schema fits OpenAI's strict mode as it is. */
 bool wire_is_strict(const json_t *schema);
 

@@ -28,8 +28,6 @@ enum dialect {
 	DIALECT_COUNT
 };
 
-/* "hasp", "gemini", ...: as settings and figures have it. */
-const char *dialect_name(enum dialect dialect);
 /* By the setting hasp.tools.dialect: a name; for "auto" (and NULL) by the model, whose id may have
  * a provider before its name ("anthropic/claude-sonnet-4-5", "openrouter/qwen/qwen3-coder"). */
 enum dialect dialect_choose(const char *setting, const char *model_id);

@@ -231,10 +231,16 @@ void session_progress(const struct session *session, size_t done, size_t total)
 		session->hooks.progress(session->hooks.data, done, total);
 }
 
-void session_wait(const struct session *session, bool begins)
+void session_wait_begin(const struct session *session)
 {
 	if (session->hooks.wait)
-		session->hooks.wait(session->hooks.data, begins);
+		session->hooks.wait(session->hooks.data, true);
+}
+
+void session_wait_end(const struct session *session)
+{
+	if (session->hooks.wait)
+		session->hooks.wait(session->hooks.data, false);
 }
 
 static bool registry_index(const struct tool *tool, size_t *ret)

@@ -38,10 +38,10 @@ void tool_set_add_conversation(struct tool_set *set, const struct tool_services 
  * schema is compiled when it is called first. */
 bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
                   struct err *err);
-/* Takes away the tools that were added and of which `gone` says so; how many these were.  They live
- * as long as the set, for who still has one; a name is free again. */
-size_t tool_set_withdraw(struct tool_set *set, bool (*gone)(void *data, const struct tool *tool),
-                         void *data);
+/* Removes the added tools for which `withdrawn` returns true, and returns their number.  They are
+ * freed with the set, as callers may still hold one; their names become free. */
+size_t tool_set_withdraw(struct tool_set *set,
+                         bool (*withdrawn)(void *data, const struct tool *tool), void *data);
 /* For the tools that are there, and `exclude` for those added later.  Arrays of names or NULL:
  * `core`, if any, leaves only what it names; `exclude` takes away. Names,
  * aliases, Gemini CLI's class names ("ShellTool", "ReadFileTool"); "NAME(prefix)" counts as NAME in

@@ -77,8 +77,8 @@ struct call_hooks {
 	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
 	 * Called only for tools that change something, and edits that can be made; with `decide`:
 	 * whenever that says ASK. NULL: everything is allowed except calls that require more than
-	 * the session has (tool_wants_more); with `decide`: there is no way to ask, so the call is
-	 * denied. */
+	 * the session has (tool_requires_more); with `decide`: there is no way to ask, so the call
+	 * is denied. */
 	bool (*confirm)(void *data, const struct tool_question *question, struct err *err);
 	/* Whether the tool was offered to who calls: the answer to a name that is no tool's
 	 * lists only those. NULL: all were. */
@@ -209,7 +209,9 @@ struct provider *session_reader(const struct session *session, const char *path)
  * worker's. */
 char **session_environment(const struct session *session, bool pty);
 void session_progress(const struct session *session, size_t done, size_t total);
-void session_wait(const struct session *session, bool begins); /* in pairs, not nested */
+/* Brackets the time in which a handler waits for a command or the user; not nested. */
+void session_wait_begin(const struct session *session);
+void session_wait_end(const struct session *session);
 
 /* Another name for a parameter.  "changes[].old_string" is that of a member of each
  * element of the array `changes`; its `name` is the member's alone. */
@@ -268,7 +270,7 @@ struct tool {
 	 * that of an editor is ended after hooks.ready. NULL from `begin`: this call has to run in
 	 * one step. */
 	void *(*begin)(struct session *session, const json_t *arguments);
-	json_t *(*end)(struct session *session, const json_t *arguments, void *begun);
+	json_t *(*end)(struct session *session, const json_t *arguments, void *started);
 	/* Instead of `run`, for tools that are made while the program runs. */
 	json_t *(*run_as)(struct session *session, const struct tool *tool,
 	                  const json_t *arguments);
@@ -341,14 +343,14 @@ json_t *tool_bind(const json_t *arguments, const json_t *plan);
  * for editors, confirm).  Each started call must be ended with the same session (or a copy): a
  * reader soon, by the same thread, LIMIT_READS_BEGUN at a time; an editor after hooks.ready was
  * called, or by a thread that can wait. */
-struct begun_call;
-struct begun_call *tool_call_begin(struct session *session, const char *name,
-                                   const json_t *arguments);
-json_t *tool_call_end(struct session *session, struct begun_call *begun);
+struct started_call;
+struct started_call *tool_call_begin(struct session *session, const char *name,
+                                     const json_t *arguments);
+json_t *tool_call_end(struct session *session, struct started_call *started);
 
 /* Whether a call requests permissions beyond the session's (additional_permissions): the user must
  * confirm it; it is denied if that is not possible. */
-bool tool_wants_more(const json_t *arguments);
+bool tool_requires_more(const json_t *arguments);
 
 /* All arguments of a call but those named in `without` (NULL-terminated; NULL: none), in full, as a
  * question must show exactly what will run.  A lone text stands for itself, others are

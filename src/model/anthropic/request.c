@@ -605,7 +605,7 @@ static void add_output(json_t *body, const struct claude_plan *plan,
 	if (request->answer_schema && plan->model->schema)
 		json_object_set_new(output, "format",
 		                    json_pack("{s:s, s:o}", "type", "json_schema", "schema",
-		                              wire_strict_schema(request->answer_schema, false)));
+		                              wire_closed_schema(request->answer_schema)));
 	if (json_object_size(output))
 		json_object_set(body, "output_config", output);
 	json_decref(output);

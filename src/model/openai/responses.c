@@ -508,13 +508,13 @@ static bool read_call_item(struct responses_reader *reader, const json_t *item, 
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
 	/* Cut off by the limit of the output: response.incomplete follows. */
 	if (status.len && !span_eq(status, SPAN("completed"))) {
-		sink_call_left_out(reader->sink, name, false);
+		sink_call_left_out(reader->sink, name);
 		return true;
 	}
 	sink_call(reader->sink,
 	          json_is_string(args) ?
 	                  arguments_part(reader->sink, id, name, json_span(args), true) :
-	                  arguments_part_of(reader->sink, id, name, args, true));
+	                  arguments_part_of(reader->sink, id, name, args));
 	if (status.len)
 		sink_whole(reader->sink);
 	return true;
@@ -536,7 +536,7 @@ static bool read_custom_item(struct responses_reader *reader, const json_t *item
 	if (!name || !*name || !json_is_string(input))
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name, or no input.");
 	if (status.len && !span_eq(status, SPAN("completed"))) {
-		sink_call_left_out(reader->sink, name, false);
+		sink_call_left_out(reader->sink, name);
 		return true;
 	}
 	args = json_pack("{s:O}", "input", input);

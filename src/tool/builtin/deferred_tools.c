@@ -139,7 +139,7 @@ static const char search_tools_result_schema[] = SCHEMA(
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-struct found {
+struct found_tools {
 	const struct tool *tool;
 	unsigned score;
 	size_t place;
@@ -147,7 +147,7 @@ struct found {
 
 static int found_compare(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct found_tools *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score < y->score ? 1 : -1;
@@ -155,11 +155,11 @@ static int found_compare(const void *a, const void *b)
 }
 
 /* Those that have anything of the query, best first; the caller frees. */
-static struct found *find_tools(const struct session *session, const struct query *query,
-                                size_t *ret_count)
+static struct found_tools *find_tools(const struct session *session, const struct query *query,
+                                      size_t *ret_count)
 {
 	size_t all = tool_set_count(session->tools);
-	struct found *found = mem_alloc(all + 1, sizeof(*found));
+	struct found_tools *found = mem_alloc(all + 1, sizeof(*found));
 
 	*ret_count = 0;
 	for (size_t i = 0; i < all; i++) {
@@ -169,13 +169,13 @@ static struct found *find_tools(const struct session *session, const struct quer
 		if (tool_set_is_deferred(session->tools, tool))
 			score = tool_score(query, tool);
 		if (score)
-			found[(*ret_count)++] = (struct found){ tool, score, i };
+			found[(*ret_count)++] = (struct found_tools){ tool, score, i };
 	}
 	qsort(found, *ret_count, sizeof(*found), found_compare);
 	return found;
 }
 
-static json_t *found_result(const struct found *found, size_t count, size_t most)
+static json_t *found_result(const struct found_tools *found, size_t count, size_t most)
 {
 	json_t *result = json_object(), *tools = json_array(), *more = json_array();
 	size_t bytes = 0, i;
@@ -205,7 +205,7 @@ static json_t *run_search_tools(struct session *session, const json_t *arguments
 {
 	const json_t *most = json_object_get(arguments, "max_results");
 	struct query query = { .text = argument_str(arguments, "query") };
-	_cleanup_free_ struct found *found = NULL;
+	_cleanup_free_ struct found_tools *found = NULL;
 	size_t count;
 
 	query_split(&query);

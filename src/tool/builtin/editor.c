@@ -63,9 +63,9 @@ void editor_explain(struct session *session, const json_t *arguments, json_t *fa
 
 /* ---- calls ------------------------------------------------------------------- */
 
-void editor_init(struct editor *editor, struct session *session, const json_t *arguments)
+void editor_init(struct editor_call *editor, struct session *session, const json_t *arguments)
 {
-	*editor = (struct editor){
+	*editor = (struct editor_call){
 		.session = session,
 		.content = asked_return_content(session, arguments),
 		.refused_content = refused_content(session, arguments),
@@ -133,7 +133,7 @@ static void note_seen(const struct change *change, struct change_result *result)
 		         "Base: the state you last read or wrote.");
 }
 
-static bool edit_once(const struct editor *editor, const struct change *changes, size_t count,
+static bool edit_once(const struct editor_call *editor, const struct change *changes, size_t count,
                       struct change_result *results, struct err *err)
 {
 	struct provider *provider = editor->session->provider;
@@ -158,7 +158,7 @@ bool editor_is_only_change(const struct change_result *results, size_t count, si
 	return true;
 }
 
-bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
+bool editor_apply(struct editor_call *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err)
 {
 	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
@@ -194,7 +194,7 @@ bool editor_apply(struct editor *editor, struct change *changes, struct change_h
 	return ok;
 }
 
-static json_t *run_change(struct editor *editor, struct change *change,
+static json_t *run_change(struct editor_call *editor, struct change *change,
                           struct change_hashes *hashes)
 {
 	struct change_result result = { 0 };
@@ -210,7 +210,7 @@ static json_t *run_change(struct editor *editor, struct change *change,
 
 json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind)
 {
-	struct editor editor;
+	struct editor_call editor;
 	struct change_hashes hashes;
 	struct change change = editor_change(session, arguments, kind, &hashes);
 
@@ -322,8 +322,8 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 
 /* ---- in two steps ----------------------------------------------------------- */
 
-struct editor_begun {
-	struct editor editor;
+struct editor_started {
+	struct editor_call editor;
 	struct change change;
 	struct change_hashes hashes;
 	struct change_result result;
@@ -333,52 +333,52 @@ struct editor_begun {
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind)
 {
 	const struct provider_ops *ops = session->provider->ops;
-	struct editor_begun *begun;
+	struct editor_started *started;
 
 	if (!ops->begin)
 		return NULL;
-	begun = mem_alloc(1, sizeof(*begun));
-	begun->change = editor_change(session, arguments, kind, &begun->hashes);
-	editor_init(&begun->editor, session, arguments);
+	started = mem_alloc(1, sizeof(*started));
+	started->change = editor_change(session, arguments, kind, &started->hashes);
+	editor_init(&started->editor, session, arguments);
 	const struct provider_request request = {
-		.edit = &begun->change, .options = &begun->editor.options,
-		.edit_result = &begun->result,
+		.edit = &started->change, .options = &started->editor.options,
+		.edit_result = &started->result,
 		.ready = session->hooks.ready, .data = session->hooks.data,
 	};
-	if (begun->change.base != &editor_base_kept &&
-	    ops->begin(session->provider, &request, &begun->edit))
-		return begun;
-	free(begun);
+	if (started->change.base != &editor_base_kept &&
+	    ops->begin(session->provider, &request, &started->edit))
+		return started;
+	free(started);
 	return NULL;
 }
 
 json_t *editor_end(struct session *session, const json_t *arguments, void *data)
 {
-	struct editor_begun *begun = data;
-	struct change_result *result = &begun->result;
+	struct editor_started *started = data;
+	struct change_result *result = &started->result;
 	struct provider *provider = session->provider;
 	struct err err = ERR_INIT;
 	json_t *json = NULL;
 
-	begun->editor.session = session;
-	if (!provider->ops->end(provider, begun->edit, &err) && result->err.code == ERR_NONE)
+	started->editor.session = session;
+	if (!provider->ops->end(provider, started->edit, &err) && result->err.code == ERR_NONE)
 		result->err = err;
-	if (session->hooks.not_at_once && editor_base_may_serve(&begun->editor, result)) {
+	if (session->hooks.not_at_once && editor_base_may_serve(&started->editor, result)) {
 		*session->hooks.not_at_once = true;
 		json = tool_failure(&result->err);
-	} else if (!editor_base_find(&begun->editor, &begun->change, /* only= */ true, result,
-	                             &begun->hashes.base)) {
-		json = editor_answer(&begun->editor, &begun->change, result);
+	} else if (!editor_base_find(&started->editor, &started->change, /* only= */ true, result,
+	                             &started->hashes.base)) {
+		json = editor_answer(&started->editor, &started->change, result);
 	} else {
 		forget_results(result, 1);
-		if (!edit_once(&begun->editor, &begun->change, 1, result, &err) &&
+		if (!edit_once(&started->editor, &started->change, 1, result, &err) &&
 		    result->err.code == ERR_NONE)
 			result->err = err;
-		note_seen(&begun->change, result);
-		json = editor_answer(&begun->editor, &begun->change, result);
+		note_seen(&started->change, result);
+		json = editor_answer(&started->editor, &started->change, result);
 	}
 	(void)arguments;
 	change_result_release(result);
-	free(begun);
+	free(started);
 	return json;
 }

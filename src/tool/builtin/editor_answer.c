@@ -81,7 +81,7 @@ static char *failure_message(const struct change *change, const struct err *err)
 }
 
 /* The call names a hash that no answer gave, and the conversation has seen the state on disk. */
-static bool is_wrong_hash(const struct editor *editor, const struct change *change,
+static bool is_wrong_hash(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result)
 {
 	struct sha256 met;
@@ -94,7 +94,7 @@ static bool is_wrong_hash(const struct editor *editor, const struct change *chan
 
 /* A model has the hashes elsewhere: that of the state in latest_file_state, the other in its
  * call. NULL: it gets the message that all get. */
-static char *brief_failure(const struct editor *editor, const struct change *change,
+static char *brief_failure(const struct editor_call *editor, const struct change *change,
                            const struct change_result *result)
 {
 	const char *already = result->already ? " It has this edit already." : "";
@@ -163,7 +163,7 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 
 /* The sentence for a person or model; owned by the caller. `brief`: without what the call asked
  * for. */
-static char *editor_message(const struct editor *editor, const struct change *change,
+static char *editor_message(const struct editor_call *editor, const struct change *change,
                             const struct change_result *result, bool brief)
 {
 	struct buf out = BUF_INIT(8192);
@@ -197,7 +197,7 @@ static char *editor_message(const struct editor *editor, const struct change *ch
 /* From a change's result to JSON. */
 
 /* What a dry run would write. It has no version: nothing was read or written as it. */
-static json_t *planned_json(const struct editor *editor, const struct change_result *result)
+static json_t *planned_json(const struct editor_call *editor, const struct change_result *result)
 {
 	const struct file_state *state = &result->state;
 	bool full = editor->content == RETURN_FULL && result->content_is_text && state->exists;
@@ -338,7 +338,7 @@ static void put_matches(json_t *error, const struct change_result *result)
 #define STATE_ADVICE "Pass its sha256."
 
 /* After latest_state, which may have shown what was not seen. */
-static json_t *error_json(const struct editor *editor, const struct change *change,
+static json_t *error_json(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result, bool brief)
 {
 	json_t *error = tool_error(&result->err);
@@ -360,7 +360,7 @@ static json_t *error_json(const struct editor *editor, const struct change *chan
 	return error;
 }
 
-static void put_success(json_t *object, const struct editor *editor,
+static void put_success(json_t *object, const struct editor_call *editor,
                         const struct change_result *result)
 {
 	json_t *hunks;
@@ -407,7 +407,7 @@ static size_t line_at_fault(const struct change_result *result)
 }
 
 /* The text of the state: that of another change of the file, if the call has several. */
-static const struct buf *content_of(const struct editor *editor,
+static const struct buf *content_of(const struct editor_call *editor,
                                     const struct change_result *result)
 {
 	const size_t in = result->content_in;
@@ -418,7 +418,7 @@ static const struct buf *content_of(const struct editor *editor,
 }
 
 /* What is on disk after the call; a dry run that went well left it as it was. */
-static json_t *latest_state(const struct editor *editor, const struct change *change,
+static json_t *latest_state(const struct editor_call *editor, const struct change *change,
                             const struct change_result *result)
 {
 	const bool planned = editor->options.dry_run;
@@ -451,13 +451,13 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 }
 
 /* Whether the change was made, and the file is another than before it. */
-static bool is_new_state(const struct editor *editor, const struct change_result *result)
+static bool is_new_state(const struct editor_call *editor, const struct change_result *result)
 {
 	return result->done && !editor->options.dry_run && result->state_known &&
 	       result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256);
 }
 
-static void remember_edit(const struct editor *editor, const struct change *change,
+static void remember_edit(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result, const json_t *state)
 {
 	const json_t *version = json_object_get(state, "version");
@@ -474,7 +474,7 @@ static void remember_edit(const struct editor *editor, const struct change *chan
 
 /* What the session's own answers say of an edit that the file has already (`made`), or that was
  * refused. */
-static void say_made_before(const struct editor *editor, const struct change *change,
+static void say_made_before(const struct editor_call *editor, const struct change *change,
                             const struct change_result *result, bool made, struct buf *message)
 {
 	uint64_t version = !made && (result->done || !change->made) ? 0 :
@@ -490,7 +490,7 @@ static void say_made_before(const struct editor *editor, const struct change *ch
 }
 
 /* What the file has nothing like may be another file's text. */
-static void say_elsewhere(const struct editor *editor, const struct change *change,
+static void say_elsewhere(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result, struct buf *message)
 {
 	const struct patch_failure *failure = &result->failure;
@@ -509,7 +509,7 @@ static void say_elsewhere(const struct editor *editor, const struct change *chan
 
 /* Where an edit of another state fits the file as it is now, or why it does not: what changed must
  * not hide it.  True: *ret, which the caller releases, has the failure. */
-static bool try_now(const struct editor *editor, const struct change *change,
+static bool try_now(const struct editor_call *editor, const struct change *change,
                     const struct change_result *result, struct buf *message,
                     struct change_result *ret)
 {
@@ -539,7 +539,7 @@ static bool try_now(const struct editor *editor, const struct change *change,
 	return true;
 }
 
-json_t *editor_answer(const struct editor *editor, const struct change *change,
+json_t *editor_answer(const struct editor_call *editor, const struct change *change,
                     const struct change_result *result)
 {
 	json_t *object = json_object(), *rebased = NULL;

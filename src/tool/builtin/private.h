@@ -18,7 +18,7 @@
  *
  * To add a kind of change: its rows in editor.c and editor_answer.c. */
 
-struct editor {
+struct editor_call {
 	struct session *session;
 	enum return_content content;         /* of a success */
 	enum return_content refused_content; /* of a refusal */
@@ -32,7 +32,7 @@ struct editor {
 };
 
 /* From the common arguments (return_content, dry_run, ...), which it borrows. */
-void editor_init(struct editor *editor, struct session *session, const json_t *arguments);
+void editor_init(struct editor_call *editor, struct session *session, const json_t *arguments);
 
 /* The states that a change names. */
 struct change_hashes {
@@ -49,11 +49,11 @@ enum change_kind editor_kind(const json_t *arguments);
 /* tool.run, .begin and .end of a tool with one change. */
 json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind);
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
-json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
+json_t *editor_end(struct session *session, const json_t *arguments, void *started);
 
 /* Makes the changes, as provider->ops->edit does, and again where a base is the session's, which
  * hashes[i].base is for. */
-bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
+bool editor_apply(struct editor_call *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err);
 
 /* Whether no other change of the call is about the file of change `i`. */
@@ -78,23 +78,24 @@ extern const struct sha256 editor_base_kept;
 const struct sha256 *editor_base_named(const json_t *arguments, struct sha256 *storage);
 /* The state on which a change with BASE_SEEN is based; false: the conversation has not seen the
  * file, or not all of a file that the change overwrites. */
-bool editor_base_seen(const struct editor *editor, const struct change *change, const char *path,
-                      struct sha256 *ret);
+bool editor_base_seen(const struct editor_call *editor, const struct change *change,
+                      const char *path, struct sha256 *ret);
 /* The state that the session met by the change's own path, which decides nothing: a wrong one is a
  * mismatch. Of one on BASE_SEEN alone. */
-void editor_base_guess(const struct editor *editor, struct change *change, struct sha256 *storage);
+void editor_base_guess(const struct editor_call *editor, struct change *change,
+                       struct sha256 *storage);
 /* After a refusal: sets the base, by where the path led. False: the conversation has not seen
  * enough of the file; result->err may say what. `only`: see editor_is_only_change. */
-bool editor_base_find(const struct editor *editor, struct change *change, bool only,
+bool editor_base_find(const struct editor_call *editor, struct change *change, bool only,
                       struct change_result *result, struct sha256 *storage);
 /* Whether editor_base_find has to send requests for that. */
-bool editor_base_may_serve(const struct editor *editor, const struct change_result *result);
+bool editor_base_may_serve(const struct editor_call *editor, const struct change_result *result);
 /* What a refusal shows of a file is what the next call is about, which cannot name it. */
-void editor_base_meet(const struct editor *editor, const struct change_result *result);
+void editor_base_meet(const struct editor_call *editor, const struct change_result *result);
 
 /* The result of one change of a call: success, message, latest_file_state and the rest
  * (editor_answer.c). */
-json_t *editor_answer(const struct editor *editor, const struct change *change,
+json_t *editor_answer(const struct editor_call *editor, const struct change *change,
                       const struct change_result *result);
 
 /* tool.explain of the editors with one file: adds latest_file_state. */

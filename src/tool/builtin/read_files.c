@@ -299,7 +299,7 @@ static json_t *run_read_file(struct session *session, const json_t *arguments)
 	return make_result(session, &request, ok, &read, &err);
 }
 
-struct begun {
+struct started {
 	struct read_request request;
 	struct read_result result;
 	struct provider *reader;
@@ -308,32 +308,32 @@ struct begun {
 
 static void *read_file_begin(struct session *session, const json_t *arguments)
 {
-	struct begun *begun = mem_alloc(1, sizeof(*begun));
-	const struct provider_request request = { .read = &begun->request,
-		                                  .read_result = &begun->result };
+	struct started *started = mem_alloc(1, sizeof(*started));
+	const struct provider_request request = { .read = &started->request,
+		                                  .read_result = &started->result };
 
-	begun->request = make_request(session, arguments);
-	begun->reader = session_reader(session, begun->request.path);
-	if (begun->reader->ops->begin && !range_is_backwards(&begun->request) &&
-	    begun->reader->ops->begin(begun->reader, &request, &begun->read))
-		return begun;
-	free(begun);
+	started->request = make_request(session, arguments);
+	started->reader = session_reader(session, started->request.path);
+	if (started->reader->ops->begin && !range_is_backwards(&started->request) &&
+	    started->reader->ops->begin(started->reader, &request, &started->read))
+		return started;
+	free(started);
 	return NULL;
 }
 
 static json_t *read_file_end(struct session *session, const json_t *arguments, void *data)
 {
-	struct begun *begun = data;
+	struct started *started = data;
 	struct err err = ERR_INIT;
-	bool ok = begun->reader->ops->end(begun->reader, begun->read, &err);
+	bool ok = started->reader->ops->end(started->reader, started->read, &err);
 	json_t *result;
 
-	ok = ok && read_within(begun->reader, &begun->request, begun->request.max_bytes,
-	                       &begun->result, &err);
-	result = make_result(session, &begun->request, ok, &begun->result, &err);
+	ok = ok && read_within(started->reader, &started->request, started->request.max_bytes,
+	                       &started->result, &err);
+	result = make_result(session, &started->request, ok, &started->result, &err);
 
 	(void)arguments;
-	free(begun);
+	free(started);
 	return result;
 }
 

@@ -459,7 +459,7 @@ static const struct tool_alias parameter_aliases[] = {
 
 /* ---- the request ----------------------------------------------------------------- */
 
-struct wanted {
+struct shell_wanted {
 	struct run_request request;
 	const char *argv[4];
 	const char **write, **read; /* owned arrays of borrowed strings */
@@ -470,7 +470,7 @@ struct wanted {
 	size_t delay_ms;
 };
 
-static void wanted_release(struct wanted *wanted)
+static void wanted_release(struct shell_wanted *wanted)
 {
 	free(wanted->write);
 	free(wanted->read);
@@ -478,7 +478,7 @@ static void wanted_release(struct wanted *wanted)
 }
 
 static void read_permissions(const struct session *session, const json_t *arguments,
-                             struct wanted *wanted)
+                             struct shell_wanted *wanted)
 {
 	const json_t *more = json_object_get(arguments, "additional_permissions");
 	const json_t *files = json_object_get(more, "fileSystem");
@@ -500,7 +500,7 @@ static unsigned milliseconds(const json_t *arguments, const char *name, size_t o
 
 /* The front that shows commands also has their keyboard.  Timeouts are enforced here: they no
  * longer apply once the user types, or sends the command to the background. */
-static void give_terminal(const struct session *session, struct wanted *wanted)
+static void give_terminal(const struct session *session, struct shell_wanted *wanted)
 {
 	const unsigned rows = session->terminal ? session->terminal->rows : 0;
 	struct run_request *request = &wanted->request;
@@ -518,7 +518,7 @@ static void give_terminal(const struct session *session, struct wanted *wanted)
 }
 
 static void read_command_arguments(const struct session *session, const json_t *arguments,
-                                   struct wanted *wanted)
+                                   struct shell_wanted *wanted)
 {
 	struct run_request *request = &wanted->request;
 	bool background = argument_bool(arguments, "is_background", false);
@@ -573,7 +573,7 @@ static int lesser_left(int left, uint64_t limit, uint64_t passed)
 
 /* Ends a command that took too long. Returns the milliseconds until the next check; -1: none is
  * needed. Output and typed input postpone the timeout, but do not require an earlier check. */
-static int keep_times(const struct wanted *wanted, struct job *job, uint64_t age_ms)
+static int keep_times(const struct shell_wanted *wanted, struct job *job, uint64_t age_ms)
 {
 	const uint64_t silent_ms = wanted->inactivity_ms ? job_silent_ms(job) : 0;
 
@@ -591,7 +591,7 @@ static int keep_times(const struct wanted *wanted, struct job *job, uint64_t age
 
 /* Until the command has ended, was sent to the background, or the call is cancelled; of one in the
  * background, for as long as its first output is waited for. Returns whether it was cancelled. */
-static bool wait_for_job(const struct session *session, const struct wanted *wanted,
+static bool wait_for_job(const struct session *session, const struct shell_wanted *wanted,
                          struct job *job)
 {
 	const uint64_t delay_ms = wanted->background ? wanted->delay_ms : 0;
@@ -631,7 +631,8 @@ static void settle_job(struct job *job)
 		job_wait_all(job, LAST_MS);
 }
 
-static json_t *run_command_job(struct session *session, struct wanted *wanted, struct err *err)
+static json_t *run_command_job(struct session *session, struct shell_wanted *wanted,
+                               struct err *err)
 {
 	char **env = session_environment(session, wanted->request.pty);
 	const struct job_request request = { .run = &wanted->request,
@@ -648,14 +649,14 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 	bool started, cancelled;
 
 	wanted->request.env = (const char *const *)env;
-	session_wait(session, true);
+	session_wait_begin(session);
 	id = history_command(session, wanted->argv[2]);
 	started = job_start(session->jobs, session->provider, &request, &job, err);
 	cancelled = started && !(wanted->background && !wanted->delay_ms) &&
 	            wait_for_job(session, wanted, job);
 	if (started)
 		settle_job(job);
-	session_wait(session, false);
+	session_wait_end(session);
 	environment_free(env);
 	if (started)
 		job_state(job, &info);
@@ -671,7 +672,7 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 
 static json_t *run_command_tool(struct session *session, const json_t *arguments)
 {
-	struct wanted wanted = { 0 };
+	struct shell_wanted wanted = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result = NULL;
 
