@@ -104,9 +104,8 @@ json_t *wire_parameters(const json_t *tool);
 void wire_system(struct buf *out, const struct model_request *request, bool takes_schema);
 
 /* Copies a JSON Schema for providers that enforce it strictly: only keywords that such providers
- * know, and every object closed; for OpenAI every member is required as well. */
+ * know, and every object closed. */
 json_t *wire_closed_schema(const json_t *schema);
-json_t *wire_strict_schema(const json_t *schema);
 /* Whether the schema fits OpenAI's strict mode as it is. */
 bool wire_is_strict(const json_t *schema);
 
