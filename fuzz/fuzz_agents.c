@@ -27,7 +27,7 @@ static void check_agent(const struct agent_definition *one)
 		abort();
 	if (!one->prompt == !one->remote || (one->remote && one->servers))
 		abort();
-	if (agent_wants_allowance(one) && (!facts || strpbrk(facts, "\r\n\033")))
+	if (agent_requires_allowance(one) && (!facts || strpbrk(facts, "\r\n\033")))
 		abort();
 	if (json_array_size(one->tools) > LIMIT_AGENT_TOOLS ||
 	    json_array_size(one->without) > LIMIT_AGENT_TOOLS)

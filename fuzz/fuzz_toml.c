@@ -12,10 +12,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	const struct span text = span_of((const char *)data, size);
 	struct err err = ERR_INIT;
 	json_t *value;
 
-	if (!toml_parse(span_of((const char *)data, size), size % 2, &value, &err)) {
+	if (!(size % 2 ? toml_parse_lines : toml_parse)(text, &value, &err)) {
 		if (err.code != ERR_INVALID_ARGUMENT || !err.message[0])
 			abort();
 		return 0;

@@ -269,7 +269,7 @@ static bool write_through(struct door *door, struct span text, struct err *err)
 
 /* A new file next to the one to write, under a name that cannot have been prepared. Mode 0: as the
  * umask has it. */
-static int make_beside(int folder, mode_t mode, char name[static 32])
+static int make_next_to(int folder, mode_t mode, char name[static 32])
 {
 	int fd = -1;
 
@@ -293,10 +293,10 @@ static int make_beside(int folder, mode_t mode, char name[static 32])
 }
 
 /* `replace`: what has the name already; otherwise that is EEXIST. */
-static bool put_beside(const struct door *door, struct span text, bool replace, bool durable)
+static bool put_next_to(const struct door *door, struct span text, bool replace, bool durable)
 {
 	char name[32];
-	_cleanup_fd_ int fd = make_beside(door->folder, door->mode, name);
+	_cleanup_fd_ int fd = make_next_to(door->folder, door->mode, name);
 	int saved;
 
 	if (fd < 0)
@@ -315,7 +315,7 @@ bool door_write(struct door *door, struct span text, struct err *err)
 {
 	if (door->file >= 0)
 		return write_through(door, text, err);
-	return put_beside(door, text, /* replace= */ true, /* durable= */ false) ||
+	return put_next_to(door, text, /* replace= */ true, /* durable= */ false) ||
 	       err_set_errno(err, errno, "Cannot write %s", door->path);
 }
 
@@ -323,7 +323,7 @@ bool door_create(struct door *door, struct span text, bool *ret_made, struct err
 {
 	bool made = !door->exists &&
 	            (door->file >= 0 ? write_through(door, text, err) :
-	                               put_beside(door, text, /* replace= */ false, false));
+	                               put_next_to(door, text, /* replace= */ false, false));
 
 	if (ret_made)
 		*ret_made = made;
@@ -383,6 +383,6 @@ bool door_replace(const char *root, const char *path, struct span text, mode_t m
 	door.mode = mode;
 	if (door.file >= 0)
 		return write_through(&door, text, err);
-	return put_beside(&door, text, /* replace= */ true, /* durable= */ true) ||
+	return put_next_to(&door, text, /* replace= */ true, /* durable= */ true) ||
 	       err_set_errno(err, errno, "Cannot write %s", path);
 }

@@ -116,12 +116,14 @@ bool tree_copy(const char *from, const char *into, const char *name, struct err 
 bool tree_link_stays(struct span target, unsigned depth);
 /* The digest of all that is in a folder (tree_hash.c): names, kinds, whether a file may be run,
  * content, targets of links; not owners, times or other permissions.  Names in `skip`
- * (NULL-terminated), at its top, do not count.  With `quick` files are not read, but their numbers,
- * sizes and times count: those who change a file cannot set them back; and what others than the
- * user and root own or may write is an error (PERMISSION_DENIED).  Bounded as tree_copy is.
- * TOO_LARGE; FILE_NOT_FOUND, PERMISSION_DENIED, IO_ERROR: also where it changes meanwhile. */
-bool tree_hash(const char *folder, const char *const *skip, bool quick, struct sha256 *ret,
-               struct err *err);
+ * (NULL-terminated) at its top are ignored.  The same limits as for tree_copy.  TOO_LARGE;
+ * FILE_NOT_FOUND, PERMISSION_DENIED, IO_ERROR: also if it changes meanwhile. */
+bool tree_hash(const char *folder, const char *const *skip, struct sha256 *ret, struct err *err);
+/* The same without reading files: their inode numbers, sizes and times are hashed, which cannot be
+ * restored after a change.  Files that anyone but the user and root owns or may write are an error
+ * (PERMISSION_DENIED). */
+bool tree_hash_quick(const char *folder, const char *const *skip, struct sha256 *ret,
+                     struct err *err);
 
 /* Where something is put. */
 struct tree_place {

@@ -211,7 +211,7 @@ static void file_lock_sleep(const struct file_lock_wait *wait, int *step_ms)
 bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait, struct err *err)
 {
 	static const struct file_lock_wait plain = { 0 };
-	uint64_t begun = clock_monotonic_ms(), waited;
+	uint64_t started = clock_monotonic_ms(), waited;
 	unsigned max_ms;
 	int step_ms = STEP_FIRST_MS;
 	bool noticed = false;
@@ -225,7 +225,7 @@ bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait,
 			return err_set(err, ERR_CANCELLED,
 			               "Waiting for the lock on %s was cancelled.",
 			               path);
-		waited = clock_monotonic_ms() - begun;
+		waited = clock_monotonic_ms() - started;
 		if (waited >= max_ms)
 			return err_set(err, ERR_BUSY,
 			               "%s has been locked by another program for %u s; nothing "
@@ -241,17 +241,17 @@ bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait,
 	return true;
 }
 
-int file_lock_beside(const char *path, unsigned max_ms)
+int file_lock_next_to(const char *path, unsigned max_ms)
 {
 	const struct file_lock_wait wait = { .max_ms = max_ms };
-	_cleanup_free_ char *beside = mem_printf("%s.lock", path);
+	_cleanup_free_ char *lock_path = mem_printf("%s.lock", path);
 	struct err ignored = ERR_INIT;
 	_cleanup_fd_ int fd = -1;
 
 	if (!file_make_parent(path, &ignored))
 		return -1;
-	fd = open(beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 || !file_lock_take(fd, beside, &wait, &ignored))
+	fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || !file_lock_take(fd, lock_path, &wait, &ignored))
 		return -1;
 	return fd_steal(&fd);
 }

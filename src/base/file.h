@@ -83,6 +83,6 @@ struct file_lock_wait {
 bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait, struct err *err);
 /* Takes the lock of a file that is replaced whole: that of PATH.lock, made with mode 0600, for the
  * caller to close.  -1: it cannot be had within `max_ms`, or at all. */
-int file_lock_beside(const char *path, unsigned max_ms);
+int file_lock_next_to(const char *path, unsigned max_ms);
 
 #endif

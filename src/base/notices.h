@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is reported to people while something goes on, and to whom: one function with its data,
- * which is handed down as it is to all that may have something to report.
+/* Reports to the user while an operation runs: a function and its data, which are passed down to
+ * everything that may have something to report.
  *
  *     const struct notices notices = { show_notice, output };
  *     ... prepare_policy(&sources, &notices, &policy, &err) ...
  *     notices_say(notices, SEVERITY_WARNING, "The setting x has no effect.");
  *
- * A notice is a finished sentence, and changes nothing: what fails is an error (base/err.h).  To a
- * `struct notices` of zeros, as to NULL, nothing is reported.  It is copied into options, and lives
- * as long as its data does.  Unless a header says otherwise, the function is called from any
- * thread.
+ * A notice is a complete sentence and changes nothing; failures are errors (base/err.h).  A zeroed
+ * `struct notices`, like NULL, discards reports.  The struct may be copied, and is valid as long as
+ * its data.  Unless a header says otherwise, the function may be called from any thread.
  *
  * Not here: how notices are shown (cli/view/agent_output.h, tui/show.h), and their record in a
  * session (agent/session/record.h).

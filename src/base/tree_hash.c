@@ -191,20 +191,33 @@ static bool hash_folder(struct tree_hashing *hashing, int folder, unsigned depth
 	return ok;
 }
 
-bool tree_hash(const char *folder, const char *const *skip, bool quick, struct sha256 *ret,
-               struct err *err)
+static bool hash_tree(struct tree_hashing *hashing, struct sha256 *ret, struct err *err)
 {
-	struct tree_hashing hashing = { .folder = folder, .skip = skip, .quick = quick };
-	_cleanup_fd_ int top = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int top = open(hashing->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool ok;
 
 	if (top < 0)
-		return err_set_errno(err, errno, "Cannot read the folder %s", folder);
-	hashing.piece = mem_alloc(HASH_PIECE, 1);
-	sha256_init(&hashing.sum);
-	ok = hash_folder(&hashing, top, 0, err);
-	free(hashing.piece);
+		return err_set_errno(err, errno, "Cannot read the folder %s", hashing->folder);
+	hashing->piece = mem_alloc(HASH_PIECE, 1);
+	sha256_init(&hashing->sum);
+	ok = hash_folder(hashing, top, 0, err);
+	free(hashing->piece);
 	if (ok)
-		*ret = sha256_final(&hashing.sum);
+		*ret = sha256_final(&hashing->sum);
 	return ok;
+}
+
+bool tree_hash(const char *folder, const char *const *skip, struct sha256 *ret, struct err *err)
+{
+	struct tree_hashing hashing = { .folder = folder, .skip = skip };
+
+	return hash_tree(&hashing, ret, err);
+}
+
+bool tree_hash_quick(const char *folder, const char *const *skip, struct sha256 *ret,
+                     struct err *err)
+{
+	struct tree_hashing hashing = { .folder = folder, .skip = skip, .quick = true };
+
+	return hash_tree(&hashing, ret, err);
 }

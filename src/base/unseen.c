@@ -6,11 +6,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-struct range {
+struct unseen_range {
 	uint32_t first, last;
 };
 
-static bool unseen_in_ranges(const struct range *ranges, size_t count, uint32_t c)
+static bool unseen_in_ranges(const struct unseen_range *ranges, size_t count, uint32_t c)
 {
 	for (size_t i = 0; i < count && c >= ranges[i].first; i++)
 		if (c <= ranges[i].last)
@@ -21,7 +21,7 @@ static bool unseen_in_ranges(const struct range *ranges, size_t count, uint32_t 
 bool unseen_is(uint32_t c)
 {
 	/* Default_Ignorable_Code_Point, Unicode 15.0, sorted. */
-	static const struct range ignorable[] = {
+	static const struct unseen_range ignorable[] = {
 		{ 0x00AD, 0x00AD },   { 0x034F, 0x034F },   { 0x061C, 0x061C }, { 0x115F, 0x1160 },
 		{ 0x17B4, 0x17B5 },   { 0x180B, 0x180F },   { 0x200B, 0x200F }, { 0x202A, 0x202E },
 		{ 0x2060, 0x206F },   { 0x3164, 0x3164 },   { 0xFE00, 0xFE0F }, { 0xFEFF, 0xFEFF },
@@ -37,7 +37,7 @@ bool unseen_is(uint32_t c)
 /* Scripts whose letters join, or take a form by a joiner (blocks, Unicode 15.0 Blocks.txt). */
 static bool script_joins(uint32_t c)
 {
-	static const struct range blocks[] = {
+	static const struct unseen_range blocks[] = {
 		{ 0x0600, 0x0605 },   { 0x060C, 0x061B },   { 0x061D, 0x08FF }, { 0x0900, 0x0DFF },
 		{ 0x0F00, 0x109F },   { 0x1780, 0x17B3 },   { 0x17B6, 0x17FF }, { 0x1820, 0x18AF },
 		{ 0x1900, 0x1AFF },   { 0x1B00, 0x1C4F },   { 0x1CD0, 0x1CFF }, { 0xA800, 0xA8FF },
@@ -51,7 +51,7 @@ static bool script_joins(uint32_t c)
 
 static bool is_emoji(uint32_t c)
 {
-	static const struct range blocks[] = {
+	static const struct unseen_range blocks[] = {
 		{ 0x00A9, 0x00A9 }, { 0x00AE, 0x00AE }, { 0x203C, 0x203C }, { 0x2049, 0x2049 },
 		{ 0x2122, 0x2139 }, { 0x2190, 0x21FF }, { 0x2300, 0x23FF }, { 0x2460, 0x24FF },
 		{ 0x25A0, 0x27BF }, { 0x2900, 0x2BFF }, { 0x3030, 0x303D }, { 0x3297, 0x3299 },

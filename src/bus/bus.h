@@ -94,11 +94,11 @@ enum bus_topic {
  *       sandbox_expansion: docs/bus.md},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
  *     reason?: what a hook or rule said, agentName?: the sub-agent whose call it is,
- *     together? {id, index, count (int)}: so many questions with this id are put at once, this
- *     one at that place (from 0)
+ *     together? {id, index, count (int)}: this is question `index` (from 0) of `count` that are
+ *     asked at the same time
  * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?,
- *     review? {hunks [{header, taken true|false|"edited", comment?}]}: of an edit that was gone
- *     through hunk by hunk; newContent is what is left of it; files? [{filePath, taken (bool),
+ *     review? {hunks [{header, taken true|false|"edited", comment?}]}: of an edit that was
+ *     reviewed hunk by hunk; newContent is the result; files? [{filePath, taken (bool),
  *     newContent?, hunks?, comment?}]: the same for each file of a list of changes;
  *     byPolicy? (bool): the agent's own, because a rule was made that may answer it
  * TOOL_POLICY_REJECTION      callId, toolName, message, rule?
@@ -134,8 +134,8 @@ enum bus_topic {
  * COMMAND_RESIZE             pid? (int; missing: of those to come), rows, columns (int)
  * COMMAND_BACKGROUND         pid (int): who waits for it goes on
  * MCP_SERVERS                action "enable"|"disable"|"reload", serverName? (not of reload),
- *                            session? (bool: for this session alone): what is to be done before
- *                            the next prompt
+ *                            session? (bool: for this session alone): takes effect before the
+ *                            next prompt
  * API_REQUEST                model, role ("main", "subagent", "compress", ...): it goes out;
  *                            agentName?: the sub-agent that asks, also of the next two
  * API_RESPONSE               model, role, durationMs (int), reason, usage {input, output, cached,
@@ -156,13 +156,12 @@ enum bus_topic {
  * TOPIC_UPDATE               title?: of what is worked on (missing: it stays), summary?,
  *                            strategicIntent: what is done next
  * APPROVAL_MODE              mode
- * LOOP_DETECTED              kind "calls"|"text": what repeats itself; count (int): 1, the model is
- *                            told; 2, the prompt ends
+ * LOOP_DETECTED              kind "calls"|"text": what is repeated; count (int): 1, the model is
+ *                            warned; 2, the prompt ends
  * OUTPUT_TRUNCATED           callId, toolName, before, after, limit (int bytes of its texts; limit
  *                            of each): a result was too long for the conversation
  * OUTPUTS_MASKED             count (int), before, after, candidates (int tokens: of the
- *                            conversation, of all that might have gone): old results were put into
- *                            files
+ *                            conversation, of all candidates): old results were moved to files
  * REWOUND                    what "conversation"|"files"|"both": back to an earlier prompt
  * AGENT_RUN                  agentName, callId (of the call of invoke_agent), agentId (the session
  *                            of its record, or ""), state "started"|"ended"; then durationMs, turns
@@ -174,10 +173,10 @@ enum bus_topic {
  *                            scope? ("user", ...), status "success"|"error"
  * SUBAGENT                   agentName, callId (of the call of invoke_agent), topic, message
  *                            (object): what a sub-agent would publish were it the session's agent;
- *                            its text, its calls and their results reach nobody else. Straight go
- *                            its questions (agentName? in them), API_*, UPDATE_POLICY, and of
- *                            notices warnings and errors; and TOOL_PROGRESS of the call, for each
- *                            of its own
+ *                            its text, calls and results are published only in this form. Published
+ *                            directly are its questions (with agentName?), API_*, UPDATE_POLICY,
+ *                            warnings and errors, and TOOL_PROGRESS of the call, for each of the
+ *                            sub-agent's calls
  * QUESTION_ANSWERED          correlationId, question (its topic), outcome: that of the answer,
  *                            "answered", "cancelled", or "withdrawn": who asked has stopped;
  *                            by?: the front that answered

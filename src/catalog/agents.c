@@ -296,7 +296,7 @@ static bool agent_list_has(const json_t *list, const char *tool, bool restricts)
 	return false;
 }
 
-bool agent_definition_wants(const struct agent_definition *definition, const char *tool)
+bool agent_definition_requires(const struct agent_definition *definition, const char *tool)
 {
 	return (!definition->tools ||
 	        agent_list_has(definition->tools, tool, /* restricts= */ false)) &&

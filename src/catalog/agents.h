@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Agents: conversations of their own, each for one kind of task, that the model may have done for
- * it. What one is told, and what it may use, stands in a Markdown file.
+/* Agents: separate conversations, each for one kind of task that the model can delegate.  An agent
+ * is a Markdown file with its system prompt and the tools that it may use.
  *
  *     struct agents *agents = agents_discover(settings, local);
  *     for (size_t i = 0; i < agents->count; i++) ... agents->at[i].name ...
  *     definition = agents_find(agents, "reviewer");
  *     agents_free(agents);
  *
- * Looked for, a later place over an earlier one: those of hasp itself, agents/ of the extensions
- * that count, ~/.claude/agents, ~/.gemini/agents, then the last two of the project, if its folder
- * is trusted and on this machine.  In each the files whose names end with ".md" and do not begin
- * with "_".
+ * Searched in this order, where a later agent replaces an earlier one of the same name: hasp's
+ * built-in agents, agents/ of the enabled extensions, ~/.claude/agents, ~/.gemini/agents, then the
+ * last two in the project, if its folder is trusted and on this machine.  Read are the files whose
+ * names end in ".md" and do not start with "_".
  *
  * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
  * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
  * them), model, temperature, max_turns (maxTurns), timeout_mins, isolation (worktree), mcp_servers
  * (mcpServers: a mapping, or Claude Code's list of mappings and of names).  The rest of the file
- * is the system prompt.  Of the kind "remote" (a2a/a2a.h): agent_card_url or
- * agent_card_json, auth; it need have no description, and nothing else of the file counts; the
- * front matter may be a list of such.  What else a file has is passed over: nothing in it allows
- * more than the session has.  The setting agents.overrides is laid over it: NAME.enabled,
- * .isolation, .modelConfig.model, .runConfig.maxTurns, .runConfig.maxTimeMinutes.
+ * is the system prompt.  For the kind "remote" (a2a/a2a.h): agent_card_url or agent_card_json, and
+ * auth; the description is optional and the rest of the file is ignored; the front matter may be a
+ * list of such agents.  Other fields are ignored: a file cannot allow more than the session allows.
+ * The setting agents.overrides overrides the file: NAME.enabled, .isolation, .modelConfig.model,
+ * .runConfig.maxTurns, .runConfig.maxTimeMinutes.
  *
- * Who may have written the files: as of skills (skills.h).  Names are compared without regard to
- * the case of ASCII letters.
+ * The files must be owned as those of skills are (skills.h).  Names are compared case-insensitively
+ * (ASCII).
  */
 #ifndef HASP_CATALOG_AGENTS_H
 #define HASP_CATALOG_AGENTS_H
@@ -39,15 +39,14 @@ struct agent_definition {
 	char *display_name;  /* owned; one line; the name, where the file has none */
 	char *description;   /* owned; one line of at most LIMIT_AGENT_DESCRIPTION bytes, invisible
 	                      * characters in it as escapes */
-	char *prompt;        /* owned; what the model is told: the body of the file; NULL: it is
-	                      * remote */
+	char *prompt;        /* owned; the system prompt (the file's body); NULL: it is remote */
 	json_t *remote;      /* owned; {"card_url" | "card" (JSON), "auth"? (an object as the file
 	                      * has it)}; NULL: it is local */
 	char *model;         /* owned; as --model has it; NULL: that of the session */
 	char *file;          /* owned; absolute; NULL: hasp's own */
 	bool listed;         /* its file is a list of agents */
 	char *sha256;        /* owned; of the file when it was found, 64 digits; NULL: hasp's own */
-	json_t *servers;     /* owned; MCP servers of its own, {NAME: entry as the file has it}
+	json_t *servers;     /* owned; the agent's MCP servers, {NAME: entry as the file has it}
 	                      * (config/servers.h); NULL: none, or it is remote */
 	json_t *tools;       /* owned; names, "*" in them for any letters; NULL: all */
 	json_t *without;     /* owned; names of tools that it does not have; NULL: none */
@@ -56,7 +55,7 @@ struct agent_definition {
 	unsigned timeout_ms; /* above 0, at most a day */
 	enum agents_from from;
 	bool disabled;       /* by agents.overrides */
-	bool isolated;       /* it works in a git worktree of its own */
+	bool isolated;       /* it works in a separate git worktree */
 };
 
 enum {
@@ -85,13 +84,12 @@ size_t agents_enabled_count(const struct agents *agents);
 /* "built-in", "extension", "user", "project". */
 const char *agents_from_word(enum agents_from from);
 
-/* Whether a task may be given to it as far as its file goes: one of the project, or of an
- * extension, that is remote or has MCP servers of its own has to be allowed in the project by the
- * user, as the file is now, because it says where tasks and values of variables go, or what is
- * started (config/authority.h). */
+/* Whether the agent's file may be used.  A remote agent of the project or an extension, or one with
+ * MCP servers, decides where tasks and values of variables are sent or what is started; the user
+ * must have allowed the current version of its file in this project (config/authority.h). */
 bool agent_is_allowed(const struct agent_definition *definition, const struct home *home);
 /* Whether that is so at all. */
-bool agent_wants_allowance(const struct agent_definition *definition);
+bool agent_requires_allowance(const struct agent_definition *definition);
 /* Allows it. Errors of authority_allow. */
 bool agent_allow(const struct agent_definition *definition, const struct home *home,
                  struct err *err);
@@ -105,13 +103,13 @@ char *agent_facts(const struct agent_definition *definition);
 
 /* Switches one on or off in the user's settings, as the file is now: agents.overrides.NAME.enabled.
  * *ret: a sentence that says what has changed, or that nothing had to; the caller frees. `agents`
- * stay as they are.  INVALID_ARGUMENT: there is no such agent, agents are off, or another file
- * disables the one that is to be enabled; settings_write's errors. */
+ * stay as they are.  INVALID_ARGUMENT: no such agent, agents are disabled, or another file disables
+ * the agent to enable; settings_write's errors. */
 bool agents_switch(const struct agents *agents, struct settings *settings, const char *name,
                    bool enable, char **ret, struct err *err);
 
 /* Whether the agent's lists give it the tool, by its canonical name. */
-bool agent_definition_wants(const struct agent_definition *definition, const char *tool);
+bool agent_definition_requires(const struct agent_definition *definition, const char *tool);
 /* Whether they take the tool away whatever else they say (disallowedTools). */
 bool agent_definition_refuses(const struct agent_definition *definition, const char *tool);
 

@@ -32,7 +32,7 @@ bool agent_is_allowed(const struct agent_definition *definition, const struct ho
 	json_auto_t *hash = NULL, *allowed = NULL;
 	_cleanup_free_ char *name = NULL;
 
-	if (!agent_wants_allowance(definition))
+	if (!agent_requires_allowance(definition))
 		return true;
 	hash = json_string(definition->sha256);
 	allowed = authority_allowances(home, &ignored);

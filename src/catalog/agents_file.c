@@ -355,7 +355,7 @@ static bool take_names(struct agent_definition *definition, const struct frontma
 
 /* ---- what people are asked about ------------------------------------------------------ */
 
-bool agent_wants_allowance(const struct agent_definition *definition)
+bool agent_requires_allowance(const struct agent_definition *definition)
 {
 	return (definition->remote || definition->servers) &&
 	       (definition->from == AGENTS_PROJECT || definition->from == AGENTS_EXTENSION);
@@ -410,7 +410,7 @@ char *agent_facts(const struct agent_definition *definition)
 	return definition->remote ? remote_facts(definition) : server_facts(definition);
 }
 
-/* ---- MCP servers of its own ---------------------------------------------------------- */
+/* ---- the agent's MCP servers --------------------------------------------------------- */
 
 /* A name stands for a server of the session. */
 static bool take_server(struct agent_definition *definition, const char *name, json_t *entry,
@@ -470,7 +470,7 @@ static bool take_servers(struct agent_definition *definition, json_t *value, str
 		           !take_server_mapping(definition, one, err))
 			return false;
 	}
-	if (agent_wants_allowance(definition)) {
+	if (agent_requires_allowance(definition)) {
 		_cleanup_free_ char *facts = agent_facts(definition);
 
 		if (!facts)

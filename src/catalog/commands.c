@@ -236,7 +236,7 @@ static void separate_within_program(struct custom_commands *commands, command_na
 	}
 }
 
-/* Whether another command has this name, beside those of the same extension. */
+/* Whether a command that is not from the same extension has this name. */
 static bool is_others_name(const struct custom_commands *commands, const struct custom_command *one)
 {
 	for (size_t i = 0; i < commands->count; i++) {
@@ -337,7 +337,7 @@ static json_t *read_toml(const char *path, struct span text, struct err *err)
 	struct err inner = ERR_INIT;
 	json_t *value = NULL;
 
-	if (toml_parse(text, false, &value, &inner) &&
+	if (toml_parse(text, &value, &inner) &&
 	    json_is_string(json_object_get(value, "prompt")))
 		return value;
 	err_set(err, ERR_INVALID_ARGUMENT, "%s: %s", path,

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which custom commands there are: files whose text becomes a prompt when /NAME is typed.
+/* Custom commands: files whose text becomes the prompt when the user types /NAME.
  *
  *     commands_find(settings, true, is_built_in, &commands);
  *     command = commands_named(&commands, SPAN("git:fix"));
  *     file = commands_read(command, &err);
  *     commands_release(&commands);
  *
- * Gemini CLI's are TOML files of .gemini/commands, Claude Code's Markdown files of
- * .claude/commands; of both those of the user and, where the folder is trusted, of the project.
- * Extensions (config/extensions.h) have theirs in commands/, as Gemini CLI has them; plugins of
- * Claude Code have Markdown files, each PLUGIN:NAME, there or where they say.  A file's name
- * is its path from there, "/" being ":", and what is not a letter, digit, "_", "." or "-" being
- * "_".
+ * Gemini CLI keeps TOML files in .gemini/commands, Claude Code Markdown files in .claude/commands;
+ * both are read from the home folder and, if it is trusted, from the project.  Extensions
+ * (config/extensions.h) have TOML files in commands/; plugins of Claude Code have Markdown files
+ * there, or where their manifest says, named PLUGIN:NAME.  A command's name is the file's path in
+ * that folder with ":" for "/", and "_" for anything but letters, digits, "_", "." and "-".
  *
- * Names that are not free are told apart.  A built-in command keeps its own, and the file is
- * user.NAME or workspace.NAME; so are both where the user and the project have one.  An extension's
- * yields to every other, and to another extension's: it is EXTENSION.NAME then.  One of Claude
- * Code's whose name a file of Gemini CLI's has is claude.NAME.
+ * Conflicting names get a prefix.  A built-in command keeps its name, and the file's becomes
+ * user.NAME or workspace.NAME; so do both if the user and the project have a command of that name.
+ * An extension's command becomes EXTENSION.NAME if any other has its name, and one of Claude Code
+ * becomes claude.NAME if one of Gemini CLI has.
  *
  * Reference: Gemini CLI 0.61 (custom commands), Claude Code 2.1 (slash commands).
  */

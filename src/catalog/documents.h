@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hasp's own documents, docs/ *.md, which are part of the program: wherever it runs it has those of
- * its own version, and nobody else can have written them.
+/* hasp's documentation, docs/ *.md, built into the program, so that it always matches the version
+ * and can be trusted.
  *
  *     for (size_t i = 0; (document = document_at(i)); i++) ... document->name, document->title ...
  *     document = document_named("settings.md");

@@ -21,8 +21,8 @@
 #include "data/json.h"
 
 struct frontmatter {
-	json_t *fields;     /* owned; an object, empty when there is no such block */
-	struct span body;   /* borrowed from the text: what follows the block, or all of it */
+	json_t *fields;     /* owned; an object, empty without front matter */
+	struct span body;   /* borrowed from the text: the rest after the front matter */
 	struct err lenient; /* code set: the block is no YAML, for this reason, and its fields were
 	                     * read one by one */
 };
@@ -32,8 +32,8 @@ struct frontmatter {
  * is neither a YAML mapping nor fields; TOO_LARGE: as for yaml_parse. */
 bool frontmatter_parse(struct span text, struct frontmatter *ret, struct err *err);
 void frontmatter_release(struct frontmatter *front);
-/* Where the block is a YAML list of mappings, as files of remote agents have it: that, a new
- * reference. NULL: it is something else, which frontmatter_parse tells. */
+/* Returns front matter that is a YAML list of mappings, as in files of remote agents, as a new
+ * reference; NULL if it is anything else (use frontmatter_parse). */
 json_t *frontmatter_list(struct span text);
 #define _cleanup_frontmatter_ __attribute__((cleanup(frontmatter_release)))
 

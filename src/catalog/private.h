@@ -15,11 +15,11 @@
 /* What embed.py made of docs/; ends with a row without a name. */
 extern const struct document documents_rows[];
 
-/* Whether what a project has of its own is looked for: a trusted one on this machine (`local`) that
- * is not the home folder. */
+/* Whether the project's files are used: it must be trusted, on this machine (`local`), and not the
+ * home folder. */
 bool catalog_project_counts(const struct settings *settings, bool local);
 /* Reads a file beneath `root` into *ret, which the caller releases (also when it fails), as
- * door_read does. FILE_NOT_FOUND: it is gone; NOT_TEXT; errors of door_read. */
+ * door_read does. FILE_NOT_FOUND, NOT_TEXT; errors of door_read. */
 bool catalog_file_read(const char *root, const char *path, size_t max, struct file_text *ret,
                        struct err *err);
 

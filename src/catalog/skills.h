@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Skills (agentskills.io): folders with a SKILL.md, whose front matter says when its instructions
- * are of use.
+/* Skills (agentskills.io): folders with a SKILL.md, whose front matter says when to use its
+ * instructions.
  *
  *     struct skills *skills = skills_discover(settings, local);
  *     for (size_t i = 0; i < skills->count; i++) ... skills->at[i].name ...
@@ -9,17 +9,17 @@
  *     if (!skill_read(skill, &text, &err)) ...
  *     skills_free(skills);
  *
- * Looked for, a later place over an earlier one: ~/.claude/skills, ~/.gemini/skills,
- * ~/.agents/skills, then the same three of the project, if its folder is trusted and on this
- * machine; below all of them skills/ of extensions (config/extensions.h).  In each: SKILL.md of the
- * folder itself, and of the folders in it.
+ * Searched in this order, where a later skill replaces an earlier one of the same name: skills/ of
+ * extensions (config/extensions.h), ~/.claude/skills, ~/.gemini/skills, ~/.agents/skills, then the
+ * last three in the project, if its folder is trusted and on this machine.  In each, SKILL.md of
+ * the folder itself and of its subfolders.
  *
- * Who may have written them: the project's are opened beneath its root, whatever links there are
- * (base/door.h). In the home folder a link to a skill elsewhere is the user's own word; a skill's
- * folder that belongs to somebody else, or that anybody may write, does not count.
+ * The project's skills are opened beneath its root; links cannot lead out of it (base/door.h).  In
+ * the home folder the user may link to skills elsewhere; a skill's folder that belongs to another
+ * user, or is writable by everyone, is ignored.
  *
- * As in Gemini CLI a name need not be that of the folder, nor keep to the specification; that it
- * does not is a notice. Names are compared without regard to the case of ASCII letters.
+ * As in Gemini CLI a name may differ from that of the folder and break the specification; this is
+ * only reported.  Names are compared case-insensitively (ASCII).
  */
 #ifndef HASP_CATALOG_SKILLS_H
 #define HASP_CATALOG_SKILLS_H
@@ -51,8 +51,8 @@ struct skills {
 /* Never NULL, never fails. Empty if skills.enabled is false. `local`: the project's files are this
  * machine's. */
 struct skills *skills_discover(const struct settings *settings, bool local);
-/* Those in a folder, absolute, from which some are to be installed: its SKILL.md and those of the
- * folders in it; nothing beneath is reached by a link that leads out. Never NULL. */
+/* The skills of a folder (absolute) to install from: its SKILL.md and those of its subfolders.
+ * Links that lead out of it are not followed.  Never NULL. */
 struct skills *skills_in(const char *folder);
 void skills_free(struct skills *skills); /* NULL is fine */
 
@@ -68,9 +68,9 @@ const struct skill *skills_named(const struct skills *skills, const char *name);
 
 /* Takes a skill out of skills.disabled of a scope (USER or WORKSPACE), or puts it in, as the file
  * is now. *ret: a sentence that says what has changed, or that nothing had to; the caller frees.
- * `skills` stay as they are. INVALID_ARGUMENT: there is no such skill, skills are off, or another
- * file disables the one that is to be enabled; PERMISSION_DENIED: WORKSPACE of a folder that is
- * not trusted; settings_write's errors. */
+ * `skills` stay as they are. INVALID_ARGUMENT: no such skill, skills are disabled, or another file
+ * disables the skill to enable; PERMISSION_DENIED: WORKSPACE of a folder that is not trusted;
+ * settings_write's errors. */
 bool skills_switch(const struct skills *skills, struct settings *settings,
                    enum settings_scope scope, const char *name, bool enable, char **ret,
                    struct err *err);

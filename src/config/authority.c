@@ -91,7 +91,7 @@ static const struct authority_row variables[] = {
 	ROW("SSL_CERT_FILE", PROCESS, AUTHORITIES),
 	ROW("SSL_CERT_DIR", PROCESS, AUTHORITIES),
 
-	/* What the model is told. */
+	/* The system prompt. */
 	ROW("GEMINI_SYSTEM_MD", ASK, "The file that replaces the system prompt."),
 	ROW("GEMINI_WRITE_SYSTEM_MD", ASK, "The file that the system prompt is written to."),
 	ROW("GEMINI_PROMPT_*", ASK, "Which parts of the system prompt are left out."),

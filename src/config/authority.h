@@ -93,11 +93,11 @@ const char *authority_held_word(enum authority_held held);
 
 /* ---- what the user allowed --------------------------------------------------- */
 
-/* ~/.gemini/hasp-allowed.json: what the user allows single projects to set.
+/* ~/.gemini/hasp-allowed.json: values that the user allows individual projects to set.
  *
  *     { "/srv/project": { "OPENAI_BASE_URL": "SHA-256 of the value", ... }, ... }
  *
- * Only the hash of a value is kept: a value may hold a key, and one that changes has to be allowed
+ * Only the hash of a value is kept: a value may contain a key, and a changed value must be allowed
  * again.  The name is that of a setting, of a variable, or a file's path in the project.
  */
 
@@ -106,8 +106,8 @@ const char *authority_held_word(enum authority_held held);
 json_t *authority_allowances(const struct home *home, struct err *err);
 /* Whether `allowed` (NULL: nothing is) has the name with this value. */
 bool authority_allows(const json_t *allowed, const char *name, const json_t *value);
-/* Allows the value, or with NULL takes back what was allowed for the name: atomic, under a lock,
- * mode 0600. */
+/* Allows the value, or with NULL revokes what was allowed for the name: atomic, under a lock, mode
+ * 0600. */
 bool authority_allow(const struct home *home, const char *name, const json_t *value,
                      struct err *err);
 

@@ -275,7 +275,7 @@ static void add_themes(struct extensions *found, const struct extension *extensi
 	}
 }
 
-/* Names that the command line asks for and nobody has. */
+/* Reports names given on the command line that no extension has. */
 static void extensions_check_names(const struct discovery *discovery)
 {
 	const json_t *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The extensions that the user has installed: Gemini CLI's, where it keeps them.
+/* Installed extensions, in Gemini CLI's format and place.
  *
- *     ~/.gemini/hasp-extensions.json              which files the user has said yes to
+ *     ~/.gemini/hasp-extensions.json              the files that the user has approved
  *     ~/.gemini/extensions/
  *         extension-enablement.json               where each one is enabled
  *         NAME/gemini-extension.json              the manifest
@@ -12,20 +12,19 @@
  *     for (size_t i = 0; i < all->count; i++)
  *             if (extension_counts(&all->at[i])) ...
  *
- * Beside the manifest an extension may have commands/, skills/, agents/, policies/,
- * hooks/hooks.json and files of instructions; each is read by whoever reads the user's own
- * (catalog/, agent/setup/, agent/prompt/), with the extension's folder as the root that nothing
- * leads out of.
+ * Apart from the manifest an extension may have commands/, skills/, agents/, policies/,
+ * hooks/hooks.json and files of instructions.  They are read by the same code as the user's own
+ * (catalog/, agent/setup/, agent/prompt/), rooted in the extension's folder.
  *
  * In strings of the manifest and of the hooks, ${extensionPath}, ${workspacePath}, ${/} and
- * ${pathSeparator} are replaced first; then $NAME, ${NAME} and ${NAME:-default}, by what the user
- * set of the extension's settings, else by variables as in the user's settings.json.
+ * ${pathSeparator} are replaced first; then $NAME, ${NAME} and ${NAME:-default}, by the user's
+ * values of the extension's settings, else by variables as in the user's settings.json.
  *
- * What an extension brings is somebody else's, which the user installed: it counts as the user's
- * own settings do, but none of it brings trust or a wider sandbox, a policy of it can only forbid
- * or ask, and hooks in a folder that it is linked to have to be trusted like a project's
+ * An extension was written by a third party and installed by the user.  Its settings have the
+ * priority of the user's, but cannot grant trust or widen the sandbox, its policies can only forbid
+ * or ask, and hooks in a linked folder must be trusted like a project's
  * (agent/setup/policy_load.c).  An extension that is broken, or whose folder others may write, is
- * left out with a sentence that says why.
+ * skipped and the reason reported.
  *
  * Reference: Gemini CLI 0.61 (extension manager, extension enablement).
  * Not here: installing and removing them (install/).
@@ -73,7 +72,8 @@ struct extensions {
 /* Those of these settings, which are looked for by the first call; empty if admin or settings
  * switch extensions off. Never NULL; borrowed, until settings_free.  From any thread. */
 const struct extensions *extensions_installed(const struct settings *settings);
-/* Looks for them anew.  What was borrowed before stays until settings_free. From any thread. */
+/* Reloads them.  Borrowed pointers stay valid until settings_free.  May be called from any
+ * thread. */
 void extensions_renew(struct settings *settings);
 /* By its name, letters' cases aside, or by its source; NULL: there is none. */
 const struct extension *extension_named(const struct extensions *extensions, const char *name);
@@ -115,7 +115,7 @@ enum extension_format {
 	EXTENSION_CODEX,    /* .codex-plugin/plugin.json: a plugin of Codex */
 };
 
-/* What has files of its own in the extension's folder. */
+/* The parts of an extension that are files in its folder. */
 enum extension_part {
 	EXTENSION_COMMANDS, /* TOML; Claude Code's are Markdown */
 	EXTENSION_SKILLS,
@@ -226,8 +226,8 @@ bool extension_watch_holds(const json_t *watch, struct err *err);
 /* Writes down that the user said yes to the files in `folder`, and to what they bring. */
 bool extension_consent_record(const struct home *home, const char *name, const char *folder,
                               const char *brings, struct err *err);
-/* Which files of `folder` are others than those: lines "  changed: PATH", "  new: PATH",
- * "  gone: PATH", as they may be shown; the caller frees.  "": that is not known. */
+/* The changed, new and removed files of `folder` since then, for display: a line for each such as
+ * "  changed: PATH"; the caller frees.  "": not known. */
 char *extension_changed_files(const struct home *home, const char *name, const char *folder);
 /* Whether the variable steers programs or hasp itself (BASH_ENV, LD_PRELOAD, PATH, GIT_SSH, ...),
  * and so is no setting of an extension. */

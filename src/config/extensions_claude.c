@@ -88,7 +88,7 @@ static void add_manifest_paths(const struct manifest_reading *reading, enum exte
 			              extension_part_name(part));
 }
 
-/* Commands and agents of the manifest stand in place of the usual folder, skills beside it. */
+/* Commands and agents of the manifest replace the usual folder; skills are added to it. */
 static void claude_places(const struct manifest_reading *reading, const json_t *said)
 {
 	static const enum extension_part parts[] = { EXTENSION_COMMANDS, EXTENSION_SKILLS,

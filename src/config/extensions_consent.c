@@ -37,7 +37,7 @@ json_t *extension_consents(const struct home *home, struct err *err)
 
 bool extension_content_hash(const char *folder, struct sha256 *ret, struct err *err)
 {
-	return tree_hash(folder, not_content, false, ret, err);
+	return tree_hash(folder, not_content, ret, err);
 }
 
 /* ---- which of them have changed --------------------------------------------------------- */
@@ -196,7 +196,7 @@ bool extension_consent_record(const struct home *home, const char *name, const c
 	json_t *row, *files;
 
 	/* How they look comes first: what is changed between the two is found. */
-	if (!tree_hash(folder, not_content, true, &looks, err) ||
+	if (!tree_hash_quick(folder, not_content, &looks, err) ||
 	    !extension_content_hash(folder, &content, err))
 		return false;
 	row = json_pack("{s:o, s:o, s:o}", "content", json_sha256(&content), "looks",
@@ -229,7 +229,7 @@ bool extension_consent_holds(const struct home *home, const json_t *consents, co
 
 	if (!row)
 		return true;
-	if (!tree_hash(folder, not_content, true, &looks, &ignored))
+	if (!tree_hash_quick(folder, not_content, &looks, &ignored))
 		return false;
 	if (is_hash(json_object_get(row, "looks"), &looks))
 		return true;
@@ -250,7 +250,7 @@ char *extension_others_may_write(const char *folder)
 	struct err err = ERR_INIT;
 	struct sha256 ignored;
 
-	return tree_hash(folder, not_content, true, &ignored, &err) ||
+	return tree_hash_quick(folder, not_content, &ignored, &err) ||
 	                       err.code != ERR_PERMISSION_DENIED ?
 	               NULL : mem_printf("%s", err.message);
 }
@@ -278,7 +278,7 @@ bool extension_watch_holds(const json_t *watch, struct err *err)
 
 	if (!all)
 		return false;
-	if (!tree_hash(folder, not_content, true, &looks, err))
+	if (!tree_hash_quick(folder, not_content, &looks, err))
 		return false;
 	if (!row || is_hash(json_object_get(row, "looks"), &looks) ||
 	    (extension_content_hash(folder, &content, err) &&

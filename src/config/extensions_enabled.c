@@ -125,14 +125,14 @@ static bool rules_change(const struct home *home,
 	return home_object_write(path, all, err);
 }
 
-struct rule {
+struct enablement_rule {
 	const char *folder; /* with slashes */
 	bool enable;
 };
 
 static bool rule_add(json_t *all, const char *name, const void *data)
 {
-	const struct rule *rule = data;
+	const struct enablement_rule *rule = data;
 	const json_t *before = json_object_get(json_object_get(all, name), "overrides");
 	_cleanup_free_ char *text = mem_printf("%s%s*", rule->enable ? "" : "!", rule->folder);
 	json_t *rules = json_array(), *one;
@@ -150,7 +150,7 @@ bool extension_enable_in(const struct home *home, const char *name, const char *
                          struct err *err)
 {
 	_cleanup_free_ char *path = with_slashes(folder);
-	const struct rule rule = { path, enable };
+	const struct enablement_rule rule = { path, enable };
 
 	return rules_change(home, rule_add, name, &rule, err);
 }

@@ -17,7 +17,7 @@
 /* ---- Gemini CLI's ---------------------------------------------------------------------- */
 
 /* What members may be; others are left alone. */
-static const struct member {
+static const struct format_member {
 	const char *name;
 	json_type types[2];
 	const char *phrase;

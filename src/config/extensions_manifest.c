@@ -20,7 +20,7 @@
 #include "data/json.h"
 #include "data/warnings.h"
 
-/* ---- for who reads one ------------------------------------------------------------------ */
+/* ---- reading values and reporting problems ---------------------------------------------- */
 
 char *extension_line(struct span text)
 {

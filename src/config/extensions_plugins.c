@@ -18,7 +18,7 @@
 
 #define NO_VERSION "no version"
 
-/* ---- for who reads one ------------------------------------------------------------------- */
+/* ---- reading values ---------------------------------------------------------------------- */
 
 bool config_plugin_name_is_fine(const char *name)
 {

@@ -20,18 +20,18 @@
 /* The address of a repository at GitHub as Gemini CLI has it in names; others are themselves. */
 static char *plain_address(const struct extension *extension)
 {
-	static const char *const begins[] = { "https://github.com/", "git@github.com:" };
+	static const char *const prefixes[] = { "https://github.com/", "git@github.com:" };
 	const char *source = json_string_value(json_object_get(extension->origin, "source"));
 	const char *type = json_string_value(json_object_get(extension->origin, "type"));
 	struct span rest;
 
 	if (!source)
 		return mem_strdup(extension->name);
-	for (size_t i = 0; i < ARRAY_LEN(begins); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
 		if (!type || (strcmp(type, "git") != 0 && strcmp(type, "github-release") != 0) ||
-		    !span_starts(span_str(source), span_str(begins[i])))
+		    !span_starts(span_str(source), span_str(prefixes[i])))
 			continue;
-		rest = span_skip(span_str(source), strlen(begins[i]));
+		rest = span_skip(span_str(source), strlen(prefixes[i]));
 		rest.len -= span_ends(rest, SPAN("/"));
 		rest.len -= span_ends(rest, SPAN(".git")) ? 4 : 0;
 		return mem_printf("https://github.com/%.*s", (int)rest.len, rest.data);
@@ -148,7 +148,7 @@ static int env_file_lock(const struct extension *extension, struct err *err)
 	return -1;
 }
 
-/* As Gemini CLI does, the file is written anew, without comments. */
+/* Rewrites the file without its comments, as Gemini CLI does. */
 static bool env_file_set(const struct extension *extension, const char *variable,
                          const char *value, struct err *err)
 {
@@ -189,7 +189,7 @@ bool extension_value_set(const struct extension *extension, const char *variable
 		               "it.", variable);
 	if (secret && value && !keystore_set(service, variable, value, err))
 		return false;
-	/* One that is a secret does not stay in the file, whoever wrote it there. */
+	/* A secret must not stay in the file, even if another program wrote it there. */
 	if (secret && !value) {
 		struct err ignored = ERR_INIT;
 

@@ -67,7 +67,7 @@ bool home_object_write(const char *path, const json_t *all, struct err *err)
 	return file_replace(path, buf_view(&out), 0600, err);
 }
 
-/* The lock's folder, if nobody touched it for long: who made it is gone. */
+/* Removes the lock's folder if it has not been touched for long: its owner has ended. */
 static void remove_stale_lock(const char *lock)
 {
 	struct timespec now;
@@ -477,7 +477,7 @@ static void adopt_old(const struct home *home, const char *slug)
 	}
 }
 
-/* Everything is as it should be: nothing has to be locked or written. */
+/* The folder if everything is in place, so that no lock or write is needed. */
 static char *claimed(const struct home *home)
 {
 	struct err err = ERR_INIT;
@@ -520,7 +520,7 @@ static char *projects_claim(const struct home *home, struct err *err)
 
 enum { LEARNT_ENTRIES = 200, LEARNT_DEPTH = 8, DAY_S = 86400 };
 
-/* {} when there is no file, or one that nobody can use. */
+/* Returns {} if the file is missing or unusable. */
 static json_t *read_learnt(const char *file)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };

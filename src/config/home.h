@@ -65,9 +65,9 @@ json_t *home_object_read(const char *path, unsigned depth, struct err *err);
 /* Replaces the file, mode 0600. TOO_LARGE: it could not be read again. */
 bool home_object_write(const char *path, const json_t *all, struct err *err);
 
-/* Gemini CLI's lock on a file: the folder FILE.lock, made by who holds it; one that nobody touched
- * for ten seconds is left over and taken away.  Makes the folder that FILE is in. Waits ten seconds
- * for it, then BUSY. The caller hands the result to home_unlock_file. */
+/* Gemini CLI's lock on a file: the folder FILE.lock, created by the holder.  A lock that has not
+ * been touched for ten seconds is stale and removed.  Creates the parent folder of FILE.  Waits up
+ * to ten seconds, then fails with BUSY.  The caller passes the result to home_unlock_file. */
 char *home_lock_file(const char *path, struct err *err);
 void home_unlock_file(char *lock); /* NULL is fine; frees */
 static inline void home_cleanup_lock(char **lock)
@@ -90,9 +90,9 @@ static inline void home_cleanup_lock(char **lock)
 
 /* What is known under a key, a new reference; NULL: nothing. */
 json_t *home_learnt(const char *file, const char *key);
-/* Merges an object's members (taken) into what is known: the file is replaced, mode 0600; the
- * entries that were written longest ago go when there are too many.  Under the
- * file's lock: what several processes learn at once is all kept. */
+/* Merges an object's members (taken) into the file, which is replaced, mode 0600; the oldest
+ * entries are dropped if there are too many.  Holds the file's lock, so concurrent processes do not
+ * lose each other's entries. */
 void home_learn(const char *file, const char *key, json_t *members);
 
 /* The day so many days from now, as a string; and whether such a day is yet to come. */

@@ -35,7 +35,7 @@ enum { CHILD_DONE = 0, CHILD_NOTHING = 1, CHILD_NO_STORE = 2 };
 
 enum action { ACTION_GET, ACTION_SET, ACTION_DELETE };
 
-struct request {
+struct keystore_request {
 	enum action action;
 	const char *service, *account, *secret;
 };
@@ -59,7 +59,7 @@ static bool find_symbol(void *library, const char *name, void *slot)
 	return function != NULL;
 }
 
-static int secret_get(void *library, const struct request *request, int out)
+static int secret_get(void *library, const struct keystore_request *request, int out)
 {
 	__typeof__(secret_password_lookup_sync) *lookup;
 	GError *error = NULL;
@@ -76,7 +76,7 @@ static int secret_get(void *library, const struct request *request, int out)
 	               : CHILD_NOTHING;
 }
 
-static int secret_set(void *library, const struct request *request)
+static int secret_set(void *library, const struct keystore_request *request)
 {
 	__typeof__(secret_password_store_sync) *store;
 	_cleanup_free_ char *label = mem_printf("%s/%s", request->service, request->account);
@@ -90,7 +90,7 @@ static int secret_set(void *library, const struct request *request)
 	               : CHILD_NO_STORE;
 }
 
-static int delete(void *library, const struct request *request)
+static int delete(void *library, const struct keystore_request *request)
 {
 	__typeof__(secret_password_clear_sync) *clear;
 	GError *error = NULL;
@@ -103,7 +103,7 @@ static int delete(void *library, const struct request *request)
 }
 
 /* Nothing of the parent's is used or touched: not its output, not its signals. */
-_Noreturn static void keystore_child(const struct request *request, int out)
+_Noreturn static void keystore_child(const struct keystore_request *request, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
@@ -183,7 +183,7 @@ static int end_of(pid_t pid)
 }
 
 /* `answer` has room for SECRET_BYTES + 1. */
-static int ask_child(const struct request *request, char *answer, size_t *len)
+static int ask_child(const struct keystore_request *request, char *answer, size_t *len)
 {
 	int ends[2], code;
 	pid_t pid;
@@ -204,7 +204,7 @@ static int ask_child(const struct request *request, char *answer, size_t *len)
 
 bool keystore_get(const char *service, const char *account, char **ret)
 {
-	const struct request request = { ACTION_GET, service, account, NULL };
+	const struct keystore_request request = { ACTION_GET, service, account, NULL };
 	_cleanup_free_ char *answer = mem_alloc(1, SECRET_BYTES + 1);
 	size_t len;
 	bool found = ask_child(&request, answer, &len) == CHILD_DONE && len;
@@ -215,7 +215,7 @@ bool keystore_get(const char *service, const char *account, char **ret)
 	return found;
 }
 
-static bool order_change(const struct request *request, struct err *err)
+static bool order_change(const struct keystore_request *request, struct err *err)
 {
 	_cleanup_free_ char *answer = mem_alloc(1, SECRET_BYTES + 1);
 	size_t len;
@@ -230,12 +230,14 @@ static bool order_change(const struct request *request, struct err *err)
 
 bool keystore_set(const char *service, const char *account, const char *secret, struct err *err)
 {
-	return order_change(&(struct request){ ACTION_SET, service, account, secret }, err);
+	return order_change(&(struct keystore_request){ ACTION_SET, service, account, secret },
+	                    err);
 }
 
 bool keystore_delete(const char *service, const char *account, struct err *err)
 {
-	return order_change(&(struct request){ ACTION_DELETE, service, account, NULL }, err);
+	return order_change(&(struct keystore_request){ ACTION_DELETE, service, account, NULL },
+	                    err);
 }
 
 bool keystore_gemini_key(char **ret)

@@ -55,9 +55,9 @@ void scope_release(struct scope *scope);
 /* The line of a path in the scope's file; 0: it is not there. */
 unsigned scope_line(const struct scope *scope, const char *path);
 
-/* Takes out of the scope's value what may not stand there, and what has another type than it
- * should; a sentence about each, and about keys that nobody knows, goes to `warnings`.  What the
- * user could allow the project goes to settings->withheld. */
+/* Removes from the scope's value the settings that it may not contain and those of a wrong type;
+ * `warnings` gets a sentence about each, and about unknown keys.  Settings that the user could
+ * allow the project go to settings->withheld. */
 void scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
                  json_t *warnings);
 
@@ -86,7 +86,7 @@ struct variables_options {
 	bool ignore_env_files;  /* those of the project that are called .env */
 	const json_t *excluded; /* names that project files do not set; an array or NULL */
 	const json_t *allowed;  /* what the user allows the project (authority.h); NULL: nothing */
-	json_t *withheld;       /* gets what could be allowed (settings.h); NULL: nobody asks */
+	json_t *withheld;       /* gets what could be allowed (settings.h); NULL: not needed */
 	json_t *warnings;       /* gets a sentence about a file that cannot be read */
 };
 
@@ -97,18 +97,19 @@ enum trust trust_by_rules(const struct home *home, const char *folder, struct er
 struct variables *variables_open(const struct variables_options *options);
 void variables_free(struct variables *variables); /* NULL is fine */
 
-/* `value` with variables put in every string of it; a new reference. Strings stay as they were
- * when those before them used up LIMIT_EXPANDED_BYTES.  `own`: the value is the user's or the
- * administrator's, so of a project's .env only keys and what the user allowed are put in; a
- * sentence about others goes to `warnings` (NULL: nowhere). */
+/* Returns a new reference to `value` with $VAR, ${VAR} and ${VAR:-default} expanded in all strings;
+ * variables that are not set are left as they are.  Strings are not expanded once earlier ones have
+ * used up LIMIT_EXPANDED_BYTES.  `own`: the value is the user's or the administrator's, so of a
+ * project's .env only keys and values that the user has allowed are used; `warnings` (may be NULL)
+ * gets a sentence about each of the others. */
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings);
 /* The same for other programs' files, where "$NAME" without braces is no variable. */
 json_t *variables_expand_braces(const struct variables *variables, const json_t *value, bool own,
                                 json_t *warnings);
 
-/* The same for extensions, which somebody else wrote and the user installed: as the user's value,
- * but what `more` has, {NAME: text} (NULL: nothing), comes first. */
+/* The same for extensions: as the user's value, but variables in `more`, {NAME: text} (NULL: none),
+ * take precedence. */
 json_t *variables_expand_more(const struct variables *variables, const json_t *value,
                               const json_t *more, json_t *warnings);
 

@@ -61,7 +61,7 @@ void config_path_delete(json_t *object, const char *path)
 
 enum { ROWS_MAX = 512 };
 
-/* The rows taken apart, once, by whoever needs them first; never changed afterwards. */
+/* The parsed rows: parsed once, by the first caller that needs them, and constant afterwards. */
 static struct {
 	pthread_once_t once;
 	size_t count;

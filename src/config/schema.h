@@ -2,8 +2,8 @@
 /* Private to this folder: the table of all settings, from which defaults, merging, checks, the JSON
  * Schema, docs/settings.md and the completion of `hasp config` follow.
  *
- * To add a setting: a row in schema_rows.c, where its path sorts beside its relatives, with what a
- * project may say of it (authority.h), and RESTRICTS if it can forbid something; then run
+ * To add a setting: a row in schema_rows.c, next to related settings, with a project's authority
+ * over it (authority.h), and RESTRICTS if it can forbid something; then run
  * script/lib/settings_table.py.
  */
 #ifndef HASP_CONFIG_SCHEMA_H
@@ -42,8 +42,7 @@ enum setting_merge {
 };
 
 struct setting {
-	const char *path;     /* "tools.shell.pager"; "hooks.*": any member without a row of its
-	                       * own */
+	const char *path;     /* "tools.shell.pager"; "hooks.*": any member without a row */
 	enum setting_type type;
 	const char *fallback; /* the default as JSON; NULL: there is none */
 	const char *help;     /* finished sentences */

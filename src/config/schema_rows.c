@@ -2,9 +2,9 @@
 /* The rows of the table of settings. */
 #include "config/schema.h"
 
-/* How rows are written down: a group is one text of fields, not an array of pointers, which would
- * have to be relocated at every start of the program, for settings that most commands do not read.
- * schema.c takes it apart when it is needed.
+/* The format of rows: a group is one text of fields rather than an array of pointers, which would
+ * need relocation at every start, although most commands read few settings.  schema.c parses it on
+ * demand.
  */
 
 #define ROW(TYPE, PATH, DEFAULT, CHOICES, HELP, FLAGS) \
@@ -13,9 +13,9 @@
 /* The default of a setting that has none. */
 #define NONE ""
 
-/* What may stand behind a row's help, one or more beside each other: how files are merged
- * (schema.h), what a project may say (authority.h; without one, a trusted project says what
- * it likes), and whether it restricts, which ONLY_TRUE and ONLY_FALSE always do. */
+/* Flags that follow a row's help: how files are merged (schema.h), a project's authority
+ * (authority.h; by default a trusted project may set any value), and whether the setting restricts,
+ * which ONLY_TRUE and ONLY_FALSE imply. */
 #define RESTRICTS "!"
 #define CONCAT "c"
 #define UNION "u"

@@ -380,7 +380,7 @@ bool settings_read_value(const char *path, struct span text, json_t **ret, struc
 
 /* ---- what a file says, held against the table ---- */
 
-struct check {
+struct scope_checking {
 	struct settings *settings;
 	const struct scope *scope;
 	enum settings_scope kind;
@@ -390,7 +390,7 @@ struct check {
 
 /* "FILE, line 3: " and the rest, a new reference. */
 __attribute__((format(printf, 2, 0)))
-static json_t *scope_sentence(const struct check *check, const char *format, va_list args)
+static json_t *scope_sentence(const struct scope_checking *check, const char *format, va_list args)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	unsigned line = scope_line(check->scope, check->path.data);
@@ -408,7 +408,7 @@ static json_t *scope_sentence(const struct check *check, const char *format, va_
 }
 
 __attribute__((format(printf, 2, 3)))
-static void scope_warn(struct check *check, const char *format, ...)
+static void scope_warn(struct scope_checking *check, const char *format, ...)
 {
 	/* Those that restrict: their problem is said first, whatever else is. */
 	const bool matters = span_starts(buf_view(&check->path), SPAN("hasp.sandbox.")) ||
@@ -428,8 +428,8 @@ static void scope_warn(struct check *check, const char *format, ...)
 /* Of a setting that restricts: what hasp cannot use must not count as no restriction.  What a
  * project may not set restricts nothing there. */
 __attribute__((format(printf, 3, 4)))
-static void scope_add_unusable(struct check *check, const struct setting *row, const char *format,
-                               ...)
+static void scope_add_unusable(struct scope_checking *check, const struct setting *row,
+                               const char *format, ...)
 {
 	json_t *sentence;
 	va_list args;
@@ -448,7 +448,7 @@ static void scope_add_unusable(struct check *check, const struct setting *row, c
 	                                "message", sentence));
 }
 
-static void warn_unknown(struct check *check)
+static void warn_unknown(struct scope_checking *check)
 {
 	const struct setting *row;
 	const char *nearest;
@@ -466,7 +466,7 @@ static void warn_unknown(struct check *check)
 		                   "\"%s\"?", check->path.data, nearest);
 }
 
-static void warn_type(struct check *check, const struct setting *row, const json_t *value)
+static void warn_type(struct scope_checking *check, const struct setting *row, const json_t *value)
 {
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
 
@@ -482,7 +482,7 @@ static void warn_type(struct check *check, const struct setting *row, const json
 /* --- What a project may say ----------------------------------------------------------------- */
 
 /* Whether it is so without the project: then there is nothing to ask. */
-static bool is_so_anyway(const struct check *check, const json_t *value)
+static bool is_so_anyway(const struct scope_checking *check, const json_t *value)
 {
 	for (int i = SCOPE_COUNT; i-- > 0;) {
 		const json_t *other = i == SCOPE_WORKSPACE ? NULL :
@@ -495,7 +495,7 @@ static bool is_so_anyway(const struct check *check, const json_t *value)
 }
 
 /* Of a value that does not count by itself.  Whether the user allowed it. */
-static bool ask_for(struct check *check, enum authority authority, const json_t *value)
+static bool ask_for(struct scope_checking *check, enum authority authority, const json_t *value)
 {
 	const char *path = check->path.data;
 
@@ -517,7 +517,7 @@ static bool ask_for(struct check *check, enum authority authority, const json_t 
 }
 
 /* Whether *value, or what is left of it, counts. */
-static bool project_may_set(struct check *check, const struct setting *row, json_t **value)
+static bool project_may_set(struct scope_checking *check, const struct setting *row, json_t **value)
 {
 	const char *project = home_project(check->settings->home);
 	json_t *part = NULL, *rest = NULL;
@@ -554,7 +554,7 @@ static void spell_choice(const struct setting *row, json_t *object, const char *
 	json_object_set_new(object, name, *value);
 }
 
-static bool row_counts(struct check *check, const struct setting *row, json_t **value)
+static bool row_counts(struct scope_checking *check, const struct setting *row, json_t **value)
 {
 	if (!schema_accepts(row, *value)) {
 		warn_type(check, row, *value);
@@ -567,10 +567,10 @@ static bool row_counts(struct check *check, const struct setting *row, json_t **
 	return false;
 }
 
-static void check_object(struct check *check, json_t *object);
+static void check_object(struct scope_checking *check, json_t *object);
 
 /* The row of the path; NULL: there is none. */
-static const struct setting *row_of(const struct check *check, bool odd_name)
+static const struct setting *row_of(const struct scope_checking *check, bool odd_name)
 {
 	const struct setting *row = odd_name ? NULL : schema_exact(check->path.data);
 
@@ -578,7 +578,7 @@ static const struct setting *row_of(const struct check *check, bool odd_name)
 }
 
 /* *value: replaced by a new reference where only a part of it counts. */
-static bool counts(struct check *check, const struct setting *row, json_t **value, bool odd_name)
+static bool counts(struct scope_checking *check, const struct setting *row, json_t **value, bool odd_name)
 {
 	const char *path = check->path.data;
 
@@ -599,7 +599,7 @@ static bool counts(struct check *check, const struct setting *row, json_t **valu
 }
 
 /* Recursion ends with the groups of the table. */
-static void check_object(struct check *check, json_t *object)
+static void check_object(struct scope_checking *check, json_t *object)
 {
 	size_t len = check->path.len;
 	const char *name;
@@ -630,7 +630,7 @@ static void check_object(struct check *check, json_t *object)
 	}
 }
 
-static void warn_moved(struct check *check)
+static void warn_moved(struct scope_checking *check)
 {
 	const char *path;
 	json_t *old;
@@ -643,7 +643,7 @@ static void warn_moved(struct check *check)
 	}
 }
 
-static void warn_repeated(struct check *check)
+static void warn_repeated(struct scope_checking *check)
 {
 	if (!check->scope->repeated_line)
 		return;
@@ -656,7 +656,7 @@ static void warn_repeated(struct check *check)
 void scope_check(struct settings *settings, struct scope *scope, enum settings_scope kind,
                  json_t *warnings)
 {
-	struct check check = { .settings = settings, .scope = scope, .kind = kind,
+	struct scope_checking check = { .settings = settings, .scope = scope, .kind = kind,
 		               .warnings = warnings, .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };
 
 	warn_repeated(&check);

@@ -21,7 +21,7 @@ enum {
 	FOREIGN_DEPTH = 64,       /* of what other programs write */
 	FOREIGN_SERVERS_MAX = 64, /* of one file */
 	NAME_BYTES_MAX = 100,
-	QUESTION_BYTES = 4096,    /* what is longer is not asked about */
+	QUESTION_BYTES = 4096,    /* of a question; longer ones are not asked */
 	TIMEOUT_S_MAX = 24 * 3600,
 };
 
@@ -29,7 +29,7 @@ enum {
 #define CLAUDE_PROJECT_FILE ".mcp.json"
 #define CODEX_PROJECT_FILE ".codex/config.toml"
 
-struct gathering {
+struct server_gathering {
 	const struct settings *settings;
 	json_t *rows, *warnings;
 };
@@ -67,7 +67,7 @@ bool servers_name_is_fine(const char *name)
 /* ---- rows ---- */
 
 __attribute__((format(printf, 2, 3)))
-static void gather_warn(struct gathering *gathering, const char *format, ...)
+static void gather_warn(struct server_gathering *gathering, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -87,7 +87,7 @@ static void row_off(json_t *row, const char *why, bool quiet)
 		json_object_set_new(row, "quiet", json_true());
 }
 
-static const json_t *row_named(const struct gathering *gathering, const char *name)
+static const json_t *row_named(const struct server_gathering *gathering, const char *name)
 {
 	size_t i;
 	json_t *row;
@@ -147,7 +147,7 @@ static bool is_addition(const json_t *entry)
 	return json_is_object(entry);
 }
 
-static void add_own_servers(struct gathering *gathering, bool additions)
+static void add_own_servers(struct server_gathering *gathering, bool additions)
 {
 	const json_t *servers = settings_get(gathering->settings, "mcpServers");
 	const char *name;
@@ -166,7 +166,7 @@ static void add_own_servers(struct gathering *gathering, bool additions)
 }
 
 /* A foreign server, with what the settings add to it. Takes the entry. Borrowed. */
-static json_t *row_add_foreign(struct gathering *gathering, const char *name, json_t *entry,
+static json_t *row_add_foreign(struct server_gathering *gathering, const char *name, json_t *entry,
                                const char *origin, const char *file)
 {
 	const json_t *own = json_object_get(settings_get(gathering->settings, "mcpServers"), name);
@@ -189,8 +189,9 @@ static json_t *row_add_foreign(struct gathering *gathering, const char *name, js
 }
 
 /* Calls `add` for each server of an object, whose names and members are anybody's. */
-static void each_foreign(struct gathering *gathering, const json_t *servers, const char *file,
-                         void (*add)(struct gathering *gathering, const char *name,
+static void each_foreign(struct server_gathering *gathering, const json_t *servers,
+                         const char *file,
+                         void (*add)(struct server_gathering *gathering, const char *name,
                                      const json_t *entry, const void *data),
                          const void *data)
 {
@@ -216,7 +217,7 @@ static void each_foreign(struct gathering *gathering, const json_t *servers, con
 
 /* As mcpServers has it, with ${VAR} and ${VAR:-default} put in.  `own`: it is the user's file.  A
  * new object. */
-static json_t *claude_entry(struct gathering *gathering, const json_t *said, bool own)
+static json_t *claude_entry(struct server_gathering *gathering, const json_t *said, bool own)
 {
 	const json_t *client = json_object_get(json_object_get(said, "oauth"), "clientId");
 	json_auto_t *taken = config_claude_entry(said);
@@ -234,8 +235,8 @@ struct claude_file {
 	const json_t *rejected; /* disabledMcpServers: names */
 };
 
-static void add_claude_server(struct gathering *gathering, const char *name, const json_t *said,
-                              const void *data)
+static void add_claude_server(struct server_gathering *gathering, const char *name,
+                              const json_t *said, const void *data)
 {
 	const struct claude_file *file = data;
 	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, true),
@@ -255,7 +256,7 @@ static char *foreign_path(const struct settings *settings, const char *moved, co
 }
 
 /* A new reference; one that cannot be read is as none, with a warning. */
-static json_t *foreign_object(struct gathering *gathering, const char *path)
+static json_t *foreign_object(struct server_gathering *gathering, const char *path)
 {
 	struct err err = ERR_INIT;
 	json_t *all = home_object_read(path, FOREIGN_DEPTH, &err);
@@ -267,13 +268,14 @@ static json_t *foreign_object(struct gathering *gathering, const char *path)
 }
 
 /* What ~/.claude.json says of this project. Borrowed. */
-static const json_t *claude_project(const struct gathering *gathering, const json_t *claude)
+static const json_t *claude_project(const struct server_gathering *gathering, const json_t *claude)
 {
 	return json_object_get(json_object_get(claude, "projects"),
 	                       home_project(gathering->settings->home));
 }
 
-static void add_claude_servers(struct gathering *gathering, const json_t *claude, const char *path)
+static void add_claude_servers(struct server_gathering *gathering, const json_t *claude,
+                               const char *path)
 {
 	const json_t *project = claude_project(gathering, claude);
 	const struct claude_file file = { path, json_object_get(project, "disabledMcpServers") };
@@ -299,7 +301,7 @@ static void put_seconds(json_t *entry, const char *member, const json_t *seconds
 
 /* One of Codex's entries. */
 struct codex_server {
-	struct gathering *gathering;
+	struct server_gathering *gathering;
 	const char *name;
 	const json_t *said;
 	bool own; /* it is in the user's file */
@@ -308,7 +310,7 @@ struct codex_server {
 /* The value of the user's variable; a new reference. NULL: it is not set, with a warning. */
 static json_t *users_variable(const struct codex_server *server, const json_t *name)
 {
-	struct gathering *gathering = server->gathering;
+	struct server_gathering *gathering = server->gathering;
 	_cleanup_free_ char *text = mem_printf("${%s}", json_is_string(name) ?
 	                                                json_string_value(name) : "");
 	json_auto_t *reference = json_text(span_str(text));
@@ -419,8 +421,8 @@ static void check_codex_row(json_t *row, const json_t *said)
 		row_off(row, "it is disabled in Codex", true);
 }
 
-static void add_codex_server(struct gathering *gathering, const char *name, const json_t *said,
-                             const void *data)
+static void add_codex_server(struct server_gathering *gathering, const char *name,
+                             const json_t *said, const void *data)
 {
 	const struct codex_server server = { gathering, name, said, .own = true };
 
@@ -428,7 +430,7 @@ static void add_codex_server(struct gathering *gathering, const char *name, cons
 	                said);
 }
 
-static void add_codex_servers(struct gathering *gathering)
+static void add_codex_servers(struct server_gathering *gathering)
 {
 	_cleanup_free_ char *path = foreign_path(gathering->settings, getenv("CODEX_HOME"),
 	                                         ".codex/", "config.toml");
@@ -440,7 +442,7 @@ static void add_codex_servers(struct gathering *gathering)
 		gather_warn(gathering, "Codex's MCP servers are not used: %s", err.message);
 	if (!text.data)
 		return;
-	if (toml_parse(file_text_span(&text), false, &all, &err))
+	if (toml_parse(file_text_span(&text), &all, &err))
 		each_foreign(gathering, json_object_get(all, "mcp_servers"), path, add_codex_server,
 		             path);
 	else
@@ -484,8 +486,8 @@ static void put_extension_values(json_t *entry, const json_t *values)
 	json_decref(env);
 }
 
-static void add_extension_server(struct gathering *gathering, const char *name, const json_t *said,
-                                 const void *data)
+static void add_extension_server(struct server_gathering *gathering, const char *name,
+                                 const json_t *said, const void *data)
 {
 	const struct extension *extension = data;
 	_cleanup_free_ char *file = path_join(extension->folder,
@@ -502,7 +504,7 @@ static void add_extension_server(struct gathering *gathering, const char *name, 
 	row_add_foreign(gathering, name, entry, origin, file);
 }
 
-static void add_extension_servers(struct gathering *gathering)
+static void add_extension_servers(struct server_gathering *gathering)
 {
 	const struct extensions *all = extensions_installed(gathering->settings);
 
@@ -587,7 +589,7 @@ static void note_variables(json_t *wanted, const json_t *value)
 	}
 }
 
-/* "; with your variables A, B": those of the user's that the entry wants, in either format. */
+/* "; with your variables A, B": the user's variables that the entry uses, in either format. */
 static void put_variables_wanted(struct buf *out, const json_t *said)
 {
 	json_auto_t *wanted = json_object();
@@ -685,8 +687,8 @@ static void decide_project_row(const struct project_file *file, json_t *row, con
 	                     "the project names it, and you have not allowed it", true);
 }
 
-static void add_project_server(struct gathering *gathering, const char *name, const json_t *said,
-                               const void *data)
+static void add_project_server(struct server_gathering *gathering, const char *name,
+                               const json_t *said, const void *data)
 {
 	const struct project_file *file = data;
 	json_auto_t *shown = config_claude_entry(said);
@@ -696,7 +698,7 @@ static void add_project_server(struct gathering *gathering, const char *name, co
 	decide_project_row(file, row, name, shown, said);
 }
 
-static void add_project_codex_server(struct gathering *gathering, const char *name,
+static void add_project_codex_server(struct server_gathering *gathering, const char *name,
                                      const json_t *said, const void *data)
 {
 	const struct project_file *file = data;
@@ -711,7 +713,8 @@ static void add_project_codex_server(struct gathering *gathering, const char *na
 
 /* The object that the file `name` of the project holds; a new reference, NULL if there is none or
  * it cannot be read, with a warning. */
-static json_t *project_object(struct gathering *gathering, const char *name, const char *path)
+static json_t *project_object(struct server_gathering *gathering, const char *name,
+                              const char *path)
 {
 	const bool toml = strcmp(name, CODEX_PROJECT_FILE) == 0;
 	_cleanup_file_text_ struct file_text text = { 0 };
@@ -721,7 +724,7 @@ static json_t *project_object(struct gathering *gathering, const char *name, con
 	if (door_read(home_project(gathering->settings->home), path, LIMIT_SETTINGS_BYTES, &text,
 	              &err) &&
 	    (!text.data ||
-	     (toml ? toml_parse(file_text_span(&text), false, &all, &err) :
+	     (toml ? toml_parse(file_text_span(&text), &all, &err) :
 	             json_parse_depth(file_text_span(&text), FOREIGN_DEPTH, &all, &err))))
 		return all;
 	gather_warn(gathering, "The project's %s is not used: %s", name, err.message);
@@ -730,8 +733,8 @@ static json_t *project_object(struct gathering *gathering, const char *name, con
 
 /* Those of one file of the project, whose member `member` has them. `claude`: what ~/.claude.json
  * says. */
-static void add_project_servers(struct gathering *gathering, const char *name, const char *member,
-                                const json_t *claude)
+static void add_project_servers(struct server_gathering *gathering, const char *name,
+                                const char *member, const json_t *claude)
 {
 	const struct settings *settings = gathering->settings;
 	_cleanup_free_ char *path = path_join(home_project(settings->home), name);
@@ -778,7 +781,7 @@ bool servers_decide(const struct settings *settings, const json_t *row, bool use
 
 json_t *servers_configured(const struct settings *settings, json_t *warnings)
 {
-	struct gathering gathering = { settings, json_array(), warnings };
+	struct server_gathering gathering = { settings, json_array(), warnings };
 	const bool codex = settings_bool(settings, "hasp.servers.codex", true);
 	const bool claude = settings_bool(settings, "hasp.servers.claude", true);
 	const bool trusted = settings->trusted && !settings->project_is_home;
@@ -864,7 +867,7 @@ json_t *servers_of_agent(const struct settings *settings, const json_t *said, co
                          bool own, json_t *warnings)
 {
 	json_auto_t *configured = servers_configured(settings, NULL);
-	struct gathering gathering = { settings, configured, warnings };
+	struct server_gathering gathering = { settings, configured, warnings };
 	json_t *rows = json_array(), *entry;
 	const char *name;
 

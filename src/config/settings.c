@@ -200,7 +200,7 @@ static char *system_file(struct settings *settings)
 	return mem_strdup(SYSTEM_SETTINGS);
 }
 
-/* system-defaults.json stands beside the system's settings.json, wherever that is. */
+/* system-defaults.json is in the same folder as the system's settings.json. */
 static void find_files(struct settings *settings)
 {
 	struct scope *scopes = settings->scopes;
@@ -428,7 +428,7 @@ static bool has_own_file(const char *project)
 	return any;
 }
 
-/* The home folder is no project that has settings of its own (find_files). */
+/* In the home folder there are no workspace settings (find_files). */
 bool settings_load_own(struct settings **ret, struct err *err)
 {
 	struct err none = ERR_INIT;
@@ -608,13 +608,13 @@ bool settings_trust_unknown(const struct settings *settings)
 
 /* ---- all values with their origins ---- */
 
-struct list {
+struct settings_listing {
 	const struct settings *settings;
 	bool defaults;
 	json_t *items;
 };
 
-static void list_add_setting(struct list *list, const char *path, json_t *value)
+static void list_add_setting(struct settings_listing *list, const char *path, json_t *value)
 {
 	struct settings_origin origin = settings_origin_of(list->settings, path);
 
@@ -626,7 +626,7 @@ static void list_add_setting(struct list *list, const char *path, json_t *value)
 	                                json_cstr(origin.file), "line", (int)origin.line));
 }
 
-/* Each member has a path of its own. */
+/* Whether each member has its own path. */
 static bool has_paths(const json_t *object)
 {
 	const char *name;
@@ -638,7 +638,7 @@ static bool has_paths(const json_t *object)
 	return json_object_size(object) > 0;
 }
 
-static void list_add_below(struct list *list, const char *path, json_t *value)
+static void list_add_below(struct settings_listing *list, const char *path, json_t *value)
 {
 	const char *name;
 	json_t *member;
@@ -655,7 +655,7 @@ static void list_add_below(struct list *list, const char *path, json_t *value)
 }
 
 /* Members that no row is about. Recursion ends with the groups of the table. */
-static void add_unknown(struct list *list, json_t *object, const char *above)
+static void add_unknown(struct settings_listing *list, json_t *object, const char *above)
 {
 	const char *name;
 	json_t *value;
@@ -674,7 +674,7 @@ static void add_unknown(struct list *list, json_t *object, const char *above)
 
 json_t *settings_list(const struct settings *settings, bool defaults)
 {
-	struct list list = { settings, defaults, json_array() };
+	struct settings_listing list = { settings, defaults, json_array() };
 
 	for (size_t i = 0; i < schema_count(); i++) {
 		const char *path = schema_at(i)->path;

@@ -95,7 +95,7 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 
 /* Every value in force, as an array of {key, value, scope, file, line}, in the order of the table,
  * unknown ones last; file and line as in struct settings_origin (null, 0).  Members of objects such
- * as mcpServers are listed one by one.  `defaults`: also those that nobody set.  A new
+ * as mcpServers are listed one by one.  `defaults`: include settings that are not set.  A new
  * reference. */
 json_t *settings_list(const struct settings *settings, bool defaults);
 
@@ -127,7 +127,7 @@ bool settings_trust_unknown(const struct settings *settings);
 /* Writes one value into the file of a scope (USER or WORKSPACE), keeping comments, order, unknown
  * keys and the file's mode; creates it if it is missing; atomic. NULL value: removes the key.
  * INVALID_ARGUMENT: a type the key does not have, or a key that this scope may not set.  The merged
- * values change at once, so not while others read. */
+ * values change immediately: no other thread may be reading them. */
 bool settings_write(struct settings *settings, enum settings_scope scope, const char *path,
                     const json_t *value, struct err *err);
 
@@ -170,13 +170,13 @@ bool trust_set(const struct home *home, const char *folder, const char *rule, st
 /* Environment variables and the one .env file that counts, without touching the process's
  * environment.
  *
- * .env (Gemini CLI's order): in a trusted folder from there upward .gemini/.env, then .env; then
- * ~/.gemini/.env, ~/.env; the first that counts.  One in a folder above counts if that is trusted,
- * too; none that another user owns or may write does.  It never replaces a variable that is set.
- * Of a project's file each variable counts as its row says (authority.h), without those of
- * advanced.excludedEnvVars.  What steers hasp (AUTHORITY_ASK) is taken of the user's file also
- * where a project has one, and keys are taken of the user's first: a project cannot take the user's
- * proxy or address away by a file of its own, nor have contents sent under another's account.
+ * .env (Gemini CLI's order): in a trusted folder and its parents, .gemini/.env, then .env; then
+ * ~/.gemini/.env, ~/.env; the first usable file is read.  A parent folder must be trusted too;
+ * files that another user owns or may write are ignored.  Variables that are already set are kept.
+ * Which variables a project's file may set is in authority.h; those of advanced.excludedEnvVars are
+ * ignored.  Variables that steer hasp (AUTHORITY_ASK) are read from the user's file even if a
+ * project has one, and the user's keys take precedence: a project can neither remove the user's
+ * proxy or address nor have contents sent under another account.
  */
 
 /* NULL: not set. Borrowed. */
@@ -189,8 +189,6 @@ const char *variables_file(const struct variables *variables);
 /* "NAME=VALUE" strings, NULL-terminated, process's and .env's: the caller frees the array and
  * each. */
 char **variables_list(const struct variables *variables);
-/* Appends `text` with $VAR, ${VAR}, ${VAR:-default} replaced; what is not set stays as it is. */
-void variables_expand(const struct variables *variables, struct span text, struct buf *out);
 
 /* The user's own file, ~/.gemini/.env; the caller frees. */
 char *variables_users_file(const struct home *home);
@@ -227,9 +225,9 @@ void variables_parse_file(struct span text,
 
 /* The hooks of a file of its settings, in the form that hooks_add takes; a new reference, {}
  * without any.  `project`: the folder that the file may not lead out of; NULL: it is the user's.
- * *ret_off: it says that no hooks are to run.  What is wrong is appended to `problems` ({source,
- * message}), what hasp does not use of them to `unused` (sentences; or NULL).  Nothing else of its
- * settings is read: who may do what is said in hasp's own. */
+ * *ret_off: it disables all hooks.  Problems are appended to `problems` ({source, message}), and
+ * unsupported parts to `unused` (sentences; or NULL).  Its other settings are ignored: permissions
+ * come from hasp's own settings. */
 json_t *settings_claude_hooks(const char *project, const char *path, json_t *problems,
                               json_t *unused, bool *ret_off);
 

@@ -126,7 +126,7 @@ static bool write_settings_file(const struct scope *scope, const char *path, con
 	return ok;
 }
 
-/* The scope as it is now, in force at once. */
+/* Reads the scope's file again and applies it. */
 static bool reload(struct settings *settings, enum settings_scope scope, struct err *err)
 {
 	struct scope fresh = { .path = mem_strdup(settings->scopes[scope].path),

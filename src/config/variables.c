@@ -31,11 +31,11 @@
  * A backslash before the quotation mark keeps it from ending the value; it stays.
  */
 
-struct cursor {
+struct env_cursor {
 	const char *at, *end;
 };
 
-static bool at_end(const struct cursor *cursor)
+static bool at_end(const struct env_cursor *cursor)
 {
 	return cursor->at == cursor->end || *cursor->at == '\n' || *cursor->at == '\r';
 }
@@ -45,7 +45,7 @@ static bool is_env_blank(char c)
 	return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-static size_t cursor_skip_blanks(struct cursor *cursor)
+static size_t cursor_skip_blanks(struct env_cursor *cursor)
 {
 	const char *from = cursor->at;
 
@@ -54,7 +54,7 @@ static size_t cursor_skip_blanks(struct cursor *cursor)
 	return (size_t)(cursor->at - from);
 }
 
-static void skip_line(struct cursor *cursor)
+static void skip_line(struct env_cursor *cursor)
 {
 	while (!at_end(cursor))
 		cursor->at++;
@@ -67,7 +67,7 @@ static bool is_env_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
 }
 
-static struct span cursor_read_name(struct cursor *cursor)
+static struct span cursor_read_name(struct env_cursor *cursor)
 {
 	const char *from = cursor->at;
 
@@ -77,10 +77,10 @@ static struct span cursor_read_name(struct cursor *cursor)
 }
 
 /* "export NAME", but a variable may be called export. */
-static struct span read_exported(struct cursor *cursor)
+static struct span read_exported(struct env_cursor *cursor)
 {
 	struct span name = cursor_read_name(cursor);
-	struct cursor ahead = *cursor;
+	struct env_cursor ahead = *cursor;
 
 	if (span_eq(name, SPAN("export")) && cursor_skip_blanks(&ahead)) {
 		struct span second = cursor_read_name(&ahead);
@@ -93,9 +93,9 @@ static struct span read_exported(struct cursor *cursor)
 	return name;
 }
 
-static bool read_sign(struct cursor *cursor)
+static bool read_sign(struct env_cursor *cursor)
 {
-	struct cursor ahead = *cursor;
+	struct env_cursor ahead = *cursor;
 
 	cursor_skip_blanks(&ahead);
 	if (!at_end(&ahead) && *ahead.at == '=') {
@@ -109,9 +109,9 @@ static bool read_sign(struct cursor *cursor)
 }
 
 /* A value in quotes with nothing but a comment behind it on its last line. */
-static bool cursor_read_quoted(struct cursor *cursor, struct span *ret)
+static bool cursor_read_quoted(struct env_cursor *cursor, struct span *ret)
 {
-	struct cursor ahead = *cursor;
+	struct env_cursor ahead = *cursor;
 	char quote = *ahead.at++;
 
 	while (ahead.at < ahead.end && *ahead.at != quote)
@@ -128,7 +128,7 @@ static bool cursor_read_quoted(struct cursor *cursor, struct span *ret)
 	return true;
 }
 
-static struct span cursor_read_plain(struct cursor *cursor, char *quote)
+static struct span cursor_read_plain(struct env_cursor *cursor, char *quote)
 {
 	const char *from = cursor->at;
 	struct span value;
@@ -156,7 +156,8 @@ static void put_in_escapes(struct span value, struct buf *out)
 	}
 }
 
-static bool cursor_read_line(struct cursor *cursor, struct span *ret_name, struct buf *ret_value)
+static bool cursor_read_line(struct env_cursor *cursor, struct span *ret_name,
+                             struct buf *ret_value)
 {
 	struct span value;
 	char quote;
@@ -182,7 +183,7 @@ void variables_parse_file(struct span text,
                           void (*take)(void *data, struct span name, const char *value),
                           void *data)
 {
-	struct cursor cursor = { text.data, text.data + text.len };
+	struct env_cursor cursor = { text.data, text.data + text.len };
 
 	if (span_starts(text, SPAN("\xEF\xBB\xBF")))
 		cursor.at += 3;
@@ -198,7 +199,7 @@ void variables_parse_file(struct span text,
 
 /* ---- who sets them ----------------------------------------------------------- */
 
-struct variable {
+struct env_variable {
 	char *name, *value;
 	bool projects; /* of a project's file, and not allowed: not for settings of others */
 	bool lacking;  /* likewise a key: the user's own comes first */
@@ -208,7 +209,7 @@ struct variable {
 };
 
 struct variables {
-	struct variable *items; /* of the .env file, each name once */
+	struct env_variable *items; /* of the .env file, each name once */
 	size_t count, cap;
 	char *file; /* NULL: there is none */
 	bool users; /* it is the user's own */
@@ -414,7 +415,7 @@ static bool project_may_give(const struct taking *taking, const struct authority
 
 /* ret->projects and ->lacking are set. */
 static bool taking_accepts(const struct taking *taking, struct span name, const char *key,
-                           const char *value, struct variable *ret)
+                           const char *value, struct env_variable *ret)
 {
 	const struct authority_row *row = authority_variable(name);
 	bool *says = row ? &ret->lacking : &ret->projects;
@@ -435,7 +436,7 @@ static bool taking_accepts(const struct taking *taking, struct span name, const 
 	return true;
 }
 
-static struct variable *variables_find(const struct variables *variables, const char *name)
+static struct env_variable *variables_find(const struct variables *variables, const char *name)
 {
 	for (size_t i = 0; i < variables->count; i++)
 		if (strcmp(variables->items[i].name, name) == 0)
@@ -448,7 +449,7 @@ static void take_variable(void *data, struct span name, const char *value)
 	const struct taking *taking = data;
 	struct variables *variables = taking->variables;
 	_cleanup_free_ char *key = mem_dup(name.data, name.len);
-	struct variable *item, said = { 0 };
+	struct env_variable *item, said = { 0 };
 
 	if (getenv(key) || !taking_accepts(taking, name, key, value, &said))
 		return;
@@ -467,7 +468,7 @@ static void take_variable(void *data, struct span name, const char *value)
 			variables->items = mem_grow(variables->items, &variables->cap,
 			                            variables->count + 1, sizeof(*item));
 		item = &variables->items[variables->count++];
-		*item = (struct variable){ .name = mem_steal(&key) };
+		*item = (struct env_variable){ .name = mem_steal(&key) };
 	}
 	free(item->value);
 	item->projects = said.projects;
@@ -541,7 +542,7 @@ void variables_free(struct variables *variables)
 
 bool variables_is_users(const struct variables *variables, const char *name)
 {
-	const struct variable *item = variables_find(variables, name);
+	const struct env_variable *item = variables_find(variables, name);
 
 	return item && (item->behind || variables->users);
 }
@@ -590,24 +591,24 @@ bool variables_keep(const struct home *home, const char *name, const char *value
 const char *variables_get(const struct variables *variables, const char *name)
 {
 	const char *value = getenv(name);
-	const struct variable *item = value ? NULL : variables_find(variables, name);
+	const struct env_variable *item = value ? NULL : variables_find(variables, name);
 
 	return item ? item->value : value;
 }
 
 /* The variable whose value is of a project's .env, and not for settings of others; NULL: it is
  * not. */
-static const struct variable *projects_variable(const struct variables *variables,
-                                                const char *name)
+static const struct env_variable *projects_variable(const struct variables *variables,
+                                                    const char *name)
 {
-	const struct variable *item = getenv(name) ? NULL : variables_find(variables, name);
+	const struct env_variable *item = getenv(name) ? NULL : variables_find(variables, name);
 
 	return item && item->projects ? item : NULL;
 }
 
 const char *variables_own(const struct variables *variables, const char *name)
 {
-	const struct variable *item = getenv(name) ? NULL : variables_find(variables, name);
+	const struct env_variable *item = getenv(name) ? NULL : variables_find(variables, name);
 
 	if (item && (item->projects || item->lacking))
 		return item->users;
@@ -684,7 +685,7 @@ static bool read_braces(struct span rest, struct reference *ret)
 }
 
 /* One value's expansion: `left` is how much longer all strings together may become. */
-struct expansion {
+struct variable_expansion {
 	const struct variables *variables;
 	size_t left;
 	bool own, braces; /* `braces`: "${NAME}" alone, not "$NAME" */
@@ -692,7 +693,7 @@ struct expansion {
 	const json_t *more; /* {NAME: text} that come first; or NULL */
 };
 
-static void warn_of_projects(const struct expansion *expansion, const char *name)
+static void warn_of_projects(const struct variable_expansion *expansion, const char *name)
 {
 	_cleanup_free_ char *sentence = mem_printf(
 		"$%.64s is set only by the project's %s, so it is not expanded in other settings "
@@ -708,13 +709,13 @@ static void warn_of_projects(const struct expansion *expansion, const char *name
 	warnings_add(expansion->warnings, mem_steal(&text));
 }
 
-static void put_reference(const struct expansion *expansion, const struct reference *reference,
-                          struct buf *out)
+static void put_reference(const struct variable_expansion *expansion,
+                          const struct reference *reference, struct buf *out)
 {
 	_cleanup_free_ char *name = mem_dup(reference->name.data, reference->name.len);
 	const char *more = json_string_value(json_object_get(expansion->more, name));
 	const char *value = more ? more : variables_get(expansion->variables, name);
-	const struct variable *projects =
+	const struct env_variable *projects =
 		!more && expansion->own ? projects_variable(expansion->variables, name) : NULL;
 
 	if (projects) {
@@ -728,7 +729,8 @@ static void put_reference(const struct expansion *expansion, const struct refere
 		buf_span(out, reference->has_fallback ? reference->fallback : reference->whole);
 }
 
-static void expand_text(const struct expansion *expansion, struct span text, struct buf *out)
+static void expand_text(const struct variable_expansion *expansion, struct span text,
+                        struct buf *out)
 {
 	const char *last_brace = text.len ? memrchr(text.data, '}', text.len) : NULL;
 
@@ -754,16 +756,9 @@ static void expand_text(const struct expansion *expansion, struct span text, str
 	}
 }
 
-void variables_expand(const struct variables *variables, struct span text, struct buf *out)
-{
-	const struct expansion expansion = { .variables = variables };
+static json_t *expand_value(struct variable_expansion *expansion, const json_t *value);
 
-	expand_text(&expansion, text, out);
-}
-
-static json_t *expand_value(struct expansion *expansion, const json_t *value);
-
-static json_t *expand_string(struct expansion *expansion, const json_t *value)
+static json_t *expand_string(struct variable_expansion *expansion, const json_t *value)
 {
 	struct span text = json_span(value);
 	_cleanup_buf_ struct buf out = BUF_INIT(expansion->left);
@@ -777,7 +772,7 @@ static json_t *expand_string(struct expansion *expansion, const json_t *value)
 	return json_text(buf_view(&out));
 }
 
-static json_t *expand_array(struct expansion *expansion, const json_t *value)
+static json_t *expand_array(struct variable_expansion *expansion, const json_t *value)
 {
 	json_t *result = json_array();
 	const json_t *item;
@@ -789,7 +784,7 @@ static json_t *expand_array(struct expansion *expansion, const json_t *value)
 }
 
 /* Recursion is bounded by the depth to which files of settings are read (JSONC_DEPTH_MAX). */
-static json_t *expand_value(struct expansion *expansion, const json_t *value)
+static json_t *expand_value(struct variable_expansion *expansion, const json_t *value)
 {
 	const char *name;
 	json_t *result, *member;
@@ -809,7 +804,7 @@ static json_t *expand_value(struct expansion *expansion, const json_t *value)
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings)
 {
-	struct expansion expansion = {
+	struct variable_expansion expansion = {
 		.variables = variables, .left = LIMIT_EXPANDED_BYTES, .own = own,
 		.braces = false, .warnings = warnings,
 	};
@@ -820,7 +815,7 @@ json_t *variables_expand_json(const struct variables *variables, const json_t *v
 json_t *variables_expand_braces(const struct variables *variables, const json_t *value, bool own,
                                 json_t *warnings)
 {
-	struct expansion expansion = {
+	struct variable_expansion expansion = {
 		.variables = variables, .left = LIMIT_EXPANDED_BYTES, .own = own,
 		.braces = true, .warnings = warnings,
 	};
@@ -831,7 +826,7 @@ json_t *variables_expand_braces(const struct variables *variables, const json_t 
 json_t *variables_expand_more(const struct variables *variables, const json_t *value,
                               const json_t *more, json_t *warnings)
 {
-	struct expansion expansion = {
+	struct variable_expansion expansion = {
 		.variables = variables, .left = LIMIT_EXPANDED_BYTES, .own = true,
 		.warnings = warnings, .more = more,
 	};

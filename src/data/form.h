@@ -9,12 +9,12 @@
  * A field is an object: {"name", "title"?, "description"?, "type", "required" (bool), "default"?,
  * "options"? [{"value", "label"}], "format"?, "minLength"?, "maxLength"?, "minimum"?, "maximum"?,
  * "minItems"?, "maxItems"?}.  "type": "string", "integer", "number", "boolean", "choice" (one of
- * the options) or "choices" (an array of them).  Titles, descriptions and labels are bounded, and
- * characters that nobody sees are escapes in them (base/unseen.h); names and values of options have
- * none.  All of it is foreign text.
+ * the options) or "choices" (an array of them).  Titles, descriptions and labels are bounded, with
+ * invisible characters escaped (base/unseen.h); names and values of options contain none.  All of
+ * it is foreign text.
  *
  * Source: requestedSchema of elicitation/create, MCP 2025-11-25, with enumNames of 2025-06-18.
- * Keywords beyond it are not looked at; a property of another shape makes it no such form.
+ * Other keywords are ignored; a property of any other shape makes the form invalid.
  */
 #ifndef HASP_DATA_FORM_H
 #define HASP_DATA_FORM_H

@@ -17,22 +17,22 @@
 
 /* Parts lie behind each other in the room, in this order: each is made of bytes of the text that
  * belong to no other, so all of them fit. */
-struct part {
+struct git_config_part {
 	char *data;
 	size_t len;
 };
 
-struct reader {
+struct git_config_reader {
 	struct span rest;
-	struct part section, subsection, name, value;
+	struct git_config_part section, subsection, name, value;
 };
 
-static void part_begin(struct part *part, const struct part *before)
+static void part_begin(struct git_config_part *part, const struct git_config_part *before)
 {
-	*part = (struct part){ .data = before->data + before->len };
+	*part = (struct git_config_part){ .data = before->data + before->len };
 }
 
-static bool part_put(struct part *part, int c)
+static bool part_put(struct git_config_part *part, int c)
 {
 	if (part->len == GIT_CONFIG_TEXT_MAX)
 		return false;
@@ -40,7 +40,7 @@ static bool part_put(struct part *part, int c)
 	return true;
 }
 
-static struct span part_view(const struct part *part)
+static struct span part_view(const struct git_config_part *part)
 {
 	return span_of(part->data, part->len);
 }
@@ -56,7 +56,7 @@ static int ascii_lower(int c)
 }
 
 /* The next character, without taking it; CR LF counts as LF. */
-static int config_peek(const struct reader *r)
+static int config_peek(const struct git_config_reader *r)
 {
 	if (r->rest.len == 0)
 		return END_OF_TEXT;
@@ -65,7 +65,7 @@ static int config_peek(const struct reader *r)
 	return (unsigned char)r->rest.data[0];
 }
 
-static int config_take(struct reader *r)
+static int config_take(struct git_config_reader *r)
 {
 	int c = config_peek(r);
 
@@ -78,13 +78,13 @@ static bool is_config_blank(int c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void config_skip_blanks(struct reader *r)
+static void config_skip_blanks(struct git_config_reader *r)
 {
 	while (is_config_blank(config_peek(r)))
 		config_take(r);
 }
 
-static void config_skip_line(struct reader *r)
+static void config_skip_line(struct git_config_reader *r)
 {
 	int c;
 
@@ -94,7 +94,7 @@ static void config_skip_line(struct reader *r)
 }
 
 /* A subsection up to and with its closing quote; the opening one is taken. */
-static bool read_quoted_subsection(struct reader *r)
+static bool read_quoted_subsection(struct git_config_reader *r)
 {
 	for (;;) {
 		int c = config_take(r);
@@ -109,9 +109,9 @@ static bool read_quoted_subsection(struct reader *r)
 }
 
 /* What follows "[", with its "]". */
-static bool config_read_section(struct reader *r)
+static bool config_read_section(struct git_config_reader *r)
 {
-	struct part *part = &r->section;
+	struct git_config_part *part = &r->section;
 	int c;
 
 	r->section.len = 0;
@@ -135,7 +135,7 @@ static bool config_read_section(struct reader *r)
 	return c == ']' && r->section.len > 0;
 }
 
-static bool append_escape(struct reader *r)
+static bool append_escape(struct git_config_reader *r)
 {
 	static const char names[] = "nbt\"\\", meanings[] = "\n\b\t\"\\";
 	int c = config_take(r);
@@ -147,7 +147,7 @@ static bool append_escape(struct reader *r)
 }
 
 /* What follows "=", with the line end. */
-static bool config_read_value(struct reader *r)
+static bool config_read_value(struct git_config_reader *r)
 {
 	bool quoted = false;
 	size_t keep = 0; /* bytes that trailing blanks are not part of */
@@ -176,7 +176,7 @@ static bool config_read_value(struct reader *r)
 }
 
 /* What begins with a letter outside of brackets. */
-static bool config_read_variable(struct reader *r, struct git_config_item *ret)
+static bool config_read_variable(struct git_config_reader *r, struct git_config_item *ret)
 {
 	int c;
 
@@ -200,7 +200,7 @@ static bool config_read_variable(struct reader *r, struct git_config_item *ret)
 	return true;
 }
 
-static bool config_read_all(struct reader *r, git_config_each *each, void *data)
+static bool config_read_all(struct git_config_reader *r, git_config_each *each, void *data)
 {
 	struct git_config_item item;
 
@@ -213,7 +213,7 @@ static bool config_read_all(struct reader *r, git_config_each *each, void *data)
 			if (!config_read_variable(r, &item))
 				return false;
 			if (item.section.len > 0 && !each(data, &item))
-				return false; /* before any section it is nobody's, as in git */
+				return false; /* before any section: an error in git too */
 			continue;
 		}
 		config_take(r);
@@ -226,7 +226,7 @@ static bool config_read_all(struct reader *r, git_config_each *each, void *data)
 
 bool git_config_read_in(struct span text, char *room, git_config_each *each, void *data)
 {
-	struct reader r = { .rest = text, .section = { .data = room } };
+	struct git_config_reader r = { .rest = text, .section = { .data = room } };
 
 	if (span_starts(text, SPAN("\xef\xbb\xbf")))
 		r.rest = span_skip(text, 3);

@@ -344,7 +344,7 @@ static json_t *show_string(struct span text)
 	return json_text(buf_view(&out));
 }
 
-/* How many characters of the value are to be escaped. */
+/* The number of characters of the value that need an escape. */
 static size_t count_unseen(const json_t *value, unsigned depth)
 {
 	size_t count = 0, i;
@@ -362,7 +362,7 @@ static size_t count_unseen(const json_t *value, unsigned depth)
 	return count;
 }
 
-/* All of it anew: linear, whatever is in it. */
+/* Rebuilds the value: linear, whatever is in it. */
 static json_t *show_value(json_t *value, unsigned depth)
 {
 	json_t *shown, *member;

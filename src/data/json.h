@@ -43,12 +43,11 @@ bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err);
 
-/* Reads what a stranger printed (a server, an agent, a hook, a provider, a record): as
- * json_parse_depth, but its encoding is repaired.  U+FFFD stands for each half of a surrogate pair
- * without its other half and for each byte that is not UTF-8, and *repaired (may be NULL) grows by
- * their number, for the one sentence that says so; a byte order mark is passed over.  Two names
- * that become one by that are a duplicate name.  All else is an error, with its place: what cannot
- * be read is reported at once, and never dropped. */
+/* Reads untrusted JSON (from a server, an agent, a hook, a provider, a record) as json_parse_depth
+ * does, but repairs its encoding.  Each lone surrogate and each byte that is not UTF-8 becomes
+ * U+FFFD, and *repaired (may be NULL) grows by their number, so that the caller can report it; a
+ * byte order mark is skipped.  Names that become equal are duplicate names.  Anything else is an
+ * error with its position; nothing is dropped silently. */
 bool json_parse_foreign(struct span text, unsigned depth, json_t **ret, size_t *repaired,
                         struct err *err);
 /* Reads what servers print and their own clients accept: as json_parse_repeating (the last of a
@@ -70,8 +69,8 @@ size_t json_half_at_end(struct span text);
 
 /* Appends the value: on one line when `indent` is 0, otherwise indented by that many
  * spaces a level (at most 8).  UTF-8 is written as it is.  False when `out` overflowed (it
- * wants room for a sixteenth more than the text) or the value is nested deeper than
- * JSON_DEPTH_MAX.  NULL prints as null: a member that is missing. */
+ * needs room for a sixteenth more than the text) or the value is nested deeper than
+ * JSON_DEPTH_MAX.  NULL prints as null: a missing member. */
 bool json_print(struct buf *out, const json_t *value, unsigned indent);
 /* Appends well-formed UTF-8 as a JSON string, in quotation marks. */
 bool json_print_string(struct buf *out, struct span text);

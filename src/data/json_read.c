@@ -6,12 +6,12 @@
  *     array  = "[" [ value *( "," value ) ] "]"
  *
  * jansson's own reader takes text byte by byte through a callback and every character through
- * a decoder: 120 µs for a string of 10 KB.  Here runs of characters that mean
- * themselves are found eight bytes at a time and copied whole.  What is accepted is the same,
- * except that the limit of depth counts containers alone, and that a byte 0 ends nothing.
+ * a decoder: 120 µs for a string of 10 KB.  Here runs of literal characters are found eight
+ * bytes at a time and copied whole.  It accepts the same texts, except that the depth limit counts
+ * containers alone, and that a NUL byte does not end the text.
  *
- * What others print (json_parse_foreign) may have a broken encoding.  Leniently
- * (json_parse_lenient) it may also be what is no JSON and yet printed by many: see there.
+ * json_parse_foreign also accepts a broken encoding, and json_parse_lenient some common deviations
+ * from JSON; see json.h.
  */
 #include <errno.h>
 #include <float.h>
@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "data/json.h"
 
-struct reader {
+struct json_reader {
 	struct span text; /* all of it */
 	const char *at, *end;
 	unsigned depth_left;
@@ -38,10 +38,10 @@ struct reader {
 	const char *problem_at;
 };
 
-static json_t *json_read_value(struct reader *reader);
+static json_t *json_read_value(struct json_reader *reader);
 
 /* Notes what is wrong at `where`; returns NULL. */
-static json_t *json_wrong(struct reader *reader, const char *where, const char *problem)
+static json_t *json_wrong(struct json_reader *reader, const char *where, const char *problem)
 {
 	if (!reader->problem) {
 		reader->problem = problem;
@@ -50,13 +50,13 @@ static json_t *json_wrong(struct reader *reader, const char *where, const char *
 	return NULL;
 }
 
-static bool json_refuse(struct reader *reader, const char *where, const char *problem)
+static bool json_refuse(struct json_reader *reader, const char *where, const char *problem)
 {
 	json_wrong(reader, where, problem);
 	return false;
 }
 
-static void json_skip_space(struct reader *reader)
+static void json_skip_space(struct json_reader *reader)
 {
 	while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n' ||
 	                                    *reader->at == '\r' || *reader->at == '\t'))
@@ -64,7 +64,7 @@ static void json_skip_space(struct reader *reader)
 }
 
 /* The next byte, 0 at the end (and for a byte 0, which no rule expects). */
-static char json_peek(const struct reader *reader)
+static char json_peek(const struct json_reader *reader)
 {
 	return reader->at < reader->end ? *reader->at : '\0';
 }
@@ -105,7 +105,7 @@ static const char *skip_plain(const char *at, const char *end)
 }
 
 /* The four digits after a "\u" that begins at `at`. */
-static bool read_unit(struct reader *reader, const char *at, uint32_t *ret)
+static bool read_unit(struct json_reader *reader, const char *at, uint32_t *ret)
 {
 	uint32_t unit = 0;
 
@@ -132,7 +132,7 @@ static uint32_t half_at(const char *at, const char *end)
 }
 
 /* A low half that is next, in either form; it is taken. */
-static bool read_low(struct reader *reader, uint32_t *ret)
+static bool read_low(struct json_reader *reader, uint32_t *ret)
 {
 	if (read_unit(reader, reader->at, ret) && *ret >= 0xdc00 && *ret <= 0xdfff) {
 		reader->at += 6;
@@ -146,7 +146,7 @@ static bool read_low(struct reader *reader, uint32_t *ret)
 }
 
 /* A unit whose form has been read: alone, or with the next one as a surrogate pair. */
-static bool put_unit(struct reader *reader, const char *at, uint32_t code)
+static bool put_unit(struct json_reader *reader, const char *at, uint32_t code)
 {
 	bool high = code >= 0xd800 && code <= 0xdbff;
 	uint32_t low;
@@ -164,7 +164,7 @@ static bool put_unit(struct reader *reader, const char *at, uint32_t code)
 }
 
 /* \uXXXX, or two of them that are a surrogate pair. */
-static bool read_code_point(struct reader *reader)
+static bool read_code_point(struct json_reader *reader)
 {
 	const char *at = reader->at;
 	uint32_t code;
@@ -176,7 +176,7 @@ static bool read_code_point(struct reader *reader)
 }
 
 /* A byte that is not UTF-8, where such bytes are taken. */
-static bool read_bad_byte(struct reader *reader)
+static bool read_bad_byte(struct json_reader *reader)
 {
 	uint32_t half = half_at(reader->at, reader->end);
 
@@ -186,7 +186,7 @@ static bool read_bad_byte(struct reader *reader)
 	       buf_str(&reader->scratch, "\xef\xbf\xbd");
 }
 
-static bool json_read_escape(struct reader *reader)
+static bool json_read_escape(struct json_reader *reader)
 {
 	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
 	const char *found;
@@ -203,7 +203,7 @@ static bool json_read_escape(struct reader *reader)
 }
 
 /* Past characters of more than one byte; there is one. */
-static bool skip_multibyte(struct reader *reader)
+static bool skip_multibyte(struct json_reader *reader)
 {
 	while (reader->at < reader->end && (unsigned char)*reader->at > 0x7f) {
 		struct span rest = span_of(reader->at, (size_t)(reader->end - reader->at));
@@ -218,7 +218,7 @@ static bool skip_multibyte(struct reader *reader)
 
 /* Past a run of well-formed characters without an escape; where the encoding is repaired, to a
  * byte that is not UTF-8, too. */
-static bool skip_run(struct reader *reader)
+static bool skip_run(struct json_reader *reader)
 {
 	for (;;) {
 		reader->at = skip_plain(reader->at, reader->end);
@@ -236,7 +236,7 @@ static bool skip_run(struct reader *reader)
 
 /* The string that begins with a quotation mark here. The text is borrowed: from the whole, or from
  * the scratch buffer until the next string is read. */
-static bool read_string(struct reader *reader, struct span *ret)
+static bool read_string(struct json_reader *reader, struct span *ret)
 {
 	const char *from = ++reader->at;
 
@@ -260,7 +260,7 @@ static bool read_string(struct reader *reader, struct span *ret)
 	return true;
 }
 
-static json_t *read_string_value(struct reader *reader)
+static json_t *read_string_value(struct json_reader *reader)
 {
 	const char *from = reader->at;
 	struct span text;
@@ -278,7 +278,7 @@ static json_t *read_string_value(struct reader *reader)
 
 /* --- Numbers ------------------------------------------------------------------------------ */
 
-static bool skip_digits(struct reader *reader)
+static bool skip_digits(struct json_reader *reader)
 {
 	const char *from = reader->at;
 
@@ -288,7 +288,7 @@ static bool skip_digits(struct reader *reader)
 }
 
 /* Past a number; *ret_real says whether it has a fraction or an exponent. */
-static bool skip_number(struct reader *reader, bool *ret_real)
+static bool skip_number(struct json_reader *reader, bool *ret_real)
 {
 	*ret_real = false;
 	if (json_peek(reader) == '-')
@@ -324,7 +324,7 @@ static json_int_t short_integer(struct span text)
 	return negative ? -value : value;
 }
 
-static json_t *json_read_number(struct reader *reader)
+static json_t *json_read_number(struct json_reader *reader)
 {
 	_cleanup_free_ char *copy = NULL;
 	const char *from = reader->at;
@@ -357,7 +357,7 @@ static json_t *json_read_number(struct reader *reader)
 /* --- Containers --------------------------------------------------------------------------- */
 
 /* After a value: true with the next one coming, false at the end `close` or an error. */
-static bool container_has_another(struct reader *reader, char close)
+static bool container_has_another(struct json_reader *reader, char close)
 {
 	json_skip_space(reader);
 	if (json_peek(reader) == ',') {
@@ -373,7 +373,7 @@ static bool container_has_another(struct reader *reader, char close)
 	return false;
 }
 
-static bool json_take_empty(struct reader *reader, char close)
+static bool json_take_empty(struct json_reader *reader, char close)
 {
 	reader->at++;
 	json_skip_space(reader);
@@ -384,7 +384,7 @@ static bool json_take_empty(struct reader *reader, char close)
 }
 
 /* One member; a name that is there already is found by the object not growing. */
-static bool json_read_member(struct reader *reader, json_t *object)
+static bool json_read_member(struct json_reader *reader, json_t *object)
 {
 	const char *from = reader->at;
 	_cleanup_free_ char *copy = NULL;
@@ -421,7 +421,7 @@ static bool json_read_member(struct reader *reader, json_t *object)
 	return reader->may_repeat || json_refuse(reader, from, "a duplicate name");
 }
 
-static json_t *json_read_object(struct reader *reader)
+static json_t *json_read_object(struct json_reader *reader)
 {
 	json_t *object = json_object();
 	bool more = !json_take_empty(reader, '}');
@@ -437,7 +437,7 @@ static json_t *json_read_object(struct reader *reader)
 	return NULL;
 }
 
-static json_t *read_array(struct reader *reader)
+static json_t *read_array(struct json_reader *reader)
 {
 	json_t *array = json_array();
 	bool more = !json_take_empty(reader, ']');
@@ -456,7 +456,7 @@ static json_t *read_array(struct reader *reader)
 	return NULL;
 }
 
-static json_t *read_container(struct reader *reader)
+static json_t *read_container(struct json_reader *reader)
 {
 	json_t *value;
 
@@ -468,7 +468,7 @@ static json_t *read_container(struct reader *reader)
 	return value;
 }
 
-static json_t *json_read_word(struct reader *reader, struct span word, json_t *value)
+static json_t *json_read_word(struct json_reader *reader, struct span word, json_t *value)
 {
 	struct span rest = span_of(reader->at, (size_t)(reader->end - reader->at));
 
@@ -479,7 +479,7 @@ static json_t *json_read_word(struct reader *reader, struct span word, json_t *v
 }
 
 /* What Python prints for floating-point values that JSON does not have; NULL: something else. */
-static json_t *read_no_number(struct reader *reader)
+static json_t *read_no_number(struct json_reader *reader)
 {
 	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
 	struct span rest = span_of(reader->at, (size_t)(reader->end - reader->at));
@@ -491,7 +491,7 @@ static json_t *read_no_number(struct reader *reader)
 }
 
 /* Recursion is bounded by depth_left. */
-static json_t *json_read_value(struct reader *reader)
+static json_t *json_read_value(struct json_reader *reader)
 {
 	json_t *null = reader->lenient ? read_no_number(reader) : NULL;
 
@@ -519,7 +519,7 @@ static json_t *json_read_value(struct reader *reader)
 }
 
 /* Lines and characters count from 1. */
-static size_t json_place_of(const struct reader *reader, const char *where, size_t *ret_column)
+static size_t json_place_of(const struct json_reader *reader, const char *where, size_t *ret_column)
 {
 	size_t line = 1, column = 1;
 
@@ -535,7 +535,7 @@ static size_t json_place_of(const struct reader *reader, const char *where, size
 	return line;
 }
 
-static bool describe_problem(const struct reader *reader, struct err *err)
+static bool describe_problem(const struct json_reader *reader, struct err *err)
 {
 	size_t column, line = json_place_of(reader, reader->problem_at, &column);
 
@@ -543,17 +543,17 @@ static bool describe_problem(const struct reader *reader, struct err *err)
 	               column, reader->problem);
 }
 
-static struct reader reader_of(struct span text, unsigned depth)
+static struct json_reader reader_of(struct span text, unsigned depth)
 {
 	const char *from = text.data ? text.data : "";
 
 	/* A byte that is not UTF-8 becomes the three of U+FFFD. */
-	return (struct reader){ .text = span_of(from, text.len), .at = from,
+	return (struct json_reader){ .text = span_of(from, text.len), .at = from,
 		.end = from + text.len, .depth_left = depth,
 		.scratch = BUF_INIT(3 * text.len + 1) };
 }
 
-static bool json_parse_text(struct reader *reader, json_t **ret, struct err *err)
+static bool json_parse_text(struct json_reader *reader, json_t **ret, struct err *err)
 {
 	json_t *value;
 
@@ -575,7 +575,7 @@ static bool json_parse_text(struct reader *reader, json_t **ret, struct err *err
 
 bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err *err)
 {
-	struct reader reader = reader_of(text, depth);
+	struct json_reader reader = reader_of(text, depth);
 
 	return json_parse_text(&reader, ret, err);
 }
@@ -583,7 +583,7 @@ bool json_parse_depth(struct span text, unsigned depth, json_t **ret, struct err
 bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsigned *ret_line,
                           struct err *err)
 {
-	struct reader reader = reader_of(text, depth);
+	struct json_reader reader = reader_of(text, depth);
 	size_t column;
 
 	reader.may_repeat = true;
@@ -597,7 +597,7 @@ bool json_parse_repeating(struct span text, unsigned depth, json_t **ret, unsign
 bool json_parse_lenient(struct span text, unsigned depth, json_t **ret, bool *ret_lone,
                         struct err *err)
 {
-	struct reader reader = reader_of(text, depth);
+	struct json_reader reader = reader_of(text, depth);
 
 	reader.may_repeat = reader.repairs = reader.lenient = true;
 	if (!json_parse_text(&reader, ret, err))
@@ -609,7 +609,7 @@ bool json_parse_lenient(struct span text, unsigned depth, json_t **ret, bool *re
 bool json_parse_foreign(struct span text, unsigned depth, json_t **ret, size_t *repaired,
                         struct err *err)
 {
-	struct reader reader = reader_of(text, depth);
+	struct json_reader reader = reader_of(text, depth);
 	json_t *value;
 
 	if (span_starts(text, SPAN("\xef\xbb\xbf")))

@@ -57,7 +57,7 @@ enum stage {
 struct level {
 	char close;
 	bool comma;      /* one came, and nothing after it yet */
-	size_t begun;    /* the member, with its comma; */
+	size_t started;  /* the member, with its comma; */
 	size_t value;    /* its value */
 	json_t *names;   /* {name as it is written: [value's place, length]}; owned; or NULL */
 	char *name;      /* of the member; owned, or NULL */
@@ -285,7 +285,7 @@ static void mend_character(struct mender *mender, unsigned *doubts)
 
 static bool mend_string(struct mender *mender)
 {
-	const size_t begun = mender->at;
+	const size_t started = mender->at;
 	const char quote = mender->text.data[mender->at++];
 	unsigned doubts = 0;
 
@@ -294,7 +294,7 @@ static bool mend_string(struct mender *mender)
 	buf_char(mender->out, '"');
 	for (;;) {
 		if (mender->at >= mender->text.len)
-			return mender_fails_at(mender, begun, "a string that is closed");
+			return mender_fails_at(mender, started, "a string that is closed");
 		if (mender_peek(mender) == quote)
 			break;
 		if (mender_peek(mender) == '\\')
@@ -306,7 +306,7 @@ static bool mend_string(struct mender *mender)
 	buf_char(mender->out, '"');
 	for (size_t i = 0; i < ARRAY_LEN(doubtful); i++)
 		if ((doubts & doubtful[i].doubts) == doubtful[i].doubts)
-			return mender_fails_at(mender, begun, doubtful[i].expected);
+			return mender_fails_at(mender, started, doubtful[i].expected);
 	return true;
 }
 
@@ -408,7 +408,7 @@ static bool member_done(struct mender *mender, struct level *level)
 		return mender_fails(mender, expected);
 	}
 	mender->repair->made |= JSON_REPAIR_TWICE;
-	mender->out->len = level->begun;
+	mender->out->len = level->started;
 	return true;
 }
 
@@ -425,7 +425,7 @@ static bool value_done(struct mender *mender)
 /* What begins here is preceded by the comma that came, if one did. */
 static void begin_element(struct mender *mender, struct level *level)
 {
-	level->begun = mender->out->len;
+	level->started = mender->out->len;
 	if (level->comma)
 		buf_char(mender->out, ',');
 	level->comma = false;
@@ -605,16 +605,16 @@ static void strip_fence(struct mender *mender)
 	static const char fence[] = "```";
 	struct span rest = span_trim(mender_rest(mender));
 	const char *line = rest.len ? memchr(rest.data, '\n', rest.len) : NULL;
-	size_t begun;
+	size_t started;
 
 	if (!span_starts(rest, span_str(fence)) || !span_ends(rest, span_str(fence)) || !line ||
 	    !is_fence_word(span_trim(span_of(rest.data + 3, (size_t)(line - rest.data) - 3))))
 		return;
-	begun = (size_t)(line - mender->text.data);
+	started = (size_t)(line - mender->text.data);
 	mender->text.len = (size_t)(rest.data - mender->text.data) + rest.len - 3;
-	if (mender->text.len < begun)
+	if (mender->text.len < started)
 		return;
-	mender->at = begun;
+	mender->at = started;
 	mender->repair->made |= JSON_REPAIR_FENCE;
 }
 

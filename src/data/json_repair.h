@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that a model wrote for a JSON value, and that is none: made strict where only one reading is
- * possible.
+/* Repairs a model's invalid JSON where only one reading is possible.
  *
  *     struct json_repair repair = { .complete = true };
  *     _cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
@@ -9,10 +8,10 @@
  *     json_parse(buf_view(&out), &value, &err);
  *     json_repair_words(repair.made, &note);
  *
- * What is repaired are the rows of one table (json_repair.c).  What could mean two things is an
- * error: a text with quotation marks that are not escaped, a string with both "\d" and "\n" (a
- * line end, or a path?), with "\'" or "\xe9" (the character, or the backslash, too?), with line
- * ends both as they are and as "\n", a name with two values, a number at which the text stops.
+ * Each repair is a row of one table (json_repair.c).  Ambiguous text is an error: unescaped
+ * quotation marks in a string, a string with both "\d" and "\n" (a line end, or a path?), with "\'"
+ * or "\xe9" (the character, or the backslash, too?), with both raw line ends and "\n", a name with
+ * two values, a number at which the text stops.
  *
  * Not here: reading (json.h); what servers print (json_parse_lenient).
  */

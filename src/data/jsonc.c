@@ -189,8 +189,8 @@ bool jsonc_parse_repeating(struct span text, json_t **ret, unsigned *ret_line, s
 
 /* ---- finding members -------------------------------------------------------------- */
 
-/* Finding members in the text.  The text is valid JSON by then, so steps need not doubt it; they
- * stay inside of it all the same. */
+/* Finding members in the text.  It is known to be valid JSON, so errors need no reports, but reads
+ * stay within bounds. */
 
 /* The first byte from `at` on that is no blank; text.len if there is none. */
 static size_t jsonc_skip_blank(struct span text, size_t at)
@@ -331,7 +331,7 @@ struct manner {
 	bool one_line;
 };
 
-struct change {
+struct jsonc_change {
 	struct span text;  /* the original */
 	struct span plain; /* the same, blanked */
 	struct buf *out;
@@ -461,14 +461,14 @@ static size_t behind_comments(struct span text, size_t at)
 	}
 }
 
-static void change_copy(const struct change *change, size_t from, size_t to)
+static void change_copy(const struct jsonc_change *change, size_t from, size_t to)
 {
 	buf_append(change->out, change->text.data + from, to - from);
 }
 
 /* Into an object without members: comments that are in it stay before the new one. */
-static bool insert_first(const struct change *change, size_t open, size_t close, struct span rest,
-                         const json_t *value)
+static bool insert_first(const struct jsonc_change *change, size_t open, size_t close,
+                         struct span rest, const json_t *value)
 {
 	struct span outer = jsonc_indent(change->text, open);
 	_cleanup_buf_ struct buf indent = BUF_INIT(1 << 16);
@@ -493,7 +493,7 @@ static bool insert_first(const struct change *change, size_t open, size_t close,
 }
 
 /* Behind the last of an object's members. */
-static bool insert_last(const struct change *change, size_t open, size_t first,
+static bool insert_last(const struct jsonc_change *change, size_t open, size_t first,
                         const struct jsonc_member *last, struct span rest, const json_t *value)
 {
 	struct span text = change->text;
@@ -524,7 +524,7 @@ static bool insert_last(const struct change *change, size_t open, size_t first,
 	return true;
 }
 
-static bool change_insert(const struct change *change, size_t open, struct span rest,
+static bool change_insert(const struct jsonc_change *change, size_t open, struct span rest,
                           const json_t *value)
 {
 	struct jsonc_member member, first, last;
@@ -539,7 +539,7 @@ static bool change_insert(const struct change *change, size_t open, struct span 
 	             : insert_first(change, open, at, rest, value);
 }
 
-static bool change_replace(const struct change *change, const struct jsonc_member *member,
+static bool change_replace(const struct jsonc_change *change, const struct jsonc_member *member,
                            const json_t *value)
 {
 	struct manner manner = { .newline = newline_of(change->text),
@@ -580,7 +580,7 @@ static void widen_removal(struct span text, size_t *from, size_t *to)
 	}
 }
 
-static bool change_take_out(const struct change *change, const struct jsonc_member *member)
+static bool change_take_out(const struct jsonc_change *change, const struct jsonc_member *member)
 {
 	size_t comma = comma_of(change->plain, member), from = member->name, to = member->end;
 
@@ -605,7 +605,7 @@ static bool change_take_out(const struct change *change, const struct jsonc_memb
 }
 
 /* A text without a value gets one behind its comments. */
-static bool change_begin(const struct change *change, struct span path, const json_t *value)
+static bool change_begin(const struct jsonc_change *change, struct span path, const json_t *value)
 {
 	struct manner manner = { .newline = newline_of(change->text), .unit = SPAN("  "),
 		                 .indent = SPAN("  ") };
@@ -626,7 +626,7 @@ static bool change_begin(const struct change *change, struct span path, const js
 	return true;
 }
 
-static bool change_make(const struct change *change, struct span path, const json_t *value,
+static bool change_make(const struct jsonc_change *change, struct span path, const json_t *value,
                         struct err *err)
 {
 	struct jsonc_place place;
@@ -672,7 +672,7 @@ bool jsonc_set(struct span text, const char *path, const json_t *value, struct b
 	json_decref(checked);
 	jsonc_blank(text, /* keep_bytes= */ true, &plain, &open);
 	if (!plain.overflowed) {
-		struct change change = { text, buf_view(&plain), out };
+		struct jsonc_change change = { text, buf_view(&plain), out };
 		struct err why = ERR_INIT;
 
 		if (change_make(&change, span_str(path), value, &why) && !out->overflowed)

@@ -14,7 +14,7 @@
 
 #include "data/json.h"
 
-/* Deepest nesting: settings have some levels, and what is read is walked over by recursion. */
+/* Deepest nesting: settings have a few levels, and the values are walked recursively. */
 enum { JSONC_DEPTH_MAX = 100 };
 
 /* INVALID_ARGUMENT with line and column (of the text, in characters). A text without a value is an

@@ -342,7 +342,7 @@ const char *schema_nearest_name(const char *name, const char *const *names, size
 
 /* Walks a value along its schema: what is wrong with it, and what was meant. */
 
-struct check {
+struct schema_checking {
 	struct buf path;      /* "changes[2].kind"; empty at the top */
 	struct buf *problems; /* borrowed */
 	const json_t *names;  /* borrowed; paths as they were sent; or NULL */
@@ -350,7 +350,7 @@ struct check {
 };
 
 /* Appends the path, or what it was when the value came. */
-static void put_path_as_sent(const struct check *check, struct buf *out)
+static void put_path_as_sent(const struct schema_checking *check, struct buf *out)
 {
 	_cleanup_free_ char *path = mem_strdup(check->path.len ? check->path.data : "arguments");
 	const char *whole = check->path.len ? check->path.data : path;
@@ -367,7 +367,7 @@ static void put_path_as_sent(const struct check *check, struct buf *out)
 	buf_printf(out, "%s%s", sent ? sent : "", sent ? whole + len : whole);
 }
 
-__attribute__((format(printf, 2, 3))) static void report_problem(struct check *check,
+__attribute__((format(printf, 2, 3))) static void report_problem(struct schema_checking *check,
                                                                  const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
@@ -390,14 +390,14 @@ __attribute__((format(printf, 2, 3))) static void report_problem(struct check *c
 	buf_printf(check->problems, ": %s", text);
 }
 
-static void path_cut(struct check *check, size_t len)
+static void path_cut(struct schema_checking *check, size_t len)
 {
 	check->path.len = len;
 	if (check->path.data)
 		check->path.data[len] = '\0';
 }
 
-static void path_name(struct check *check, const char *name)
+static void path_name(struct schema_checking *check, const char *name)
 {
 	struct span shown = utf8_head(span_str(name), 80);
 
@@ -510,7 +510,8 @@ static unsigned type_bits(const json_t *value)
 	return bits[json_typeof(value)];
 }
 
-static json_t *schema_check_value(struct check *check, const struct schema *schema, json_t *value);
+static json_t *schema_check_value(struct schema_checking *check, const struct schema *schema,
+                                  json_t *value);
 
 /* Objects */
 
@@ -522,7 +523,7 @@ static const struct schema_property *property_find(const struct schema *schema, 
 	return NULL;
 }
 
-static void unknown_property(struct check *check, const struct schema *schema)
+static void unknown_property(struct schema_checking *check, const struct schema *schema)
 {
 	_cleanup_free_ const char **names = mem_alloc(schema->property_count, sizeof(*names));
 	const char *last = strrchr(check->path.data, '.');
@@ -542,7 +543,7 @@ static void unknown_property(struct check *check, const struct schema *schema)
 		report_problem(check, "unknown argument");
 }
 
-static void check_missing_members(struct check *check, const struct schema *schema,
+static void check_missing_members(struct schema_checking *check, const struct schema *schema,
                                   const json_t *object)
 {
 	size_t mark = check->path.len;
@@ -569,7 +570,8 @@ static void schema_replace_member(json_t **copy, json_t *object, const char *nam
 		json_object_del(*copy, name);
 }
 
-static json_t *schema_check_object(struct check *check, const struct schema *schema, json_t *object)
+static json_t *schema_check_object(struct schema_checking *check, const struct schema *schema,
+                                   json_t *object)
 {
 	size_t mark = check->path.len;
 	json_t *copy = NULL;
@@ -602,7 +604,8 @@ static json_t *schema_check_object(struct check *check, const struct schema *sch
 
 /* Arrays */
 
-static json_t *check_array(struct check *check, const struct schema *schema, json_t *array)
+static json_t *check_array(struct schema_checking *check, const struct schema *schema,
+                           json_t *array)
 {
 	size_t mark = check->path.len;
 	json_t *copy = NULL;
@@ -650,7 +653,8 @@ static void schema_describe_value(struct buf *out, const json_t *value)
 		buf_str(out, "...");
 }
 
-static void check_choices(struct check *check, const struct schema *schema, const json_t *value)
+static void check_choices(struct schema_checking *check, const struct schema *schema,
+                          const json_t *value)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(4096);
 	size_t i;
@@ -668,7 +672,8 @@ static void check_choices(struct check *check, const struct schema *schema, cons
 	report_problem(check, "must be one of %s", list.data);
 }
 
-static void check_constant(struct check *check, const struct schema *schema, const json_t *value)
+static void check_constant(struct schema_checking *check, const struct schema *schema,
+                           const json_t *value)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 
@@ -680,7 +685,8 @@ static void check_constant(struct check *check, const struct schema *schema, con
 	report_problem(check, "must be %s", text.data);
 }
 
-static void check_number(struct check *check, const struct schema *schema, const json_t *value)
+static void check_number(struct schema_checking *check, const struct schema *schema,
+                         const json_t *value)
 {
 	double number = json_number_value(value);
 
@@ -690,7 +696,8 @@ static void check_number(struct check *check, const struct schema *schema, const
 		report_problem(check, "must be at most %g, got %g", schema->maximum, number);
 }
 
-static void check_string(struct check *check, const struct schema *schema, const json_t *value)
+static void check_string(struct schema_checking *check, const struct schema *schema,
+                         const json_t *value)
 {
 	struct span text = json_span(value);
 
@@ -704,7 +711,7 @@ static void check_string(struct check *check, const struct schema *schema, const
 
 /* oneOf */
 
-/* The const property that tells the branches apart; NULL if they have none. */
+/* The const property that distinguishes the branches; NULL if they have none. */
 static const struct schema_property *branch_discriminator(const struct schema *branch)
 {
 	for (size_t i = 0; i < branch->property_count; i++)
@@ -713,8 +720,8 @@ static const struct schema_property *branch_discriminator(const struct schema *b
 	return NULL;
 }
 
-static json_t *no_branch(struct check *check, const struct schema *schema, const char *name,
-                         json_t *value)
+static json_t *no_branch(struct schema_checking *check, const struct schema *schema,
+                         const char *name, json_t *value)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(4096);
 	size_t mark = check->path.len;
@@ -740,10 +747,10 @@ static json_t *no_branch(struct check *check, const struct schema *schema, const
 }
 
 /* One branch on its own: its problems apart, its paths as usual. */
-static json_t *try_branch(const struct check *check, const struct schema *branch, json_t *value,
-                          struct buf *problems, size_t *ret_count)
+static json_t *try_branch(const struct schema_checking *check, const struct schema *branch,
+                          json_t *value, struct buf *problems, size_t *ret_count)
 {
-	struct check trial = { .path = BUF_INIT(check->path.max), .problems = problems,
+	struct schema_checking trial = { .path = BUF_INIT(check->path.max), .problems = problems,
 	                       .names = check->names };
 	json_t *result;
 
@@ -756,7 +763,8 @@ static json_t *try_branch(const struct check *check, const struct schema *branch
 
 /* Tries each branch; the first without problems is it, else the problems of the one with
  * the fewest are reported. */
-static json_t *try_branches(struct check *check, const struct schema *schema, json_t *value)
+static json_t *try_branches(struct schema_checking *check, const struct schema *schema,
+                            json_t *value)
 {
 	_cleanup_buf_ struct buf best = BUF_INIT(check->problems->max);
 	size_t fewest = SIZE_MAX;
@@ -785,7 +793,8 @@ static json_t *try_branches(struct check *check, const struct schema *schema, js
 	return json_incref(value);
 }
 
-static json_t *check_branches(struct check *check, const struct schema *schema, json_t *value)
+static json_t *check_branches(struct schema_checking *check, const struct schema *schema,
+                              json_t *value)
 {
 	const struct schema_property *kind = branch_discriminator(schema->branches[0]);
 
@@ -801,7 +810,8 @@ static json_t *check_branches(struct check *check, const struct schema *schema, 
 	return no_branch(check, schema, kind->name, value);
 }
 
-static json_t *check_typed(struct check *check, const struct schema *schema, json_t *value)
+static json_t *check_typed(struct schema_checking *check, const struct schema *schema,
+                           json_t *value)
 {
 	json_t *result = NULL;
 
@@ -822,7 +832,7 @@ static json_t *check_typed(struct check *check, const struct schema *schema, jso
 	return result ? result : json_incref(value);
 }
 
-static void report_type(struct check *check, const char *wanted, const json_t *value)
+static void report_type(struct schema_checking *check, const char *wanted, const json_t *value)
 {
 	_cleanup_buf_ struct buf got = BUF_INIT(4096);
 
@@ -833,7 +843,8 @@ static void report_type(struct check *check, const char *wanted, const json_t *v
 }
 
 /* The depth of the recursion is that of the schema, which schema_compile bounds. */
-static json_t *schema_check_value(struct check *check, const struct schema *schema, json_t *value)
+static json_t *schema_check_value(struct schema_checking *check, const struct schema *schema,
+                                  json_t *value)
 {
 	json_t *other, *result;
 	char wanted[128];
@@ -854,7 +865,8 @@ static json_t *schema_check_value(struct check *check, const struct schema *sche
 json_t *schema_check_sent(const struct schema *schema, json_t *value, const json_t *names,
                           struct buf *problems)
 {
-	struct check check = { .path = BUF_INIT(4096), .problems = problems, .names = names };
+	struct schema_checking check = { .path = BUF_INIT(4096), .problems = problems,
+	                                 .names = names };
 	json_t *result = schema_check_value(&check, schema, value);
 
 	buf_release(&check.path);

@@ -42,8 +42,8 @@ bool schema_compile(struct span text, struct schema **ret, struct err *err);
 void schema_free(struct schema *schema); /* NULL is fine */
 
 /* Appends to `problems` what is wrong with the value, nothing if nothing is.  Returns a new
- * reference to the value as it was meant: `value` itself, or a copy of the parts
- * that had to be taken for something else.  `value` is not changed. */
+ * reference to the value as it was meant: `value` itself, or a copy in which some parts were
+ * converted.  `value` is not changed. */
 json_t *schema_check(const struct schema *schema, json_t *value, struct buf *problems);
 
 /* The same, of a value whose members had other names when they came: `names` has by path

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "data/toml_private.h"
 
-struct scan {
+struct toml_scan {
 	struct span text;
 	size_t at;
 	unsigned dots;             /* since the last separator */
@@ -20,13 +20,13 @@ struct scan {
 	unsigned outer[TOML_DEPTH_MAX + 1]; /* the level outside of each */
 };
 
-static bool toml_starts(const struct scan *scan, const char *what)
+static bool toml_starts(const struct toml_scan *scan, const char *what)
 {
 	return span_starts(span_skip(scan->text, scan->at), span_str(what));
 }
 
 /* Past the string whose quotation marks are `quote`. What has no end ends with the text. */
-static void toml_skip_string(struct scan *scan, const char *quote)
+static void toml_skip_string(struct toml_scan *scan, const char *quote)
 {
 	bool escapes = quote[0] == '"', lines = quote[1] != '\0';
 
@@ -40,14 +40,14 @@ static void toml_skip_string(struct scan *scan, const char *quote)
 	scan->at += strlen(quote);
 }
 
-static void skip_comment(struct scan *scan)
+static void skip_comment(struct toml_scan *scan)
 {
 	while (scan->at < scan->text.len && scan->text.data[scan->at] != '\n')
 		scan->at++;
 }
 
 /* True past a string or a comment. */
-static bool skip_text(struct scan *scan)
+static bool skip_text(struct toml_scan *scan)
 {
 	static const char *const quotes[] = { "\"\"\"", "'''", "\"", "'" };
 
@@ -65,7 +65,7 @@ static bool skip_text(struct scan *scan)
 }
 
 /* One character that is in no string. */
-static bool toml_step(struct scan *scan)
+static bool toml_step(struct toml_scan *scan)
 {
 	char c = scan->text.data[scan->at++];
 
@@ -91,7 +91,7 @@ static bool toml_step(struct scan *scan)
  * TOML_DEPTH_MAX; *ret_at is where. */
 static bool depth_ok(struct span text, size_t *ret_at)
 {
-	struct scan scan = { .text = text };
+	struct toml_scan scan = { .text = text };
 
 	while (scan.at < text.len) {
 		size_t from = scan.at;
@@ -121,11 +121,16 @@ static bool too_deep(struct span text, size_t at, struct err *err)
 	               column);
 }
 
-bool toml_parse(struct span text, bool lines, json_t **ret, struct err *err)
+bool toml_parse(struct span text, json_t **ret, struct err *err)
 {
 	size_t at;
 
-	if (!depth_ok(text, &at))
-		return too_deep(text, at, err);
-	return toml_read(text, lines ? TOML_LINE : NULL, ret, err);
+	return depth_ok(text, &at) ? toml_read(text, NULL, ret, err) : too_deep(text, at, err);
+}
+
+bool toml_parse_lines(struct span text, json_t **ret, struct err *err)
+{
+	size_t at;
+
+	return depth_ok(text, &at) ? toml_read(text, TOML_LINE, ret, err) : too_deep(text, at, err);
 }

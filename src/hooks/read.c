@@ -333,7 +333,7 @@ bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *pa
 	}
 	if (!text.data)
 		return true;
-	if (!toml_parse(file_text_span(&text), false, &root, &err)) {
+	if (!toml_parse(file_text_span(&text), &root, &err)) {
 		hooks_problem(problems, path, "", "%s", err.message);
 		return false;
 	}

@@ -23,12 +23,12 @@
 
 enum { STAGES_MAX = 1000 };
 
-static char *staging_folder(const struct stage *stage)
+static char *staging_folder(const struct install_stage *stage)
 {
 	return mem_printf("%s/" STAGING, stage->extensions);
 }
 
-/* Those of processes that are gone: killed before they were ready. */
+/* Removes those of processes that were killed before they finished. */
 static void remove_stale_stages(const char *staging)
 {
 	char **names;
@@ -46,10 +46,10 @@ static void remove_stale_stages(const char *staging)
 	free(names);
 }
 
-bool install_stage_open(const struct home *home, struct stage *ret, struct err *err)
+bool install_stage_open(const struct home *home, struct install_stage *ret, struct err *err)
 {
 	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
-	struct stage stage = { 0 };
+	struct install_stage stage = { 0 };
 	_cleanup_free_ char *staging = NULL;
 
 	stage.extensions = gemini ? home_make(gemini, "extensions", err) : NULL;
@@ -65,7 +65,7 @@ bool install_stage_open(const struct home *home, struct stage *ret, struct err *
 	return ret->path;
 }
 
-void install_stage_close(struct stage *stage)
+void install_stage_close(struct install_stage *stage)
 {
 	struct err ignored = ERR_INIT;
 
@@ -81,12 +81,13 @@ void install_stage_close(struct stage *stage)
 	free(stage->extensions);
 	free(stage->name);
 	free(stage->path);
-	*stage = (struct stage){ 0 };
+	*stage = (struct install_stage){ 0 };
 }
 
 /* ---- archives ------------------------------------------------------------------------- */
 
-static bool unpack_into(int file, const char *what, const struct stage *stage, struct err *err)
+static bool unpack_into(int file, const char *what, const struct install_stage *stage,
+                        struct err *err)
 {
 	_cleanup_free_ char *content = home_make(stage->path, "content", err);
 	_cleanup_fd_ int folder = -1;
@@ -103,7 +104,8 @@ static bool unpack_into(int file, const char *what, const struct stage *stage, s
 	return unpack(file, (uint64_t)status.st_size, what, folder, err);
 }
 
-static bool unpack_file(const struct source *source, const struct stage *stage, struct err *err)
+static bool unpack_file(const struct install_source *source, const struct install_stage *stage,
+                        struct err *err)
 {
 	_cleanup_free_ char *what = extension_line(span_str(source->text));
 	_cleanup_fd_ int file = open(source->text, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -113,7 +115,7 @@ static bool unpack_file(const struct source *source, const struct stage *stage, 
 	return unpack_into(file, what, stage, err);
 }
 
-static bool unpack_url(const char *url, const struct stage *stage, json_t *origin,
+static bool unpack_url(const char *url, const struct install_stage *stage, json_t *origin,
                        struct err *err)
 {
 	_cleanup_free_ char *path = mem_printf("%s/archive", stage->path);
@@ -134,8 +136,8 @@ static bool unpack_url(const char *url, const struct stage *stage, json_t *origi
 
 /* ---- the whole ------------------------------------------------------------------------ */
 
-static bool fetch_git(const struct install_wish *wish, const struct source *source,
-                      const struct stage *stage, json_t *origin, struct err *err)
+static bool fetch_git(const struct install_wish *wish, const struct install_source *source,
+                      const struct install_stage *stage, json_t *origin, struct err *err)
 {
 	const struct git_place place = { source->git, wish->ref, wish->path };
 	_cleanup_free_ char *commit = NULL;
@@ -146,8 +148,8 @@ static bool fetch_git(const struct install_wish *wish, const struct source *sour
 	return true;
 }
 
-static bool fetch_github(const struct install_wish *wish, const struct source *source,
-                         const struct stage *stage, json_t *origin, struct err *err)
+static bool fetch_github(const struct install_wish *wish, const struct install_source *source,
+                         const struct install_stage *stage, json_t *origin, struct err *err)
 {
 	_cleanup_free_ char *url = NULL, *tag = NULL;
 
@@ -160,8 +162,8 @@ static bool fetch_github(const struct install_wish *wish, const struct source *s
 	return unpack_url(url, stage, origin, err);
 }
 
-bool install_fetch(const struct install_wish *wish, const struct source *source,
-                   const struct stage *stage, json_t *origin, struct err *err)
+bool install_fetch(const struct install_wish *wish, const struct install_source *source,
+                   const struct install_stage *stage, json_t *origin, struct err *err)
 {
 	switch (source->kind) {
 	case SOURCE_FOLDER:
@@ -182,9 +184,9 @@ bool install_fetch(const struct install_wish *wish, const struct source *source,
 
 bool install_fetch_skills(const char *word, const char *folder, struct err *err)
 {
-	_cleanup_source_ struct source source = { 0 };
+	_cleanup_source_ struct install_source source = { 0 };
 	const struct install_wish wish = { .source = word };
-	const struct stage stage = { .path = (char *)folder };
+	const struct install_stage stage = { .path = (char *)folder };
 	json_auto_t *origin = json_object();
 
 	if (!source_parse(word, &source, err))

@@ -121,7 +121,7 @@ static bool get_once(struct http_client *client, const char *url, const char *ac
 	               err_set_errno(err, getting->sys_errno, "Cannot write a download") : false;
 }
 
-/* Follows redirects: each address has to be one that is allowed. */
+/* Follows redirects, if each address is allowed. */
 static bool get(const char *url, const char *accept, struct getting *getting, struct err *err)
 {
 	struct http_client *client = http_client_new();
@@ -273,7 +273,7 @@ static const json_t *asset_choose(const json_t *assets)
 	       !strcasestr(name, "win32") ? asset : NULL;
 }
 
-static bool release_find(const struct source *source, const char *ref, bool pre_release,
+static bool release_find(const struct install_source *source, const char *ref, bool pre_release,
                          json_t **ret, struct err *err)
 {
 	_cleanup_free_ char *base = mem_printf("repos/%s/%s/releases", source->owner, source->name);
@@ -296,8 +296,8 @@ static bool release_find(const struct source *source, const char *ref, bool pre_
 	return true;
 }
 
-bool github_release(const struct source *source, const char *ref, bool pre_release, char **ret_url,
-                    char **ret_tag, struct err *err)
+bool github_release(const struct install_source *source, const char *ref, bool pre_release,
+                    char **ret_url, char **ret_tag, struct err *err)
 {
 	json_auto_t *release = NULL;
 	const json_t *asset;

@@ -49,7 +49,7 @@ static bool is_link(const struct install *install)
 }
 
 /* As Gemini CLI writes it, and "archive", which it does not have and leaves alone. */
-static json_t *origin_begin(const struct install_wish *wish, const struct source *source)
+static json_t *origin_begin(const struct install_wish *wish, const struct install_source *source)
 {
 	const char *type = wish->link                        ? "link" :
 	                   source->kind == SOURCE_FOLDER     ? "local" :
@@ -82,7 +82,7 @@ static bool origin_may(const json_t *origin, const struct settings *settings, st
 	                             "This extension may not be installed: %s.", forbidden);
 }
 
-static bool wish_check(const struct install_wish *wish, const struct source *source,
+static bool wish_check(const struct install_wish *wish, const struct install_source *source,
                        struct err *err)
 {
 	const bool git = source->kind == SOURCE_GIT || source->kind == SOURCE_GITHUB;
@@ -99,7 +99,7 @@ static bool wish_check(const struct install_wish *wish, const struct source *sou
 
 /* The folder of what was fetched that has the manifest: all of it, or the one folder in it, as
  * archives of releases have it. */
-static char *content_folder(const struct stage *stage)
+static char *content_folder(const struct install_stage *stage)
 {
 	char *content = mem_printf("%s/content", stage->path), *inner = NULL;
 	struct stat status;
@@ -139,7 +139,7 @@ static bool manifest_put(struct install *install, const json_t *manifest, const 
 /* The name of a plugin that has no manifest: that of the folder, repository or archive that it
  * was. */
 static bool bare_put(struct install *install, const struct install_wish *wish,
-                     const struct source *source, struct err *err)
+                     const struct install_source *source, struct err *err)
 {
 	static const char *const ends[] = { "/", ".git", ".tar.gz", ".tgz", ".tar", ".zip" };
 	const bool inner = strcmp(install->folder + strlen(install->stage->path), "/content") != 0;
@@ -159,7 +159,8 @@ static bool bare_put(struct install *install, const struct install_wish *wish,
 }
 
 static bool fetch_or_link(struct install *install, const struct install_wish *wish,
-                          const struct source *source, const struct home *home, struct err *err)
+                          const struct install_source *source, const struct home *home,
+                          struct err *err)
 {
 	if (wish->link) {
 		install->folder = mem_strdup(source->text);
@@ -213,7 +214,8 @@ static char *install_text(const struct install *install)
 }
 
 /* Says of a manifest that is missing where it was looked for, not in which folder of ours. */
-static bool manifest_find(struct install *install, const struct source *source, struct err *err)
+static bool manifest_find(struct install *install, const struct install_source *source,
+                          struct err *err)
 {
 	struct err why = ERR_INIT;
 
@@ -229,7 +231,8 @@ static bool manifest_find(struct install *install, const struct source *source, 
 }
 
 bool install_look(struct install *install, const struct install_wish *wish,
-                  const struct source *source, const struct settings *settings, struct err *err)
+                  const struct install_source *source, const struct settings *settings,
+                  struct err *err)
 {
 	if (!wish_check(wish, source, err))
 		return false;
@@ -243,7 +246,7 @@ bool install_look(struct install *install, const struct install_wish *wish,
 }
 
 static bool install_find(struct install *install, const struct install_wish *wish,
-                         const struct source *source, const struct settings *settings,
+                         const struct install_source *source, const struct settings *settings,
                          struct err *err)
 {
 	if (!install_look(install, wish, source, settings, err))
@@ -276,7 +279,7 @@ bool install_wish_plugin(const char *word, const struct home *home, struct insta
 bool install_open(const struct install_wish *said, const struct settings *settings,
                   struct install *ret, struct err *err)
 {
-	_cleanup_source_ struct source source = { 0 };
+	_cleanup_source_ struct install_source source = { 0 };
 	json_auto_t *plugin = NULL;
 	struct install_wish wish = *said;
 	struct install install = { 0 };
@@ -317,7 +320,7 @@ static bool origin_write(const struct install *install, const char *root, const 
  * what it replaces, which goes with the stage. */
 static bool stage_place(const struct install *install, const char *name, struct err *err)
 {
-	const struct stage *stage = install->stage;
+	const struct install_stage *stage = install->stage;
 	const unsigned how = install->replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE;
 	_cleanup_fd_ int from = open(stage->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_fd_ int to = open(stage->extensions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extensions put in and taken out (config/extensions.h has which there are).
+/* Installs, updates and removes extensions (config/extensions.h lists them).
  *
  *     struct install_wish wish = { .source = "https://github.com/me/notes" };
  *     if (!install_open(&wish, settings, &install, &err)) ...
@@ -7,14 +7,13 @@
  *     if (!install_do(&install, settings, &err)) ...
  *     install_release(&install);
  *
- * A source is a folder, an archive (a file, or an https address), a repository for git, or one at
- * GitHub, of which a release is taken if there is one.  All of these are strangers' and may be
- * hostile: what is fetched stands in a folder of its own, ~/.gemini/extensions/.staging/PID, until
- * the user has said yes to exactly these files; then it is renamed into place.  A folder may also
- * be linked: then its files are used where they are, as Gemini CLI's "extensions link" has it.
- * Nothing of an extension runs here.
+ * A source is a folder, an archive (a file or an https address), or a git repository; of one at
+ * GitHub the latest release is used if it has any.  All may be hostile: files are fetched into
+ * ~/.gemini/extensions/.staging/PID and renamed into place once the user has approved exactly these
+ * files.  A folder may also be linked, as by Gemini CLI's "extensions link": its files are used
+ * where they are.  Installing runs nothing of an extension.
  *
- * Environment: GITHUB_TOKEN goes to GitHub's API, GITHUB_API_URL is where that is.
+ * Environment: GITHUB_TOKEN is sent to GitHub's API; GITHUB_API_URL is its address.
  */
 #ifndef HASP_INSTALL_INSTALL_H
 #define HASP_INSTALL_INSTALL_H
@@ -46,7 +45,7 @@ struct install {
 	char *brings;        /* lines: what it brings, as may be shown */
 	bool env;            /* its source has a .env, which is left out */
 	char *consent;       /* what the user is to read, with these */
-	struct stage *stage; /* NULL: it is linked */
+	struct install_stage *stage; /* NULL: it is linked */
 	bool asks;           /* the user has to say yes */
 	char *replaces;      /* of an update: the folder's name in ~/.gemini/extensions; NULL */
 	bool same;           /* of an update: its files are those that are installed */
@@ -74,11 +73,6 @@ bool install_do(const struct install *install, const struct settings *settings, 
  * not kept. */
 bool install_update_open(const struct extension *extension, const struct settings *settings,
                          struct install *ret, struct err *err);
-/* What an extension brings (`brings`, lines of install_brings) beside what the user has said yes
- * to: "+" in place of a line's first blank for what is new, "-" for what is gone. *ret_any: they
- * differ. The caller frees. */
-char *install_changes(const struct extension *extension, const struct home *home,
-                      const char *brings, bool *ret_any);
 
 /* What the user is to read before the files that an extension has now are used: which of them have
  * changed, and what they bring; *ret_brings is that alone. The caller frees both.  NULL: *err:

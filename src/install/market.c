@@ -144,7 +144,7 @@ static const char *elsewhere_put(const struct market_reading *reading, const cha
 	const json_t *commit = json_object_get(said, "sha");
 	const json_t *ref = commit ? commit : json_object_get(said, "ref");
 	_cleanup_free_ char *clean = path ? market_path(json_span(path)) : mem_strdup("");
-	_cleanup_source_ struct source source = { 0 };
+	_cleanup_source_ struct install_source source = { 0 };
 	struct err why = ERR_INIT;
 
 	if (!clean)

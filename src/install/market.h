@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marketplaces: lists of plugins and extensions, and where each is to be had.
+/* Marketplaces: lists of plugins and extensions with their sources.
  *
- *     struct market market;
- *     if (!market_open("https://github.com/me/plugins", NULL, home, &market, &err)) ...
- *     json_array_foreach(market.plugins, i, plugin) ...
- *     market_release(&market);
+ *     if (!market_keep(home, "https://github.com/me/plugins", NULL, &name, &err)) ...
+ *     plugin = market_plugin("notes@plugins", home, &err);
  *
  * Three formats are read: Claude Code's .claude-plugin/marketplace.json, Codex'
- * .agents/plugins/marketplace.json, and the array that Gemini CLI's gallery is
+ * .agents/plugins/marketplace.json, and the array of Gemini CLI's gallery
  * (https://geminicli.com/extensions.json).  A marketplace is a folder, a file, the https address of
- * a file (it ends in ".json"), or a repository for git.
+ * a file (ending in ".json"), or a git repository.
  *
- * Those that the user keeps are in ~/.gemini/hasp-marketplaces.json, {NAME: {"source", "ref"?}};
- * those that Claude Code keeps, in ~/.claude/plugins/known_marketplaces.json, stand beneath them.
- * A project brings none.
+ * The user's marketplaces are in ~/.gemini/hasp-marketplaces.json, {NAME: {"source", "ref"?}}.
+ * Those of Claude Code (~/.claude/plugins/known_marketplaces.json) have lower priority.  A project
+ * cannot add any.
  *
- * All of a list is a stranger's: texts are lines that do not act on a terminal and are cut, names
- * are ASCII, a path may not lead out of the marketplace, and an entry that breaks a rule is left
- * out with a sentence.  Nothing of a list is believed but where a plugin is: what it brings is
- * looked at when it has been fetched (install.h).
+ * Lists are untrusted: texts are made safe for a terminal and truncated, names must be ASCII, paths
+ * must stay inside the marketplace, and an entry that breaks a rule is skipped and reported.  Only
+ * the location of a plugin is taken from the list; its contents are examined once they have been
+ * fetched (install.h).
  *
  * Reference: code.claude.com, "Marketplace reference" (November 2026); developers.openai.com/codex,
  * "Build plugins"; Gemini CLI 0.61, ExtensionRegistryClient.
@@ -32,29 +30,13 @@
 #include "base/err.h"
 #include "config/settings.h"
 
-struct market {
-	char *name;         /* owned; letters, digits, "-", "_" and "." */
-	const char *format; /* for people: "Claude Code" */
-	json_t *plugins;    /* owned; an array of what is below */
-	json_t *notices;    /* owned; sentences: what was left out, and why */
-};
-
-/* A plugin: {"name", "version", "description": lines, may be "",
- * "from": where it is to be had, a line,
- * "source", "ref"?, "path"?: the same for install_wish; or "problem": why hasp cannot install it,
- * "manifest": what the list itself says in place of a manifest}. */
-
-/* Reads a list. `ref`: a branch, tag or commit of a repository, or NULL. FILE_NOT_FOUND: there is
- * no list; INVALID_ARGUMENT: it is none, or the word is no place; NETWORK_ERROR; TOO_LARGE. */
-bool market_open(const char *word, const char *ref, const struct home *home, struct market *ret,
-                 struct err *err);
-void market_release(struct market *market);
-
 /* {NAME: {"source", "ref"?, "keptBy": "hasp" or "Claude Code"}} of those that are kept; a new
  * reference.  What cannot be read is a sentence in `notices`. */
 json_t *markets_kept(const struct home *home, json_t *notices);
-/* Reads a list and keeps where it is, under its name; *ret_name is for the caller to free.
- * INVALID_ARGUMENT: another one has that name; errors as of market_open. */
+/* Reads a list and saves its source under its name; the caller frees *ret_name.
+ * `ref`: a branch, tag or commit of a repository, or NULL.  FILE_NOT_FOUND: no list found;
+ * INVALID_ARGUMENT: not a marketplace or not a source, or a marketplace of that name exists;
+ * NETWORK_ERROR; TOO_LARGE. */
 bool market_keep(const struct home *home, const char *word, const char *ref, char **ret_name,
                  struct err *err);
 /* Forgets one. INVALID_ARGUMENT: hasp keeps none of that name. */
@@ -70,7 +52,7 @@ json_t *market_explore(const char *word, const struct settings *settings, json_t
 /* Whether the word is PLUGIN@MARKETPLACE, and no path of something. */
 bool market_is_plugin(const char *word);
 /* The plugin that such a word names; a new reference. NULL with *err: there is none, or hasp cannot
- * install it; errors as of market_open. */
+ * install it; errors as of market_keep. */
 json_t *market_plugin(const char *word, const struct home *home, struct err *err);
 
 #endif

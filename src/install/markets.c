@@ -65,7 +65,7 @@ static bool market_of_address(const char *url, struct market *ret, struct err *e
 	       market_parse(buf_view(&text), &place, ret, err);
 }
 
-static bool market_of_repository(const struct source *source, const char *ref,
+static bool market_of_repository(const struct install_source *source, const char *ref,
                                  const struct home *home, struct market *ret, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MARKET_BYTES);
@@ -74,7 +74,7 @@ static bool market_of_repository(const struct source *source, const char *ref,
 		.shown = source->text, .git = source->git, .ref = ref,
 		.own = !strncasecmp(source->git, "file:", 5),
 	};
-	struct stage stage;
+	struct install_stage stage;
 	size_t which;
 	bool ok;
 
@@ -92,10 +92,10 @@ static bool url_is_list(const char *word)
 	       span_ends(span_of(word, strcspn(word, "?#")), SPAN(".json"));
 }
 
-bool market_open(const char *word, const char *ref, const struct home *home, struct market *ret,
-                 struct err *err)
+static bool market_open(const char *word, const char *ref, const struct home *home,
+                        struct market *ret, struct err *err)
 {
-	_cleanup_source_ struct source source = { 0 };
+	_cleanup_source_ struct install_source source = { 0 };
 
 	if (!source_parse(word, &source, err))
 		return false;
@@ -188,7 +188,7 @@ static void add_codex_markets(const struct home *home, json_t *all, json_t *noti
 	json_t *one;
 
 	if (!file_read(path, LIMIT_SETTINGS_BYTES, &text, &err) ||
-	    (text.data && !toml_parse(file_text_span(&text), false, &settings, &err))) {
+	    (text.data && !toml_parse(file_text_span(&text), &settings, &err))) {
 		_cleanup_free_ char *sentence = mem_printf("%s: %s", path, err.message);
 
 		json_array_append_new(notices, json_text(span_str(sentence)));

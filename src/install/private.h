@@ -14,7 +14,7 @@
 #include "install/install.h"
 #include "install/market.h"
 
-struct source;
+struct install_source;
 
 /* A line below what an extension brings, where install.env is set. */
 #define INSTALL_ENV_LINE \
@@ -22,7 +22,8 @@ struct source;
 
 /* Fetches what the wish names, if settings let that happen, and reads its manifest (install.c). */
 bool install_look(struct install *install, const struct install_wish *wish,
-                  const struct source *source, const struct settings *settings, struct err *err);
+                  const struct install_source *source, const struct settings *settings,
+                  struct err *err);
 /* Fills in the wish what a marketplace says of PLUGIN@MARKETPLACE; *ret_plugin, a new reference,
  * holds its texts. Errors as of market_plugin. */
 bool install_wish_plugin(const char *word, const struct home *home, struct install_wish *wish,
@@ -55,7 +56,7 @@ enum source_kind {
 	SOURCE_GITHUB, /* a release, else git */
 };
 
-struct source {
+struct install_source {
 	enum source_kind kind;
 	char *text;  /* owned; what is written down: canonical if it is a path */
 	char *git;   /* owned; the URL that git is given; NULL */
@@ -63,16 +64,30 @@ struct source {
 	char *name;  /* owned; of the repository there; NULL */
 };
 
-/* Tells what the word of the user is. FILE_NOT_FOUND: a path where nothing is; INVALID_ARGUMENT: no
- * file and no folder, an address that is not https (http: only of this machine), ssh or file, or
- * has a password in it. */
-bool source_parse(const char *word, struct source *ret, struct err *err);
-void source_release(struct source *source);
+/* Parses the source that the user has named. FILE_NOT_FOUND: a path that does not exist;
+ * INVALID_ARGUMENT: not a file or folder, or a URL that is not https (http only for this machine),
+ * ssh or file, or contains a password. */
+bool source_parse(const char *word, struct install_source *ret, struct err *err);
+void source_release(struct install_source *source);
 #define _cleanup_source_ __attribute__((cleanup(source_release)))
 /* Whether hasp may read from there: https, or http of this machine. */
 bool source_url_allowed(const char *url, struct err *err);
 
 /* ---- marketplaces (market.c) -------------------------------------------------------------- */
+
+/* A list of plugins.  Each is {"name", "version", "description": lines, may be "",
+ * "from": where it comes from, a line,
+ * "source", "ref"?, "path"?: the same for install_wish; or "problem": why hasp cannot install it,
+ * "manifest": what the list itself says in place of a manifest}. */
+struct market {
+	char *name;         /* owned; letters, digits, "-", "_" and "." */
+	const char *format; /* for people: "Claude Code" */
+	json_t *plugins;    /* owned; an array */
+	json_t *notices;    /* owned; sentences about skipped entries */
+};
+
+/* Frees the contents. */
+void market_release(struct market *market);
 
 /* Where a list was found. */
 struct market_place {
@@ -92,28 +107,28 @@ bool market_parse(struct span text, const struct market_place *place, struct mar
 /* ---- fetching --------------------------------------------------------------------------- */
 
 /* A folder of our own beneath ~/.gemini/extensions, which is put in place whole or removed. */
-struct stage {
+struct install_stage {
 	char *extensions; /* owned; that folder; NULL: there is no stage */
 	char *name;       /* owned; the stage, in .../.staging */
 	char *path;       /* owned; absolute */
 };
 
-/* Makes one; those of processes that are gone are removed. */
-bool install_stage_open(const struct home *home, struct stage *ret, struct err *err);
+/* Makes one, and removes those of processes that have ended. */
+bool install_stage_open(const struct home *home, struct install_stage *ret, struct err *err);
 /* Removes it, with all that is still in it. Twice is fine. */
-void install_stage_close(struct stage *stage);
+void install_stage_close(struct install_stage *stage);
 
 /* Fetches what the wish names into STAGE/content (fetch.c): copied, unpacked, or got from the
  * network. Adds to `origin` what became known: "type", "releaseTag", "commit", "mark" (what
  * install_download_mark says). */
-bool install_fetch(const struct install_wish *wish, const struct source *source,
-                   const struct stage *stage, json_t *origin, struct err *err);
+bool install_fetch(const struct install_wish *wish, const struct install_source *source,
+                   const struct install_stage *stage, json_t *origin, struct err *err);
 
 /* The release of a GitHub repository (github.c): *ret_url becomes the address of its archive, for
  * the caller to free, and *ret_tag its tag; *ret_url stays NULL if there is no release.
  * NETWORK_ERROR: GitHub does not answer, or with an error. */
-bool github_release(const struct source *source, const char *ref, bool pre_release, char **ret_url,
-                    char **ret_tag, struct err *err);
+bool github_release(const struct install_source *source, const char *ref, bool pre_release,
+                    char **ret_url, char **ret_tag, struct err *err);
 /* Writes what is at an address of an archive to the end of `file`; redirects count where
  * source_url_allowed does.  A token goes to GitHub's API alone.  *ret_mark, which the caller frees,
  * is what install_download_mark would say; NULL: nothing. */
@@ -133,13 +148,12 @@ struct git_place {
 	const char *path; /* the folder in it that counts alone; NULL: all of it */
 };
 
-/* Fetches one commit and unpacks it, or its folder `path`, into the folder `content` beneath
- * `folder`, which is made, with a .git that has the remote and the commit; *ret_commit, which the
- * caller frees, is that.  Runs git, which asks nobody, runs no hook, follows no submodule, and
- * writes no file of the repository itself: its files are taken as a hostile archive's.  The
- * protocol is the one of the URL, else https or ssh.  INVALID_ARGUMENT: `ref` is no name, or a file
- * is refused; NETWORK_ERROR: git failed, with what it said; TOO_LARGE; INTERNAL: git or libarchive
- * is not installed. */
+/* Fetches one commit and unpacks it, or its folder `path`, into a new folder `content` beneath
+ * `folder`, with a .git that has the remote and the commit.  *ret_commit: its hash; the caller
+ * frees.  git runs without prompts, hooks and submodules, and does not check out files: they are
+ * unpacked like a hostile archive.  The protocol is that of the URL, else https or ssh.
+ * INVALID_ARGUMENT: invalid `ref`, or a file is refused; NETWORK_ERROR: git failed, with its
+ * message; TOO_LARGE; INTERNAL: git or libarchive is not installed. */
 bool git_fetch(const struct git_place *place, const char *folder, char **ret_commit,
                struct err *err);
 /* Fetches the commit beneath `folder` and reads the first of `files` (NULL-terminated, of which

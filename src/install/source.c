@@ -12,13 +12,13 @@
 
 enum { SOURCE_BYTES = 2000, OWNER_BYTES = 100 };
 
-void source_release(struct source *source)
+void source_release(struct install_source *source)
 {
 	free(source->text);
 	free(source->git);
 	free(source->owner);
 	free(source->name);
-	*source = (struct source){ 0 };
+	*source = (struct install_source){ 0 };
 }
 
 /* ---- addresses ------------------------------------------------------------------------ */
@@ -91,7 +91,7 @@ static bool is_github_word(struct span text)
 }
 
 /* rest = OWNER "/" NAME ["/"]; a NAME that ends with ".git" is one for git. */
-static bool github_parse(const char *rest, struct source *ret)
+static bool github_parse(const char *rest, struct install_source *ret)
 {
 	const char *slash = strchr(rest, '/');
 	struct span owner, name;
@@ -113,7 +113,7 @@ static bool github_parse(const char *rest, struct source *ret)
 
 /* ---- git ------------------------------------------------------------------------------ */
 
-static bool git_source(struct source *ret, const char *word, const char *url)
+static bool git_source(struct install_source *ret, const char *word, const char *url)
 {
 	ret->kind = SOURCE_GIT;
 	ret->text = mem_strdup(word);
@@ -153,7 +153,7 @@ static bool ssh_url_allowed(const char *url, struct err *err)
 
 /* ---- the whole ------------------------------------------------------------------------ */
 
-static bool path_parse(const char *word, struct source *ret, struct err *err)
+static bool path_parse(const char *word, struct install_source *ret, struct err *err)
 {
 	char *real = realpath(word, NULL);
 	struct stat status;
@@ -170,7 +170,7 @@ static bool path_parse(const char *word, struct source *ret, struct err *err)
 	return true;
 }
 
-static bool url_parse(const char *word, struct source *ret, struct err *err)
+static bool url_parse(const char *word, struct install_source *ret, struct err *err)
 {
 	if (!strncasecmp(word, "ssh://", 6))
 		return ssh_url_allowed(word, err) && git_source(ret, word, word);
@@ -189,9 +189,9 @@ static bool url_parse(const char *word, struct source *ret, struct err *err)
 	       git_source(ret, word, word);
 }
 
-bool source_parse(const char *word, struct source *ret, struct err *err)
+bool source_parse(const char *word, struct install_source *ret, struct err *err)
 {
-	struct source source = { 0 };
+	struct install_source source = { 0 };
 	struct err why = ERR_INIT;
 	bool ok;
 

@@ -209,7 +209,7 @@ static char *path_folded(const char *path)
 	return len < 0 ? mem_strdup(path) : (char *)folded;
 }
 
-/* Remembers that there is `path`; another one that a file system may take for it is refused. */
+/* Records `path`; refuses a path that a file system may treat as the same as an earlier one. */
 static bool name_note(struct unpacking *unpacking, const char *path, struct err *err)
 {
 	_cleanup_free_ char *folded = path_folded(path);
@@ -354,7 +354,7 @@ static bool symlink_unpack(struct unpacking *unpacking, int folder, const char *
 	                         err_set_errno(err, errno, "Cannot make the link %s", path);
 }
 
-/* A file once more: a copy. */
+/* Unpacks a hard link as a copy. */
 static bool hardlink_unpack(struct unpacking *unpacking, int folder, const char *path,
                             const char *name, const char *target, struct err *err)
 {

@@ -59,8 +59,11 @@ static char *brings_before(const struct extension *extension, const struct home 
 	return install_brings(extension->folder, said);
 }
 
-char *install_changes(const struct extension *extension, const struct home *home,
-                      const char *brings, bool *ret_any)
+/* Compares an extension's contents (`brings`, lines of install_brings) with those that the user has
+ * approved: the first blank of a line becomes "+" if it is new, "-" if it was removed.  *ret_any:
+ * they differ.  The caller frees. */
+static char *contents_changes(const struct extension *extension, const struct home *home,
+                              const char *brings, bool *ret_any)
 {
 	_cleanup_free_ char *before = brings_before(extension, home);
 	_cleanup_buf_ struct buf out = BUF_INIT(CHANGES_BYTES);
@@ -88,7 +91,7 @@ char *install_approval(const struct extension *extension, const struct home *hom
 	if (!said)
 		return NULL;
 	*ret_brings = install_brings(extension->folder, said);
-	changes = install_changes(extension, home, *ret_brings, &any);
+	changes = contents_changes(extension, home, *ret_brings, &any);
 	files = extension_changed_files(home, extension->name, extension->folder);
 	return mem_printf("%s%s%s%sExtension \"%s\" (%s) brings now, with + for what is new and - "
 	                  "for what is gone:\n%s", *files ? "Files of extension \"" : "",
@@ -157,7 +160,7 @@ static bool origin_has(const json_t *origin, const char *name, const char *text)
 
 /* By its server's word; "no" also where that does not say. */
 static bool server_has_the_same(const json_t *origin, const struct install_wish *wish,
-                                const struct source *source)
+                                const struct install_source *source)
 {
 	const struct git_place place = { source->git, wish->ref, wish->path };
 	_cleanup_free_ char *url = NULL, *now = NULL;
@@ -183,7 +186,7 @@ static bool server_has_the_same(const json_t *origin, const struct install_wish 
 
 /* Whether an update would bring what is installed, as it was installed. */
 static bool update_is_idle(const struct extension *extension, const struct install_wish *wish,
-                           const struct source *source, const struct home *home)
+                           const struct install_source *source, const struct home *home)
 {
 	const json_t *origin = extension->origin;
 	struct err err = ERR_INIT;
@@ -235,7 +238,7 @@ static bool update_find(struct install *install, const struct extension *extensi
 		.pre_release = json_is_true(json_object_get(origin, "allowPreRelease")),
 	};
 	const char *listed = json_string_value(json_object_get(origin, "marketplace")), *name;
-	_cleanup_source_ struct source source = { 0 };
+	_cleanup_source_ struct install_source source = { 0 };
 	_cleanup_free_ char *changes = NULL;
 	json_auto_t *plugin = NULL;
 
@@ -247,7 +250,7 @@ static bool update_find(struct install *install, const struct extension *extensi
 		return true;
 	if (!install_look(install, &wish, &source, settings, err))
 		return false;
-	/* In the words of whoever installed it: a key store's place is named after them. */
+	/* Exactly as given when it was installed: the key store's entry is named after it. */
 	json_object_set_new(install->origin, "source", json_text(span_str(wish.source)));
 	name = json_string_value(json_object_get(install->manifest, "name"));
 	if (strcmp(name, extension->name) != 0)
@@ -257,9 +260,9 @@ static bool update_find(struct install *install, const struct extension *extensi
 	if (!is_same_content(extension, install->folder, &install->same, err) ||
 	    !keep_values(extension, install->folder, err))
 		return false;
-	changes = install_changes(extension, home, install->brings, &install->asks);
-	/* Another place is somebody else, whatever it brings; other files are other programs; and a
-	 * lower version may have what a later one mended. */
+	changes = contents_changes(extension, home, install->brings, &install->asks);
+	/* A different source may be a different author, different files are different programs, and
+	 * a lower version may have vulnerabilities that a later one fixed. */
 	install->asks = install->asks || !origin_has(origin, "source", wish.source) ||
 	                !origin_has(origin, "path", wish.path) ||
 	                (!install->same && install_runs_programs(install->brings)) ||

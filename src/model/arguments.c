@@ -127,7 +127,7 @@ json_t *arguments_part(struct reply_sink *sink, const char *id, const char *name
 }
 
 json_t *arguments_part_of(struct reply_sink *sink, const char *id, const char *name,
-                          const json_t *value, bool complete)
+                          const json_t *value)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
 
@@ -135,9 +135,9 @@ json_t *arguments_part_of(struct reply_sink *sink, const char *id, const char *n
 		return part_call(id, name, value);
 	if (!json_is_string(value)) {
 		json_print(&text, value, 0);
-		return arguments_part(sink, id, name, buf_view(&text), complete);
+		return arguments_part(sink, id, name, buf_view(&text), true);
 	}
-	return repaired_part(sink, id, name, json_span(value), complete, JSON_REPAIR_NESTED);
+	return repaired_part(sink, id, name, json_span(value), true, JSON_REPAIR_NESTED);
 }
 
 bool arguments_are_whole(struct reply_sink *sink, struct span text)

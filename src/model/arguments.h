@@ -14,9 +14,9 @@
  * text is all that there was to come. */
 json_t *arguments_part(struct reply_sink *sink, const char *id, const char *name,
                        struct span text, bool complete);
-/* The same of arguments that came as a value (NULL: none): an object, or a text. */
+/* The same of complete arguments that came as a value (NULL: none): an object, or a text. */
 json_t *arguments_part_of(struct reply_sink *sink, const char *id, const char *name,
-                          const json_t *value, bool complete);
+                          const json_t *value);
 
 /* Whether the text is an object as it is: nothing is missing at its end. */
 bool arguments_are_whole(struct reply_sink *sink, struct span text);

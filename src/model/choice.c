@@ -55,7 +55,7 @@ static const struct choice_row rows[] = {
 const char choice_date[] = "2026-11-23";
 
 /* Sources: ai.google.dev/gemini-api/docs/deprecations; platform.claude.com/docs, "Model
- * deprecations". Vertex AI has days of its own. */
+ * deprecations". Vertex AI uses other dates. */
 static const struct choice_end ends[] = {
 	{ "gemini", "gemini-2.0-", "2026-06-01", "gemini-3.5-flash-lite" },
 	{ "gemini", "gemini-2.5-pro", "2026-12-01", "gemini-3.8-flash" },

@@ -78,8 +78,8 @@ bool choice_no_key(const struct choice_row *row, struct err *err);
 /* The name that an alias stands for; `name` itself if it is none. Borrowed from settings or
  * `name`. */
 const char *choice_google_alias(const struct settings *settings, const char *name);
-/* The provider's way of a name of Google's: "gemini-api-key", "vertex-ai" or "gateway".
- * AUTHENTICATION_FAILED: security.auth.selectedType is another one. */
+/* The authentication type for Google's models: "gemini-api-key", "vertex-ai" or "gateway".
+ * AUTHENTICATION_FAILED: security.auth.selectedType is of another type. */
 bool choice_google_type(const struct settings *settings, const char **ret, struct err *err);
 /* Address, key and headers for Gemini and Vertex. AUTHENTICATION_FAILED; INVALID_ARGUMENT: a
  * variable is no name. */

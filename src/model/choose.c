@@ -49,7 +49,7 @@ static const char *complete_address(struct choice_store *store, const char *addr
 }
 
 /* OpenAI's models that think: in chat completions they do not when they have tools. */
-static bool wants_responses(const struct choice_row *row, const struct model_options *options)
+static bool requires_responses(const struct choice_row *row, const struct model_options *options)
 {
 	static const char *const thinkers[] = { "gpt-5", "gpt-6", "codex", "o1", "o3", "o4" };
 
@@ -69,7 +69,7 @@ static bool row_options(const struct settings *settings, const struct choice_row
 	const char *base = choice_either(settings, row->base_variables);
 
 	options->base_url = base ? complete_address(store, base) : row->base_url;
-	if (wants_responses(row, options))
+	if (requires_responses(row, options))
 		options->provider = "openai-responses";
 	options->api_key = choice_key(settings, row, store);
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
@@ -231,9 +231,9 @@ static bool google_row(const struct settings *settings, const struct choice_row 
 	return true;
 }
 
-/* An administrator's word that only one way of Google's is to be used.  A variable that asks for
- * Google's login counts then even beside a key, as in Gemini CLI: which account pays is not left to
- * what else is set. */
+/* Enforces an administrator's choice of Google's authentication type.  A variable that selects
+ * Google's login then counts even if a key is set, as in Gemini CLI: the account that pays must not
+ * depend on other variables. */
 static bool auth_type_allowed(const struct settings *settings, const struct choice_row *row,
                               struct err *err)
 {
@@ -324,7 +324,7 @@ static bool choose_one(const struct settings *settings, const char *words,
 		choice->parameters = (struct model_parameters)MODEL_PARAMETERS_INIT;
 		return true;
 	}
-	/* An alias with the provider before it is one all the same. */
+	/* An alias may follow the provider's name. */
 	if (len == 6 && strncmp(words, "gemini", 6) == 0)
 		words = choice_google_alias(settings, words + 7), len = 0;
 	ok = len ? choose_named(settings, words, len, choice, err) :
@@ -337,7 +337,7 @@ static bool choose_one(const struct settings *settings, const char *words,
 	return ok;
 }
 
-/* Contents go out under the account of whoever wrote that file. */
+/* Warns that contents are sent under the account of that file's author. */
 static void warn_of_projects_key(struct model_choice *choice, const struct choice_store *store)
 {
 	if (store->key_file)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A conversation as data: the form in which it is kept, recorded and handed to every provider.
+/* The format of a conversation, in memory, in records, and as input of every provider.
  *
  * It is Gemini's (generateContent v1beta), whose session files hasp reads and writes: an array of
  *
@@ -9,18 +9,17 @@
  *           {"text": "...", "thought": true}                   thought
  *           {"functionCall": {"id", "name", "args": {...}}}    only in the role model
  *             "repaired": a sentence for the call's result, or "unreadable": one instead of it
- *             (part.h), beside the functionCall
+ *             (part.h), next to the functionCall
  *           {"functionResponse": {"id", "name", "response": {...}, "parts"?: [inlineData...]}}
  *                                                              only in the role user
  *           {"inlineData": {"mimeType", "data": base64}}       an image, a PDF, audio
  *
- * A part that a provider wants back untouched carries what it gave as "opaque": {"provider":
- * NAME, ...}; for Gemini's own thoughtSignature that is "thoughtSignature" itself, where Gemini
- * puts it.  A provider sends back its own and leaves out others', and thoughts of others with
- * them.
+ * A part that must be returned to its provider unchanged has that provider's data in "opaque":
+ * {"provider": NAME, ...}; for Gemini that is "thoughtSignature", where Gemini puts it.  Each
+ * provider is sent only its own data; that of others is left out together with their thoughts.
  *
- * Each functionCall has exactly one functionResponse, in the next message (content_repair sees to
- * it).  Functions that return json_t * give a new reference.
+ * Each functionCall has exactly one functionResponse, in the next message (content_repair ensures
+ * it).  Functions that return json_t * return a new reference.
  */
 #ifndef HASP_MODEL_CONTENT_H
 #define HASP_MODEL_CONTENT_H
@@ -48,13 +47,12 @@ size_t content_call_count(const json_t *content);           /* functionCall part
  * parts are shared. */
 json_t *content_repair(const json_t *contents);
 
-/* The conversation without the thinking that a provider signed over everything that stood before
- * it, to be sent when that has changed: Anthropic refuses the request otherwise ("Prefix checks
- * on thinking blocks",
- * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks), also by way
- * of OpenRouter. Its text stays, and is sent to nobody. What Gemini and OpenAI sign is not bound
- * to what stood before it, and Gemini demands it. Returns a new array that shares what is not
- * changed; NULL: there is no such thinking. */
+/* Removes the signatures of thinking that are bound to the preceding conversation, for when that
+ * has changed: Anthropic rejects the request otherwise ("Prefix checks on thinking blocks",
+ * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks), also through
+ * OpenRouter.  The text of such thinking is kept but no longer sent.  Signatures of Gemini and
+ * OpenAI do not depend on the preceding text, and Gemini requires them.  Returns a new array that
+ * shares unchanged values; NULL: no such thinking. */
 json_t *content_drop_bound_thoughts(const json_t *contents);
 
 /* A conservative estimate of the tokens of a value, without asking anybody: ASCII text 4 bytes a

@@ -30,9 +30,8 @@ const struct provider_format *provider_find(const char *name)
 
 /* ---- endpoint ---------------------------------------------------------------- */
 
-/* Windows of models whose name nobody knows, until their provider is asked. Too small a one
- * would shorten conversations for nothing; of one that is too large the provider says so, and
- * then they are. */
+/* Context windows of unknown models until the provider has been asked.  Too small a value would
+ * compress conversations needlessly; one that is too large is corrected by the provider's error. */
 enum { CONTEXT_GEMINI = 1048576, CONTEXT_ANTHROPIC = 200000, CONTEXT_OTHERS = 262144 };
 
 static bool has_control(const char *text)
@@ -118,7 +117,7 @@ static void copy_options(const struct model_options *options, const char *base,
 /* ---- what was learnt of it ---- */
 
 /* An organisation may be verified, a server brought up to date: then it is tried again. */
-enum { FORGO_DAYS = 30 };
+enum { DROPPED_DAYS = 30 };
 
 /* Another key is another account, which may do other things. The key itself is not kept. */
 static char *learnt_key(const struct model_options *options)
@@ -162,18 +161,18 @@ void endpoint_recall(struct endpoint *endpoint)
 		endpoint->learnt_context = wire_count(known, "contextTokens");
 }
 
-void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
+void endpoint_drop_parameter(struct endpoint *endpoint, refusable_set refused)
 {
 	endpoint->without |= refused;
 	if (endpoint->options.learnt_file && refusable_lasts(refused))
 		home_learn(endpoint->options.learnt_file, endpoint->learnt_key,
 		           json_pack("{s:s, s:{s:o}}", "model", endpoint->id, "without",
-		                     refusable_name(refused), home_learnt_until(FORGO_DAYS)));
+		                     refusable_name(refused), home_learnt_until(DROPPED_DAYS)));
 }
 
 void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool lasting)
 {
-	json_auto_t *until = lasting ? home_learnt_until(FORGO_DAYS) : json_true();
+	json_auto_t *until = lasting ? home_learnt_until(DROPPED_DAYS) : json_true();
 
 	endpoint_keep_tool(endpoint, key, until);
 	if (lasting && endpoint->options.learnt_file &&
@@ -242,7 +241,7 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->replay_file);
 	free((char *)options->learnt_file);
 	json_decref(endpoint->refused_tools);
-	json_decref(endpoint->told_tools);
+	json_decref(endpoint->reported_tools);
 	free(endpoint->learnt_key);
 	free(endpoint->id);
 	free(endpoint->host);
@@ -269,8 +268,8 @@ uint64_t endpoint_context_tokens(const struct endpoint *endpoint)
 
 /* How long a conversation may be, in the provider's own words: one GET, remembered for a week. */
 
-/* Nobody waits long for what is only good to know. Less than LEAST tokens is no window that an
- * agent works in: a mistake, or the limit of something else. */
+/* The window is not worth a long wait.  A value below CONTEXT_LEAST is too small for an agent: a
+ * mistake, or the limit of something else. */
 enum { ASK_MS = 3000, KNOWN_DAYS = 7, CONTEXT_LEAST = 2048, LIST_DEPTH = 32 };
 
 struct endpoint_answer {

@@ -51,7 +51,7 @@ double fault_delay(struct span message);
 /* "1.5s", "20ms", "6m0s" at the start of a text: seconds; -1: nothing of the sort. */
 double fault_duration(struct span text);
 
-/* ---- what a user is told of failures: all sentences about them are made here ---- */
+/* ---- messages about failures, all of which are composed here -------------------- */
 
 /* Appends "WHY Retrying in 5 s." (0: "WHY Retrying.") */
 void fault_say_retry(struct buf *out, const char *why, unsigned delay_ms);

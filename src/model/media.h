@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images and documents in a conversation: what a provider takes of them, and what it refused.
+/* Images and documents in a conversation: the providers' limits, and media that were rejected.
  *
- * Each provider has limits: types, bytes, pixels, how many.  What is beyond them is refused with
- * the whole request, and would be in every later request of the session.  So what a provider's
- * documents exclude is replaced by a sentence before it is sent, always in the same way; and
- * when a provider refuses one that was new all the same, the request goes out without it, and
- * the caller learns of it, and keeps it out of the session (MODEL_LEFT_OUT, media_without).  What
- * was accepted once stays as it was.
+ * Each provider limits the types, bytes, pixels and number of media.  Media beyond the limits cause
+ * the whole request to be rejected, and so every later request of the session.  Therefore media
+ * that a provider's documentation excludes are replaced by a sentence before sending, always the
+ * same one.  If a provider rejects new media anyway, the request is sent without them, and the
+ * caller is notified and removes them from the session (MODEL_LEFT_OUT, media_without).  Media
+ * that were accepted once are not changed.
  *
  * To add limits: a row in media.c with the page that they come from.
  */
@@ -33,10 +33,9 @@ struct media_memory {
 /* Frees what the memory holds, and leaves it empty. */
 void media_memory_release(struct media_memory *memory);
 
-/* What of the media is to be sent to this model. A new reference to contents.  `report` is called
- * for each that its limits exclude, once; NULL: nobody learns of it, and they are reported
- * later.  `configured`: all models that may answer, NULL-terminated, to name one that takes what
- * this one does not. */
+/* Returns `contents`, a new reference, without the media that this model does not accept.  `report`
+ * is called once for each that is left out; with NULL they are reported by a later call.
+ * `configured`: all models that may answer, NULL-terminated, to suggest one that accepts it. */
 json_t *media_fit(struct media_memory *memory, const struct model_options *options,
                   const struct model_options *const *configured, const json_t *contents,
                   void (*report)(void *data, const char *sentence),

@@ -113,30 +113,30 @@ struct reply_request {
 
 /* Who shows the reply forgets all of it when it is asked for again: what came before a pause
  * stands. */
-static void report_paused_again(const struct reply_request *asking)
+static void report_paused_again(const struct reply_request *pending)
 {
 	const json_t *part;
 	size_t i;
 
-	json_array_foreach(json_object_get(asking->paused.content, "parts"), i, part)
+	json_array_foreach(json_object_get(pending->paused.content, "parts"), i, part)
 		if (json_object_get(part, "text") &&
 		    !json_is_true(json_object_get(part, "thought")))
-			asking->event(asking->data, &(struct model_event){
+			pending->event(pending->data, &(struct model_event){
 				.kind = MODEL_TEXT, .text =
 					json_span(json_object_get(part, "text")) });
 }
 
-static void emit_event(const struct reply_request *asking, const struct model_event *event)
+static void emit_event(const struct reply_request *pending, const struct model_event *event)
 {
-	if (!asking->event)
+	if (!pending->event)
 		return;
-	asking->event(asking->data, event);
+	pending->event(pending->data, event);
 	if (event->kind == MODEL_RESTART)
-		report_paused_again(asking);
+		report_paused_again(pending);
 }
 
-/* A conversation that can be answered: repaired, and with the user's word at its end.  Newer
- * models take no message of their own there (platform.claude.com/docs, "Prefill"). */
+/* A conversation that can be answered: repaired, and ending with a message of the user.  Newer
+ * models reject one that ends with a message of the model (platform.claude.com/docs, "Prefill"). */
 static json_t *answerable(const json_t *contents)
 {
 	json_t *repaired = content_repair(contents);
@@ -160,9 +160,9 @@ static json_t *with_nudge(const json_t *contents)
 
 static void report_left_out(void *data, const char *sentence)
 {
-	const struct reply_request *asking = data;
+	const struct reply_request *pending = data;
 
-	emit_event(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT,
+	emit_event(pending, &(struct model_event){ .kind = MODEL_LEFT_OUT,
 	                                          .text = span_str(sentence) });
 }
 
@@ -179,29 +179,29 @@ static json_t *fit_to_current(struct model *model, const json_t *contents,
 	                 report, data);
 }
 
-static bool attempt_once(struct reply_request *asking, struct attempt *attempt,
+static bool attempt_once(struct reply_request *pending, struct attempt *attempt,
                          struct model_reply *ret, struct err *err)
 {
-	struct endpoint *endpoint = current_endpoint(asking->model);
-	struct model_request request = asking->request;
+	struct endpoint *endpoint = current_endpoint(pending->model);
+	struct model_request request = pending->request;
 	struct reply_sink sink;
 	json_t *longer = NULL, *fit;
 	bool ok;
 
-	if (asking->empties >= EMPTIES_BEFORE_NUDGE)
+	if (pending->empties >= EMPTIES_BEFORE_NUDGE)
 		request.contents = longer = with_nudge(request.contents);
-	request.contents = fit = fit_to_current(asking->model, request.contents, report_left_out,
-	                                        asking);
-	sink_init(&sink, asking->event, asking->data);
+	request.contents = fit = fit_to_current(pending->model, request.contents, report_left_out,
+	                                        pending);
+	sink_init(&sink, pending->event, pending->data);
 	endpoint_recall(endpoint);
-	asking->requests++;
-	asking->asked++;
+	pending->requests++;
+	pending->asked++;
 	ok = stream_attempt(endpoint, &request, &sink, attempt, err);
 	if (ok) {
 		endpoint->tools_refused = 0;
 		*ret = (struct model_reply){
 			.model = mem_strdup(endpoint->id),
-			.attempts = asking->requests,
+			.attempts = pending->requests,
 			.ms = attempt->ms,
 		};
 		sink_take(&sink, ret);
@@ -209,7 +209,7 @@ static bool attempt_once(struct reply_request *asking, struct attempt *attempt,
 	sink_release(&sink);
 	json_decref(longer);
 	json_decref(fit);
-	asking->empties += !ok && attempt->empty;
+	pending->empties += !ok && attempt->empty;
 	return ok;
 }
 
@@ -234,9 +234,9 @@ static void add_usage(struct model_usage *sum, const struct model_usage *more)
 }
 
 /* The reply becomes what was said before the pause, and itself. */
-static void add_to_paused(struct reply_request *asking, struct model_reply *reply)
+static void add_to_paused(struct reply_request *pending, struct model_reply *reply)
 {
-	struct model_reply *before = &asking->paused;
+	struct model_reply *before = &pending->paused;
 
 	if (!before->content) {
 		*before = *reply;
@@ -258,35 +258,35 @@ static void add_to_paused(struct reply_request *asking, struct model_reply *repl
 
 /* The provider gets what it said so far, as it is, and goes on
  * (platform.claude.com/docs, "Handling stop reasons"). */
-static bool goes_on_after_pause(struct reply_request *asking, struct model_reply *reply)
+static bool goes_on_after_pause(struct reply_request *pending, struct model_reply *reply)
 {
-	if (reply->finish != MODEL_FINISH_PAUSE || reply->withheld || asking->pauses == PAUSES_MAX)
+	if (reply->finish != MODEL_FINISH_PAUSE || reply->withheld || pending->pauses == PAUSES_MAX)
 		return false;
-	asking->pauses++;
-	add_to_paused(asking, reply);
-	json_decref((json_t *)asking->request.contents);
-	asking->request.contents = json_copy(asking->contents);
-	json_array_append((json_t *)asking->request.contents, asking->paused.content);
-	stream_retry_init(&asking->retry, &current_endpoint(asking->model)->options,
-	                  asking->model->current + 1 < asking->model->count);
+	pending->pauses++;
+	add_to_paused(pending, reply);
+	json_decref((json_t *)pending->request.contents);
+	pending->request.contents = json_copy(pending->contents);
+	json_array_append((json_t *)pending->request.contents, pending->paused.content);
+	stream_retry_init(&pending->retry, &current_endpoint(pending->model)->options,
+	                  pending->model->current + 1 < pending->model->count);
 	return true;
 }
 
-/* Another model begins the reply anew (model.h says why). */
-static void forget_paused(struct reply_request *asking)
+/* Another model starts the reply from the beginning (model.h says why). */
+static void forget_paused(struct reply_request *pending)
 {
-	model_reply_release(&asking->paused);
-	asking->pauses = 0;
-	json_decref((json_t *)asking->request.contents);
-	asking->request.contents = json_incref(asking->contents);
+	model_reply_release(&pending->paused);
+	pending->pauses = 0;
+	json_decref((json_t *)pending->request.contents);
+	pending->request.contents = json_incref(pending->contents);
 }
 
-static void finish_paused(struct reply_request *asking, struct model_reply *reply)
+static void finish_paused(struct reply_request *pending, struct model_reply *reply)
 {
-	if (asking->paused.content) {
-		add_to_paused(asking, reply);
-		*reply = asking->paused;
-		asking->paused = (struct model_reply){ 0 };
+	if (pending->paused.content) {
+		add_to_paused(pending, reply);
+		*reply = pending->paused;
+		pending->paused = (struct model_reply){ 0 };
 	}
 	if (reply->finish == MODEL_FINISH_PAUSE)
 		reply->finish = MODEL_FINISH_OTHER;
@@ -326,9 +326,9 @@ static size_t next_model(const struct model *model)
 }
 
 /* Before a request: the first model whose time is over, if an earlier one's is. */
-static void return_to_rested(struct reply_request *asking)
+static void return_to_rested(struct reply_request *pending)
 {
-	struct model *model = asking->model;
+	struct model *model = pending->model;
 	const char *from = current_endpoint(model)->id;
 	_cleanup_buf_ struct buf sentence = BUF_INIT(2048);
 	const uint64_t now = model->current ? model_now(model) : 0;
@@ -338,40 +338,40 @@ static void return_to_rested(struct reply_request *asking)
 			continue;
 		model->current = i;
 		fault_say_back(&sentence, current_endpoint(model)->id, from);
-		emit_event(asking, &(struct model_event){
+		emit_event(pending, &(struct model_event){
 			.kind = MODEL_SWITCHED, .text = span_str(current_endpoint(model)->id),
 			.sentence = buf_view(&sentence), .from = span_str(from) });
 		return;
 	}
 }
 
-static void go_to_fallback(struct reply_request *asking, const struct attempt *attempt,
+static void go_to_fallback(struct reply_request *pending, const struct attempt *attempt,
                            const struct err *why)
 {
-	struct model *model = asking->model;
+	struct model *model = pending->model;
 	const char *from = current_endpoint(model)->id;
 	const unsigned rest_s = rest_seconds(attempt);
 	const int64_t until = (int64_t)time(NULL) + rest_s;
 	_cleanup_buf_ struct buf sentence = BUF_INIT(sizeof(why->message) + 2048);
 	_cleanup_free_ char *text = mem_printf(
-		"%s%s", why->message, asking->paused.content ? " " PAUSED_DROPPED : "");
+		"%s%s", why->message, pending->paused.content ? " " PAUSED_DROPPED : "");
 
-	forget_paused(asking);
-	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+	forget_paused(pending);
+	emit_event(pending, &(struct model_event){ .kind = MODEL_RESTART,
 	                                          .text = span_str(text),
-	                                          .attempt = asking->requests + 1 });
+	                                          .attempt = pending->requests + 1 });
 	if (!model->current)
 		model->first = *why;
 	model->resting[model->current] = model_now(model) + (uint64_t)rest_s * 1000;
 	model->current = next_model(model);
-	asking->asked = 0;
+	pending->asked = 0;
 	fault_say_switch(&sentence, text, current_endpoint(model)->id, from, until);
-	emit_event(asking, &(struct model_event){ .kind = MODEL_SWITCHED,
+	emit_event(pending, &(struct model_event){ .kind = MODEL_SWITCHED,
 	                                          .text = span_str(current_endpoint(model)->id),
 	                                          .subject = span_str(why->message),
 	                                          .sentence = buf_view(&sentence),
 	                                          .from = span_str(from), .until = until });
-	stream_retry_init(&asking->retry, &current_endpoint(model)->options,
+	stream_retry_init(&pending->retry, &current_endpoint(model)->options,
 	                  model->current + 1 < model->count);
 }
 
@@ -385,73 +385,73 @@ static void name_first_cause(const struct model *model, struct err *err)
 		        model->first.message);
 }
 
-/* Asked again at once, with what is said of it. */
-static void report_again(const struct reply_request *asking, const struct buf *text)
+/* Reports an immediate retry with its reason. */
+static void report_again(const struct reply_request *pending, const struct buf *text)
 {
-	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART, .text = buf_view(text),
+	emit_event(pending, &(struct model_event){ .kind = MODEL_RESTART, .text = buf_view(text),
 	                                          .sentence = buf_view(text),
-	                                          .attempt = asking->requests + 1 });
+	                                          .attempt = pending->requests + 1 });
 }
 
 /* The provider refuses one parameter: each can be refused once, so this comes to an end. */
-static void ask_without(struct reply_request *asking, refusable_set refused, const struct err *why)
+static void ask_without(struct reply_request *pending, refusable_set refused, const struct err *why)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(why->message) + 512);
 
 	fault_say_without(&text, why->message, refusable_name(refused));
-	endpoint_forgo(current_endpoint(asking->model), refused);
-	report_again(asking, &text);
+	endpoint_drop_parameter(current_endpoint(pending->model), refused);
+	report_again(pending, &text);
 }
 
-/* The provider refuses an image or a document, maybe: what is new is left out, and if that was
- * not it the first refusal is the error. */
-static bool ask_without_media(struct reply_request *asking, struct err *err)
+/* The provider may have rejected an image or a document: retries without the new ones; if that
+ * fails too, the first refusal is the error. */
+static bool ask_without_media(struct reply_request *pending, struct err *err)
 {
-	struct media_memory *media = &asking->model->media;
+	struct media_memory *media = &pending->model->media;
 	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(err->message) + 512);
 
 	if (err->code != ERR_INVALID_ARGUMENT)
 		return false;
 	if (!media->trial)
-		asking->media_error = *err;
-	if (media_try_without(media, asking->request.contents, span_str(err->message))) {
+		pending->media_error = *err;
+	if (media_try_without(media, pending->request.contents, span_str(err->message))) {
 		fault_say_without(&text, err->message, "the media that are new");
-		report_again(asking, &text);
+		report_again(pending, &text);
 		return true;
 	}
 	if (media->trial)
-		*err = asking->media_error;
+		*err = pending->media_error;
 	return false;
 }
 
 /* The provider refuses a tool: the prompt goes on without it. */
-static bool ask_without_tools(struct reply_request *asking, const struct attempt *attempt,
+static bool ask_without_tools(struct reply_request *pending, const struct attempt *attempt,
                               const struct err *why)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(sizeof(why->message) + 512);
 
-	if (!stream_settle_tools(current_endpoint(asking->model), &asking->request, attempt,
-	                         &asking->requests))
+	if (!stream_settle_tools(current_endpoint(pending->model), &pending->request, attempt,
+	                         &pending->requests))
 		return false;
 	fault_say_without(&text, why->message, "the tool that it refuses");
-	report_again(asking, &text);
+	report_again(pending, &text);
 	return true;
 }
 
-static void settle_media(struct reply_request *asking, bool answered)
+static void settle_media(struct reply_request *pending, bool answered)
 {
-	json_t *refused = media_settle(&asking->model->media, asking->request.contents, answered);
+	json_t *refused = media_settle(&pending->model->media, pending->request.contents, answered);
 	const char *key;
 	json_t *sentence;
 
 	json_object_foreach(refused, key, sentence)
-		emit_event(asking, &(struct model_event){ .kind = MODEL_LEFT_OUT, .media = refused,
+		emit_event(pending, &(struct model_event){ .kind = MODEL_LEFT_OUT, .media = refused,
 		                                          .text = json_span(sentence) });
 	json_decref(refused);
 }
 
 /* After a failed attempt: waits, switches, or gives up with a better sentence. */
-static bool prepare_next(struct reply_request *asking, const struct attempt *attempt,
+static bool prepare_next(struct reply_request *pending, const struct attempt *attempt,
                          struct err *err)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(sizeof(err->message) + 64);
@@ -462,38 +462,38 @@ static bool prepare_next(struct reply_request *asking, const struct attempt *att
 	if (err->code == ERR_CANCELLED)
 		return false;
 	if (attempt->refused) {
-		ask_without(asking, attempt->refused, err);
+		ask_without(pending, attempt->refused, err);
 		return true;
 	}
-	if (attempt->blame == TOOL_BLAME_POSSIBLE && ask_without_media(asking, err))
+	if (attempt->blame == TOOL_BLAME_POSSIBLE && ask_without_media(pending, err))
 		return true;
-	if (attempt->blame != TOOL_BLAME_NONE && ask_without_tools(asking, attempt, err))
+	if (attempt->blame != TOOL_BLAME_NONE && ask_without_tools(pending, attempt, err))
 		return true;
-	if (attempt->blame != TOOL_BLAME_POSSIBLE && ask_without_media(asking, err))
+	if (attempt->blame != TOOL_BLAME_POSSIBLE && ask_without_media(pending, err))
 		return true;
 	said = *err;
-	step = stream_retry_after(&asking->retry, attempt, &delay_ms);
+	step = stream_retry_after(&pending->retry, attempt, &delay_ms);
 	if (step == RETRY_SWITCH) {
-		go_to_fallback(asking, attempt, err);
+		go_to_fallback(pending, attempt, err);
 		return true;
 	}
 	if (step == RETRY_NEVER) {
 		if (err->code == ERR_OVERLOADED && attempt->delay_s > RETRY_LONGEST_S)
 			said.code = ERR_QUOTA_EXCEEDED;
-		if (asking->asked > 1)
+		if (pending->asked > 1)
 			err_set(&said, said.code, "%s (asked %u times)", err->message,
-			        asking->asked);
+			        pending->asked);
 		*err = said;
-		name_first_cause(asking->model, err);
+		name_first_cause(pending->model, err);
 		return false;
 	}
 	fault_say_retry(&sentence, err->message, delay_ms);
-	emit_event(asking, &(struct model_event){ .kind = MODEL_RESTART,
+	emit_event(pending, &(struct model_event){ .kind = MODEL_RESTART,
 	                                          .text = span_str(err->message),
 	                                          .sentence = buf_view(&sentence),
 	                                          .delay_ms = delay_ms,
-	                                          .attempt = asking->requests + 1 });
-	return stream_retry_wait(delay_ms, asking->request.cancel) ||
+	                                          .attempt = pending->requests + 1 });
+	return stream_retry_wait(delay_ms, pending->request.cancel) ||
 	       err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
@@ -501,28 +501,28 @@ bool model_stream(struct model *model, const struct model_request *request,
                   void (*event)(void *data, const struct model_event *event), void *data,
                   struct model_reply *ret, struct err *err)
 {
-	struct reply_request asking =
+	struct reply_request pending =
 		{ .model = model, .request = *request, .event = event, .data = data,
 		                 .contents = answerable(request->contents) };
 	struct attempt attempt;
 	struct err failed = ERR_INIT;
 	bool ok, goes_on = true;
 
-	asking.request.contents = json_incref(asking.contents);
-	return_to_rested(&asking);
-	stream_retry_init(&asking.retry, &current_endpoint(model)->options,
+	pending.request.contents = json_incref(pending.contents);
+	return_to_rested(&pending);
+	stream_retry_init(&pending.retry, &current_endpoint(model)->options,
 	                  model->current + 1 < model->count);
 	do {
-		ok = attempt_once(&asking, &attempt, ret, &failed);
-		goes_on = ok ? goes_on_after_pause(&asking, ret) :
-		               prepare_next(&asking, &attempt, &failed);
+		ok = attempt_once(&pending, &attempt, ret, &failed);
+		goes_on = ok ? goes_on_after_pause(&pending, ret) :
+		               prepare_next(&pending, &attempt, &failed);
 	} while (goes_on);
-	settle_media(&asking, ok);
+	settle_media(&pending, ok);
 	if (ok)
-		finish_paused(&asking, ret);
-	model_reply_release(&asking.paused);
-	json_decref((json_t *)asking.request.contents);
-	json_decref(asking.contents);
+		finish_paused(&pending, ret);
+	model_reply_release(&pending.paused);
+	json_decref((json_t *)pending.request.contents);
+	json_decref(pending.contents);
 	if (ok)
 		recording_add(model->endpoints[0].options.recording, ret);
 	else

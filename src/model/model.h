@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model: one neutral stream of events in front of every provider's wire format.
+/* A model: the same stream of events for every provider's wire format.
  *
  *     struct model *model;
  *     if (!model_open(&options, &model, &err)) ...            // connects nowhere yet
@@ -8,15 +8,15 @@
  *     model_free(model);
  *
  * A request is the whole conversation (content.h), the system text, the tools; the reply is the
- * content to append to the conversation, complete with what the provider wants back.  While it
- * comes, pieces are published as events.  One request at a time for each model; several models may
- * work at once.
+ * content to append to the conversation, including data that the provider requires back.  Pieces
+ * are published as events while they arrive.  A model handles one request at a time; several models
+ * may be used concurrently.
  *
- * model_stream retries (stream.h): connection trouble, overload, mid-stream breaks, empty and
- * malformed replies, with jitter and with the delays that servers name; it falls back along
- * options->fallbacks when quota is used up, and goes back when the time that the server named (or
- * five minutes of overload, an hour of quota) is over.  What had been published of a reply that
- * broke is taken back by MODEL_RESTART.
+ * model_stream retries (stream.h) after connection failures, overload, broken streams, empty and
+ * malformed replies, with jitter and with the delays that servers request.  When quota is used up
+ * it falls back along options->fallbacks, and returns to the first model after the time that the
+ * server named (or five minutes for overload, an hour for quota).  MODEL_RESTART revokes the pieces
+ * published of a broken reply.
  *
  * To add a provider: a row in endpoint.c's table of formats and one file with its functions
  * (provider.h).
@@ -65,7 +65,7 @@ struct model_options {
 	struct recording *recording;
 	unsigned max_attempts; /* 0: 10 */
 	unsigned first_delay_ms;    /* 0: 5,000; doubles up to 30,000, ±30 % */
-	bool no_network_retries;    /* connection trouble is an error at once */
+	bool no_network_retries;    /* a failed connection is not retried */
 	/* The longest that is waited (docs/models.md, "Waits"). 0: 30 s for a connection; 300 s
 	 * without a byte; 900 s with comments and pings alone; 3,600 s for one reply;
 	 * MODEL_WAITING after 15 s. */
@@ -81,7 +81,7 @@ struct model_options {
 	/* What time it is, in milliseconds since some moment, for when a model is asked again;
 	 * NULL: clock_monotonic_ms. Of the first model. */
 	uint64_t (*now_ms)(void);
-	/* Told of each request that goes out and each answer's status: for logs. No keys. May be
+	/* For logs: called with each request and each answer's status, without keys. May be
 	 * NULL. */
 	void (*trace)(void *data, const char *line);
 	void *trace_data;
@@ -110,7 +110,7 @@ struct model_request {
 	unsigned max_output_tokens;  /* 0: the model's default */
 	enum model_thinking thinking;
 	unsigned thinking_tokens;    /* 0: by `thinking` */
-	const json_t *answer_schema; /* NULL, or the text is to be JSON of this schema */
+	const json_t *answer_schema; /* NULL, or the schema of an answer in JSON */
 	const json_t *server_tools;  /* NULL, or names of tools the provider runs:
 	                              * ["google_search"], ["url_context"]; INVALID_ARGUMENT where
 	                              * it has none */
@@ -157,7 +157,7 @@ enum model_event_kind {
 	                 * well; published when it has */
 	MODEL_USAGE,    /* usage so far */
 	MODEL_WAITING,  /* nothing of the reply has come for waited_ms; text: a sentence. delay_ms:
-	                 * the longest that is waited. Told after 15, 30, 60, 120 s and so on */
+	                 * the longest wait. Sent after 15, 30, 60, 120 s and so on */
 	MODEL_RESTART,  /* forget all pieces of this reply: it is asked for again. text: why;
 	                 * delay_ms; sentence: both. Without one, MODEL_SWITCHED follows */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
@@ -173,7 +173,7 @@ enum model_event_kind {
 struct model_event {
 	enum model_event_kind kind;
 	struct span text, subject;
-	struct span sentence;    /* what a user is told, whole; may be empty */
+	struct span sentence;    /* the message for the user; may be empty */
 	struct span from;        /* MODEL_SWITCHED: the model that answered before */
 	int64_t until;           /* and when it is asked again, seconds since 1970; 0: it is back */
 	const json_t *call;
@@ -215,23 +215,23 @@ enum model_loading {
 	MODEL_LOADS_FOUND,    /* the provider takes what the results of a search have */
 	MODEL_LOADS_DECLARED, /* those are names, of "deferred" declarations in each request */
 };
-/* How the model loads tools, or the one of its fallbacks that wants most. */
+/* How the model loads tools, or the one of its fallbacks that requires most. */
 enum model_loading model_loads(const struct model *model);
 /* The tools that stand before the conversation: all but "deferred" ones. A new reference. */
 json_t *model_tools_before(const json_t *tools /* or NULL */);
 
-/* Asks the provider how long a conversation may be, where it says so, once for each model; the
- * answer is remembered in options->learnt_file for a week.  It takes three seconds at most, and
- * never fails: for when a conversation has grown, not for its first request.  `cancel` ends it
- * at once; may be NULL. */
+/* Asks the provider for the model's context length, if it has an API for that, once for each model;
+ * the answer is kept in options->learnt_file for a week.  It takes three seconds at most and never
+ * fails; call it when a conversation has grown, not before its first request.  `cancel` aborts it;
+ * may be NULL. */
 void model_learn_limits(struct model *model, const struct cancel *cancel);
 
-/* A reply that the provider interrupts to be asked on (Anthropic's pause_turn, when its own
- * tools have run for long) is sent back as it is, up to eight times, and what comes is added to
- * it: one reply, with the sums of the usage.  After that it is returned as it is, with
- * MODEL_FINISH_OTHER. A fallback that takes over between begins the reply anew, and
- * MODEL_RESTART says so: only the provider that ran the tools can read what they gave, and text
- * without it has lost its sources. `event` may be NULL. Errors, after all tries: NETWORK_ERROR,
+/* A reply that the provider pauses (Anthropic's pause_turn, when its own tools have run for long)
+ * is sent back as it is, up to eight times, and the continuations are appended: one reply with the
+ * total usage.  After that it is returned as it is, with MODEL_FINISH_OTHER.  A fallback that takes
+ * over in between starts the reply from the beginning, with MODEL_RESTART: only the provider that
+ * ran the tools can read their results, and the text would lack its sources without them.  `event`
+ * may be NULL. Errors, after all retries: NETWORK_ERROR,
  * AUTHENTICATION_FAILED, QUOTA_EXCEEDED (distinct from OVERLOADED), CONTEXT_TOO_LARGE,
  * INVALID_ARGUMENT (the provider refused the request: its sentence), MODEL_ERROR (empty,
  * malformed, unexpected), CANCELLED. */
@@ -282,7 +282,7 @@ bool recording_open(const char *file, const char *const *roots,
                     struct recording **ret, struct err *err);
 void recording_close(struct recording *recording); /* NULL is fine */
 
-/* Private to this folder.  The line is written at once, whole or not at all. */
+/* Private to this folder.  Writes the line immediately and atomically. */
 void recording_add(struct recording *recording, const struct model_reply *reply);
 
 #endif

@@ -48,13 +48,12 @@ const json_t *model_alias(const struct settings *settings, const char *name);
 
 /* ---- what a provider refuses ---- */
 
-/* Parameters that a provider may refuse, and the same request without them.
+/* Parameters that a provider may reject, and requests without them.
  *
- * Whether an account, a model or a server takes a parameter cannot always be known before it is
- * asked: summaries of reasoning are for verified organisations only, newer models drop sampling,
- * servers that speak a format know a part of it.  Where the provider names such a parameter in
- * its refusal, the request goes out once more without it, and so do all later ones to this
- * endpoint.
+ * It is not always known in advance whether an account, model or server supports a parameter:
+ * summaries of reasoning require a verified organisation, newer models have no sampling parameters,
+ * compatible servers implement a part of a format.  If the provider's error names such a parameter,
+ * the request is repeated without it, and it is omitted from all later requests to this endpoint.
  *
  * A set is one bit for each row of the table in refusable.c.  To add a parameter: a row there,
  * and one in test/model/test_refusable.py.

@@ -36,16 +36,17 @@ void sink_thought(struct reply_sink *sink, struct span piece, const json_t *opaq
  * sink_finish it is left out: it came after the end of the reply.  Whether it may run is decided
  * when the reply has ended (sink.h). */
 void sink_call(struct reply_sink *sink, json_t *part);
-/* A call that came in part, or (`late`) one whose pieces came after the end. It is left out. */
-void sink_call_left_out(struct reply_sink *sink, const char *name /* or NULL */, bool late);
+/* Leaves out an incomplete call, or a late one, whose pieces came after the end. */
+void sink_call_left_out(struct reply_sink *sink, const char *name /* or NULL */);
+void sink_call_late(struct reply_sink *sink, const char *name /* or NULL */);
 /* The provider says that all that has come so far is complete, wherever the reply is cut. */
 void sink_whole(struct reply_sink *sink);
-/* `part` (taken): any other whole part that has to be kept (redacted thinking, inlineData). */
+/* `part` (taken): any other complete part to keep (redacted thinking, inlineData). */
 void sink_part(struct reply_sink *sink, json_t *part);
 /* Adds "opaque" (or Gemini's "thoughtSignature") to the part that is being put together, or to the
  * last one.  A text or thought that is signed is finished: the next piece begins another part. */
 void sink_sign(struct reply_sink *sink, const char *member, json_t *value /* taken */);
-/* The next piece begins a part of its own, whatever it is. */
+/* The next piece starts a new part. */
 void sink_break(struct reply_sink *sink);
 void sink_usage(struct reply_sink *sink, const struct model_usage *usage);
 /* The reply ends so.  Where a provider says it twice, the worse counts: STOP and TOOLS, LENGTH,
@@ -61,8 +62,8 @@ enum wire_trouble {
 	WIRE_TRANSIENT, /* overloaded, rate limited for seconds: wait and ask again */
 	WIRE_QUOTA,     /* used up for longer than waiting makes sense: fall back */
 	WIRE_BROKEN,    /* the stream broke or made no sense: ask again soon */
-	WIRE_UNREADABLE, /* what came is no JSON: once more; a server that prints it so will do
-	                  * it again */
+	WIRE_UNREADABLE, /* not JSON: retried only once, since the server would send the same
+	                  * again */
 };
 
 /* Reads one answer into a sink: it is fed each SSE event, then ended.  When that fails *err says
@@ -134,11 +135,11 @@ extern const struct provider_format format_anthropic;         /* anthropic/ */
  *     lines of countTokens and embedContent before it are passed over
  *   - model_count_tokens takes the next line if it is one of countTokens; otherwise it estimates
  *
- * Blank lines do not count.  Nothing is asked of anybody, and no request is compared with the one
- * that was recorded.  Each struct model begins at the first line.
+ * Blank lines are skipped.  Nothing is sent over the network, and requests are not compared with
+ * the recorded ones.  Each struct model starts at the first line.
  *
  * Errors: FILE_NOT_FOUND and its like from model_open; MODEL_ERROR, with the number of the line,
- * when a line is not as it has to be, or when there is none left.
+ * when a line is invalid, or when there is none left.
  */
 
 extern const struct provider_format format_replay;

@@ -136,7 +136,7 @@ void recording_add(struct recording *recording, const struct model_reply *reply)
 
 /* ---- answering --------------------------------------------------------------- */
 
-/* Read at once from the file. */
+/* Bytes of one read from the file. */
 enum { PIECE = 64 << 10 };
 
 struct model_replay {
@@ -148,7 +148,7 @@ struct model_replay {
 
 /* ---- one answer ------------------------------------------------------------------------------ */
 
-/* A text comes in pieces; one that carries something of its own stays apart. */
+/* Replays a text as pieces; one with additional data stays a separate part. */
 static void replay_text(const json_t *part, struct reply_sink *sink)
 {
 	static const char *const members[] = { "thoughtSignature", "opaque" };

@@ -26,7 +26,7 @@ enum act {
 enum { NAMES = 4 };
 
 /* `path`: the members that lead to it; "[]" is each element of an array.  It is also its name.
- * `names`: what refusals call it beside its path and the path's last member; whole words. */
+ * `names`: its other names in refusals, apart from the path and its last member; whole words. */
 static const struct refusable_row {
 	const char *path;
 	unsigned formats;
@@ -114,7 +114,7 @@ static unsigned format_bit(const char *format)
 
 /* ---- in a body ------------------------------------------------------------------------------- */
 
-/* Whether `act` is to be done, or only whether there is something to do it with. */
+/* A search for the parameter, which changes the request only with `act`. */
 struct visit {
 	const struct refusable_row *row;
 	bool change;

@@ -134,7 +134,7 @@ static bool sink_has_room(struct reply_sink *sink, size_t bytes)
 static void sink_publish_piece(struct reply_sink *sink, struct span piece);
 static void end_tagged(struct reply_sink *sink);
 
-/* Ends the part that is open.  Nothing said and nothing to be given back is nothing to keep, unless
+/* Closes the open part.  One without text and without data for the provider is dropped, unless
  * `empty_too`. */
 static void close_part(struct reply_sink *sink, bool empty_too)
 {
@@ -329,12 +329,17 @@ static void keep_name(struct reply_sink *sink, const char *name)
 		sink->left_out_name = mem_strdup(name);
 }
 
-void sink_call_left_out(struct reply_sink *sink, const char *name, bool late)
+void sink_call_left_out(struct reply_sink *sink, const char *name)
 {
 	sink_break(sink);
 	sink->left_out++;
-	sink->late |= late;
 	keep_name(sink, name);
+}
+
+void sink_call_late(struct reply_sink *sink, const char *name)
+{
+	sink->late = true;
+	sink_call_left_out(sink, name);
 }
 
 void sink_whole(struct reply_sink *sink)
@@ -352,8 +357,7 @@ void sink_call(struct reply_sink *sink, json_t *part)
 	sink_break(sink);
 	if (sink->finished || !sink_has_room(sink, rough_size(call))) {
 		if (sink->finished)
-			sink_call_left_out(sink, json_string_value(json_object_get(call, "name")),
-			                   true);
+			sink_call_late(sink, json_string_value(json_object_get(call, "name")));
 		json_decref(part);
 		return;
 	}
@@ -460,7 +464,7 @@ static void drop_calls(struct reply_sink *sink, json_t *parts)
 	}
 }
 
-/* What was thought before a call that is gone leads nowhere, and some providers refuse it so. */
+/* Thoughts that preceded a dropped call are useless, and some providers reject them. */
 static void drop_last_thoughts(json_t *parts)
 {
 	size_t count = json_array_size(parts);

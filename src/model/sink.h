@@ -63,11 +63,11 @@ json_t *model_grounding_take(struct grounding *grounding);
  *     <tool_call><function=NAME><parameter=P>...</parameter></function></tool_call>
  *     <function=NAME>{...}</function>
  *
- * (Hermes and Qwen; the templates of vLLM and llama.cpp.)  What may still become one of these is
- * held; all else goes on at once.  A text is taken for calls when nothing else is in it, the tools
- * are declared, and nothing that the model read has such a tag in it: a file, a page, a command's
- * output must not become a call because the model repeats it.  What only quotes a call stays text,
- * and the reply says so.
+ * (Hermes and Qwen; the templates of vLLM and llama.cpp.)  Text that may still turn into one of
+ * these is held back; other text is passed on immediately.  A text is parsed as calls only if it
+ * contains nothing else, the tools are declared, and nothing that the model has read contains such
+ * a tag: a file, a page or a command's output must not become a call because the model repeats it.
+ * A quoted call remains text, and the reply notes it.
  *
  *     piece = tagged_feed(&tagged, piece, &kind)    while there is any: text or thought
  *     tagged_end(&tagged)                           what was held
@@ -94,8 +94,8 @@ void tagged_feed(struct tagged *tagged, struct span piece, struct reply_sink *si
                  void (*text)(struct reply_sink *sink, struct span piece),
                  void (*thought)(struct reply_sink *sink, struct span piece));
 
-/* The text is over: calls `text` or `thought` with what was held, unless it was calls
- * (TAGGED_CALLS, which the caller looks at before: tagged_calls).  The next begins anew. */
+/* Ends the text: calls `text` or `thought` with what was held back, unless that was calls
+ * (TAGGED_CALLS; the caller handles them before: tagged_calls), and resets the state. */
 void tagged_end(struct tagged *tagged, struct reply_sink *sink,
                 void (*text)(struct reply_sink *sink, struct span piece),
                 void (*thought)(struct reply_sink *sink, struct span piece));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One attempt: a request is built and sent, the answer's events go to the format's reader, and an
- * answer that nobody can use becomes an error. */
+/* One attempt: builds and sends a request, passes the answer's events to the format's reader, and
+ * turns an unusable answer into an error. */
 #include "model/stream.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ enum {
 	SILENT_RETRIES = 1,
 	/* Of hasp's own delay, the least that is waited whatever a server says. */
 	FLOOR_SHARE = 10,
-	/* With another model at hand nobody waits ten times. */
+	/* Overload is waited for less often if there is a fallback. */
 	OVERLOADS_BEFORE_SWITCH = 3,
 };
 
@@ -72,8 +72,8 @@ static unsigned retry_backoff(struct retry *retry, double first_ms, unsigned n)
 	return (unsigned)(delay * (0.7 + 0.6 * retry_random(retry)));
 }
 
-/* The server's delay is kept in full, where it is not below the floor; up to a fifth more, so
- * that not everybody is back at once. */
+/* Waits at least as long as the server requests, and not less than the floor, plus up to a fifth so
+ * that clients do not return at the same time. */
 static enum retry_step retry_overloaded(struct retry *retry, const struct attempt *attempt,
                                         unsigned *ret_delay_ms)
 {
@@ -163,7 +163,7 @@ struct stream_transfer {
 	enum answer_shape shape; /* of a good answer */
 	int status;
 	bool failed;            /* the reader: *err, *trouble are set */
-	uint64_t begun_ms;      /* monotonic, as all of these */
+	uint64_t started_ms;    /* monotonic, as all of these */
 	uint64_t byte_ms;       /* the last byte came */
 	uint64_t event_ms;      /* the last event that is no ping came */
 	uint64_t next_ms;       /* the next MODEL_WAITING comes so long after it */
@@ -237,7 +237,7 @@ static bool may_wait(struct stream_transfer *transfer, uint64_t *ret_left, struc
 	const uint64_t idle = limit_or(options->idle_ms, IDLE_MS);
 	const uint64_t now = clock_monotonic_ms(), silent = now - transfer->event_ms;
 
-	if (now - transfer->begun_ms >= reply) {
+	if (now - transfer->started_ms >= reply) {
 		transfer->over = true;
 		return err_set(err, ERR_NETWORK_ERROR,
 		               "The reply did not end within %g seconds.", (double)reply / 1000);
@@ -250,7 +250,7 @@ static bool may_wait(struct stream_transfer *transfer, uint64_t *ret_left, struc
 		report_waiting(transfer, silent, earlier(transfer->event_ms + ping,
 		                                         transfer->byte_ms + idle) -
 		                                       transfer->event_ms);
-	*ret_left = earlier(transfer->begun_ms + reply - now, transfer->event_ms + ping - now);
+	*ret_left = earlier(transfer->started_ms + reply - now, transfer->event_ms + ping - now);
 	*ret_left = earlier(*ret_left, transfer->event_ms + transfer->next_ms - now);
 	return true;
 }
@@ -546,7 +546,7 @@ static bool read_refusal(const struct endpoint *endpoint, struct stream_transfer
 
 /* ---- answers that are no stream ---- */
 
-/* A page: of a proxy, a login, an address that is another's. Once more, and then it is said. */
+/* A web page, from a proxy, a login or a wrong address: retried once, then reported. */
 static bool refuse_page(struct stream_transfer *transfer, struct err *err)
 {
 	static const char open[] = "<title>";
@@ -736,10 +736,10 @@ static void transfer_init(struct stream_transfer *transfer, const struct endpoin
 		.body = BUF_INIT(LIMIT_MODEL_ERROR_BYTES),
 		.trouble = WIRE_BROKEN,
 		.err = ERR_INIT,
-		.begun_ms = clock_monotonic_ms(),
+		.started_ms = clock_monotonic_ms(),
 		.next_ms = limit_or(endpoint->options.waiting_ms, WAITING_MS),
 	};
-	transfer->byte_ms = transfer->event_ms = transfer->begun_ms;
+	transfer->byte_ms = transfer->event_ms = transfer->started_ms;
 	sse_reader_init(&transfer->sse, LIMIT_MESSAGE_BYTES, transfer_on_event, transfer);
 }
 
@@ -801,14 +801,14 @@ static void tell_left_out(struct endpoint *endpoint, const struct tool_fit *fit,
 	const char *name;
 	json_t *key;
 
-	json_object_foreach(fit->gone, name, key) {
+	json_object_foreach(fit->omitted, name, key) {
 		_cleanup_free_ char *text = NULL;
 
-		if (!endpoint->told_tools)
-			endpoint->told_tools = json_object();
-		if (!sink->event || json_object_get(endpoint->told_tools, name))
+		if (!endpoint->reported_tools)
+			endpoint->reported_tools = json_object();
+		if (!sink->event || json_object_get(endpoint->reported_tools, name))
 			continue;
-		json_object_set_new_nocheck(endpoint->told_tools, name, json_true());
+		json_object_set_new_nocheck(endpoint->reported_tools, name, json_true());
 		text = mem_printf("%s does not accept the declaration of the tool %s, which is "
 		                  "left out of requests to it.", endpoint->id, name);
 		sink->event(sink->data, &(struct model_event){ .kind = MODEL_LEFT_OUT,
@@ -820,7 +820,7 @@ static void tell_left_out(struct endpoint *endpoint, const struct tool_fit *fit,
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
-	double begun = precise_ms();
+	double started = precise_ms();
 	struct stream_transfer transfer;
 	struct tool_fit fit;
 	bool ok;
@@ -828,7 +828,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	*ret = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
 	if (endpoint->format->answer) {
 		ok = answer_without_http(endpoint, request, sink, ret, err);
-		ret->ms = precise_ms() - begun;
+		ret->ms = precise_ms() - started;
 		return ok;
 	}
 	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
@@ -857,7 +857,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	sink->fit = NULL;
 	sink->request = NULL;
 	tool_fit_release(&fit);
-	ret->ms = precise_ms() - begun;
+	ret->ms = precise_ms() - started;
 	return ok;
 }
 

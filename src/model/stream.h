@@ -32,7 +32,7 @@ struct endpoint {
 	bool asked_limits;                    /* it was asked for that word */
 	json_t *refused_tools;                /* {KEY: until (or true, for this session)} of tools
 	                                       * that are not sent (tool_fit.h); or NULL. Owned */
-	json_t *told_tools;                   /* {NAME: true}: said to be left out; or NULL.
+	json_t *reported_tools;               /* {NAME: true}: reported as left out; or NULL.
 	                                       * Owned */
 	unsigned tools_refused;               /* one by one, since the last reply */
 };
@@ -45,7 +45,7 @@ void endpoint_release(struct endpoint *endpoint);
 void endpoint_recall(struct endpoint *endpoint);
 /* A parameter (one bit) was refused: it is not sent any more, and the home remembers that for a
  * while. */
-void endpoint_forgo(struct endpoint *endpoint, refusable_set refused);
+void endpoint_drop_parameter(struct endpoint *endpoint, refusable_set refused);
 /* The tool with this key is not sent any more; `lasting`: the home remembers that, too. */
 void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool lasting);
 /* Asks the provider for the model's limits, once (endpoint.c), unless cancelled. */
@@ -59,7 +59,7 @@ uint64_t endpoint_context_tokens(const struct endpoint *endpoint);
 /* How an attempt that failed did so. */
 struct attempt {
 	enum wire_trouble trouble;
-	bool connected;  /* false: nobody has seen the request */
+	bool connected;  /* false: the server has not received the request */
 	bool network;    /* it was the connection: NETWORK_ERROR */
 	bool silent;     /* and nothing came for as long as it may */
 	bool empty;      /* the answer was whole, and there was nothing in it */
@@ -97,12 +97,11 @@ bool stream_count(struct endpoint *endpoint, const struct model_request *request
  *             case RETRY_NEVER:  return the error;
  *             }
  *
- * The rules are Gemini CLI's, where it has one: overload is waited for with 5 s doubling to 30
- * s, ±30 %, ten requests in all; a server's own delay goes before that, but no wait is shorter
- * than a tenth of hasp's own, and every wait is jittered; a connection that fails or a stream
- * that breaks is tried 3 times more after 1, 2, 4 s; so is an empty answer.  What will most
- * likely be the same again (an answer that cannot be read, a server that sends nothing for
- * minutes) is asked for once more.
+ * The rules follow Gemini CLI where it has any.  Overload: ten requests, with delays doubling from
+ * 5 to 30 s, ±30 %; a delay requested by the server takes precedence, but is not shorter than a
+ * tenth of hasp's own, and is jittered too.  Failed connections, broken streams and empty answers:
+ * 3 retries, after 1, 2 and 4 s.  Failures that are likely to repeat (an unreadable answer, a
+ * server that sends nothing for minutes): one retry.
  */
 
 struct retry {

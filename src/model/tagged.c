@@ -39,7 +39,7 @@ static size_t tag_place(struct span text, struct span word)
 }
 
 /* How many bytes at the end of the text may be the beginning of `word`. */
-static size_t tag_begun(struct span text, struct span word)
+static size_t tag_started(struct span text, struct span word)
 {
 	size_t len = text.len < word.len - 1 ? text.len : word.len - 1;
 
@@ -147,7 +147,7 @@ static struct span feed_thought(struct tagged *tagged, struct span piece, struct
 	buf_clear(&tagged->held);
 	end = tag_place(buf_view(&joined), tagged->close);
 	if (end == joined.len) {
-		keep = tag_begun(buf_view(&joined), tagged->close);
+		keep = tag_started(buf_view(&joined), tagged->close);
 		thought(sink, span_head(buf_view(&joined), joined.len - keep));
 		buf_span(&tagged->held, span_skip(buf_view(&joined), joined.len - keep));
 		return span_skip(piece, piece.len);
@@ -300,7 +300,7 @@ static json_t *read_object_call(struct reply_sink *sink, struct span text, const
 	if (json_object_get(wrapped, PART_UNREADABLE) || !name || !wire_declares(tools, name))
 		return NULL;
 	part = arguments_part_of(sink, NULL, name,
-	                         args ? args : json_object_get(call, "parameters"), true);
+	                         args ? args : json_object_get(call, "parameters"));
 	if (json_object_get(wrapped, PART_REPAIRED) && !json_object_get(part, PART_REPAIRED))
 		json_object_set(part, PART_REPAIRED, json_object_get(wrapped, PART_REPAIRED));
 	return part;

@@ -71,7 +71,7 @@ struct tool_fitting {
 	const json_t *left_out;
 	json_t *taken;  /* {NAME SENT: true} */
 	json_t *called; /* {NAME: NAME SENT} */
-	json_t *gone;   /* {NAME: true}: left out */
+	json_t *omitted; /* {NAME: true}: left out */
 };
 
 char *tool_fit_key(const json_t *declaration)
@@ -122,7 +122,7 @@ static json_t *fit_tool(struct tool_fitting *making, const json_t *tool)
 	if (json_object_size(making->left_out))
 		key = tool_fit_key(fit);
 	if (key && json_object_get(making->left_out, key)) {
-		json_object_set_new_nocheck(making->gone, name, json_string(key));
+		json_object_set_new_nocheck(making->omitted, name, json_string(key));
 		json_decref(fit);
 		return NULL;
 	}
@@ -239,7 +239,7 @@ static json_t *fit_allowed(const struct tool_fitting *making, const json_t *allo
 		const char *word = json_string_value(name);
 		json_t *sent = json_object_get(making->called, word ? word : "");
 
-		if (word && !json_object_get(making->gone, word))
+		if (word && !json_object_get(making->omitted, word))
 			json_array_append(all, sent ? sent : name);
 	}
 	return all;
@@ -251,7 +251,7 @@ void tool_fit_make(const char *format, const json_t *left_out, const struct mode
                    struct tool_fit *ret)
 {
 	struct tool_fitting making = { .fit = ret, .left_out = left_out, .taken = json_object(),
-		                       .called = json_object(), .gone = json_object() };
+		                       .called = json_object(), .omitted = json_object() };
 
 	*ret = (struct tool_fit){ .request = *request, .format = format };
 	if (json_array_size(request->tools))
@@ -261,7 +261,7 @@ void tool_fit_make(const char *format, const json_t *left_out, const struct mode
 	if (request->allowed_tools)
 		ret->request.allowed_tools = ret->allowed = fit_allowed(&making,
 			request->allowed_tools);
-	ret->gone = making.gone;
+	ret->omitted = making.omitted;
 	json_decref(making.taken);
 	json_decref(making.called);
 }
@@ -272,16 +272,8 @@ void tool_fit_release(struct tool_fit *fit)
 	json_decref(fit->allowed);
 	json_decref(fit->contents);
 	json_decref(fit->renamed);
-	json_decref(fit->gone);
+	json_decref(fit->omitted);
 	*fit = (struct tool_fit){ 0 };
-}
-
-const char *tool_fit_name(const struct tool_fit *fit, const char *sent)
-{
-	const char *name = json_string_value(json_object_get(json_object_get(
-		fit->renamed, sent), "name"));
-
-	return name ? name : sent;
 }
 
 void tool_fit_call(const struct tool_fit *fit, json_t *call)

@@ -55,7 +55,7 @@ struct tool_fit {
 	struct model_request request; /* with what is owned below */
 	json_t *tools, *allowed, *contents; /* owned; NULL: as they were */
 	json_t *renamed;   /* owned: {NAME SENT: {"name", "schema", "names"?}}; NULL: nothing is */
-	json_t *gone;      /* owned: {NAME: KEY} of tools that are left out */
+	json_t *omitted;   /* owned: {NAME: KEY} of tools that are left out */
 	const char *format;
 };
 
@@ -65,8 +65,6 @@ void tool_fit_make(const char *format, const json_t *left_out, const struct mode
 void tool_fit_release(struct tool_fit *fit);
 /* Puts the names of a functionCall (changed in place) back to what the tool knows. */
 void tool_fit_call(const struct tool_fit *fit, json_t *call);
-/* The name that the tool has here, for one that was sent. Borrowed. */
-const char *tool_fit_name(const struct tool_fit *fit, const char *sent);
 /* By what a declaration (rewritten) is remembered: the SHA-256 of all of it. A new string. */
 char *tool_fit_key(const json_t *declaration);
 

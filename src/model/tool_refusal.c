@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A provider refuses a request because of one of its tools: which one it is.
+/* Finds the tool because of which a provider rejects a request.
  *
- * Most refusals name it by its index.  One that has the name of a tool may be about a call or a
- * result of it: the tool is left out if it is refused alone, too.  Else the tools are sent in
- * halves, each in a request of one sentence that is left as soon as its answer begins: to find k of
- * n takes about 2k log n requests, LIMIT_MODEL_TOOL_PROBES at most.  First all of them, then none:
- * if all are taken, or none is refused too, it is not the tools.  What is found is left out
- * (tool_fit.h), and remembered by the hash of its declaration; what could not be told apart is left
- * out for this session.
+ * Most errors name it by its index.  An error with the name of a tool may be about a call or a
+ * result of it: the tool is left out only if it is rejected alone, too.  Otherwise the tools are
+ * bisected, with requests of one sentence that are aborted as soon as the answer starts: to find k
+ * of n takes about 2k log n requests, LIMIT_MODEL_TOOL_PROBES at most.  The first request has all
+ * tools, the second none: if the former is accepted or the latter rejected, the tools are not the
+ * cause.  The culprits are left out (tool_fit.h) and remembered by the hash of their declarations;
+ * those that could not be isolated are left out for this session.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static json_t *suspects_of(const struct endpoint *endpoint, const struct model_r
 	json_array_foreach(request->tools, i, tool) {
 		const char *name = json_string_value(json_object_get(tool, "name"));
 
-		if (name && !json_object_get(fit.gone, name))
+		if (name && !json_object_get(fit.omitted, name))
 			json_array_append(all, tool);
 	}
 	tool_fit_release(&fit);

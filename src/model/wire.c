@@ -484,14 +484,14 @@ static json_t *strict_schema(const json_t *schema, bool all_required, unsigned d
 	return copy;
 }
 
-json_t *wire_strict_schema(const json_t *schema, bool all_required)
+json_t *wire_closed_schema(const json_t *schema)
 {
-	return strict_schema(schema, all_required, SCHEMA_DEPTH);
+	return strict_schema(schema, /* all_required= */ false, SCHEMA_DEPTH);
 }
 
 bool wire_is_strict(const json_t *schema)
 {
-	json_t *strict = wire_strict_schema(schema, true);
+	json_t *strict = strict_schema(schema, /* all_required= */ true, SCHEMA_DEPTH);
 	bool same = json_equal(strict, schema);
 
 	json_decref(strict);

@@ -47,7 +47,7 @@ struct wire_calls {
 	size_t count;    /* calls so far, for new ids */
 };
 /* The id to send (a new string) for a functionCall, or for a functionResponse; responses whose call
- * is not there (content_repair has dropped them) get an id of their own. */
+ * is missing (content_repair has dropped it) get a new id. */
 json_t *wire_calls_add(struct wire_calls *calls, const json_t *call);
 json_t *wire_calls_answer(struct wire_calls *calls, const json_t *response);
 
@@ -99,13 +99,13 @@ bool wire_is_of(const json_t *call, const char *loader);
 json_t *wire_described(json_t *declaration, const json_t *tool);
 /* The parameters of a declared tool: its schema, or that of an object without members. */
 json_t *wire_parameters(const json_t *tool);
-/* Appends the system text, and behind it what the answer has to be, where the provider takes no
- * schema of its own. */
+/* Appends the system text, and a description of the answer's format if the provider does not take
+ * a schema. */
 void wire_system(struct buf *out, const struct model_request *request, bool takes_schema);
 
-/* Copies a JSON Schema for providers that hold answers to it strictly: only members that such
- * providers know, every object closed, and, with `all_required`, every member required. */
-json_t *wire_strict_schema(const json_t *schema, bool all_required);
+/* Copies a JSON Schema for providers that enforce it strictly: only keywords that such providers
+ * know, and every object closed. */
+json_t *wire_closed_schema(const json_t *schema);
 /* Whether the schema fits OpenAI's strict mode as it is. */
 bool wire_is_strict(const json_t *schema);
 

@@ -550,7 +550,7 @@ static bool load_all(struct loader *loader, struct span text)
 	json_auto_t *table = NULL;
 	struct err err = ERR_INIT;
 
-	if (!toml_parse(text, /* lines= */ true, &table, &err)) {
+	if (!toml_parse_lines(text, &table, &err)) {
 		load_problem(loader, NULL, "toml_parse", "%s", err.message);
 		return false;
 	}

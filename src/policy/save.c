@@ -199,7 +199,7 @@ static bool says_so(const json_t *table, const struct buf *rule)
 	json_auto_t *mine = NULL;
 	struct err err = ERR_INIT;
 
-	if (!toml_parse(buf_view(rule), /* lines= */ false, &mine, &err))
+	if (!toml_parse(buf_view(rule), &mine, &err))
 		return false;
 	for (size_t i = 0; i < json_array_size(rules); i++)
 		if (json_equal(json_array_get(rules, i),
@@ -245,7 +245,7 @@ static bool append_to_file(const struct saved *saved, struct err *err)
 		return err_set(err, ERR_TOO_LARGE, "The rule is too long.");
 	if (!read_old(saved, &text, err))
 		return false;
-	if (!toml_parse(buf_from(&text, 0), /* lines= */ false, &table, &ignored) &&
+	if (!toml_parse(buf_from(&text, 0), &table, &ignored) &&
 	    !set_aside(saved, &text, err))
 		return false;
 	if (table && says_so(table, &rule))

@@ -13,7 +13,7 @@
 static const json_int_t boundaries[] = { 0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500,
 	                                 5000, 7500, 10000 };
 
-struct point {
+struct metric_point {
 	json_t *attributes; /* owned */
 	struct timespec first;
 	json_int_t sum, least, most;
@@ -22,7 +22,7 @@ struct point {
 };
 
 struct series {
-	struct point *points;
+	struct metric_point *points;
 	size_t count, cap;
 };
 
@@ -58,9 +58,9 @@ void metrics_free(struct metrics *metrics)
 }
 
 /* NULL: there are too many. */
-static struct point *point_of(struct series *series, const json_t *attributes)
+static struct metric_point *point_of(struct series *series, const json_t *attributes)
 {
-	struct point *point;
+	struct metric_point *point;
 
 	for (size_t i = 0; i < series->count; i++)
 		if (json_equal(series->points[i].attributes, attributes))
@@ -70,7 +70,7 @@ static struct point *point_of(struct series *series, const json_t *attributes)
 	series->points = mem_grow(series->points, &series->cap, series->count + 1,
 	                          sizeof(*series->points));
 	point = &series->points[series->count++];
-	*point = (struct point){ .attributes = json_deep_copy(attributes) };
+	*point = (struct metric_point){ .attributes = json_deep_copy(attributes) };
 	clock_gettime(CLOCK_REALTIME, &point->first);
 	return point;
 }
@@ -84,7 +84,7 @@ static json_int_t row_scale(enum metric metric)
 void metrics_add(struct metrics *metrics, enum metric metric, const json_t *attributes,
                  json_int_t value)
 {
-	struct point *point = point_of(&metrics->series[metric], attributes);
+	struct metric_point *point = point_of(&metrics->series[metric], attributes);
 	const json_int_t scale = row_scale(metric);
 	size_t bucket = 0;
 
@@ -106,7 +106,7 @@ static json_t *scaled_value(json_int_t value, json_int_t scale)
 	return scale == 1 ? json_integer(value) : json_real((double)value / (double)scale);
 }
 
-static json_t *histogram_value(const struct point *point, json_int_t scale)
+static json_t *histogram_value(const struct metric_point *point, json_int_t scale)
 {
 	json_t *bounds = json_array(), *counts = json_array();
 
@@ -134,7 +134,7 @@ static json_t *series_json(const struct series *series, enum metric metric)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	for (size_t i = 0; i < series->count; i++) {
-		const struct point *point = &series->points[i];
+		const struct metric_point *point = &series->points[i];
 
 		json_array_append_new(points, json_pack(
 			"{s:O, s:o, s:o, s:o}", "attributes", point->attributes, "startTime",

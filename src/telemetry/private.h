@@ -182,8 +182,10 @@ void telemetry_on_notice(struct telemetry *telemetry, const json_t *message);
 void spans_on_prompt(struct telemetry *telemetry);
 /* A request goes out: the calls of the reply before have ended. */
 void spans_on_request(struct telemetry *telemetry);
-/* A reply has come, or will not. */
-void spans_on_reply(struct telemetry *telemetry, const json_t *message, bool failed);
+/* A reply has arrived. */
+void spans_on_reply(struct telemetry *telemetry, const json_t *message);
+/* A request has failed. */
+void spans_on_failure(struct telemetry *telemetry, const json_t *message);
 /* A call begins. */
 void spans_on_call(struct telemetry *telemetry);
 /* `tool`: what ran. */

@@ -188,7 +188,7 @@ void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
 		telemetry->prompt = NULL;
 	}
 	genai_on_reply(telemetry, message);
-	spans_on_reply(telemetry, message, /* failed= */ false);
+	spans_on_reply(telemetry, message);
 	telemetry->replies++;
 }
 
@@ -207,16 +207,16 @@ void telemetry_on_failure(struct telemetry *telemetry, const json_t *message)
 	event_write(telemetry, "gemini_cli.api_error", own, body);
 	metrics_count_request(telemetry, message, json_pack("{s:s}", "error_type", type));
 	genai_on_failure(telemetry, message);
-	spans_on_reply(telemetry, message, /* failed= */ true);
+	spans_on_failure(telemetry, message);
 }
 
 /* A reply that had started is a broken one; else it is the request that failed. */
 void telemetry_on_notice(struct telemetry *telemetry, const json_t *message)
 {
-	const bool begun = json_object_get(message, "forget");
+	const bool started = json_object_get(message, "forget");
 	const json_int_t ms = telemetry_number(message, "delayMs");
 	const char *model = telemetry_said(message, "model");
-	_cleanup_free_ char *body = mem_printf("%s retry %u.", begun ? "Content" : "Network",
+	_cleanup_free_ char *body = mem_printf("%s retry %u.", started ? "Content" : "Network",
 	                                       telemetry->attempts + 1);
 	json_t *own, *tags;
 
@@ -224,16 +224,16 @@ void telemetry_on_notice(struct telemetry *telemetry, const json_t *message)
 		return;
 	telemetry->attempts++;
 	tags = json_pack("{s:s, s:i}", "model", model, "attempt", (int)telemetry->attempts);
-	own = begun ? json_pack("{s:i, s:I}", "attempt_number", (int)telemetry->attempts,
-	                        "retry_delay_ms", ms) :
+	own = started ? json_pack("{s:i, s:I}", "attempt_number", (int)telemetry->attempts,
+	                          "retry_delay_ms", ms) :
 	              json_pack("{s:i, s:I}", "attempt", (int)telemetry->attempts, "delay_ms", ms);
 	json_object_set_new(own, "model", json_string(model));
-	event_write(telemetry, begun ? "gemini_cli.chat.content_retry" :
+	event_write(telemetry, started ? "gemini_cli.chat.content_retry" :
 	                               "gemini_cli.network_retry_attempt", own, body);
-	if (begun) {
+	if (started) {
 		json_decref(tags);
 		tags = json_object();
 	}
-	telemetry_count(telemetry, begun ? METRIC_CONTENT_RETRY_COUNT : METRIC_NETWORK_RETRY_COUNT,
-	                tags, 1);
+	telemetry_count(telemetry,
+	                started ? METRIC_CONTENT_RETRY_COUNT : METRIC_NETWORK_RETRY_COUNT, tags, 1);
 }

@@ -131,9 +131,9 @@ void spans_on_request(struct telemetry *telemetry)
 		spans_end_calls(telemetry);
 }
 
-void spans_on_reply(struct telemetry *telemetry, const json_t *message, bool failed)
+/* `usage` (taken): its attributes; NULL: the request failed. */
+static void write_model_call(struct telemetry *telemetry, const json_t *message, json_t *usage)
 {
-	const json_t *used = json_object_get(message, "usage");
 	json_t *own = json_object();
 	struct open_span span;
 
@@ -142,13 +142,24 @@ void spans_on_reply(struct telemetry *telemetry, const json_t *message, bool fai
 	json_object_set_new(own, "gen_ai.request.model",
 	                    json_string(telemetry_model_name(message)));
 	json_object_set_new(own, "gen_ai.prompt.name", telemetry_prompt_id(telemetry));
-	if (!failed) {
-		json_object_set_new(own, "gen_ai.usage.input_tokens",
-		                    json_integer(telemetry_number(used, "input")));
-		json_object_set_new(own, "gen_ai.usage.output_tokens",
-		                    json_integer(telemetry_number(used, "output")));
-	}
-	span_write(telemetry, "llm_call", &span, span_of_prompt(telemetry), failed, own);
+	json_object_update(own, usage);
+	span_write(telemetry, "llm_call", &span, span_of_prompt(telemetry), !usage, own);
+	json_decref(usage);
+}
+
+void spans_on_reply(struct telemetry *telemetry, const json_t *message)
+{
+	const json_t *used = json_object_get(message, "usage");
+
+	write_model_call(telemetry, message,
+	                 json_pack("{s:I, s:I}", "gen_ai.usage.input_tokens",
+	                           telemetry_number(used, "input"), "gen_ai.usage.output_tokens",
+	                           telemetry_number(used, "output")));
+}
+
+void spans_on_failure(struct telemetry *telemetry, const json_t *message)
+{
+	write_model_call(telemetry, message, NULL);
 }
 
 void spans_on_call(struct telemetry *telemetry)

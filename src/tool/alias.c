@@ -14,7 +14,7 @@
 static const char *const ignored_everywhere[] = { "wait_for_previous" };
 
 /* What is found out on the way. */
-struct sent {
+struct alias_sent {
 	json_t *names;        /* borrowed */
 	struct buf *problems; /* borrowed */
 };
@@ -52,7 +52,8 @@ static void replace_member(json_t *object, const char *alias, const char *name, 
 }
 
 /* The name under which the member came, by its canonical one; whole paths. */
-static void note_sent(struct sent *sent, const char *where, const char *alias, const char *name)
+static void note_sent(struct alias_sent *sent, const char *where, const char *alias,
+                      const char *name)
 {
 	_cleanup_free_ char *path = mem_printf("%s%s", where, name);
 	_cleanup_free_ char *as = mem_printf("%s%s", where, alias);
@@ -62,7 +63,7 @@ static void note_sent(struct sent *sent, const char *where, const char *alias, c
 
 /* What counts from 1 in the canonical words counts from the offset less in these. */
 static bool in_range(const json_t *value, const struct tool_alias *row, const char *where,
-                     const char *alias, struct sent *sent)
+                     const char *alias, struct alias_sent *sent)
 {
 	json_t *moved = move_member((json_t *)value, row->offset_by);
 	bool ok = !row->offset_by || !json_is_integer(moved) || json_integer_value(moved) >= 1;
@@ -76,7 +77,7 @@ static bool in_range(const json_t *value, const struct tool_alias *row, const ch
 }
 
 static void rename_member(json_t *object, const char *alias, const struct tool_alias *row,
-                          const char *where, struct sent *sent)
+                          const char *where, struct alias_sent *sent)
 {
 	json_t *value = json_object_get(object, alias);
 
@@ -163,7 +164,7 @@ static bool any_has(const json_t *array, const char *member)
 
 /* "changes[].old_string": in a copy of each object of the array. */
 static void rename_in_elements(json_t *object, const struct tool_alias *row,
-                               const char *brackets, struct sent *sent)
+                               const char *brackets, struct alias_sent *sent)
 {
 	_cleanup_free_ char *array_name = mem_dup(row->alias, (size_t)(brackets - row->alias));
 	json_t *array = json_object_get(object, array_name);
@@ -190,7 +191,7 @@ json_t *alias_resolve(const struct tool *tool, const char *called, const json_t 
 {
 	json_t *object = json_copy((json_t *)arguments);
 	json_auto_t *names = json_object();
-	struct sent sent = { names, problems };
+	struct alias_sent sent = { names, problems };
 
 	for (size_t i = 0; i < ARRAY_LEN(ignored_everywhere); i++)
 		json_object_del(object, ignored_everywhere[i]);

@@ -41,8 +41,9 @@
  * matched loosely, says only that; what was read as most files are (UTF-8, LF, to its end) does not
  * say so (answer_brief).
  *
- * Every other answer is made to fit the budget (answer_fit): long lists lose their end, long texts
- * their middle, the longest first, and `left_out` says how much and how to get it (tool.rest).
+ * Every other answer is made to fit the budget (answer_fit.c): long lists lose their end, long
+ * texts their middle, the longest first, and `left_out` says how much and how to get it
+ * (tool.rest).
  *
  * To see what an answer is made of, begin at answer_state and answer_for_model.
  * Not here: files with the whole of a result (agent/context/context.h), what a tool itself
@@ -188,10 +189,6 @@ size_t answer_text_weight(struct span text);
 
 /* Whether answer_for_model would leave something out for its size. */
 bool answer_is_long(const struct session *session, const json_t *result);
-
-/* `value` in at most about `bytes` of JSON: a new reference, to itself if it fits.  *ret_said gets
- * (appended) how much of which member is left out.  Linear. */
-json_t *answer_fit(json_t *value, size_t bytes, struct buf *ret_said);
 
 /* ---- what a history has --------------------------------------------------------------- */
 

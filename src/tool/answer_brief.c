@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model does not have to be told: what its own call says, and what is as it is with most
- * files (answer.h). */
+/* Omits from answers what the model already knows: what its call says, and properties that most
+ * files share (answer.h). */
 #include <string.h>
 #include <strings.h>
 

@@ -63,12 +63,12 @@ struct fitting {
 static json_t *bound_value(struct fitting *fitting, const char *name, json_t *value, size_t room,
                          unsigned depth);
 
-static void fit_say(struct fitting *fitting, const char *name, size_t gone, size_t of,
+static void fit_say(struct fitting *fitting, const char *name, size_t omitted, size_t of,
                     const char *what)
 {
 	if (fitting->said->len < SAID_MAX)
 		buf_printf(fitting->said, "%s%.60s: %zu of %zu %s", fitting->said->len ? "; " : "",
-		           name, gone, of, what);
+		           name, omitted, of, what);
 }
 
 /* So many bytes of `text` that weigh at most `room`, from its beginning or its end. */
@@ -109,7 +109,7 @@ static json_t *fit_text(struct fitting *fitting, const char *name, json_t *value
 	const struct span text = json_span(value), note = note_in(text);
 	_cleanup_buf_ struct buf out = BUF_INIT(text.len + 256);
 	struct span head = text, tail = text;
-	size_t gone;
+	size_t omitted;
 
 	room = room > TEXT_MIN + note.len ? room - TEXT_MIN - note.len : 0;
 	if (note.len) {
@@ -122,12 +122,12 @@ static json_t *fit_text(struct fitting *fitting, const char *name, json_t *value
 		tail = span_skip(tail, 1);
 	if (head.len + tail.len + note.len + TEXT_MIN >= text.len)
 		return json_incref(value);
-	gone = text.len - head.len - tail.len - note.len;
+	omitted = text.len - head.len - tail.len - note.len;
 	buf_span(&out, head);
-	buf_printf(&out, "\n[... %zu bytes left out ...]\n", gone);
+	buf_printf(&out, "\n[... %zu bytes left out ...]\n", omitted);
 	buf_span(&out, note);
 	buf_span(&out, tail);
-	fit_say(fitting, name, gone, text.len, "bytes");
+	fit_say(fitting, name, omitted, text.len, "bytes");
 	return json_text(buf_view(&out));
 }
 
@@ -159,7 +159,7 @@ static json_t *bound_list(struct fitting *fitting, const char *name, json_t *lis
 	return fit;
 }
 
-struct member {
+struct fit_member {
 	const char *name;
 	json_t *value;
 	size_t weight;
@@ -167,14 +167,15 @@ struct member {
 
 static int compare_members(const void *a, const void *b)
 {
-	const size_t x = ((const struct member *)a)->weight, y = ((const struct member *)b)->weight;
+	const size_t x = ((const struct fit_member *)a)->weight;
+	const size_t y = ((const struct fit_member *)b)->weight;
 
 	return (x > y) - (x < y);
 }
 
 /* A file's content is whole, or not there: a part must not be taken for all of it. */
 static bool omits_content(struct fitting *fitting, json_t *object, json_t *fit,
-                          const struct member *member)
+                          const struct fit_member *member)
 {
 	_cleanup_free_ char *why = NULL;
 
@@ -191,13 +192,13 @@ static bool omits_content(struct fitting *fitting, json_t *object, json_t *fit,
 
 /* The large members share what the small ones leave: each that is below its share stays whole. */
 static void bound_members(struct fitting *fitting, json_t *object, json_t *fit,
-                        struct member *members, size_t count, size_t room, unsigned depth)
+                        struct fit_member *members, size_t count, size_t room, unsigned depth)
 {
 	size_t left_out = 0;
 
 	qsort(members, count, sizeof(*members), compare_members);
 	for (size_t i = 0; i < count; i++) {
-		const struct member *member = &members[i];
+		const struct fit_member *member = &members[i];
 		const size_t cost = strlen(member->name) + 4, share = room / (count - i);
 
 		if (member->weight + cost <= share ||
@@ -233,7 +234,7 @@ static json_t *in_order(json_t *object, json_t *fit)
 
 static json_t *fit_object(struct fitting *fitting, json_t *object, size_t room, unsigned depth)
 {
-	_cleanup_free_ struct member *members =
+	_cleanup_free_ struct fit_member *members =
 		mem_alloc(json_object_size(object) + 1, sizeof(*members));
 	const bool media = json_is_string(json_object_get(object, "mime_type"));
 	json_auto_t *fit = json_object();
@@ -245,7 +246,8 @@ static json_t *fit_object(struct fitting *fitting, json_t *object, size_t room, 
 		if (media && !strcmp(name, "data")) /* it is shown as what it is, not read */
 			json_object_set(fit, name, value);
 		else
-			members[count++] = (struct member){ name, value, value_weight(value, 0) };
+			members[count++] = (struct fit_member){ name, value,
+			                    value_weight(value, 0) };
 	}
 	bound_members(fitting, object, fit, members, count, room, depth);
 	return in_order(object, fit);
@@ -263,13 +265,6 @@ static json_t *bound_value(struct fitting *fitting, const char *name, json_t *va
 	if (json_is_array(value))
 		return bound_list(fitting, name, value, room, depth);
 	return json_is_object(value) ? fit_object(fitting, value, room, depth) : json_incref(value);
-}
-
-json_t *answer_fit(json_t *value, size_t bytes, struct buf *ret_said)
-{
-	struct fitting fitting = { ret_said };
-
-	return bound_value(&fitting, "result", value, bytes, 0);
 }
 
 /* ---- schemas ---- */
@@ -309,7 +304,9 @@ static json_t *fit_answer(const struct session *session, const struct tool *tool
 	_cleanup_buf_ struct buf said = BUF_INIT(SAID_MAX * 8);
 	const size_t max = answer_bytes_max(session);
 	const size_t note = SAID_MAX + (place ? strlen(place) : 0);
-	json_t *fit = answer_fit(result, max > note * 2 ? max - note : max / 2, &said);
+	struct fitting fitting = { &said };
+	json_t *fit = bound_value(&fitting, "result", result,
+	                          max > note * 2 ? max - note : max / 2, 0);
 
 	buf_printf(&said, " left out. %s", tool && tool->rest ? tool->rest :
 	                                   "Call again with arguments that ask for less.");

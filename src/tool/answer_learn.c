@@ -80,8 +80,8 @@ static bool shows_all_changes(const json_t *state)
 	                   SPAN("as version "));
 }
 
-/* Of an edit whose answer does not say by itself what the file has: it stands on another one, which
- * must be there, too. */
+/* Of an edit whose answer does not show the file's content by itself: it builds on an earlier
+ * answer, which must be present, too. */
 static void learn_on_other(struct session *session, const json_t *state, const char *path,
                            const struct sha256 *sum, bool made)
 {

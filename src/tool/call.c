@@ -15,12 +15,12 @@
 #include "tool/spelling.h"
 #include "tool/tool.h"
 
-/* Confirmation: somebody is asked before a tool changes something.
+/* Confirmation: the user is asked before a tool changes something.
  *
- * An editor is planned first (a dry run with a diff), so that the question shows what would
- * really happen.  The call that then runs names the state that each file of the plan had, and
- * the same change of the same bytes gives the same bytes: what was approved is written, or the
- * call fails with state_mismatch.  A plan that fails is the result, and nobody is asked.
+ * An edit is planned first (a dry run with a diff), so that the question shows its actual effect.
+ * The call that then runs names the state of each file in the plan.  As the same change of the same
+ * bytes gives the same result, either the approved content is written or the call fails with
+ * state_mismatch.  If the plan fails, that is the result, and no question is asked.
  */
 
 /* A call on its way, after validation. */
@@ -34,8 +34,7 @@ struct pending_call {
 	bool decided;                /* the session has rules; else the tool's kind decides */
 	bool followed;               /* made on what an earlier edit of its reply made */
 	json_t *denied;              /* owned: by the rules, before its arguments were final */
-	bool modified;               /* by who was asked: `tool` and `arguments` are to be
-	                              * validated */
+	bool modified;               /* by the user: `tool` and `arguments` need validation */
 };
 
 /* ---- confirmation ------------------------------------------------------------ */
@@ -56,7 +55,7 @@ static json_t *bound_change(const json_t *change, const json_t *plan)
 	json_t *bound = json_copy((json_t *)change);
 	json_t *base = json_object_get(change, "base_content_sha256");
 
-	/* What is to be created has no state, and must not exist when it is. */
+	/* A file to create has no state, and must not exist when it is created. */
 	if ((!json_string_length(base) || span_eq(json_span(base), SPAN(BASE_SEEN))) &&
 	    !span_eq(json_span(json_object_get(change, "kind")), SPAN("create")))
 		json_object_set_new(bound, "base_content_sha256", planned_base(plan));
@@ -197,7 +196,7 @@ char *tool_arguments_text(const json_t *arguments, const char *const *without)
 	return text.len ? buf_steal(&text) : mem_strdup("");
 }
 
-bool tool_wants_more(const json_t *arguments)
+bool tool_requires_more(const json_t *arguments)
 {
 	const json_t *more = json_object_get(arguments, "additional_permissions");
 	const json_t *files = json_object_get(more, "fileSystem");
@@ -211,7 +210,7 @@ static json_t *unconfirmed_result(struct session *session, const struct pending_
 {
 	struct err err = ERR_INIT;
 
-	if (tool_wants_more(call->arguments))
+	if (tool_requires_more(call->arguments))
 		err_set(&err, ERR_DENIED_BY_USER,
 		        "Denied By User: Nobody can be asked here about additional permissions. "
 		        "The user can give them when hasp is started: --net, --write PATH, --read "
@@ -231,7 +230,7 @@ static bool is_dry_run(const struct pending_call *call)
 
 static bool call_is_asked_about(const struct session *session, const struct pending_call *call)
 {
-	if (tool_wants_more(call->arguments))
+	if (tool_requires_more(call->arguments))
 		return true;
 	if (call->tool->asks)
 		return false;
@@ -559,8 +558,8 @@ static json_t *call_check(struct session *session, const struct pending_call *ca
 	               NULL : tool_failure(&err);
 }
 
-/* What somebody made of the call is checked like what the model made, and bound to the files'
- * states; it is not asked about again. */
+/* A call modified by the user is validated like the model's, and bound to the files' states; it
+ * needs no second confirmation. */
 static json_t *accept_modified(struct session *session, struct pending_call *call)
 {
 	json_auto_t *plan = NULL;
@@ -743,16 +742,16 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 
 /* ---- calls in two steps ----------------------------------------------------- */
 
-struct begun_call {
+struct started_call {
 	struct pending_call call; /* its arguments are owned */
-	void *begun;              /* the tool's */
+	void *started;            /* the tool's */
 };
 
-static void begun_free(struct begun_call *begun)
+static void started_call_free(struct started_call *started)
 {
-	json_decref(begun->call.arguments);
-	json_decref(begun->call.sent);
-	free(begun);
+	json_decref(started->call.arguments);
+	json_decref(started->call.sent);
+	free(started);
 }
 
 static bool call_can_begin(const struct session *session, const struct tool *tool)
@@ -763,44 +762,44 @@ static bool call_can_begin(const struct session *session, const struct tool *too
 	       (!tool_kind_changes(tool_kind_of(tool)) || (hooks->ready && !hooks->confirm));
 }
 
-struct begun_call *tool_call_begin(struct session *session, const char *name,
-                                   const json_t *arguments)
+struct started_call *tool_call_begin(struct session *session, const char *name,
+                                     const json_t *arguments)
 {
 	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
 	struct err err = ERR_INIT;
-	struct begun_call *begun;
+	struct started_call *started;
 	struct spelled_call spelled;
 	const struct tool *tool;
 
 	if (!arguments || !call_can_begin(session, tool_set_find(session->tools, name)))
 		return NULL;
 	tool = read_spelling(session, name, arguments, &problems, &spelled);
-	begun = mem_alloc(1, sizeof(*begun));
-	begun->call = (struct pending_call){ .tool = tool, .spelled = spelled.sent,
+	started = mem_alloc(1, sizeof(*started));
+	started->call = (struct pending_call){ .tool = tool, .spelled = spelled.sent,
 		                             .arguments = json_incref(spelled.arguments) };
-	/* What is wrong is explained by tool_call, which may look at files for that. */
+	/* tool_call explains the errors, which may require reading files. */
 	if (!problems.len && call_can_begin(session, tool) &&
-	    bring_into_form(session, spelled.name, &begun->call, &problems, &err) &&
+	    bring_into_form(session, spelled.name, &started->call, &problems, &err) &&
 	    !problems.len && !session_cancelled(session)) {
-		json_auto_t *given = begun->call.arguments;
+		json_auto_t *given = started->call.arguments;
 
-		begun->call.arguments = alias_path_bytes(tool, given);
-		begun->begun = tool->begin(session, begun->call.arguments);
+		started->call.arguments = alias_path_bytes(tool, given);
+		started->started = tool->begin(session, started->call.arguments);
 	}
-	begun->call.spelled = NULL;
+	started->call.spelled = NULL;
 	spelling_release(&spelled);
-	if (begun->begun)
-		return begun;
-	begun_free(begun);
+	if (started->started)
+		return started;
+	started_call_free(started);
 	return NULL;
 }
 
-json_t *tool_call_end(struct session *session, struct begun_call *begun)
+json_t *tool_call_end(struct session *session, struct started_call *started)
 {
-	json_t *result = with_success(begun->call.tool->end(session, begun->call.arguments,
-	                                                    begun->begun));
+	json_t *result = with_success(started->call.tool->end(session, started->call.arguments,
+	                                                      started->started));
 
-	name_as_sent(&begun->call, result);
-	begun_free(begun);
+	name_as_sent(&started->call, result);
+	started_call_free(started);
 	return result;
 }

@@ -38,11 +38,11 @@ struct denial_use {
 json_t *denial_foresee(const struct session *session, const json_t *arguments,
                        const struct denial_use *uses, size_t count, bool *ret_offline);
 
-/* What of a command's denials somebody can be asked to allow, so that it may run again.
+/* Those of a command's denials that the user can be asked to allow, so that it may run again.
  *
- * Nothing is offered that would allow more than was denied: a file is (sandbox_exact_offered, on
- * this machine alone), a folder and a new name in one are not, nor what a rule protects or hides.
- * The network is there as a whole or not at all.
+ * Nothing is offered that would allow more than was denied: a file can be offered
+ * (sandbox_exact_offered, on this machine only), but not a folder, a new name in a folder, or a
+ * path that a rule protects or hides.  The network is offered as a whole.
  *
  *     struct denial_offer offer;
  *     denial_offer_make(&session, result, &offer);

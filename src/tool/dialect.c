@@ -43,11 +43,6 @@ static const char *const names[DIALECT_COUNT] = {
 	[DIALECT_ANTHROPIC] = "anthropic",
 };
 
-const char *dialect_name(enum dialect dialect)
-{
-	return names[dialect];
-}
-
 static bool name_has(const char *name, const char *word)
 {
 	for (const char *at = name; (at = strcasestr(at, word)); at++)
@@ -186,7 +181,7 @@ static const char patch_grammar[] =
 
 /* In the place of hasp's tool `of`; without a name, `of` is left out.  `can`: the tools of hasp's
  * that can do all that it can. */
-static const struct offer {
+static const struct dialect_offer {
 	enum dialect dialect;
 	enum tool_id of;
 	const char *name, *description, *schema, *grammar;
@@ -208,7 +203,7 @@ static const struct offer {
 	{ DIALECT_ANTHROPIC, TOOL_APPLY_CHANGES, NULL, NULL, NULL, NULL, 0 },
 };
 
-static const struct offer *offer_for(enum dialect dialect, const char *tool)
+static const struct dialect_offer *offer_for(enum dialect dialect, const char *tool)
 {
 	for (size_t i = 0; tool && i < ARRAY_LEN(offers); i++)
 		if (offers[i].dialect == dialect && strcmp(tool_name(offers[i].of), tool) == 0)
@@ -218,7 +213,7 @@ static const struct offer *offer_for(enum dialect dialect, const char *tool)
 
 const char *dialect_name_for(enum dialect dialect, const char *tool)
 {
-	const struct offer *offer = offer_for(dialect, tool);
+	const struct dialect_offer *offer = offer_for(dialect, tool);
 
 	return offer ? offer->name : tool;
 }
@@ -249,7 +244,7 @@ static bool dialect_is_whole(enum dialect dialect, const json_t *declared)
 	return found == wanted;
 }
 
-static json_t *offer_declaration(const struct offer *offer)
+static json_t *offer_declaration(const struct dialect_offer *offer)
 {
 	struct err err = ERR_INIT;
 	json_t *schema, *declared = json_object();
@@ -294,7 +289,7 @@ enum dialect dialect_declare(enum dialect dialect, json_t *declared)
 	before = json_copy(declared);
 	json_array_clear(declared);
 	json_array_foreach(before, i, tool) {
-		const struct offer *offer = offer_for(
+		const struct dialect_offer *offer = offer_for(
 			dialect, json_string_value(json_object_get(tool, "name")));
 
 		if (!offer)

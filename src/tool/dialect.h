@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which editor a model is offered: the one that its family was trained on.
+/* Chooses the editing tools to offer a model: those that its family was trained on.
  *
  *     enum dialect dialect = dialect_choose("auto", "openai/gpt-5");   // DIALECT_OPENAI
  *     dialect = dialect_declare(dialect, declared);
@@ -9,9 +9,8 @@
  * openai     apply_patch alone: one envelope for any number of files
  * anthropic  Edit, MultiEdit and Write
  *
- * What is offered is a matter of words alone: a call by any name of any dialect is taken from every
- * model (spelling.h), and all become the same changes, each against the state that the conversation
- * saw.
+ * Dialects differ in their words alone: every model may call any tool of any dialect (spelling.h),
+ * and all become the same changes, each based on the state that the conversation saw.
  *
  * To add a family: a row in dialect.c's table, and one in docs/dialects.md.
  */
@@ -29,8 +28,6 @@ enum dialect {
 	DIALECT_COUNT
 };
 
-/* "hasp", "gemini", ...: as settings and figures have it. */
-const char *dialect_name(enum dialect dialect);
 /* By the setting hasp.tools.dialect: a name; for "auto" (and NULL) by the model, whose id may have
  * a provider before its name ("anthropic/claude-sonnet-4-5", "openrouter/qwen/qwen3-coder"). */
 enum dialect dialect_choose(const char *setting, const char *model_id);

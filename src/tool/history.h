@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who changed a file: what a session remembers of the states that its answers showed, of its own
- * edits and of its commands, so that a refusal can say it.
+/* Who changed a file: a session records the states that its answers showed, its edits and its
+ * commands, so that a refusal can name the cause.
  *
  *     history_showed(session, path, &sum);                // an answer has this hash
  *     history_edited(session, &edit);                     // an edit was made
@@ -9,8 +9,8 @@
  *     ... an edit meets another state than it names ...
  *     history_explain(session, path, &base, &now, &message);
  *
- * All from any thread.  The oldest is forgotten for the new; what is forgotten is not guessed at:
- * then nothing is said.
+ * All functions may be called from any thread.  The oldest entries are dropped; nothing is guessed
+ * about changes that are no longer recorded.
  */
 #ifndef HASP_TOOL_HISTORY_H
 #define HASP_TOOL_HISTORY_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and folders outside of the workspace that a file tool was allowed to reach all the same.
+/* Access of file tools to files and folders outside the workspace that the user has allowed.
  *
- * A worker reaches what is beneath its roots, and that does not grow after it has begun.  So each
- * call gets a provider of its own in front of the workspace's.  What the workspace's refuses as
- * outside is noted; somebody is asked; what was allowed is then answered by another worker, which
- * is confined as the first and started for this call alone (provider_ops.outside).
+ * A worker can access what is beneath its roots, which cannot be extended once it runs.  So each
+ * call gets a separate provider in front of the workspace's.  Requests that the latter refuses as
+ * outside are recorded, the user is asked, and allowed requests are then answered by a second
+ * worker, confined like the first and started for this call alone (provider_ops.outside).
  *
  *     outside_init(&outside, session->provider, session_outside(session));
  *     session->provider = &outside.front.provider;
@@ -16,19 +16,19 @@
  *     outside_offer_release(&offer);
  *     outside_release(&outside);
  *
- * What is allowed is a canonical path and what may be done there.  The path of a request is
- * resolved anew each time, and what the worker opened is compared with what was allowed before a
- * tool sees any of it; an edit hands the path to the worker (change.resolved), which compares it
- * with the place that it has open.  A link that leads elsewhere by then is outside again.
+ * A permission is a canonical path and a kind of access.  The path of each request is resolved
+ * again, and the file that the worker opened is compared with the permission before a tool sees any
+ * of it; an edit passes the path to the worker (change.resolved), which compares it with the place
+ * that it has open.  A link that leads elsewhere by then is outside again.
  *
- * A file's worker has the file's folder as its root: that it answers for the one name is the work
- * of these comparisons, not of the kernel.  It runs nothing but hasp's own code, and writes only
- * if writing was allowed.
+ * The worker for a file has the file's folder as its root; that it answers for one name only is
+ * ensured by these comparisons, not by the kernel.  It runs no code but hasp's, and writes only if
+ * writing was allowed.
  *
- * A change of several files (apply_changes) is offered as a whole or not at all, and made by one
- * worker, whose roots are the workspace's, if it is about that too, and the folders of the files
- * outside.  In it every path is compared with where it led, those inside as well: a link to what
- * is outside, which such a worker could follow, is a link that changed (outside_change.c).
+ * A change of several files (apply_changes) is offered as a whole or not at all.  One worker makes
+ * it, whose roots are the folders of the files outside, and the workspace's if it has files there.
+ * Every path is compared with its recorded target, those inside as well: a link to the outside,
+ * which such a worker could follow, counts as changed (outside_change.c).
  *
  * Not here: the question (agent/call/denied.c).
  */
@@ -80,7 +80,7 @@ struct outside {
 	bool active;                    /* the tool's files may be offered */
 	enum outside_kind use;          /* what the tool does with a path */
 	bool many;                      /* of several files, as one change */
-	bool names_only;                /* a walk was answered that no file is to be opened for */
+	bool names_only;                /* a walk was answered that opens no files */
 	struct outside_places once;     /* owned; allowed for this call */
 	struct outside_places wanted;   /* owned; what the last run was refused */
 	struct outside_worker *workers; /* owned; a list */
@@ -94,7 +94,7 @@ void outside_release(struct outside *outside);
 /* A call of this tool begins: what was wanted, and allowed to another call, is forgotten. */
 void outside_begin(struct outside *outside, const struct tool *tool);
 
-/* What of that somebody can be asked to allow. */
+/* The part of that which the user can be asked to allow. */
 struct outside_offer {
 	struct outside_places places; /* owned; canonical */
 	/* Owned; {"kind": "read" | "list" | "write" | "create" | "remove" | "move", "what": the

@@ -24,7 +24,7 @@ struct spread {
 	struct leg *legs;        /* owned */
 	size_t count;
 	bool inside_too;         /* some path is in the workspace */
-	struct outside_places places; /* owned; what has to be allowed; canonical */
+	struct outside_places places; /* owned; the permissions needed; canonical */
 	const char **folders;    /* owned; those of the files outside, each once */
 	size_t folder_count, folder_cap;
 };
@@ -44,8 +44,8 @@ static void spread_release(struct spread *spread)
 
 /* ---- where the paths lead ---------------------------------------------------------- */
 
-/* The workspace says where a path in it leads; what it refuses as outside is looked at here, and so
- * is what it answers for beside its roots (plans), which no other worker does. */
+/* Paths in the workspace are resolved by its provider.  Those that it refuses as outside are
+ * resolved here, and so are those that only it serves outside its roots (plans). */
 static char *leg_resolve(const struct outside *outside, const char *path, bool *ret_outside)
 {
 	const struct read_request request = { .path = path, .resolve = true };
@@ -182,8 +182,8 @@ static struct provider *spread_worker(struct outside *outside, const struct spre
 	return NULL;
 }
 
-/* Those that the rules were asked about stay what they must lead to; what is outside is named by
- * where it leads. */
+/* Paths that the rules have judged keep their recorded targets; those outside are replaced by their
+ * targets. */
 static struct change *spread_changes(const struct spread *spread, const struct change *changes)
 {
 	struct change *own = mem_alloc(spread->count, sizeof(*own));
@@ -267,7 +267,8 @@ static void name_diffs(const struct spread *spread, const struct change *changes
 
 /* ---- the change -------------------------------------------------------------------- */
 
-/* The worker is gone, perhaps in the middle: the next one puts that right when it begins. */
+/* The worker has ended, perhaps in the middle of a change, which the next one completes or undoes
+ * when it starts. */
 static void recover_now(struct provider *provider, const struct spread *spread)
 {
 	const struct read_request request = { .path = spread->places.all[0].path,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a call's refusals somebody can be asked to allow, and what never. */
+/* Which of a call's refusals the user can be asked to allow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static const char create_meaning[] = "this file may be made, read and replaced, 
 /* A refused place, looked at now. */
 struct proposal {
 	const struct outside_place *wanted;
-	struct outside_place place;  /* what is to be allowed; paths borrowed from: */
+	struct outside_place place;  /* the permission; paths borrowed from: */
 	struct location at, to;      /* owned */
 };
 
@@ -112,7 +112,7 @@ static bool may_be_made(const char *path, const struct location *at, const char 
 	return false;
 }
 
-/* Where a file is to be moved; in the workspace that is the workspace's to refuse. */
+/* Whether the target of a move may be offered; inside the workspace its provider decides. */
 static bool target_is_offered(const struct outside *outside, const struct location *to,
                               const char **ret_why)
 {

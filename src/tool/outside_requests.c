@@ -64,8 +64,8 @@ static struct outside_place refused_named(const struct refused *refused)
 	return (struct outside_place){ (char *)refused->path, refused->kind, NULL };
 }
 
-/* Finds who answers it instead. False: nobody; then it is noted, and *err, which is the
- * workspace's, stays, unless no worker could be had. */
+/* Finds a worker that may answer it instead.  Otherwise records it, returns false, and leaves the
+ * workspace's *err, unless a worker could not be started. */
 static bool refused_find(struct refused *refused, struct err *err)
 {
 	struct outside *outside = refused->outside;
@@ -91,7 +91,7 @@ static bool refused_find(struct refused *refused, struct err *err)
 	return refused->provider;
 }
 
-/* Whether what was opened is what was allowed; else it is outside again. */
+/* Whether the opened file is the allowed one; otherwise it is outside again. */
 static bool refused_check(const struct refused *refused, const char *opened, struct err *err)
 {
 	const struct outside_place named = refused_named(refused);

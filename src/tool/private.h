@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files about places outside of the workspace share (outside.h is their face).
+/* Shared by the files that implement outside.h.
  *
- *     outside.c           what was allowed, the workers
+ *     outside.c           permissions, the workers
  *     outside_requests.c  the provider: requests about one place
  *     outside_change.c    several files as one change
- *     outside_offer.c     what somebody can be asked to allow
+ *     outside_offer.c     what the user can be asked to allow
  */
 #ifndef HASP_TOOL_PRIVATE_H
 #define HASP_TOOL_PRIVATE_H
@@ -42,7 +42,7 @@ struct outside_worker {
 	struct provider *provider; /* owned */
 };
 
-/* The call's worker of this key, which is begun if there is none.  Borrowed; NULL with *err. */
+/* The call's worker of this key, which is started if necessary.  Borrowed; NULL with *err. */
 struct provider *outside_worker(struct outside *outside, const char *key,
                                 const struct outside_request *request, struct err *err);
 
@@ -51,9 +51,9 @@ void outside_end_workers(struct outside *outside);
 
 /* ---- changes ---- */
 
-/* A change of several files, which the workspace's provider has refused: `results` say why.  If it
- * did so only for what is outside, and all of that is allowed, one worker makes it, and `results`
- * are those of that.  Otherwise what is wanted is noted, and the refusal stands. */
+/* Handles a change of several files that the workspace's provider has refused, as `results` say.
+ * If paths outside are the only cause and all of them are allowed, one worker makes the change and
+ * replaces `results`.  Otherwise the needed permissions are recorded, and the refusal stands. */
 bool outside_change(struct outside *outside, const struct change *changes, size_t count,
                     const struct edit_options *options, struct change_result *results,
                     struct err *err);

@@ -202,7 +202,7 @@ bool reading_patch(struct reading *reading)
 
 /* ---- SEARCH and REPLACE ------------------------------------------------------ */
 
-struct block {
+struct edit_block {
 	struct span old, new;
 };
 
@@ -240,7 +240,7 @@ bool reading_blocks(struct reading *reading)
 {
 	json_t *path = reading_member(reading->args, READING_PATHS), *changes;
 	struct span rest = json_span(json_object_get(reading->args, "diff")), before;
-	struct block block;
+	struct edit_block block;
 
 	if (!path || !rest.len)
 		return reading_edit(reading);

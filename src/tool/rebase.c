@@ -23,7 +23,7 @@ struct kept_content {
 	uint64_t used;
 };
 
-struct offer {
+struct kept_offer {
 	char id[ID_SIZE];
 	char *path;   /* as the failed call named the file */
 	char *leads_to; /* its canonical path */
@@ -36,7 +36,7 @@ struct kept {
 	struct kept_content contents[CONTENTS_MAX];
 	size_t count, bytes;
 	uint64_t clock;
-	struct offer offers[OFFERS_MAX]; /* a ring */
+	struct kept_offer offers[OFFERS_MAX]; /* a ring */
 	size_t next_offer;
 };
 
@@ -48,12 +48,12 @@ struct kept *rebase_kept_new(void)
 	return kept;
 }
 
-static void release_offer(struct offer *offer)
+static void release_offer(struct kept_offer *offer)
 {
 	free(offer->path);
 	free(offer->leads_to);
 	json_decref(offer->diff);
-	*offer = (struct offer){ 0 };
+	*offer = (struct kept_offer){ 0 };
 }
 
 void rebase_kept_free(struct kept *kept)
@@ -164,7 +164,7 @@ void rebase_say_elsewhere(struct session *session, const char *path, struct span
 	}
 }
 
-/* ---- what an edit makes of its own base ---- */
+/* ---- the result of an edit of its base ---- */
 
 static bool make_write(const struct change *change, struct span base, struct buf *out)
 {
@@ -356,7 +356,7 @@ static void make_offer_id(const struct file_state *state, struct span diff,
 static void add_offer(struct kept *kept, const struct change *change,
                       const struct file_state *state, const char *id, json_t *diff)
 {
-	struct offer *offer;
+	struct kept_offer *offer;
 
 	pthread_mutex_lock(&kept->lock);
 	offer = &kept->offers[kept->next_offer++ % OFFERS_MAX];
@@ -602,7 +602,7 @@ json_t *rebase_follow(struct session *session, const struct tool *tool, json_t *
 
 /* ---- taking one up ---- */
 
-static bool is_path_of(const struct offer *offer, const char *path)
+static bool is_path_of(const struct kept_offer *offer, const char *path)
 {
 	size_t len = strlen(path), whole = strlen(offer->leads_to);
 
@@ -618,7 +618,7 @@ static json_t *find_offer(struct kept *kept, struct span id, const char *path, c
 
 	pthread_mutex_lock(&kept->lock);
 	for (size_t i = 0; i < OFFERS_MAX && !diff && !*ret_path; i++) {
-		const struct offer *offer = &kept->offers[i];
+		const struct kept_offer *offer = &kept->offers[i];
 
 		if (!offer->diff || !span_eq(id, span_str(offer->id)))
 			continue;

@@ -34,11 +34,11 @@ json_t *rebase_kept(struct session *session, const struct sha256 *sum);
 struct kept *rebase_kept_new(void);
 void rebase_kept_free(struct kept *kept); /* NULL is fine */
 
-/* What `rebased` is to be in the answer to an edit that failed, and adds to `message` how to
- * take it up. NULL where nothing is offered: another error, changes that touch, or a state that no
- * answer showed, or showed in part only and the edit's lines are not exactly so, and once, in the
- * file as it is now.  *made becomes true if the file is as the edit would make it.  `message` also
- * says who changed the file (history.h). */
+/* Returns the value of `rebased` in the answer to an edit that failed, and appends to `message` how
+ * to use it.  NULL if nothing is offered: after other errors, for conflicting changes, or for a
+ * state that no answer showed, or showed only in part unless the edit's lines occur exactly once in
+ * the current file.  *made becomes true if the file already has the result of the edit.  `message`
+ * also says who changed the file (history.h). */
 json_t *rebase_offer(struct session *session, const struct change *change,
                      const struct change_result *result, struct buf *message, bool *made);
 
@@ -47,8 +47,8 @@ json_t *rebase_offer(struct session *session, const struct change *change,
 void rebase_say_elsewhere(struct session *session, const char *path, struct span text,
                           struct buf *message);
 
-/* Puts the diffs of offers in the place of their ids: arguments of an editor, not validated
- * yet.  A new reference; what is wrong is appended to `problems`. */
+/* Replaces ids of offers by their diffs in an editor's arguments, which need not be valid.  A new
+ * reference; errors are appended to `problems`. */
 json_t *rebase_expand(struct session *session, const struct tool *tool, json_t *arguments,
                       struct buf *problems);
 

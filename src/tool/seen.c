@@ -398,7 +398,7 @@ struct seen_change *seen_changes(struct span diff, size_t *ret_count)
 	return changes;
 }
 
-/* The ranges of the state before, in the state after; what was added is seen, too. */
+/* Maps the ranges of the old state to the new one; added lines count as seen. */
 static void move_ranges(struct seen_state *state, struct span diff)
 {
 	const struct seen_state before = *state;

@@ -15,7 +15,7 @@
 enum { HOSTS_MAX = 256, MINUTE_MS = 60000 };
 
 /* When the last requests to a host were made; 0: not yet. */
-struct host {
+struct web_host {
 	char *name; /* owned */
 	uint64_t at[SERVICES_REQUESTS_PER_MINUTE];
 	size_t next; /* the oldest of them */
@@ -24,7 +24,7 @@ struct host {
 struct services_state {
 	pthread_mutex_t lock;
 	json_t *todos;
-	struct host hosts[HOSTS_MAX];
+	struct web_host hosts[HOSTS_MAX];
 };
 
 void services_grounded_release(struct grounded *grounded)
@@ -95,7 +95,7 @@ void services_update_topic(struct tool_services *services, const json_t *argumen
 	bus_publish(services->bus, BUS_TOPIC_UPDATE, message);
 }
 
-static uint64_t last_request(const struct host *host)
+static uint64_t last_request(const struct web_host *host)
 {
 	size_t last =
 		(host->next + SERVICES_REQUESTS_PER_MINUTE - 1) % SERVICES_REQUESTS_PER_MINUTE;
@@ -104,12 +104,12 @@ static uint64_t last_request(const struct host *host)
 }
 
 /* The host's row; when all are taken, that of the host that was asked longest ago. */
-static struct host *host_row(struct services_state *state, const char *name)
+static struct web_host *host_row(struct services_state *state, const char *name)
 {
-	struct host *oldest = &state->hosts[0];
+	struct web_host *oldest = &state->hosts[0];
 
 	for (size_t i = 0; i < HOSTS_MAX; i++) {
-		struct host *host = &state->hosts[i];
+		struct web_host *host = &state->hosts[i];
 
 		if (host->name && strcasecmp(host->name, name) == 0)
 			return host;
@@ -117,7 +117,7 @@ static struct host *host_row(struct services_state *state, const char *name)
 			oldest = host;
 	}
 	free(oldest->name);
-	*oldest = (struct host){ .name = mem_strdup(name) };
+	*oldest = (struct web_host){ .name = mem_strdup(name) };
 	return oldest;
 }
 
@@ -126,7 +126,7 @@ bool services_count_request(struct tool_services *services, const char *host,
 {
 	struct services_state *state = services->state;
 	uint64_t now = clock_monotonic_ms(), oldest;
-	struct host *row;
+	struct web_host *row;
 	bool may;
 
 	pthread_mutex_lock(&state->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools of a conversation need beyond files: people, a model, the web, the mode.
+/* Services for tools of a conversation: the user, a model, the web, the mode.
  *
  *     struct tool_services services = { .bus = bus, .cancel = cancel, ... };
  *     services_init(&services);
@@ -8,9 +8,9 @@
  *     ...
  *     services_release(&services);
  *
- * Whoever holds the conversation fills it in; every member may be missing, and tools that need
- * it are not offered then, or fail with a sentence.  Callbacks are called with `data`, on the
- * threads of calls, several at a time.
+ * The owner of the conversation fills it in.  Every member is optional; tools that need a missing
+ * one are not offered, or fail with a message.  Callbacks are called with `data`, on the threads of
+ * calls, several at a time.
  */
 #ifndef HASP_TOOL_SERVICES_H
 #define HASP_TOOL_SERVICES_H
@@ -33,11 +33,11 @@ struct grounded {
 void services_grounded_release(struct grounded *grounded);
 
 struct tool_services {
-	struct bus *bus;            /* borrowed; NULL: nobody watches, nobody can be asked */
+	struct bus *bus;            /* borrowed; NULL: no events are sent, no questions asked */
 	const struct cancel *cancel;
 	unsigned lock_wait_ms;      /* for the lock of another process (base/file.h); 0: the
 	                             * default */
-	bool interactive;           /* somebody can be asked */
+	bool interactive;           /* the user can be asked */
 	bool todos;                 /* write_todos is offered */
 	bool topic;                 /* update_topic is offered */
 	bool proxy_resolves;        /* of web_fetch (net/http/client.h) */
@@ -48,9 +48,9 @@ struct tool_services {
 	bool (*in_plan_mode)(void *data);
 	void (*set_plan_mode)(void *data, bool plan);
 
-	/* Some tools are off because nobody can be asked about their calls: the model may report
-	 * which of them the task needs. INVALID_ARGUMENT: one of these names is no tool that is
-	 * off. */
+	/* Some tools are disabled because their calls need approval and the run cannot ask: the
+	 * model may report which of them the task needs. INVALID_ARGUMENT: one of these names is
+	 * not a disabled tool. */
 	bool tools_off;
 	bool (*report_missing)(void *data, const json_t *tools, const char *reason,
 	                       struct err *err);
@@ -61,7 +61,7 @@ struct tool_services {
 	bool (*ground)(void *data, const char *server_tool, const char *prompt,
 	               struct grounded *ret,
 	               struct err *err);
-	/* Sends a request as http_client_send does. NULL: that, with a client of its own. */
+	/* Sends a request as http_client_send does. NULL: use that, with a new client. */
 	bool (*send)(void *data, const struct http_client_request *request,
 	             const struct http_events *events, void *events_data, struct err *err);
 	void *data;

@@ -24,8 +24,8 @@ enum { INACTIVITY_MS = 300 * 1000 };
 struct session_shared {
 	struct session_shared *of; /* borrowed; whose version, schemas and grants count; or NULL */
 	_Atomic uint64_t version;
-	/* By tool; compiled when first used. A schema that two threads compile at once is
-	 * thrown away by the second. */
+	/* By tool; compiled when first used. If two threads compile one at the same time, the
+	 * second discards its result. */
 	struct schema *_Atomic *schemas;
 	pthread_mutex_t grant_lock;
 	struct tool_grant grant;
@@ -231,10 +231,16 @@ void session_progress(const struct session *session, size_t done, size_t total)
 		session->hooks.progress(session->hooks.data, done, total);
 }
 
-void session_wait(const struct session *session, bool begins)
+void session_wait_begin(const struct session *session)
 {
 	if (session->hooks.wait)
-		session->hooks.wait(session->hooks.data, begins);
+		session->hooks.wait(session->hooks.data, true);
+}
+
+void session_wait_end(const struct session *session)
+{
+	if (session->hooks.wait)
+		session->hooks.wait(session->hooks.data, false);
 }
 
 static bool registry_index(const struct tool *tool, size_t *ret)

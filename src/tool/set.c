@@ -84,22 +84,22 @@ const struct tool *tool_find(const char *name)
 
 /* ---- sets -------------------------------------------------------------------- */
 
-struct row {
+struct tool_set_row {
 	const struct tool *tool;
-	struct tool *owned;             /* the same, if it is to be released */
+	struct tool *owned;             /* the same, if the set releases it */
 	void (*release)(struct tool *tool); /* NULL: another set does */
 	struct schema *schema;          /* of an added tool, once `compiled`; NULL: anything that is
 	                                 * an object. With schema_lock */
 	bool compiled;
 	bool left_out;                  /* by tool_set_limit, or `gone` */
-	bool gone;                      /* it was withdrawn: not even its name is taken */
+	bool withdrawn;                 /* not even its name is taken */
 	bool settled;                   /* tool_set_defer has decided about it */
 	bool deferred;
 };
 
 struct tool_set {
 	pthread_rwlock_t lock; /* of the rows: tools may be added while others read */
-	struct row *rows;
+	struct tool_set_row *rows;
 	size_t count, cap;
 	size_t *offered;       /* rows that are not left out, in their order; owned */
 	size_t offered_count, offered_cap;
@@ -169,9 +169,9 @@ static void names_reserve(struct tool_set *set, const struct tool *tool)
 }
 
 /* The first row that is called so and of which `fits` says yes; NULL: none. */
-static struct row *names_find(const struct tool_set *set, const char *name,
-                              bool (*fits)(const struct row *row, const void *data),
-                              const void *data)
+static struct tool_set_row *
+names_find(const struct tool_set *set, const char *name,
+           bool (*fits)(const struct tool_set_row *row, const void *data), const void *data)
 {
 	size_t found = set->count;
 
@@ -202,7 +202,7 @@ static void offer_rows(struct tool_set *set)
 			offer_row(set, i);
 }
 
-static void add_row(struct tool_set *set, const struct row *row)
+static void add_row(struct tool_set *set, const struct tool_set_row *row)
 {
 	names_reserve(set, row->tool);
 	set->rows = mem_grow(set->rows, &set->cap, set->count + 1, sizeof(*set->rows));
@@ -215,7 +215,7 @@ static void add_row(struct tool_set *set, const struct row *row)
 
 static void add_own_row(struct tool_set *set, const struct tool *tool)
 {
-	add_row(set, &(struct row){ .tool = tool });
+	add_row(set, &(struct tool_set_row){ .tool = tool });
 }
 
 struct tool_set *tool_set_new(void)
@@ -244,7 +244,7 @@ struct tool_set *tool_set_choose(const struct tool_set *from,
 	pthread_mutex_init(&set->schema_lock, NULL);
 	set_read(from);
 	for (size_t i = 0; i < from->count; i++) {
-		struct row row = from->rows[i];
+		struct tool_set_row row = from->rows[i];
 
 		if (row.left_out || is_way_to_deferred(row.tool) || !wanted(data, row.tool))
 			continue;
@@ -325,15 +325,15 @@ static bool name_is_valid(const char *name)
 	return true;
 }
 
-static bool is_not_gone(const struct row *row, const void *data)
+static bool is_present(const struct tool_set_row *row, const void *data)
 {
 	(void)data;
-	return !row->gone;
+	return !row->withdrawn;
 }
 
 static bool is_taken(const struct tool_set *set, const char *name)
 {
-	return names_find(set, name, is_not_gone, NULL) != NULL;
+	return names_find(set, name, is_present, NULL) != NULL;
 }
 
 /* The part of an entry before "(". */
@@ -367,7 +367,7 @@ bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struc
                   struct err *err)
 {
 	struct span shown = utf8_head(span_str(tool->name), 80);
-	struct row row = { .tool = tool, .owned = tool, .release = release };
+	struct tool_set_row row = { .tool = tool, .owned = tool, .release = release };
 	json_t *value = NULL;
 	bool taken;
 
@@ -387,18 +387,18 @@ bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struc
 	       err_set(err, ERR_INVALID_ARGUMENT, "There is a tool \"%s\" already.", tool->name);
 }
 
-size_t tool_set_withdraw(struct tool_set *set, bool (*gone)(void *data, const struct tool *tool),
-                         void *data)
+size_t tool_set_withdraw(struct tool_set *set,
+                         bool (*withdrawn)(void *data, const struct tool *tool), void *data)
 {
 	size_t count = 0;
 
 	pthread_rwlock_wrlock(&set->lock);
 	for (size_t i = 0; i < set->count; i++) {
-		struct row *row = &set->rows[i];
+		struct tool_set_row *row = &set->rows[i];
 
-		if (!row->owned || row->gone || !gone(data, row->tool))
+		if (!row->owned || row->withdrawn || !withdrawn(data, row->tool))
 			continue;
-		row->gone = row->left_out = true;
+		row->withdrawn = row->left_out = true;
 		count++;
 	}
 	offer_rows(set);
@@ -412,10 +412,10 @@ void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *excl
 	json_decref(set->exclude);
 	set->exclude = json_incref((json_t *)exclude);
 	for (size_t i = 0; i < set->count; i++) {
-		struct row *row = &set->rows[i];
+		struct tool_set_row *row = &set->rows[i];
 
 		/* `core` is about the built-in tools. */
-		row->left_out = row->gone || list_names(exclude, row->tool, false) ||
+		row->left_out = row->withdrawn || list_names(exclude, row->tool, false) ||
 		                (json_is_array(core) && !row->owned &&
 		                 !list_names(core, row->tool, true));
 	}
@@ -447,7 +447,7 @@ const struct tool *tool_set_at(const struct tool_set *set, size_t i)
 	return tool;
 }
 
-static bool is_not_left_out(const struct row *row, const void *data)
+static bool is_not_left_out(const struct tool_set_row *row, const void *data)
 {
 	(void)data;
 	return !row->left_out;
@@ -455,7 +455,7 @@ static bool is_not_left_out(const struct row *row, const void *data)
 
 const struct tool *tool_set_find(const struct tool_set *set, const char *name)
 {
-	const struct row *row;
+	const struct tool_set_row *row;
 	const struct tool *tool;
 
 	if (!set)
@@ -469,14 +469,14 @@ const struct tool *tool_set_find(const struct tool_set *set, const char *name)
 	return tool;
 }
 
-static bool is_of_tool(const struct row *row, const void *data)
+static bool is_of_tool(const struct tool_set_row *row, const void *data)
 {
 	return row->tool == data;
 }
 
 /* Others' schemas may use all of JSON Schema: what cannot be checked here is checked by the one who
  * runs the tool. */
-static struct schema *row_schema(const struct tool_set *set, struct row *row)
+static struct schema *row_schema(const struct tool_set *set, struct tool_set_row *row)
 {
 	pthread_mutex_t *lock = &((struct tool_set *)set)->schema_lock;
 	struct err ignored = ERR_INIT;
@@ -492,7 +492,7 @@ static struct schema *row_schema(const struct tool_set *set, struct row *row)
 
 bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct schema **ret)
 {
-	struct row *row;
+	struct tool_set_row *row;
 	bool found;
 
 	if (!set)
@@ -697,13 +697,13 @@ void tool_set_declare_deferred(const struct tool_set *set,
 /* Of the announcement in every prompt's context. */
 enum { ANNOUNCED_BYTES = 20 << 10, ANNOUNCED_LINE = 100, BYTES_A_TOKEN = 4 };
 
-static size_t row_tokens(const struct row *row)
+static size_t row_tokens(const struct tool_set_row *row)
 {
 	return (strlen(row->tool->name) + strlen(row->tool->description) +
 	        strlen(row->tool->arguments_schema)) / BYTES_A_TOKEN;
 }
 
-static bool is_foreign(const struct row *row)
+static bool is_foreign(const struct tool_set_row *row)
 {
 	return row->owned && !row->left_out && tool_kind_of(row->tool) != TOOL_KIND_AGENT;
 }
@@ -728,7 +728,7 @@ void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 
 	pthread_rwlock_wrlock(&set->lock);
 	for (size_t i = 0; i < set->count; i++) {
-		const struct row *row = &set->rows[i];
+		const struct tool_set_row *row = &set->rows[i];
 
 		if (is_foreign(row))
 			tokens += row_tokens(row);
@@ -737,7 +737,7 @@ void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 	defer = new && (how == TOOL_DEFER_ON || (how == TOOL_DEFER_AUTO && tokens > budget)) &&
 	        add_ways_to_deferred(set);
 	for (size_t i = 0; i < set->count; i++) {
-		struct row *row = &set->rows[i];
+		struct tool_set_row *row = &set->rows[i];
 
 		row->deferred = row->deferred || (defer && is_foreign(row) && !row->settled);
 		row->settled = row->settled || is_foreign(row);
@@ -747,7 +747,7 @@ void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 
 bool tool_set_is_deferred(const struct tool_set *set, const struct tool *tool)
 {
-	const struct row *row;
+	const struct tool_set_row *row;
 	bool deferred;
 
 	if (!set)

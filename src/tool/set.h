@@ -22,9 +22,9 @@
 #include "tool/tool.h"
 
 struct tool_set *tool_set_new(void); /* the built-in tools that need no conversation (set.c) */
-/* A set of those tools of another one that `wanted` says yes to, in its order, deferred where they
- * are there; with search_tools and call_tool if it has them and any is deferred, whatever `wanted`
- * says.  `from` has to live longer; what is added to it later is not in this one. */
+/* A set of the tools of `from` that `wanted` accepts, in the same order and deferred if they are
+ * deferred there; if any is, search_tools and call_tool are included without asking `wanted`.
+ * `from` must outlive it; tools added to `from` later are not included. */
 struct tool_set *tool_set_choose(const struct tool_set *from,
                                  bool (*wanted)(void *data, const struct tool *tool), void *data);
 void tool_set_free(struct tool_set *set);
@@ -38,10 +38,10 @@ void tool_set_add_conversation(struct tool_set *set, const struct tool_services 
  * schema is compiled when it is called first. */
 bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
                   struct err *err);
-/* Takes away the tools that were added and of which `gone` says so; how many these were.  They live
- * as long as the set, for who still has one; a name is free again. */
-size_t tool_set_withdraw(struct tool_set *set, bool (*gone)(void *data, const struct tool *tool),
-                         void *data);
+/* Removes the added tools for which `withdrawn` returns true, and returns their number.  They are
+ * freed with the set, as callers may still hold one; their names become free. */
+size_t tool_set_withdraw(struct tool_set *set,
+                         bool (*withdrawn)(void *data, const struct tool *tool), void *data);
 /* For the tools that are there, and `exclude` for those added later.  Arrays of names or NULL:
  * `core`, if any, leaves only what it names; `exclude` takes away. Names,
  * aliases, Gemini CLI's class names ("ShellTool", "ReadFileTool"); "NAME(prefix)" counts as NAME in
@@ -54,9 +54,9 @@ const struct tool *tool_set_at(const struct tool_set *set, size_t i);
 /* By name or alias; NULL if there is none. NULL set: the built-in tools (tool_find). */
 const struct tool *tool_set_find(const struct tool_set *set, const char *name);
 
-/* [{"name", "description", "parameters"}], as short as a model's request wants it
- * (tool.undeclared, and no keywords that only check), of those that `wanted` (NULL: all) says
- * yes to; a new reference. */
+/* [{"name", "description", "parameters"}], shortened for a model's request (without
+ * tool.undeclared, and without keywords that only validate), of the tools that `wanted` (NULL: all)
+ * accepts; a new reference. */
 json_t *tool_set_declare(const struct tool_set *set,
                          bool (*wanted)(void *data, const struct tool *tool), void *data);
 
@@ -68,7 +68,7 @@ json_t *tool_declaration(const struct tool *tool);
 
 /* Tools of others that are announced by name and one line instead of being declared, because
  * their declarations are long: search_tools finds them, call_tool calls them
- * (builtin/deferred_tools.c).  Any call of one by its own name works all the same. */
+ * (builtin/deferred_tools.c).  Calls by their own names work as well. */
 enum tool_defer { TOOL_DEFER_OFF, TOOL_DEFER_AUTO, TOOL_DEFER_ON };
 
 /* Decides about the tools of others that have come since the last time: with AUTO they are
@@ -89,8 +89,8 @@ char *tool_set_announce(const struct tool_set *set,
 
 /* ---- discovered ------------------------------------------------------------------- */
 
-/* Tools that a command of the project describes and another one runs (the settings
- * tools.discoveryCommand and tools.callCommand), as Gemini CLI has them.
+/* Tools that one command of the project describes and a second one runs (the settings
+ * tools.discoveryCommand and tools.callCommand), as in Gemini CLI.
  *
  * The first command prints JSON: an array of function declarations {"name", "description",
  * "parameters"} or of groups {"function_declarations": [...]}.  A call runs the second one with

@@ -9,9 +9,9 @@
  *
  * tool_call resolves aliases of names and parameters, validates the arguments against the tool's
  * schema (errors name the argument), lets hooks see and change them (a change is validated again),
- * has the tool look at them (check), asks the policy, asks a person where the session wants that
- * (call.c), runs the handler, lets hooks see the result, and returns it.  Every call goes this way:
- * of built-in tools, of MCP servers', of discovered ones, of sub-agents.
+ * has the tool check them, asks the policy, asks the user if required (call.c), runs the handler,
+ * lets hooks see the result, and returns it.  All calls take this path: those of built-in tools,
+ * MCP servers, discovered tools and sub-agents.
  *
  * To add a tool: data/tools.h has the steps.
  */
@@ -34,8 +34,8 @@ struct job_news;
 struct jobs;
 struct tool_set;
 
-/* The terminal that commands get which the user may type into: its size, as it is shown.  Set from
- * any thread; `rows` 0: nobody shows one, and commands run on pipes. */
+/* The terminal of commands that the user may type into: its size as displayed.  Set from any
+ * thread; `rows` 0: none is displayed, and commands run on pipes. */
 struct session_terminal {
 	_Atomic unsigned rows, columns;
 };
@@ -45,13 +45,13 @@ struct tool_services;
  * diff, neither, or what the conversation does not have yet (answer.h). */
 enum return_content { RETURN_FULL, RETURN_DIFF, RETURN_NONE, RETURN_NEW };
 
-/* What somebody is asked before a tool that changes something runs. */
+/* The question before a tool that changes something runs. */
 struct tool_question {
 	const struct tool *tool;
 	const json_t *arguments; /* final: validated, and bound to the states in `plan` */
 	const json_t *plan;      /* of an editor: the result of a dry run, with diffs; or NULL */
-	/* Who is asked may set *modified to a new reference and say yes: these arguments run
-	 * instead (validated and planned anew, not asked about again), and by another tool if
+	/* On approval *modified may be set to a new reference: these arguments run instead
+	 * (validated and planned again, without another question), and with another tool if
 	 * *modified_tool is set to its name (a whole new content: write_file). */
 	json_t **modified;
 	const char **modified_tool;
@@ -64,8 +64,7 @@ enum call_decision { CALL_ALLOW, CALL_ASK, CALL_DENY };
 /* What may differ from call to call of one session. All of it may be NULL. */
 struct call_hooks {
 	/* Sees the validated arguments first: may replace *arguments (validated again), may
-	 * demand that somebody is asked (*ask), or end the call with the result that it returns.
-	 * NULL: go on. */
+	 * require confirmation (*ask), or end the call by returning its result.  NULL: proceed. */
 	json_t *(*before)(void *data, const struct tool *tool, json_t **arguments, bool *ask);
 	/* What the rules say about the final arguments. DENY: *err says why. NULL: as `confirm`
 	 * says. */
@@ -76,17 +75,17 @@ struct call_hooks {
 	bool (*denies)(void *data, const struct tool *tool, const json_t *arguments,
 	               struct err *err);
 	/* Allows the call, or sets *err (DENIED_BY_USER, CANCELLED, ...) and returns false.
-	 * Asked only about tools that change something, and edits that can be made; with
-	 * `decide`: whenever that says ASK. NULL: all is allowed, but no call that wants more
-	 * than the session has (tool_wants_more); with `decide`: nobody can be asked, so the
-	 * answer is no. */
+	 * Called only for tools that change something, and edits that can be made; with `decide`:
+	 * whenever that says ASK. NULL: everything is allowed except calls that require more than
+	 * the session has (tool_requires_more); with `decide`: there is no way to ask, so the call
+	 * is denied. */
 	bool (*confirm)(void *data, const struct tool_question *question, struct err *err);
 	/* Whether the tool was offered to who calls: the answer to a name that is no tool's
 	 * lists only those. NULL: all were. */
 	bool (*offered)(void *data, const struct tool *tool);
-	/* Whether a call that ran, or an edit that was planned, with this result, is to run or be
-	 * planned once more as it was: after somebody allowed it more (session.grant, outside.h),
-	 * for what it was denied.  May change the result where they did not. NULL: no. */
+	/* Whether to repeat a call, or the plan of an edit, that had this result, because the user
+	 * has allowed what it was denied (session.grant, outside.h).  May change the result
+	 * otherwise. NULL: no. */
 	bool (*again)(void *data, const struct tool *tool, const json_t *arguments,
 	              json_t *result);
 	/* Sees the result of a call that ran, and may replace it. */
@@ -104,18 +103,18 @@ struct call_hooks {
 	/* Around a time in which the call computes nothing and waits: for a command, for a
 	 * moment to pass. Another call may take its place on a processor meanwhile. */
 	void (*wait)(void *data, bool begins);
-	const struct cancel *cancel; /* set when nobody waits for the result any more; or NULL */
+	const struct cancel *cancel; /* set when the result is no longer needed; or NULL */
 	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
 	 * true, its result means nothing, and nothing was changed. */
 	bool *not_at_once;
-	/* For calls that are begun and change something; NULL: none is begun.  As `ready` of the
-	 * provider has it (worker/provider.h): says when the call is to be ended. */
+	/* For two-step calls that change something; NULL: there are none.  Like `ready` of the
+	 * provider (worker/provider.h): signals when to end the call. */
 	void (*ready)(void *data, bool here);
 	void *data;                 /* handed to the functions */
 };
 
-/* What somebody allowed commands beyond the sandbox, after a denial: the network, and files that
- * may be written, each alone (run_request.exact). */
+/* Permissions for commands beyond the sandbox, granted by the user after a denial: the network, and
+ * individual files that may be written (run_request.exact). */
 struct tool_grant {
 	bool network;
 	char **files; /* owned; canonical */
@@ -153,18 +152,19 @@ struct session {
 	/* Which ignore files count where the arguments do not say; of a file that is read by its
 	 * name, .geminiignore and the custom ones. Names borrowed. */
 	struct walk_rules ignores;
-	/* Of commands: how long one may be silent, 0: for ever; and their environment, where it
-	 * is not what whoever runs them lets through of its own (NULL). Borrowed. */
+	/* Of commands: the longest silence, 0: no limit; and their environment, NULL: the default
+	 * of the provider that runs them. Borrowed. */
 	unsigned inactivity_ms;
 	const struct environment_options *environment;
 	struct session_terminal *terminal; /* borrowed; NULL: as if its rows were 0 */
-	/* Who reads files of the session's own, such as outputs that were cut: NULL for a path
-	 * that is none of them. NULL: there are none. Borrowed. */
+	/* The provider of the session's own files, such as truncated outputs: NULL for any other
+	 * path. NULL: there are none. Borrowed. */
 	struct provider *(*own_files)(void *data, const char *path);
 	void *own_files_data;
 	enum return_content return_content;
 	size_t answer_tokens;          /* the budget of an answer (answer.h); 0: none */
-	/* Somebody watches: the success of an edit has the diff also where it has the content. */
+	/* For a front that displays diffs: the answer to a successful edit has the diff even if it
+	 * has the content. */
 	bool shows_diffs;
 	const struct tool_grant *grant; /* borrowed; of this call's commands alone; or NULL */
 	/* The session is over when its call is, and with it what the call would leave running. */
@@ -178,8 +178,8 @@ struct session {
 void session_init(struct session *session, struct provider *provider);
 void session_release(struct session *session); /* leaves the provider alone */
 /* A session for another conversation on the same workspace: with the settings, versions and grants
- * of `from`, which outlives it, but what was seen is its own: a file that only another conversation
- * has seen is none that it may write without naming its state. Released by itself. */
+ * of `from`, which must outlive it, but with a separate record of seen files: it must name the
+ * state of a file that only another conversation has seen. Released separately. */
 void session_branch(struct session *session, const struct session *from);
 uint64_t session_next_version(struct session *session); /* 1, 2, 3, ... */
 uint64_t session_version(const struct session *session); /* the last one given out; 0 at first */
@@ -203,13 +203,15 @@ bool session_cancelled(const struct session *session);
 /* The same for who sleeps meanwhile: as job_wait_news (worker/job/job.h), which is woken by that,
  * too; `news->cancel` is set here. */
 bool session_wait_job(const struct session *session, struct job *job, struct job_news *news);
-/* Who reads this path: the workspace's provider, or that of the session's own files. */
+/* The provider for this path: the workspace's, or that of the session's own files. */
 struct provider *session_reader(const struct session *session, const char *path);
 /* The environment of a command (run_request.env), freed with environment_free; NULL: its
  * worker's. */
 char **session_environment(const struct session *session, bool pty);
 void session_progress(const struct session *session, size_t done, size_t total);
-void session_wait(const struct session *session, bool begins); /* in pairs, not nested */
+/* Brackets the time in which a handler waits for a command or the user; not nested. */
+void session_wait_begin(const struct session *session);
+void session_wait_end(const struct session *session);
 
 /* Another name for a parameter.  "changes[].old_string" is that of a member of each
  * element of the array `changes`; its `name` is the member's alone. */
@@ -257,19 +259,18 @@ struct tool {
 	/* NULL, or what of it is about hashes, for models whose editors take none. */
 	const char *of_hashes;
 	const char *arguments_schema;   /* JSON Schema text (2020-12 subset, see data/schema.h) */
-	/* NULL, or parameters that are not declared to a model, ends with NULL: they are for
-	 * scripts and for settings' sake, or other words for another; a call may have them all the
-	 * same. */
+	/* NULL, or parameters that are not declared to a model, NULL-terminated: they are for
+	 * scripts and settings, or synonyms of others; a call may still use them. */
 	const char *const *undeclared;
 	const char *result_schema;      /* JSON Schema text of the result, also of failures */
 	/* Runs the call. `arguments` has passed validation. Returns a new reference,
 	 * never NULL: a result or tool_failure(...). */
 	json_t *(*run)(struct session *session, const json_t *arguments);
-	/* NULL, or `run` in two steps: what was begun is under way while the caller begins others;
-	 * an editor's end comes after hooks.ready. NULL from `begin`: this call cannot be begun,
-	 * `run` it. */
+	/* NULL, or `run` in two steps: a started call proceeds while the caller starts others;
+	 * that of an editor is ended after hooks.ready. NULL from `begin`: this call has to run in
+	 * one step. */
 	void *(*begin)(struct session *session, const json_t *arguments);
-	json_t *(*end)(struct session *session, const json_t *arguments, void *begun);
+	json_t *(*end)(struct session *session, const json_t *arguments, void *started);
 	/* Instead of `run`, for tools that are made while the program runs. */
 	json_t *(*run_as)(struct session *session, const struct tool *tool,
 	                  const json_t *arguments);
@@ -280,12 +281,11 @@ struct tool {
 	 * it is no server's tool. */
 	const char *server_identity;
 	const json_t *annotations;      /* and what the server says about it; or NULL */
-	/* NULL, or whether it is not the tool of which a call was last allowed: a stranger
-	 * declares it differently, or another stranger does. Then no rule allows it until
-	 * somebody was asked.  *ret (filled either way) is released by the caller. From any
-	 * thread. */
+	/* NULL, or whether the tool's declaration or its server has changed since a call was last
+	 * allowed.  Then no rule allows it until the user has confirmed it.  *ret (always filled)
+	 * is released by the caller. From any thread. */
 	bool (*changed)(const struct tool *tool, struct tool_change *ret);
-	/* A call of it was allowed, by somebody who was shown *change or by a rule. */
+	/* A call was allowed, by the user, who was shown *change, or by a rule. */
 	void (*allowed)(const struct tool *tool, const struct tool_change *change);
 	/* An editor: dry_run and return_content are among its arguments, and a dry run says
 	 * in latest_file_state (also of each element of `changes`) what it was planned on. */
@@ -296,17 +296,17 @@ struct tool {
 	/* NULL, or the sentence that says how to get what an answer had no room for (answer.h). */
 	const char *rest;
 	/* NULL, or the addresses that a call fetches: [{"url", "host"}], a new reference.  NULL:
-	 * they cannot be told, and the call fails. */
+	 * they cannot be determined, and the call fails. */
 	json_t *(*addresses)(const json_t *arguments);
-	/* It asks somebody itself: no question is put before it. */
+	/* It asks the user itself: it needs no confirmation. */
 	bool asks;
 	/* NULL, or whether it has no use as the session is now, and is not offered to a model. */
 	bool (*hidden)(const struct session *session);
-	/* NULL, or what somebody who is asked about a call has to see: text for the caller to free.
-	 * NULL with *err: the call cannot be made, and nobody is asked. */
+	/* NULL, or the text to show when asking about a call; the caller frees.  NULL with *err:
+	 * the call cannot be made, and no question is asked. */
 	char *(*preview)(struct session *session, const struct tool *tool,
 	                 const json_t *arguments, struct err *err);
-	/* NULL, or the argument that takes the place of that text when somebody has edited it. */
+	/* NULL, or the argument that replaces that text if the user has edited it. */
 	const char *preview_argument;
 	/* NULL, or adds what a failure of validation still has to carry (an editor: the
 	 * state of the file it names). `arguments` has not passed validation. */
@@ -338,24 +338,24 @@ json_t *tool_plan(struct session *session, const struct tool *tool, const json_t
  * state_mismatch. A new reference. */
 json_t *tool_bind(const json_t *arguments, const json_t *plan);
 
-/* The same in two steps, where that is possible: for callers who have several calls and one thread.
- * NULL: it is not, tool_call it.  Sessions with hooks that look at every call (before, decide,
- * after; for editors, confirm) have no such calls.  Each that has begun has to be ended with the
- * same session (or a copy): a reader soon, by the same thread, LIMIT_READS_STARTED at a time; an
- * editor after hooks.ready was called, or by a thread that can wait. */
-struct begun_call;
-struct begun_call *tool_call_begin(struct session *session, const char *name,
-                                   const json_t *arguments);
-json_t *tool_call_end(struct session *session, struct begun_call *begun);
+/* The same in two steps if possible, for callers with several calls and one thread.  NULL: use
+ * tool_call.  It is not possible in sessions with hooks that see every call (before, decide, after;
+ * for editors, confirm).  Each started call must be ended with the same session (or a copy): a
+ * reader soon, by the same thread, LIMIT_READS_STARTED at a time; an editor after hooks.ready was
+ * called, or by a thread that can wait. */
+struct started_call;
+struct started_call *tool_call_begin(struct session *session, const char *name,
+                                     const json_t *arguments);
+json_t *tool_call_end(struct session *session, struct started_call *started);
 
-/* Whether a call asks for permissions beyond the session's (additional_permissions): somebody
- * has to be asked; where nobody can be, the answer is no. */
-bool tool_wants_more(const json_t *arguments);
+/* Whether a call requests permissions beyond the session's (additional_permissions): the user must
+ * confirm it; it is denied if that is not possible. */
+bool tool_requires_more(const json_t *arguments);
 
-/* All arguments of a call but those named in `without` (NULL-terminated; NULL: none), none of them
- * cut, for a question: what is asked is what is seen.  A lone text stands for itself, others are
+/* All arguments of a call but those named in `without` (NULL-terminated; NULL: none), in full, as a
+ * question must show exactly what will run.  A lone text stands for itself, others are
  * "name: value", a line each.  NULL: they are longer than LIMIT_QUESTION_BYTES, or of more lines
- * than LIMIT_QUESTION_LINES, and nobody can be asked about them.  The caller frees. */
+ * than LIMIT_QUESTION_LINES, too long for a question.  The caller frees. */
 char *tool_arguments_text(const json_t *arguments, const char *const *without);
 /* Those of editors that a plan's files and diffs show, or that change nothing: for `without`. */
 extern const char *const tool_arguments_of_edit[];
@@ -382,9 +382,9 @@ json_t *tool_failure(const struct err *err);
 
 /* Returns a new reference to the arguments with canonical names (a copy as deep as needed;
  * `arguments` is an object and not changed).  `called` is the name by which the tool was
- * called.  An alias beside its canonical name with another value is appended to `problems`, and so
- * is one that is out of range.  *ret_sent (NULL: not wanted) is a new reference to an object: the
- * names that came, by the canonical ones ("changes[0].old_content": "changes[0].old_string"). */
+ * called.  An alias that contradicts its canonical name, or is out of range, is reported in
+ * `problems`.  *ret_sent (NULL: not needed) is a new reference to an object: the names that were
+ * sent, by the canonical ones ("changes[0].old_content": "changes[0].old_string"). */
 json_t *alias_resolve(const struct tool *tool, const char *called, const json_t *arguments,
                       json_t **ret_sent, struct buf *problems);
 

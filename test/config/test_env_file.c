@@ -292,10 +292,10 @@ static void references_are_replaced(void **state)
 	setenv("HT_LOOP", "$HT_LOOP", 1);
 	variables = open_them(place, true, false);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		_cleanup_buf_ struct buf out = BUF_INIT(1000);
+		json_auto_t *text = json_string(cases[i].text);
+		json_auto_t *after = variables_expand_json(variables, text, true, NULL);
 
-		variables_expand(variables, span_str(cases[i].text), &out);
-		assert_string_equal(out.data ? out.data : "", cases[i].after);
+		assert_string_equal(json_string_value(after), cases[i].after);
 	}
 	variables_free(variables);
 }

@@ -40,7 +40,7 @@ static void values_become_json(void **state)
 		struct err err = ERR_INIT;
 		json_t *value;
 
-		if (!toml_parse(span_str(cases[i].text), false, &value, &err))
+		if (!toml_parse(span_str(cases[i].text), &value, &err))
 			fail_msg("%s", err.message);
 		assert_true(json_print(&out, value, 0));
 		assert_string_equal(out.data, cases[i].printed);
@@ -60,7 +60,7 @@ static void tables_have_lines(void **state)
 	json_t *value, *rules;
 
 	(void)state;
-	assert_true(toml_parse(SPAN(text), true, &value, &err));
+	assert_true(toml_parse_lines(SPAN(text), &value, &err));
 	rules = json_object_get(value, "rule");
 	assert_int_equal(line_of(json_array_get(rules, 0)), 3);
 	assert_int_equal(line_of(json_array_get(rules, 1)), 6);
@@ -91,7 +91,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
 		struct err err = ERR_INIT;
 		json_t *value;
 
-		if (toml_parse(span_str(cases[i].text), true, &value, &err))
+		if (toml_parse_lines(span_str(cases[i].text), &value, &err))
 			fail_msg("taken: %s", cases[i].text);
 		assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 		if (!strstr(err.message, cases[i].says))
@@ -110,7 +110,7 @@ static bool parses(const char *before, const char *piece, size_t times, const ch
 	for (size_t i = 0; i < times; i++)
 		buf_str(&text, piece);
 	buf_str(&text, after);
-	if (!toml_parse(buf_view(&text), false, &value, err))
+	if (!toml_parse(buf_view(&text), &value, err))
 		return false;
 	json_decref(value);
 	return true;

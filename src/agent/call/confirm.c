@@ -149,7 +149,7 @@ static bool can_always(const struct asking *asking, struct scope_choice *ret)
 	/* A hook would ask again, and so would a rule that is above; permissions beyond the sandbox
 	 * are for one command. */
 	if (!asking->agent->may_always || call->hook_asks || !asking->agent->options.policy ||
-	    tool_wants_more(asking->question->arguments) ||
+	    tool_requires_more(asking->question->arguments) ||
 	    (call->has_verdict && !policy_session_helps(&call->verdict)))
 		return false;
 	return call_scope_choose(call, asking->question, ret);
@@ -233,7 +233,7 @@ static void publish_update(struct asking *asking, const char *server, bool saved
 /* Whether rules say yes, but for those on paths, which the call's own thread asks. */
 static bool may_be_answered(const struct asking *asking)
 {
-	return !asking->call->hook_asks && !tool_wants_more(asking->question->arguments) &&
+	return !asking->call->hook_asks && !tool_requires_more(asking->question->arguments) &&
 	       gate_would_allow(asking->call, asking->question->tool, asking->question->arguments);
 }
 
@@ -357,7 +357,7 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 	const struct tool_change *change = &asking->call->change;
 
 	asking->call->decision = DECISION_REJECT;
-	asking->call->wants = tool_wants_more(asking->question->arguments) ? CALL_WANTS_FLAGS :
+	asking->call->wants = tool_requires_more(asking->question->arguments) ? CALL_WANTS_FLAGS :
 	                      asking->call->hook_asks ? CALL_WANTS_HOOK :
 	                      change->parts ? CALL_WANTS_LOOK : CALL_WANTS_RULE;
 	if (asking->call->wants == CALL_WANTS_FLAGS)
@@ -458,7 +458,7 @@ static bool put_question(struct asking *asking, struct err *err)
 /* What was answered about another call in the meantime may answer this one. */
 static bool answered_by_now(struct asking *asking)
 {
-	if (asking->call->hook_asks || tool_wants_more(asking->question->arguments) ||
+	if (asking->call->hook_asks || tool_requires_more(asking->question->arguments) ||
 	    gate_decide(asking->call, asking->question->tool, asking->question->arguments) !=
 	            CALL_ALLOW)
 		return false;

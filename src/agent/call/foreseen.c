@@ -210,7 +210,7 @@ json_t *foreseen_denials(const struct call *call, const struct shell_analysis *a
 	bool offline = false;
 	json_t *list;
 
-	if (tool_wants_more(arguments)) /* the question says what */
+	if (tool_requires_more(arguments)) /* the question says what */
 		return NULL;
 	foresee_all(&foresight, analysis);
 	list = denial_foresee(&call->session, arguments, foresight.uses, foresight.count, &offline);

@@ -249,11 +249,11 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 	decision = gate_decide(call, tool, arguments);
 	warn_of_change(call, tool);
 	if (decision == CALL_DENY || tool->asks ||
-	    (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)))
+	    (decision == CALL_ALLOW && !call->hook_asks && !tool_requires_more(arguments)))
 		call_round_settle(call);
 	if (decision == CALL_DENY) {
 		gate_deny(call, tool, arguments, err);
-	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)) {
+	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_requires_more(arguments)) {
 		call->decision = DECISION_AUTO;
 		gate_note_allowed(call, tool);
 		gate_about_to_run(call, tool, arguments);

@@ -209,5 +209,5 @@ void host_add_documents_tool(struct host *host, struct tool_set *tools)
 bool host_wants_documents(const struct agent_definition *definition)
 {
 	return definition->tools &&
-	       agent_definition_wants(definition, tool_name(TOOL_GET_INTERNAL_DOCS));
+	       agent_definition_requires(definition, tool_name(TOOL_GET_INTERNAL_DOCS));
 }

@@ -142,7 +142,7 @@ static bool subagent_wants(void *data, const struct tool *tool)
 {
 	const struct subagent *own = data;
 
-	return !is_of_the_user(tool) && agent_definition_wants(own->definition, tool->name);
+	return !is_of_the_user(tool) && agent_definition_requires(own->definition, tool->name);
 }
 
 static bool subagent_refuses(void *data, const struct tool *tool)

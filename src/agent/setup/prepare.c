@@ -262,7 +262,7 @@ static void bring_codex_servers(struct brought *brought, const char *path)
 	struct err ignored = ERR_INIT;
 
 	if (door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
-	    toml_parse(file_text_span(&text), false, &object, &ignored))
+	    toml_parse(file_text_span(&text), &object, &ignored))
 		bring_server_names(brought, json_object_get(object, "mcp_servers"));
 }
 

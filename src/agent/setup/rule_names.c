@@ -123,7 +123,7 @@ static unsigned event_line(const struct settings *settings, const char *file, co
 	if (!text.data)
 		return 0;
 	if (span_ends(span_str(file), SPAN(".toml"))) {
-		toml_parse(file_text_span(&text), /* lines= */ true, &root, &ignored);
+		toml_parse_lines(file_text_span(&text), &root, &ignored);
 		table = json_object_get(root, "hooks");
 		table = json_object_get(table ? table : root, event);
 		if (json_is_array(table))

@@ -126,7 +126,7 @@ static int allow_agent(const struct settings *settings, const struct agents *age
 
 	if (!definition)
 		err_set(&err, ERR_INVALID_ARGUMENT, "Agent \"%.200s\" not found.", name);
-	else if (!agent_wants_allowance(definition))
+	else if (!agent_requires_allowance(definition))
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "The agent \"%s\" needs no such word: it is no agent of this project or "
 		        "of an extension that is remote or has MCP servers of its own.",

@@ -315,7 +315,7 @@ int attend_exit_code(const struct attended *attended);
 
 /* ---- lists of plugins (extensions_market.c) -------------------------------------------- */
 
-/* explore [MARKETPLACE]: prints what is listed. Errors as of market_open. */
+/* explore [MARKETPLACE]: prints what is listed. Errors as of market_keep. */
 bool extensions_market_explore(const struct invocation *invocation, const struct settings *settings,
                         struct err *err);
 /* marketplace [list|add SOURCE|remove NAME]. Errors as of market_keep and market_forget. */

@@ -154,7 +154,7 @@ int auth_store_lock(const struct mcp_auth *auth)
 {
 	_cleanup_free_ char *path = token_file(auth, TOKENS_FILE);
 
-	return path ? file_lock_beside(path, LOCK_MS) : -1;
+	return path ? file_lock_next_to(path, LOCK_MS) : -1;
 }
 
 /* What was written before there was a key. */

@@ -237,7 +237,7 @@ void mcp_approvals_set(json_t *all, const char *file, const char *server, const 
 		return;
 	/* Other sessions write there too.  What cannot be locked is written all the same: the file
 	 * is replaced whole, and what another allowed meanwhile would only be asked about again. */
-	lock = file_lock_beside(file, APPROVAL_LOCK_MS);
+	lock = file_lock_next_to(file, APPROVAL_LOCK_MS);
 	kept = mcp_approvals_read(file);
 	approvals_put(kept, server, tool, approval);
 	if (!json_print(&out, kept, 0)) {

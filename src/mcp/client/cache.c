@@ -48,7 +48,7 @@ void mcp_cache_write(const char *file, const char *name, const char *hash, const
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_CACHE_BYTES);
 	/* What cannot be locked is written all the same: what is lost is asked for again. */
-	_cleanup_fd_ int lock = file_lock_beside(file, CACHE_LOCK_MS);
+	_cleanup_fd_ int lock = file_lock_next_to(file, CACHE_LOCK_MS);
 	json_auto_t *all = mcp_cache_load(file);
 	json_auto_t *known = json_pack("{s:s, s:O, s:O}", "hash", hash, "tools", (json_t *)tools,
 	                               "offers", (json_t *)offers);

@@ -308,12 +308,12 @@ static json_t *read_resource_run(struct session *session, const struct tool *too
 	json_t *result = NULL;
 	struct err err = ERR_INIT;
 
-	session_wait(session, true);
+	session_wait_begin(session);
 	if (!server)
 		resource_missing(name, &err);
 	else if (!resource_read(server, uri, session->hooks.cancel, &result, &err))
 		result = NULL;
-	session_wait(session, false);
+	session_wait_end(session);
 	if (result)
 		return result;
 	result = tool_failure(&err);

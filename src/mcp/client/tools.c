@@ -112,13 +112,13 @@ static json_t *server_tool_run(struct session *session, const struct tool *tool,
 	bool again = false;
 	json_t *result;
 
-	session_wait(session, true);
+	session_wait_begin(session);
 	answer = call_once(session, own, arguments, &again, &denials, &err);
 	if (!answer && again) {
 		err = (struct err)ERR_INIT;
 		answer = call_once(session, own, arguments, &again, &denials, &err);
 	}
-	session_wait(session, false);
+	session_wait_end(session);
 	result = answer ? mcp_result(own->server_name, own->own_name, answer) : tool_failure(&err);
 	put_denials(own, denials, result);
 	return result;

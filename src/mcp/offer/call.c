@@ -264,7 +264,7 @@ struct work {
 	bool pending;          /* the client has to answer first, and to come back */
 	bool hook_asks;        /* a hook requires confirmation, whatever the options say */
 	bool missed;           /* it could not be done at once */
-	struct begun_call *begun; /* or NULL */
+	struct started_call *begun; /* or NULL */
 	struct begun_edit edit;   /* of an edit that is begun */
 	bool here;                /* and its answer is */
 	bool starting;            /* its turn is taken on the loop's thread, which goes on */
@@ -363,7 +363,7 @@ static bool confirm(void *data, const struct tool_question *question, struct err
 	struct work *work = data;
 
 	if (!server_confirms(work->offered->serve, question->tool) && !work->hook_asks &&
-	    !tool_wants_more(question->arguments))
+	    !tool_requires_more(question->arguments))
 		return true;
 	return confirm_ask(work->call, &work->offered->serve->names, question, &work->pending, err);
 }

@@ -155,7 +155,7 @@ static json_t *block_call(const struct claude_reader *reader, const char *name)
 
 	if (!span_trim(buf_view(&reader->json)).len)
 		return arguments_part_of(reader->sink, id, name,
-		                         json_object_get(reader->block, "input"), true);
+		                         json_object_get(reader->block, "input"));
 	return arguments_part(reader->sink, id, name, buf_view(&reader->json), true);
 }
 
@@ -181,7 +181,7 @@ static void call_stop(struct claude_reader *reader)
 	}
 }
 
-/* What the provider's own tools did, and thinking that it hides: kept and given back as it is. */
+/* Blocks of the provider's own tools and redacted thinking: stored, and sent back unchanged. */
 static void other_stop(struct claude_reader *reader)
 {
 	json_auto_t *call = reader->json.len ? block_call(reader, "") : NULL;
@@ -358,9 +358,9 @@ static bool anthropic_reader_end(void *data, enum wire_trouble *trouble, struct 
 		               "The model's call of %.100s has no end, or no name.",
 		               reader->broken_name ? reader->broken_name : "nothing");
 	while (reader->broken_calls-- > 0)
-		sink_call_left_out(reader->sink, reader->broken_name, false);
+		sink_call_left_out(reader->sink, reader->broken_name);
 	if (reader->late)
-		sink_call_left_out(reader->sink, reader->late_name, true);
+		sink_call_late(reader->sink, reader->late_name);
 	sink_finish(reader->sink, reader->finish, reader->finish_word);
 	return true;
 }

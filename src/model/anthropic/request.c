@@ -99,7 +99,7 @@ struct claude_plan {
 	unsigned budget;       /* with "enabled" */
 	const char *effort;    /* NULL: the default */
 	bool show;             /* thinking.display "summarized" */
-	bool force;            /* a call is to be forced */
+	bool force;            /* the model must make a call */
 };
 
 /* ---- thinking -------------------------------------------------------------------------------- */
@@ -188,8 +188,8 @@ static void plan_adaptive(struct claude_plan *plan, const struct model_request *
 	}
 }
 
-/* What there is room for beside the conversation: some models refuse a request whose parts together
- * are longer than their context. */
+/* The output for which there is room: some models reject a request if conversation and output
+ * together exceed their context. */
 static unsigned usual_output(const struct claude_model *model, const struct model_request *request)
 {
 	unsigned usual = model->max_output < OUTPUT_USUAL ? model->max_output : OUTPUT_USUAL;
@@ -235,8 +235,8 @@ static struct claude_plan plan_request(const struct model_options *options,
 
 /* Messages: a conversation as content blocks, and where its cache breakpoints are.
  *
- * Results of calls come first in the user's message after the calls; a turn of the model is given
- * back with its thinking blocks as they came and where they stood; no text is empty. */
+ * Results of calls come first in the user's message that follows the calls; the model's thinking
+ * blocks are sent back unchanged and in place; no text is empty. */
 
 struct anthropic_body {
 	const struct claude_model *model;
@@ -605,7 +605,7 @@ static void add_output(json_t *body, const struct claude_plan *plan,
 	if (request->answer_schema && plan->model->schema)
 		json_object_set_new(output, "format",
 		                    json_pack("{s:s, s:o}", "type", "json_schema", "schema",
-		                              wire_strict_schema(request->answer_schema, false)));
+		                              wire_closed_schema(request->answer_schema)));
 	if (json_object_size(output))
 		json_object_set(body, "output_config", output);
 	json_decref(output);

@@ -247,7 +247,7 @@ static bool take_call(struct gemini_reader *reader, const json_t *part, struct e
 	    json_object_get(call, "partialArgs"))
 		return err_set(err, ERR_MODEL_ERROR,
 		               "The model's call came in pieces, which was not asked for.");
-	kept = arguments_part_of(reader->sink, NULL, name.data, args, true);
+	kept = arguments_part_of(reader->sink, NULL, name.data, args);
 	if (json_span(json_object_get(call, "id")).len)
 		json_object_set(json_object_get(kept, "functionCall"), "id",
 		                json_object_get(call, "id"));
@@ -261,7 +261,7 @@ static void take_text_part(struct gemini_reader *reader, const json_t *part, str
 {
 	json_t *signature = json_object_get(part, "thoughtSignature");
 
-	/* Parts with a signature are given back as they came: never joined with their
+	/* Parts with a signature must be sent back unchanged: never joined with their
 	 * neighbours. */
 	if (json_is_string(signature))
 		sink_break(reader->sink);

@@ -22,7 +22,7 @@ enum gemini_family {
 	GEMINI_3_PRO,   /* 3 and later, and names without a number ("gemini-pro-latest") */
 	GEMINI_3_FLASH,
 };
-/* Signs what it thought, and wants it back. */
+/* Whether it signs its thoughts and requires them to be sent back. */
 static bool gemini_signs(enum gemini_family family)
 {
 	return family == GEMINI_3_PRO || family == GEMINI_3_FLASH;
@@ -30,8 +30,8 @@ static bool gemini_signs(enum gemini_family family)
 
 /* ---- contents ---------------------------------------------------------------- */
 
-/* A conversation as Gemini takes it.  Most parts are as they are kept; those that are not are made
- * anew, and the kept ones stay untouched. */
+/* A conversation in Gemini's format.  Most parts are shared with the original; those that differ
+ * are new values, and the original is not modified. */
 
 /* What the validator of signatures takes for a call that never had one: from a conversation with
  * another model, or a call that was made up. */
@@ -184,7 +184,7 @@ static enum gemini_family gemini_family_of(const char *model_name)
 enum { LEVEL_MINIMAL = 1, LEVEL_MEDIUM = 2 };
 static const struct {
 	const char *version, *kind;
-	unsigned levels; /* beside LOW and HIGH, which all have */
+	unsigned levels; /* in addition to LOW and HIGH, which all have */
 } levels[] = {
 	{ "gemini-3-", "flash", LEVEL_MINIMAL | LEVEL_MEDIUM },
 	{ "gemini-3.1-", "flash", LEVEL_MINIMAL | LEVEL_MEDIUM },

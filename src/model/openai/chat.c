@@ -144,7 +144,7 @@ static json_t *chat_call_object(struct chat_body *building, const json_t *call)
 	                 wire_arguments(call));
 }
 
-/* What the server gave along with its answer and wants back. */
+/* Adds the data of earlier answers that the server requires back. */
 static void add_thoughts(const struct chat_traits *traits, json_t *message, const json_t *content)
 {
 	bool calls = json_object_get(message, "tool_calls") != NULL;
@@ -195,7 +195,7 @@ static void chat_add_assistant(void *data, const json_t *content)
 	json_array_append_new(building->messages, message);
 }
 
-/* For servers without json_schema the system text says what the answer has to be. */
+/* For servers without json_schema the system text describes the format of the answer. */
 static void chat_add_system(struct chat_body *building, const struct model_options *options,
                             const struct model_request *request)
 {

@@ -208,7 +208,7 @@ static bool args_are_whole(struct reply_sink *sink, const struct buf *args)
 }
 
 /* Whether a piece with this id and name begins another call than the one at its index. */
-static bool begins_another(struct reply_sink *sink, const struct chat_call *call, struct span id,
+static bool starts_another(struct reply_sink *sink, const struct chat_call *call, struct span id,
                            struct span name, const json_t *args)
 {
 	if (id.len && call->id)
@@ -229,7 +229,7 @@ static struct chat_call *call_for(struct chat_reader *reader, const json_t *piec
 	for (size_t i = reader->call_count; i-- > 0 && !call;)
 		if (index == -1 || reader->calls[i].index == index)
 			call = &reader->calls[i];
-	if (!call || begins_another(reader->sink, call, json_span(json_object_get(piece, "id")),
+	if (!call || starts_another(reader->sink, call, json_span(json_object_get(piece, "id")),
 	                            json_span(json_object_get(function, "name")),
 	                            json_object_get(function, "arguments")))
 		call = new_call(reader, index);
@@ -269,8 +269,8 @@ static void read_calls(struct chat_reader *reader, const json_t *pieces)
 	}
 }
 
-/* Most servers send the name once, some with every piece, some in pieces of its own: the tool that
- * there is decides. */
+/* Most servers send the name once, some with every piece, some in several pieces: the declared
+ * tools decide. */
 static const char *chat_call_name(const struct chat_reader *reader, const struct chat_call *call)
 {
 	const bool joined = call->name && call->names.len && !call->names.overflowed &&
@@ -295,7 +295,7 @@ static bool report_call(struct chat_reader *reader, const struct chat_call *call
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
 	/* Cut off: what is missing cannot be guessed. */
 	if (!name || (!whole && text.len && !arguments_are_whole(reader->sink, text)))
-		sink_call_left_out(reader->sink, name, false);
+		sink_call_left_out(reader->sink, name);
 	else
 		sink_call(reader->sink,
 		          arguments_part(reader->sink, call->id, name, text, whole));
@@ -498,7 +498,7 @@ static bool chat_reader_end(void *data, enum wire_trouble *trouble, struct err *
 		                    "provider", format_openai_chat.name, "reasoning_details",
 		                    reader->details));
 	if (reader->late)
-		sink_call_left_out(reader->sink, NULL, true);
+		sink_call_late(reader->sink, NULL);
 	sink_finish(reader->sink, reader->finish,
 	            reader->finish_word ? reader->finish_word :
 	            reader->refused ? "refusal" : "stop");

@@ -28,7 +28,7 @@ struct chat_traits {
 	bool own_models;           /* openai.c's rows are about its models */
 	bool schema;               /* response_format json_schema; otherwise json_object */
 	bool counts_anyway;        /* usage comes unasked, and stream_options are not taken */
-	bool details;              /* reasoning_details are given back */
+	bool details;              /* reasoning_details are sent back */
 	const char *thought;       /* the member in which thoughts go back with calls; NULL: they
 	                            * are left out; "": where they came */
 	const char *effort;        /* reasoning_effort: "plain", or "nested" as reasoning.effort;

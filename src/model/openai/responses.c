@@ -199,8 +199,8 @@ static bool is_whole_reasoning(const json_t *item)
 	return json_string_length(json_object_get(item, "encrypted_content")) > 0;
 }
 
-/* A reasoning item is refused unless the message or the call that it led to stands behind it.
- * When the longest length cut that off, or nobody kept it, the reasoning goes too. */
+/* A reasoning item is rejected unless the message or call that it led to follows it.  If that was
+ * truncated or not kept, the reasoning is dropped too. */
 static void drop_last_reasoning(json_t *items, size_t first)
 {
 	size_t count = json_array_size(items);
@@ -423,8 +423,8 @@ static bool responses_build(const struct model_options *options,
 
 /* ---- answer ------------------------------------------------------------------ */
 
-/* Responses: the answer, as typed events.  Text and thoughts come in pieces; what has to be whole
- * (calls, reasoning items) is taken from response.output_item.done. */
+/* Responses: the answer, as typed events.  Text and thoughts arrive in pieces; items that must be
+ * complete (calls, reasoning) are taken from response.output_item.done. */
 
 struct responses_reader {
 	struct reply_sink *sink;
@@ -508,13 +508,13 @@ static bool read_call_item(struct responses_reader *reader, const json_t *item, 
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name.");
 	/* Cut off by the limit of the output: response.incomplete follows. */
 	if (status.len && !span_eq(status, SPAN("completed"))) {
-		sink_call_left_out(reader->sink, name, false);
+		sink_call_left_out(reader->sink, name);
 		return true;
 	}
 	sink_call(reader->sink,
 	          json_is_string(args) ?
 	                  arguments_part(reader->sink, id, name, json_span(args), true) :
-	                  arguments_part_of(reader->sink, id, name, args, true));
+	                  arguments_part_of(reader->sink, id, name, args));
 	if (status.len)
 		sink_whole(reader->sink);
 	return true;
@@ -536,7 +536,7 @@ static bool read_custom_item(struct responses_reader *reader, const json_t *item
 	if (!name || !*name || !json_is_string(input))
 		return err_set(err, ERR_MODEL_ERROR, "The model's call has no name, or no input.");
 	if (status.len && !span_eq(status, SPAN("completed"))) {
-		sink_call_left_out(reader->sink, name, false);
+		sink_call_left_out(reader->sink, name);
 		return true;
 	}
 	args = json_pack("{s:O}", "input", input);

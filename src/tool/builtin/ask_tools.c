@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools that are for whoever watches: ask_user, plan mode, request_permission, write_todos,
+/* Tools that address the user: ask_user, plan mode, request_permission, write_todos,
  * update_topic. */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* ---- ask_user ---------------------------------------------------------------- */
 
-/* ask_user: questions to whoever sits there, over the bus. */
+/* ask_user: questions to the user, over the bus. */
 
 enum { TEXT_MAX = 4000, HEADER_MAX = 64, OPTIONS_LEAST = 2, OPTIONS_MOST = 4 };
 
@@ -171,13 +171,13 @@ const struct tool tool_ask_user = {
 
 /* ---- plan mode --------------------------------------------------------------- */
 
-/* enter_plan_mode and exit_plan_mode: first a plan that somebody approves, then the work.
+/* enter_plan_mode and exit_plan_mode: first a plan that the user approves, then the work.
  *
- * What the mode means is the policy's matter (its default rules): reading, and Markdown files in
- * the plans folder.  These tools only change the mode, and show the plan to whoever is asked.
+ * The policy's default rules define the mode: it permits reading, and Markdown files in the plans
+ * folder.  These tools only change the mode and show the plan for approval.
  */
 
-/* Somebody is to read it. */
+/* As much as a person reads. */
 enum { PLAN_MAX_BYTES = 256 << 10 };
 
 static const char enter_description[] =
@@ -421,9 +421,8 @@ const struct tool tool_exit_plan_mode = {
 
 /* ---- request_permission ------------------------------------------------------ */
 
-/* request_permission: where nobody can be asked, the model says which of the tools that are off
- * the task needs.  Nothing is allowed by it: the run ends with an exit code of its own and names
- * the flags.
+/* request_permission: in a run that cannot ask, the model reports which of the disabled tools the
+ * task needs.  This grants nothing: the run ends with a distinct exit code and prints the flags.
  */
 
 static const char request_permission_description[] =
@@ -489,7 +488,7 @@ const struct tool tool_request_permission = {
 
 /* ---- write_todos ------------------------------------------------------------- */
 
-/* write_todos: the list of steps that whoever watches sees. */
+/* write_todos: the list of steps that the user sees. */
 
 enum { DESCRIPTION_MAX = 2000 };
 
@@ -579,8 +578,8 @@ const struct tool tool_write_todos = {
 
 /* ---- update_topic ------------------------------------------------------------ */
 
-/* update_topic: what is worked on, in words for whoever watches. The title stays what it is until
- * another one comes. */
+/* update_topic: describes the current work for the user. The title is kept until a new one is
+ * set. */
 
 enum { TITLE_MAX = 200, SUMMARY_MAX = 4000, INTENT_MAX = 1000 };
 

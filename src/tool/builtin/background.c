@@ -53,9 +53,9 @@ static json_t *run_kill_background_process(struct session *session, const json_t
 	before = job_wait_all(job, 0);
 	job_background(job); /* its output can still be read */
 	job_kill(job);
-	session_wait(session, true);
+	session_wait_begin(session);
 	job_wait_all(job, WAIT_MS);
-	session_wait(session, false);
+	session_wait_end(session);
 	job_state(job, &info);
 	result = json_object();
 	json_object_set_new(result, "success", json_true());
@@ -196,7 +196,7 @@ static void wait_first(const struct session *session, struct job *job, size_t ms
 
 	if (!ms)
 		return;
-	session_wait(session, true);
+	session_wait_begin(session);
 	while (!session_wait_job(session, job, &news) && !session_cancelled(session)) {
 		const uint64_t now = clock_monotonic_ms();
 
@@ -204,7 +204,7 @@ static void wait_first(const struct session *session, struct job *job, size_t ms
 			break;
 		news.ms = (int)(until - now);
 	}
-	session_wait(session, false);
+	session_wait_end(session);
 }
 
 static bool read_part(struct job *job, const json_t *arguments, struct capture_part *part,

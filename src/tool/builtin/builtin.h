@@ -223,8 +223,8 @@ const struct tool *tool_meant(const struct tool_set *set, const struct tool *too
 	 "additionalProperties": false, "properties": { ) RESULT_EDIT SCHEMA(}})
 
 /* Of an editor's arguments, not validated yet: insert_line and insert_text (spelling.h) become a
- * diff with the lines around that place.  A new reference, to `arguments` without them; what is
- * wrong is appended to `problems`. */
+ * diff with the lines around that place.  A new reference, to `arguments` without them; errors are
+ * appended to `problems`. */
 json_t *editor_expand_insert(struct session *session, json_t *arguments, struct buf *problems);
 /* The same without a look at the file, for rules: a diff of the added lines alone. A new
  * reference. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search_tools and call_tool: the way to tools that are announced and not declared (tool/set.h,
+/* search_tools and call_tool: access to tools that are announced but not declared (tool/set.h,
  * "deferred").
  *
- * Providers that load tools themselves get what was found in their own form, and have no call_tool
+ * Providers that load tools themselves get the results in their own format, and have no call_tool
  * (model/anthropic/request.c, model/openai/responses.c).  For all others:
  *
- * What search_tools finds is in its result, at the end of the conversation, and call_tool's own
- * declaration never changes: so the beginning of each request stays as it was sent, which
- * providers' caches need, whatever is loaded later.  (Tools added to the list would stand before
- * the whole conversation.)  call_tool never runs: whoever takes the model's calls turns it into
- * the call that it means (tool_meant), before hooks, rules and questions see it.
+ * search_tools returns the declarations in its result, at the end of the conversation, and the
+ * declaration of call_tool never changes.  So the start of each request stays the same, as
+ * providers' caches require, whatever is loaded later.  (Tools added to the list would precede the
+ * whole conversation.)  call_tool never runs: the receiver of the model's calls replaces it with
+ * the call that it stands for (tool_meant), before hooks, rules and questions see it.
  */
 #include <string.h>
 
@@ -139,7 +139,7 @@ static const char search_tools_result_schema[] = SCHEMA(
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-struct found {
+struct found_tools {
 	const struct tool *tool;
 	unsigned score;
 	size_t place;
@@ -147,7 +147,7 @@ struct found {
 
 static int found_compare(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct found_tools *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score < y->score ? 1 : -1;
@@ -155,11 +155,11 @@ static int found_compare(const void *a, const void *b)
 }
 
 /* Those that have anything of the query, best first; the caller frees. */
-static struct found *find_tools(const struct session *session, const struct query *query,
-                                size_t *ret_count)
+static struct found_tools *find_tools(const struct session *session, const struct query *query,
+                                      size_t *ret_count)
 {
 	size_t all = tool_set_count(session->tools);
-	struct found *found = mem_alloc(all + 1, sizeof(*found));
+	struct found_tools *found = mem_alloc(all + 1, sizeof(*found));
 
 	*ret_count = 0;
 	for (size_t i = 0; i < all; i++) {
@@ -169,13 +169,13 @@ static struct found *find_tools(const struct session *session, const struct quer
 		if (tool_set_is_deferred(session->tools, tool))
 			score = tool_score(query, tool);
 		if (score)
-			found[(*ret_count)++] = (struct found){ tool, score, i };
+			found[(*ret_count)++] = (struct found_tools){ tool, score, i };
 	}
 	qsort(found, *ret_count, sizeof(*found), found_compare);
 	return found;
 }
 
-static json_t *found_result(const struct found *found, size_t count, size_t most)
+static json_t *found_result(const struct found_tools *found, size_t count, size_t most)
 {
 	json_t *result = json_object(), *tools = json_array(), *more = json_array();
 	size_t bytes = 0, i;
@@ -205,7 +205,7 @@ static json_t *run_search_tools(struct session *session, const json_t *arguments
 {
 	const json_t *most = json_object_get(arguments, "max_results");
 	struct query query = { .text = argument_str(arguments, "query") };
-	_cleanup_free_ struct found *found = NULL;
+	_cleanup_free_ struct found_tools *found = NULL;
 	size_t count;
 
 	query_split(&query);

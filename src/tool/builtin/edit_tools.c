@@ -321,7 +321,7 @@ static const struct tool_alias apply_changes_parameter_aliases[] = {
 	{ NULL, NULL, 0 },
 };
 
-static json_t *change_json(const struct editor *editor, const json_t *arguments,
+static json_t *change_json(const struct editor_call *editor, const json_t *arguments,
                            const struct change *change, const struct change_result *result)
 {
 	json_t *object = editor_answer(editor, change, result);
@@ -389,8 +389,8 @@ static size_t count_already(const struct change_result *results, size_t count)
 	return already;
 }
 
-static json_t *changes_succeeded(const struct editor *editor, const struct change_result *results,
-                                 size_t count)
+static json_t *changes_succeeded(const struct editor_call *editor,
+                                 const struct change_result *results, size_t count)
 {
 	json_t *object = json_object();
 	size_t already = count_already(results, count);
@@ -425,7 +425,7 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 	_cleanup_free_ struct change *changes = mem_alloc(count, sizeof(*changes));
 	_cleanup_free_ struct change_hashes *hashes = mem_alloc(count, sizeof(*hashes));
 	_cleanup_free_ struct change_result *results = mem_alloc(count, sizeof(*results));
-	struct editor editor;
+	struct editor_call editor;
 	struct err err = ERR_INIT;
 	json_t *object, *list = json_array();
 

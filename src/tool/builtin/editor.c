@@ -63,9 +63,9 @@ void editor_explain(struct session *session, const json_t *arguments, json_t *fa
 
 /* ---- calls ------------------------------------------------------------------- */
 
-void editor_init(struct editor *editor, struct session *session, const json_t *arguments)
+void editor_init(struct editor_call *editor, struct session *session, const json_t *arguments)
 {
-	*editor = (struct editor){
+	*editor = (struct editor_call){
 		.session = session,
 		.content = asked_return_content(session, arguments),
 		.refused_content = refused_content(session, arguments),
@@ -133,7 +133,7 @@ static void note_seen(const struct change *change, struct change_result *result)
 		         "Base: the state you last read or wrote.");
 }
 
-static bool edit_once(const struct editor *editor, const struct change *changes, size_t count,
+static bool edit_once(const struct editor_call *editor, const struct change *changes, size_t count,
                       struct change_result *results, struct err *err)
 {
 	struct provider *provider = editor->session->provider;
@@ -158,7 +158,7 @@ bool editor_is_only_change(const struct change_result *results, size_t count, si
 	return true;
 }
 
-bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
+bool editor_apply(struct editor_call *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err)
 {
 	_cleanup_free_ bool *taken = mem_alloc(count, sizeof(*taken));
@@ -194,7 +194,7 @@ bool editor_apply(struct editor *editor, struct change *changes, struct change_h
 	return ok;
 }
 
-static json_t *run_change(struct editor *editor, struct change *change,
+static json_t *run_change(struct editor_call *editor, struct change *change,
                           struct change_hashes *hashes)
 {
 	struct change_result result = { 0 };
@@ -210,7 +210,7 @@ static json_t *run_change(struct editor *editor, struct change *change,
 
 json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind)
 {
-	struct editor editor;
+	struct editor_call editor;
 	struct change_hashes hashes;
 	struct change change = editor_change(session, arguments, kind, &hashes);
 
@@ -323,7 +323,7 @@ json_t *editor_expand_insert(struct session *session, json_t *arguments, struct 
 /* ---- in two steps ----------------------------------------------------------- */
 
 struct started_edit {
-	struct editor editor;
+	struct editor_call editor;
 	struct change change;
 	struct change_hashes hashes;
 	struct change_result result;

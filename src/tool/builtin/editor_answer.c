@@ -81,7 +81,7 @@ static char *failure_message(const struct change *change, const struct err *err)
 }
 
 /* The call names a hash that no answer gave, and the conversation has seen the state on disk. */
-static bool is_wrong_hash(const struct editor *editor, const struct change *change,
+static bool is_wrong_hash(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result)
 {
 	struct sha256 met;
@@ -94,7 +94,7 @@ static bool is_wrong_hash(const struct editor *editor, const struct change *chan
 
 /* A model has the hashes elsewhere: that of the state in latest_file_state, the other in its
  * call. NULL: it gets the message that all get. */
-static char *brief_failure(const struct editor *editor, const struct change *change,
+static char *brief_failure(const struct editor_call *editor, const struct change *change,
                            const struct change_result *result)
 {
 	const char *already = result->already ? " It has this edit already." : "";
@@ -128,8 +128,8 @@ static const struct {
 	[CHANGE_MOVE] = { "File moved.", "File moved.", "The file can be moved." },
 };
 
-/* Tells which hunks had to be corrected, so that the model knows that its numbers or
- * spaces were off. */
+/* Lists the hunks that were corrected, so that the model knows that its line numbers or white
+ * space were off. */
 static void describe_hunks(struct buf *out, const struct change_result *result)
 {
 	size_t named = 0;
@@ -163,7 +163,7 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 
 /* The sentence for a person or model; owned by the caller. `brief`: without what the call asked
  * for. */
-static char *editor_message(const struct editor *editor, const struct change *change,
+static char *editor_message(const struct editor_call *editor, const struct change *change,
                             const struct change_result *result, bool brief)
 {
 	struct buf out = BUF_INIT(8192);
@@ -186,7 +186,7 @@ static char *editor_message(const struct editor *editor, const struct change *ch
 		buf_printf(&out, " %zu place%s replaced.", result->replaced,
 		           result->replaced == 1 ? " was" : "s were");
 	describe_hunks(&out, result);
-	/* What a diff says beside its hunks must not be lost, nor where the edit is. */
+	/* The text around a diff's hunks must not be lost, nor the position of the edit. */
 	if ((change->kind == CHANGE_PATCH || result->already) && result->note[0])
 		buf_printf(&out, " %s", result->note);
 	return buf_steal(&out);
@@ -197,7 +197,7 @@ static char *editor_message(const struct editor *editor, const struct change *ch
 /* From a change's result to JSON. */
 
 /* What a dry run would write. It has no version: nothing was read or written as it. */
-static json_t *planned_json(const struct editor *editor, const struct change_result *result)
+static json_t *planned_json(const struct editor_call *editor, const struct change_result *result)
 {
 	const struct file_state *state = &result->state;
 	bool full = editor->content == RETURN_FULL && result->content_is_text && state->exists;
@@ -334,11 +334,11 @@ static void put_matches(json_t *error, const struct change_result *result)
 #define UNSHOWN_ADVICE \
 	"Read those lines first, or all in parts; then send the call again."
 
-/* Likewise, where a model has to send the same call with another hash, or another one. */
+/* The same where the model must repeat the call with a different hash. */
 #define STATE_ADVICE "Pass its sha256."
 
 /* After latest_state, which may have shown what was not seen. */
-static json_t *error_json(const struct editor *editor, const struct change *change,
+static json_t *error_json(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result, bool brief)
 {
 	json_t *error = tool_error(&result->err);
@@ -360,7 +360,7 @@ static json_t *error_json(const struct editor *editor, const struct change *chan
 	return error;
 }
 
-static void put_success(json_t *object, const struct editor *editor,
+static void put_success(json_t *object, const struct editor_call *editor,
                         const struct change_result *result)
 {
 	json_t *hunks;
@@ -407,7 +407,7 @@ static size_t line_at_fault(const struct change_result *result)
 }
 
 /* The text of the state: that of another change of the file, if the call has several. */
-static const struct buf *content_of(const struct editor *editor,
+static const struct buf *content_of(const struct editor_call *editor,
                                     const struct change_result *result)
 {
 	const size_t in = result->content_in;
@@ -418,7 +418,7 @@ static const struct buf *content_of(const struct editor *editor,
 }
 
 /* What is on disk after the call; a dry run that went well left it as it was. */
-static json_t *latest_state(const struct editor *editor, const struct change *change,
+static json_t *latest_state(const struct editor_call *editor, const struct change *change,
                             const struct change_result *result)
 {
 	const bool planned = editor->options.dry_run;
@@ -451,13 +451,13 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 }
 
 /* Whether the change was made, and the file is another than before it. */
-static bool is_new_state(const struct editor *editor, const struct change_result *result)
+static bool is_new_state(const struct editor_call *editor, const struct change_result *result)
 {
 	return result->done && !editor->options.dry_run && result->state_known &&
 	       result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256);
 }
 
-static void remember_edit(const struct editor *editor, const struct change *change,
+static void remember_edit(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result, const json_t *state)
 {
 	const json_t *version = json_object_get(state, "version");
@@ -474,7 +474,7 @@ static void remember_edit(const struct editor *editor, const struct change *chan
 
 /* What the session's own answers say of an edit that the file has already (`made`), or that was
  * refused. */
-static void say_made_before(const struct editor *editor, const struct change *change,
+static void say_made_before(const struct editor_call *editor, const struct change *change,
                             const struct change_result *result, bool made, struct buf *message)
 {
 	uint64_t version = !made && (result->done || !change->made) ? 0 :
@@ -490,7 +490,7 @@ static void say_made_before(const struct editor *editor, const struct change *ch
 }
 
 /* What the file has nothing like may be another file's text. */
-static void say_elsewhere(const struct editor *editor, const struct change *change,
+static void say_elsewhere(const struct editor_call *editor, const struct change *change,
                           const struct change_result *result, struct buf *message)
 {
 	const struct patch_failure *failure = &result->failure;
@@ -509,7 +509,7 @@ static void say_elsewhere(const struct editor *editor, const struct change *chan
 
 /* Where an edit of another state fits the file as it is now, or why it does not: what changed must
  * not hide it.  True: *ret, which the caller releases, has the failure. */
-static bool try_now(const struct editor *editor, const struct change *change,
+static bool try_now(const struct editor_call *editor, const struct change *change,
                     const struct change_result *result, struct buf *message,
                     struct change_result *ret)
 {
@@ -539,7 +539,7 @@ static bool try_now(const struct editor *editor, const struct change *change,
 	return true;
 }
 
-json_t *editor_answer(const struct editor *editor, const struct change *change,
+json_t *editor_answer(const struct editor_call *editor, const struct change *change,
                     const struct change_result *result)
 {
 	json_t *object = json_object(), *rebased = NULL;

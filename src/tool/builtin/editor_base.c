@@ -7,8 +7,8 @@
 #include "tool/answer.h"
 #include "tool/spelling.h"
 
-/* What base_content_sha256 "seen" is until the session's state is known: of nothing, as which a
- * file to be created counts, and no other that has a byte to lose. Told by its address. */
+/* Stands for base_content_sha256 "seen" until the session's state is known: the hash of nothing,
+ * which matches a file to be created and no file with content.  Identified by its address. */
 const struct sha256 editor_base_kept = { {
 	0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9,
 	0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52,
@@ -32,8 +32,8 @@ const struct sha256 *editor_base_named(const json_t *arguments, struct sha256 *s
 
 /* A whole new content may take the place of one that the conversation has whole alone: nothing else
  * in the call says that it knows what is lost. */
-bool editor_base_seen(const struct editor *editor, const struct change *change, const char *path,
-                      struct sha256 *ret)
+bool editor_base_seen(const struct editor_call *editor, const struct change *change,
+                      const char *path, struct sha256 *ret)
 {
 	struct seen_state state;
 
@@ -48,7 +48,7 @@ bool editor_base_seen(const struct editor *editor, const struct change *change, 
 /* ---- bases that the session keeps -------------------------------------------- */
 
 /* A path as states have it, where that is a matter of text alone. */
-static const char *plain_path(const struct editor *editor, const char *path)
+static const char *plain_path(const struct editor_call *editor, const char *path)
 {
 	struct provider *provider = editor->session->provider;
 	const char *root = provider->ops->root(provider, 0);
@@ -63,7 +63,8 @@ static const char *plain_path(const struct editor *editor, const char *path)
 
 /* The state that the session met by the change's own path, which decides nothing: a wrong one is a
  * mismatch. */
-void editor_base_guess(const struct editor *editor, struct change *change, struct sha256 *storage)
+void editor_base_guess(const struct editor_call *editor, struct change *change,
+                       struct sha256 *storage)
 {
 	const char *path = plain_path(editor, change->path);
 
@@ -78,7 +79,7 @@ void editor_base_guess(const struct editor *editor, struct change *change, struc
 /* ---- what the conversation has of what an edit takes away ---- */
 
 /* The conversation has lines of the state that is on disk. */
-static bool has_lines_of(const struct editor *editor, const struct change_result *result,
+static bool has_lines_of(const struct editor_call *editor, const struct change_result *result,
                          struct seen_state *ret)
 {
 	return result->state_known && result->state.exists && result->state.path &&
@@ -107,7 +108,7 @@ static size_t first_unseen(const struct seen_state *had, struct span diff)
 /* Whether a change, on the state that the conversation has lines of, takes nothing away but these.
  * One that cannot be made is let through, to be refused for what is wrong with it; of another
  * result->err says which line was not seen. */
-static bool takes_seen_lines(const struct editor *editor, const struct change *change,
+static bool takes_seen_lines(const struct editor_call *editor, const struct change *change,
                              const struct seen_state *had, struct change_result *result)
 {
 	const struct edit_options options = { .dry_run = true, .want_diff = true };
@@ -135,7 +136,7 @@ static bool takes_seen_lines(const struct editor *editor, const struct change *c
 
 /* Whether a change that names no hash may go by the state that the conversation has, as private.h
  * has it. `only`: it is the only one of the file. */
-static bool goes_by_seen(const struct editor *editor, const struct change *change, bool only,
+static bool goes_by_seen(const struct editor_call *editor, const struct change *change, bool only,
                          struct change_result *result, struct sha256 *storage)
 {
 	const bool kept = change->base == &editor_base_kept, writes = change->kind == CHANGE_WRITE;
@@ -155,7 +156,7 @@ static bool goes_by_seen(const struct editor *editor, const struct change *chang
 }
 
 /* Of a change on the state that the session keeps, where nothing of that serves. */
-static void set_base_required(const struct editor *editor, const struct change *change,
+static void set_base_required(const struct editor_call *editor, const struct change *change,
                               struct change_result *result)
 {
 	struct sha256 met;
@@ -173,7 +174,7 @@ static void set_base_required(const struct editor *editor, const struct change *
 
 /* The base of a change that names none, or the one that the session keeps, by where its path led;
  * false: the conversation has not seen enough of the file. */
-bool editor_base_find(const struct editor *editor, struct change *change, bool only,
+bool editor_base_find(const struct editor_call *editor, struct change *change, bool only,
                       struct change_result *result, struct sha256 *storage)
 {
 	const bool kept = change->base == &editor_base_kept;
@@ -192,7 +193,7 @@ bool editor_base_find(const struct editor *editor, struct change *change, bool o
 }
 
 /* What a refusal shows of a file is what the next call is about, which cannot name it. */
-void editor_base_meet(const struct editor *editor, const struct change_result *result)
+void editor_base_meet(const struct editor_call *editor, const struct change_result *result)
 {
 	if (!result->done && editor->content != RETURN_NONE && result->state_known &&
 	    result->state.exists && result->state.path)
@@ -200,7 +201,7 @@ void editor_base_meet(const struct editor *editor, const struct change_result *r
 }
 
 /* Whether to find a base takes more requests. */
-bool editor_base_may_serve(const struct editor *editor, const struct change_result *result)
+bool editor_base_may_serve(const struct editor_call *editor, const struct change_result *result)
 {
 	struct seen_state had;
 

@@ -592,8 +592,8 @@ static bool glob_in_place(struct session *session, const json_t *arguments,
 	return true;
 }
 
-/* Looks in all places.  Each one outside the workspace has to be allowed: they are asked for
- * together, so one that is refused does not keep those after it from being noted. */
+/* Searches all places.  Each place outside the workspace must be allowed.  They are requested
+ * together, so the search continues after a refusal to record the others. */
 static bool glob_in_all(struct session *session, const json_t *arguments,
                         struct walk_request *request, const struct glob_places *places,
                         bool *stays_on_top, struct walk_result *into, struct err *err)

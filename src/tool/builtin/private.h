@@ -18,7 +18,7 @@
  *
  * To add a kind of change: its rows in editor.c and editor_answer.c. */
 
-struct editor {
+struct editor_call {
 	struct session *session;
 	enum return_content content;         /* of a success */
 	enum return_content refused_content; /* of a refusal */
@@ -28,11 +28,11 @@ struct editor {
 	size_t result_count;
 	bool alone;  /* the call has one change of this file: whether it fits another state can be
 	              * said */
-	bool offers; /* and it may be offered anew (tool/rebase.h) */
+	bool offers; /* and it may be offered again (tool/rebase.h) */
 };
 
 /* From the common arguments (return_content, dry_run, ...), which it borrows. */
-void editor_init(struct editor *editor, struct session *session, const json_t *arguments);
+void editor_init(struct editor_call *editor, struct session *session, const json_t *arguments);
 
 /* The states that a change names. */
 struct change_hashes {
@@ -49,11 +49,11 @@ enum change_kind editor_kind(const json_t *arguments);
 /* tool.run, .begin and .end of a tool with one change. */
 json_t *editor_call(struct session *session, const json_t *arguments, enum change_kind kind);
 void *editor_begin(struct session *session, const json_t *arguments, enum change_kind kind);
-json_t *editor_end(struct session *session, const json_t *arguments, void *begun);
+json_t *editor_end(struct session *session, const json_t *arguments, void *started);
 
 /* Makes the changes, as provider_edit does, and again where a base is the session's, which
  * hashes[i].base is for. */
-bool editor_apply(struct editor *editor, struct change *changes, struct change_hashes *hashes,
+bool editor_apply(struct editor_call *editor, struct change *changes, struct change_hashes *hashes,
                   size_t count, struct change_result *results, struct err *err);
 
 /* Whether no other change of the call is about the file of change `i`. */
@@ -70,31 +70,32 @@ bool editor_is_only_change(const struct change_result *results, size_t count, si
  *
  * Lines serve the only change of a file.  A deletion or a move without a hash is refused. */
 
-/* What a change has for its base where its call says BASE_SEEN, until the session's state is known:
- * told by its address. */
+/* The base of a change whose call says BASE_SEEN, until the session's state is known; identified by
+ * its address. */
 extern const struct sha256 editor_base_kept;
 /* The hash in base_content_sha256, in *storage: NULL when absent or empty.  Validation has refused
  * text that is not a hash (tool/call.c). */
 const struct sha256 *editor_base_named(const json_t *arguments, struct sha256 *storage);
-/* The state that a change on BASE_SEEN goes by; false: the conversation has seen nothing of the
- * file, or of one that is to be written anew not all. */
-bool editor_base_seen(const struct editor *editor, const struct change *change, const char *path,
-                      struct sha256 *ret);
+/* The state on which a change with BASE_SEEN is based; false: the conversation has not seen the
+ * file, or not all of a file that the change overwrites. */
+bool editor_base_seen(const struct editor_call *editor, const struct change *change,
+                      const char *path, struct sha256 *ret);
 /* The state that the session met by the change's own path, which decides nothing: a wrong one is a
  * mismatch. Of one on BASE_SEEN alone. */
-void editor_base_guess(const struct editor *editor, struct change *change, struct sha256 *storage);
+void editor_base_guess(const struct editor_call *editor, struct change *change,
+                       struct sha256 *storage);
 /* After a refusal: sets the base, by where the path led. False: the conversation has not seen
  * enough of the file; result->err may say what. `only`: see editor_is_only_change. */
-bool editor_base_find(const struct editor *editor, struct change *change, bool only,
+bool editor_base_find(const struct editor_call *editor, struct change *change, bool only,
                       struct change_result *result, struct sha256 *storage);
 /* Whether editor_base_find has to send requests for that. */
-bool editor_base_may_serve(const struct editor *editor, const struct change_result *result);
+bool editor_base_may_serve(const struct editor_call *editor, const struct change_result *result);
 /* What a refusal shows of a file is what the next call is about, which cannot name it. */
-void editor_base_meet(const struct editor *editor, const struct change_result *result);
+void editor_base_meet(const struct editor_call *editor, const struct change_result *result);
 
 /* The result of one change of a call: success, message, latest_file_state and the rest
  * (editor_answer.c). */
-json_t *editor_answer(const struct editor *editor, const struct change *change,
+json_t *editor_answer(const struct editor_call *editor, const struct change *change,
                       const struct change_result *result);
 
 /* tool.explain of the editors with one file: adds latest_file_state. */
@@ -134,7 +135,7 @@ void filter_put_denied(json_t *result, size_t denied, const char *why);
  * has a similar name in its folder or the same name elsewhere; nothing if there is none. */
 void filter_suggest_file(const struct session *session, const char *path, struct buf *out);
 
-/* Sets "version", "sha256" and "size" of a file that somebody may now edit. */
+/* Sets "version", "sha256" and "size" of a file that may be edited now. */
 void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,
                       uint64_t size);
 
@@ -144,8 +145,9 @@ const char **filter_roots(struct provider *provider, const char *path, size_t *r
 /* The folder that a glob names before anything in it means more than itself: "/a/b" of
  * "/a/b/x*.c". The caller frees. */
 char *filter_glob_folder(const char *pattern);
-/* That of an absolute one that begins in no root, as they are known here: by whatever spelling it
- * may be in one. NULL: it is another one, or the folder is "/". The caller frees. */
+/* That of an absolute pattern that does not start in a root, as far as is known here; it may be in
+ * one under a different spelling.  NULL: any other pattern, or the folder is "/".  The caller
+ * frees. */
 char *filter_outer_folder(struct provider *provider, const char *pattern);
 /* The result of a call that failed, with the `path` that it named. */
 json_t *filter_failure(const json_t *arguments, const struct err *err);

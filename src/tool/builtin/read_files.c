@@ -368,7 +368,7 @@ const struct tool tool_read_file = {
 enum {
 	TOTAL_BYTES_DEFAULT = 1 << 20,
 	ENTRY_OVERHEAD = 320,  /* what an entry costs besides its content and its name */
-	ROOM_MIN = 1024,       /* with less room left a file is not begun */
+	ROOM_MIN = 1024,       /* with less room left no further file is started */
 	LEFT_OUT_NAMES = 200,  /* names in the last entry; the rest is counted */
 	LEFT_OUT_BYTES = 4096, /* of these, in an answer with a budget */
 };
@@ -728,7 +728,7 @@ static void add_left_out(struct many *many)
 	json_object_set_new(entry, "left_out_count", json_size(many->left_out_count));
 }
 
-/* What rules keep from this call is one entry; a file that is named has one of its own. */
+/* Files hidden by rules share one entry; a file that the call names has a separate one. */
 static void add_denied(struct many *many)
 {
 	struct err err = ERR_INIT;

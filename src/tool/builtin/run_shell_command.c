@@ -79,8 +79,8 @@ void builtin_command_state(json_t *result, const struct job_info *info)
 
 /* ---- denials -------------------------------------------------------------------- */
 
-/* What is obeyed later, outside of the sandbox, is not what a model should ask for: the user may
- * give it all the same. */
+/* A model should not request files that are obeyed later, outside the sandbox; the user may still
+ * allow them. */
 static bool is_obeyed(enum sandbox_reason reason)
 {
 	return reason == SANDBOX_REASON_GIT || reason == SANDBOX_REASON_SETTINGS;
@@ -310,7 +310,7 @@ static void put_output_sentence(struct buf *out, const struct session *session,
 
 /* ---- the whole ------------------------------------------------------------------ */
 
-/* Where more time or less work at once would not help. NULL: that is the advice. */
+/* Advice where more time or a smaller command would not help. NULL: it would. */
 static const char *stop_advice(const struct job_info *info, bool cancelled)
 {
 	if (cancelled)
@@ -459,7 +459,7 @@ static const struct tool_alias parameter_aliases[] = {
 
 /* ---- the request ----------------------------------------------------------------- */
 
-struct wanted {
+struct shell_wanted {
 	struct run_request request;
 	const char *argv[4];
 	const char **write, **read; /* owned arrays of borrowed strings */
@@ -470,7 +470,7 @@ struct wanted {
 	size_t delay_ms;
 };
 
-static void wanted_release(struct wanted *wanted)
+static void wanted_release(struct shell_wanted *wanted)
 {
 	free(wanted->write);
 	free(wanted->read);
@@ -478,7 +478,7 @@ static void wanted_release(struct wanted *wanted)
 }
 
 static void read_permissions(const struct session *session, const json_t *arguments,
-                             struct wanted *wanted)
+                             struct shell_wanted *wanted)
 {
 	const json_t *more = json_object_get(arguments, "additional_permissions");
 	const json_t *files = json_object_get(more, "fileSystem");
@@ -498,9 +498,9 @@ static unsigned milliseconds(const json_t *arguments, const char *name, size_t o
 	return (unsigned)argument_size(arguments, name, otherwise);
 }
 
-/* Whoever shows commands has their keyboard, too.  The limits of time are kept here: they end when
- * the user types, or sends the command to the background. */
-static void give_terminal(const struct session *session, struct wanted *wanted)
+/* The front that shows commands also has their keyboard.  Timeouts are enforced here: they no
+ * longer apply once the user types, or sends the command to the background. */
+static void give_terminal(const struct session *session, struct shell_wanted *wanted)
 {
 	const unsigned rows = session->terminal ? session->terminal->rows : 0;
 	struct run_request *request = &wanted->request;
@@ -518,7 +518,7 @@ static void give_terminal(const struct session *session, struct wanted *wanted)
 }
 
 static void read_command_arguments(const struct session *session, const json_t *arguments,
-                                   struct wanted *wanted)
+                                   struct shell_wanted *wanted)
 {
 	struct run_request *request = &wanted->request;
 	bool background = argument_bool(arguments, "is_background", false);
@@ -571,10 +571,9 @@ static int lesser_left(int left, uint64_t limit, uint64_t passed)
 	return limit && (left < 0 || more < (uint64_t)left) ? (int)more : left;
 }
 
-/* Ends a command that took too long. Returns in how many milliseconds that is to be looked at
- * again; -1: not at all. What it writes and the user types puts that off, and is no reason to look
- * before. */
-static int keep_times(const struct wanted *wanted, struct job *job, uint64_t age_ms)
+/* Ends a command that took too long. Returns the milliseconds until the next check; -1: none is
+ * needed. Output and typed input postpone the timeout, but do not require an earlier check. */
+static int keep_times(const struct shell_wanted *wanted, struct job *job, uint64_t age_ms)
 {
 	const uint64_t silent_ms = wanted->inactivity_ms ? job_silent_ms(job) : 0;
 
@@ -592,7 +591,7 @@ static int keep_times(const struct wanted *wanted, struct job *job, uint64_t age
 
 /* Until the command has ended, was sent to the background, or the call is cancelled; of one in the
  * background, for as long as its first output is waited for. Returns whether it was cancelled. */
-static bool wait_for_job(const struct session *session, const struct wanted *wanted,
+static bool wait_for_job(const struct session *session, const struct shell_wanted *wanted,
                          struct job *job)
 {
 	const uint64_t delay_ms = wanted->background ? wanted->delay_ms : 0;
@@ -632,7 +631,8 @@ static void settle_job(struct job *job)
 		job_wait_all(job, LAST_MS);
 }
 
-static json_t *run_command_job(struct session *session, struct wanted *wanted, struct err *err)
+static json_t *run_command_job(struct session *session, struct shell_wanted *wanted,
+                               struct err *err)
 {
 	char **env = session_environment(session, wanted->request.pty);
 	const struct job_request request = { .run = &wanted->request,
@@ -649,14 +649,14 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 	bool started, cancelled;
 
 	wanted->request.env = (const char *const *)env;
-	session_wait(session, true);
+	session_wait_begin(session);
 	id = history_command(session, wanted->argv[2]);
 	started = job_start(session->jobs, session->provider, &request, &job, err);
 	cancelled = started && !(wanted->background && !wanted->delay_ms) &&
 	            wait_for_job(session, wanted, job);
 	if (started)
 		settle_job(job);
-	session_wait(session, false);
+	session_wait_end(session);
 	environment_free(env);
 	if (started)
 		job_state(job, &info);
@@ -664,7 +664,7 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 		history_command_ended(session, id);
 	if (!started)
 		return NULL;
-	job_quiet(job); /* whoever gets the output is there for this call alone */
+	job_quiet(job); /* the receiver of the output exists for this call alone */
 	result = command_result(session, job, cancelled);
 	job_release(job);
 	return result;
@@ -672,7 +672,7 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 
 static json_t *run_command_tool(struct session *session, const json_t *arguments)
 {
-	struct wanted wanted = { 0 };
+	struct shell_wanted wanted = { 0 };
 	struct err err = ERR_INIT;
 	json_t *result = NULL;
 

@@ -91,7 +91,7 @@ static void put_fact_line(struct span fact, struct buf *out)
 
 /* ---- its section in the text ------------------------------------------------------------- */
 
-struct section {
+struct memory_section {
 	bool found;    /* the heading is there */
 	size_t end;    /* behind the last line of the section that is not blank */
 	bool known;    /* the fact stands there already */
@@ -102,9 +102,9 @@ static struct span without_item_sign(struct span line)
 	return span_starts(line, SPAN("- ")) ? span_skip(line, 2) : span_of("", 0);
 }
 
-static struct section find_section(struct span text, struct span fact)
+static struct memory_section find_section(struct span text, struct span fact)
 {
-	struct section section = { .end = text.len };
+	struct memory_section section = { .end = text.len };
 	struct span rest = text, line;
 	bool inside = false;
 
@@ -122,7 +122,7 @@ static struct section find_section(struct span text, struct span fact)
 	return section;
 }
 
-static void put_item(struct span text, const struct section *section, struct span fact,
+static void put_item(struct span text, const struct memory_section *section, struct span fact,
                      struct buf *out)
 {
 	buf_span(out, span_head(text, section->end));
@@ -182,7 +182,7 @@ static bool remember_fact(const struct tool_services *services, struct span fact
 	_cleanup_file_text_ struct file_text old = { 0 };
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
 	_cleanup_fd_ int lock = lock_folder(services, path, err);
-	struct section section;
+	struct memory_section section;
 
 	if (lock < 0 || !file_read(path, LIMIT_MEMORY_FILE_BYTES, &old, err))
 		return false;

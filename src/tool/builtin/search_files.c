@@ -35,7 +35,7 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* Whether somebody who writes this text has a regular expression in mind. */
+/* Whether the text is probably meant as a regular expression. */
 static bool looks_like_regex(struct span pattern)
 {
 	static const char *const signs[] = { ".*", ".+", "|", "\\b", "\\d", "\\s", "\\w", "\\(",

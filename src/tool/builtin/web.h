@@ -68,10 +68,10 @@ bool web_html_text(struct span html, struct web_html_text *ret, struct err *err)
 
 enum { WEB_URLS_MAX = 20, WEB_URL_BYTES_MAX = 8192 };
 
-/* The http and https addresses of a text, each once, in order, as they are to be fetched: without
- * fragments, and files shown on GitHub as the files themselves.  `out` gets the text with these
- * in their place.  A new array; NULL: INVALID_ARGUMENT, there is none, or there are more than
- * WEB_URLS_MAX, or one is too long, is of another scheme or carries a password. */
+/* Extracts the http and https addresses of a text, each once, in order and ready to fetch: without
+ * fragments, and with raw files instead of GitHub's pages for them.  `out` gets the text with the
+ * new addresses.  Returns a new array; NULL: INVALID_ARGUMENT: no address, more than WEB_URLS_MAX,
+ * or one that is too long, has another scheme or contains a password. */
 json_t *web_urls(struct span prompt, struct buf *out, struct err *err);
 /* The same of one address alone. The caller frees; NULL: INVALID_ARGUMENT. */
 char *web_url(struct span text, struct err *err);

@@ -98,7 +98,7 @@ enum {
 };
 
 /* A number that goes into the text. */
-struct mark {
+struct html_mark {
 	size_t at;      /* byte */
 	size_t number;  /* from 1 */
 };
@@ -172,7 +172,7 @@ json_t *web_citations_sources(const struct grounded *grounded)
 
 static int later_first(const void *a, const void *b)
 {
-	const struct mark *x = a, *y = b;
+	const struct html_mark *x = a, *y = b;
 
 	if (x->at != y->at)
 		return x->at > y->at ? -1 : 1;
@@ -191,7 +191,7 @@ static size_t boundary(struct span text, json_int_t index)
 	return at;
 }
 
-static size_t marks_of(const struct grounded *grounded, size_t sources, struct mark *marks)
+static size_t marks_of(const struct grounded *grounded, size_t sources, struct html_mark *marks)
 {
 	const json_t *supports = json_object_get(grounded->sources, "groundingSupports");
 	struct span text = span_str(grounded->text);
@@ -208,7 +208,7 @@ static size_t marks_of(const struct grounded *grounded, size_t sources, struct m
 			json_int_t number = json_is_integer(index) ? json_integer_value(index) : -1;
 
 			if (number >= 0 && (size_t)number < sources && count < MARKS_MAX)
-				marks[count++] = (struct mark){
+				marks[count++] = (struct html_mark){
 					boundary(text, json_integer_value(end)), (size_t)number + 1
 				};
 		}
@@ -220,12 +220,12 @@ static size_t marks_of(const struct grounded *grounded, size_t sources, struct m
 /* Marks are sorted from the end: the first to be written is the last. */
 static void put_marked(const struct grounded *grounded, size_t sources, struct buf *out)
 {
-	_cleanup_free_ struct mark *marks = mem_alloc(MARKS_MAX, sizeof(*marks));
+	_cleanup_free_ struct html_mark *marks = mem_alloc(MARKS_MAX, sizeof(*marks));
 	size_t count = marks_of(grounded, sources, marks), from = 0;
 	struct span text = span_str(grounded->text);
 
 	while (count > 0) {
-		const struct mark *mark = &marks[--count];
+		const struct html_mark *mark = &marks[--count];
 		bool again = count + 1 < MARKS_MAX && marks[count + 1].at == mark->at &&
 		             marks[count + 1].number == mark->number;
 
@@ -354,7 +354,7 @@ static const struct element {
 };
 
 /* The page while it is read. */
-struct reading {
+struct html_reading {
 	struct web_html_text *out;
 	unsigned depth, skipped, code, titles, lists;
 	unsigned breaks; /* line ends that the next text needs before it, at most 2 */
@@ -374,7 +374,7 @@ static const struct element *element_of(const xmlChar *name)
 
 /* ---- text ------------------------------------------------------------------------------ */
 
-static void want_breaks(struct reading *reading, unsigned count)
+static void want_breaks(struct html_reading *reading, unsigned count)
 {
 	if (reading->out->text.len && reading->breaks < count)
 		reading->breaks = count;
@@ -382,7 +382,7 @@ static void want_breaks(struct reading *reading, unsigned count)
 }
 
 /* What stands between the last text and the next. */
-static void html_put_gap(struct reading *reading)
+static void html_put_gap(struct html_reading *reading)
 {
 	struct buf *text = &reading->out->text;
 
@@ -394,7 +394,7 @@ static void html_put_gap(struct reading *reading)
 	reading->blank = false;
 }
 
-static void html_put_words(struct reading *reading, struct span text)
+static void html_put_words(struct html_reading *reading, struct span text)
 {
 	while (text.len) {
 		size_t blanks = 0, word = 0;
@@ -415,7 +415,7 @@ static void html_put_words(struct reading *reading, struct span text)
 	}
 }
 
-static void html_put_mark(struct reading *reading, const char *mark)
+static void html_put_mark(struct html_reading *reading, const char *mark)
 {
 	html_put_gap(reading);
 	buf_str(&reading->out->text, mark);
@@ -423,7 +423,7 @@ static void html_put_mark(struct reading *reading, const char *mark)
 
 static void html_on_text(void *data, const xmlChar *bytes, int len)
 {
-	struct reading *reading = data;
+	struct html_reading *reading = data;
 	struct span text = span_of((const char *)bytes, (size_t)len);
 
 	if (reading->skipped)
@@ -441,7 +441,7 @@ static void html_on_text(void *data, const xmlChar *bytes, int len)
 
 /* ---- elements -------------------------------------------------------------------------- */
 
-static void begin_item(struct reading *reading)
+static void begin_item(struct html_reading *reading)
 {
 	want_breaks(reading, 1);
 	html_put_gap(reading);
@@ -450,7 +450,7 @@ static void begin_item(struct reading *reading)
 	buf_str(&reading->out->text, "- ");
 }
 
-static void begin_heading(struct reading *reading, unsigned level)
+static void begin_heading(struct html_reading *reading, unsigned level)
 {
 	want_breaks(reading, 2);
 	html_put_gap(reading);
@@ -459,14 +459,14 @@ static void begin_heading(struct reading *reading, unsigned level)
 	reading->blank = true;
 }
 
-static void begin_cell(struct reading *reading)
+static void begin_cell(struct html_reading *reading)
 {
 	if (reading->in_row)
 		html_put_mark(reading, " | ");
 	reading->in_row = true;
 }
 
-static void html_begin(struct reading *reading, const struct element *element)
+static void html_begin(struct html_reading *reading, const struct element *element)
 {
 	switch (element->class) {
 	case ELEMENT_BLOCK: want_breaks(reading, 2); break;
@@ -491,7 +491,7 @@ static void html_begin(struct reading *reading, const struct element *element)
 	}
 }
 
-static void end_code(struct reading *reading)
+static void end_code(struct html_reading *reading)
 {
 	const struct buf *text = &reading->out->text;
 
@@ -504,7 +504,7 @@ static void end_code(struct reading *reading)
 	want_breaks(reading, 2);
 }
 
-static void html_end(struct reading *reading, const struct element *element)
+static void html_end(struct html_reading *reading, const struct element *element)
 {
 	switch (element->class) {
 	case ELEMENT_BLOCK:
@@ -526,7 +526,7 @@ static void html_end(struct reading *reading, const struct element *element)
 
 static void html_on_begin(void *data, const xmlChar *name, const xmlChar **attributes)
 {
-	struct reading *reading = data;
+	struct html_reading *reading = data;
 	const struct element *element = element_of(name);
 
 	(void)attributes;
@@ -537,7 +537,7 @@ static void html_on_begin(void *data, const xmlChar *name, const xmlChar **attri
 
 static void html_on_end(void *data, const xmlChar *name)
 {
-	struct reading *reading = data;
+	struct html_reading *reading = data;
 	const struct element *element = element_of(name);
 
 	reading->depth -= reading->depth > 0;
@@ -662,23 +662,23 @@ static void put_bare(struct buf *out, struct span html)
 
 /* ---- the whole page -------------------------------------------------------------------- */
 
-static bool is_enough(const struct reading *reading, uint64_t begun_ms)
+static bool is_enough(const struct html_reading *reading, uint64_t started_ms)
 {
 	return reading->out->text.overflowed || reading->depth > NESTING_MAX ||
-	       clock_monotonic_ms() - begun_ms > TIME_MS;
+	       clock_monotonic_ms() - started_ms > TIME_MS;
 }
 
 /* False: it was left before its end. */
 static bool html_feed(const struct html_library *library, htmlParserCtxtPtr parser,
-                      const struct reading *reading, struct span html)
+                      const struct html_reading *reading, struct span html)
 {
-	uint64_t begun_ms = clock_monotonic_ms();
+	uint64_t started_ms = clock_monotonic_ms();
 
 	while (html.len) {
 		struct span chunk = span_head(html, CHUNK);
 
 		library->parse_chunk(parser, chunk.data, (int)chunk.len, 0);
-		if (is_enough(reading, begun_ms))
+		if (is_enough(reading, started_ms))
 			return false;
 		html = span_skip(html, chunk.len);
 	}
@@ -689,7 +689,7 @@ static bool html_feed(const struct html_library *library, htmlParserCtxtPtr pars
 bool web_html_text(struct span html, struct web_html_text *ret, struct err *err)
 {
 	const struct html_library *library = html_library(err);
-	struct reading reading = { .out = ret };
+	struct html_reading reading = { .out = ret };
 	htmlSAXHandler handler = { .startElement = html_on_begin,
 		                   .endElement = html_on_end,
 		                   .characters = html_on_text,

@@ -218,7 +218,7 @@ json_t *web_urls(struct span prompt, struct buf *out, struct err *err)
 enum { TYPE_MAX = 200, TITLE_MAX = 300 };
 
 /* An answer while it comes. */
-struct answer {
+struct web_answer {
 	int status;
 	char type[TYPE_MAX]; /* content-type; "" without */
 	struct buf body;
@@ -226,7 +226,7 @@ struct answer {
 
 static bool page_on_head(void *data, int status, struct span headers)
 {
-	struct answer *answer = data;
+	struct web_answer *answer = data;
 	struct span type = span_head(http_field(headers, "content-type"), TYPE_MAX - 1);
 
 	answer->status = status;
@@ -238,13 +238,13 @@ static bool page_on_head(void *data, int status, struct span headers)
 
 static bool page_on_body(void *data, struct span bytes)
 {
-	struct answer *answer = data;
+	struct web_answer *answer = data;
 
 	return buf_span(&answer->body, bytes);
 }
 
-static bool web_page_fetch(struct tool_services *services, const char *url, struct answer *answer,
-                           struct err *err)
+static bool web_page_fetch(struct tool_services *services, const char *url,
+                           struct web_answer *answer, struct err *err)
 {
 	static const char *const headers[] = {
 		"User-Agent: hasp/" HASP_VERSION,
@@ -277,7 +277,7 @@ static bool web_page_fetch(struct tool_services *services, const char *url, stru
 /* ---- what it is ------------------------------------------------------------------------ */
 
 /* The type alone: "text/html"; empty if the server's words are none (RFC 6838, section 4.2). */
-static struct span media_type(const struct answer *answer)
+static struct span media_type(const struct web_answer *answer)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	                              "0123456789!#$&^_.+-";
@@ -308,10 +308,10 @@ static bool may_be_text(struct span type)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (has_text(type, kinds[i]))
 			return true;
-	return type.len == 0; /* nobody says: the bytes decide */
+	return type.len == 0; /* no type given: the bytes decide */
 }
 
-static bool is_html(const struct answer *answer, struct span text)
+static bool is_html(const struct web_answer *answer, struct span text)
 {
 	struct span type = media_type(answer);
 
@@ -322,7 +322,7 @@ static bool is_html(const struct answer *answer, struct span text)
 }
 
 /* charset=... of the type, for the caller; NULL: it has none. */
-static char *charset_of(const struct answer *answer)
+static char *charset_of(const struct web_answer *answer)
 {
 	const char *at = strcasestr(answer->type, "charset=");
 	size_t len;
@@ -336,7 +336,7 @@ static char *charset_of(const struct answer *answer)
 }
 
 /* As UTF-8; what the server says about it may be wrong. */
-static bool decode(const struct answer *answer, struct document *ret, struct err *err)
+static bool decode(const struct web_answer *answer, struct document *ret, struct err *err)
 {
 	_cleanup_free_ char *charset = charset_of(answer);
 	struct span raw = buf_view(&answer->body);
@@ -380,7 +380,7 @@ static void put_content(json_t *page, struct span text, bool cut, size_t *charac
 		json_object_set_new(page, "truncated", json_true());
 }
 
-static bool web_page_put_text(json_t *page, const struct answer *answer, struct span text,
+static bool web_page_put_text(json_t *page, const struct web_answer *answer, struct span text,
                               size_t *characters, struct err *err)
 {
 	struct web_html_text read = { .text = BUF_INIT(4 * *characters + 16),
@@ -398,7 +398,7 @@ static bool web_page_put_text(json_t *page, const struct answer *answer, struct 
 	return ok;
 }
 
-static bool check_page(const struct answer *answer, const char *url, struct err *err)
+static bool check_page(const struct web_answer *answer, const char *url, struct err *err)
 {
 	struct span type = media_type(answer);
 
@@ -411,7 +411,7 @@ static bool check_page(const struct answer *answer, const char *url, struct err 
 	return true;
 }
 
-static json_t *page_of_answer(const struct answer *answer, const char *url, size_t *characters,
+static json_t *page_of_answer(const struct web_answer *answer, const char *url, size_t *characters,
                               struct err *err)
 {
 	struct span type = media_type(answer);
@@ -440,7 +440,7 @@ static json_t *page_of_answer(const struct answer *answer, const char *url, size
 static json_t *web_page(struct tool_services *services, const char *url, size_t *characters,
                         struct err *err)
 {
-	struct answer answer = { .body = BUF_INIT(WEB_PAGE_BYTES + 1) };
+	struct web_answer answer = { .body = BUF_INIT(WEB_PAGE_BYTES + 1) };
 	json_t *page = NULL;
 
 	if (web_page_fetch(services, url, &answer, err))
@@ -638,7 +638,7 @@ static json_t *read_pages(struct session *session, const json_t *urls, json_t *l
 
 /* ---- the call -------------------------------------------------------------------------- */
 
-/* The addresses; `prompt` gets what is to be asked, nothing if pages as they are are wanted. */
+/* The addresses; `prompt` gets the question, or stays empty if the pages themselves are wanted. */
 static json_t *read_fetch_arguments(const json_t *arguments, struct buf *prompt, struct err *err)
 {
 	const char *url = argument_str(arguments, "url");

@@ -74,7 +74,7 @@ static pid_t spawn_writer(writer *write_entry, const char *file, const char *ser
 static bool both_are_kept(writer *write_entry, const char *file, const char *first,
                           const char *second)
 {
-	int lock = file_lock_beside(file, 10000), ready[2], status;
+	int lock = file_lock_next_to(file, 10000), ready[2], status;
 	char byte;
 	pid_t pid;
 
