@@ -263,14 +263,14 @@
 /* What is reported to others about one of them: its beginning, and the paths that it may write. */
 #define LIMIT_GUARD_COMMAND_TEXT 4000
 /* Findings that one check reports one by one; a last line gives the number of the others. */
-#define LIMIT_GUARD_TOLD 64
+#define LIMIT_GUARD_REPORTED 64
 
 /* The search for hard links that lead outside of a workspace (`hasp sandbox --status`): entries
  * that are looked at, names of files with several, milliseconds; and how many are named. */
 #define LIMIT_TWINS_FILES ((size_t)1000000)
 #define LIMIT_TWINS_NAMES ((size_t)200000)
 #define TWINS_MS 2000
-#define LIMIT_TWINS_TOLD 64
+#define LIMIT_TWINS_LISTED 64
 
 /* Answers of models (model/).  What one answer may be on the wire; the largest ones are
  * some 64,000 tokens, in as many events of some hundred bytes. */
