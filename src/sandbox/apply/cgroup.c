@@ -310,8 +310,9 @@ static char *make_limited(const char *above, const struct sandbox_limits *limits
 	return folder;
 }
 
-/* Whether groups in `above` can have limits: a file says what it hands down, and is in every group
- * of version 2.  To make one and to find that it has none takes much longer. */
+/* Whether groups in `above` can have limits: every group of version 2 has a file with the
+ * controllers that it passes on.  Making a group only to find that it has none takes much
+ * longer. */
 static bool hands_down(const char *above)
 {
 	_cleanup_free_ char *path = mem_printf("%s/cgroup.subtree_control", above);

@@ -251,7 +251,7 @@ static int take_namespaces(pid_t child, int socket, bool user, struct sandbox_ne
 	return ret->net < 0 ? errno : 0;
 }
 
-/* Without a signal to the parent, who may have a handler for it. */
+/* No signal to the parent when it ends: the parent may have a handler for it. */
 static pid_t clone_network_child(struct birth *birth, char *stack, bool user)
 {
 	const int flags = CLONE_NEWNET | (user ? CLONE_NEWUSER : 0);

@@ -212,8 +212,8 @@ static void trial_run(bool user_namespace, struct trial *ret)
 	*ret = (struct trial){ .step = TRIAL_NAMESPACES, .proc_error = EPERM };
 	if (attempt(trial_namespaces | (user_namespace ? CLONE_NEWUSER : 0), user_namespace, ret))
 		return;
-	/* Filters are another matter than namespaces: a child without them fails at the map, and
-	 * tries those. */
+	/* Filters do not depend on namespaces: a child without namespaces fails at the map, and
+	 * still tries the filters. */
 	if (attempt(0, true, &plain)) {
 		ret->filter_error = plain.filter_error;
 		ret->notify_error = plain.notify_error;

@@ -288,7 +288,7 @@ void plan_home(struct plan_draft *draft, const char *home)
 	plan_names(draft, home, names_own());
 }
 
-/* Hiding what the user may not read anyway would cost a mount. */
+/* A path that the user cannot read is not hidden: that would waste a mount. */
 static bool can_read(const char *path)
 {
 	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;

@@ -117,8 +117,8 @@ void plan_variables(struct plan_draft *draft, const char *home);
  * it and those above it. `home`: the user's own; may be NULL. */
 void plan_other_homes(struct plan_draft *draft, const char *root, const char *home);
 
-/* homes.c: hidden entries of home folders that may be written to are not made or changed
- * (names_is_hidden_entry): "HOME/.*" is noted among the absent names. */
+/* homes.c: protects hidden entries of writable home folders (names_is_hidden_entry) by noting
+ * "HOME/.*" among the absent names. */
 void plan_writable_homes(struct plan_draft *draft);
 /* plan_keep.c: rules for options->keep and ->ask. */
 void plan_keep(struct plan_draft *draft);
@@ -167,8 +167,8 @@ const char *plan_cover(const struct plan_draft *draft, const char *path);
 /* After draft_settle: whether commands see at `path` what the machine has there; what is hidden
  * deeper down does not matter. */
 bool plan_is_seen(const struct plan_draft *draft, const char *path);
-/* After draft_settle, which it leaves so: shows the files of repositories that may be written to,
- * or makes these read-only. */
+/* After draft_settle, and without undoing it: shows the files of writable repositories, or makes
+ * those repositories read-only. */
 void plan_views(struct plan_draft *draft);
 
 #endif

@@ -260,8 +260,8 @@ static const struct draft_rule *hiding_folder(const struct plan_draft *draft,
 	return found && found->rule.access == SANDBOX_HIDDEN ? found : NULL;
 }
 
-/* Calls `each`, if there is one, for what may be written to and describes files in `path`; false:
- * nothing does. */
+/* Calls `each` (or nothing, if NULL) for each writable description of files in `path`; false if
+ * there is none. */
 static bool each_description(struct plan_draft *draft, const char *path,
                              void (*each)(struct plan_draft *draft, const char *description))
 {

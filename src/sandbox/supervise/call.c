@@ -552,7 +552,7 @@ static const char *type_name(int type)
 	return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : names[0];
 }
 
-/* The same as the filter's table says; it has no room to say which row it was. */
+/* The error that the filter's table has for this socket: the filter cannot pass on its row. */
 static int socket_error(int family, int type, int protocol, bool pair)
 {
 	bool inet = family == AF_INET || family == AF_INET6;

@@ -62,7 +62,7 @@ static bool opens_for_writing(const struct opening *opening)
 
 /* ---- the open itself ---- */
 
-/* What makes a new file, or fails: nothing is waited for. */
+/* Whether the call makes a new file or fails, and so never waits. */
 static bool only_makes(uint64_t flags)
 {
 	return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
@@ -102,8 +102,8 @@ static int reopen_descriptor(int fd, const struct opening *opening)
 	                 opening->how.flags & ~(uint64_t)(O_CREAT | O_EXCL | O_NOFOLLOW), 0);
 }
 
-/* A name with a slash behind it is a folder, which is not opened for writing; the kernel would
- * follow a link in spite of O_NOFOLLOW. */
+/* A name that ends in a slash is a folder, which cannot be opened for writing; the kernel would
+ * follow a link despite O_NOFOLLOW. */
 static int open_folder_name(const struct named *named, const struct opening *opening)
 {
 	char name[sizeof(named->name)];
@@ -265,8 +265,8 @@ static int open_path(const struct syscall *call, struct opening *opening,
 	return -1;
 }
 
-/* A file without a name may lie anywhere: at the landlock level, where the machine's /tmp is not to
- * be written, it lies in the session's folder.  tmpfile(3) knows no other folder than /tmp. */
+/* A nameless file can be anywhere: at the landlock level, where the machine's /tmp is not writable,
+ * it is made in the session's folder.  tmpfile(3) tries no other folder than /tmp. */
 static int open_nameless(const struct syscall *call, const struct opening *opening, int folder,
                          const char *path, struct call_answer *ret_answer)
 {
@@ -411,8 +411,8 @@ static bool would_block(const struct syscall *call, const struct opening *openin
 	return error == ENXIO && names_fifo(call, opening);
 }
 
-/* A FIFO to be read from is open, and what opens it blocks until there is a writer.  Of that
- * nothing shows but what it writes, or that it came and went. */
+/* Whether the caller would block here until the FIFO has a writer.  Only data, or the end of it,
+ * shows that there was one. */
 static bool awaits_writer(const struct opening *opening, int fd)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };

@@ -236,7 +236,7 @@ struct supervised_thread {
 	pthread_t thread;
 };
 
-/* The landlock level: while the command is ended nothing gets away from a signal to its group. */
+/* At the landlock level no process may leave its group while the command's groups are killed. */
 static struct call_answer supervise_group(const struct syscall *call, const struct handler *row)
 {
 	(void)row;

@@ -63,8 +63,8 @@ struct supervisor_events {
 	/* Whether the command itself made the folder.  NULL: no. */
 	bool (*fresh)(void *data, const char *folder);
 	/* PATH.lock is about to be renamed to `path`, a protected configuration of git's, and all
-	 * that differs is harmless (plan/git_change.h): true if what is outside of the sandbox has
-	 * judged that too, and written it.  Waits meanwhile.  NULL: nothing is written. */
+	 * that differs is harmless (plan/git_change.h): true if the process outside of the sandbox
+	 * agrees, and has written it.  Waits for that.  NULL: nothing is written. */
 	bool (*config)(void *data, const char *path);
 	void *data;
 };
@@ -74,8 +74,8 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
                      const struct supervisor_events *events, struct supervisor **ret,
                      struct err *err);
 /* From now on setsid and setpgid fail with EPERM at the landlock level, where nothing else keeps
- * the command's processes together: all of them are about to be killed, group by group. From any
- * thread; NULL is fine. */
+ * the command's processes together: call it before killing them group by group.  From any thread;
+ * NULL is fine. */
 void supervise_hold_groups(struct supervisor *supervisor);
 /* Ends the thread, after `denied` was called again, with its count, for each denial that was
  * met more than once. NULL is fine. */
