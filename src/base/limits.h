@@ -258,15 +258,15 @@
 #define LIMIT_GUARD_COMMANDS 1024
 /* The description of one for the others: the start of the command and its writable paths. */
 #define LIMIT_GUARD_COMMAND_TEXT 4000
-/* Findings that one check lists; a last line gives the number of the others. */
-#define LIMIT_GUARD_TOLD 64
+/* Findings that one check reports one by one; a last line gives the number of the others. */
+#define LIMIT_GUARD_REPORTED 64
 
 /* The search for hard links to files outside the workspace (`hasp sandbox --status`): entries
  * examined, names of files with several links, milliseconds; and links that are listed. */
 #define LIMIT_TWINS_FILES ((size_t)1000000)
 #define LIMIT_TWINS_NAMES ((size_t)200000)
 #define TWINS_MS 2000
-#define LIMIT_TWINS_TOLD 64
+#define LIMIT_TWINS_LISTED 64
 
 /* Answers of models (model/).  One answer on the wire: the largest are some 64,000 tokens, in as
  * many events of a few hundred bytes. */

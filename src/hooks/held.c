@@ -700,7 +700,7 @@ bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err)
 	struct timespec time = { 0 };
 	/* No command starts with what was trusted before and is taken for one that knows. */
 	_cleanup_fd_ int starts = hooks->guards ?
-	                          guard_starts_lock(hooks->guards, true, &time, err) : -1;
+	                          guard_starts_lock(hooks->guards, &time, err) : -1;
 	json_auto_t *all = hooks->guards && starts < 0 ? NULL : record_read(hooks, err);
 	json_t *mine, *row;
 	size_t i;

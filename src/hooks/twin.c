@@ -170,7 +170,7 @@ static char *twin_find_quietly(const struct hooks *hooks, const char *own,
 {
 	struct twin_movers movers = { hooks, NULL };
 	struct err err = ERR_INIT;
-	_cleanup_fd_ int starts = guard_starts_lock(hooks->guards, true, NULL, &err);
+	_cleanup_fd_ int starts = guard_starts_lock(hooks->guards, NULL, &err);
 	char *twin;
 
 	if (starts < 0 || !guard_each_command(hooks->guards, note_mover, &movers, &err))

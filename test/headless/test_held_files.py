@@ -298,3 +298,57 @@ def test_another_name_that_cannot_be_looked_for_keeps_the_hook_from_running(worl
     os.close(folder)
     done = world.run([look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
     assert "hasp cannot look into" in str(done.results()[0]) and "denied_by_hook" in str(done.results()[0]), done.results()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_a_command_of_another_hasp_changes_nothing_that_runs(world, level):
+    """It cannot write what was trusted before it; while it runs, hooks that were trusted later do not."""
+    put_late(world)
+    job = "touch newer; while :; do %s; done" % "; ".join(SWAPS[how] for how in ("content", "rename over it", "folder", "link to a folder"))
+    look = [call("list_directory", {"dir_path": "."})]
+    assert world.command("hooks", "trust").code == 0
+    newer = subprocess.Popen([HASP, "sandbox", "--sandbox", level, "--", "sh", "-c", job], cwd=world.root, env=world.environment(),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not (world.root / "newer").exists():
+            assert newer.poll() is None
+            time.sleep(0.01)
+        done = world.run([*[look for _ in range(6)], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+        assert "denied_by_hook" not in done.said() and (world.root / "guarded").exists(), done.said()
+        assert not (world.root / "wrong").exists()
+        # What was there when it started is not what is trusted now.
+        (world.root / "tools" / "guard.sh").write_text(SCRIPT + "#\n")
+        assert world.command("hooks", "trust").code == 0
+        done = world.run([look, look, [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+        assert str(done.results()).count("denied_by_hook") == 2 and "touch newer" in str(done.results()), done.results()
+        assert not (world.root / "wrong").exists()
+    finally:
+        newer.kill()
+        newer.wait()
+
+
+def test_what_a_program_outside_changed_does_not_run_from_the_next_call_on(world):
+    """Not defended is the moment between comparison and run: a program of the user's, outside, could run the commands itself."""
+    put_late(world)
+    assert world.command("hooks", "trust").code == 0
+    script = world.root / "tools" / "guard.sh"
+
+    def outside(content, how):
+        def change():
+            if how == "in place":
+                script.write_text(content)
+            else:
+                (world.root / "n").write_text(content)
+                (world.root / "n").chmod(0o755)
+                os.rename(world.root / "n", script)
+        return change
+
+    look = [call("list_directory", {"dir_path": "."})]
+    evil = "#!/bin/sh\ntouch wrong\n"
+    done = world.run([look, {"reply": look, "wait": outside(evil, "in place")}, {"reply": look, "wait": outside(SCRIPT, "in place")},
+                      {"reply": look, "wait": outside(evil, "renamed")}, {"reply": look, "wait": outside(SCRIPT, "renamed")},
+                      [text("Done.")]], "-p", "x", "-y")
+    said = [str(result) for result in done.results()]
+    assert ["has changed since it was trusted" in one for one in said] == [False, True, False, True, False], said
+    assert ["denied_by_hook" in one for one in said] == [False, True, False, True, False], said
+    assert not (world.root / "wrong").exists()

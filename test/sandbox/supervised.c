@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sandbox/apply/filter.h"
+#include "sandbox/apply/inside.h"
 #include "supervised.h"
 
 void check_(bool holds, const char *text, const char *file, int line)
@@ -85,13 +87,6 @@ void supervised_plan_init(struct supervised_plan *plan, enum sandbox_level level
 	supervised_rule(plan, root, SANDBOX_WRITE, SANDBOX_REASON_ROOT, true);
 }
 
-enum filter_name supervised_filter(const struct sandbox_plan *plan)
-{
-	if (plan->level == SANDBOX_FULL)
-		return plan->network ? FILTER_COMMAND_NET : FILTER_COMMAND;
-	return plan->network ? FILTER_COMMAND_LANDLOCK_NET : FILTER_COMMAND_LANDLOCK;
-}
-
 static void heard_denied(void *data, const struct denial *denial)
 {
 	struct heard *heard = data;
@@ -119,23 +114,6 @@ union control {
 	struct cmsghdr align;
 };
 
-static void send_fd(int socket, int fd)
-{
-	char byte = 0;
-	union control control = { 0 };
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes) };
-	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	if (sendmsg(socket, &message, 0) != 1)
-		_exit(98);
-}
-
 static int receive_fd(int socket)
 {
 	char byte;
@@ -154,8 +132,9 @@ static int receive_fd(int socket)
 static void child(const struct sandbox_plan *plan, uid_t uid, int socket, int (*body)(void *data),
                   void *data)
 {
+	struct sandbox_plan filtered = *plan;
+	const struct sandbox_command_entry entry = { .plan = &filtered, .ruleset = -1 };
 	char byte;
-	int fd;
 
 	if (uid && (setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 ||
 	            setresuid(uid, uid, uid) != 0))
@@ -165,11 +144,11 @@ static void child(const struct sandbox_plan *plan, uid_t uid, int socket, int (*
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!filter_install(FILTER_BASE))
 		_exit(96);
-	fd = filter_install_notify(supervised_filter(plan));
-	if (fd < 0)
+	/* The filter of a command with namespaces, which this one does not have. */
+	filtered.own_processes = filtered.level == SANDBOX_FULL;
+	filtered.own_network = filtered.own_processes && !filtered.network;
+	if (!sandbox_enter_command(&entry, socket))
 		_exit(95);
-	send_fd(socket, fd);
-	close(fd);
 	if (read(socket, &byte, 1) != 1)
 		_exit(94);
 	close(socket);

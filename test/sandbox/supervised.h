@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "sandbox/apply/filter.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/supervise/supervise.h"
 
@@ -39,8 +38,6 @@ void supervised_plan_init(struct supervised_plan *plan, enum sandbox_level level
 void supervised_rule(struct supervised_plan *plan, const char *path, enum sandbox_access access,
                      enum sandbox_reason reason, bool folder);
 void supervised_absent(struct supervised_plan *plan, const char *path);
-
-enum filter_name supervised_filter(const struct sandbox_plan *plan);
 
 /* A child that has not begun yet, as user `uid` if that is not 0. */
 struct supervised_child {

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sandbox/apply/filter.h"
 #include "supervised.h"
 
 enum { NOBODY = 65534 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making, joining, ending and removing groups.
  *
- * A group is called hasp-PID-START-N after the process that made it and the time when that began,
- * so that one whose maker is gone can be recognised, also when another process has its number by
- * now. Removing a group that has processes is refused by the kernel, so a mistake there costs
- * nothing. */
+ * A group is named hasp-PID-START-N after the process that made it and that process's start time,
+ * so that a group whose maker has ended is recognised even if its process ID was reused.  The
+ * kernel refuses to remove a group that has processes, so a mistake there does no harm. */
 #include "sandbox/apply/cgroup.h"
 
 #include <dirent.h>
@@ -44,12 +43,12 @@ static bool controllers_have(const char *list, const char *word)
 	return false;
 }
 
-struct mount {
+struct cgroup_mount {
 	char root[LIMIT_PATH_BYTES], point[LIMIT_PATH_BYTES];
 };
 
 /* "36 35 98:0 /root /point options [tags] - type source options" */
-static bool parse_mount(const char *line, const char *controller, struct mount *ret)
+static bool parse_mount(const char *line, const char *controller, struct cgroup_mount *ret)
 {
 	char type[32], options[512];
 	const char *rest = strstr(line, " - ");
@@ -111,7 +110,7 @@ static bool copy_next_line(const char **at, char *line)
 }
 
 static bool find_mount(const struct cgroup_places *places, const char *controller,
-                       struct mount *ret)
+                       struct cgroup_mount *ret)
 {
 	_cleanup_free_ char *line = mem_alloc(LINE_BYTES, 1);
 	const char *at = places->mounts ? places->mounts : "";
@@ -149,7 +148,7 @@ static char *membership(const struct cgroup_places *places, const char *controll
 
 char *cgroup_place(const struct cgroup_places *places, const char *controller)
 {
-	_cleanup_free_ struct mount *mount = mem_alloc(1, sizeof(*mount));
+	_cleanup_free_ struct cgroup_mount *mount = mem_alloc(1, sizeof(*mount));
 	_cleanup_free_ char *path = membership(places, controller);
 	const char *below = path;
 	size_t root;
@@ -222,7 +221,7 @@ static unsigned long long process_start_ticks(int pid)
 	return start;
 }
 
-/* Whether the name is that of a group whose maker is gone, or has abandoned it. */
+/* Whether the name is that of a group whose maker has ended, or has abandoned it. */
 static bool is_stale(int above, const char *name)
 {
 	unsigned long long start = 0, now;
@@ -241,7 +240,7 @@ static bool is_stale(int above, const char *name)
 	return start && now && start != now;
 }
 
-/* Removes the empty groups in `folder` that nobody needs any more. */
+/* Removes the empty groups in `folder` that are no longer needed. */
 static void remove_stale_groups(const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -311,8 +310,9 @@ static char *make_limited(const char *above, const struct sandbox_limits *limits
 	return folder;
 }
 
-/* Whether groups in `above` can have limits: a file says what it hands down, and is in every group
- * of version 2.  To make one and to find that it has none takes much longer. */
+/* Whether groups in `above` can have limits: every group of version 2 has a file with the
+ * controllers that it passes on.  Making a group only to find that it has none takes much
+ * longer. */
 static bool hands_down(const char *above)
 {
 	_cleanup_free_ char *path = mem_printf("%s/cgroup.subtree_control", above);
@@ -453,7 +453,7 @@ bool cgroup_join(const struct cgroup *group, pid_t pid)
 	return joined;
 }
 
-/* One look; true when somebody was there. */
+/* Signals each process that is listed now; true if there was one. */
 static bool signal_listed(const char *folder, int number)
 {
 	_cleanup_free_ char *path = mem_printf("%s/cgroup.procs", folder);

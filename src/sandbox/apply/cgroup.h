@@ -8,9 +8,9 @@
  * Moving another process by its number makes the kernel wait for all processors (5 to 15 ms), so a
  * child enters by itself (version 1) or is made inside (version 2, CLONE_INTO_CGROUP).
  *
- * Version 2: a group beneath this process's own, or beside it, where pids and memory are to be had
- * (a systemd user session beside; root of a container beneath).  Version 1: one group beneath
- * this process's own of the pids controller, one of the memory controller.  One controller is
+ * Version 2: a group below this process's own, or a sibling of it, wherever the pids and memory
+ * controllers are available (a sibling in a systemd user session, below as root of a container).
+ * Version 1: one group below this process's own for pids, and one for memory.  One controller is
  * better than none.  Groups left by processes that were killed are removed by the next that
  * makes one.
  *

@@ -3,8 +3,8 @@
  *
  *   base      every confined process: foreign architectures are killed; x32, io_uring, clone3 and
  *             calls newer than the table (gen_filters.c) do not exist (ENOSYS)
- *   files     a worker of use FILES, after its start: what nobody inside needs (the deny list), and
- *             no execve, no sockets, no processes, no signals to others: EPERM
+ *   files     a worker of use FILES, after its start: the deny list (calls that no program inside
+ *             needs), and no execve, no sockets, no processes, no signals to others: EPERM
  *   command   a command, network off, with namespaces: the deny list
  *   command_net                 the same, network on
  *   command_landlock, command_landlock_net   without namespaces: more is denied, and more brokered
@@ -59,9 +59,6 @@ static inline const char *filter_label(enum filter_name name)
 
 /* Installs it on all threads; needs no_new_privs. System calls alone. False with errno set. */
 bool filter_install(enum filter_name name);
-/* The same on the calling thread, single-threaded; returns the notification descriptor, -1 with
- * errno set. */
-int filter_install_notify(enum filter_name name);
 /* Number of BPF instructions; for tests and --explain. */
 size_t filter_size(enum filter_name name);
 

@@ -80,9 +80,9 @@ struct filter_rule {
 #define BARE (BIT(FILTER_COMMAND_LANDLOCK) | BIT(FILTER_COMMAND_LANDLOCK_NET))
 #define COMMAND (NAMED | BARE)
 #define BARE_OFF BIT(FILTER_COMMAND_LANDLOCK)
-/* What nobody inside needs.  The base filter does not deny it: an answer of the kernel goes before
- * one of the supervisor, so there would be no record; and the runner, which has the base filter
- * alone, needs some of it. */
+/* What no program inside needs.  The base filter does not deny it: an answer of the kernel goes
+ * before one of the supervisor, so there would be no record; and the runner, which has the base
+ * filter alone, needs some of it. */
 #define NOBODY (FILES | COMMAND)
 
 #define DENY(name, why_) { .call = name, .filters = NOBODY, .answer = RULE_DENY, .error = EPERM, \
@@ -210,11 +210,11 @@ const struct filter_rule filter_rules[] = {
 
 	/* The supervisor reads paths and addresses from the memory of processes.  Agents for keys
 	 * (gpg-agent, ssh-agent) close theirs, which would leave them without sockets; cores are
-	 * never written, and nobody inside may trace them. */
+	 * never written, and no process inside may trace them. */
 	{ .call = "prctl", .filters = COMMAND, .answer = RULE_ERRNO, .error = 0,
 	  .tests = { IS(0, 4 /* PR_SET_DUMPABLE */), IS(1, 0) }, .why = "believed, and not done" },
 
-	/* A filter with a listener of its own would be asked before ours, once ours is gone. */
+	/* A filter with its own listener would be consulted before ours, once ours is closed. */
 	{ .call = "seccomp", .filters = NOBODY, .answer = RULE_ERRNO, .error = EBUSY,
 	  .tests = { IS(0, 1 /* SECCOMP_SET_MODE_FILTER */), ANY_OF(1, 8 /* NEW_LISTENER */) },
 	  .why = "one listener a process" },
@@ -407,7 +407,7 @@ static uint32_t kernel_action(const struct filter_rule *rule, enum filter_name f
 }
 
 /* One rule of libseccomp's in the making. */
-struct draft {
+struct filter_draft {
 	scmp_filter_ctx context;
 	const struct filter_rule *rule;
 	uint32_t action;
@@ -416,10 +416,10 @@ struct draft {
 	unsigned count;
 };
 
-static void add_tests(struct draft *draft, unsigned at);
+static void add_tests(struct filter_draft *draft, unsigned at);
 
-static void add_comparison(struct draft *draft, unsigned at, enum scmp_compare op, uint64_t a,
-                           uint64_t b)
+static void add_comparison(struct filter_draft *draft, unsigned at, enum scmp_compare op,
+                           uint64_t a, uint64_t b)
 {
 	draft->tests[draft->count++] = (struct scmp_arg_cmp){
 		.arg = draft->rule->tests[at].argument, .op = op, .datum_a = a, .datum_b = b,
@@ -439,7 +439,7 @@ static bool is_in_values(const uint32_t *values, uint64_t value)
 
 /* All values of a small field, or all up to the largest that is named and then "greater": the
  * last compares all 64 bits, so that garbage in the upper half is refused too. */
-static void add_not_in(struct draft *draft, unsigned at, const struct rule_test *test)
+static void add_not_in(struct filter_draft *draft, unsigned at, const struct rule_test *test)
 {
 	uint64_t end = 0;
 
@@ -456,7 +456,7 @@ static void add_not_in(struct draft *draft, unsigned at, const struct rule_test 
 	}
 }
 
-static void add_bits(struct draft *draft, unsigned at, uint64_t bits)
+static void add_bits(struct filter_draft *draft, unsigned at, uint64_t bits)
 {
 	for (uint64_t bit = 1; bit && bit <= bits; bit <<= 1) {
 		if (bits & bit)
@@ -465,7 +465,7 @@ static void add_bits(struct draft *draft, unsigned at, uint64_t bits)
 }
 
 /* A word is neither 0 nor all ones if some bit is set and the next, around the end, is not. */
-static void add_mixed(struct draft *draft, unsigned at)
+static void add_mixed(struct filter_draft *draft, unsigned at)
 {
 	for (unsigned i = 0; i < 32; i++) {
 		uint64_t bit = UINT64_C(1) << i, next = UINT64_C(1) << (i + 1) % 32;
@@ -474,7 +474,7 @@ static void add_mixed(struct draft *draft, unsigned at)
 	}
 }
 
-static void add_tests(struct draft *draft, unsigned at)
+static void add_tests(struct filter_draft *draft, unsigned at)
 {
 	const struct rule_test *test = &draft->rule->tests[at];
 	int error;
@@ -513,7 +513,7 @@ static void add_tests(struct draft *draft, unsigned at)
 static void context_add_rule(scmp_filter_ctx context, const struct filter_rule *rule,
                              enum filter_name filter)
 {
-	struct draft draft = { .context = context, .rule = rule,
+	struct filter_draft draft = { .context = context, .rule = rule,
 		.action = libseccomp_action(rule, filter) };
 
 	draft.number = seccomp_syscall_resolve_name(rule->call);

@@ -42,26 +42,21 @@ bool filter_install(enum filter_name name)
 {
 	long done = set_filter(&filter_programs[name], SECCOMP_FILTER_FLAG_TSYNC);
 
-	if (done > 0) /* a thread that has a filter of its own */
+	if (done > 0) /* a thread that has a different filter */
 		errno = ESRCH;
 	return done == 0;
 }
 
 static int program_install_notify(const struct filter_program *program)
 {
-	/* Once the supervisor has begun with a call, only a deadly signal ends it: else a program
-	 * with a timer would have its calls done twice, or never (Linux 5.19). */
+	/* Once the supervisor has received a call, only a fatal signal interrupts it: otherwise a
+	 * program with a timer would have its calls made twice, or never (Linux 5.19). */
 	long fd = set_filter(program, SECCOMP_FILTER_FLAG_NEW_LISTENER |
 	                              SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 
 	if (fd < 0 && errno == EINVAL)
 		fd = set_filter(program, SECCOMP_FILTER_FLAG_NEW_LISTENER);
 	return (int)fd;
-}
-
-int filter_install_notify(enum filter_name name)
-{
-	return program_install_notify(&filter_programs[name]);
 }
 
 size_t filter_size(enum filter_name name)
@@ -85,7 +80,7 @@ static bool set_step_refused(struct err *err, const char *what)
 	return false;
 }
 
-/* Nobody of the same user may look into it, or at its descriptors. */
+/* Other processes of the same user may not read its memory or take its descriptors. */
 static bool hide_memory(struct err *err)
 {
 	return prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) == 0 ||
@@ -111,8 +106,8 @@ bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err)
 	       set_step_refused(err, "To be a subreaper");
 }
 
-/* Without a network of its own and without leave to use the machine's, what Landlock and namespaces
- * would do is the supervisor's. */
+/* With neither a network namespace nor permission to use the machine's network, the supervisor does
+ * what Landlock and namespaces would do. */
 static enum filter_name filter_of(const struct sandbox_plan *plan)
 {
 	if (plan->level == SANDBOX_FULL && plan->own_processes && plan->network)

@@ -134,7 +134,7 @@ uint64_t landlock_files(unsigned abi, enum sandbox_access access, bool folder, b
 		return 0;
 	if (access == SANDBOX_READ)
 		mask &= EXECUTE | READ_FILE | READ_DIR | (device ? IOCTL_DEV : 0);
-	/* Nobody needs new device nodes; ioctl is for terminals. */
+	/* No command needs new device nodes; ioctl is for terminals. */
 	mask &= ~(uint64_t)(MAKE_CHAR | MAKE_BLOCK);
 	return device ? mask : mask & ~(uint64_t)IOCTL_DEV;
 }
@@ -398,7 +398,7 @@ static bool give_listing(struct rules *rules, struct err *err)
 	return rules_add_place(rules, "/", fd, SANDBOX_READ, rights_to_content(rules), false, err);
 }
 
-/* A device that is gone is no loss. */
+/* A device that no longer exists is left out. */
 static bool give_writing(struct rules *rules, const struct sandbox_rule *rule, struct err *err)
 {
 	bool device = rule->reason == SANDBOX_REASON_DEVICE;
@@ -419,7 +419,7 @@ static bool give_rule(struct rules *rules, const struct sandbox_rule *rule, stru
 	if (rule->access == SANDBOX_HIDDEN)
 		return true;
 	above = rule_above(rules->plan, rule);
-	/* What is readable beneath something hidden is on nobody's way. */
+	/* A readable path below a hidden one is not reached through any other rule. */
 	if (rules->hiding && above && is_hidden(above) && !give_reading(rules, rule->path, err))
 		return false;
 	if (rule->access != SANDBOX_WRITE || (above && above->access == SANDBOX_WRITE))

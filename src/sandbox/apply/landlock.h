@@ -6,13 +6,13 @@
  *     landlock_allow(ruleset, abi, fd, SANDBOX_WRITE)         // in the child: system calls alone
  *     landlock_enter(ruleset, abi, LANDLOCK_LAYER_WORKER)
  *
- * What is handled is all that the running kernel's ABI knows (the tables below go to 10); a
- * newer kernel is treated as 10, on an older one what it does not know is left out.
+ * The ruleset handles every right that the running kernel's ABI knows (the tables below go to 10);
+ * a newer kernel is treated as 10, and rights that an older one does not know are left out.
  *
  * Layer 1, every worker: "/" may be read, the plan's writable paths and devices written.  Rights
- * are given by inode, so it does not matter that they are given before the mounts are made.  What a
- * kernel cannot be given is "all but": so, what is hidden is hidden by the mounts at level full; at
- * level landlock reading is given to the siblings of what is hidden, from "/" down to it.  There,
+ * are given by inode, so it does not matter that they are given before the mounts are made.
+ * Landlock cannot express "all but".  At level full the mounts hide paths instead; at level
+ * landlock reading is granted to the siblings of each hidden path, from "/" down to it.  There,
  *   - names can be listed everywhere, content cannot be read;
  *   - what comes to be there later, directly in a folder that has something hidden beneath it,
  *     cannot be read (by the next command it can: that has a new plan);
@@ -22,9 +22,9 @@
  *   - what is protected inside a writable path can be written: the supervisor and the guard see
  *     to that.
  * Layer 2, commands: signals and abstract sockets stay among the command's own processes; with the
- * network off, and none of its own, no TCP (and UDP, ABI 10).  Of files it says nothing (but for
- * REFER, which must be said).  The worker's supervisor is outside of it, and connects and binds on
- * the command's behalf what is allowed.
+ * network off and no network namespace, no TCP (and UDP, ABI 10).  Of files it says nothing (but
+ * for REFER, which must be said).  The worker's supervisor is outside of it, and connects and binds
+ * on the command's behalf what is allowed.
  *
  * Kernel: Documentation/userspace-api/landlock.rst, include/uapi/linux/landlock.h.
  */

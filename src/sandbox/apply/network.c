@@ -198,7 +198,7 @@ int network_join(const struct sandbox_network *network)
 /* What the child is given. */
 struct birth {
 	int socket, other_end;
-	bool copied; /* it has memory of its own */
+	bool copied; /* it does not share its parent's memory */
 };
 
 /* System calls alone: it may share its parent's memory, as in private.h. */
@@ -251,7 +251,7 @@ static int take_namespaces(pid_t child, int socket, bool user, struct sandbox_ne
 	return ret->net < 0 ? errno : 0;
 }
 
-/* Without a signal to the parent, who may have a handler for it. */
+/* No signal to the parent when it ends: the parent may have a handler for it. */
 static pid_t clone_network_child(struct birth *birth, char *stack, bool user)
 {
 	const int flags = CLONE_NEWNET | (user ? CLONE_NEWUSER : 0);
@@ -265,7 +265,7 @@ static pid_t clone_network_child(struct birth *birth, char *stack, bool user)
 	return pid;
 }
 
-/* 0 or an errno; afterwards the child is gone. */
+/* 0 or an errno; the child has ended when this returns. */
 static int make_namespaces(struct birth *birth, char *stack, bool user, struct sandbox_network *ret)
 {
 	sigset_t all, before;

@@ -40,8 +40,8 @@ uint64_t sandbox_caps_kept(const struct sandbox_plan *plan);
  * Returns 0 or an errno. */
 int sandbox_caps_drop(uint64_t kept);
 
-/* Whether a child must have memory of its own: under sanitizers, and where this process may not be
- * looked at, nor may what shares its memory. */
+/* Whether a child must not share this process's memory: under sanitizers, and where this process,
+ * and so whatever shares its memory, is not dumpable. */
 bool sandbox_copies_memory(void);
 
 /* ---- between sandbox_spawn's two halves ---- */
@@ -106,7 +106,7 @@ struct spawn_task {
 	uint64_t caps;                   /* kept */
 	bool own_loopback;               /* the network namespace is new: to be put up */
 	struct cgroup_door door;
-	unsigned long pid_max;           /* of the PID namespace; 0: none of its own */
+	unsigned long pid_max;           /* of the PID namespace; 0: it has none */
 };
 
 /* Does not return. */

@@ -83,11 +83,11 @@ static size_t map_line(unsigned id, char line[32])
 	return len;
 }
 
-struct ids {
+struct probe_ids {
 	unsigned user, group; /* as they were outside */
 };
 
-static bool map_ids(const struct ids *ids)
+static bool map_ids(const struct probe_ids *ids)
 {
 	char line[32];
 	size_t len = map_line(ids->user, line);
@@ -153,7 +153,7 @@ static int try_filter(unsigned flags)
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) >= 0 ? 0 : errno;
 }
 
-static void trial_run_child(bool user_namespace, const struct ids *ids, struct trial *trial)
+static void trial_run_child(bool user_namespace, const struct probe_ids *ids, struct trial *trial)
 {
 	trial->step = TRIAL_MAP;
 	if (!user_namespace || map_ids(ids)) {
@@ -176,7 +176,7 @@ static pid_t trial_clone(unsigned long flags)
 
 static bool attempt(unsigned long flags, bool user_namespace, struct trial *trial)
 {
-	const struct ids ids = { geteuid(), getegid() };
+	const struct probe_ids ids = { geteuid(), getegid() };
 	int ends[2];
 	sigset_t all, before;
 	pid_t pid;
@@ -204,7 +204,7 @@ static bool attempt(unsigned long flags, bool user_namespace, struct trial *tria
 static const unsigned long trial_namespaces =
 	CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 
-/* In a child that is gone when it returns. */
+/* In a child, which has ended when this returns. */
 static void trial_run(bool user_namespace, struct trial *ret)
 {
 	struct trial plain = { .step = TRIAL_FORK, .filter_error = EPERM, .notify_error = EPERM };
@@ -212,8 +212,8 @@ static void trial_run(bool user_namespace, struct trial *ret)
 	*ret = (struct trial){ .step = TRIAL_NAMESPACES, .proc_error = EPERM };
 	if (attempt(trial_namespaces | (user_namespace ? CLONE_NEWUSER : 0), user_namespace, ret))
 		return;
-	/* Filters are another matter than namespaces: a child without them fails at the map, and
-	 * tries those. */
+	/* Filters do not depend on namespaces: a child without namespaces fails at the map, and
+	 * still tries the filters. */
 	if (attempt(0, true, &plain)) {
 		ret->filter_error = plain.filter_error;
 		ret->notify_error = plain.notify_error;
@@ -448,8 +448,8 @@ static void reasons_not_landlock(int landlock_errno, struct sandbox_probe *probe
 	         not_landlock[i].remedy);
 }
 
-/* Something that can be known at once speaks against namespaces, or makes them doubtful: a filter
- * that this process did not ask for, as containers have. */
+/* Whether there are signs, cheap to check, that namespaces may not work: such as a filter that this
+ * process did not install, as in containers. */
 static bool reasons_doubt(void)
 {
 	const struct trial none = { .step = TRIAL_DONE };

@@ -19,17 +19,17 @@
 
 enum { STAT_BYTES = 512, KILL_ROUNDS = 2000, ROUND_MS = 1 };
 
-struct seen {
+struct process_seen {
 	pid_t pid, parent, group;
 	bool ended, stopped, ours;
 };
 
 struct all {
-	struct seen *items; /* owned; sorted by pid */
+	struct process_seen *items; /* owned; sorted by pid */
 	size_t count, cap;
 };
 
-static bool read_stat(int proc, const char *name, struct seen *ret)
+static bool read_stat(int proc, const char *name, struct process_seen *ret)
 {
 	char path[300], text[STAT_BYTES], state;
 	_cleanup_fd_ int fd = -1;
@@ -44,15 +44,17 @@ static bool read_stat(int proc, const char *name, struct seen *ret)
 	end = strrchr(text, ')');
 	if (!end || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3)
 		return false;
-	*ret = (struct seen){ .pid = (pid_t)strtol(name, NULL, 10),
-	                      .parent = parent, .group = group,
-	                      .ended = state == 'Z' || state == 'X', .stopped = state == 'T' };
+	*ret = (struct process_seen){ .pid = (pid_t)strtol(name, NULL, 10),
+	                              .parent = parent, .group = group,
+	                              .ended = state == 'Z' || state == 'X',
+	                              .stopped = state == 'T' };
 	return true;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-	pid_t left = ((const struct seen *)a)->pid, right = ((const struct seen *)b)->pid;
+	pid_t left = ((const struct process_seen *)a)->pid;
+	pid_t right = ((const struct process_seen *)b)->pid;
 
 	return (left > right) - (left < right);
 }
@@ -88,11 +90,11 @@ static size_t mark_descendants(struct all *all, pid_t ancestor)
 	do {
 		before = marked;
 		for (size_t i = 0; i < all->count; i++) {
-			struct seen *it = &all->items[i], *parent;
+			struct process_seen *it = &all->items[i], *parent;
 
 			if (it->ours || it->pid == ancestor)
 				continue;
-			parent = bsearch(&(struct seen){ .pid = it->parent }, all->items,
+			parent = bsearch(&(struct process_seen){ .pid = it->parent }, all->items,
 			                 all->count,
 			                 sizeof(*all->items), by_pid);
 			if (it->parent == ancestor || (parent && parent->ours)) {
@@ -135,14 +137,14 @@ static pid_t descendants_self(void)
 }
 
 /* What one look found beneath an ancestor. */
-struct look {
+struct process_look {
 	bool quiet;   /* nothing runs there, and the ancestor itself has stopped */
-	size_t ended; /* zombies, which nobody reaps while the ancestor is stopped */
+	size_t ended; /* zombies, which are not reaped while the ancestor is stopped */
 };
 
 /* A signal to a group reaches what one of its members forks meanwhile as well: a process that forks
  * and exits faster than /proc is read is caught by the group that its zombies are still in. */
-static void kill_one(const struct seen *it, pid_t spared_group)
+static void kill_one(const struct process_seen *it, pid_t spared_group)
 {
 	if (!it->ended)
 		kill(it->pid, SIGKILL);
@@ -150,10 +152,10 @@ static void kill_one(const struct seen *it, pid_t spared_group)
 		kill(-it->group, SIGKILL);
 }
 
-static struct look kill_round(pid_t ancestor)
+static struct process_look kill_round(pid_t ancestor)
 {
 	struct all all = read_processes();
-	struct look look = { .quiet = true };
+	struct process_look look = { .quiet = true };
 	pid_t spared_group = 0;
 
 	mark_descendants(&all, ancestor);
@@ -176,7 +178,7 @@ static struct look kill_round(pid_t ancestor)
 void processes_kill_descendants(pid_t ancestor)
 {
 	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
-	struct look before = { 0 };
+	struct process_look before = { 0 };
 
 	/* Stopped it starts nothing more, orphans come to it as before, and their zombies stay. */
 	kill(ancestor, SIGSTOP);
@@ -184,7 +186,7 @@ void processes_kill_descendants(pid_t ancestor)
 	 * leaves a zombie more, at the latest in the next look.  So nothing is left when two looks
 	 * in a row find nothing alive and the same number of zombies. */
 	for (int i = 0; i < KILL_ROUNDS; i++) {
-		struct look now = kill_round(ancestor);
+		struct process_look now = kill_round(ancestor);
 
 		if (now.quiet && before.quiet && now.ended == before.ended)
 			break;
@@ -369,8 +371,8 @@ static bool limits_passed_by_count(struct limits *limits, struct denial *ret)
 	note_look(limits, alive, bytes);
 	if (limits->max.processes && alive > limits->max.processes)
 		return processes_passed(limits->level, &limits->max, ret);
-	/* What is shared is counted many times in the quick sum: only if that is too much, the slow
-	 * one decides. */
+	/* The quick sum counts shared memory many times: if it is too large, the slow one
+	 * decides. */
 	return limits->max.memory_bytes &&
 	       bytes > limits->max.memory_bytes &&
 	       sum_bytes(list, number, share_bytes) > limits->max.memory_bytes &&

@@ -14,7 +14,7 @@
 
 struct descendant {
 	pid_t pid;  /* as /proc has it */
-	bool ended; /* a zombie: nobody waited for it yet */
+	bool ended; /* a zombie: not waited for yet */
 };
 
 /* All children, their children and so on of `ancestor` (as /proc numbers it), without itself.
@@ -34,7 +34,7 @@ void processes_kill_descendants(pid_t ancestor);
 /* How many, and how much memory.
  *
  * Two things hold them.  Where the machine has control groups that this user may make (cgroup.h),
- * sandbox_spawn puts the worker of a command into one of its own: then the kernel holds
+ * sandbox_spawn puts the worker of each command into a new one: then the kernel enforces
  * the limits.  Everywhere the process that runs the command looks, many times a second:
  *
  *     struct limits *limits = sandbox_limits_new(plan, pid_of_the_command);
@@ -53,7 +53,7 @@ void processes_kill_descendants(pid_t ancestor);
  * in files of /dev/shm is bounded by that file system's size.  Between two looks a process can take
  * what the machine gives it in that time, where there is no group.  While the same number of
  * processes has the same memory, looks become rarer, down to LIMITS_QUIET_MS: a command that waits
- * keeps nobody awake.
+ * causes few wake-ups.
  *
  * Limits of single processes (RLIMIT_*) are set by sandbox_enter_command (inside.h). */
 

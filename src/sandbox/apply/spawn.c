@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parent's half of starting a process inside a plan.
  *
- * The child is made with clone and shares this process's memory until it executes, as vfork does,
- * so that nothing has to be copied however large this process is; unlike vfork this thread goes on,
- * because the child's ids can only be mapped from outside.  A socket keeps the two apart
- * (private.h).  Under sanitizers, and where this process may not be looked at
+ * The child is made with clone and shares this process's memory until it executes, as with vfork,
+ * so that starting it costs the same however large this process is; unlike with vfork this thread
+ * keeps running, because the child's ids can only be mapped from outside.  A socket keeps the two
+ * apart (private.h).  Under sanitizers, and where this process may not be looked at
  * (PR_SET_DUMPABLE 0: its /proc files would belong to root), the memory is copied.
  *
- * Into a network that is there already (spawn.h) only a process gets that is in the user
- * namespace which owns it, and this one must not go there: it makes one in between (vfork), which
- * goes there, makes the child and ends.  The child is this process's all the same (CLONE_PARENT).
+ * An existing network (spawn.h) can only be entered from the user namespace that owns it, and this
+ * process must not go there: it makes an intermediate process (vfork), which enters, makes the
+ * child and ends.  CLONE_PARENT keeps the child a child of this process.
  */
 #include "sandbox/apply/spawn.h"
 
@@ -47,8 +47,8 @@ void sandbox_child_kill(const struct sandbox_child *child)
 {
 	if (child->pid == 0)
 		return;
-	/* Without a PID namespace: first what is beneath it, which it would leave behind. The
-	 * number is its own until somebody waits for it. */
+	/* Without a PID namespace: first its descendants, which would outlive it. Its process ID
+	 * is not reused until it is waited for. */
 	if (child->whole_tree)
 		processes_kill_descendants(child->pid);
 	syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
@@ -82,7 +82,7 @@ bool sandbox_child_wait(struct sandbox_child *child, int timeout_ms, int *ret_st
 		done = waitid((idtype_t)P_PIDFD, (id_t)child->pidfd, &info, WEXITED | __WALL);
 	while (done < 0 && errno == EINTR);
 	child->pid = 0;
-	/* Somebody else may have waited for all children. */
+	/* Another part of this program may have waited for all children. */
 	*ret_status = done == 0 ? wait_status_of(&info) : 0;
 	return true;
 }
@@ -111,11 +111,11 @@ static const char *const stage_texts[SPAWN_STAGE_COUNT] = {
 #undef STAGE_TEXT
 };
 
-/* What failed when a child was to be made. */
+/* Which step of making a child failed. */
 enum birth { BIRTH_FINE, BIRTH_JOIN, BIRTH_CLONE, BIRTH_ALIVE, BIRTH_IDS };
 
 /* All that is prepared for one child, and let go after it. */
-struct start {
+struct spawn_start {
 	struct spawn_task task;
 	struct steps steps;
 	struct ids ids;
@@ -127,7 +127,7 @@ struct start {
 	pid_t pid;
 	char *stack;
 	bool move;   /* the child must be moved into its group */
-	bool copied; /* the child has memory of its own, and says when it can be looked at */
+	bool copied; /* the child does not share memory, and reports when its /proc can be read */
 };
 
 static bool plan_is_full(const struct sandbox_plan *plan)
@@ -135,7 +135,7 @@ static bool plan_is_full(const struct sandbox_plan *plan)
 	return plan && plan->level == SANDBOX_FULL;
 }
 
-static void release_spawn(struct start *start)
+static void release_spawn(struct spawn_start *start)
 {
 	fd_cleanup_close(&start->parent_end);
 	fd_cleanup_close(&start->child_end);
@@ -192,7 +192,7 @@ static bool needs_null(const struct sandbox_spawn *spawn)
 	return false;
 }
 
-static bool open_descriptors(struct start *start, const struct sandbox_spawn *spawn,
+static bool open_descriptors(struct spawn_start *start, const struct sandbox_spawn *spawn,
                              struct err *err)
 {
 	int pair[2];
@@ -223,12 +223,13 @@ static bool open_descriptors(struct start *start, const struct sandbox_spawn *sp
 	return true;
 }
 
-static bool prepare_spawn(struct start *start, const struct sandbox_spawn *spawn, struct err *err)
+static bool prepare_spawn(struct spawn_start *start, const struct sandbox_spawn *spawn,
+                          struct err *err)
 {
 	const struct sandbox_plan *plan = spawn->plan;
 
-	*start = (struct start){ .parent_end = -1, .child_end = -1, .program = -1, .null = -1,
-	                         .ruleset = -1, .pidfd = -1 };
+	*start = (struct spawn_start){ .parent_end = -1, .child_end = -1, .program = -1, .null = -1,
+	                               .ruleset = -1, .pidfd = -1 };
 	cgroup_door_open(NULL, &start->task.door);
 	if (plan && plan->level != SANDBOX_PATHS &&
 	    !landlock_prepare(plan, LANDLOCK_LAYER_WORKER, &start->ruleset, err))
@@ -264,7 +265,7 @@ static bool prepare_spawn(struct start *start, const struct sandbox_spawn *spawn
 	return true;
 }
 
-static unsigned long namespaces(const struct start *start)
+static unsigned long namespaces(const struct spawn_start *start)
 {
 	const struct sandbox_plan *plan = start->task.plan;
 	unsigned long flags = 0;
@@ -289,7 +290,7 @@ static int enter_child(void *data)
 }
 
 /* The child of a call that copied the memory, on a copy of this stack. */
-static void be_copy(struct start *start)
+static void be_copy(struct spawn_start *start)
 {
 	prctl(PR_SET_DUMPABLE, 1UL, 0UL, 0UL, 0UL);
 	if (write(start->child_end, "", 1) == 1)
@@ -298,7 +299,7 @@ static void be_copy(struct start *start)
 }
 
 /* Made in a control group of version 2. The C library has no such call that shares memory. */
-static pid_t clone_into_group(struct start *start, unsigned long flags)
+static pid_t clone_into_group(struct spawn_start *start, unsigned long flags)
 {
 	struct clone_args args = {
 		.flags = flags | CLONE_PIDFD | CLONE_INTO_CGROUP,
@@ -315,8 +316,8 @@ static pid_t clone_into_group(struct start *start, unsigned long flags)
 	return pid;
 }
 
-/* With memory of its own the child goes on with this stack; else it has another. */
-static pid_t clone_confined(struct start *start, unsigned long flags)
+/* A child that does not share memory keeps this stack; otherwise it gets another. */
+static pid_t clone_confined(struct spawn_start *start, unsigned long flags)
 {
 	pid_t pid = -1;
 
@@ -340,7 +341,7 @@ static pid_t clone_confined(struct start *start, unsigned long flags)
 		start->stack = NULL;
 		return -1;
 	}
-	/* Stacks grow downwards: running out is a fault and not somebody else's memory. */
+	/* Stacks grow downwards: an overflow faults instead of overwriting other memory. */
 	mprotect(start->stack, GUARD_BYTES, PROT_NONE);
 	return clone(enter_child, start->stack + GUARD_BYTES + STACK_BYTES,
 	             (int)(flags | CLONE_VM), &start->task, &start->pidfd);
@@ -368,17 +369,17 @@ static bool explain_denied(const char *what, int error, struct err *err)
 	return false;
 }
 
-static bool mount_failed(const struct start *start, const struct spawn_message *message,
+static bool mount_failed(const struct spawn_start *start, const struct spawn_message *message,
                          struct err *err)
 {
 	_cleanup_buf_ struct buf what = BUF_INIT(ERR_MESSAGE_MAX);
 	const struct step *step = &start->steps.steps[message->step];
-	bool gone = message->error == ENOENT || message->error == ELOOP ||
-	            message->error == ENOTDIR;
+	bool missing = message->error == ENOENT || message->error == ELOOP ||
+	               message->error == ENOTDIR;
 
-	if (gone && step->path[0] == '/')
+	if (missing && step->path[0] == '/')
 		return err_set(err, ERR_FILE_NOT_FOUND,
-		               "%s has gone or become another since the sandbox was planned.",
+		               "%s was removed or replaced after the sandbox was planned.",
 		               step->path);
 	buf_str(&what, "the mount step \"");
 	step_describe(&start->steps, message->step, &what);
@@ -386,7 +387,7 @@ static bool mount_failed(const struct start *start, const struct spawn_message *
 	return explain_denied(what.data ? what.data : "a mount", message->error, err);
 }
 
-static bool child_failed(const struct start *start, const struct spawn_message *message,
+static bool child_failed(const struct spawn_start *start, const struct spawn_message *message,
                          struct err *err)
 {
 	if (message->error == ENOMEM || message->error == EMFILE || message->error == ENFILE)
@@ -400,7 +401,7 @@ static bool child_failed(const struct start *start, const struct spawn_message *
 }
 
 /* Reads what the child has to say until it executes or ends. */
-static bool await_child(const struct start *start, struct err *err)
+static bool await_child(const struct spawn_start *start, struct err *err)
 {
 	struct spawn_message message;
 	bool ready = false;
@@ -426,7 +427,7 @@ static bool await_child(const struct start *start, struct err *err)
 
 /* A copy says when it can be looked at.  Its end shows by its pidfd: the socket's other end may be
  * open elsewhere. */
-static bool await_copy(const struct start *start)
+static bool await_copy(const struct spawn_start *start)
 {
 	struct pollfd polls[] = { { .fd = start->parent_end, .events = POLLIN },
 		                  { .fd = start->pidfd, .events = POLLIN } };
@@ -437,14 +438,14 @@ static bool await_copy(const struct start *start)
 	return (polls[0].revents & POLLIN) && fd_read_full(start->parent_end, &byte, 1) == 1;
 }
 
-static void fail_spawn(struct start *start, enum birth what, int error)
+static void fail_spawn(struct spawn_start *start, enum birth what, int error)
 {
 	start->failed = what;
 	start->error = error;
 }
 
 /* System calls alone: it may run in the process in between. */
-static void clone_and_map(struct start *start)
+static void clone_and_map(struct spawn_start *start)
 {
 	const struct sandbox_plan *plan = start->task.plan;
 	int error;
@@ -462,7 +463,7 @@ static void clone_and_map(struct start *start)
 }
 
 /* The process in between shares this memory, stack and all, while this thread stands still. */
-static __attribute__((noinline)) void clone_and_map_in_network(struct start *start)
+static __attribute__((noinline)) void clone_and_map_in_network(struct spawn_start *start)
 {
 	pid_t between = vfork();
 	int error;
@@ -490,7 +491,7 @@ static __attribute__((noinline)) void clone_and_map_in_network(struct start *sta
 		fail_spawn(start, BIRTH_CLONE, errno);
 }
 
-static bool explain_failed_start(const struct start *start, struct err *err)
+static bool explain_failed_start(const struct spawn_start *start, struct err *err)
 {
 	switch (start->failed) {
 	case BIRTH_FINE:
@@ -510,7 +511,7 @@ static bool explain_failed_start(const struct start *start, struct err *err)
 
 /* ---- both halves ---- */
 
-static bool begin_child(struct start *start, struct err *err)
+static bool begin_child(struct spawn_start *start, struct err *err)
 {
 	fd_cleanup_close(&start->child_end);
 	start->child_end = -1;
@@ -524,7 +525,7 @@ static bool begin_child(struct start *start, struct err *err)
 	return await_child(start, err);
 }
 
-static void end_child(const struct start *start)
+static void end_child(const struct spawn_start *start)
 {
 	if (start->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, start->pidfd, SIGKILL, NULL, 0);
@@ -534,7 +535,7 @@ static void end_child(const struct start *start)
 		;
 }
 
-static bool run_spawn(struct start *start, struct err *err)
+static bool run_spawn(struct spawn_start *start, struct err *err)
 {
 	sigset_t all, before;
 
@@ -558,7 +559,7 @@ static bool run_spawn(struct start *start, struct err *err)
 bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret, struct err *err)
 {
 	const struct sandbox_plan *plan = spawn->plan;
-	struct start start;
+	struct spawn_start start;
 	bool ok = prepare_spawn(&start, spawn, err) && run_spawn(&start, err);
 
 	if (ok) {

@@ -34,8 +34,8 @@
 struct sandbox_network; /* below */
 
 struct sandbox_spawn {
-	const struct sandbox_plan *plan; /* NULL or level paths: not confined; descriptors, session
-	                                  * and environment all the same */
+	const struct sandbox_plan *plan; /* NULL or level paths: not confined, but descriptors,
+	                                  * session and environment are set up as usual */
 	const struct sandbox_network *network; /* where plan->own_network: which; NULL: a new one */
 	int program;               /* descriptor of the program; -1: this program itself */
 	const char *const *argv;   /* NULL-terminated */
@@ -55,12 +55,12 @@ struct sandbox_child {
 };
 
 /* From any thread. DENIED_BY_SANDBOX: a step was refused by the kernel (names the step, so that a
- * caller that may do with less can try the next level); FILE_NOT_FOUND: a path of the plan has gone
- * or become a symlink since the plan was made (make it again); TOO_LARGE: no memory, descriptors or
- * processes; what execve says of the program, if it cannot be executed. */
+ * caller that may do with less can try the next level); FILE_NOT_FOUND: a path of the plan has been
+ * removed or has become a symlink since the plan was made (make it again); TOO_LARGE: no memory,
+ * descriptors or processes; what execve says of the program, if it cannot be executed. */
 bool sandbox_spawn(const struct sandbox_spawn *spawn, struct sandbox_child *ret, struct err *err);
 
-/* SIGKILL, to all of a command's processes; fine when they are gone. */
+/* SIGKILL, to all of a command's processes; fine if they have ended. */
 void sandbox_child_kill(const struct sandbox_child *child);
 /* Waits up to `timeout_ms` (-1: for ever); false when it still runs. *ret_status as waitpid has
  * it. */
@@ -79,14 +79,14 @@ void sandbox_child_release(struct sandbox_child *child);
  *
  * What holds it is two descriptors of this process: of a network namespace, and of the user
  * namespace that owns it.  No process lives in them but the commands'; the kernel takes both away
- * when the descriptors are closed and the last of those processes is gone.
+ * when the descriptors are closed and the last of those processes has ended.
  *
  * A command's own user namespace is made inside the one that owns the network, so that it has no
  * capability over it, not even before it gives up all others: it can use the network, and not
  * change it.  By itself it could not get in either: the filters refuse setns.
  *
- * What is in it belongs to all commands of the session: ports, and names of abstract sockets (which
- * Landlock keeps apart all the same, from Linux 6.12 on).
+ * All commands of the session share what is in it: ports, and names of abstract sockets (which
+ * Landlock still keeps apart, from Linux 6.12 on).
  */
 
 struct sandbox_network {

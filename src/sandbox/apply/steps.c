@@ -119,7 +119,7 @@ static void steps_devices(struct steps *steps, struct steps *puts,
 	const char *shm_options = "mode=1777";
 	int dev, pts, shm;
 
-	/* What is in files there is no process's memory: it gets half of what the processes get. */
+	/* Files there do not count as any process's memory: they get half of that limit. */
 	if (limits->memory_bytes)
 		shm_options = steps_text(steps, mem_printf("mode=1777,size=%llu",
 		                         (unsigned long long)limits->memory_bytes / 2));
@@ -283,7 +283,7 @@ static uint64_t attributes(const struct sandbox_rule *rule)
 {
 	if (rule->access == SANDBOX_READ)
 		return EVERYWHERE | MOUNT_ATTR_RDONLY;
-	/* A device that somebody allowed by name. */
+	/* A device that the user allowed by name. */
 	if (steps_beneath(rule->path, "/dev"))
 		return MOUNT_ATTR_NOSUID;
 	return EVERYWHERE;
@@ -336,7 +336,7 @@ static void add_point(struct maker *maker, const struct ground *ground,
 		0111;
 }
 
-/* Whether something beneath the hidden folder `at` is to be seen. */
+/* Whether something beneath the hidden folder `at` must stay visible. */
 static bool has_exceptions(const struct maker *maker, size_t at)
 {
 	for (size_t i = at + 1; i < maker->plan->rule_count; i++) {

@@ -15,7 +15,7 @@
  *   a protected path in it      its tree made read-only, put over itself
  *   a WRITE rule in a WRITE     the same, writable: a mount can be neither renamed nor removed
  *   a hidden folder or file     an empty folder or file of mode 000
- *   exceptions beneath it       a file system of its own with the folders on the way, mode 0111
+ *   exceptions beneath it       a tmpfs with the folders on the way, mode 0111
  *
  * Commands also get their own /dev, /proc and, where the plan has a folder for temporary
  * files, /tmp.  What the plan allows beneath /tmp and /dev is put into them: mount points are made

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A folder "hasp-session-XXXXXX", with a lock (flock) on the folder itself.
  *
- * Who finds such a folder of its own user whose lock is free locks it and removes it.  Who
- * makes one looks, after locking it, whether it is still there: then it is safe. */
+ * A process that finds such a folder, of the same user and unlocked, locks it and removes it.  One
+ * that makes a folder checks after locking it that it is still there: from then on it is safe. */
 #include "sandbox/apply/temp.h"
 
 #include <dirent.h>
@@ -63,7 +63,7 @@ static bool is_dot_or_dotdot(const char *name)
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
-/* A folder that is in the way: gone if it is empty, else moved to the top. */
+/* A folder that is in the way: removed if it is empty, else moved to the top. */
 static void lift(struct removal *removal, int above, const char *name)
 {
 	char fresh[40];
@@ -190,7 +190,7 @@ static void remove_stale_temps(int above)
 		close(fd);
 }
 
-/* Locks what was just made; false when somebody took it for a stale one in that moment. */
+/* Locks the folder just made; false if another process took it for a stale one meanwhile. */
 static bool lock_new_folder(struct temp_folder *folder)
 {
 	struct stat here, there;

@@ -13,7 +13,7 @@
 
 struct temp_folder;
 
-/* Makes a folder of mode 700 with a name of its own, beneath $TMPDIR or else /tmp, locks it
+/* Makes a folder of mode 700 with a unique name, beneath $TMPDIR or else /tmp, locks it
  * (flock), and removes those that killed sessions have left there.  *ret is freed with
  * temp_folder_free.
  * IO_ERROR and the like: neither place takes one. */
@@ -25,7 +25,7 @@ void temp_folder_free(struct temp_folder *folder); /* removes it and all in it; 
 
 /* Removes what is in `folder` (a descriptor of a folder open for reading) and, when that worked,
  * `name` in `above`, which is that folder.  Symlinks are removed, never followed; nothing outside
- * is touched whoever renames what meanwhile; other file systems mounted inside stay.  However deep
+ * is touched whatever is renamed meanwhile; other file systems mounted inside stay.  However deep
  * the folders are, it takes a handful of descriptors and no recursion.  Gives up after
  * `timeout_ms`. False when something is left. */
 bool temp_remove_folder(int above, const char *name, int folder, unsigned timeout_ms);

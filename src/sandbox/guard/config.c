@@ -141,7 +141,7 @@ enum line_kind { LINE_BLANK, LINE_SECTION, LINE_VARIABLE, LINE_UNKNOWN };
 
 enum { NAME_SIZE = 64 };
 
-struct line {
+struct config_line {
 	enum line_kind kind;
 	char name[NAME_SIZE]; /* of the section or variable, in small letters */
 	struct buf *text;     /* the section's quoted name, or the variable's value */
@@ -170,7 +170,7 @@ static bool take_name(struct span *rest, char name[static NAME_SIZE])
 }
 
 /* section = "[" name [ blanks quoted ] "]" blanks */
-static enum line_kind read_section(struct span rest, struct line *line)
+static enum line_kind read_section(struct span rest, struct config_line *line)
 {
 	if (!take_name(&rest, line->name))
 		return LINE_UNKNOWN;
@@ -204,7 +204,7 @@ static bool put_escape(struct buf *value, struct span rest)
 }
 
 /* value: blanks at its end do not count outside of quotes, nor what is behind # or ; */
-static enum line_kind line_read_value(struct span rest, struct line *line)
+static enum line_kind line_read_value(struct span rest, struct config_line *line)
 {
 	bool quoted = false;
 	size_t end = 0;
@@ -234,7 +234,7 @@ static enum line_kind line_read_value(struct span rest, struct line *line)
 }
 
 /* variable = name blanks [ "=" value ] */
-static enum line_kind read_variable(struct span rest, struct line *line)
+static enum line_kind read_variable(struct span rest, struct config_line *line)
 {
 	if (!rest.len || !ascii_is_letter(rest.data[0]) || !take_name(&rest, line->name))
 		return LINE_UNKNOWN;
@@ -244,7 +244,7 @@ static enum line_kind read_variable(struct span rest, struct line *line)
 	return rest.data[0] == '=' ? line_read_value(span_skip(rest, 1), line) : LINE_UNKNOWN;
 }
 
-static void line_read(struct span text, struct line *line)
+static void line_read(struct span text, struct config_line *line)
 {
 	struct span rest = skip_config_blanks(text);
 
@@ -266,13 +266,13 @@ static void line_read(struct span text, struct line *line)
 
 /* ---- the whole text -------------------------------------------------------------------- */
 
-struct section {
+struct config_section {
 	char name[NAME_SIZE];
 	struct buf quoted;
 	bool has_quoted;
 };
 
-static void section_enter(struct section *section, const struct line *line)
+static void section_enter(struct config_section *section, const struct config_line *line)
 {
 	memcpy(section->name, line->name, sizeof(section->name));
 	buf_clear(&section->quoted);
@@ -280,8 +280,8 @@ static void section_enter(struct section *section, const struct line *line)
 	section->has_quoted = line->quoted;
 }
 
-static bool line_is_harmless(const struct config_reader *reader, const struct section *section,
-                             const struct line *line)
+static bool line_is_harmless(const struct config_reader *reader,
+                             const struct config_section *section, const struct config_line *line)
 {
 	struct span value = buf_view(line->text);
 
@@ -308,7 +308,7 @@ static bool line_is_harmless(const struct config_reader *reader, const struct se
 }
 
 /* A variable as one text; no newline stands in its parts but the last. */
-static char *variable_text(const struct section *section, const struct line *line)
+static char *variable_text(const struct config_section *section, const struct config_line *line)
 {
 	return mem_printf("%s\n%s%s\n%s\n%s", section->name, section->has_quoted ? "=" : "",
 	                  section->quoted.data ? section->quoted.data : "", line->name,
@@ -336,8 +336,8 @@ static void known_release(struct known *known)
 static void known_read(struct known *known, struct span text)
 {
 	_cleanup_buf_ struct buf value = BUF_INIT(LIMIT_GUARD_FILE_BYTES);
-	struct section section = { .quoted = BUF_INIT(LIMIT_GUARD_FILE_BYTES) };
-	struct line line = { .text = &value };
+	struct config_section section = { .quoted = BUF_INIT(LIMIT_GUARD_FILE_BYTES) };
+	struct config_line line = { .text = &value };
 	struct span one;
 
 	while (line_next(&text, &one)) {
@@ -355,8 +355,8 @@ static void known_read(struct known *known, struct span text)
 		qsort(known->list, known->count, sizeof(*known->list), compare_texts);
 }
 
-static bool known_has(const struct known *known, const struct section *section,
-                      const struct line *line)
+static bool known_has(const struct known *known, const struct config_section *section,
+                      const struct config_line *line)
 {
 	_cleanup_free_ char *text = variable_text(section, line);
 
@@ -364,7 +364,8 @@ static bool known_has(const struct known *known, const struct section *section,
 	       bsearch(&text, known->list, known->count, sizeof(*known->list), compare_texts);
 }
 
-static void put_key(struct buf *keys, const struct section *section, const struct line *line)
+static void put_key(struct buf *keys, const struct config_section *section,
+                    const struct config_line *line)
 {
 	if (keys->len > 200) /* the first few say what it is about */
 		return;
@@ -380,8 +381,8 @@ static bool clean_lines(const struct config_reader *reader, struct span text,
                         const struct known *known, struct buf *clean, struct buf *keys)
 {
 	_cleanup_buf_ struct buf value = BUF_INIT(LIMIT_GUARD_FILE_BYTES);
-	struct section section = { .quoted = BUF_INIT(LIMIT_GUARD_FILE_BYTES) };
-	struct line line = { .text = &value };
+	struct config_section section = { .quoted = BUF_INIT(LIMIT_GUARD_FILE_BYTES) };
+	struct config_line line = { .text = &value };
 	bool understood = true;
 	struct span one;
 

@@ -4,8 +4,8 @@
  *
  * Every folder is looked at after every command, whatever the supervisor has seen.  What keeps
  * that cheap is what the walk before has seen (recall.h): a folder whose names have not changed
- * since (its change time says so, and nobody can set that) is not listed, and only the folders and
- * names that count in it are looked at.  That is trusted on file systems that are known to keep
+ * since (its change time says so, and no program can set that) is not listed, and only the folders
+ * and names that count in it are looked at.  That is trusted on file systems that are known to keep
  * change times, and if the last change was before the moment of listing: a later one has a later
  * time.
  *
@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "sandbox/guard/recall.h"
+#include "sandbox/guard/links.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/guard/walk.h"
 #include "sandbox/plan/names.h"
@@ -45,7 +46,7 @@ struct find {
 	void (*found)(struct guard *guard, const struct guard_root *root, const char *path,
 	              bool arrived);
 	struct links *stood; /* borrowed; NULL: a walk after the command */
-	bool begins[256]; /* what names that others obey begin with */
+	bool first_bytes[256]; /* what names that others obey begin with */
 	uint64_t steady_dev, fickle_dev; /* the last file system of each kind; 0: none */
 	/* of the folder that is being listed */
 	bool head, objects, refs, common;
@@ -57,7 +58,7 @@ struct find {
 /* ---- what is known of a folder ---- */
 
 /* Where change times are known to be kept as the kernel makes them. */
-static bool keeps_times(struct find *find, const struct walk *walk, const struct stat *st)
+static bool keeps_times(struct find *find, const struct guard_walk *walk, const struct stat *st)
 {
 	static const long kinds[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
 		                      TMPFS_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC };
@@ -77,7 +78,7 @@ static bool keeps_times(struct find *find, const struct walk *walk, const struct
 }
 
 /* Whether it may come from where no walk has been, or another place. */
-static bool has_arrived(const struct find *find, const struct walk *walk,
+static bool has_arrived(const struct find *find, const struct guard_walk *walk,
                         const struct walk_folder *folder, const struct seen_folder *seen)
 {
 	const struct recall *recall = find->guard->recall;
@@ -92,7 +93,7 @@ static bool has_arrived(const struct find *find, const struct walk *walk,
 	return statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) != 0 || !recall_is_new(recall, &stx);
 }
 
-static unsigned folder_marks(struct find *find, const struct walk *walk,
+static unsigned folder_marks(struct find *find, const struct guard_walk *walk,
                              const struct walk_folder *folder, const char *name,
                              const struct seen_folder *seen)
 {
@@ -122,7 +123,8 @@ static bool is_unchanged(const struct seen_folder *seen, const struct walk_folde
 
 /* ---- names ---- */
 
-static void check_counting(struct find *find, struct walk *walk, const char *name, unsigned marks)
+static void check_counting(struct find *find, struct guard_walk *walk, const char *name,
+                           unsigned marks)
 {
 	_cleanup_free_ char *path = walk_join(walk, name);
 
@@ -135,7 +137,7 @@ static void check_counting(struct find *find, struct walk *walk, const char *nam
 static bool name_counts(const struct find *find, const char *name, unsigned marks)
 {
 	return strcasecmp(name, ".git") == 0 || (marks & INSIDE) ||
-	       (find->begins[(unsigned char)name[0]] && names_obeyed_at(name));
+	       (find->first_bytes[(unsigned char)name[0]] && names_obeyed_at(name));
 }
 
 static void find_keep_name(struct find_names *names, const char *name)
@@ -147,7 +149,7 @@ static void find_keep_name(struct find_names *names, const char *name)
 	names->len += len;
 }
 
-static bool find_entry(struct walk *walk, struct walk_folder *folder, const char *name,
+static bool find_entry(struct guard_walk *walk, struct walk_folder *folder, const char *name,
                         unsigned char type)
 {
 	struct find *find = walk->data;
@@ -177,8 +179,8 @@ static bool find_entry(struct walk *walk, struct walk_folder *folder, const char
 /* ---- folders ---- */
 
 /* One that is as it was: what was seen in it then is looked at. */
-static enum walk_answer use_seen(struct find *find, struct walk *walk, struct walk_folder *folder,
-                                 const struct seen_folder *seen)
+static enum walk_answer use_seen(struct find *find, struct guard_walk *walk,
+                                 struct walk_folder *folder, const struct seen_folder *seen)
 {
 	struct recall *recall = find->guard->recall;
 	const char *texts = recall_text(recall, seen), *at = texts + strlen(texts) + 1;
@@ -198,7 +200,7 @@ static enum walk_answer use_seen(struct find *find, struct walk *walk, struct wa
 	return any ? WALK_GIVEN : WALK_SKIP;
 }
 
-static enum walk_answer find_enter(struct walk *walk, struct walk_folder *folder,
+static enum walk_answer find_enter(struct guard_walk *walk, struct walk_folder *folder,
                                     const char *name)
 {
 	struct find *find = walk->data;
@@ -215,7 +217,7 @@ static enum walk_answer find_enter(struct walk *walk, struct walk_folder *folder
 	return WALK_LIST;
 }
 
-static void remember_folder(struct find *find, const struct walk *walk,
+static void remember_folder(struct find *find, const struct guard_walk *walk,
                             const struct walk_folder *folder, bool repository)
 {
 	const struct walk_folder *above = walk_above(walk);
@@ -247,7 +249,7 @@ static void remember_folder(struct find *find, const struct walk *walk,
 	recall_add(find->guard->recall, &seen, texts, len);
 }
 
-static void find_listed(struct walk *walk, struct walk_folder *folder)
+static void find_listed(struct guard_walk *walk, struct walk_folder *folder)
 {
 	struct find *find = walk->data;
 	const struct span links = span_of(find->links.text, find->links.len);
@@ -267,7 +269,7 @@ static void find_listed(struct walk *walk, struct walk_folder *folder)
 		find->found(find->guard, find->root, walk->path, folder->marks & ARRIVED);
 }
 
-static void find_failed(struct walk *walk, int error)
+static void find_failed(struct guard_walk *walk, int error)
 {
 	const struct find *find = walk->data;
 
@@ -279,11 +281,11 @@ static void find_failed(struct walk *walk, int error)
 
 static void find_through(struct find *find)
 {
-	struct walk walk = { .guard = find->guard, .data = find, .enter = find_enter,
-		             .entry = find_entry, .listed = find_listed,
-		             .failed = find_failed };
+	struct guard_walk walk = { .guard = find->guard, .data = find, .enter = find_enter,
+		                   .entry = find_entry, .listed = find_listed,
+		                   .failed = find_failed };
 
-	names_obeyed_first(find->begins);
+	names_obeyed_first(find->first_bytes);
 	walk_run(&walk, find->root->fd);
 	free(find->name);
 	free(find->counting.text);

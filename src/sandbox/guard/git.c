@@ -14,7 +14,7 @@
 #include "sandbox/plan/location.h"
 
 /* A git folder that is looked at. */
-struct look {
+struct git_look {
 	struct guard *guard;
 	struct guard_place *place;
 	int folder;
@@ -25,7 +25,7 @@ static char *place_path(const struct guard_place *place, const char *name)
 	return place->path[0] ? mem_printf("%s/%s", place->path, name) : mem_strdup(name);
 }
 
-static void take_part_away(const struct look *look, const char *name)
+static void take_part_away(const struct git_look *look, const char *name)
 {
 	_cleanup_free_ char *path = place_path(look->place, name);
 
@@ -33,8 +33,8 @@ static void take_part_away(const struct look *look, const char *name)
 }
 
 /* Puts other content in a part's place. */
-static void replace_part(const struct look *look, const struct part *part, struct span content,
-                         const char *how)
+static void replace_part(const struct git_look *look, const struct git_part *part,
+                         struct span content, const char *how)
 {
 	const struct guard_root *root = look->place->root;
 	_cleanup_free_ char *path = place_path(look->place, part->name);
@@ -50,13 +50,14 @@ static void replace_part(const struct look *look, const struct part *part, struc
 		             "%s; what it was is in %s", how, aside);
 }
 
-static struct span part_old_content(const struct part *old)
+static struct span part_old_content(const struct git_part *old)
 {
 	return old && old->data ? span_of(old->data, old->len) : span_of("", 0);
 }
 
 /* What it was before, or nothing at all. */
-static void restore_part(const struct look *look, const struct part *part, const struct part *old)
+static void restore_part(const struct git_look *look, const struct git_part *part,
+                         const struct git_part *old)
 {
 	if (old && old->data)
 		replace_part(look, part, part_old_content(old), "put back");
@@ -135,7 +136,7 @@ static bool leads_back(const char *git_file, const char *target)
 /* core.worktree: git writes the place of a submodule's files, which lead back by their `.git`. */
 static bool worktree_is_ours(void *data, struct span value)
 {
-	const struct look *look = data;
+	const struct git_look *look = data;
 	_cleanup_free_ char *text = mem_dup(value.data ? value.data : "", value.len);
 	_cleanup_free_ char *folder = guard_full_path(look->place->root, look->place->path);
 	_cleanup_free_ char *tree = make_absolute_text(folder, text);
@@ -145,7 +146,8 @@ static bool worktree_is_ours(void *data, struct span value)
 	return guard_find_root(look->guard, tree, &rest) && leads_back(git_file, folder);
 }
 
-static void check_config(const struct look *look, const struct part *part, const struct part *old)
+static void check_config(const struct git_look *look, const struct git_part *part,
+                         const struct git_part *old)
 {
 	const struct config_reader reader = { worktree_is_ours, (void *)(uintptr_t)look };
 	_cleanup_buf_ struct buf clean = BUF_INIT(LIMIT_GUARD_FILE_BYTES);
@@ -167,20 +169,22 @@ static void check_config(const struct look *look, const struct part *part, const
 	replace_part(look, part, buf_view(&clean), how);
 }
 
-static void check_hook(const struct look *look, const struct part *part, const struct part *old)
+static void check_hook(const struct git_look *look, const struct git_part *part,
+                       const struct git_part *old)
 {
 	(void)old;
 	take_part_away(look, part->name);
 }
 
 /* Of a git folder itself: git never makes one. */
-static void check_common(const struct look *look, const struct part *part, const struct part *old)
+static void check_common(const struct git_look *look, const struct git_part *part,
+                         const struct git_part *old)
 {
 	restore_part(look, part, old);
 }
 
-static void check_tree_common(const struct look *look, const struct part *part,
-                              const struct part *old)
+static void check_tree_common(const struct git_look *look, const struct git_part *part,
+                              const struct git_part *old)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -191,7 +195,7 @@ static void check_tree_common(const struct look *look, const struct part *part,
 
 /* A worktree that hasp has made for an agent while this command ran (agent/host/isolation.c): among
  * hasp's own files, which no command sees. */
-static bool tree_is_an_agents(const struct look *look, const char *git_file)
+static bool tree_is_an_agents(const struct git_look *look, const char *git_file)
 {
 	const char *place = strstr(git_file, "/.gemini/tmp/");
 	struct denial denial;
@@ -202,9 +206,9 @@ static bool tree_is_an_agents(const struct look *look, const char *git_file)
 }
 
 /* worktrees/N/gitdir: TREE/.git, in a writable place, whose content leads back here; or an agent's.
- * The tree may be gone; git then forgets about it. */
-static void check_tree_gitdir(const struct look *look, const struct part *part,
-                              const struct part *old)
+ * The tree may have been removed; git then forgets about it. */
+static void check_tree_gitdir(const struct git_look *look, const struct git_part *part,
+                              const struct git_part *old)
 {
 	const struct guard_place *place = look->place;
 	_cleanup_free_ char *own = guard_full_path(place->root,
@@ -244,7 +248,8 @@ static bool has_line(struct span text, struct span wanted)
 	return false;
 }
 
-static void check_todo(const struct look *look, const struct part *part, const struct part *old)
+static void check_todo(const struct git_look *look, const struct git_part *part,
+                       const struct git_part *old)
 {
 	_cleanup_buf_ struct buf clean = BUF_INIT(LIMIT_GUARD_FILE_BYTES);
 	_cleanup_free_ char *data = NULL;
@@ -267,8 +272,8 @@ static void check_todo(const struct look *look, const struct part *part, const s
 		             "now without the lines that run a command");
 }
 
-static void (*const checks[])(const struct look *look, const struct part *part,
-                              const struct part *old) = {
+static void (*const checks[])(const struct git_look *look, const struct git_part *part,
+                              const struct git_part *old) = {
 	[PART_CONFIG] = check_config,
 	[PART_HOOK] = check_hook,
 	[PART_COMMON] = check_common,
@@ -281,7 +286,7 @@ static void (*const checks[])(const struct look *look, const struct part *part,
 
 /* ---- git folders ----------------------------------------------------------------------- */
 
-static const struct part *find_part(const struct parts *parts, const char *name)
+static const struct git_part *find_part(const struct git_parts *parts, const char *name)
 {
 	for (size_t i = 0; i < parts->count; i++) {
 		if (strcmp(parts->list[i].name, name) == 0)
@@ -290,7 +295,7 @@ static const struct part *find_part(const struct parts *parts, const char *name)
 	return NULL;
 }
 
-static bool is_of_command(const struct look *look, const struct stat *st)
+static bool is_of_command(const struct git_look *look, const struct stat *st)
 {
 	const struct guard_place *place = look->place;
 
@@ -300,7 +305,8 @@ static bool is_of_command(const struct look *look, const struct stat *st)
 
 /* Links that the user's tools made (git-new-workdir, repo) stay.  What was listed while the command
  * ran may be its own, and a folder that it moved brings links with an old time. */
-static bool link_is_known(const struct look *look, const struct part *part, const struct part *old)
+static bool link_is_known(const struct git_look *look, const struct git_part *part,
+                          const struct git_part *old)
 {
 	const struct guard_place *place = look->place;
 	struct stat now;
@@ -316,7 +322,8 @@ static bool link_is_known(const struct look *look, const struct part *part, cons
 	                          now.st_ino == place->st.st_ino && now.st_dev == place->st.st_dev);
 }
 
-static bool part_is_known(const struct look *look, const struct part *part, const struct part *old)
+static bool part_is_known(const struct git_look *look, const struct git_part *part,
+                          const struct git_part *old)
 {
 	const struct guard_place *place = look->place;
 
@@ -329,7 +336,7 @@ static bool part_is_known(const struct look *look, const struct part *part, cons
 
 /* Named by the user, or in a folder of the git folder that is.  Who names the git folder itself,
  * or one above it, has not named what is protected in it. */
-static bool part_is_given(const struct look *look, const struct part *part)
+static bool part_is_given(const struct git_look *look, const struct git_part *part)
 {
 	const struct sandbox_plan *plan = look->guard->plan;
 	_cleanup_free_ char *own = guard_full_path(look->place->root, look->place->path);
@@ -354,18 +361,18 @@ static bool is_git_name(const char *path)
 
 static void check_git_folder(struct guard *guard, struct guard_place *place, int folder)
 {
-	const struct look look = { guard, place, folder };
-	struct parts now = { 0 };
+	const struct git_look look = { guard, place, folder };
+	struct git_parts now = { 0 };
 
-	/* A `.git` that a command made need not be whole: the next command could complete it, when
-	 * its hooks are nobody's any more. */
+	/* A `.git` that a command made need not be complete: the next command could complete it,
+	 * when its hooks no longer count as new. */
 	if (!guard_is_git_folder(folder) && (place->existed || !is_git_name(place->path)))
 		return;
-	guard_read_parts(guard, place, folder, false, &now);
+	guard_list_parts(guard, place, folder, &now);
 	for (size_t i = 0; i < now.count; i++) {
-		const struct part *part = &now.list[i];
+		const struct git_part *part = &now.list[i];
 		/* none if !was_git */
-		const struct part *old = find_part(&place->parts, part->name);
+		const struct git_part *old = find_part(&place->parts, part->name);
 
 		if (!part_is_known(&look, part, old) && !part_is_given(&look, part))
 			checks[part->kind](&look, part, old);
@@ -399,8 +406,8 @@ static void check_target(struct guard *guard, const struct guard_root *root, con
 		check_git_folder(guard, place, fd);
 }
 
-/* A file named `.git`: where it leads to must be a place that commands can write, and is looked
- * at as well; what is outside is somebody else's. */
+/* A file named `.git` must lead to a folder that commands can write, which is looked at as well.
+ * One that leads elsewhere is taken away, unless it was there before. */
 static void check_git_file(struct guard *guard, struct guard_place *place, const struct stat *now)
 {
 	_cleanup_free_ char *own = guard_full_path(place->root, place->path);
@@ -447,5 +454,5 @@ void git_place_take(struct guard *guard, struct guard_place *place)
 	if (!place->existed || !S_ISDIR(place->st.st_mode) || !guard_is_git_folder(fd))
 		return;
 	place->was_git = true;
-	guard_read_parts(guard, place, fd, true, &place->parts);
+	guard_take_parts(guard, place, fd, &place->parts);
 }

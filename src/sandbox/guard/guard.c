@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/guard/recall.h"
+#include "sandbox/guard/links.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/plan/denial.h"
 
@@ -35,8 +36,8 @@ static void take_module(struct guard *guard, const struct guard_root *root, cons
 
 /* ---- before ---- */
 
-/* The session's temporary files are nobody's repository, and no other rules are about folders that
- * outlive the command. */
+/* The session's temporary files hold no repository of the user's, and no other rules are about
+ * folders that outlive the command. */
 static bool is_root(const struct guard *guard, const struct sandbox_rule *rule)
 {
 	const char *rest;
@@ -338,7 +339,7 @@ static void check_module(struct guard *guard, const struct guard_root *root, con
 
 static void check_places(struct guard *guard)
 {
-	/* Those that are found on the way are looked at at once. */
+	/* Places found on the way are looked at when they are found. */
 	size_t count = guard->place_count;
 
 	for (size_t i = 0; i < count; i++) {
@@ -352,7 +353,7 @@ static void check_places(struct guard *guard)
 }
 
 /* Which git folder it is, while it is there and after, wherever it is. */
-static struct sha256 git_folder_key(const struct birth *birth)
+static struct sha256 git_folder_key(const struct folder_birth *birth)
 {
 	const struct stat st = { .st_ino = birth->inode,
 		                 .st_ctim = { birth->seconds, birth->nanoseconds } };
@@ -365,7 +366,7 @@ static struct timespec from_when(struct guard *guard, const struct guard_root *r
                                  const char *path, bool arrived)
 {
 	_cleanup_fd_ int fd = guard_open(root->fd, path, O_PATH);
-	struct birth birth = guard_birth_of(fd, "");
+	struct folder_birth birth = guard_birth_of(fd, "");
 	struct sha256 key = git_folder_key(&birth);
 	bool known = birth.inode && recall_knows(guard->recall, &key);
 	struct statx stx;

@@ -26,8 +26,8 @@
  * NAME.hasp-taken, or with a number behind; denial.what says so.  Of a configuration only the
  * keys in question go, if it can be read; of a rebase only the lines.
  *
- * How what is new is found: after every command each writable path is looked through (find.c), by
- * descriptors, so that depth and length of names are no matter.  Folders whose names have not
+ * How new names are found: after every command each writable path is walked (find.c), by
+ * descriptors, so that the depth and length of names do not matter.  Folders whose names have not
  * changed since the walk before are not listed (recall.h).  Besides, every name that a command
  * makes is noted by the supervisor before it is made, and the git folders among them are remembered
  * as they were.  What cannot be looked at is reported (DENIAL_UNCHECKED), and the next command of
@@ -56,14 +56,14 @@ void guard_note(struct guard *guard, const char *path);
 
 /* What has this canonical path is about to be moved away, replaced or removed: a folder that comes
  * to be there is not new (guard_is_fresh).  From any thread. */
-void guard_gone(struct guard *guard, const char *path);
+void guard_removing(struct guard *guard, const char *path);
 /* Whether the command made the folder: it came into being since guard_take, and at a place where
  * there was none.  Where the file system does not know: no.  From any thread. */
 bool guard_is_fresh(struct guard *guard, const char *folder);
 
-/* Returns how many things it found.  Each is reported, up to LIMIT_GUARD_TOLD, as a denial of kind
- * REMOVED, CHANGED or UNCHECKED; a last one says how many more there were.  Can be called several
- * times.  What could not be put right is reported with a `what` that says so. */
+/* Returns how many things it found.  Each is reported, up to LIMIT_GUARD_REPORTED, as a denial of
+ * kind REMOVED, CHANGED or UNCHECKED; a last one says how many more there were.  Can be called
+ * several times.  What could not be put right is reported with a `what` that says so. */
 size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
                    void *data);
 /* After the last check, when no process of the command runs any more: if all was looked at, the
@@ -95,10 +95,13 @@ bool guard_each_command(const char *folder, guard_each_running *each, void *data
 /* Whether its plan may let it write the canonical path. */
 bool guard_running_writes(const struct guard_running *running, const char *path);
 
-/* Between looking up what a plan is made of and guard_take others must not change that unseen:
- * whoever starts a command holds this lock from the one to the other, whoever changes it holds it
- * `alone`.  Waits.  The lock is on the folder itself, which is made if `alone`.  The descriptor is
- * the lock, -1: *err.  *ret_now (or NULL) is the time, by the clock of guard_running.started. */
-int guard_starts_lock(const char *folder, bool alone, struct timespec *ret_now, struct err *err);
+/* Between looking up what a plan is made of and guard_take, other processes must not change that
+ * unseen: a process that starts a command shares this lock from the one to the other, a process
+ * that changes it holds it alone.  Both wait.  The lock is on the folder itself; guard_starts_lock
+ * makes it, guard_starts_share fails if it is missing.  Returns the lock, a descriptor that the
+ * caller closes; -1: *err. */
+int guard_starts_share(const char *folder, struct err *err);
+/* *ret_now (or NULL) is the time, by the clock of guard_running.started. */
+int guard_starts_lock(const char *folder, struct timespec *ret_now, struct err *err);
 
 #endif

@@ -6,8 +6,8 @@
  *
  * The supervisor refuses calls that name such a file; this is for what gets past it.  Files are
  * remembered whole, within limits.  Of a file that is too large a change is reported but not
- * undone.  Where there are too many names, those beyond are judged by times: what was made while
- * the command ran is taken away, and what was changed is reported. */
+ * undone.  Where there are too many names, the rest are judged by times: new ones made while the
+ * command ran are taken away, and changed ones are reported. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,14 +36,14 @@ struct kept_item {
 	enum sandbox_reason reason;
 	enum kept_kind kind;
 	bool top; /* a rule names it; not what is in it */
-	bool goes; /* it may be removed with all that is beside it (plan_may_go) */
+	bool goes; /* it may be removed with all of its folder (plan_may_go) */
 	struct stat st;
-	struct birth birth;
+	struct folder_birth birth;
 	char *data; /* owned; content of a file, target of a link */
 	size_t len;
 };
 
-struct kept {
+struct kept_name {
 	struct kept_item *list; /* owned; a folder comes before what is in it */
 	size_t count, cap, bytes;
 	uint32_t *slots;        /* owned; 1 + the place in the list of each path, 0: none */
@@ -51,18 +51,18 @@ struct kept {
 	bool partly;            /* there are names that are not in the list */
 };
 
-struct birth guard_birth_of(int folder, const char *name)
+struct folder_birth guard_birth_of(int folder, const char *name)
 {
 	struct statx stx;
 
 	if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
 	          STATX_TYPE | STATX_INO | STATX_BTIME, &stx) != 0 ||
 	    !S_ISDIR(stx.stx_mode))
-		return (struct birth){ 0 };
-	return (struct birth){ stx.stx_ino, stx.stx_btime.tv_sec, stx.stx_btime.tv_nsec };
+		return (struct folder_birth){ 0 };
+	return (struct folder_birth){ stx.stx_ino, stx.stx_btime.tv_sec, stx.stx_btime.tv_nsec };
 }
 
-static bool same_birth(struct birth a, struct birth b)
+static bool same_birth(struct folder_birth a, struct folder_birth b)
 {
 	return a.inode == b.inode && a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
 }
@@ -87,7 +87,7 @@ static size_t kept_hash(const struct guard_root *root, const char *path)
 }
 
 /* The slot of this path, or the free one where it belongs. */
-static uint32_t *kept_slot(const struct kept *kept, const struct guard_root *root,
+static uint32_t *kept_slot(const struct kept_name *kept, const struct guard_root *root,
                            const char *path)
 {
 	for (size_t at = kept_hash(root, path);; at++) {
@@ -104,7 +104,7 @@ bool guard_keep_has(const struct guard *guard, const struct guard_root *root, co
 	return *kept_slot(guard->kept, root, path) != 0;
 }
 
-static void grow_slots(struct kept *kept)
+static void grow_slots(struct kept_name *kept)
 {
 	const size_t size = kept->slots ? 2 * (kept->mask + 1) : 256;
 
@@ -129,7 +129,7 @@ static bool keep_link(struct kept_item *item, int fd)
 	return true;
 }
 
-static enum kept_kind kept_read_item(struct kept *kept, struct kept_item *item, int fd)
+static enum kept_kind kept_read_item(struct kept_name *kept, struct kept_item *item, int fd)
 {
 	if (S_ISDIR(item->st.st_mode))
 		return KEPT_FOLDER;
@@ -143,7 +143,7 @@ static enum kept_kind kept_read_item(struct kept *kept, struct kept_item *item, 
 }
 
 /* NULL: it is in the list. */
-static struct kept_item *kept_append_item(struct kept *kept, const struct guard_root *root,
+static struct kept_item *kept_append_item(struct kept_name *kept, const struct guard_root *root,
                                           const char *path,
                                           enum sandbox_reason reason, int fd, const struct stat *st)
 {
@@ -165,7 +165,7 @@ static struct kept_item *kept_append_item(struct kept *kept, const struct guard_
 }
 
 /* A protected folder and what is in it. */
-struct keeping {
+struct keep_walk {
 	struct guard *guard;
 	const struct guard_root *root;
 	const char *path; /* borrowed; of the folder, beneath the root */
@@ -173,7 +173,8 @@ struct keeping {
 };
 
 /* The caller frees. */
-static char *keeping_path(const struct keeping *keeping, const struct walk *walk, const char *name)
+static char *keeping_path(const struct keep_walk *keeping, const struct guard_walk *walk,
+                          const char *name)
 {
 	_cleanup_free_ char *beneath = name[0] ? walk_join(walk, name) : mem_strdup(walk->path);
 
@@ -181,10 +182,10 @@ static char *keeping_path(const struct keeping *keeping, const struct walk *walk
 }
 
 /* What has this name in the folder.  What a rule names has its place always. */
-static struct kept_item *keep_one(struct keeping *keeping, int folder, const char *name,
+static struct kept_item *keep_one(struct keep_walk *keeping, int folder, const char *name,
                                   const char *path)
 {
-	struct kept *kept = keeping->guard->kept;
+	struct kept_name *kept = keeping->guard->kept;
 	_cleanup_fd_ int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	const bool top = strcmp(path, keeping->path) == 0;
 	struct kept_item *item;
@@ -204,9 +205,10 @@ static struct kept_item *keep_one(struct keeping *keeping, int folder, const cha
 	return item;
 }
 
-static enum walk_answer keep_enter(struct walk *walk, struct walk_folder *folder, const char *name)
+static enum walk_answer keep_enter(struct guard_walk *walk, struct walk_folder *folder,
+                                   const char *name)
 {
-	struct keeping *keeping = walk->data;
+	struct keep_walk *keeping = walk->data;
 	const struct walk_folder *above = walk_above(walk);
 	const int fd = above ? above->fd : walk->top;
 	_cleanup_free_ char *path = keeping_path(keeping, walk, "");
@@ -221,10 +223,10 @@ static enum walk_answer keep_enter(struct walk *walk, struct walk_folder *folder
 	return WALK_SKIP;
 }
 
-static bool keep_entry(struct walk *walk, struct walk_folder *folder, const char *name,
+static bool keep_entry(struct guard_walk *walk, struct walk_folder *folder, const char *name,
                        unsigned char type)
 {
-	struct keeping *keeping = walk->data;
+	struct keep_walk *keeping = walk->data;
 	_cleanup_free_ char *path = NULL;
 
 	if (type == DT_DIR || keeping->guard->kept->partly)
@@ -234,9 +236,9 @@ static bool keep_entry(struct walk *walk, struct walk_folder *folder, const char
 	return true;
 }
 
-static void keep_failed(struct walk *walk, int error)
+static void keep_failed(struct guard_walk *walk, int error)
 {
-	const struct keeping *keeping = walk->data;
+	const struct keep_walk *keeping = walk->data;
 
 	(void)error;
 	keeping->guard->kept->partly = true;
@@ -245,9 +247,9 @@ static void keep_failed(struct walk *walk, int error)
 static void keep_tree(struct guard *guard, const struct guard_root *root, const char *path,
                       enum sandbox_reason reason)
 {
-	struct keeping keeping = { guard, root, path, reason };
-	struct walk walk = { .guard = guard, .data = &keeping, .enter = keep_enter,
-		             .entry = keep_entry, .failed = keep_failed };
+	struct keep_walk keeping = { guard, root, path, reason };
+	struct guard_walk walk = { .guard = guard, .data = &keeping, .enter = keep_enter,
+		                   .entry = keep_entry, .failed = keep_failed };
 	_cleanup_fd_ int fd = guard_open(root->fd, path, O_PATH), above = -1;
 	const char *name;
 	struct stat st;
@@ -329,15 +331,15 @@ static void report_kept(struct guard *guard, const struct kept_item *item, bool 
 		guard_report_failed(guard, item->reason, item->root, item->path, "put back");
 }
 
-struct search {
+struct kept_search {
 	int folder;
-	struct birth wanted;
+	struct folder_birth wanted;
 	char name[256];
 };
 
 static bool find_same_birth(void *data, const char *name, unsigned char type)
 {
-	struct search *search = data;
+	struct kept_search *search = data;
 
 	(void)type;
 	if (!same_birth(guard_birth_of(search->folder, name), search->wanted))
@@ -352,7 +354,7 @@ static bool rename_back(struct guard *guard, const struct kept_item *item)
 	const char *name;
 	_cleanup_fd_ int parent = guard_open_parent(item->root->fd, item->path, &name);
 	_cleanup_fd_ int list = parent < 0 ? -1 : guard_open(parent, "", O_RDONLY | O_DIRECTORY);
-	struct search search = { .folder = list, .wanted = item->birth };
+	struct kept_search search = { .folder = list, .wanted = item->birth };
 	char aside[256];
 
 	if (list < 0)
@@ -413,7 +415,7 @@ static char *through_path(const struct through *through, const char *beneath)
 	                    mem_strdup(through->top->path);
 }
 
-static enum walk_answer through_enter(struct walk *walk, struct walk_folder *folder,
+static enum walk_answer through_enter(struct guard_walk *walk, struct walk_folder *folder,
                                       const char *name)
 {
 	(void)walk;
@@ -422,7 +424,7 @@ static enum walk_answer through_enter(struct walk *walk, struct walk_folder *fol
 }
 
 /* Names that went away show in their folder's time. */
-static bool through_entry(struct walk *walk, struct walk_folder *folder, const char *name,
+static bool through_entry(struct guard_walk *walk, struct walk_folder *folder, const char *name,
                           unsigned char type)
 {
 	const struct through *through = walk->data;
@@ -434,7 +436,7 @@ static bool through_entry(struct walk *walk, struct walk_folder *folder, const c
 	       check_unknown(through->guard, through->top, folder->fd, name, path);
 }
 
-static void through_failed(struct walk *walk, int error)
+static void through_failed(struct guard_walk *walk, int error)
 {
 	const struct through *through = walk->data;
 	_cleanup_free_ char *path = through_path(through, walk->path);
@@ -445,8 +447,8 @@ static void through_failed(struct walk *walk, int error)
 static void look_through(struct guard *guard, const struct kept_item *item)
 {
 	struct through through = { guard, item };
-	struct walk walk = { .guard = guard, .data = &through, .enter = through_enter,
-		             .entry = through_entry, .failed = through_failed };
+	struct guard_walk walk = { .guard = guard, .data = &through, .enter = through_enter,
+		                   .entry = through_entry, .failed = through_failed };
 	_cleanup_fd_ int fd = guard_open(item->root->fd, item->path, O_PATH | O_DIRECTORY);
 
 	if (fd >= 0)
@@ -587,7 +589,7 @@ static void check_kept_file(struct guard *guard, const struct kept_item *item)
 
 void guard_keep_check(struct guard *guard)
 {
-	struct kept *kept = guard->kept;
+	struct kept_name *kept = guard->kept;
 
 	for (size_t i = 0; kept && i < kept->count; i++) {
 		const struct kept_item *item = &kept->list[i];
@@ -601,7 +603,7 @@ void guard_keep_check(struct guard *guard)
 	}
 }
 
-void guard_keep_free(struct kept *kept)
+void guard_keep_free(struct kept_name *kept)
 {
 	if (!kept)
 		return;

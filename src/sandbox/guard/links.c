@@ -9,8 +9,8 @@
  * what is still so.
  *
  * A link is known by the folder that it is in (device and inode, wherever that is moved) and its
- * name.  Links in folders of packages do not count, as their folders do not: installers make them
- * anew. */
+ * name.  Links in folders of packages do not count, as their folders do not: installers replace
+ * them. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/guard/links.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/guard/recall.h"
 #include "sandbox/guard/walk.h"
@@ -77,7 +78,7 @@ static bool links_enters(const char *name)
 	return strcasecmp(name, ".git") != 0 && !names_is_packages(span_str(name));
 }
 
-static enum walk_answer enter_for_links(struct walk *walk, struct walk_folder *folder,
+static enum walk_answer enter_for_links(struct guard_walk *walk, struct walk_folder *folder,
                                         const char *name)
 {
 	const struct seen_folder *seen = recall_find(walk->guard->recall, &folder->st);
@@ -101,7 +102,7 @@ static enum walk_answer enter_for_links(struct walk *walk, struct walk_folder *f
 	return any ? WALK_GIVEN : WALK_SKIP;
 }
 
-static bool entry_for_links(struct walk *walk, struct walk_folder *folder, const char *name,
+static bool entry_for_links(struct guard_walk *walk, struct walk_folder *folder, const char *name,
                             unsigned char type)
 {
 	if (type == DT_LNK && links_counts(folder->fd, name))
@@ -109,7 +110,7 @@ static bool entry_for_links(struct walk *walk, struct walk_folder *folder, const
 	return links_enters(name);
 }
 
-static void links_failed(struct walk *walk, int error)
+static void links_failed(struct guard_walk *walk, int error)
 {
 	(void)error;
 	links_lose(walk->data);
@@ -137,8 +138,8 @@ struct links *links_new(void)
 
 void links_take(struct guard *guard, const struct guard_root *root)
 {
-	struct walk walk = { .guard = guard, .data = guard->links, .enter = enter_for_links,
-		             .entry = entry_for_links, .failed = links_failed };
+	struct guard_walk walk = { .guard = guard, .data = guard->links, .enter = enter_for_links,
+		                   .entry = entry_for_links, .failed = links_failed };
 
 	walk_run(&walk, root->fd);
 }

@@ -3,8 +3,8 @@
  * got past it.
  *
  * A folder that the command made is its own to fill: a clone has its .vscode.  "Made" is the time
- * of birth that the file system keeps, and nobody can set.  A fresh folder where another was before
- * (moved away, removed), or a link to one, is no fresh one: it stands where somebody works.
+ * of birth that the file system keeps and no program can set.  A new folder that replaces another
+ * (moved away or removed), or a link to one, does not count as new: users work at that path.
  *
  * Commands run for hours, and meanwhile users edit their own settings: nothing is taken away but
  * where the command was seen to make names. */
@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/guard/recall.h"
+#include "sandbox/guard/links.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/guard/walk.h"
 #include "sandbox/plan/denial.h"
@@ -98,7 +99,7 @@ static void vacate(struct guard *guard, const char *path, const struct statx *st
 	guard->vacated[guard->vacated_count++] = (struct vacated){ mem_strdup(path), *stx };
 }
 
-void guard_gone(struct guard *guard, const char *path)
+void guard_removing(struct guard *guard, const char *path)
 {
 	struct statx stx;
 
@@ -270,12 +271,12 @@ void names_check(struct guard *guard, const struct guard_root *root, const char 
 
 /* Whether there is a name that others obey beneath where it leads. */
 struct link_search {
-	struct walk walk;
+	struct guard_walk walk;
 	size_t seen;
 	bool found;
 };
 
-static enum walk_answer enter_linked(struct walk *walk, struct walk_folder *folder,
+static enum walk_answer enter_linked(struct guard_walk *walk, struct walk_folder *folder,
                                      const char *name)
 {
 	struct link_search *search = walk->data;
@@ -288,7 +289,7 @@ static enum walk_answer enter_linked(struct walk *walk, struct walk_folder *fold
 	return WALK_LIST;
 }
 
-static bool entry_linked(struct walk *walk, struct walk_folder *folder, const char *name,
+static bool entry_linked(struct guard_walk *walk, struct walk_folder *folder, const char *name,
                          unsigned char type)
 {
 	struct link_search *search = walk->data;
@@ -301,7 +302,7 @@ static bool entry_linked(struct walk *walk, struct walk_folder *folder, const ch
 	return !search->found;
 }
 
-static void linked_failed(struct walk *walk, int error)
+static void linked_failed(struct guard_walk *walk, int error)
 {
 	struct link_search *search = walk->data;
 

@@ -29,12 +29,12 @@ static const struct {
 	{ "rebase-merge/git-rebase-todo", PART_TODO },
 };
 
-struct reading {
+struct parts_reading {
 	struct guard *guard;
 	const struct guard_place *place;
 	int folder; /* the git folder */
 	bool content;
-	struct parts *parts;
+	struct git_parts *parts;
 };
 
 static bool exists(int folder, const char *name)
@@ -51,7 +51,7 @@ bool guard_is_git_folder(int folder)
 	return exists(folder, "commondir") || (exists(folder, "objects") && exists(folder, "refs"));
 }
 
-static bool is_protected(const struct reading *reading, const char *name)
+static bool is_protected(const struct parts_reading *reading, const char *name)
 {
 	const struct guard_place *place = reading->place;
 	_cleanup_free_ char *path = place->path[0] ? mem_printf("%s/%s", place->path, name) :
@@ -60,21 +60,21 @@ static bool is_protected(const struct reading *reading, const char *name)
 	return guard_is_protected(reading->guard, place->root, path);
 }
 
-static struct part *parts_append(const struct reading *reading, const char *name,
-                                 enum part_kind kind,
-                                 const struct stat *st)
+static struct git_part *parts_append(const struct parts_reading *reading, const char *name,
+                                     enum part_kind kind,
+                                     const struct stat *st)
 {
-	struct parts *parts = reading->parts;
-	struct part *part;
+	struct git_parts *parts = reading->parts;
+	struct git_part *part;
 
 	parts->list = mem_grow(parts->list, &parts->cap, parts->count + 1, sizeof(*parts->list));
 	part = &parts->list[parts->count++];
-	*part = (struct part){ .name = mem_strdup(name), .kind = kind, .st = *st };
+	*part = (struct git_part){ .name = mem_strdup(name), .kind = kind, .st = *st };
 	return part;
 }
 
 /* The first symbolic link on the way to a name: git makes none there. */
-static void add_link(const struct reading *reading, const char *name)
+static void add_link(const struct parts_reading *reading, const char *name)
 {
 	_cleanup_free_ char *path = mem_strdup(name);
 
@@ -95,10 +95,11 @@ static void add_link(const struct reading *reading, const char *name)
 	}
 }
 
-static void parts_read_file(const struct reading *reading, const char *name, enum part_kind kind)
+static void parts_read_file(const struct parts_reading *reading, const char *name,
+                            enum part_kind kind)
 {
 	_cleanup_fd_ int fd = guard_open(reading->folder, name, O_PATH);
-	struct part *part;
+	struct git_part *part;
 	struct stat st;
 
 	if (fd < 0) {
@@ -118,7 +119,7 @@ static void parts_read_file(const struct reading *reading, const char *name, enu
 }
 
 /* Opens a folder of the git folder for its list; adds what stands in the way. */
-static int open_list(const struct reading *reading, const char *name)
+static int open_list(const struct parts_reading *reading, const char *name)
 {
 	int fd = guard_open_folder(reading->guard, reading->folder, name);
 	struct stat st;
@@ -138,7 +139,7 @@ static bool is_hook(const char *name)
 
 static bool each_hook(void *data, const char *name, unsigned char type)
 {
-	struct reading *reading = data;
+	struct parts_reading *reading = data;
 	_cleanup_free_ char *path = mem_printf("hooks/%s", name);
 	struct stat st;
 
@@ -148,7 +149,7 @@ static bool each_hook(void *data, const char *name, unsigned char type)
 	return true;
 }
 
-static void read_hooks(struct reading *reading)
+static void read_hooks(struct parts_reading *reading)
 {
 	_cleanup_fd_ int fd = is_protected(reading, "hooks") ? -1 : open_list(reading, "hooks");
 	struct stat st;
@@ -159,7 +160,7 @@ static void read_hooks(struct reading *reading)
 
 static bool each_worktree(void *data, const char *name, unsigned char type)
 {
-	struct reading *reading = data;
+	struct parts_reading *reading = data;
 
 	if (type == DT_REG || guard_is_taken(name))
 		return true;
@@ -176,11 +177,11 @@ static bool each_worktree(void *data, const char *name, unsigned char type)
 
 /* Git opens logs, FETCH_HEAD, COMMIT_EDITMSG and others by their names, and so writes to what a
  * link leads to.  Not walked: `objects`, where git writes to a temporary name and renames it;
- * `hooks`, read above; `modules`, each a place of its own.  Where there are thousands of
- * references, the time before a command counts: only the folders at the top are listed then, and
- * what is deeper is judged by its time (git_place_check). */
+ * `hooks`, read above; `modules`, each checked as a separate place.  With thousands of
+ * references, the time spent before a command matters: only the folders at the top are listed then,
+ * and deeper ones are judged by their times (git_place_check). */
 struct link_walk {
-	struct reading *reading;
+	struct parts_reading *reading;
 	struct timespec from; /* what changed since is the command's */
 };
 
@@ -219,7 +220,7 @@ static bool is_reference(int folder, const char *name, const char *path)
 	       span_starts(span_str(text), SPAN("refs/")) && !strstr(text, "..");
 }
 
-static enum walk_answer link_walk_enter(struct walk *walk, struct walk_folder *folder,
+static enum walk_answer link_walk_enter(struct guard_walk *walk, struct walk_folder *folder,
                                         const char *name)
 {
 	const struct link_walk *links = walk->data;
@@ -234,12 +235,12 @@ static enum walk_answer link_walk_enter(struct walk *walk, struct walk_folder *f
 	return WALK_LIST;
 }
 
-static bool link_walk_entry(struct walk *walk, struct walk_folder *folder, const char *name,
+static bool link_walk_entry(struct guard_walk *walk, struct walk_folder *folder, const char *name,
                             unsigned char type)
 {
 	const struct link_walk *links = walk->data;
 	_cleanup_free_ char *path = NULL;
-	struct part *part;
+	struct git_part *part;
 	struct stat st;
 
 	if (guard_is_taken(name))
@@ -256,9 +257,9 @@ static bool link_walk_entry(struct walk *walk, struct walk_folder *folder, const
 	return true;
 }
 
-static void link_walk_failed(struct walk *walk, int error)
+static void link_walk_failed(struct guard_walk *walk, int error)
 {
-	const struct reading *reading = ((const struct link_walk *)walk->data)->reading;
+	const struct parts_reading *reading = ((const struct link_walk *)walk->data)->reading;
 	const struct guard_place *place = reading->place;
 	_cleanup_free_ char *path = place->path[0] ? mem_printf("%s/%s", place->path, walk->path) :
 	                                             mem_strdup(walk->path);
@@ -267,32 +268,47 @@ static void link_walk_failed(struct walk *walk, int error)
 		guard_report_unchecked(reading->guard, place->root, path, error);
 }
 
-static void read_links(struct reading *reading)
+static void read_links(struct parts_reading *reading)
 {
 	const struct guard_place *place = reading->place;
 	struct link_walk links = { reading, place->by_time ? place->from :
 		                                             reading->guard->began };
-	struct walk walk = { .guard = reading->guard, .data = &links, .enter = link_walk_enter,
-		             .entry = link_walk_entry, .failed = link_walk_failed };
+	struct guard_walk walk = { .guard = reading->guard, .data = &links,
+		                   .enter = link_walk_enter, .entry = link_walk_entry,
+		                   .failed = link_walk_failed };
 
 	walk_run(&walk, reading->folder);
 }
 
-void guard_read_parts(struct guard *guard, const struct guard_place *place, int folder,
-                      bool content, struct parts *ret)
+static void read_all_parts(struct parts_reading *reading)
 {
-	struct reading reading = { guard, place, folder, content, ret };
 	_cleanup_fd_ int worktrees = -1;
 	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_LEN(git_files); i++)
-		parts_read_file(&reading, git_files[i].name, git_files[i].kind);
-	read_hooks(&reading);
-	worktrees = open_list(&reading, "worktrees");
-	if (worktrees >= 0 && !guard_list(worktrees, LIMIT_GUARD_PLACES, each_worktree, &reading) &&
+		parts_read_file(reading, git_files[i].name, git_files[i].kind);
+	read_hooks(reading);
+	worktrees = open_list(reading, "worktrees");
+	if (worktrees >= 0 && !guard_list(worktrees, LIMIT_GUARD_PLACES, each_worktree, reading) &&
 	    fstat(worktrees, &st) == 0)
-		parts_append(&reading, "worktrees", PART_CLOSED, &st);
-	read_links(&reading);
+		parts_append(reading, "worktrees", PART_CLOSED, &st);
+	read_links(reading);
+}
+
+void guard_take_parts(struct guard *guard, const struct guard_place *place, int folder,
+                      struct git_parts *ret)
+{
+	struct parts_reading reading = { guard, place, folder, true, ret };
+
+	read_all_parts(&reading);
+}
+
+void guard_list_parts(struct guard *guard, const struct guard_place *place, int folder,
+                      struct git_parts *ret)
+{
+	struct parts_reading reading = { guard, place, folder, false, ret };
+
+	read_all_parts(&reading);
 }
 
 char *guard_git_owner(const struct guard_root *root, const char *path)
@@ -310,14 +326,14 @@ char *guard_git_owner(const struct guard_root *root, const char *path)
 	return fd >= 0 && guard_is_git_folder(fd) ? mem_steal(&owner) : NULL;
 }
 
-void guard_release_parts(struct parts *parts)
+void guard_release_parts(struct git_parts *parts)
 {
 	for (size_t i = 0; i < parts->count; i++) {
 		free(parts->list[i].name);
 		free(parts->list[i].data);
 	}
 	free(parts->list);
-	*parts = (struct parts){ 0 };
+	*parts = (struct git_parts){ 0 };
 }
 
 /* ---- modules --------------------------------------------------------------------------- */
@@ -330,7 +346,7 @@ struct modules {
 
 enum { MODULE_ITSELF = 1 }; /* the folder is a git folder: only its own modules count */
 
-static enum walk_answer modules_enter(struct walk *walk, struct walk_folder *folder,
+static enum walk_answer modules_enter(struct guard_walk *walk, struct walk_folder *folder,
                                       const char *name)
 {
 	const struct modules *modules = walk->data;
@@ -353,7 +369,7 @@ static enum walk_answer modules_enter(struct walk *walk, struct walk_folder *fol
 }
 
 /* A module's name may have slashes: what is no git folder is a part of a name. */
-static bool modules_entry(struct walk *walk, struct walk_folder *folder, const char *name,
+static bool modules_entry(struct guard_walk *walk, struct walk_folder *folder, const char *name,
                           unsigned char type)
 {
 	const struct modules *modules = walk->data;
@@ -369,7 +385,7 @@ static bool modules_entry(struct walk *walk, struct walk_folder *folder, const c
 	return true;
 }
 
-static void modules_failed(struct walk *walk, int error)
+static void modules_failed(struct guard_walk *walk, int error)
 {
 	const struct modules *modules = walk->data;
 
@@ -384,8 +400,8 @@ void guard_git_modules(struct guard *guard, const struct guard_root *root, const
 	                                              mem_strdup("modules");
 	_cleanup_fd_ int fd = guard_open_folder(guard, root->fd, folder);
 	struct modules modules = { root, folder, found };
-	struct walk walk = { .guard = guard, .data = &modules, .enter = modules_enter,
-		             .entry = modules_entry, .failed = modules_failed };
+	struct guard_walk walk = { .guard = guard, .data = &modules, .enter = modules_enter,
+		                   .entry = modules_entry, .failed = modules_failed };
 
 	if (fd >= 0)
 		walk_run(&walk, fd);

@@ -249,7 +249,7 @@ bool guard_put_aside(struct guard *guard, int folder, const char *name, char ret
 	return false;
 }
 
-/* A new file beside the name. */
+/* Writes a new file in the folder; its name is returned. */
 static bool write_new(int folder, struct span content, mode_t mode, char ret_name[static 64])
 {
 	_cleanup_fd_ int fd = -1;
@@ -304,7 +304,7 @@ bool guard_replace(struct guard *guard, int folder, const char *name, struct spa
 }
 
 /* getdents64(2) */
-struct entry {
+struct place_entry {
 	uint64_t ino;
 	int64_t off;
 	unsigned short len;
@@ -315,7 +315,7 @@ struct entry {
 bool guard_list(int folder, size_t max,
                 bool (*each)(void *data, const char *name, unsigned char type), void *data)
 {
-	_Alignas(struct entry) char bytes[LIST_BYTES];
+	_Alignas(struct place_entry) char bytes[LIST_BYTES];
 	size_t count = 0;
 
 	for (;;) {
@@ -324,7 +324,7 @@ bool guard_list(int folder, size_t max,
 		if (n <= 0)
 			return n == 0;
 		for (long at = 0; at < n;) {
-			const struct entry *entry = (const void *)(bytes + at);
+			const struct place_entry *entry = (const void *)(bytes + at);
 
 			at += entry->len;
 			if (strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0)
@@ -407,7 +407,7 @@ void guard_deliver_early(struct guard *guard)
 /* One more; false if it is only counted. */
 static bool report_one(struct guard *guard)
 {
-	return ++guard->reported <= LIMIT_GUARD_TOLD;
+	return ++guard->reported <= LIMIT_GUARD_REPORTED;
 }
 
 void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
@@ -474,8 +474,8 @@ void guard_report_rest(struct guard *guard)
 {
 	struct denial denial = { .kind = DENIAL_REMOVED, .reason = SANDBOX_REASON_LIMIT,
 		.level = guard->plan->level, .count = 1 };
-	const size_t more = guard->reported > LIMIT_GUARD_TOLD ?
-	                            guard->reported - LIMIT_GUARD_TOLD : 0;
+	const size_t more = guard->reported > LIMIT_GUARD_REPORTED ?
+	                            guard->reported - LIMIT_GUARD_REPORTED : 0;
 
 	if (!more)
 		return;

@@ -39,7 +39,7 @@ enum part_kind {
 	PART_CLOSED,      /* a folder that cannot be read */
 };
 
-struct part {
+struct git_part {
 	char *name;       /* owned; relative to the git folder */
 	enum part_kind kind;
 	struct stat st;   /* of the name itself, not followed */
@@ -49,8 +49,8 @@ struct part {
 	bool moved;       /* a link on whose way a folder changed while the command ran */
 };
 
-struct parts {
-	struct part *list; /* owned */
+struct git_parts {
+	struct git_part *list; /* owned */
 	size_t count, cap;
 };
 
@@ -66,13 +66,13 @@ struct guard_place {
 	struct timespec from;
 	struct sha256 key;  /* of the root's number and the path */
 	struct stat st;
-	struct parts parts; /* as they were before */
+	struct git_parts parts; /* as they were before */
 };
 
-struct kept;
+struct kept_name;
 
-/* Which folder it is, while it is there and after: numbers of inodes are used again at once. */
-struct birth {
+/* Identifies a folder, even after it was removed: inode numbers are reused immediately. */
+struct folder_birth {
 	uint64_t inode;
 	int64_t seconds;
 	uint32_t nanoseconds;
@@ -80,7 +80,7 @@ struct birth {
 
 enum { NOTED_WORDS = 256 };
 
-/* A place whose earlier folder is gone. */
+/* A place whose earlier folder was removed. */
 struct vacated {
 	char *path;       /* owned */
 	struct statx stx; /* of that folder */
@@ -97,8 +97,8 @@ struct guard {
 	struct guard_place **place_slots; /* owned; where each is found, by its key */
 	size_t place_mask;
 	struct recall *recall;           /* owned; recall.h */
-	bool completing;                 /* looks at what a command left that nobody looked after */
-	struct kept *kept;               /* owned; keep.c */
+	bool completing;                 /* checks what an earlier, unchecked command left */
+	struct kept_name *kept;               /* owned; keep.c */
 	struct vacated *vacated;         /* owned */
 	size_t vacated_count, vacated_cap;
 	bool vacated_lost;               /* there were more */
@@ -193,12 +193,15 @@ struct guard_place *guard_add_place(struct guard *guard, const struct guard_root
 
 /* Whether git would take the folder for a repository's: HEAD, and objects and refs or commondir. */
 bool guard_is_git_folder(int folder);
-/* Reads the parts of a git folder; with their content if `content`. */
-void guard_read_parts(struct guard *guard, const struct guard_place *place, int folder,
-                      bool content, struct parts *ret);
+/* Before a command: reads the parts of a git folder, with their content. */
+void guard_take_parts(struct guard *guard, const struct guard_place *place, int folder,
+                      struct git_parts *ret);
+/* After it: lists the parts; what cannot be looked at is reported. */
+void guard_list_parts(struct guard *guard, const struct guard_place *place, int folder,
+                      struct git_parts *ret);
 /* Of REPOSITORY/worktrees/N: REPOSITORY, with which it is looked at. Owned; NULL: it is none. */
 char *guard_git_owner(const struct guard_root *root, const char *path);
-void guard_release_parts(struct parts *parts);
+void guard_release_parts(struct git_parts *parts);
 /* Calls `found` for each module of a git folder (modules/...), nested ones included. */
 void guard_git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
                        void (*found)(struct guard *guard, const struct guard_root *root,
@@ -230,9 +233,9 @@ void guard_keep_take(struct guard *guard);
 void guard_keep_check(struct guard *guard);
 /* Whether the path is remembered. */
 bool guard_keep_has(const struct guard *guard, const struct guard_root *root, const char *path);
-void guard_keep_free(struct kept *kept); /* NULL is fine */
+void guard_keep_free(struct kept_name *kept); /* NULL is fine */
 /* Of what has the name in the folder, or "" for that itself; zeros for what is no folder. */
-struct birth guard_birth_of(int folder, const char *name);
+struct folder_birth guard_birth_of(int folder, const char *name);
 
 /* ---- names that others obey (names.c) ---- */
 
@@ -250,33 +253,6 @@ void names_remember(struct guard *guard);
 /* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
 void names_note(struct guard *guard, const char *path);
 void names_free(struct guard *guard);
-
-/* ---- symbolic links that stood before the command (links.c) ---- */
-
-/* Whether a link in the folder is one where somebody may work: it leads to a folder, or where it
- * leads cannot be seen. */
-bool links_counts(int folder, const char *name);
-/* None yet. */
-struct links *links_new(void);
-/* Notes in guard->links those that are there, before the command's first instruction. */
-void links_take(struct guard *guard, const struct guard_root *root);
-/* Notes the links of a folder, each name with its NUL. */
-void links_add(struct links *links, const struct stat *folder, struct span names);
-/* Something could not be looked at. */
-void links_lose(struct links *links);
-/* All are noted: from here on they can be looked up. */
-void links_sort(struct links *links);
-/* Whether such a link stood at this absolute path, or at that of a folder above it.  The removal of
- * a link is not seen (at level full it does not reach the supervisor), so that all which is made at
- * its name counts as made in its place. */
-bool links_stood(const struct guard *guard, const char *path);
-/* Some folders could not be looked at before the command. */
-bool links_unknown(const struct guard *guard);
-/* After the command: the folder at this path has these links, each name with its NUL.  Places of
- * those that it had before are remembered for the commands to come. */
-void links_compare(struct guard *guard, const struct guard_root *root, const char *path,
-                   const struct stat *st, struct span names);
-void links_free(struct links *links); /* NULL is fine */
 
 /* ---- git's configuration (config.c) ----------------------------------------------- */
 

@@ -57,7 +57,7 @@ struct recall_command {
 static const char magic[8] = "hasp-gm3";
 
 /* What a walk saw, and where each folder is in it: by its numbers. */
-struct seen {
+struct recall_seen {
 	struct seen_folder *list; /* owned */
 	size_t count, cap;
 	char *text;               /* owned */
@@ -73,7 +73,7 @@ struct recall {
 	struct timespec since, walked;
 	bool unchecked;
 	struct timespec unchecked_began;
-	struct seen old, now, first; /* first: recall_keep_first */
+	struct recall_seen old, now, first; /* first: recall_keep_first */
 	struct timespec first_walked;
 	struct sha256 *keys; /* owned; those that were learnt, oldest first */
 	size_t key_count, key_cap;
@@ -93,7 +93,7 @@ static size_t recall_slot_of(uint64_t a, uint64_t b)
 	return (size_t)(hash ^ hash >> 29);
 }
 
-static void seen_fill(struct seen *seen)
+static void seen_fill(struct recall_seen *seen)
 {
 	size_t size = 64;
 
@@ -113,7 +113,7 @@ static void seen_fill(struct seen *seen)
 
 const struct seen_folder *recall_find(const struct recall *recall, const struct stat *st)
 {
-	const struct seen *seen = &recall->old;
+	const struct recall_seen *seen = &recall->old;
 
 	if (!seen->count)
 		return NULL;
@@ -147,7 +147,7 @@ const char *recall_text(const struct recall *recall, const struct seen_folder *f
 void recall_add(struct recall *recall, const struct seen_folder *folder, const char *texts,
                 size_t len)
 {
-	struct seen *seen = &recall->now;
+	struct recall_seen *seen = &recall->now;
 
 	if (seen->count == LIMIT_GUARD_FOLDERS) /* it will be listed again */
 		return;
@@ -353,7 +353,7 @@ static bool write_command(int fd, int place, const struct recall_start *start)
 	return write_at(fd, &command, offsetof(struct recall_command, text) + command.len, &at);
 }
 
-/* A place in the list that nobody has; those of commands that ended unchecked become free. */
+/* Takes a free place in the list; those of commands that ended unchecked become free. */
 static bool take_place_in(struct recall *recall, const struct recall_start *start)
 {
 	const struct timespec *began = &start->began;
@@ -438,12 +438,12 @@ bool recall_open(int fd, const struct recall_start *start, struct recall **ret, 
 	return true;
 }
 
-static void seen_release(struct seen *seen)
+static void seen_release(struct recall_seen *seen)
 {
 	free(seen->list);
 	free(seen->text);
 	free(seen->slots);
-	*seen = (struct seen){ 0 };
+	*seen = (struct recall_seen){ 0 };
 }
 
 void recall_end(struct recall *recall)
@@ -530,7 +530,7 @@ static void use_first(struct recall *recall)
 	if (recall->old.count || !recall->first.count)
 		return;
 	recall->old = recall->first;
-	recall->first = (struct seen){ 0 };
+	recall->first = (struct recall_seen){ 0 };
 	recall->walked = recall->first_walked;
 	seen_fill(&recall->old);
 }
@@ -583,14 +583,14 @@ void recall_keep_first(struct recall *recall, const struct timespec *began)
 {
 	seen_release(&recall->first);
 	recall->first = recall->now;
-	recall->now = (struct seen){ 0 };
+	recall->now = (struct recall_seen){ 0 };
 	recall->first_walked = *began;
 }
 
 static void write_payload(struct recall *recall)
 {
 	struct recall_head head = { .since = recall->since, .walked = recall->walked };
-	const struct seen *seen = &recall->old;
+	const struct recall_seen *seen = &recall->old;
 	off_t start = 0, at = (off_t)PAYLOAD;
 
 	memcpy(head.magic, magic, sizeof(magic));
@@ -613,7 +613,7 @@ void recall_save(struct recall *recall, bool whole, const struct timespec *began
 {
 	seen_release(&recall->old);
 	recall->old = recall->now;
-	recall->now = (struct seen){ 0 };
+	recall->now = (struct recall_seen){ 0 };
 	seen_fill(&recall->old);
 	recall->walked = *began;
 	recall->unchecked = !whole;
@@ -658,7 +658,7 @@ static void remove_old(int folder, const char *name, time_t before)
 		unlinkat(folder, name, 0);
 }
 
-/* Whoever removes one does so under its lock: what is locked and has a name stays. */
+/* A record is only removed under its lock: one that is locked and has a name stays. */
 int guard_open_record(const char *path)
 {
 	for (;;) {
@@ -690,20 +690,30 @@ void guard_remove_old(const char *folder)
 
 /* ---- the commands that run, of all workspaces ---- */
 
-int guard_starts_lock(const char *folder, bool alone, struct timespec *ret_now, struct err *err)
+/* `operation`: of flock. */
+static int starts_flock(const char *folder, int operation, struct err *err)
 {
-	_cleanup_fd_ int fd = -1;
+	_cleanup_fd_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (alone && !file_make_folders(folder, err))
-		return -1;
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || flock(fd, alone ? LOCK_EX : LOCK_SH) != 0) {
+	if (fd < 0 || flock(fd, operation) != 0) {
 		err_set_errno(err, errno, "%s cannot be locked", folder);
 		return -1;
 	}
-	if (ret_now)
-		*ret_now = guard_now();
 	return fd_steal(&fd);
+}
+
+int guard_starts_share(const char *folder, struct err *err)
+{
+	return starts_flock(folder, LOCK_SH, err);
+}
+
+int guard_starts_lock(const char *folder, struct timespec *ret_now, struct err *err)
+{
+	const int fd = file_make_folders(folder, err) ? starts_flock(folder, LOCK_EX, err) : -1;
+
+	if (fd >= 0 && ret_now)
+		*ret_now = guard_now();
+	return fd;
 }
 
 bool guard_running_writes(const struct guard_running *running, const char *path)

@@ -17,22 +17,22 @@
 /* Descriptors that a walk has open; deeper down the uppermost are closed meanwhile. */
 enum { WALK_FDS = 64, WALK_TRIES = 3, ENTER_FLAGS = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-static struct walk_folder *current(struct walk *walk)
+static struct walk_folder *current(struct guard_walk *walk)
 {
 	return &walk->folders[walk->depth - 1];
 }
 
-const struct walk_folder *walk_above(const struct walk *walk)
+const struct walk_folder *walk_above(const struct guard_walk *walk)
 {
 	return walk->depth > 1 ? &walk->folders[walk->depth - 2] : NULL;
 }
 
-char *walk_join(const struct walk *walk, const char *name)
+char *walk_join(const struct guard_walk *walk, const char *name)
 {
 	return walk->path[0] ? mem_printf("%s/%s", walk->path, name) : mem_strdup(name);
 }
 
-void walk_push(struct walk *walk, const char *name)
+void walk_push(struct guard_walk *walk, const char *name)
 {
 	size_t len = strlen(name) + 1;
 
@@ -41,7 +41,7 @@ void walk_push(struct walk *walk, const char *name)
 	walk->names_len += len;
 }
 
-void walk_forget(struct walk *walk)
+void walk_forget(struct guard_walk *walk)
 {
 	walk->names_len = current(walk)->names;
 }
@@ -53,7 +53,7 @@ static bool same_folder(const struct stat *a, const struct stat *b)
 
 /* ---- the way down ---- */
 
-static void append_path(struct walk *walk, size_t len, const char *name)
+static void append_path(struct guard_walk *walk, size_t len, const char *name)
 {
 	size_t slash = len > 0 && name[0], add = strlen(name);
 
@@ -63,7 +63,7 @@ static void append_path(struct walk *walk, size_t len, const char *name)
 	memcpy(walk->path + len + slash, name, add + 1);
 }
 
-static void push_folder(struct walk *walk, const struct stat *st, const char *name)
+static void push_folder(struct guard_walk *walk, const struct stat *st, const char *name)
 {
 	struct walk_folder *above = walk->depth ? current(walk) : NULL, *folder;
 	size_t len = above ? above->path_len : 0;
@@ -78,7 +78,7 @@ static void push_folder(struct walk *walk, const struct stat *st, const char *na
 		                        .names = walk->names_len, .next = walk->names_len };
 }
 
-static void pop_folder(struct walk *walk)
+static void pop_folder(struct guard_walk *walk)
 {
 	struct walk_folder *folder = current(walk);
 
@@ -122,7 +122,7 @@ static int open_entered(struct walk_folder *folder, int above, const char *name,
 
 static bool push_entry(void *data, const char *name, unsigned char type)
 {
-	struct walk *walk = data;
+	struct guard_walk *walk = data;
 	struct walk_folder *folder = current(walk);
 	struct stat st;
 
@@ -133,7 +133,7 @@ static bool push_entry(void *data, const char *name, unsigned char type)
 	return true;
 }
 
-static void walk_list(struct walk *walk)
+static void walk_list(struct guard_walk *walk)
 {
 	errno = EOVERFLOW;
 	if (!guard_list(current(walk)->fd, LIMIT_FOLDER_ENTRIES, push_entry, walk) &&
@@ -144,14 +144,15 @@ static void walk_list(struct walk *walk)
 }
 
 /* What cannot be entered is no matter if it is not there, or not the user's. */
-static void entering_failed(struct walk *walk, int error)
+static void entering_failed(struct guard_walk *walk, int error)
 {
 	if (error != ENOENT && error != ENOTDIR && error != ELOOP && error != EACCES)
 		walk->failed(walk, error);
 }
 
 /* Opens the current folder, which must be the one that `enter` was asked about. */
-static bool open_current(struct walk *walk, int above, const char *name, enum walk_answer answer)
+static bool open_current(struct guard_walk *walk, int above, const char *name,
+                         enum walk_answer answer)
 {
 	struct walk_folder *folder = current(walk);
 	struct stat now;
@@ -167,7 +168,7 @@ static bool open_current(struct walk *walk, int above, const char *name, enum wa
 	return false;
 }
 
-static bool try_to_enter(struct walk *walk, int above, const char *name)
+static bool try_to_enter(struct guard_walk *walk, int above, const char *name)
 {
 	enum walk_answer answer;
 	struct stat st;
@@ -200,7 +201,7 @@ static bool try_to_enter(struct walk *walk, int above, const char *name)
 }
 
 /* Another folder may take its place at any time; not for ever. */
-static void enter_folder(struct walk *walk, int above, const char *name)
+static void enter_folder(struct guard_walk *walk, int above, const char *name)
 {
 	for (int tries = 0; tries < WALK_TRIES; tries++)
 		if (try_to_enter(walk, above, name))
@@ -211,7 +212,7 @@ static void enter_folder(struct walk *walk, int above, const char *name)
 /* ---- the way up ---- */
 
 /* The folder above, whose descriptor was closed: by "..", or by its path. */
-static void open_above_again(struct walk *walk)
+static void open_above_again(struct guard_walk *walk)
 {
 	struct walk_folder *folder = current(walk), *above = folder - 1;
 	struct stat st;
@@ -238,14 +239,14 @@ static void open_above_again(struct walk *walk)
 	walk->path[above->path_len] = kept;
 }
 
-static void walk_leave(struct walk *walk)
+static void walk_leave(struct guard_walk *walk)
 {
 	if (walk->depth > 1 && walk_above(walk)->fd < 0)
 		open_above_again(walk);
 	pop_folder(walk);
 }
 
-void walk_run(struct walk *walk, int top)
+void walk_run(struct guard_walk *walk, int top)
 {
 	walk->top = top;
 	walk->path = mem_grow(walk->path, &walk->path_cap, 1, 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A walk through folders by descriptors: of any depth, and with names of any length together.
  *
- *     struct walk walk = { .guard = guard, .data = mine, .enter = ..., .entry = ..., ... };
+ *     struct guard_walk walk = { .guard = guard, .data = mine, .enter = ..., .entry = ..., ... };
  *     walk_run(&walk, fd);
  *
  * Each folder is entered from the descriptor of the one above it, never through a symbolic link;
- * memory grows with what is on the way to the current folder and beside it, and no more than a few
+ * memory grows with the folders above the current one and their entries, and no more than a few
  * descriptors are open at a time (the way back goes by "..", and must lead to the same folder).
  * Folders that their owner has closed are opened up (mode u+rwx) while the walk is in them.
  *
@@ -37,19 +37,20 @@ struct walk_folder {
 	bool opened_up;     /* its mode is st.st_mode again when the walk leaves it */
 };
 
-struct walk {
+struct guard_walk {
 	struct guard *guard; /* borrowed */
 	void *data;
 	/* A folder is there: what to do with it. `name` is its own, "" the first one's. */
-	enum walk_answer (*enter)(struct walk *walk, struct walk_folder *folder, const char *name);
+	enum walk_answer (*enter)(struct guard_walk *walk, struct walk_folder *folder,
+	                          const char *name);
 	/* A name in a folder that is being listed: whether to enter it, if it is a folder.  `type`
 	 * is DT_DIR where it is one. */
-	bool (*entry)(struct walk *walk, struct walk_folder *folder, const char *name,
+	bool (*entry)(struct guard_walk *walk, struct walk_folder *folder, const char *name,
 	              unsigned char type);
 	/* All of it is listed. May be NULL. */
-	void (*listed)(struct walk *walk, struct walk_folder *folder);
+	void (*listed)(struct guard_walk *walk, struct walk_folder *folder);
 	/* walk->path cannot be looked through: an errno. */
-	void (*failed)(struct walk *walk, int error);
+	void (*failed)(struct guard_walk *walk, int error);
 	/* the walk's own */
 	char *path;          /* owned; of the current folder, beneath the first: "" is that */
 	char *names;         /* owned; each with its NUL */
@@ -60,14 +61,14 @@ struct walk {
 };
 
 /* Walks through the folder and all beneath it, and frees what the walk owns. */
-void walk_run(struct walk *walk, int top);
+void walk_run(struct guard_walk *walk, int top);
 /* From `enter` and `entry`: another folder of the current one, to be entered later. */
-void walk_push(struct walk *walk, const char *name);
+void walk_push(struct guard_walk *walk, const char *name);
 /* From `listed`: none of the current folder's is entered. */
-void walk_forget(struct walk *walk);
+void walk_forget(struct guard_walk *walk);
 /* The folder above the current one; NULL: it is the first. */
-const struct walk_folder *walk_above(const struct walk *walk);
+const struct walk_folder *walk_above(const struct guard_walk *walk);
 /* walk->path and a name in that folder; the caller frees. */
-char *walk_join(const struct walk *walk, const char *name);
+char *walk_join(const struct guard_walk *walk, const char *name);
 
 #endif

@@ -17,7 +17,7 @@
 enum { NAME_MAX_BYTES = 64 };
 
 /* To add one: a row here, and in docs/sandbox.md (a test compares them). */
-static const struct group {
+static const struct call_group {
 	const char *name, *calls;
 } groups[] = {
 	{ "@aio", "io_cancel io_destroy io_getevents io_pgetevents io_setup io_submit "
@@ -72,7 +72,7 @@ int sandbox_call_number(const char *name)
 	return call ? call->number : -1;
 }
 
-static const struct group *find_group(const char *name)
+static const struct call_group *find_group(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(groups); i++)
 		if (strcmp(groups[i].name, name) == 0)
@@ -173,7 +173,7 @@ bool sandbox_calls_expand(const char *const *names, size_t count, char ***ret, s
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < count; i++) {
-		const struct group *group = find_group(names[i]);
+		const struct call_group *group = find_group(names[i]);
 
 		if (group)
 			calls_add_group(&calls, group->calls);

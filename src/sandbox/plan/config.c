@@ -4,8 +4,8 @@
  *
  * Files: /etc/gitconfig or $GIT_CONFIG_SYSTEM, $XDG_CONFIG_HOME/git/config, ~/.gitconfig,
  * $GIT_CONFIG_GLOBAL, of each repository config and config.worktree, and whatever they include.
- * Those that variables switch off count too: somebody else's shell may not have them.  Variables:
- * GIT_CONFIG_COUNT and its like, GIT_EDITOR and others that name programs.
+ * Those that variables switch off count too: another shell may not have those variables.
+ * Variables: GIT_CONFIG_COUNT and its like, GIT_EDITOR and others that name programs.
  *
  * A relative word begins at the top of a worktree, where git runs commands.  What it leads to
  * becomes read-only, or must not come into being; symlinks on its way may not be replaced.
@@ -41,7 +41,7 @@ static const char *const hooks[] = {
 /* ---- places ----------------------------------------------------------------------------- */
 
 struct naming {
-	struct draft *draft;
+	struct plan_draft *draft;
 	const char *why;
 };
 
@@ -54,7 +54,7 @@ static void note_config_link(void *data, const char *path)
 }
 
 /* Whether a writable path as a whole would become read-only. */
-static bool covers_writable(const struct draft *draft, const char *path)
+static bool covers_writable(const struct plan_draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		if (location_within(draft->writable[i], path))
@@ -62,7 +62,7 @@ static bool covers_writable(const struct draft *draft, const char *path)
 	return false;
 }
 
-static void add_unjudged(struct draft *draft, char *sentence)
+static void add_unjudged(struct plan_draft *draft, char *sentence)
 {
 	for (size_t i = 0; i < draft->unjudged_count; i++) {
 		if (strcmp(draft->unjudged[i], sentence) != 0 && i + 1 < UNJUDGED_MAX)
@@ -76,7 +76,7 @@ static void add_unjudged(struct draft *draft, char *sentence)
 }
 
 /* A rule is about a name: what another name of the file lets through cannot be known. */
-static void note_other_names(struct draft *draft, const char *path, const char *why)
+static void note_other_names(struct plan_draft *draft, const char *path, const char *why)
 {
 	struct stat st;
 
@@ -88,7 +88,7 @@ static void note_other_names(struct draft *draft, const char *path, const char *
 
 /* Protects where `path` leads, seen from the folder `start`; false if that is a folder and cannot
  * be. */
-static bool protect(struct draft *draft, const char *start, const char *path, bool folders,
+static bool protect(struct plan_draft *draft, const char *start, const char *path, bool folders,
                     const char *why)
 {
 	struct naming naming = { draft, why };
@@ -115,7 +115,7 @@ static bool protect(struct draft *draft, const char *start, const char *path, bo
 }
 
 /* What symlinks in a folder of hooks lead to; the folder itself is protected elsewhere. */
-static void protect_links(struct draft *draft, const char *start, const char *path)
+static void protect_links(struct plan_draft *draft, const char *start, const char *path)
 {
 	_cleanup_location_ struct location place = { 0 };
 	size_t left = HOOKS_MAX;
@@ -132,7 +132,8 @@ static void protect_links(struct draft *draft, const char *start, const char *pa
 }
 
 /* husky's hooks lie in FOLDER/_ and run their namesakes in FOLDER. */
-static void protect_hooks(struct draft *draft, const char *top, const char *path, const char *why)
+static void protect_hooks(struct plan_draft *draft, const char *top, const char *path,
+                          const char *why)
 {
 	struct span text = span_str(path);
 	_cleanup_free_ char *above = mem_printf("%s/..", path);
@@ -163,7 +164,7 @@ static const struct git_value *row_of_line(const char *line)
 	return git_value_at((size_t)(line[1] - '0') * 10 + (size_t)(line[2] - '0'));
 }
 
-static void note_named_line(struct draft *draft, const char *top, const char *line)
+static void note_named_line(struct plan_draft *draft, const char *top, const char *line)
 {
 	const struct git_value *row = line[0] && line[0] != '!' ? row_of_line(line) : NULL;
 	const char *word = line + 4;
@@ -184,7 +185,7 @@ static void note_named_line(struct draft *draft, const char *top, const char *li
 		        row->why);
 }
 
-static void note_lines(struct draft *draft, const char *top, const char *text)
+static void note_lines(struct plan_draft *draft, const char *top, const char *text)
 {
 	/* What a stranger's configuration costs has an end. */
 	while (text && *text && !draft->too_many) {
@@ -201,7 +202,7 @@ static void note_lines(struct draft *draft, const char *top, const char *text)
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-static void add_global(struct draft *draft, const char *text)
+static void add_global(struct plan_draft *draft, const char *text)
 {
 	char *before = draft->globals;
 
@@ -212,7 +213,7 @@ static void add_global(struct draft *draft, const char *text)
 }
 
 /* A configuration that counts everywhere. */
-static void read_global(struct draft *draft, const char *path)
+static void read_global(struct plan_draft *draft, const char *path)
 {
 	struct naming naming = { draft, why_config };
 	_cleanup_location_ struct location place = { 0 };
@@ -228,7 +229,7 @@ static void read_global(struct draft *draft, const char *path)
 	add_global(draft, text);
 }
 
-static void read_in(struct draft *draft, const char *folder, const char *name)
+static void read_in(struct plan_draft *draft, const char *folder, const char *name)
 {
 	_cleanup_free_ char *path = folder && folder[0] ? mem_printf("%s/%s", folder, name) : NULL;
 
@@ -243,7 +244,7 @@ static const char *nonempty_variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* ---- the environment: nobody else's text ------------------------------------------------- */
+/* ---- the environment, which no other program can write ----------------------------------- */
 
 static const struct {
 	const char *variable, *section, *name; /* as this key */
@@ -265,7 +266,7 @@ static const struct {
 	{ "GIT_SSL_CAINFO", "http", "sslcainfo" },
 };
 
-static void read_global_value(struct draft *draft, const struct git_config_item *item)
+static void read_global_value(struct plan_draft *draft, const struct git_config_item *item)
 {
 	const struct git_value *row = git_value_find(item);
 	_cleanup_free_ char *text = NULL;
@@ -291,7 +292,7 @@ static char *copy_in_lower_case(const char *text, size_t len)
 }
 
 /* "section.subsection.name" or "section.name" */
-static void read_key(struct draft *draft, const char *key, const char *value)
+static void read_key(struct plan_draft *draft, const char *key, const char *value)
 {
 	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
 	_cleanup_free_ char *section = NULL, *name = NULL;
@@ -329,7 +330,7 @@ static char *unquote(const char **at)
 }
 
 /* What "git -c" hands on: 'key'='value', before git 2.31 'key=value', with blanks between them. */
-static void read_parameters(struct draft *draft, const char *at)
+static void read_parameters(struct plan_draft *draft, const char *at)
 {
 	for (int i = 0; at && i < VARIABLES_MAX; i++) {
 		_cleanup_free_ char *key = NULL, *value = NULL;
@@ -352,7 +353,7 @@ static void read_parameters(struct draft *draft, const char *at)
 	}
 }
 
-static void read_variables(struct draft *draft)
+static void read_variables(struct plan_draft *draft)
 {
 	const char *text = nonempty_variable("GIT_CONFIG_COUNT");
 	long count = text ? strtol(text, NULL, 10) : 0;
@@ -378,8 +379,8 @@ static void read_variables(struct draft *draft)
 	read_parameters(draft, nonempty_variable("GIT_CONFIG_PARAMETERS"));
 }
 
-/* A folder of the workspace in $PATH: whoever may write there chooses what names mean. */
-static void look_at_path(struct draft *draft)
+/* A folder of the workspace in $PATH: commands that may write there choose what names mean. */
+static void look_at_path(struct plan_draft *draft)
 {
 	const char *path = getenv("PATH");
 
@@ -401,7 +402,7 @@ static void look_at_path(struct draft *draft)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-void plan_config_globals(struct draft *draft)
+void plan_config_globals(struct plan_draft *draft)
 {
 	const char *home = plan_home_text(draft), *xdg = nonempty_variable("XDG_CONFIG_HOME");
 
@@ -416,11 +417,12 @@ void plan_config_globals(struct draft *draft)
 	if (nonempty_variable("GIT_CONFIG_GLOBAL"))
 		read_global(draft, nonempty_variable("GIT_CONFIG_GLOBAL"));
 	read_variables(draft);
-	if (!draft->options->assume) /* only somebody who reads explanations wants to know */
+	if (!draft->options->assume) /* only explanations show it */
 		look_at_path(draft);
 }
 
-static void read_local(struct draft *draft, const char *folder, const char *name, const char *top)
+static void read_local(struct plan_draft *draft, const char *folder, const char *name,
+                       const char *top)
 {
 	_cleanup_free_ char *path = location_join(folder, name), *text = NULL;
 	_cleanup_location_ struct location place = { 0 };
@@ -432,7 +434,7 @@ static void read_local(struct draft *draft, const char *folder, const char *name
 	note_lines(draft, top, text);
 }
 
-void plan_config(struct draft *draft, const char *git_folder, const char *top)
+void plan_config(struct plan_draft *draft, const char *git_folder, const char *top)
 {
 	note_lines(draft, top, draft->globals);
 	if (!git_folder)

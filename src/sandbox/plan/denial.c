@@ -22,7 +22,7 @@
 /* The rule that decides is the longest of the path's own prefixes that has one, so each prefix that
  * ends at a slash is looked up: a path has few, and "/t/proj" is no prefix of "/t/proj-evil". */
 
-/* As location_row wants it. */
+/* As location_row requires. */
 _Static_assert(offsetof(struct sandbox_rule, path) == 0, "a row begins with its path");
 _Static_assert(offsetof(struct sandbox_absent, path) == 0, "a row begins with its path");
 
@@ -197,7 +197,7 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
 	return true;
 }
 
-const char *plan_hidden_beside(const struct sandbox_plan *plan, const char *path)
+const char *plan_hidden_next_to(const struct sandbox_plan *plan, const char *path)
 {
 	_cleanup_free_ char *folder = mem_strdup(path);
 
@@ -243,7 +243,7 @@ static bool is_path_char(char c)
 }
 
 /* Whether a path may begin at `at` in a text; "./" may stand before it. */
-static bool begins_path(const char *text, const char *at)
+static bool is_path_start(const char *text, const char *at)
 {
 	if (at >= text + 2 && at[-1] == '/' && at[-2] == '.')
 		at -= 2;
@@ -256,7 +256,7 @@ static bool text_names(const char *text, const char *path)
 	size_t len = strlen(path);
 
 	for (const char *at = text; len && (at = strstr(at, path)) != NULL; at++)
-		if (begins_path(text, at) && (at[len] == '/' || !is_path_char(at[len])))
+		if (is_path_start(text, at) && (at[len] == '/' || !is_path_char(at[len])))
 			return true;
 	return false;
 }
@@ -296,7 +296,7 @@ bool plan_names_hidden(const struct sandbox_plan *plan, const char *text, const 
 enum { EXACT_DEPTH_MAX = 32 };
 
 /* Whether a plan with the folder as its workspace lets the file be accessed so; `home`: the folder
- * is taken for somebody's home folder, too. */
+ * is taken for a home folder, too. */
 static bool is_open_in(const char *folder, const char *path, enum sandbox_access wanted, bool home)
 {
 	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
@@ -334,8 +334,8 @@ static bool is_open_in_all(const char *path, enum sandbox_access wanted)
 
 static const char obeyed[] = "programs obey it, or it holds secrets";
 
-/* Kernel interfaces, and what programs run or obey whoever started them: the answer to a question
- * is no way to change these. */
+/* Kernel interfaces, and files that programs run or obey for all users: the answer to a question
+ * cannot open these. */
 static bool belongs_to_system(const char *path)
 {
 	static const char *const folders[] = { "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64",
@@ -478,7 +478,7 @@ static const struct {
 	  "gpg and others use a folder elsewhere if there is none for them" },
 };
 
-/* Folders of what programs make anew when they need it; the same goes for what is beneath. */
+/* Folders whose contents programs recreate when needed; so are the folders below them. */
 static const char *const caches[] = { ".cache", ".npm", "__pycache__" };
 
 static bool has_component(const char *path, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was refused, to whom, by which rule, and how to allow it. */
+/* What was refused, to which program, by which rule, and how to allow it. */
 #ifndef HASP_SANDBOX_PLAN_DENIAL_H
 #define HASP_SANDBOX_PLAN_DENIAL_H
 
@@ -15,7 +15,7 @@ enum denial_kind {
 	DENIAL_CONNECT,  /* to an address or a socket */
 	DENIAL_LISTEN,
 	DENIAL_CALL,     /* a system call */
-	DENIAL_REMOVED,  /* it was made all the same, and taken away or put back by the guard */
+	DENIAL_REMOVED,  /* it was made nevertheless, and taken away or put back by the guard */
 	DENIAL_LIMIT,    /* memory, processes, size of a file */
 	DENIAL_CHANGED,  /* no denial: a name that other programs obey was changed, and stays so */
 	DENIAL_UNCHECKED, /* no denial: the guard could not look at it */
@@ -56,7 +56,7 @@ void denial_sentence(const struct denial *denial, struct buf *out);
  * new name in "/"). */
 void denial_remedy(const struct denial *denial, struct buf *out);
 
-/* The error of a call that was refused: DENIED_BY_SANDBOX, the sentence, and the record beside it.
+/* The error of a call that was refused: DENIED_BY_SANDBOX, the sentence, and the record with it.
  * Returns false, as err_set. */
 bool denial_refuse(const struct denial *denial, struct err *err);
 /* The record that an error carries (without program, pid and count).  False when it has none:
@@ -83,11 +83,11 @@ bool plan_judge_rules(const struct sandbox_plan *plan, const char *path,
                       enum sandbox_access wanted, bool removes, struct denial *ret_denial);
 bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path,
                        struct denial *ret_denial);
-/* At landlock: the hidden path for whose sake new names beside it, and what is beneath these, can
- * be written but not read (apply/landlock.c), if this path could be one; NULL: there is none. */
-const char *plan_hidden_beside(const struct sandbox_plan *plan, const char *path);
+/* At landlock new names next to a hidden path, and everything below them, can be written but not
+ * read (apply/landlock.c).  The hidden path if `path` could be such a name; else NULL. */
+const char *plan_hidden_next_to(const struct sandbox_plan *plan, const char *path);
 /* Whether what has this canonical path may be removed, if it is a regular file, although nothing
- * else may be done to it: a submodule's .git, which git removes with all that is beside it. */
+ * else may be done to it: a submodule's .git, which git removes with its whole folder. */
 bool plan_may_go(const struct sandbox_plan *plan, const char *path);
 /* The row, and where in `path` the name begins and ends; NULL if there is none. */
 const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,

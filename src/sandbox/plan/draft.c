@@ -13,7 +13,7 @@ static void free_strings(char **strings, size_t count)
 	free(strings);
 }
 
-void draft_release(struct draft *draft)
+void draft_release(struct plan_draft *draft)
 {
 	for (size_t i = 0; i < draft->rule_count; i++)
 		free(draft->rules[i].rule.path);
@@ -32,10 +32,10 @@ void draft_release(struct draft *draft)
 	free(draft->trees);
 	free(draft->globals);
 	plan_reader_release(&draft->reader);
-	*draft = (struct draft){ 0 };
+	*draft = (struct plan_draft){ 0 };
 }
 
-void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_access access,
+void draft_rule(struct plan_draft *draft, char *path, bool folder, enum sandbox_access access,
                 enum sandbox_reason reason, enum draft_strength strength, const char *why)
 {
 	if (draft->rule_count >= LIMIT_SANDBOX_RULES) {
@@ -51,7 +51,7 @@ void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_acces
 	};
 }
 
-void draft_closed(struct draft *draft, const char *start, const char *path,
+void draft_closed(struct plan_draft *draft, const char *start, const char *path,
                   const struct sandbox_rule *like, enum draft_strength strength)
 {
 	_cleanup_free_ char *closed = location_closed(start, path);
@@ -61,7 +61,7 @@ void draft_closed(struct draft *draft, const char *start, const char *path,
 		           like->why);
 }
 
-void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, const char *why)
+void draft_absent(struct plan_draft *draft, char *path, enum sandbox_reason reason, const char *why)
 {
 	if (draft->absent_count >= LIMIT_SANDBOX_RULES) {
 		draft->too_many = true;
@@ -73,8 +73,8 @@ void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, c
 	draft->absent[draft->absent_count++] = (struct sandbox_absent){ path, reason, why };
 }
 
-void draft_writable(struct draft *draft, const struct location *place, enum sandbox_reason reason,
-                    enum draft_strength strength)
+void draft_writable(struct plan_draft *draft, const struct location *place,
+                    enum sandbox_reason reason, enum draft_strength strength)
 {
 	draft_rule(draft, mem_strdup(place->path), place->kind == LOCATION_FOLDER, SANDBOX_WRITE,
 	           reason, strength, NULL);
@@ -83,7 +83,7 @@ void draft_writable(struct draft *draft, const struct location *place, enum sand
 	draft->writable[draft->writable_count++] = mem_strdup(place->path);
 }
 
-bool draft_in_writable(const struct draft *draft, const char *path)
+bool draft_in_writable(const struct plan_draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		if (location_within(path, draft->writable[i]))
@@ -101,7 +101,7 @@ static int compare_draft_rules(const void *a, const void *b)
 	return order ? order : (int)left->rule.access - (int)right->rule.access;
 }
 
-void draft_settle(struct draft *draft)
+void draft_settle(struct plan_draft *draft)
 {
 	size_t kept = 0;
 
@@ -118,12 +118,12 @@ void draft_settle(struct draft *draft)
 	draft->rule_count = kept;
 }
 
-/* As location_row wants it. */
+/* As location_row requires. */
 _Static_assert(offsetof(struct draft_rule, rule.path) == 0, "a row begins with its path");
 
 /* The rule that decides about the first `len` bytes of `path`. */
-static const struct draft_rule *draft_decide_prefix(const struct draft *draft, const char *path,
-                                                    size_t len)
+static const struct draft_rule *draft_decide_prefix(const struct plan_draft *draft,
+                                                    const char *path, size_t len)
 {
 	for (; len; len = location_above(path, len)) {
 		const struct draft_rule *found = location_row(
@@ -135,12 +135,12 @@ static const struct draft_rule *draft_decide_prefix(const struct draft *draft, c
 	return NULL;
 }
 
-const struct draft_rule *draft_decide(const struct draft *draft, const char *path)
+const struct draft_rule *draft_decide(const struct plan_draft *draft, const char *path)
 {
 	return draft_decide_prefix(draft, path, strlen(path));
 }
 
-static bool is_whole_writable(const struct draft *draft, const char *path, size_t len)
+static bool is_whole_writable(const struct plan_draft *draft, const char *path, size_t len)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		if (strncmp(draft->writable[i], path, len) == 0 && !draft->writable[i][len])
@@ -148,8 +148,8 @@ static bool is_whole_writable(const struct draft *draft, const char *path, size_
 	return false;
 }
 
-static void pin_above(const struct draft *draft, const struct sandbox_rule *rule,
-                      struct draft *pins)
+static void pin_above(const struct plan_draft *draft, const struct sandbox_rule *rule,
+                      struct plan_draft *pins)
 {
 	size_t len = strlen(rule->path);
 
@@ -166,9 +166,9 @@ static void pin_above(const struct draft *draft, const struct sandbox_rule *rule
 	}
 }
 
-void draft_pin(struct draft *draft)
+void draft_pin(struct plan_draft *draft)
 {
-	struct draft pins = { 0 };
+	struct plan_draft pins = { 0 };
 
 	for (size_t i = 0; i < draft->rule_count; i++) {
 		const struct sandbox_rule *rule = &draft->rules[i].rule;
@@ -188,7 +188,7 @@ void draft_pin(struct draft *draft)
 	draft_settle(draft);
 }
 
-static bool is_needed(const struct draft *draft, const struct draft_rule *rule)
+static bool is_needed(const struct plan_draft *draft, const struct draft_rule *rule)
 {
 	size_t len = location_above(rule->rule.path, strlen(rule->rule.path));
 	const struct draft_rule *found = draft_decide_prefix(draft, rule->rule.path, len);
@@ -216,7 +216,7 @@ static int by_absent_path(const void *a, const void *b)
 }
 
 /* Named by --write; what is denied stays so. */
-static bool is_lifted(const struct draft *draft, const struct sandbox_absent *absent)
+static bool is_lifted(const struct plan_draft *draft, const struct sandbox_absent *absent)
 {
 	for (size_t i = 0; i < draft->lifted_count; i++)
 		if (location_within(absent->path, draft->lifted[i]))
@@ -225,7 +225,7 @@ static bool is_lifted(const struct draft *draft, const struct sandbox_absent *ab
 	return false;
 }
 
-static void prune_absent(struct draft *draft)
+static void prune_absent(struct plan_draft *draft)
 {
 	size_t kept = 0;
 
@@ -244,14 +244,14 @@ static void prune_absent(struct draft *draft)
 	draft->absent_count = kept;
 }
 
-void draft_prune(struct draft *draft)
+void draft_prune(struct plan_draft *draft)
 {
 	_cleanup_free_ bool *needed = mem_alloc(draft->rule_count + 1, sizeof(*needed));
 	size_t kept = 0;
 
 	prune_absent(draft);
-	/* What is taken out says the same as what is above it, so looking at all of them, before
-	 * any is gone, gives the same answers. */
+	/* A rule that is dropped says the same as the one above it, so judging all of them before
+	 * any is dropped gives the same answers. */
 	for (size_t i = 0; i < draft->rule_count; i++)
 		needed[i] = is_needed(draft, &draft->rules[i]);
 	for (size_t i = 0; i < draft->rule_count; i++) {

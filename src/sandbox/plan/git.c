@@ -9,7 +9,7 @@
  *   .git is missing       commands may make it ("git init"; the guard looks at what they leave),
  *                         file tools may not; the folder must not become a bare repository
  *   .git is a folder      that; its submodules (.git/modules) likewise; their .git files must not
- *                         be replaced, but may be removed with what is beside them
+ *                         be replaced, but may be removed with their whole folder
  *   .git is a file        it is read-only.  What it points to is protected where it can be written;
  *                         a worktree whose repository knows it may write there, as git does
  *   .git is a symlink     its target is protected, and the symlink listed
@@ -79,18 +79,18 @@ static bool each_folder(const char *folder, bool (*visit)(void *data, const char
 }
 
 struct git_walk {
-	struct draft *draft;
+	struct plan_draft *draft;
 	const char *git;      /* the repository's folder */
 	const char *worktree; /* where submodules are checked out; NULL not known */
 	const char *modules;  /* the folder that submodules' names are relative to */
 	unsigned depth;
 };
 
-static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree);
+static void protect_git_folder(struct plan_draft *draft, const char *folder, const char *worktree);
 
 /* The folder that core.worktree of a repository leads to, which is noted, if commands can write
  * there: git runs commands in it.  NULL: it is not set, or is no such folder; the caller frees. */
-static char *configured_top(struct draft *draft, const char *git)
+static char *configured_top(struct plan_draft *draft, const char *git)
 {
 	static const char *const files[] = { "config.worktree", "config" };
 
@@ -114,7 +114,7 @@ static char *configured_top(struct draft *draft, const char *git)
 }
 
 /* A submodule's .git.  Commands may remove it with the submodule's files, so it is no mount. */
-static void protect_link(struct draft *draft, const char *checkout)
+static void protect_link(struct plan_draft *draft, const char *checkout)
 {
 	_cleanup_free_ char *path = location_join(checkout, ".git");
 	_cleanup_location_ struct location place = { 0 };
@@ -162,14 +162,14 @@ static bool protect_module(void *data, const char *path)
 
 static void note_git_link(void *data, const char *path)
 {
-	struct draft *draft = data;
+	struct plan_draft *draft = data;
 
 	if (draft_in_writable(draft, path))
 		draft_absent(draft, mem_strdup(path), SANDBOX_REASON_GIT, dot_git.why);
 }
 
 /* What is on the way to a part of a repository, and may not be searched. */
-static void note_closed_repository(struct draft *draft, const char *start, const char *path)
+static void note_closed_repository(struct plan_draft *draft, const char *start, const char *path)
 {
 	draft_closed(draft, start, path, &(struct sandbox_rule){
 		.access = SANDBOX_READ, .reason = SANDBOX_REASON_GIT, .why = dot_git.why,
@@ -205,7 +205,7 @@ static void protect_checkout(struct git_walk *walk, const char *own, const char 
 static bool protect_worktree(void *data, const char *path)
 {
 	struct git_walk *walk = data;
-	struct draft *draft = walk->draft;
+	struct plan_draft *draft = walk->draft;
 	_cleanup_free_ char *pointer = location_join(path, "gitdir");
 	_cleanup_free_ char *checkout = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
 	_cleanup_location_ struct location place = { 0 };
@@ -227,7 +227,7 @@ static bool protect_worktree(void *data, const char *path)
 }
 
 /* `folder` is canonical and can be written to. */
-static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree)
+static void protect_git_folder(struct plan_draft *draft, const char *folder, const char *worktree)
 {
 	_cleanup_free_ char *top = configured_top(draft, folder);
 	_cleanup_free_ char *above = path_folder(folder);
@@ -262,7 +262,7 @@ static bool leads_to(const char *start, const char *rel, const char *wanted)
 
 /* Whether the repository itself knows this worktree: a .git file alone, which could have come with
  * an archive, must not open another repository. `common` is the folder with config and hooks. */
-static bool points_back(struct draft *draft, const char *git_folder, const char *common,
+static bool points_back(struct plan_draft *draft, const char *git_folder, const char *common,
                         const char *worktree)
 {
 	_cleanup_free_ char *pointer = location_join(git_folder, "gitdir");
@@ -278,7 +278,7 @@ static bool points_back(struct draft *draft, const char *git_folder, const char 
 	return leads_to(git_folder, config, worktree);
 }
 
-static void common_folder(struct draft *draft, const char *git_folder, struct location *ret)
+static void common_folder(struct plan_draft *draft, const char *git_folder, struct location *ret)
 {
 	_cleanup_free_ char *pointer = location_join(git_folder, "commondir");
 	_cleanup_free_ char *rel = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
@@ -289,7 +289,7 @@ static void common_folder(struct draft *draft, const char *git_folder, struct lo
 }
 
 /* What a .git file points to. */
-static void follow_pointer(struct draft *draft, const char *worktree, const char *pointer,
+static void follow_pointer(struct plan_draft *draft, const char *worktree, const char *pointer,
                            bool root)
 {
 	_cleanup_free_ char *line = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
@@ -328,7 +328,7 @@ static void follow_pointer(struct draft *draft, const char *worktree, const char
 }
 
 /* A folder with HEAD, objects and refs is a repository to git, wherever it is. */
-static void protect_bare(struct draft *draft, const char *folder)
+static void protect_bare(struct plan_draft *draft, const char *folder)
 {
 	static const char *const parts[] = { "HEAD", "objects", "refs" };
 
@@ -344,7 +344,7 @@ static void protect_bare(struct draft *draft, const char *folder)
 
 static bool protect_project(void *data, const char *path)
 {
-	struct draft *draft = data;
+	struct plan_draft *draft = data;
 
 	if (location_kind_beneath(path, ".git") == LOCATION_CLOSED)
 		note_closed_repository(draft, path, ".git");
@@ -357,7 +357,7 @@ static bool protect_project(void *data, const char *path)
 	return true;
 }
 
-static void follow_link(struct draft *draft, const char *folder)
+static void follow_link(struct plan_draft *draft, const char *folder)
 {
 	_cleanup_location_ struct location place = { 0 };
 
@@ -380,7 +380,7 @@ static void follow_link(struct draft *draft, const char *folder)
 /* ---- the repository that a root is a part of --------------------------------------------- */
 
 /* Without $HOME, which may load libraries (NSS), the home folder of the user database. */
-static const char *home_text(const struct draft *draft)
+static const char *home_text(const struct plan_draft *draft)
 {
 	const char *text = plan_home_text(draft);
 	const struct passwd *user = text ? NULL : getpwuid(geteuid());
@@ -393,7 +393,7 @@ static const char *home_text(const struct draft *draft)
 /* As git has it: the next `.git` above, on the same file system and of the same owner.  Not the
  * home folder's, in which everything is, nor that of "/"; none if the home folder is not known.
  * NULL: there is none; the caller frees. */
-static char *enclosing_top(struct draft *draft, const char *folder)
+static char *enclosing_top(struct plan_draft *draft, const char *folder)
 {
 	_cleanup_free_ char *top = mem_strdup(folder);
 	const char *text = home_text(draft);
@@ -424,7 +424,7 @@ static bool is_repository(const char *git)
 	       location_kind_beneath(git, "refs") == LOCATION_FOLDER;
 }
 
-static void open_enclosing(struct draft *draft, const char *folder)
+static void open_enclosing(struct plan_draft *draft, const char *folder)
 {
 	_cleanup_free_ char *top = enclosing_top(draft, folder);
 	_cleanup_free_ char *git = top ? location_join(top, ".git") : NULL;
@@ -442,7 +442,7 @@ static void open_enclosing(struct draft *draft, const char *folder)
 }
 
 /* No repository is in the folder. */
-static void plan_no_git(struct draft *draft, const char *folder, bool root)
+static void plan_no_git(struct plan_draft *draft, const char *folder, bool root)
 {
 	bool command = draft->options->use == SANDBOX_USE_COMMAND;
 
@@ -457,7 +457,7 @@ static void plan_no_git(struct draft *draft, const char *folder, bool root)
 	each_folder(folder, protect_project, draft);
 }
 
-void plan_git(struct draft *draft, const char *folder, bool root)
+void plan_git(struct plan_draft *draft, const char *folder, bool root)
 {
 	_cleanup_free_ char *path = location_join(folder, ".git");
 	enum location_kind kind = location_kind_of(path);

@@ -13,19 +13,19 @@
 
 /* ---- settings ---- */
 
-struct setting {
+struct git_setting {
 	char *section, *subsection, *name, *value; /* owned */
 	bool has_value;
 	bool removed; /* of the state before: it may be, and is */
 	size_t at;    /* its place in the text */
 };
 
-struct settings {
-	struct setting *list; /* owned */
+struct git_settings {
+	struct git_setting *list; /* owned */
 	size_t count, cap;
 };
 
-static void settings_release(struct settings *settings)
+static void settings_release(struct git_settings *settings)
 {
 	for (size_t i = 0; i < settings->count; i++) {
 		free(settings->list[i].section);
@@ -40,11 +40,11 @@ static void settings_release(struct settings *settings)
 
 static bool settings_take(void *data, const struct git_config_item *item)
 {
-	struct settings *settings = data;
+	struct git_settings *settings = data;
 
 	settings->list = mem_grow(settings->list, &settings->cap, settings->count + 1,
 	                          sizeof(*settings->list));
-	settings->list[settings->count] = (struct setting){
+	settings->list[settings->count] = (struct git_setting){
 		.section = mem_dup(item->section.data, item->section.len),
 		.subsection = mem_dup(item->subsection.data, item->subsection.len),
 		.name = mem_dup(item->name.data, item->name.len),
@@ -72,12 +72,12 @@ static bool is_unmistakable(struct span text)
 	return true;
 }
 
-static bool settings_read(struct span text, struct settings *settings)
+static bool settings_read(struct span text, struct git_settings *settings)
 {
 	return is_unmistakable(text) && git_config_read(text, settings_take, settings);
 }
 
-static int compare_setting_keys(const struct setting *a, const struct setting *b)
+static int compare_setting_keys(const struct git_setting *a, const struct git_setting *b)
 {
 	int order = strcmp(a->section, b->section);
 
@@ -89,7 +89,7 @@ static int compare_setting_keys(const struct setting *a, const struct setting *b
 /* By key, and those of one key as they stand in the text. */
 static int compare_settings(const void *one, const void *other)
 {
-	const struct setting *a = one, *b = other;
+	const struct git_setting *a = one, *b = other;
 	int order = compare_setting_keys(a, b);
 
 	return order ? order : a->at < b->at ? -1 : a->at > b->at;
@@ -97,17 +97,17 @@ static int compare_settings(const void *one, const void *other)
 
 static int compare_setting_places(const void *one, const void *other)
 {
-	const struct setting *a = one, *b = other;
+	const struct git_setting *a = one, *b = other;
 
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static bool same_setting(const struct setting *a, const struct setting *b)
+static bool same_setting(const struct git_setting *a, const struct git_setting *b)
 {
 	return a->has_value == b->has_value && strcmp(a->value, b->value) == 0;
 }
 
-static void sort_settings(struct settings *settings,
+static void sort_settings(struct git_settings *settings,
                           int (*compare)(const void *one, const void *other))
 {
 	if (settings->count)
@@ -141,20 +141,20 @@ static const struct branch_row {
 	{ "gh-merge-base", VALUE_BRANCH, false, "what a pull request of it is made for" },
 };
 
-static bool is_of(const struct setting *setting, const char *section)
+static bool is_of(const struct git_setting *setting, const char *section)
 {
 	return strcmp(setting->section, section) == 0 && setting->subsection[0];
 }
 
 /* Whether the sorted list has the key, or with a NULL name any of the section: bisection. */
-static bool has_setting(const struct settings *by_key, const char *section,
+static bool has_setting(const struct git_settings *by_key, const char *section,
                         const char *subsection, const char *name)
 {
 	size_t low = 0, high = by_key->count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const struct setting *tried = &by_key->list[middle];
+		const struct git_setting *tried = &by_key->list[middle];
 		int order = strcmp(tried->section, section);
 
 		if (!order)
@@ -178,7 +178,7 @@ static bool is_plain_ref(const char *value)
 }
 
 static bool value_is_harmless(enum value_check check, const char *value,
-                              const struct settings *before)
+                              const struct git_settings *before)
 {
 	switch (check) {
 	case VALUE_REMOTE:
@@ -195,7 +195,7 @@ static bool value_is_harmless(enum value_check check, const char *value,
 	return false;
 }
 
-static const struct branch_row *branch_row_of(const struct setting *setting)
+static const struct branch_row *branch_row_of(const struct git_setting *setting)
 {
 	for (size_t i = 0; is_of(setting, "branch") && i < ARRAY_LEN(branch_rows); i++)
 		if (strcmp(setting->name, branch_rows[i].name) == 0)
@@ -203,7 +203,7 @@ static const struct branch_row *branch_row_of(const struct setting *setting)
 	return NULL;
 }
 
-static bool may_be_set(const struct setting *setting, const struct settings *before)
+static bool may_be_set(const struct git_setting *setting, const struct git_settings *before)
 {
 	const struct branch_row *row = branch_row_of(setting);
 
@@ -214,7 +214,7 @@ static bool may_be_set(const struct setting *setting, const struct settings *bef
 /* A key that went away: with its whole section, or alone, as "git branch -u" removes the old
  * upstream before it writes the new one.  Without its section a submodule is none that git looks
  * after: "git submodule deinit". */
-static bool may_be_removed(const struct setting *setting, const struct settings *after)
+static bool may_be_removed(const struct git_setting *setting, const struct git_settings *after)
 {
 	const struct branch_row *row = branch_row_of(setting);
 
@@ -225,7 +225,7 @@ static bool may_be_removed(const struct setting *setting, const struct settings 
 
 /* ---- the comparison ---- */
 
-static void add_key(char keys[static GIT_CHANGE_KEYS], const struct setting *setting)
+static void add_key(char keys[static GIT_CHANGE_KEYS], const struct git_setting *setting)
 {
 	const size_t len = strlen(keys);
 
@@ -235,7 +235,7 @@ static void add_key(char keys[static GIT_CHANGE_KEYS], const struct setting *set
 }
 
 /* How many settings, from the first on, have the key of the first. */
-static size_t count_same_key(const struct settings *by_key, size_t at)
+static size_t count_same_key(const struct git_settings *by_key, size_t at)
 {
 	size_t n = 0;
 
@@ -247,7 +247,7 @@ static size_t count_same_key(const struct settings *by_key, size_t at)
 
 /* Settings that the table says nothing about must stand in the same order.  Both lists are in that
  * of the text. */
-static bool same_order(const struct settings *before, const struct settings *after)
+static bool same_order(const struct git_settings *before, const struct git_settings *after)
 {
 	size_t i = 0, k = 0;
 
@@ -283,8 +283,8 @@ static bool keeps_comments(struct span before, struct span after)
 }
 
 /* The values of one key: `n` from `old` on, `m` from `new` on; either may be none. */
-static enum git_change_kind judge_setting(struct settings *before, size_t old, size_t n,
-                                          const struct settings *after, size_t new, size_t m)
+static enum git_change_kind judge_setting(struct git_settings *before, size_t old, size_t n,
+                                          const struct git_settings *after, size_t new, size_t m)
 {
 	bool same = n == m, harmless = true;
 
@@ -301,14 +301,14 @@ static enum git_change_kind judge_setting(struct settings *before, size_t old, s
 	return harmless ? GIT_CHANGE_HARMLESS : GIT_CHANGE_REFUSED;
 }
 
-static enum git_change_kind judge_all(struct settings *before, const struct settings *after,
+static enum git_change_kind judge_all(struct git_settings *before, const struct git_settings *after,
                                       char keys[static GIT_CHANGE_KEYS])
 {
 	enum git_change_kind worst = GIT_CHANGE_NONE;
 
 	for (size_t i = 0, k = 0; i < before->count || k < after->count;) {
-		const struct setting *old = i < before->count ? &before->list[i] : NULL;
-		const struct setting *new = k < after->count ? &after->list[k] : NULL;
+		const struct git_setting *old = i < before->count ? &before->list[i] : NULL;
+		const struct git_setting *new = k < after->count ? &after->list[k] : NULL;
 		const int order = !old ? 1 : !new ? -1 : compare_setting_keys(old, new);
 		const size_t n = order <= 0 ? count_same_key(before, i) : 0;
 		const size_t m = order >= 0 ? count_same_key(after, k) : 0;
@@ -326,7 +326,7 @@ static enum git_change_kind judge_all(struct settings *before, const struct sett
 enum git_change_kind git_change_judge(struct span before, struct span after,
                                       char keys[static GIT_CHANGE_KEYS])
 {
-	_cleanup_settings_ struct settings old = { 0 }, new = { 0 };
+	_cleanup_settings_ struct git_settings old = { 0 }, new = { 0 };
 	enum git_change_kind kind;
 
 	keys[0] = '\0';
@@ -350,7 +350,7 @@ enum git_change_kind git_change_judge(struct span before, struct span after,
 
 bool git_change_may_move(struct span text, struct span branch, bool written)
 {
-	_cleanup_settings_ struct settings all = { 0 };
+	_cleanup_settings_ struct git_settings all = { 0 };
 
 	if (!settings_read(text, &all))
 		return false;

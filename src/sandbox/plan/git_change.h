@@ -4,9 +4,9 @@
  *
  * A repository's config is protected, because it names programs.  But "git switch", "git push -u"
  * and "git branch -d" keep a branch's upstream there, and are left half done if they cannot.  So
- * the supervisor compares what git wants to put in its place, and asks hasp's own process, outside
- * of the sandbox, to write it if all that differs is in the table of git_change.c; that process
- * reads and compares again.  Pure functions of text; both use the same.
+ * the supervisor compares the new configuration that git wrote, and asks hasp's own process,
+ * outside of the sandbox, to write it if all that differs is in the table of git_change.c; that
+ * process reads and compares again.  Pure functions of text; both use the same.
  *
  * A row says which key of [branch "NAME"] may be set, and to what, and whether it may be removed
  * alone; the section may be removed as a whole, and so may a submodule's ("git submodule deinit").

@@ -129,11 +129,11 @@ enum position {
 	AT_ARGUMENT,
 };
 
-struct scan {
+struct value_scan {
 	git_each_word *each;
 	void *data;
 	bool quotes;             /* they are heeded; else they separate */
-	bool alias;              /* arguments are what somebody types */
+	bool alias;              /* arguments are typed by the user */
 	bool read;               /* what is only written does not count (git_value_command_words) */
 	bool output;             /* the next word stands behind ">"; where `read` */
 	char quote;              /* inside of one; 0: not */
@@ -192,7 +192,7 @@ static bool may_be_file(struct span word)
 	return has_slash(word) || has_extension(word);
 }
 
-static void scan_put_word(struct scan *scan, enum git_word kind, struct span word)
+static void scan_put_word(struct value_scan *scan, enum git_word kind, struct span word)
 {
 	char joined[LIMIT_PATH_BYTES];
 	size_t len = scan->folder_len + 1 + word.len;
@@ -212,7 +212,7 @@ static void scan_put_word(struct scan *scan, enum git_word kind, struct span wor
 /* The paths in a word: itself, what follows an option's letter or the first separator, and each
  * part of a list.  Not what follows each separator: the work would grow with the square of the
  * length. */
-static void put_paths(struct scan *scan, enum git_word kind, struct span word)
+static void put_paths(struct value_scan *scan, enum git_word kind, struct span word)
 {
 	static const char separators[] = "=:,@!";
 	size_t start = 0;
@@ -330,7 +330,7 @@ static enum position position_after(enum position position, struct span word,
 }
 
 /* What node loads when it is given a name without its ending. */
-static void put_loaded(struct scan *scan, struct span word)
+static void put_loaded(struct value_scan *scan, struct span word)
 {
 	char name[LIMIT_PATH_BYTES];
 
@@ -342,7 +342,7 @@ static void put_loaded(struct scan *scan, struct span word)
 }
 
 /* Whether the word is only written to, and so was passed over. */
-static bool drop_output(struct scan *scan, struct span word)
+static bool drop_output(struct value_scan *scan, struct span word)
 {
 	const bool writer = scan->read && scan->position == AT_COMMAND &&
 	                    keys_have(writers, program_name(word));
@@ -360,7 +360,7 @@ static bool drop_output(struct scan *scan, struct span word)
 	return true;
 }
 
-static void end_word(struct scan *scan)
+static void end_word(struct value_scan *scan)
 {
 	struct span word = span_of(scan->word, scan->len);
 	enum position position = scan->position;
@@ -397,7 +397,7 @@ static void end_word(struct scan *scan)
 	scan->len = 0;
 }
 
-static void scan_add_text(struct scan *scan, struct span text)
+static void scan_add_text(struct value_scan *scan, struct span text)
 {
 	scan->started = true;
 	if (scan->len + text.len + 1 >= sizeof(scan->word)) {
@@ -425,7 +425,7 @@ static const struct {
 };
 
 /* What stands for `name`; what is not known is taken for the top where a path begins with it. */
-static void scan_expand(struct scan *scan, struct span name)
+static void scan_expand(struct value_scan *scan, struct span name)
 {
 	static const char given[] = "@*#?$!-0123456789";
 
@@ -463,7 +463,7 @@ static size_t length_until(struct span text, char open, char close)
 }
 
 /* `rest` begins behind "$" or is that of "`"; how much of it was taken. */
-static size_t read_expansion(struct scan *scan, struct span rest, char kind)
+static size_t read_expansion(struct value_scan *scan, struct span rest, char kind)
 {
 	static const char *const pairs[] = { "()", "{}", "``" };
 	size_t len = 0;
@@ -487,7 +487,7 @@ static size_t read_expansion(struct scan *scan, struct span rest, char kind)
 	return len;
 }
 
-static void separate(struct scan *scan, char c)
+static void separate(struct value_scan *scan, char c)
 {
 	end_word(scan);
 	if (scan->read && (c == '>' || !strchr(" \t&", c)))
@@ -501,7 +501,7 @@ static void separate(struct scan *scan, char c)
 }
 
 /* The length of quoted text, with its marks, that is one word and no command; 0: it is not. */
-static size_t quoted_word_length(const struct scan *scan, struct span text)
+static size_t quoted_word_length(const struct value_scan *scan, struct span text)
 {
 	size_t len = 1;
 
@@ -514,7 +514,7 @@ static size_t quoted_word_length(const struct scan *scan, struct span text)
 }
 
 /* One character outside of expansions, at the begin of `text`; how much was taken. */
-static size_t read_character(struct scan *scan, struct span text)
+static size_t read_character(struct value_scan *scan, struct span text)
 {
 	const size_t quoted = quoted_word_length(scan, text);
 	char c = text.data[0];
@@ -540,7 +540,7 @@ static size_t read_character(struct scan *scan, struct span text)
 	return 1;
 }
 
-static void scan_text(struct scan *scan, struct span text)
+static void scan_text(struct value_scan *scan, struct span text)
 {
 	while (text.len) {
 		char c = text.data[0], next = text.len > 1 ? text.data[1] : '\0';
@@ -554,7 +554,7 @@ static void scan_text(struct scan *scan, struct span text)
 		else if (c == '$' && scan->quote != '\'' && next != '(')
 			taken = 1 + read_expansion(scan, span_skip(text, 1), '$');
 		else if (c == '$' && scan->quote != '\'')
-			taken = 1; /* what is in "$(...)", as a command of its own */
+			taken = 1; /* the text in "$(...)", as a separate command */
 		else if (c == '`' && scan->quotes && scan->quote != '\'')
 			taken = 1 + read_expansion(scan, span_skip(text, 1), '`');
 		else
@@ -568,8 +568,8 @@ static void scan_command(const struct git_value *row, struct span text, git_each
                          void *data)
 {
 	for (int quotes = 0; quotes < 2; quotes++) {
-		struct scan scan = { .each = each, .data = data, .quotes = quotes,
-			             .alias = row->use == GIT_USE_ALIAS };
+		struct value_scan scan = { .each = each, .data = data, .quotes = quotes,
+			                   .alias = row->use == GIT_USE_ALIAS };
 
 		scan_text(&scan, text);
 	}
@@ -582,7 +582,8 @@ static void scan_command(const struct git_value *row, struct span text, git_each
 void git_value_command_words(struct span command, git_each_word *each, void *data)
 {
 	for (int quotes = 0; quotes < 2; quotes++) {
-		struct scan scan = { .each = each, .data = data, .quotes = quotes, .read = true };
+		struct value_scan scan = { .each = each, .data = data, .quotes = quotes,
+		                          .read = true };
 
 		scan_text(&scan, command);
 	}

@@ -2,8 +2,8 @@
 /* Home folders of others, for a worker whose root is somewhere on this machine: it must not find
  * their credentials either; and home folders that are writable, in which hidden entries are not.
  *
- * A home folder is what /etc/passwd says, what is beside the user's own and what is in /home; and
- * the root itself and each folder above it may be one, of a backup or a container. */
+ * Home folders are those in /etc/passwd, the siblings of the user's own, and those in /home; the
+ * root itself and each folder above it may be one, too, of a backup or a container. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -20,7 +20,7 @@ enum { PASSWD_LINE_MAX = 4096 };
 
 /* Home folders that were looked at, by canonical path. */
 struct homes {
-	struct draft *draft;
+	struct plan_draft *draft;
 	const char *root; /* canonical; homes that are not beneath it do not matter */
 	char **seen;      /* owned, and so are the strings */
 	size_t count, cap;
@@ -86,7 +86,7 @@ static void homes_add_above(struct homes *homes)
 		homes_look(homes, mem_dup(homes->root, len));
 }
 
-void plan_other_homes(struct draft *draft, const char *root, const char *home)
+void plan_other_homes(struct plan_draft *draft, const char *root, const char *home)
 {
 	struct homes homes = { .draft = draft, .root = root };
 
@@ -94,9 +94,9 @@ void plan_other_homes(struct draft *draft, const char *root, const char *home)
 	homes_add_in(&homes, "/home");
 	if (home) {
 		const size_t above = location_above(home, strlen(home));
-		_cleanup_free_ char *beside = mem_dup(home, above ? above : 1);
+		_cleanup_free_ char *parent = mem_dup(home, above ? above : 1);
 
-		homes_add_in(&homes, beside);
+		homes_add_in(&homes, parent);
 	}
 	homes_add_of_passwd(&homes);
 	while (homes.count)
@@ -109,7 +109,7 @@ void plan_other_homes(struct draft *draft, const char *root, const char *home)
 /* Users of people: system users have homes like /var/www, where work is done. */
 enum { PEOPLE_FIRST = 1000, PEOPLE_LAST = 59999 };
 
-static void hide_entries(struct draft *draft, const char *home)
+static void hide_entries(struct plan_draft *draft, const char *home)
 {
 	_cleanup_location_ struct location place = { 0 };
 
@@ -119,7 +119,7 @@ static void hide_entries(struct draft *draft, const char *home)
 		             names_hidden_entry.reason, names_hidden_entry.why);
 }
 
-void plan_writable_homes(struct draft *draft)
+void plan_writable_homes(struct plan_draft *draft)
 {
 	const char *home = plan_home_text(draft);
 	struct passwd entry, *found;

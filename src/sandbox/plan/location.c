@@ -185,12 +185,12 @@ bool location_here(struct location *ret)
 }
 
 /* A walk: `at` is canonical, `rest` is still to be walked. */
-struct walk {
+struct location_walk {
 	struct buf at, rest;
 	unsigned links;
 };
 
-static void walk_release(struct walk *walk)
+static void walk_release(struct location_walk *walk)
 {
 	buf_release(&walk->at);
 	buf_release(&walk->rest);
@@ -223,7 +223,7 @@ static struct span next_component(struct span *rest)
 }
 
 /* Puts the target of the symlink that `at` names before the rest of the walk. */
-static bool walk_follow_link(struct walk *walk, struct span rest)
+static bool walk_follow_link(struct location_walk *walk, struct span rest)
 {
 	char target[LIMIT_PATH_BYTES];
 	ssize_t len = readlink(walk->at.data, target, sizeof(target));
@@ -243,7 +243,7 @@ static bool walk_follow_link(struct walk *walk, struct span rest)
 }
 
 /* The rest is missing: it is appended as it stands, without "." and "..". */
-static void append_missing(struct walk *walk, struct span rest)
+static void append_missing(struct location_walk *walk, struct span rest)
 {
 	for (struct span name = next_component(&rest); name.len; name = next_component(&rest)) {
 		if (span_eq(name, SPAN(".")))
@@ -257,7 +257,8 @@ static void append_missing(struct walk *walk, struct span rest)
 	}
 }
 
-static enum location_kind walk_on(struct walk *walk, void (*link)(void *, const char *), void *data)
+static enum location_kind walk_on(struct location_walk *walk, void (*link)(void *, const char *),
+                                  void *data)
 {
 	struct span rest = buf_view(&walk->rest);
 	enum location_kind kind = LOCATION_FOLDER;
@@ -295,7 +296,7 @@ static enum location_kind walk_on(struct walk *walk, void (*link)(void *, const 
 #define WALK_INIT \
 	{ .at = BUF_INIT(LIMIT_PATH_BYTES), .rest = BUF_INIT(2 * LIMIT_PATH_BYTES) }
 
-static bool walk_begin(struct walk *walk, const char *start, const char *path)
+static bool walk_begin(struct location_walk *walk, const char *start, const char *path)
 {
 	if (path[0] != '/' && strcmp(start, "/") != 0)
 		buf_str(&walk->at, start);
@@ -307,7 +308,7 @@ void location_resolve(const char *start, const char *path,
                       void (*link)(void *data, const char *path), void *data,
                       struct location *ret)
 {
-	__attribute__((cleanup(walk_release))) struct walk walk = WALK_INIT;
+	__attribute__((cleanup(walk_release))) struct location_walk walk = WALK_INIT;
 
 	*ret = (struct location){ .kind = LOCATION_CLOSED };
 	if (!walk_begin(&walk, start, path))
@@ -321,7 +322,7 @@ void location_resolve(const char *start, const char *path,
 
 char *location_closed(const char *start, const char *path)
 {
-	__attribute__((cleanup(walk_release))) struct walk walk = WALK_INIT;
+	__attribute__((cleanup(walk_release))) struct location_walk walk = WALK_INIT;
 	struct stat st;
 
 	if (!walk_begin(&walk, start, path) || walk_on(&walk, NULL, NULL) != LOCATION_CLOSED ||

@@ -36,7 +36,7 @@ static const struct {
 	[SANDBOX_REASON_VIEW] = { "view", "its files are hidden here, at least in part: a commit "
 	                          "would delete them" },
 	[SANDBOX_REASON_UNJUDGED] = { "unjudged", "hasp cannot tell what the call is about" },
-	[SANDBOX_REASON_BESIDE] = { "beside", "at this level nothing new can be read in a folder "
+	[SANDBOX_REASON_NEXT_TO] = { "beside", "at this level nothing new can be read in a folder "
 	                                      "that holds something hidden" },
 };
 
@@ -319,7 +319,7 @@ static const struct sandbox_name obeyed[] = {
 	/* hooks that live in the tree */
 	VCS(".husky", "husky: git runs it at the next commit", "husky: Get started"),
 	VCS(".githooks", "the usual place of core.hooksPath", "githooks(5)"),
-	/* other version control; a repository in .git is in a table of its own */
+	/* other version control; repositories in .git have a separate table */
 	VCS(".hg/hgrc", "Mercurial: hooks, extensions, aliases", "hgrc(5)"),
 	VCS(".hg/hgrc-not-shared", "Mercurial: hooks, extensions, aliases", "hgrc(5)"),
 	VCS(".hg/sharedpath", "Mercurial: where another repository's hooks would come from",
@@ -421,7 +421,7 @@ struct sandbox_names names_workspace(void)
 	return (struct sandbox_names){ obeyed, ARRAY_LEN(obeyed) };
 }
 
-/* Packages put there may bring anything; nobody opens them as a project. */
+/* Packages put there may bring anything; they are not opened as projects. */
 static const char *const packages[] = {
 	"node_modules", "bower_components", "site-packages", "dist-packages", "vendor",
 };
@@ -435,7 +435,7 @@ bool names_is_packages(struct span name)
 }
 
 /* Some file systems take .VSCODE for .vscode. */
-static bool begins_with(const char *path, const char *name)
+static bool starts_with_name(const char *path, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -447,7 +447,7 @@ const struct sandbox_name *names_obeyed_at(const char *rel)
 	for (size_t i = 0; i < ARRAY_LEN(obeyed); i++)
 		if ((obeyed[i].flags & NAME_DEEP) &&
 		    (rel[0] | 0x20) == (obeyed[i].path[0] | 0x20) &&
-		    begins_with(rel, obeyed[i].path))
+		    starts_with_name(rel, obeyed[i].path))
 			return &obeyed[i];
 	return NULL;
 }

@@ -3,11 +3,12 @@
  *
  * To add one: a row in the table that fits (names.c what others obey in a workspace,
  * names_home.c what a home folder has, names.c git's and the machine's), with the document that
- * says who reads it.  Plan, denials, explanations, the macOS profile and the tests follow.
+ * shows which program obeys it.  Plan, denials, explanations, the macOS profile and the tests
+ * follow.
  *
  * What is protected and what is not.  Protected is what acts without being asked: what git, an
  * editor or an agent runs or obeys because a folder is opened.  Not protected (NAME_OPEN) is what a
- * project consists of, which runs when somebody builds or tests it, and which a reviewer sees in a
+ * project consists of, which runs when the user builds or tests it, and which a reviewer sees in a
  * diff.  In between (NAME_ASK) is what the user's own hooks run at the next commit, what models are
  * instructed with, and variables that hasp reads: commands may write it, because every checkout
  * does; an edit by a tool is asked about in every mode that asks (agent/setup/policy_load.c).
@@ -43,7 +44,7 @@ struct sandbox_name {
 	unsigned flags;
 	const char *why;    /* a phrase for people */
 	const char *kind;   /* "agent", "editor", "shell", "credentials" ... */
-	const char *source; /* the document that says who reads it */
+	const char *source; /* the document that shows which program obeys it */
 };
 
 struct sandbox_names {

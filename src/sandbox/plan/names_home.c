@@ -552,7 +552,7 @@ const struct sandbox_name names_hidden_entry = {
 };
 
 /* What may be written in a home folder although its name is hidden, with all beneath it: what
- * programs make anew when it is missing and never run, but for what has a row above; and what a
+ * programs recreate when it is missing and never run, except for what has a row above; and what a
  * repository has.  To add one: a row, if nothing that is put there is run or obeyed. */
 static const char *const open_entries[] = {
 	".cache", ".npm", ".ccache", ".cargo/registry", ".cargo/git", ".cargo/.package-cache",

@@ -103,7 +103,7 @@ static void choose_namespaces(const struct sandbox_options *options,
                               const struct sandbox_probe *probe, struct sandbox_plan *plan)
 {
 	plan->use = options->use;
-	/* A worker of use FILES has no sockets at all (filter.h): it needs no network of its own,
+	/* A worker of use FILES has no sockets at all (filter.h): it needs no network namespace,
 	 * which takes longer to make than all the rest. */
 	plan->network = options->use == SANDBOX_USE_COMMAND && options->network;
 	plan->own_network = plan->level == SANDBOX_FULL && options->use == SANDBOX_USE_COMMAND &&
@@ -149,7 +149,7 @@ static bool may_be_writable(const struct sandbox_plan *plan, const char *path, s
 	return true;
 }
 
-static bool add_root(struct draft *draft, struct sandbox_plan *plan, const char *root,
+static bool add_root(struct plan_draft *draft, struct sandbox_plan *plan, const char *root,
                      struct err *err)
 {
 	_cleanup_location_ struct location place = { 0 };
@@ -175,7 +175,7 @@ static bool add_root(struct draft *draft, struct sandbox_plan *plan, const char 
 
 /* A path to be written to that is not there: fine if it is a name that would be kept from coming
  * into being. */
-static bool lift_missing(struct draft *draft, struct sandbox_plan *plan, const char *path,
+static bool lift_missing(struct plan_draft *draft, struct sandbox_plan *plan, const char *path,
                          struct err *err)
 {
 	_cleanup_location_ struct location here = { 0 }, place = { 0 };
@@ -193,7 +193,7 @@ static bool lift_missing(struct draft *draft, struct sandbox_plan *plan, const c
 	return true;
 }
 
-static bool add_write(struct draft *draft, struct sandbox_plan *plan, const char *path,
+static bool add_write(struct plan_draft *draft, struct sandbox_plan *plan, const char *path,
                       struct err *err)
 {
 	_cleanup_location_ struct location place = { 0 };
@@ -210,7 +210,7 @@ static bool add_write(struct draft *draft, struct sandbox_plan *plan, const char
 	return err_set_errno(err, errno, "the path to be writable, %s, cannot be used", path);
 }
 
-static void add_exact(struct draft *draft, struct sandbox_plan *plan, const char *path)
+static void add_exact(struct plan_draft *draft, struct sandbox_plan *plan, const char *path)
 {
 	const struct location place = { (char *)path, LOCATION_FILE };
 	struct err err = ERR_INIT;
@@ -222,7 +222,7 @@ static void add_exact(struct draft *draft, struct sandbox_plan *plan, const char
 }
 
 /* A folder of hasp's own. */
-static bool add_own(struct draft *draft, const char *path, enum sandbox_reason reason,
+static bool add_own(struct plan_draft *draft, const char *path, enum sandbox_reason reason,
                     struct err *err)
 {
 	_cleanup_location_ struct location place = { 0 };
@@ -235,7 +235,7 @@ static bool add_own(struct draft *draft, const char *path, enum sandbox_reason r
 	return true;
 }
 
-static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const char *path,
+static bool add_deny(struct plan_draft *draft, const struct sandbox_plan *plan, const char *path,
                      struct err *err)
 {
 	_cleanup_location_ struct location here = { 0 }, place = { 0 };
@@ -267,7 +267,7 @@ static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const
 
 /* --read: where a rule of the tables hides it. What is denied by its very path stays so, and what
  * is not there need not be lifted. */
-static void lift_reading(struct draft *draft, const char *path)
+static void lift_reading(struct plan_draft *draft, const char *path)
 {
 	_cleanup_location_ struct location place = { 0 };
 
@@ -276,7 +276,7 @@ static void lift_reading(struct draft *draft, const char *path)
 		           SANDBOX_READ, SANDBOX_REASON_OPTION, DRAFT_OPTION, NULL);
 }
 
-static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct err *err)
+static bool add_writables(struct plan_draft *draft, struct sandbox_plan *plan, struct err *err)
 {
 	const struct sandbox_options *options = draft->options;
 
@@ -298,9 +298,9 @@ static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct
 	        add_own(draft, options->journal, SANDBOX_REASON_JOURNAL, err));
 }
 
-/* At full there is another /dev, and "nodev" everywhere.  Landlock alone has to be given it: what
- * is not in the table (disks, memory, input) cannot be read. */
-static void add_device_rules(struct draft *draft, const struct sandbox_plan *plan)
+/* At full there is a private /dev, and "nodev" everywhere.  Landlock needs rules for devices: those
+ * that are not in the table (disks, memory, input) cannot be read. */
+static void add_device_rules(struct plan_draft *draft, const struct sandbox_plan *plan)
 {
 	struct sandbox_names names = names_devices();
 
@@ -312,7 +312,7 @@ static void add_device_rules(struct draft *draft, const struct sandbox_plan *pla
 	plan_names(draft, "/", names);
 }
 
-static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
+static void add_tables(struct plan_draft *draft, const struct sandbox_plan *plan)
 {
 	const char *text = draft->options->home ? draft->options->home : getenv("HOME");
 	_cleanup_location_ struct location home = { 0 };
@@ -354,7 +354,7 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	plan_system(draft);
 }
 
-static bool too_many_named(const struct draft *draft, struct err *err)
+static bool too_many_named(const struct plan_draft *draft, struct err *err)
 {
 	const char *last =
 		draft->named_by ? draft->reader.pointers[draft->named_by - 1].path : NULL;
@@ -364,7 +364,7 @@ static bool too_many_named(const struct draft *draft, struct err *err)
 	               last ? ")" : "");
 }
 
-static bool add_all_rules(struct draft *draft, struct sandbox_plan *plan, struct err *err)
+static bool add_all_rules(struct plan_draft *draft, struct sandbox_plan *plan, struct err *err)
 {
 	const struct sandbox_options *options = draft->options;
 
@@ -404,7 +404,7 @@ static bool add_all_rules(struct draft *draft, struct sandbox_plan *plan, struct
 	return true;
 }
 
-static void plan_take_draft(struct draft *draft, struct sandbox_plan *plan)
+static void plan_take_draft(struct plan_draft *draft, struct sandbox_plan *plan)
 {
 	plan->rules = mem_alloc(draft->rule_count + 1, sizeof(*plan->rules));
 	for (size_t i = 0; i < draft->rule_count; i++)
@@ -455,7 +455,7 @@ static bool take_syscalls(const struct sandbox_options *options, struct sandbox_
 bool sandbox_plan_make(const struct sandbox_options *options, const struct sandbox_probe *probe,
                        struct sandbox_plan **ret, struct err *err)
 {
-	__attribute__((cleanup(draft_release))) struct draft draft = { .options = options };
+	__attribute__((cleanup(draft_release))) struct plan_draft draft = { .options = options };
 	struct sandbox_plan *plan;
 
 	if (options->root_count == 0 && options->use == SANDBOX_USE_FILES)

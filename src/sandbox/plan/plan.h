@@ -80,7 +80,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_LIMIT,       /* a limit was reached */
 	SANDBOX_REASON_VIEW,        /* a repository whose files commands do not see as they are */
 	SANDBOX_REASON_UNJUDGED,    /* what a call is about cannot be read or found out */
-	SANDBOX_REASON_BESIDE,      /* at landlock: it is new, and beside something hidden */
+	SANDBOX_REASON_NEXT_TO,      /* at landlock: it is new, and next to something hidden */
 	SANDBOX_REASON_COUNT
 };
 
@@ -99,7 +99,7 @@ struct sandbox_rule {
  * can protect.  The supervisor refuses it and the guard (guard.h) takes it away.
  *
  * Mostly it does not exist.  It may be a symlink: then it stays as it is (guard_take remembers it),
- * must not be replaced, and what it leads to has a rule, or an absent name, of its own.  Or it is
+ * must not be replaced, and its target has a rule or an absent name, too.  Or it is
  * a submodule's .git file, which may be removed (plan_may_go). */
 struct sandbox_absent {
 	char *path;                 /* owned; canonical folder that exists, plus the missing rest;
@@ -108,7 +108,7 @@ struct sandbox_absent {
 	const char *why;            /* as in struct sandbox_rule */
 };
 
-/* What a file of git's is taken to say, which decides where more has to be protected. */
+/* The assumed content of a git file, which decides what else must be protected. */
 enum sandbox_pointer_kind {
 	SANDBOX_POINTER_LINE,     /* its first line: .git, commondir, gitdir */
 	SANDBOX_POINTER_CONFIG,   /* of a config and all it includes: what git would run or obey in
@@ -126,7 +126,7 @@ struct sandbox_pointer {
 struct sandbox_limits {
 	uint64_t memory_bytes;  /* of all processes together; 0: no limit */
 	uint64_t file_bytes;    /* the largest file that is written (RLIMIT_FSIZE); 0: no limit */
-	unsigned processes;     /* at once; 0: no limit */
+	unsigned processes;     /* at the same time; 0: no limit */
 	unsigned open_files;    /* a process; 0: as it is */
 	unsigned cpu_seconds;   /* a process; 0: no limit */
 };
@@ -169,8 +169,8 @@ struct sandbox_options {
 	const char *const *keep, *const *ask;
 	size_t keep_count, ask_count;
 	bool ask_refuses;
-	/* Files that may be written, each by its own canonical name and while that is a regular
-	 * file without another one; what is not is left out, as if it were not named. */
+	/* Files that may be written, each by its canonical name and while that is a regular file
+	 * with no other name; others are left out, as if they were not named. */
 	const char *const *exact;
 	size_t exact_count;
 	const char *const *syscalls; /* commands: what they may not call, on top of hasp's filters
@@ -187,14 +187,14 @@ struct sandbox_options {
 	struct sandbox_limits limits;
 	bool level_given;           /* exactly this level, or an error */
 	enum sandbox_level level;
-	/* Of git's files nothing is read: they say what is in `known`, those that are not there say
-	 * nothing.  Whoever is confined by the plan has to ask sandbox_plan_holds, before anything
+	/* No git file is read: `known` has the content of each, and those that are not listed have
+	 * none.  The process that the plan confines must call sandbox_plan_holds before anything
 	 * else. */
 	bool assume;
 	const struct sandbox_pointer *known;
 	size_t known_count;
-	/* What the caller names is checked and the level chosen, and that is all: such a plan has
-	 * no rules of the tables, and nobody may be confined by it. */
+	/* Only check what the caller names and choose the level: such a plan has no rules from the
+	 * tables, and must not confine a process. */
 	bool check_only;
 };
 
@@ -202,8 +202,8 @@ struct sandbox_plan {
 	enum sandbox_level level;
 	enum sandbox_use use;
 	bool network;
-	bool own_network;           /* a network namespace of its own: loopback is private */
-	bool own_processes;         /* a PID namespace of its own */
+	bool own_network;           /* a private network namespace: loopback is private */
+	bool own_processes;         /* a private PID namespace */
 	bool user_namespace;        /* made by a user namespace (else by a privileged user) */
 	unsigned landlock_abi;      /* 0: none */
 	struct sandbox_rule *rules; /* owned; sorted by path, so that parents come first */
@@ -231,8 +231,8 @@ struct sandbox_plan {
 /* Makes a plan; some 400 us for an ordinary workspace.  Folders are listed, names looked at
  * (O_PATH, lstat); no file is opened.  What git's own pointers say is assumed, or found out by a
  * process that is made for it and can do nothing else (read.c), which costs more than all the
- * rest.  Between a plan and its use a path can be swapped: whoever opens a rule's path follows no
- * symlink anywhere in it.
+ * rest.  Between a plan and its use a path can be swapped: code that opens a rule's path must not
+ * follow symlinks anywhere in it.
  * FILE_NOT_FOUND and NOT_A_DIRECTORY for roots; DENIED_BY_SANDBOX when the given level cannot
  * be had here (the message says why and what would change it); INVALID_ARGUMENT; TOO_LARGE. */
 bool sandbox_plan_make(const struct sandbox_options *options, const struct sandbox_probe *probe,

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "sandbox/plan/private.h"
 
-struct keeping {
-	struct draft *draft;
+struct plan_keeping {
+	struct plan_draft *draft;
 	bool firm;
 };
 
@@ -19,16 +19,16 @@ static enum sandbox_reason keeping_reason(bool firm)
 /* A link on the way must go on leading there. */
 static void plan_keep_link(void *data, const char *path)
 {
-	const struct keeping *keeping = data;
+	const struct plan_keeping *keeping = data;
 
 	draft_absent(keeping->draft, mem_strdup(path), keeping_reason(keeping->firm),
 	             "a policy rule's path leads over it");
 }
 
-static void plan_keep_path(struct draft *draft, const char *start, const char *path, bool firm)
+static void plan_keep_path(struct plan_draft *draft, const char *start, const char *path, bool firm)
 {
 	static const char why[] = "a policy rule keeps it from being written";
-	struct keeping keeping = { draft, firm };
+	struct plan_keeping keeping = { draft, firm };
 	_cleanup_location_ struct location place = { 0 };
 	const enum sandbox_reason reason = keeping_reason(firm);
 	const enum draft_strength strength = firm ? DRAFT_DENY : DRAFT_TABLE;
@@ -52,7 +52,7 @@ static void plan_keep_path(struct draft *draft, const char *start, const char *p
 		           SANDBOX_READ, reason, strength, why);
 }
 
-static void keep_paths(struct draft *draft, const char *const *paths, size_t count, bool firm)
+static void keep_paths(struct plan_draft *draft, const char *const *paths, size_t count, bool firm)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (paths[i][0] == '/')
@@ -62,7 +62,7 @@ static void keep_paths(struct draft *draft, const char *const *paths, size_t cou
 	}
 }
 
-void plan_keep(struct draft *draft)
+void plan_keep(struct plan_draft *draft)
 {
 	const struct sandbox_options *options = draft->options;
 
@@ -81,7 +81,7 @@ static bool is_beneath(const char *start, const char *kept, const char *path)
 	return place.path && location_within(path, place.path);
 }
 
-bool plan_keeps(const struct draft *draft, const char *given)
+bool plan_keeps(const struct plan_draft *draft, const char *given)
 {
 	const struct sandbox_options *options = draft->options;
 	_cleanup_location_ struct location here = { 0 }, place = { 0 };

@@ -16,7 +16,7 @@
 
 /* What is looked for, while symlinks on the way are met. */
 struct seek {
-	struct draft *draft;
+	struct plan_draft *draft;
 	const struct sandbox_name *name;
 };
 
@@ -29,7 +29,7 @@ static void note_name_link(void *data, const char *path)
 		draft_absent(seek->draft, mem_strdup(path), seek->name->reason, seek->name->why);
 }
 
-static void note_missing(struct draft *draft, const struct sandbox_name *name, char *path)
+static void note_missing(struct plan_draft *draft, const struct sandbox_name *name, char *path)
 {
 	if ((name->flags & NAME_ABSENT) && draft_in_writable(draft, path))
 		draft_absent(draft, path, name->reason, name->why);
@@ -37,7 +37,7 @@ static void note_missing(struct draft *draft, const struct sandbox_name *name, c
 		free(path);
 }
 
-static void note_name(struct draft *draft, const struct sandbox_name *name, char *path,
+static void note_name(struct plan_draft *draft, const struct sandbox_name *name, char *path,
                       enum location_kind kind)
 {
 	if (kind == LOCATION_MISSING)
@@ -47,15 +47,15 @@ static void note_name(struct draft *draft, const struct sandbox_name *name, char
 		           DRAFT_TABLE, name->why);
 }
 
-static void note_closed_name(struct draft *draft, const char *base, const struct sandbox_name *name,
-                             const char *rel)
+static void note_closed_name(struct plan_draft *draft, const char *base,
+                             const struct sandbox_name *name, const char *rel)
 {
 	draft_closed(draft, base, rel, &(struct sandbox_rule){
 		.access = name->access, .reason = name->reason, .why = name->why,
 	}, DRAFT_TABLE);
 }
 
-static void seek_slowly(struct draft *draft, const char *base, const struct sandbox_name *name,
+static void seek_slowly(struct plan_draft *draft, const char *base, const struct sandbox_name *name,
                         const char *rel)
 {
 	struct seek seek = { draft, name };
@@ -71,7 +71,7 @@ static void seek_slowly(struct draft *draft, const char *base, const struct sand
 }
 
 /* Whether a writable path beneath `base` holds the name, or is held by it. */
-static bool meets_writable(const struct draft *draft, const char *base, const char *name)
+static bool meets_writable(const struct plan_draft *draft, const char *base, const char *name)
 {
 	size_t len = strlen(base);
 
@@ -85,7 +85,7 @@ static bool meets_writable(const struct draft *draft, const char *base, const ch
 	return draft_in_writable(draft, base);
 }
 
-static void seek_one(struct draft *draft, int folder, const char *base,
+static void seek_one(struct plan_draft *draft, int folder, const char *base,
                      const struct sandbox_name *name, const char *rel)
 {
 	bool near = meets_writable(draft, base, rel);
@@ -112,8 +112,8 @@ static bool matches(const char *name, struct span before, struct span after)
 	       span_ends(text, after);
 }
 
-static void note_unlisted(struct draft *draft, const char *base, const struct sandbox_name *name,
-                          const char *above)
+static void note_unlisted(struct plan_draft *draft, const char *base,
+                          const struct sandbox_name *name, const char *above)
 {
 	_cleanup_location_ struct location place = { 0 };
 
@@ -125,7 +125,7 @@ static void note_unlisted(struct draft *draft, const char *base, const struct sa
 }
 
 /* A name with one '*': the folder before it is read. */
-static void seek_pattern(struct draft *draft, int folder, const char *base,
+static void seek_pattern(struct plan_draft *draft, int folder, const char *base,
                          const struct sandbox_name *name, const char *pattern)
 {
 	const char *star = strchr(pattern, '*'), *begin = star, *end = strchr(star, '/');
@@ -140,8 +140,8 @@ static void seek_pattern(struct draft *draft, int folder, const char *base,
 	end = end ? end : star + strlen(star);
 	above = mem_dup(pattern, (size_t)(begin - pattern));
 	fd = openat(folder, above[0] ? above : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* A folder that may be searched but not read is as good as closed: what is asked for in it
-	 * is no name of its own. */
+	/* A folder that may be searched but not read is as good as closed: the pattern does not
+	 * give a name to look up in it. */
 	if (fd < 0 && errno == EACCES)
 		note_unlisted(draft, base, name, above);
 	dir = fd < 0 ? NULL : fdopendir(fd);
@@ -160,7 +160,7 @@ static void seek_pattern(struct draft *draft, int folder, const char *base,
 		closedir(dir);
 }
 
-static bool name_is_wanted(const struct draft *draft, const struct sandbox_name *name)
+static bool name_is_wanted(const struct plan_draft *draft, const struct sandbox_name *name)
 {
 	if (name->flags & (NAME_ASK | NAME_OPEN))
 		return false;
@@ -187,7 +187,7 @@ static size_t count_same_folder(struct sandbox_names names, size_t first)
 	return n;
 }
 
-static void seek_row(struct draft *draft, int folder, const char *base,
+static void seek_row(struct plan_draft *draft, int folder, const char *base,
                      const struct sandbox_name *row, size_t skip)
 {
 	if (!name_is_wanted(draft, row))
@@ -199,7 +199,7 @@ static void seek_row(struct draft *draft, int folder, const char *base,
 }
 
 /* Whether anything beneath `base` is writable: for most folders no, and rows are many. */
-static bool is_near_writable(const struct draft *draft, const char *base)
+static bool is_near_writable(const struct plan_draft *draft, const char *base)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		if (location_within(draft->writable[i], base) ||
@@ -209,7 +209,7 @@ static bool is_near_writable(const struct draft *draft, const char *base)
 }
 
 /* All are missing: they matter where they could be made. */
-static void note_all_missing(struct draft *draft, const char *base, struct sandbox_names names)
+static void note_all_missing(struct plan_draft *draft, const char *base, struct sandbox_names names)
 {
 	if (!is_near_writable(draft, base))
 		return;
@@ -226,7 +226,7 @@ static void note_all_missing(struct draft *draft, const char *base, struct sandb
 enum { ROWS_TO_LIST = 20 };
 
 /* Rows whose names share their first folder, which is opened once. */
-static void seek_group(struct draft *draft, int folder, const char *base,
+static void seek_group(struct plan_draft *draft, int folder, const char *base,
                        struct sandbox_names names)
 {
 	size_t len = first_component(names.rows->path);
@@ -262,7 +262,7 @@ static size_t count_folders(struct sandbox_names names)
 	return count;
 }
 
-void plan_names(struct draft *draft, const char *base, struct sandbox_names names)
+void plan_names(struct plan_draft *draft, const char *base, struct sandbox_names names)
 {
 	struct location_listing listing;
 	bool list = count_folders(names) >= ROWS_TO_LIST;
@@ -282,19 +282,19 @@ void plan_names(struct draft *draft, const char *base, struct sandbox_names name
 	}
 }
 
-void plan_home(struct draft *draft, const char *home)
+void plan_home(struct plan_draft *draft, const char *home)
 {
 	plan_names(draft, home, names_home());
 	plan_names(draft, home, names_own());
 }
 
-/* Hiding what the user may not read anyway would cost a mount. */
+/* A path that the user cannot read is not hidden: that would waste a mount. */
 static bool can_read(const char *path)
 {
 	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
 }
 
-void plan_system(struct draft *draft)
+void plan_system(struct plan_draft *draft)
 {
 	size_t before = draft->rule_count, kept = before;
 
@@ -312,7 +312,7 @@ void plan_system(struct draft *draft)
 
 /* A variable that names a folder with a root in it, or the home folder, means something else;
  * HISTFILE=/dev/null means nothing at all. */
-static bool may_hide(const struct draft *draft, const struct location *place, const char *home)
+static bool may_hide(const struct plan_draft *draft, const struct location *place, const char *home)
 {
 	const char *path = place->path;
 	static const char *const never[] = { "/dev", "/proc", "/sys", "/usr" };
@@ -330,7 +330,7 @@ static bool may_hide(const struct draft *draft, const struct location *place, co
 	return true;
 }
 
-static void hide_value(struct draft *draft, const char *variable, struct span value,
+static void hide_value(struct plan_draft *draft, const char *variable, struct span value,
                        const char *home)
 {
 	_cleanup_free_ char *path = NULL;
@@ -354,8 +354,9 @@ static void hide_value(struct draft *draft, const char *variable, struct span va
 }
 
 /* The rows of the home table that are about `folder`, or beneath it, at the place that a variable
- * names.  At the default place they count all the same: not every program knows the variable. */
-static void plan_moved(struct draft *draft, const struct sandbox_mover *mover, const char *home)
+ * names.  They still count at the default place: not every program knows the variable. */
+static void plan_moved(struct plan_draft *draft, const struct sandbox_mover *mover,
+                       const char *home)
 {
 	const char *value = getenv(mover->variable);
 	struct sandbox_names names = names_home();
@@ -392,7 +393,7 @@ static void plan_moved(struct draft *draft, const struct sandbox_mover *mover, c
 }
 
 /* $GEMINI_CLI_HOME stands for the home folder in all that is Gemini CLI's. */
-static void plan_own(struct draft *draft)
+static void plan_own(struct plan_draft *draft)
 {
 	const char *path = getenv("GEMINI_CLI_HOME");
 	_cleanup_location_ struct location place = { 0 };
@@ -401,7 +402,7 @@ static void plan_own(struct draft *draft)
 		plan_names(draft, place.path, names_own());
 }
 
-void plan_variables(struct draft *draft, const char *home)
+void plan_variables(struct plan_draft *draft, const char *home)
 {
 	size_t count, mover_count;
 	const struct sandbox_variable *rows = names_variables(&count);
@@ -541,7 +542,7 @@ static bool paths_same_file(const char *a, const char *b)
 }
 
 /* A place with a workspace in it, or all, is not hidden for what it shows besides. */
-static bool shows_writable(const struct draft *draft, const char *path)
+static bool shows_writable(const struct plan_draft *draft, const char *path)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		if (location_within(draft->writable[i], path))
@@ -549,7 +550,7 @@ static bool shows_writable(const struct draft *draft, const char *path)
 	return strcmp(path, "/") == 0;
 }
 
-static void hide_again(struct draft *draft, const struct draft_rule *rule, const char *inner,
+static void hide_again(struct plan_draft *draft, const struct draft_rule *rule, const char *inner,
                        const struct mount *mount)
 {
 	_cleanup_free_ char *path = NULL;
@@ -580,7 +581,7 @@ static bool rule_is_secret(const struct sandbox_rule *rule)
 	        rule->reason == SANDBOX_REASON_OWN_SECRETS);
 }
 
-void plan_twins(struct draft *draft)
+void plan_twins(struct plan_draft *draft)
 {
 	__attribute__((cleanup(mounts_release))) struct mounts mounts = { 0 };
 	size_t count = draft->rule_count;

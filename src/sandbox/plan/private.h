@@ -48,7 +48,7 @@ struct draft_tree {
 	char *own;  /* owned; of a linked worktree: its part of the repository; NULL: it is none */
 };
 
-struct draft {
+struct plan_draft {
 	const struct sandbox_options *options;
 	const struct sandbox_plan *plan; /* borrowed: its roots, and what is given */
 	struct plan_reader reader;
@@ -76,56 +76,57 @@ struct draft {
 /* ---- the draft (draft.c) ---- */
 
 /* Notes a rule.  Takes over `path`; `why` is borrowed for ever, or NULL. */
-void draft_rule(struct draft *draft, char *path, bool folder, enum sandbox_access access,
+void draft_rule(struct plan_draft *draft, char *path, bool folder, enum sandbox_access access,
                 enum sandbox_reason reason, enum draft_strength strength, const char *why);
 /* Where a folder on the way along `path` may not be searched, and commands could change its mode:
- * notes it as `like`, whose path is not used, because nobody can look for what is in it. */
-void draft_closed(struct draft *draft, const char *start, const char *path,
+ * notes it as `like`, whose path is not used, because its contents cannot be looked up. */
+void draft_closed(struct plan_draft *draft, const char *start, const char *path,
                   const struct sandbox_rule *like, enum draft_strength strength);
 /* Notes a name that must not come into being.  Takes over `path`. */
-void draft_absent(struct draft *draft, char *path, enum sandbox_reason reason, const char *why);
+void draft_absent(struct plan_draft *draft, char *path, enum sandbox_reason reason,
+                  const char *why);
 /* A rule of strength ROOT or OPTION for writing, beneath which protected names are looked for. */
-void draft_writable(struct draft *draft, const struct location *place, enum sandbox_reason reason,
-                    enum draft_strength strength);
+void draft_writable(struct plan_draft *draft, const struct location *place,
+                    enum sandbox_reason reason, enum draft_strength strength);
 /* Whether something could be made there, were nothing protected. */
-bool draft_in_writable(const struct draft *draft, const char *path);
+bool draft_in_writable(const struct plan_draft *draft, const char *path);
 /* Sorts the rules by path and keeps one for each: the strongest, then the strictest. */
-void draft_settle(struct draft *draft);
+void draft_settle(struct plan_draft *draft);
 /* After draft_settle: the rule that decides about `path`; NULL if none. */
-const struct draft_rule *draft_decide(const struct draft *draft, const char *path);
+const struct draft_rule *draft_decide(const struct plan_draft *draft, const char *path);
 /* Adds what keeps the folders above protected paths in their places, and settles.
  * A folder above a protected path could be renamed, and another put in its place; a folder that is
  * a mount cannot. */
-void draft_pin(struct draft *draft);
+void draft_pin(struct plan_draft *draft);
 /* Takes out rules that say what the rule above them says, and absent names that could not come
  * into being. */
-void draft_prune(struct draft *draft);
-void draft_release(struct draft *draft); /* frees what it holds, not the draft itself */
+void draft_prune(struct plan_draft *draft);
+void draft_release(struct plan_draft *draft); /* frees what it holds, not the draft itself */
 
 /* ---- what is noted in it ---- */
 
 /* plan_names.c: notes the rows of a table that are there, or must not come to be there. */
-void plan_names(struct draft *draft, const char *base, struct sandbox_names names);
+void plan_names(struct plan_draft *draft, const char *base, struct sandbox_names names);
 /* The credential stores of a canonical home folder, of the machine, and where variables of the
  * environment say that they are (`home` may be NULL). */
-void plan_home(struct draft *draft, const char *home);
-void plan_system(struct draft *draft);
-void plan_variables(struct draft *draft, const char *home);
+void plan_home(struct plan_draft *draft, const char *home);
+void plan_system(struct plan_draft *draft);
+void plan_variables(struct plan_draft *draft, const char *home);
 
 /* homes.c: the same of other home folders in the canonical folder `root`, and of what could be one:
  * it and those above it. `home`: the user's own; may be NULL. */
-void plan_other_homes(struct draft *draft, const char *root, const char *home);
+void plan_other_homes(struct plan_draft *draft, const char *root, const char *home);
 
-/* homes.c: hidden entries of home folders that may be written to are not made or changed
- * (names_is_hidden_entry): "HOME/.*" is noted among the absent names. */
-void plan_writable_homes(struct draft *draft);
+/* homes.c: protects hidden entries of writable home folders (names_is_hidden_entry) by noting
+ * "HOME/.*" among the absent names. */
+void plan_writable_homes(struct plan_draft *draft);
 /* plan_keep.c: rules for options->keep and ->ask. */
-void plan_keep(struct draft *draft);
+void plan_keep(struct plan_draft *draft);
 /* Whether options->keep has the path, or one above it: --write does not lift that. */
-bool plan_keeps(const struct draft *draft, const char *given);
+bool plan_keeps(const struct plan_draft *draft, const char *given);
 
 /* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
-void plan_twins(struct draft *draft);
+void plan_twins(struct plan_draft *draft);
 
 /* read.c: the first line of a small regular file (no symlink), without its end; core.worktree
  * of a configuration; what a configuration and all it includes names, a line each:
@@ -137,37 +138,37 @@ void plan_twins(struct draft *draft);
  * Absolute words are left out that do not lead into the roots; those of hooks are not, because the
  * folder may hold links.  NULL: there is none, it is longer than a path, or reader.failed.  The
  * caller frees. */
-char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char *path);
+char *plan_read(struct plan_draft *draft, enum sandbox_pointer_kind kind, const char *path);
 /* The same notation for the text of one value that is no stranger's; NULL: nothing. */
-char *plan_read_value(struct draft *draft, const struct git_value *row, struct span text);
+char *plan_read_value(struct plan_draft *draft, const struct git_value *row, struct span text);
 /* $HOME, or what the options say; NULL: there is none. */
-const char *plan_home_text(const struct draft *draft);
+const char *plan_home_text(const struct plan_draft *draft);
 void plan_reader_release(struct plan_reader *reader);
 
 /* config.c: notes what git's configuration names.  First of all what counts everywhere: the
  * configuration of the machine, of the user and of the environment. */
-void plan_config_globals(struct draft *draft);
+void plan_config_globals(struct plan_draft *draft);
 /* What counts in `top`, a folder where git is or may be used: the above, and if `git_folder` is not
  * NULL its config, config.worktree and links among its hooks. */
-void plan_config(struct draft *draft, const char *git_folder, const char *top);
+void plan_config(struct plan_draft *draft, const char *git_folder, const char *top);
 
 /* git.c: what is there of git in and around a writable folder. `root`: it is a workspace root,
  * whose worktree may write to its repository elsewhere. */
-void plan_git(struct draft *draft, const char *folder, bool root);
+void plan_git(struct plan_draft *draft, const char *folder, bool root);
 
 /* ---- what commands see (view.c) ---- */
 
 /* Notes that `git` describes the files in `tree` (NULL: nothing is noted); `own` as in draft_tree,
  * or NULL. */
-void plan_describes(struct draft *draft, const char *git, const char *tree, const char *own);
+void plan_describes(struct plan_draft *draft, const char *git, const char *tree, const char *own);
 /* Where commands of this plan see another folder than the machine's: that which the canonical
  * `path` is in, a static text; NULL: in none. */
-const char *plan_cover(const struct draft *draft, const char *path);
+const char *plan_cover(const struct plan_draft *draft, const char *path);
 /* After draft_settle: whether commands see at `path` what the machine has there; what is hidden
  * deeper down does not matter. */
-bool plan_is_seen(const struct draft *draft, const char *path);
-/* After draft_settle, which it leaves so: shows the files of repositories that may be written to,
- * or makes these read-only. */
-void plan_views(struct draft *draft);
+bool plan_is_seen(const struct plan_draft *draft, const char *path);
+/* After draft_settle, and without undoing it: shows the files of writable repositories, or makes
+ * those repositories read-only. */
+void plan_views(struct plan_draft *draft);
 
 #endif

@@ -50,7 +50,7 @@ enum { CONFIG_BYTES = 256 << 10, ANSWER_BYTES = 32 << 10, QUEUE_BYTES = 32 << 10
 enum { WORK_MAX = 4096, TOTAL_BYTES = 1 << 20 };
 
 /* Where the words of a config lead. */
-struct scope {
+struct config_scope {
 	const char *home;                /* borrowed; NULL: none */
 	const struct sandbox_plan *plan; /* its roots, and what is given */
 };
@@ -70,7 +70,7 @@ struct room {
 	char path[LIMIT_PATH_BYTES], real[LIMIT_PATH_BYTES];
 	const char *current;             /* in the queue: what is being read */
 	const struct git_value *row;
-	struct scope scope;
+	struct config_scope scope;
 };
 
 #if defined(__x86_64__)
@@ -141,8 +141,8 @@ static void real_name_of(int fd, char real[static LIMIT_PATH_BYTES])
 	real[len > 0 ? len : 0] = '\0';
 }
 
-/* A regular file, links followed; what is none is not opened: devices may act on that.  -1 with
- * errno. */
+/* Opens a regular file, following links.  Other kinds are not opened: that may make a device act.
+ * -1 with errno. */
 static int room_open_file(struct room *room, const char *path)
 {
 	int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC), file = -1;
@@ -411,7 +411,7 @@ bool sandbox_plan_holds(const struct sandbox_plan *plan)
 {
 	_cleanup_free_ struct room *room = mem_alloc(1, sizeof(*room));
 
-	room->scope = (struct scope){ getenv("HOME"), plan };
+	room->scope = (struct config_scope){ getenv("HOME"), plan };
 	for (size_t i = 0; i < plan->pointer_count; i++)
 		if (!pointer_holds(&plan->pointers[i], room))
 			return false;
@@ -529,15 +529,15 @@ static pid_t clone_reader(void)
 	return pid;
 }
 
-static struct room *make_pointer_room(const struct draft *draft)
+static struct room *make_pointer_room(const struct plan_draft *draft)
 {
 	struct room *room = mem_alloc(1, sizeof(*room));
 
-	room->scope = (struct scope){ plan_home_text(draft), draft->plan };
+	room->scope = (struct config_scope){ plan_home_text(draft), draft->plan };
 	return room;
 }
 
-static bool reader_start(struct draft *draft)
+static bool reader_start(struct plan_draft *draft)
 {
 	struct plan_reader *reader = &draft->reader;
 	_cleanup_free_ struct room *room = NULL;
@@ -568,7 +568,8 @@ static ssize_t reader_ask(int socket, const char *question, size_t len, char *me
 }
 
 /* NULL also when it failed. */
-static char *reader_look_up(struct draft *draft, enum sandbox_pointer_kind kind, const char *path)
+static char *reader_look_up(struct plan_draft *draft, enum sandbox_pointer_kind kind,
+                            const char *path)
 {
 	struct plan_reader *reader = &draft->reader;
 	_cleanup_free_ char *message = mem_alloc(1, 1 + ANSWER_BYTES + 1);
@@ -606,7 +607,7 @@ static char *copy_pointer_value(const struct sandbox_pointer *pointer)
 	return pointer && pointer->value ? mem_strdup(pointer->value) : NULL;
 }
 
-char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char *path)
+char *plan_read(struct plan_draft *draft, enum sandbox_pointer_kind kind, const char *path)
 {
 	struct plan_reader *reader = &draft->reader;
 	const struct sandbox_options *options = draft->options;
@@ -630,14 +631,14 @@ char *plan_read(struct draft *draft, enum sandbox_pointer_kind kind, const char 
 	return value;
 }
 
-const char *plan_home_text(const struct draft *draft)
+const char *plan_home_text(const struct plan_draft *draft)
 {
 	const char *home = draft->options->home ? draft->options->home : getenv("HOME");
 
 	return home && home[0] == '/' ? home : NULL;
 }
 
-char *plan_read_value(struct draft *draft, const struct git_value *row, struct span text)
+char *plan_read_value(struct plan_draft *draft, const struct git_value *row, struct span text)
 {
 	_cleanup_free_ struct room *room = make_pointer_room(draft);
 

@@ -26,7 +26,7 @@
 #include "base/path.h"
 #include "sandbox/plan/private.h"
 
-/* What keeps a description of the files beside it. */
+/* What describes the files of the folder that it is in. */
 static const char *const descriptions[] = {
 	".git", ".hg", ".sl", ".jj", ".svn", ".bzr", "_darcs", ".pijul", "CVS", ".fslckout",
 	"_FOSSIL_",
@@ -37,7 +37,7 @@ static const char why_borrowed[] = "a repository that commands may write to take
 static const char why_read[] = "git's pointer to a repository";
 static const char why_closed[] = "a repository whose files are not all seen";
 
-const char *plan_cover(const struct draft *draft, const char *path)
+const char *plan_cover(const struct plan_draft *draft, const char *path)
 {
 	const struct sandbox_options *options = draft->options;
 
@@ -48,7 +48,7 @@ const char *plan_cover(const struct draft *draft, const char *path)
 	return options->temp && location_within(path, "/tmp") ? "/tmp" : NULL;
 }
 
-bool plan_is_seen(const struct draft *draft, const char *path)
+bool plan_is_seen(const struct plan_draft *draft, const char *path)
 {
 	const struct draft_rule *rule = draft_decide(draft, path);
 	const char *cover = plan_cover(draft, path);
@@ -60,7 +60,7 @@ bool plan_is_seen(const struct draft *draft, const char *path)
 }
 
 /* Whether it may be shown: what hides it hides no secrets. */
-static bool may_be_shown(const struct draft *draft, const char *path)
+static bool may_be_shown(const struct plan_draft *draft, const char *path)
 {
 	const struct draft_rule *rule = draft_decide(draft, path);
 	const char *cover = plan_cover(draft, path);
@@ -74,7 +74,7 @@ static bool may_be_shown(const struct draft *draft, const char *path)
 	       location_above(path, strlen(path)) > strlen(rule->rule.path);
 }
 
-static void show_place(struct draft *draft, const char *path, bool folder, const char *why)
+static void show_place(struct plan_draft *draft, const char *path, bool folder, const char *why)
 {
 	draft_rule(draft, mem_strdup(path), folder, SANDBOX_READ, SANDBOX_REASON_DEFAULT,
 	           DRAFT_PIN, why);
@@ -82,7 +82,7 @@ static void show_place(struct draft *draft, const char *path, bool folder, const
 }
 
 /* `folder`, or what it is a part of, and all in it become read-only, but for workspaces. */
-static void close_description(struct draft *draft, const char *folder)
+static void close_description(struct plan_draft *draft, const char *folder)
 {
 	draft_rule(draft, mem_strdup(folder), true, SANDBOX_READ, SANDBOX_REASON_VIEW,
 	           DRAFT_DENY, why_closed);
@@ -99,7 +99,7 @@ static void close_description(struct draft *draft, const char *folder)
 	}
 }
 
-static bool is_writable(const struct draft *draft, const char *path)
+static bool is_writable(const struct plan_draft *draft, const char *path)
 {
 	const struct draft_rule *rule = draft_decide(draft, path);
 
@@ -108,7 +108,7 @@ static bool is_writable(const struct draft *draft, const char *path)
 
 /* ---- work trees ------------------------------------------------------------------------- */
 
-void plan_describes(struct draft *draft, const char *git, const char *tree, const char *own)
+void plan_describes(struct plan_draft *draft, const char *git, const char *tree, const char *own)
 {
 	if (!tree)
 		return;
@@ -125,7 +125,7 @@ void plan_describes(struct draft *draft, const char *git, const char *tree, cons
 
 /* Whether the folder of a linked worktree says that it is one: what `own`/gitdir names alone could
  * have been written by a command, to be shown that folder. */
-static bool knows_repository(struct draft *draft, const struct draft_tree *tree)
+static bool knows_repository(struct plan_draft *draft, const struct draft_tree *tree)
 {
 	_cleanup_free_ char *pointer = location_join(tree->tree, ".git");
 	_cleanup_free_ char *line = plan_read(draft, SANDBOX_POINTER_LINE, pointer);
@@ -140,7 +140,7 @@ static bool knows_repository(struct draft *draft, const struct draft_tree *tree)
 }
 
 /* A cover in the middle of the tree leaves a hole in it. */
-static bool has_cover_inside(const struct draft *draft, const char *tree)
+static bool has_cover_inside(const struct plan_draft *draft, const char *tree)
 {
 	static const char *const covers[] = { "/tmp", "/dev" };
 
@@ -151,7 +151,7 @@ static bool has_cover_inside(const struct draft *draft, const char *tree)
 	return false;
 }
 
-static void look_at_tree(struct draft *draft, const struct draft_tree *tree)
+static void look_at_tree(struct plan_draft *draft, const struct draft_tree *tree)
 {
 	bool closed;
 
@@ -170,7 +170,7 @@ static void look_at_tree(struct draft *draft, const struct draft_tree *tree)
 
 /* Where a repository takes objects from that it does not have (gitrepository-layout(5)): the first
  * place that it names.  Without it git finds no objects, and says so. */
-static void look_at_alternate(struct draft *draft, const char *git)
+static void look_at_alternate(struct plan_draft *draft, const char *git)
 {
 	_cleanup_free_ char *objects = location_join(git, "objects");
 	_cleanup_free_ char *file = location_join(objects, "info/alternates");
@@ -195,7 +195,7 @@ static void look_at_alternate(struct draft *draft, const char *git)
 
 /* What the plan was made from is compared with what is there by a process that has this view
  * (read.c). */
-static void show_pointers(struct draft *draft)
+static void show_pointers(struct plan_draft *draft)
 {
 	for (size_t i = 0; i < draft->reader.count; i++) {
 		const char *path = draft->reader.pointers[i].path;
@@ -207,7 +207,7 @@ static void show_pointers(struct draft *draft)
 }
 
 /* What variables say of the repository that git uses everywhere. */
-static void note_git_variables(struct draft *draft)
+static void note_git_variables(struct plan_draft *draft)
 {
 	const char *git = getenv("GIT_DIR"), *tree = getenv("GIT_WORK_TREE");
 	_cleanup_location_ struct location place = { 0 }, top = { 0 };
@@ -223,7 +223,7 @@ static void note_git_variables(struct draft *draft)
 
 /* Each component of `path` that is `description` but for the first: what lies next to it is the
  * tree. */
-static void note_components(struct draft *draft, const char *path, const char *description)
+static void note_components(struct plan_draft *draft, const char *path, const char *description)
 {
 	_cleanup_free_ char *name = mem_printf("/%s", description);
 
@@ -241,7 +241,7 @@ static void note_components(struct draft *draft, const char *path, const char *d
 }
 
 /* --write of a repository, or of a part of one. */
-static void note_named(struct draft *draft)
+static void note_named(struct plan_draft *draft)
 {
 	for (size_t i = 0; i < draft->writable_count; i++)
 		for (size_t k = 0; k < ARRAY_LEN(descriptions); k++)
@@ -251,7 +251,7 @@ static void note_named(struct draft *draft)
 /* ---- folders that are hidden in part ------------------------------------------------------- */
 
 /* The rule of a hidden folder around what is shown at `rule`; NULL: there is none. */
-static const struct draft_rule *hiding_folder(const struct draft *draft,
+static const struct draft_rule *hiding_folder(const struct plan_draft *draft,
                                              const struct draft_rule *rule)
 {
 	_cleanup_free_ char *above = path_folder(rule->rule.path);
@@ -260,10 +260,10 @@ static const struct draft_rule *hiding_folder(const struct draft *draft,
 	return found && found->rule.access == SANDBOX_HIDDEN ? found : NULL;
 }
 
-/* Calls `each`, if there is one, for what may be written to and describes files in `path`; false:
- * nothing does. */
-static bool each_description(struct draft *draft, const char *path,
-                             void (*each)(struct draft *draft, const char *description))
+/* Calls `each` (or nothing, if NULL) for each writable description of files in `path`; false if
+ * there is none. */
+static bool each_description(struct plan_draft *draft, const char *path,
+                             void (*each)(struct plan_draft *draft, const char *description))
 {
 	bool any = false;
 
@@ -291,7 +291,7 @@ static bool each_description(struct draft *draft, const char *path,
 }
 
 /* What the tables show in a hidden folder. */
-static void forget_shown(struct draft *draft, const char *hidden)
+static void forget_shown(struct plan_draft *draft, const char *hidden)
 {
 	size_t kept = 0;
 
@@ -314,7 +314,7 @@ struct partly_hidden {
 
 /* Where something is seen in a hidden folder, the folder is a file system of our own: what is not
  * to be seen is missing there. */
-static void look_at_hidden(struct draft *draft)
+static void look_at_hidden(struct plan_draft *draft)
 {
 	_cleanup_free_ struct partly_hidden *list =
 		mem_alloc(draft->rule_count + 1, sizeof(*list));
@@ -342,7 +342,7 @@ static void look_at_hidden(struct draft *draft)
 	}
 }
 
-void plan_views(struct draft *draft)
+void plan_views(struct plan_draft *draft)
 {
 	note_named(draft);
 	note_git_variables(draft);

@@ -85,15 +85,15 @@ void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level l
  * what is refused leaves no records; limits of memory and processes are not held.
  */
 
-/* `home`: whose keychains and the like are hidden; NULL: nobody's. Check out->overflowed. */
+/* `home`: whose keychains and the like are hidden; NULL: none. Check out->overflowed. */
 void seatbelt_profile(const struct sandbox_plan *plan, const char *home, struct buf *out);
 
 /* ---- files with names outside ----------------------------------------------------- */
 
 /* Files of a workspace that are known outside by another name (hard links).
  *
- * Such a file is in the workspace, so a command may write it, and what is written is seen under the
- * other name: only the user can say whether that is meant.  Package managers (pnpm, uv) and local
+ * Such a file is in the workspace, so a command may write it, and the change is seen under the
+ * other name: only the user knows whether that is intended.  Package managers (pnpm, uv) and local
  * clones make many of them.
  *
  *     struct twins twins;
@@ -112,7 +112,7 @@ struct twin {
 };
 
 struct twins {
-	struct twin *list; /* owned; sorted by path; at most LIMIT_TWINS_TOLD */
+	struct twin *list; /* owned; sorted by path; at most LIMIT_TWINS_LISTED */
 	size_t count;
 	uint64_t all;      /* how many there are */
 	bool cut;          /* the walk ended early */

@@ -138,7 +138,7 @@ static void put_home(const struct sandbox_plan *plan, const char *home, struct b
 		_cleanup_free_ char *path = location_join(home, names.rows[i].path);
 		bool opened = false;
 
-		/* Unless the plan has a rule for that very place: then somebody named it. */
+		/* Unless the plan has a rule for exactly this path: then the user named it. */
 		for (size_t k = 0; k < plan->rule_count; k++)
 			opened = opened || strcmp(plan->rules[k].path, path) == 0;
 		if (!opened)

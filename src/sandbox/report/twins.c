@@ -22,7 +22,7 @@ struct name {
 	char *path; /* owned */
 };
 
-struct walk {
+struct twins_walk {
 	struct name *names; /* owned */
 	size_t count, cap;
 	char **pending;     /* owned, and each of them */
@@ -32,14 +32,14 @@ struct walk {
 	bool cut;
 };
 
-static void push_twin(struct walk *walk, char *path)
+static void push_twin(struct twins_walk *walk, char *path)
 {
 	walk->pending = mem_grow(walk->pending, &walk->pending_cap, walk->pending_count + 1,
 	                         sizeof(*walk->pending));
 	walk->pending[walk->pending_count++] = path;
 }
 
-static void walk_look_at(struct walk *walk, int folder, const char *path, const char *name,
+static void walk_look_at(struct twins_walk *walk, int folder, const char *path, const char *name,
                          unsigned char type)
 {
 	struct stat st;
@@ -63,7 +63,7 @@ static void walk_look_at(struct walk *walk, int folder, const char *path, const 
 		                                    location_join(path, name) };
 }
 
-static void twins_walk_folder(struct walk *walk, const char *path)
+static void twins_walk_folder(struct twins_walk *walk, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -106,7 +106,7 @@ static bool is_same_name_file(const struct name *a, const struct name *b)
 }
 
 /* Names of one file stand together now; one that two roots have is one name. */
-static void count_names(const struct walk *walk, struct twins *ret)
+static void count_names(const struct twins_walk *walk, struct twins *ret)
 {
 	struct twin *list = mem_alloc(walk->count + 1, sizeof(*list));
 
@@ -122,7 +122,7 @@ static void count_names(const struct walk *walk, struct twins *ret)
 			list[ret->all++] = (struct twin){ first->path, first->links - found };
 	}
 	qsort(list, ret->all, sizeof(*list), compare_twin_paths);
-	ret->count = ret->all < LIMIT_TWINS_TOLD ? ret->all : LIMIT_TWINS_TOLD;
+	ret->count = ret->all < LIMIT_TWINS_LISTED ? ret->all : LIMIT_TWINS_LISTED;
 	for (size_t i = 0; i < ret->count; i++)
 		list[i].path = mem_strdup(list[i].path);
 	ret->list = list;
@@ -130,7 +130,7 @@ static void count_names(const struct walk *walk, struct twins *ret)
 
 void twins_find(const char *const *roots, size_t root_count, struct twins *ret)
 {
-	struct walk walk = { .end_ms = clock_monotonic_ms() + TWINS_MS };
+	struct twins_walk walk = { .end_ms = clock_monotonic_ms() + TWINS_MS };
 
 	*ret = (struct twins){ 0 };
 	for (size_t i = 0; i < root_count; i++) {

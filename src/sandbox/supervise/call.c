@@ -23,13 +23,13 @@
 #define PIDFD_THREAD O_EXCL
 #endif
 
-struct answer supervise_answer_of(int64_t returned)
+struct call_answer supervise_answer_of(int64_t returned)
 {
 	return returned < 0 ? answer_error(errno) :
-	                      (struct answer){ .kind = ANSWER_RESULT, .value = returned };
+	                      (struct call_answer){ .kind = ANSWER_RESULT, .value = returned };
 }
 
-void supervise_answer(struct supervisor *supervisor, uint64_t id, struct answer answer)
+void supervise_answer(struct supervisor *supervisor, uint64_t id, struct call_answer answer)
 {
 	struct seccomp_notif_resp *response = supervisor->response;
 
@@ -41,18 +41,18 @@ void supervise_answer(struct supervisor *supervisor, uint64_t id, struct answer 
 		response->error = -answer.error;
 		response->val = answer.error ? 0 : answer.value;
 	}
-	/* ENOENT: the process is gone, and nobody waits. */
+	/* ENOENT: the process has ended, and no call waits. */
 	(void)ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_SEND, response);
 }
 
-bool call_alive(const struct call *call)
+bool call_alive(const struct syscall *call)
 {
 	uint64_t id = call->id;
 
 	return ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-static ssize_t read_memory(const struct call *call, uint64_t address, void *data, size_t len)
+static ssize_t read_memory(const struct syscall *call, uint64_t address, void *data, size_t len)
 {
 	struct iovec here = { data, len };
 	struct iovec there = { (void *)(uintptr_t)address, len };
@@ -62,7 +62,7 @@ static ssize_t read_memory(const struct call *call, uint64_t address, void *data
 
 /* What the access rights of the caller's memory are at an address: the text of /proc/THREAD/maps
  * ("r-xp"); false when nothing is there. */
-static bool find_mapping(const struct call *call, uint64_t address, char rights[static 5])
+static bool find_mapping(const struct syscall *call, uint64_t address, char rights[static 5])
 {
 	_cleanup_fd_ int fd = call_open_proc(call, "maps", O_RDONLY);
 	FILE *maps = fd < 0 ? NULL : fdopen(fd_steal(&fd), "r");
@@ -81,7 +81,7 @@ static bool find_mapping(const struct call *call, uint64_t address, char rights[
 
 /* Memory that only the kernel could read (execute-only; memfd_secret) or a process that may not be
  * looked into: there is no deciding then, and the record says so. */
-static int memory_refused(const struct call *call, uint64_t address, int error)
+static int memory_refused(const struct syscall *call, uint64_t address, int error)
 {
 	char rights[5] = "";
 
@@ -94,7 +94,7 @@ static int memory_refused(const struct call *call, uint64_t address, int error)
 	return error == EFAULT ? EFAULT : EACCES;
 }
 
-int call_read(const struct call *call, uint64_t address, void *data, size_t len)
+int call_read(const struct syscall *call, uint64_t address, void *data, size_t len)
 {
 	ssize_t n = read_memory(call, address, data, len);
 
@@ -107,7 +107,7 @@ int call_read(const struct call *call, uint64_t address, void *data, size_t len)
 
 /* In steps that end at the ends of pages, because a path may end just before memory that cannot be
  * read; the first is short, as most paths are. */
-int call_read_path(const struct call *call, uint64_t address, char path[LIMIT_PATH_BYTES])
+int call_read_path(const struct syscall *call, uint64_t address, char path[LIMIT_PATH_BYTES])
 {
 	enum { STEP = 256 };
 	size_t len = 0;
@@ -178,8 +178,8 @@ static void forget_proc(struct supervisor *supervisor, struct kept_proc *kept)
 	kept->thread = 0;
 }
 
-/* A folder of /proc stays that of its thread: when the thread is gone nothing is found in it, also
- * if another has the same number since. */
+/* A folder of /proc stays that of its thread: when the thread has ended nothing is found in it,
+ * even if another has the same number by then. */
 static int kept_folder(struct supervisor *supervisor, pid_t thread, bool again)
 {
 	struct kept_proc *kept = &supervisor->procs[(unsigned)thread % KEPT_PROCS];
@@ -208,7 +208,7 @@ static bool kept_is_alive(const struct kept_proc *kept)
 	return fstatat(kept->fd, "comm", &st, 0) == 0;
 }
 
-struct kept_proc *call_kept(const struct call *call)
+struct kept_proc *call_kept(const struct syscall *call)
 {
 	struct supervisor *supervisor = call->supervisor;
 	struct kept_proc *kept = &supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
@@ -219,7 +219,7 @@ struct kept_proc *call_kept(const struct call *call)
 	return folder < 0 ? NULL : kept;
 }
 
-int call_open_proc(const struct call *call, const char *name, int flags)
+int call_open_proc(const struct syscall *call, const char *name, int flags)
 {
 	int folder = kept_folder(call->supervisor, call->thread, false);
 	int fd = folder < 0 ? -1 : openat(folder, name, flags | O_CLOEXEC);
@@ -231,7 +231,7 @@ int call_open_proc(const struct call *call, const char *name, int flags)
 	return fd;
 }
 
-int call_stat_proc(const struct call *call, const char *name, struct stat *ret)
+int call_stat_proc(const struct syscall *call, const char *name, struct stat *ret)
 {
 	int folder = kept_folder(call->supervisor, call->thread, false);
 
@@ -268,7 +268,7 @@ static bool value_in(int fd, const char *name, int base, unsigned long long *ret
 	return true;
 }
 
-static bool status_value(const struct call *call, const char *name, int base,
+static bool status_value(const struct syscall *call, const char *name, int base,
                          unsigned long long *ret)
 {
 	_cleanup_fd_ int fd = call_open_proc(call, "status", O_RDONLY);
@@ -276,7 +276,7 @@ static bool status_value(const struct call *call, const char *name, int base,
 	return value_in(fd, name, base, ret);
 }
 
-pid_t call_group(const struct call *call)
+pid_t call_group(const struct syscall *call)
 {
 	unsigned long long group = 0;
 
@@ -294,15 +294,15 @@ pid_t call_proc_group(const char *text)
 	return value_in(fd, "Tgid:", 10, &group) ? (pid_t)group : 0;
 }
 
-/* The process of the thread, and its name; 0 and "" when it is gone.
+/* The process of the thread, and its name; 0 and "" when it has ended.
  * /proc may count in another namespace than we do; a thread's own number is right then in most
  * cases, because most processes have one thread. */
-static pid_t call_process(const struct call *call)
+static pid_t call_process(const struct syscall *call)
 {
 	return call->supervisor->proc_is_own ? call_group(call) : call->thread;
 }
 
-static void call_name(const struct call *call, char *name, size_t size)
+static void call_name(const struct syscall *call, char *name, size_t size)
 {
 	_cleanup_fd_ int fd = call_open_proc(call, "comm", O_RDONLY);
 	size_t len = fd_read_text(fd, name, size) ? strlen(name) : 0;
@@ -311,7 +311,7 @@ static void call_name(const struct call *call, char *name, size_t size)
 		name[len - 1] = '\0';
 }
 
-mode_t call_umask(const struct call *call)
+mode_t call_umask(const struct syscall *call)
 {
 	unsigned long long mask = 077;
 
@@ -319,7 +319,7 @@ mode_t call_umask(const struct call *call)
 	return (mode_t)(mask & 0777);
 }
 
-bool call_is_interrupted(const struct call *call)
+bool call_is_interrupted(const struct syscall *call)
 {
 	unsigned long long own = 0, shared = 0, blocked = 0, caught = 0;
 
@@ -334,11 +334,11 @@ bool call_is_interrupted(const struct call *call)
 
 /* /proc says it for 2.5 us.  A descriptor of the caller's can be taken in 1, and its working folder
  * be kept: of a process with one thread, until any process calls chdir or fchdir.  Both come here
- * before they are made, and the process cannot be in one of them while this call waits.  (One that
- * shares its folder with another process, by clone, may find a name made where it was before: in a
- * folder that is judged all the same.) */
+ * before they are made, and the process cannot be in one of them while this call waits.  (If
+ * two processes share a working folder, by clone, a name may be made where it was before: that
+ * folder is judged, too.) */
 
-int call_known_folder(const struct call *call, int folder, bool *ret_lent)
+int call_known_folder(const struct syscall *call, int folder, bool *ret_lent)
 {
 	struct supervisor *supervisor = call->supervisor;
 	struct kept_proc *kept = &supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
@@ -365,7 +365,7 @@ int call_known_folder(const struct call *call, int folder, bool *ret_lent)
 	return *ret_lent ? kept->folder : -1;
 }
 
-bool call_keep_folder(const struct call *call, int fd)
+bool call_keep_folder(const struct syscall *call, int fd)
 {
 	struct kept_proc *kept = &call->supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
 	unsigned long long threads = 0;
@@ -378,7 +378,7 @@ bool call_keep_folder(const struct call *call, int fd)
 	return true;
 }
 
-struct answer supervise_chdir(const struct call *call, const struct handler *row)
+struct call_answer supervise_chdir(const struct syscall *call, const struct handler *row)
 {
 	(void)row;
 	call->supervisor->folder_epoch++;
@@ -387,9 +387,9 @@ struct answer supervise_chdir(const struct call *call, const struct handler *row
 
 /* ---- descriptors ---- */
 
-/* Threads can have descriptors of their own, so it is the thread that is asked where the kernel can
- * (6.9), and else its process. */
-static int open_pidfd(const struct call *call)
+/* Threads need not share descriptors, so the thread is asked where the kernel can (6.9), and
+ * otherwise its process. */
+static int open_pidfd(const struct syscall *call)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, call->thread, PIDFD_THREAD);
 
@@ -406,7 +406,7 @@ bool call_can_take_descriptors(void)
 	return copy >= 0;
 }
 
-int call_descriptor(const struct call *call, int fd)
+int call_descriptor(const struct syscall *call, int fd)
 {
 	_cleanup_fd_ int pidfd = open_pidfd(call);
 
@@ -421,11 +421,11 @@ int call_descriptor(const struct call *call, int fd)
 
 /* ---- records ---- */
 
-/* Each different denial is reported once when it happens, and once more at the end with its
+/* Each different denial is reported once when it happens, and again at the end with its
  * count. */
 
-struct record {
-	struct record *next;
+struct denial_record {
+	struct denial_record *next;
 	struct denial denial;
 };
 
@@ -442,10 +442,10 @@ static void supervise_report_denial(const struct supervisor *supervisor,
 		supervisor->events.denied(supervisor->events.data, denial);
 }
 
-void supervise_record_denial(const struct call *call, struct denial *denial)
+void supervise_record_denial(const struct syscall *call, struct denial *denial)
 {
 	struct supervisor *supervisor = call->supervisor;
-	struct record *record;
+	struct denial_record *record;
 
 	for (record = supervisor->records; record; record = record->next) {
 		if (is_same_record(&record->denial, denial)) {
@@ -478,7 +478,7 @@ static const struct filter_call *first_row(int number)
 	return NULL;
 }
 
-void call_record_unjudged(const struct call *call, const char *why)
+void call_record_unjudged(const struct syscall *call, const char *why)
 {
 	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_UNJUDGED };
 	const struct filter_call *known = first_row(call->number);
@@ -501,7 +501,7 @@ static void report_pending(struct supervisor *supervisor)
 
 void supervise_records_finish(struct supervisor *supervisor)
 {
-	for (struct record *record = supervisor->records; record; record = record->next) {
+	for (struct denial_record *record = supervisor->records; record; record = record->next) {
 		if (record->denial.count > 1)
 			supervise_report_denial(supervisor, &record->denial);
 	}
@@ -511,7 +511,7 @@ void supervise_records_finish(struct supervisor *supervisor)
 void supervise_records_free(struct supervisor *supervisor)
 {
 	while (supervisor->records) {
-		struct record *record = supervisor->records;
+		struct denial_record *record = supervisor->records;
 
 		supervisor->records = record->next;
 		free(record);
@@ -552,7 +552,7 @@ static const char *type_name(int type)
 	return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : names[0];
 }
 
-/* The same as the filter's table says; it has no room to say which row it was. */
+/* The error that the filter's table has for this socket: the filter cannot pass on its row. */
 static int socket_error(int family, int type, int protocol, bool pair)
 {
 	bool inet = family == AF_INET || family == AF_INET6;
@@ -568,7 +568,8 @@ static int socket_error(int family, int type, int protocol, bool pair)
 	return EPERM;
 }
 
-static void refuse_socket(const struct call *call, bool pair, struct denial *denial, int *ret_error)
+static void refuse_socket(const struct syscall *call, bool pair, struct denial *denial,
+                          int *ret_error)
 {
 	const struct sandbox_plan *plan = call->supervisor->plan;
 	int family = (int)call->args[0], type = (int)call->args[1] & 0xf;
@@ -585,7 +586,7 @@ static void refuse_socket(const struct call *call, bool pair, struct denial *den
 	         (int)call->args[2]);
 }
 
-static void refuse_ioctl(const struct call *call, struct denial *denial, int *ret_error)
+static void refuse_ioctl(const struct syscall *call, struct denial *denial, int *ret_error)
 {
 	static const struct {
 		uint32_t request;
@@ -608,7 +609,7 @@ static void refuse_ioctl(const struct call *call, struct denial *denial, int *re
 	}
 }
 
-struct answer supervise_refuse(const struct call *call, const struct handler *row)
+struct call_answer supervise_refuse(const struct syscall *call, const struct handler *row)
 {
 	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL };
 	const struct filter_call *known = first_row(call->number);

@@ -32,16 +32,16 @@
  * call returns some time after the supervisor has seen it, and threads can have one umask together:
  * nothing is remembered before it is known to have returned. */
 
-/* Whether one has: it is gone, makes another call, or has what it asked for. */
-static bool has_returned(const struct call *call, const struct umask_call *last)
+/* Whether it has: it has ended, makes another call, or has the umask that it set. */
+static bool has_returned(const struct syscall *call, const struct umask_call *last)
 {
-	const struct call theirs = { .supervisor = call->supervisor, .thread = last->thread };
+	const struct syscall theirs = { .supervisor = call->supervisor, .thread = last->thread };
 
 	return last->thread == call->thread || !call_kept(&theirs) ||
 	       call_umask(&theirs) == last->wanted;
 }
 
-static bool have_returned(const struct call *call)
+static bool have_returned(const struct syscall *call)
 {
 	struct supervisor *supervisor = call->supervisor;
 
@@ -54,7 +54,7 @@ static bool have_returned(const struct call *call)
 	return !supervisor->umask_count && !supervisor->umask_lost;
 }
 
-struct answer supervise_umask(const struct call *call, const struct handler *row)
+struct call_answer supervise_umask(const struct syscall *call, const struct handler *row)
 {
 	struct supervisor *supervisor = call->supervisor;
 
@@ -69,7 +69,7 @@ struct answer supervise_umask(const struct call *call, const struct handler *row
 	return answer_go_on(CONTINUE_UMASK);
 }
 
-static mode_t find_umask(const struct call *call)
+static mode_t find_umask(const struct syscall *call)
 {
 	const unsigned epoch = call->supervisor->umask_epoch;
 	bool returned = have_returned(call);
@@ -87,7 +87,7 @@ static mode_t find_umask(const struct call *call)
 	return kept->umask;
 }
 
-void caller_take_umask(const struct call *call)
+void caller_take_umask(const struct syscall *call)
 {
 	struct supervisor *supervisor = call->supervisor;
 	mode_t mask;
@@ -193,7 +193,7 @@ bool caller_ids_are_fixed(void)
 	       uid[1] == uid[2] && gid[0] == gid[1] && gid[1] == gid[2];
 }
 
-int caller_take_ids(const struct call *call)
+int caller_take_ids(const struct syscall *call)
 {
 	struct supervisor *supervisor = call->supervisor;
 	_cleanup_fd_ int status = -1;
@@ -216,7 +216,7 @@ int caller_take_ids(const struct call *call)
 	return EACCES;
 }
 
-void caller_resign_ids(const struct call *call)
+void caller_resign_ids(const struct syscall *call)
 {
 	struct supervisor *supervisor = call->supervisor;
 	const struct ids_status *ours = (const void *)supervisor->ids;
@@ -238,7 +238,7 @@ uid_t caller_user(void)
 /* ---- descriptors ---- */
 
 /* Of a process with other ids, only /proc says it. */
-static rlim_t files_limit(const struct call *call)
+static rlim_t files_limit(const struct syscall *call)
 {
 	char text[4096];
 	const char *line;
@@ -255,7 +255,7 @@ static rlim_t files_limit(const struct call *call)
 }
 
 /* How many it has (from Linux 6.2 on), and how many it may have. */
-bool caller_has_room(const struct call *call)
+bool caller_has_room(const struct syscall *call)
 {
 	struct stat st;
 
@@ -269,12 +269,13 @@ static bool may_be_executed(int fd)
 	return fstat(fd, &st) != 0 || (S_ISREG(st.st_mode) && (st.st_mode & 0111));
 }
 
-struct answer caller_hand_over(const struct call *call, int fd, uint64_t flags, bool doubtful)
+struct call_answer caller_hand_over(const struct syscall *call, int fd, uint64_t flags,
+                                    bool doubtful)
 {
 	struct seccomp_notif_addfd add = { .id = call->id, .srcfd = (uint32_t)fd,
 		.newfd_flags = flags & O_CLOEXEC };
 	bool at_once = !doubtful || !may_be_executed(fd);
-	struct answer answer;
+	struct call_answer answer;
 	int number;
 
 	add.flags = at_once ? SECCOMP_ADDFD_FLAG_SEND : 0;

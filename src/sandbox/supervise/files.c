@@ -42,22 +42,22 @@ static bool is_process(const char *path)
 }
 
 /* Landlock before version 3 (Linux 6.2) says nothing about truncating. */
-static bool only_we_refuse(const struct sandbox_plan *plan, struct wanted wanted)
+static bool only_we_refuse(const struct sandbox_plan *plan, struct name_use wanted)
 {
 	return wanted.truncates && plan->level == SANDBOX_LANDLOCK && plan->landlock_abi < 3;
 }
 
-/* A hasp inside tries to make control groups of its own (cgroup.c), and does without: it is refused
- * as all else is, but nobody wants to read about it. */
+/* A hasp inside tries to make control groups (cgroup.c), and does without them: that is refused
+ * like everything else, but not reported. */
 static bool is_own_group(const char *path)
 {
 	return strncmp(path, "/sys/fs/cgroup/", strlen("/sys/fs/cgroup/")) == 0 &&
 	       strncmp(strrchr(path, '/'), "/hasp-", strlen("/hasp-")) == 0;
 }
 
-/* Names that others obey in any folder (names.h).  A folder that the command itself made is
- * nobody's place of work yet: what is cloned, unpacked or copied there may have them. */
-static bool judge_obeyed(const struct call *call, const char *path, struct wanted wanted,
+/* Names that others obey in any folder (names.h).  No one works yet in a folder that the command
+ * itself made: what is cloned, unpacked or copied there may have them. */
+static bool judge_obeyed(const struct syscall *call, const char *path, struct name_use wanted,
                          struct denial *ret_denial)
 {
 	const struct supervisor_events *events = &call->supervisor->events;
@@ -80,7 +80,7 @@ static bool is_becoming_config(const char *path)
 	                        strlen(GIT_CHANGE_TEMPORARY)) == 0;
 }
 
-void supervise_judge(const struct call *call, const char *path, struct wanted wanted,
+void supervise_judge(const struct syscall *call, const char *path, struct name_use wanted,
                      struct verdict *ret)
 {
 	const struct sandbox_plan *plan = call->supervisor->plan;
@@ -101,7 +101,7 @@ void supervise_judge(const struct call *call, const char *path, struct wanted wa
 }
 
 /* Errors that have nothing to do with the sandbox are no denials. */
-void supervise_record_verdict(const struct call *call, struct verdict *verdict, int error)
+void supervise_record_verdict(const struct syscall *call, struct verdict *verdict, int error)
 {
 	bool denied = error == 0 || error == EROFS || error == EACCES || error == EPERM ||
 	              error == EXDEV;
@@ -110,13 +110,13 @@ void supervise_record_verdict(const struct call *call, struct verdict *verdict, 
 		supervise_record_denial(call, &verdict->denial);
 }
 
-void supervise_record_unread(const struct call *call, int folder, const char *name,
+void supervise_record_unread(const struct syscall *call, int folder, const char *name,
                              const char *path, uint64_t flags, int error)
 {
-	struct denial denial = { .kind = DENIAL_READ, .reason = SANDBOX_REASON_BESIDE,
+	struct denial denial = { .kind = DENIAL_READ, .reason = SANDBOX_REASON_NEXT_TO,
 		                 .level = SANDBOX_LANDLOCK };
 	const char *hidden = error == EACCES && (flags & O_ACCMODE) == O_RDWR ?
-	                     plan_hidden_beside(call->supervisor->plan, path) : NULL;
+	                     plan_hidden_next_to(call->supervisor->plan, path) : NULL;
 
 	/* Landlock does not ask about access(2): that is about modes. */
 	if (!hidden || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) != 0)
@@ -128,13 +128,13 @@ void supervise_record_unread(const struct call *call, int folder, const char *na
 
 /* ---- what all have in common ---- */
 
-static int folder_argument(const struct call *call, signed char argument)
+static int folder_argument(const struct syscall *call, signed char argument)
 {
 	return argument < 0 ? AT_FDCWD : (int)call->args[(unsigned char)argument];
 }
 
 /* Reads and finds one path argument: 0 or an errno. */
-static int find_name_argument(const struct call *call, signed char folder, signed char path,
+static int find_name_argument(const struct syscall *call, signed char folder, signed char path,
                               struct named *ret)
 {
 	char text[LIMIT_PATH_BYTES];
@@ -153,8 +153,8 @@ static bool is_dots(const struct named *named)
 	return strcmp(named->name, ".") == 0 || strcmp(named->name, "..") == 0;
 }
 
-static void judge_named(const struct call *call, const struct named *named, struct wanted wanted,
-                        struct verdict *ret)
+static void judge_named(const struct syscall *call, const struct named *named,
+                        struct name_use wanted, struct verdict *ret)
 {
 	supervise_judge(call, named->path, wanted, ret);
 	if (is_dots(named))
@@ -162,19 +162,19 @@ static void judge_named(const struct call *call, const struct named *named, stru
 }
 
 /* A folder is about to go: files may. */
-static void report_gone(const struct call *call, const struct named *named)
+static void report_removal(const struct syscall *call, const struct named *named)
 {
 	const struct supervisor_events *events = &call->supervisor->events;
 	struct stat st;
 
-	if (events->gone && named->path[0] && named->folder >= 0 &&
+	if (events->removing && named->path[0] && named->folder >= 0 &&
 	    (!named->name[0] ||
 	     (fstatat(named->folder, named->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	      S_ISDIR(st.st_mode))))
-		events->gone(events->data, named->path);
+		events->removing(events->data, named->path);
 }
 
-void supervise_report_made(const struct call *call, const char *path)
+void supervise_report_made(const struct syscall *call, const char *path)
 {
 	const struct supervisor_events *events = &call->supervisor->events;
 
@@ -183,7 +183,7 @@ void supervise_report_made(const struct call *call, const char *path)
 }
 
 /* What the supervisor refuses: its record, and the error. */
-struct answer supervise_refuse_name(const struct call *call, struct verdict *verdict)
+struct call_answer supervise_refuse_name(const struct syscall *call, struct verdict *verdict)
 {
 	int error = refusal(call->supervisor);
 
@@ -196,14 +196,14 @@ struct answer supervise_refuse_name(const struct call *call, struct verdict *ver
 enum made_kind { MADE_FOLDER, MADE_NODE, MADE_LINK };
 
 /* One name that must not be there yet. */
-struct making {
+struct name_making {
 	enum made_kind kind;
 	mode_t mode;
 	unsigned device;
 	const char *target; /* of a symlink */
 };
 
-static int make_at(const struct named *named, const struct making *making)
+static int make_at(const struct named *named, const struct name_making *making)
 {
 	long done = -1;
 
@@ -222,8 +222,8 @@ static int make_at(const struct named *named, const struct making *making)
 	return done < 0 ? errno : 0;
 }
 
-static struct answer make(const struct call *call, const struct handler *row,
-                          const struct making *making)
+static struct call_answer make(const struct syscall *call, const struct handler *row,
+                               const struct name_making *making)
 {
 	_cleanup_named_ struct named named;
 	struct verdict verdict;
@@ -236,7 +236,7 @@ static struct answer make(const struct call *call, const struct handler *row,
 	/* "mkdir -p" asks for each folder on the way. */
 	if (making->kind == MADE_FOLDER && named_exists(&named))
 		return answer_error(EEXIST);
-	judge_named(call, &named, (struct wanted){ 0 }, &verdict);
+	judge_named(call, &named, (struct name_use){ 0 }, &verdict);
 	if (verdict.refused)
 		return named_exists(&named) ? answer_error(EEXIST) :
 		                              supervise_refuse_name(call, &verdict);
@@ -247,17 +247,17 @@ static struct answer make(const struct call *call, const struct handler *row,
 	return answer_made(error);
 }
 
-struct answer supervise_mkdir(const struct call *call, const struct handler *row)
+struct call_answer supervise_mkdir(const struct syscall *call, const struct handler *row)
 {
-	const struct making making = { .kind = MADE_FOLDER,
+	const struct name_making making = { .kind = MADE_FOLDER,
 		.mode = (mode_t)call->args[(unsigned char)row->path + 1] };
 
 	return make(call, row, &making);
 }
 
-struct answer supervise_mknod(const struct call *call, const struct handler *row)
+struct call_answer supervise_mknod(const struct syscall *call, const struct handler *row)
 {
-	const struct making making = { .kind = MADE_NODE,
+	const struct name_making making = { .kind = MADE_NODE,
 		.mode = (mode_t)call->args[(unsigned char)row->path + 1],
 		.device = (unsigned)call->args[(unsigned char)row->path + 2] };
 
@@ -265,10 +265,10 @@ struct answer supervise_mknod(const struct call *call, const struct handler *row
 }
 
 /* The text of the link stands first. */
-struct answer supervise_symlink(const struct call *call, const struct handler *row)
+struct call_answer supervise_symlink(const struct syscall *call, const struct handler *row)
 {
 	char target[LIMIT_PATH_BYTES];
-	const struct making making = { .kind = MADE_LINK, .target = target };
+	const struct name_making making = { .kind = MADE_LINK, .target = target };
 	int error = call_read_path(call, call->args[0], target);
 
 	if (!error && !target[0])
@@ -279,7 +279,7 @@ struct answer supervise_symlink(const struct call *call, const struct handler *r
 /* ---- second names ---- */
 
 /* What is linked: a name, or (without one) what a descriptor is open on. */
-static int find_source(const struct call *call, const struct handler *row, uint64_t flags,
+static int find_source(const struct syscall *call, const struct handler *row, uint64_t flags,
                        struct named *ret)
 {
 	char text[LIMIT_PATH_BYTES];
@@ -310,14 +310,14 @@ static int make_link(const struct named *from, const struct named *to)
 }
 
 /* A second name for a protected file is a way to write it; both names must be writable. */
-static struct answer link_names(const struct call *call, const struct named *from,
-                                const struct named *to)
+static struct call_answer link_names(const struct syscall *call, const struct named *from,
+                                     const struct named *to)
 {
 	struct verdict source, target;
 	int error;
 
-	judge_named(call, from, (struct wanted){ 0 }, &source);
-	judge_named(call, to, (struct wanted){ 0 }, &target);
+	judge_named(call, from, (struct name_use){ 0 }, &source);
+	judge_named(call, to, (struct name_use){ 0 }, &target);
 	if ((source.refused || target.refused) && !named_exists(from))
 		return answer_error(ENOENT);
 	if ((source.refused || target.refused) && named_exists(to))
@@ -333,7 +333,7 @@ static struct answer link_names(const struct call *call, const struct named *fro
 	return answer_made(error);
 }
 
-struct answer supervise_link(const struct call *call, const struct handler *row)
+struct call_answer supervise_link(const struct syscall *call, const struct handler *row)
 {
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
 	_cleanup_named_ struct named from = { .folder = -1 };
@@ -370,7 +370,7 @@ static ssize_t read_whole_small(int folder, const char *name, char *text, size_t
  * the lock file is removed, and nothing rests on its content.  Harmless ones: hasp writes them from
  * outside of the sandbox, or not.  Else keys says what is not harmless.  True: it has those
  * settings now, and the lock file is removed. */
-static bool settle_config(const struct call *call, const struct named *from,
+static bool settle_config(const struct syscall *call, const struct named *from,
                           const struct named *to, char keys[static GIT_CHANGE_KEYS])
 {
 	const struct supervisor_events *events = &call->supervisor->events;
@@ -405,10 +405,10 @@ static bool settle_config(const struct call *call, const struct named *from,
 
 /* "git branch -m" moves the branch's log aside, renames the branch, and then its section of the
  * configuration; "git branch -c" copies the log to that place first.  Where that section could not
- * be written, either is refused before it begins.  Which branch is copied is not known: all
- * count. */
-bool supervise_begins_half(const struct call *call, const char *from, const char *to,
-                           struct verdict *ret)
+ * be written, either is refused before it starts.  Which branch is copied is not known, so any
+ * such section counts. */
+bool supervise_ends_half_done(const struct syscall *call, const char *from, const char *to,
+                              struct verdict *ret)
 {
 	static const char aside[] = "/logs/refs/.tmp-renamed-log", logs[] = "/logs/refs/heads/";
 	const size_t len = strlen(to), git = len - strlen(aside);
@@ -421,7 +421,7 @@ bool supervise_begins_half(const struct call *call, const char *from, const char
 	              strncmp(from + git, logs, strlen(logs)) != 0)))
 		return false;
 	config = mem_printf("%.*s/config", (int)git, to);
-	supervise_judge(call, config, (struct wanted){ .removes = true }, ret);
+	supervise_judge(call, config, (struct name_use){ .removes = true }, ret);
 	if (ret->allowed)
 		return false;
 	if (from)
@@ -434,15 +434,16 @@ bool supervise_begins_half(const struct call *call, const char *from, const char
 
 /* ---- moving ---- */
 
-static struct answer rename_names(const struct call *call, const struct named *from,
-                                  const struct named *to, unsigned flags)
+static struct call_answer rename_names(const struct syscall *call, const struct named *from,
+                                       const struct named *to, unsigned flags)
 {
 	const bool exchanges = flags & RENAME_EXCHANGE;
 	struct verdict source, target, config;
 	int error = 0;
 
-	judge_named(call, from, (struct wanted){ .removes = true, .leaves = !exchanges }, &source);
-	judge_named(call, to, (struct wanted){ .removes = true }, &target);
+	judge_named(call, from, (struct name_use){ .removes = true, .leaves = !exchanges },
+	            &source);
+	judge_named(call, to, (struct name_use){ .removes = true }, &target);
 	if ((source.refused || target.refused) && !named_exists(from))
 		return answer_error(ENOENT);
 	if (!flags && settle_config(call, from, to, target.denial.keys))
@@ -451,10 +452,10 @@ static struct answer rename_names(const struct call *call, const struct named *f
 		return supervise_refuse_name(call, &source);
 	if (target.refused)
 		return supervise_refuse_name(call, &target);
-	if (supervise_begins_half(call, from->path, to->path, &config))
+	if (supervise_ends_half_done(call, from->path, to->path, &config))
 		return supervise_refuse_name(call, &config);
-	report_gone(call, from);
-	report_gone(call, to);
+	report_removal(call, from);
+	report_removal(call, to);
 	if (exchanges)
 		supervise_report_made(call, from->path);
 	supervise_report_made(call, to->path);
@@ -465,7 +466,7 @@ static struct answer rename_names(const struct call *call, const struct named *f
 	return answer_made(error);
 }
 
-struct answer supervise_rename(const struct call *call, const struct handler *row)
+struct call_answer supervise_rename(const struct syscall *call, const struct handler *row)
 {
 	unsigned flags = row->flags < 0 ? 0 : (unsigned)call->args[(unsigned char)row->flags];
 	_cleanup_named_ struct named from = { .folder = -1 };
@@ -481,8 +482,8 @@ struct answer supervise_rename(const struct call *call, const struct handler *ro
 
 /* ---- removing ---- */
 
-/* A submodule's .git: the guard looks at whether all that was beside it went, too. */
-static bool git_link_may_go(const struct call *call, const struct named *named)
+/* A submodule's .git: the guard checks that the rest of its folder was removed, too. */
+static bool git_link_may_go(const struct syscall *call, const struct named *named)
 {
 	struct stat st;
 
@@ -491,7 +492,8 @@ static bool git_link_may_go(const struct call *call, const struct named *named)
 	       S_ISREG(st.st_mode);
 }
 
-static struct answer remove_name(const struct call *call, const struct handler *row, int flags)
+static struct call_answer remove_name(const struct syscall *call, const struct handler *row,
+                                      int flags)
 {
 	_cleanup_named_ struct named named;
 	struct verdict verdict;
@@ -501,36 +503,36 @@ static struct answer remove_name(const struct call *call, const struct handler *
 		error = ESRCH;
 	if (error)
 		return answer_error(error);
-	judge_named(call, &named, (struct wanted){ .leaves = true }, &verdict);
+	judge_named(call, &named, (struct name_use){ .leaves = true }, &verdict);
 	if (verdict.refused && !(flags & AT_REMOVEDIR) && git_link_may_go(call, &named))
 		verdict = (struct verdict){ .allowed = true };
 	if (verdict.refused)
 		return named_exists(&named) ? supervise_refuse_name(call, &verdict) :
 		                              answer_error(ENOENT);
 	if (flags & AT_REMOVEDIR)
-		report_gone(call, &named);
+		report_removal(call, &named);
 	error = unlinkat(named.folder, named.name, flags) ? errno : 0;
 	supervise_record_verdict(call, &verdict, error);
 	return answer_made(error);
 }
 
 /* unlink and unlinkat; the flags say whether it is a folder. */
-struct answer supervise_unlink(const struct call *call, const struct handler *row)
+struct call_answer supervise_unlink(const struct syscall *call, const struct handler *row)
 {
 	int flags = row->flags < 0 ? 0 : (int)call->args[(unsigned char)row->flags];
 
 	return remove_name(call, row, flags);
 }
 
-struct answer supervise_rmdir(const struct call *call, const struct handler *row)
+struct call_answer supervise_rmdir(const struct syscall *call, const struct handler *row)
 {
 	return remove_name(call, row, AT_REMOVEDIR);
 }
 
 /* ---- truncating by path ---- */
 
-/* The supervisor has a limit of its own, and would get the signal. */
-static bool is_over_limit(const struct call *call, int64_t length)
+/* Otherwise the supervisor's limit would apply, and it would get the signal. */
+static bool is_over_limit(const struct syscall *call, int64_t length)
 {
 	struct rlimit limit;
 
@@ -538,7 +540,7 @@ static bool is_over_limit(const struct call *call, int64_t length)
 	       limit.rlim_cur != RLIM_INFINITY && length > 0 && (rlim_t)length > limit.rlim_cur;
 }
 
-struct answer supervise_truncate(const struct call *call, const struct handler *row)
+struct call_answer supervise_truncate(const struct syscall *call, const struct handler *row)
 {
 	int64_t length = (int64_t)call->args[(unsigned char)row->path + 1];
 	_cleanup_fd_ int fd = -1;
@@ -552,7 +554,7 @@ struct answer supervise_truncate(const struct call *call, const struct handler *
 	fd = named_open(call, AT_FDCWD, text, true, &named);
 	if (fd < 0)
 		return answer_error(errno);
-	supervise_judge(call, named.path, (struct wanted){ .truncates = true }, &verdict);
+	supervise_judge(call, named.path, (struct name_use){ .truncates = true }, &verdict);
 	if (verdict.refused)
 		return supervise_refuse_name(call, &verdict);
 	if (is_over_limit(call, length))

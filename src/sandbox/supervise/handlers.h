@@ -18,7 +18,7 @@ enum {
 };
 
 struct handler {
-	struct answer (*run)(const struct call *call, const struct handler *row);
+	struct call_answer (*run)(const struct syscall *call, const struct handler *row);
 	signed char folder, path;   /* arguments; -1: none */
 	signed char folder2, path2;
 	signed char flags;
@@ -27,29 +27,29 @@ struct handler {
 
 /* files.c: making, moving and removing names. Each is named as the call that it makes (or, with
  * row->flags, any of its forms). */
-struct answer supervise_mkdir(const struct call *call, const struct handler *row);
-struct answer supervise_mknod(const struct call *call, const struct handler *row);
-struct answer supervise_symlink(const struct call *call, const struct handler *row);
-struct answer supervise_link(const struct call *call, const struct handler *row);
-struct answer supervise_rename(const struct call *call, const struct handler *row);
-struct answer supervise_unlink(const struct call *call, const struct handler *row);
-struct answer supervise_rmdir(const struct call *call, const struct handler *row);
-struct answer supervise_truncate(const struct call *call, const struct handler *row);
+struct call_answer supervise_mkdir(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_mknod(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_symlink(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_link(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_rename(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_unlink(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_rmdir(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_truncate(const struct syscall *call, const struct handler *row);
 
 /* opens.c: open, openat, creat; openat2. */
-struct answer supervise_open(const struct call *call, const struct handler *row);
-struct answer supervise_openat2(const struct call *call, const struct handler *row);
+struct call_answer supervise_open(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_openat2(const struct syscall *call, const struct handler *row);
 /* Tries those again that would block: to be called every so many milliseconds while there are. */
 void opens_continue(struct supervisor *supervisor);
 enum { OPENS_RETRY_MS = 5 };
 void opens_free(struct supervisor *supervisor);
 
 /* sockets.c: all but `listen` at both levels. */
-struct answer supervise_socket(const struct call *call, const struct handler *row);
-struct answer supervise_connect(const struct call *call, const struct handler *row);
-struct answer supervise_sendto(const struct call *call, const struct handler *row);
-struct answer supervise_bind(const struct call *call, const struct handler *row);
-struct answer supervise_listen(const struct call *call, const struct handler *row);
+struct call_answer supervise_socket(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_connect(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_sendto(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_bind(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_listen(const struct syscall *call, const struct handler *row);
 /* Forgets what was bound. */
 void sockets_free_bound(struct supervisor *supervisor);
 /* Appends what to poll for the connects that wait (up to LIMIT_WAITING_CONNECTS); returns after how
@@ -61,12 +61,12 @@ void sockets_continue_connects(struct supervisor *supervisor);
 void sockets_free_connects(struct supervisor *supervisor);
 
 /* metadata.c */
-struct answer supervise_chmod(const struct call *call, const struct handler *row);
-struct answer supervise_chown(const struct call *call, const struct handler *row);
-struct answer supervise_times(const struct call *call, const struct handler *row);
-struct answer supervise_xattr(const struct call *call, const struct handler *row);
+struct call_answer supervise_chmod(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_chown(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_times(const struct syscall *call, const struct handler *row);
+struct call_answer supervise_xattr(const struct syscall *call, const struct handler *row);
 
 /* call.c: the deny list */
-struct answer supervise_refuse(const struct call *call, const struct handler *row);
+struct call_answer supervise_refuse(const struct syscall *call, const struct handler *row);
 
 #endif

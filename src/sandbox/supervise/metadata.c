@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mode, owner, times and extended attributes.
  *
- * At the landlock level nothing in the kernel keeps them as they are outside the writable paths, so
- * what is outside is EPERM.  At level full mode and owner come here for the record alone: mounts
+ * At the landlock level nothing in the kernel protects them outside the writable paths, so changing
+ * them there is EPERM.  At level full mode and owner come here for the record alone: mounts
  * decide.
  *
  * The supervisor opens what the path means (O_PATH), judges that, and makes the change on what it
@@ -25,7 +25,7 @@
 #include "sandbox/supervise/named.h"
 #include "sandbox/supervise/private.h"
 
-/* Memory and deleted files are named so in /proc; they are nobody else's. */
+/* Memory and deleted files have such names in /proc; no other program uses them. */
 static bool has_no_path(int fd, const struct named *named)
 {
 	struct stat st;
@@ -35,7 +35,7 @@ static bool has_no_path(int fd, const struct named *named)
 }
 
 /* Opens what a call is about: a path, or (path NULL) a descriptor. -1 with errno set. */
-static int open_judged(const struct call *call, int folder, const char *path, bool follow,
+static int open_judged(const struct syscall *call, int folder, const char *path, bool follow,
                        struct verdict *ret)
 {
 	const struct sandbox_plan *plan = call->supervisor->plan;
@@ -61,7 +61,7 @@ static int open_judged(const struct call *call, int folder, const char *path, bo
 }
 
 /* The row's folder and path. -1 with errno set. */
-static int open_row(const struct call *call, const struct handler *row, struct verdict *ret)
+static int open_row(const struct syscall *call, const struct handler *row, struct verdict *ret)
 {
 	int folder = row->folder < 0 ? AT_FDCWD : (int)call->args[(unsigned char)row->folder];
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
@@ -83,7 +83,7 @@ static int open_row(const struct call *call, const struct handler *row, struct v
 }
 
 /* What a system call of the supervisor's returned. */
-static struct answer changed(const struct call *call, struct verdict *verdict, int returned)
+static struct call_answer changed(const struct syscall *call, struct verdict *verdict, int returned)
 {
 	int error = returned ? errno : 0;
 
@@ -91,7 +91,7 @@ static struct answer changed(const struct call *call, struct verdict *verdict, i
 	return answer_made(error);
 }
 
-struct answer supervise_chmod(const struct call *call, const struct handler *row)
+struct call_answer supervise_chmod(const struct syscall *call, const struct handler *row)
 {
 	const bool full = call->supervisor->plan->level == SANDBOX_FULL;
 	struct verdict verdict = { 0 };
@@ -106,7 +106,7 @@ struct answer supervise_chmod(const struct call *call, const struct handler *row
 	return changed(call, &verdict, chmod(fd_path(fd, text), mode & 07777));
 }
 
-struct answer supervise_chown(const struct call *call, const struct handler *row)
+struct call_answer supervise_chown(const struct syscall *call, const struct handler *row)
 {
 	struct verdict verdict = { 0 };
 	_cleanup_fd_ int fd = open_row(call, row, &verdict);
@@ -121,7 +121,7 @@ struct answer supervise_chown(const struct call *call, const struct handler *row
 /* ---- times: four calls, four forms ---- */
 
 /* 0 or an errno. */
-static int read_times(const struct call *call, uint64_t at, int detail, struct timespec times[2])
+static int read_times(const struct syscall *call, uint64_t at, int detail, struct timespec times[2])
 {
 	struct timeval val[2];
 	struct utimbuf buf;
@@ -145,7 +145,7 @@ static int read_times(const struct call *call, uint64_t at, int detail, struct t
 	return error;
 }
 
-struct answer supervise_times(const struct call *call, const struct handler *row)
+struct call_answer supervise_times(const struct syscall *call, const struct handler *row)
 {
 	struct verdict verdict = { 0 };
 	_cleanup_fd_ int fd = open_row(call, row, &verdict);
@@ -175,7 +175,7 @@ struct attribute_args {
 };
 
 /* Name (XATTR_NAME_MAX is 255). 0 or an errno. */
-static int read_attribute_name(const struct call *call, uint64_t at,
+static int read_attribute_name(const struct syscall *call, uint64_t at,
                                char name[static LIMIT_PATH_BYTES])
 {
 	int error = call_read_path(call, at, name);
@@ -185,8 +185,8 @@ static int read_attribute_name(const struct call *call, uint64_t at,
 	return error;
 }
 
-static struct answer set_attribute(const struct call *call, int fd, const char *name,
-                                   const struct attribute_args *args)
+static struct call_answer set_attribute(const struct syscall *call, int fd, const char *name,
+                                        const struct attribute_args *args)
 {
 	_cleanup_free_ char *value = NULL;
 	char text[FD_PATH_SIZE];
@@ -203,7 +203,7 @@ static struct answer set_attribute(const struct call *call, int fd, const char *
 }
 
 /* The name follows the path, or the descriptor. */
-struct answer supervise_xattr(const struct call *call, const struct handler *row)
+struct call_answer supervise_xattr(const struct syscall *call, const struct handler *row)
 {
 	struct verdict verdict = { 0 };
 	_cleanup_fd_ int fd = open_row(call, row, &verdict);

@@ -7,8 +7,8 @@
  * /proc/self is then the caller's, magic links are taken where the caller could take them, and
  * what belongs to the supervisor itself is out of reach.
  *
- * What is judged is the folder's name as the kernel gives it for the descriptor, and what is done
- * is done beneath that descriptor, so it does not matter what becomes of the path meanwhile.
+ * The supervisor judges the folder's name as the kernel gives it for the descriptor, and makes the
+ * call beneath that descriptor, so it does not matter what becomes of the path meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,8 +67,8 @@ static int read_name(int fd, char *path)
 	return 0;
 }
 
-/* The process's working folder, or a descriptor of its own: owned, or -1 with errno set. */
-int named_open_folder(const struct call *call, int folder)
+/* The process's working folder, or one of its descriptors: owned, or -1 with errno set. */
+int named_open_folder(const struct syscall *call, int folder)
 {
 	char link[24] = "cwd";
 	int fd;
@@ -88,7 +88,7 @@ static int open_root_folder(void)
 
 /* ---- /proc ---- */
 
-/* Whether what was opened is part of a /proc, of any. */
+/* Whether the descriptor is of a proc file system, whichever. */
 static bool is_proc(int fd)
 {
 	struct statfs fs;
@@ -105,8 +105,8 @@ static pid_t proc_owner_of(const char *path)
 	return path[5] && ascii_is_digit(path[6]) ? call_proc_group(path + 6) : 0;
 }
 
-/* Entries of other processes that may be opened for writing: their own memory and mappings are not
- * for the supervisor to open in somebody else's place. */
+/* Entries of other processes that may be opened for writing: the supervisor must not open their
+ * memory and mappings for a caller. */
 static bool is_harmless_entry(const char *name)
 {
 	static const char *const names[] = { "oom_score_adj", "oom_adj", "comm",
@@ -121,7 +121,7 @@ static bool is_harmless_entry(const char *name)
 
 /* A name in /proc: 0 if the caller itself could open it there, as far as is known; else EACCES.
  * Not `writes`: it is read, or a magic link on the way, which the kernel permits or not. */
-static int judge_proc(const struct call *call, const char *path, const char *name, bool writes)
+static int judge_proc(const struct syscall *call, const char *path, const char *name, bool writes)
 {
 	pid_t owner = proc_owner_of(path);
 
@@ -144,7 +144,7 @@ static const char *last_of(const char *path)
 /* ---- step by step ---- */
 
 struct path_walk {
-	const struct call *call;
+	const struct syscall *call;
 	int at;           /* owned; O_PATH */
 	unsigned links;   /* that were followed */
 	const char *rest; /* what is still to be walked, in `text` */
@@ -180,7 +180,7 @@ static bool link_is_trusted(const struct path_walk *walk, const struct stat *lin
 	       link->st_uid == folder.st_uid || link->st_uid == caller_user();
 }
 
-/* /proc/self and /proc/thread-self are ordinary links whose text depends on who reads it. */
+/* /proc/self and /proc/thread-self are ordinary links whose text depends on the reader. */
 static const char *own_entry(const char *name)
 {
 	if (strcmp(name, "self") == 0)
@@ -293,7 +293,7 @@ static int path_walk_step(struct path_walk *walk, bool follow, struct named *ret
 
 /* The name of a folder.  The thread's own working folder says it for a quarter of the cost of
  * /proc, but for what cannot be entered, or is out of reach. */
-static int read_folder_name(const struct call *call, int fd, char *path)
+static int read_folder_name(const struct syscall *call, int fd, char *path)
 {
 	long n = -1;
 
@@ -303,7 +303,7 @@ static int read_folder_name(const struct call *call, int fd, char *path)
 }
 
 /* Fills in ret->path from folder and name, and judges what lies in /proc. */
-static int name_place(const struct call *call, bool in_proc, struct named *ret)
+static int name_place(const struct syscall *call, bool in_proc, struct named *ret)
 {
 	size_t len = strcspn(ret->name, "/"), have;
 	int error = len ? read_folder_name(call, ret->folder, ret->path) :
@@ -330,7 +330,7 @@ static int name_place(const struct call *call, bool in_proc, struct named *ret)
 }
 
 /* From `base`, which it takes over. */
-static int path_walk(const struct call *call, int base, const char *path, bool follow,
+static int path_walk(const struct syscall *call, int base, const char *path, bool follow,
                      struct named *ret)
 {
 	_cleanup_path_walk_ struct path_walk walk = { .call = call, .at = base, .rest = walk.text };
@@ -363,7 +363,7 @@ static void base_release(struct base *base)
 #define _cleanup_base_ __attribute__((cleanup(base_release)))
 
 /* 0 or an errno. */
-static int base_open(const struct call *call, int folder, struct base *ret)
+static int base_open(const struct syscall *call, int folder, struct base *ret)
 {
 	ret->fd = call_known_folder(call, folder, &ret->lent);
 	if (ret->fd >= 0)
@@ -384,7 +384,7 @@ static int base_take(struct base *base)
 
 /* The usual case: a name in a folder that the kernel finds without magic links. 0, ELOOP if it is
  * not that, or another errno.  What is not found may be there for the caller: /proc/self/fd/N. */
-static int find_plain(const struct call *call, struct base *base, const char *path,
+static int find_plain(const struct syscall *call, struct base *base, const char *path,
                       const struct decoded_path *parts, struct named *ret)
 {
 	char folder[LIMIT_PATH_BYTES];
@@ -409,7 +409,7 @@ static int find_plain(const struct call *call, struct base *base, const char *pa
 	return name_place(call, false, ret);
 }
 
-int named_find(const struct call *call, int folder, const char *path, bool follow,
+int named_find(const struct syscall *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
 	struct decoded_path parts;
@@ -436,7 +436,7 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 	return fd < 0 ? errno : path_walk(call, fd, path, follow, ret);
 }
 
-int named_follow(const struct call *call, struct named *named)
+int named_follow(const struct syscall *call, struct named *named)
 {
 	struct base base = { named->folder, named->lent };
 	char name[sizeof(named->name)];
@@ -463,7 +463,7 @@ static int open_found(struct named *named)
 
 /* The name of what was opened for a call that still waits; takes over `fd`, and returns it or
  * -1. */
-static int name_opened(const struct call *call, int fd, bool writes, struct named *ret)
+static int name_opened(const struct syscall *call, int fd, bool writes, struct named *ret)
 {
 	_cleanup_fd_ int opened = fd;
 	int error;
@@ -484,7 +484,7 @@ static int name_opened(const struct call *call, int fd, bool writes, struct name
 	return fd_steal(&opened);
 }
 
-int named_open_descriptor(const struct call *call, int fd, struct named *ret)
+int named_open_descriptor(const struct syscall *call, int fd, struct named *ret)
 {
 	ret->folder = -1;
 	ret->lent = false;
@@ -495,7 +495,7 @@ int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 	return name_opened(call, named_open_folder(call, fd), false, ret);
 }
 
-int named_open(const struct call *call, int folder, const char *path, bool follow,
+int named_open(const struct syscall *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
 	_cleanup_base_ struct base base = { .fd = -1 };
@@ -525,7 +525,7 @@ int named_open(const struct call *call, int folder, const char *path, bool follo
 	return name_opened(call, fd, false, ret);
 }
 
-int named_open_within(const struct call *call, int folder, const char *path,
+int named_open_within(const struct syscall *call, int folder, const char *path,
                       const struct open_how *how, struct named *ret)
 {
 	const char *from = how->resolve & RESOLVE_IN_ROOT ? "." : path;

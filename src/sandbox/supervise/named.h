@@ -31,21 +31,21 @@ void named_release(struct named *named);
 /* Finds the folder and name of a path; the name need not exist.  `folder` is a descriptor of the
  * process's or AT_FDCWD.  `follow`: a link of that name is followed, to its end.  0 or an errno;
  * EACCES and ENAMETOOLONG also for what cannot be judged. */
-int named_find(const struct call *call, int folder, const char *path, bool follow,
+int named_find(const struct syscall *call, int folder, const char *path, bool follow,
                struct named *ret);
 /* Follows the link that a name is. 0 or an errno. */
-int named_follow(const struct call *call, struct named *named);
-/* Opens a path O_PATH, so that what is judged is what is used later.  Owned, or -1 with errno set.
+int named_follow(const struct syscall *call, struct named *named);
+/* Opens a path O_PATH, so that the object judged is the one used later.  Owned, or -1 with errno.
  * Of `ret` the path alone is filled in, here and in the next two. */
-int named_open(const struct call *call, int folder, const char *path, bool follow,
+int named_open(const struct syscall *call, int folder, const char *path, bool follow,
                struct named *ret);
 /* The same as openat2 has it, with how->resolve; of the flags, O_NOFOLLOW and O_DIRECTORY count. */
-int named_open_within(const struct call *call, int folder, const char *path,
+int named_open_within(const struct syscall *call, int folder, const char *path,
                       const struct open_how *how, struct named *ret);
 /* What one of the process's own descriptors is open on, O_PATH. */
-int named_open_descriptor(const struct call *call, int fd, struct named *ret);
-/* An O_PATH descriptor of the process's working folder (AT_FDCWD), or of one of its own. */
-int named_open_folder(const struct call *call, int folder);
+int named_open_descriptor(const struct syscall *call, int fd, struct named *ret);
+/* An O_PATH descriptor of the process's working folder (AT_FDCWD), or of one of its descriptors. */
+int named_open_folder(const struct syscall *call, int folder);
 /* Whether the name is there (not followed), and is a link. */
 bool named_exists(const struct named *named);
 bool named_is_link(const struct named *named);
@@ -56,7 +56,7 @@ const char *fd_path(int fd, char text[static FD_PATH_SIZE]);
 /* ---- what the plan says (files.c) ---- */
 
 /* What is wanted of a name. */
-struct wanted {
+struct name_use {
 	bool removes;   /* a folder may go away with what is in it */
 	bool leaves;    /* it is removed or moved away, which no program that obeys such names
 	                 * heeds */
@@ -70,23 +70,23 @@ struct verdict {
 };
 
 /* Judges a canonical path; "" (what has none) is allowed. */
-void supervise_judge(const struct call *call, const char *path, struct wanted wanted,
+void supervise_judge(const struct syscall *call, const char *path, struct name_use wanted,
                      struct verdict *ret);
 /* Records that the kernel (or, if it is refused, the supervisor) said no.  `error`: what the call
  * failed with, 0 for nothing. */
-void supervise_record_verdict(const struct call *call, struct verdict *verdict, int error);
-/* Records that what was permitted, to open what has this name in the folder with these flags,
- * failed with `error` because at landlock what is new beside something hidden cannot be read; or
- * nothing, if it was something else. */
-void supervise_record_unread(const struct call *call, int folder, const char *name,
+void supervise_record_verdict(const struct syscall *call, struct verdict *verdict, int error);
+/* Records that opening this name in the folder with these flags, which was permitted, failed with
+ * `error` because at landlock new names next to a hidden one cannot be read; nothing, if it failed
+ * for another reason. */
+void supervise_record_unread(const struct syscall *call, int folder, const char *name,
                              const char *path, uint64_t flags, int error);
 /* What the supervisor refuses: its record, and the answer. */
-struct answer supervise_refuse_name(const struct call *call, struct verdict *verdict);
+struct call_answer supervise_refuse_name(const struct syscall *call, struct verdict *verdict);
 /* A name is about to be made, moved to, or opened for writing. */
-void supervise_report_made(const struct call *call, const char *path);
-/* Whether git is about to begin what it cannot end, as its configuration may not be written: what
- * is moved from `from` (NULL: made) to `to` says so.  *ret is about the configuration then. */
-bool supervise_begins_half(const struct call *call, const char *from, const char *to,
-                           struct verdict *ret);
+void supervise_report_made(const struct syscall *call, const char *path);
+/* Whether git starts something that it cannot finish, because its configuration may not be written:
+ * moving `from` (NULL: making) to `to` shows that.  *ret is about the configuration then. */
+bool supervise_ends_half_done(const struct syscall *call, const char *from, const char *to,
+                              struct verdict *ret);
 
 #endif

@@ -8,7 +8,7 @@
  * Nothing that may block is waited for on this thread: everything is opened with O_NONBLOCK, which
  * is taken off afterwards.  What would have blocked (a FIFO without a reader, a file under a lease)
  * waits in a list and is opened again, found and judged from the beginning, until it works or the
- * process is gone or has a signal.
+ * process has ended or has a signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static bool opens_for_writing(const struct opening *opening)
 
 /* ---- the open itself ---- */
 
-/* What makes a new file, or fails: nothing is waited for. */
+/* Whether the call makes a new file or fails, and so never waits. */
 static bool only_makes(uint64_t flags)
 {
 	return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
@@ -102,8 +102,8 @@ static int reopen_descriptor(int fd, const struct opening *opening)
 	                 opening->how.flags & ~(uint64_t)(O_CREAT | O_EXCL | O_NOFOLLOW), 0);
 }
 
-/* A name with a slash behind it is a folder, which is not opened for writing; the kernel would
- * follow a link in spite of O_NOFOLLOW. */
+/* A name that ends in a slash is a folder, which cannot be opened for writing; the kernel would
+ * follow a link despite O_NOFOLLOW. */
 static int open_folder_name(const struct named *named, const struct opening *opening)
 {
 	char name[sizeof(named->name)];
@@ -118,8 +118,8 @@ static int open_folder_name(const struct named *named, const struct opening *ope
 	return -1;
 }
 
-/* Before what is there is truncated for a process that could not get the descriptor. */
-static bool open_room(const struct call *call, const struct opening *opening)
+/* Checked before truncating a file for a process that could not get the descriptor. */
+static bool open_room(const struct syscall *call, const struct opening *opening)
 {
 	if (!(opening->how.flags & O_TRUNC) || caller_has_room(call))
 		return true;
@@ -129,7 +129,7 @@ static bool open_room(const struct call *call, const struct opening *opening)
 
 /* A final link is ELOOP.  What may be made is made as new first: of a new file all is known that
  * else would be asked for. */
-static int open_opening(const struct call *call, const struct named *named,
+static int open_opening(const struct syscall *call, const struct named *named,
                         struct opening *opening)
 {
 	const uint64_t flags = opening->how.flags;
@@ -153,7 +153,7 @@ static int open_opening(const struct call *call, const struct named *named,
 /* ---- the caller's terminal ---- */
 
 /* Its number as stat has it, from field 7 of /proc/PID/stat; 0: none. */
-static dev_t terminal_of(const struct call *call)
+static dev_t terminal_of(const struct syscall *call)
 {
 	char text[1024], *at;
 	_cleanup_fd_ int fd = call_open_proc(call, "stat", O_RDONLY);
@@ -177,7 +177,7 @@ static bool is_terminal(int fd, dev_t terminal)
 
 /* /dev/tty is another for each session, and the supervisor has none: what the caller has open on
  * it already, else the one that /dev/pts has by this number. */
-static int open_terminal(const struct call *call, const struct opening *opening)
+static int open_terminal(const struct syscall *call, const struct opening *opening)
 {
 	dev_t terminal = terminal_of(call);
 	char text[32];
@@ -211,10 +211,10 @@ static bool follows(const struct opening *opening)
 
 /* Judges and opens one name. *ret_answer when that is settled without a descriptor; then, and on
  * failure, -1. */
-static int try_named(const struct call *call, struct opening *opening,
-                     const struct named *named, struct answer *ret_answer)
+static int try_named(const struct syscall *call, struct opening *opening,
+                     const struct named *named, struct call_answer *ret_answer)
 {
-	struct wanted wanted = { .truncates = opening->how.flags & O_TRUNC };
+	struct name_use wanted = { .truncates = opening->how.flags & O_TRUNC };
 	struct verdict verdict, config;
 	int fd, error;
 
@@ -229,7 +229,7 @@ static int try_named(const struct call *call, struct opening *opening,
 		return -1;
 	}
 	if ((opening->how.flags & O_CREAT) &&
-	    supervise_begins_half(call, NULL, named->path, &config)) {
+	    supervise_ends_half_done(call, NULL, named->path, &config)) {
 		*ret_answer = supervise_refuse_name(call, &config);
 		return -1;
 	}
@@ -245,8 +245,8 @@ static int try_named(const struct call *call, struct opening *opening,
 }
 
 /* Follows links one by one: each is judged as what it leads to. */
-static int open_path(const struct call *call, struct opening *opening,
-                     struct answer *ret_answer)
+static int open_path(const struct syscall *call, struct opening *opening,
+                     struct call_answer *ret_answer)
 {
 	_cleanup_named_ struct named named;
 	int error = named_find(call, opening->folder, opening->path, false, &named);
@@ -265,16 +265,16 @@ static int open_path(const struct call *call, struct opening *opening,
 	return -1;
 }
 
-/* A file without a name may lie anywhere: at the landlock level, where the machine's /tmp is not to
- * be written, it lies in the session's folder.  tmpfile(3) knows no other folder than /tmp. */
-static int open_nameless(const struct call *call, const struct opening *opening, int folder,
-                         const char *path, struct answer *ret_answer)
+/* A nameless file can be anywhere: at the landlock level, where the machine's /tmp is not writable,
+ * it is made in the session's folder.  tmpfile(3) tries no other folder than /tmp. */
+static int open_nameless(const struct syscall *call, const struct opening *opening, int folder,
+                         const char *path, struct call_answer *ret_answer)
 {
 	const struct sandbox_plan *plan = call->supervisor->plan;
 	struct verdict verdict;
 	int fd;
 
-	supervise_judge(call, path, (struct wanted){ 0 }, &verdict);
+	supervise_judge(call, path, (struct name_use){ 0 }, &verdict);
 	if (!verdict.allowed && plan->level == SANDBOX_LANDLOCK && plan->temp &&
 	    strcmp(path, "/tmp") == 0)
 		return open_with(AT_FDCWD, plan->temp, opening, opening->how.flags, 0);
@@ -290,8 +290,8 @@ static int open_nameless(const struct call *call, const struct opening *opening,
 /* ---- what is opened as a whole: reading, files without a name, openat2's ways to resolve ---- */
 
 /* What is there already. */
-static int open_existing(const struct call *call, const struct opening *opening, int found,
-                      const char *path, struct answer *ret_answer)
+static int open_existing(const struct syscall *call, const struct opening *opening, int found,
+                      const char *path, struct call_answer *ret_answer)
 {
 	struct verdict verdict = { .allowed = true };
 	char text[FD_PATH_SIZE];
@@ -309,7 +309,7 @@ static int open_existing(const struct call *call, const struct opening *opening,
 		return -1;
 	}
 	if (opens_for_writing(opening))
-		supervise_judge(call, path, (struct wanted){ .truncates =
+		supervise_judge(call, path, (struct name_use){ .truncates =
 		                opening->how.flags & O_TRUNC }, &verdict);
 	if (verdict.refused) {
 		*ret_answer = supervise_refuse_name(call, &verdict);
@@ -330,8 +330,8 @@ static int open_existing(const struct call *call, const struct opening *opening,
 }
 
 /* What is not there yet: its folder is found in the same way, and the name made there. */
-static int make_within(const struct call *call, struct opening *opening,
-                       struct answer *ret_answer)
+static int make_within(const struct syscall *call, struct opening *opening,
+                       struct call_answer *ret_answer)
 {
 	struct opening folder = *opening;
 	struct decoded_path parts;
@@ -359,8 +359,8 @@ static int make_within(const struct call *call, struct opening *opening,
 	return try_named(call, opening, &named, ret_answer);
 }
 
-static int open_within(const struct call *call, struct opening *opening,
-                       struct answer *ret_answer)
+static int open_within(const struct syscall *call, struct opening *opening,
+                       struct call_answer *ret_answer)
 {
 	const bool plain = !opening->how.resolve;
 	struct named named;
@@ -392,7 +392,7 @@ static bool is_fifo(int fd)
 	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-static bool names_fifo(const struct call *call, const struct opening *opening)
+static bool names_fifo(const struct syscall *call, const struct opening *opening)
 {
 	struct named named;
 	_cleanup_fd_ int fd = named_open(call, opening->folder, opening->path,
@@ -402,7 +402,7 @@ static bool names_fifo(const struct call *call, const struct opening *opening)
 }
 
 /* Whether opening failed only because nothing is waited for. */
-static bool would_block(const struct call *call, const struct opening *opening, int error)
+static bool would_block(const struct syscall *call, const struct opening *opening, int error)
 {
 	if (opening->how.flags & (O_NONBLOCK | O_PATH))
 		return false;
@@ -411,8 +411,8 @@ static bool would_block(const struct call *call, const struct opening *opening, 
 	return error == ENXIO && names_fifo(call, opening);
 }
 
-/* A FIFO to be read from is open, and what opens it blocks until there is a writer.  Of that
- * nothing shows but what it writes, or that it came and went. */
+/* Whether the caller would block here until the FIFO has a writer.  Only data, or the end of it,
+ * shows that there was one. */
 static bool awaits_writer(const struct opening *opening, int fd)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -428,8 +428,8 @@ static void set_flags(int fd, uint64_t flags)
 		fcntl(fd, F_SETFL, (int)flags & (O_APPEND | O_DIRECT | O_NOATIME));
 }
 
-static int open_any(const struct call *call, struct opening *opening,
-                    struct answer *ret_answer)
+static int open_any(const struct syscall *call, struct opening *opening,
+                    struct call_answer *ret_answer)
 {
 	if (!opens_for_writing(opening) || opening->how.resolve || is_nameless(opening))
 		return open_within(call, opening, ret_answer);
@@ -437,9 +437,9 @@ static int open_any(const struct call *call, struct opening *opening,
 }
 
 /* One try: ANSWER_LATER when it would block. */
-static struct answer try_open(const struct call *call, struct opening *opening)
+static struct call_answer try_open(const struct syscall *call, struct opening *opening)
 {
-	struct answer answer = { .kind = ANSWER_LATER };
+	struct call_answer answer = { .kind = ANSWER_LATER };
 	int fd;
 
 	if (opening->how.flags & O_CREAT)
@@ -459,7 +459,7 @@ static struct answer try_open(const struct call *call, struct opening *opening)
 	                        !opening->made || (opening->how.mode & 0111));
 }
 
-static void keep_open(const struct call *call, const struct opening *opening)
+static void keep_open(const struct syscall *call, const struct opening *opening)
 {
 	struct supervisor *supervisor = call->supervisor;
 	struct waiting_open *kept = mem_alloc(1, sizeof(*kept));
@@ -483,9 +483,9 @@ static void remove_open(struct supervisor *supervisor, struct waiting_open **at)
 void opens_continue(struct supervisor *supervisor)
 {
 	for (struct waiting_open **at = &supervisor->opens; *at;) {
-		struct call call = { .supervisor = supervisor, .id = (*at)->id,
+		struct syscall call = { .supervisor = supervisor, .id = (*at)->id,
 			.thread = (*at)->thread, .number = (*at)->number };
-		struct answer answer = { .kind = ANSWER_LATER };
+		struct call_answer answer = { .kind = ANSWER_LATER };
 		bool alive = call_alive(&call);
 
 		if (alive && call_is_interrupted(&call)) {
@@ -514,9 +514,9 @@ void opens_free(struct supervisor *supervisor)
 
 /* ---- the calls ---- */
 
-static struct answer open_or_wait(const struct call *call, struct opening *opening)
+static struct call_answer open_or_wait(const struct syscall *call, struct opening *opening)
 {
-	struct answer answer;
+	struct call_answer answer;
 
 	opening->held = -1;
 	answer = try_open(call, opening);
@@ -531,7 +531,7 @@ static struct answer open_or_wait(const struct call *call, struct opening *openi
 }
 
 /* Unlike openat2, these leave out what they do not know. */
-struct answer supervise_open(const struct call *call, const struct handler *row)
+struct call_answer supervise_open(const struct syscall *call, const struct handler *row)
 {
 	const unsigned path = (unsigned char)row->path;
 	uint64_t flags = row->flags < 0 ? O_WRONLY | O_CREAT | O_TRUNC /* creat */ :
@@ -549,7 +549,7 @@ struct answer supervise_open(const struct call *call, const struct handler *row)
 	return error ? answer_error(error) : open_or_wait(call, &opening);
 }
 
-struct answer supervise_openat2(const struct call *call, const struct handler *row)
+struct call_answer supervise_openat2(const struct syscall *call, const struct handler *row)
 {
 	struct opening opening = { .folder = (int)call->args[0], .strict = true };
 	unsigned char bytes[sizeof(opening.how) * 8] = { 0 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The supervisor's parts and what they share: inside this folder only.
  *
- * One call of a supervised process is a `struct call`.  Its handler (a row of the table in
+ * One call of a supervised process is a `struct syscall`.  Its handler (a row of the table in
  * supervise.c) copies the arguments once, finds what they mean as descriptors, judges those, makes
  * the call with them, and returns an answer.  Only what has a row in SUPERVISE_CONTINUES goes on
  * to the kernel instead.  What belongs to the process can change or end at any time:
- * after reading its memory or opening something under /proc/PID, call_alive says whether the
- * call still waits, and so whether what was read was the caller's.
+ * after reading its memory or opening something under /proc/PID, call_alive reports whether the
+ * call still waits, and so whether that memory was the caller's.
  *
  * Everything here runs on the supervisor's thread. */
 #ifndef HASP_SANDBOX_SUPERVISE_PRIVATE_H
@@ -28,7 +28,7 @@
 
 struct waiting;
 struct waiting_open;
-struct record;
+struct denial_record;
 struct bound;
 struct segment;
 
@@ -71,7 +71,7 @@ struct kept_proc {
 	int fd;        /* O_PATH of /proc/THREAD */
 	int pidfd;     /* of the thread alone; -1: not asked for yet, or not to be had */
 	int folder;    /* O_PATH: its working folder, while folder_epoch holds; -1: not known */
-	unsigned relative;     /* relative paths that were begun */
+	unsigned relative;     /* relative paths that were looked up */
 	unsigned folder_epoch; /* supervisor->folder_epoch when these were counted */
 	unsigned in_epoch;     /* of the relative paths, those from the working folder since */
 	unsigned umask_epoch; /* supervisor->umask_epoch when it was read; 0: it was not */
@@ -96,7 +96,7 @@ struct supervisor {
 	unsigned waiting_count;
 	struct waiting_open *opens;      /* owned list of opens that are not done */
 	unsigned opens_count;
-	struct record *records;          /* owned list of denials */
+	struct denial_record *records;          /* owned list of denials */
 	unsigned record_count, unlisted; /* unlisted: met when there were too many */
 	struct bound *bound;             /* owned list of addresses that commands have bound */
 	unsigned bound_count;
@@ -105,7 +105,7 @@ struct supervisor {
 	unsigned segment_count;
 	atomic_bool holds_groups;        /* from supervise_hold_groups on */
 	bool proc_is_own;
-	bool takes_descriptors;          /* pidfd_getfd is to be had: containers may forbid it */
+	bool takes_descriptors;          /* pidfd_getfd works: containers may forbid it */
 	bool own_folder;                 /* working folder and umask are the thread's alone */
 	bool same_ids;                   /* no process can have other ids than this one */
 	unsigned umask_epoch;            /* counts calls of umask; 0: all are as at the start */
@@ -120,7 +120,7 @@ struct supervisor {
 	unsigned retired_count;
 };
 
-struct call {
+struct syscall {
 	struct supervisor *supervisor;
 	uint64_t id;
 	int number;             /* of the call */
@@ -137,42 +137,42 @@ enum answer_kind {
 	ANSWER_SENT,   /* the process has it already */
 };
 
-struct answer {
+struct call_answer {
 	enum answer_kind kind;
 	int error;
 	int64_t value;
 };
 
-static inline struct answer answer_go_on(enum continued why)
+static inline struct call_answer answer_go_on(enum continued why)
 {
 	(void)why;
-	return (struct answer){ .kind = ANSWER_GO_ON };
+	return (struct call_answer){ .kind = ANSWER_GO_ON };
 }
 
-static inline struct answer answer_error(int error)
+static inline struct call_answer answer_error(int error)
 {
-	return (struct answer){ .kind = ANSWER_RESULT, .error = error };
+	return (struct call_answer){ .kind = ANSWER_RESULT, .error = error };
 }
 
 /* Made by the supervisor, with an errno or 0. */
-static inline struct answer answer_made(int error)
+static inline struct call_answer answer_made(int error)
 {
-	return (struct answer){ .kind = ANSWER_RESULT, .error = error };
+	return (struct call_answer){ .kind = ANSWER_RESULT, .error = error };
 }
 
 /* What a system call of the supervisor's own returned: 0 or more, or -1 with errno set. */
-struct answer supervise_answer_of(int64_t returned);
+struct call_answer supervise_answer_of(int64_t returned);
 
 /* Sends the answer of an earlier call (call.c). */
-void supervise_answer(struct supervisor *supervisor, uint64_t id, struct answer answer);
+void supervise_answer(struct supervisor *supervisor, uint64_t id, struct call_answer answer);
 
 /* ---- records (call.c) ---- */
 
 /* Records that a call was refused because hasp cannot tell what it is about. */
-void call_record_unjudged(const struct call *call, const char *why);
+void call_record_unjudged(const struct syscall *call, const char *why);
 /* Counts a denial and reports it if it is new. pid and program are filled in here. */
-void supervise_record_denial(const struct call *call, struct denial *denial);
-/* At the end: reports once more, with its count, what was met more than once. */
+void supervise_record_denial(const struct syscall *call, struct denial *denial);
+/* At the end: reports each denial again, with its count, that was met more than once. */
 void supervise_records_finish(struct supervisor *supervisor);
 void supervise_records_free(struct supervisor *supervisor);
 

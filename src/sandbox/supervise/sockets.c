@@ -28,9 +28,9 @@
 
 /* Servers, on loopback alone.
  *
- * There is no namespace, so what is bound is the machine's loopback.  bind is made by the
- * supervisor, on loopback whatever the process asked for (servers ask for all addresses), and
- * remembered: connect goes to remembered addresses and nowhere else.  What stays open: when a
+ * There is no namespace, so servers bind on the machine's loopback.  The supervisor makes the call,
+ * on loopback whatever the process asked for (servers ask for all addresses), and remembers the
+ * address: connect goes to remembered addresses and nowhere else.  What stays open: when a
  * server ends, another process of the machine may take its port, and be reached. */
 
 struct bound {
@@ -127,7 +127,7 @@ static void turn_to_loopback(int fd, struct sockaddr_storage *address)
 static void address_text(const struct sockaddr_storage *address, socklen_t len, int type,
                          char *text, size_t size);
 
-static int refuse_listen(const struct call *call, const struct sockaddr_storage *address,
+static int refuse_listen(const struct syscall *call, const struct sockaddr_storage *address,
                          socklen_t len, enum sandbox_reason reason)
 {
 	struct denial denial = { .kind = DENIAL_LISTEN, .reason = reason };
@@ -139,8 +139,8 @@ static int refuse_listen(const struct call *call, const struct sockaddr_storage 
 
 /* With the process's own working folder and umask, in the supervisor's thread, which shares neither
  * with another: getsockname shows the address as the process gave it. */
-static int bind_in_folder(const struct call *call, int fd, const struct sockaddr_storage *address,
-                          socklen_t len)
+static int bind_in_folder(const struct syscall *call, int fd,
+                          const struct sockaddr_storage *address, socklen_t len)
 {
 	_cleanup_fd_ int folder = named_open_folder(call, AT_FDCWD);
 	int error = 0;
@@ -153,7 +153,7 @@ static int bind_in_folder(const struct call *call, int fd, const struct sockaddr
 	return error;
 }
 
-/* Where the thread cannot have a folder of its own: by way of /proc, which getsockname shows. */
+/* Where the thread cannot have a private folder: by way of /proc, which getsockname shows. */
 static int bind_by_proc(int fd, const struct named *named)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -168,7 +168,7 @@ static int bind_by_proc(int fd, const struct named *named)
 /* The address is bound as text, which nothing of the command can have changed meanwhile: names are
  * made and moved on this thread alone.  Another program of the user's could; so it is looked where
  * the socket came to be. */
-static int bind_judged(const struct call *call, int fd, const struct named *named,
+static int bind_judged(const struct syscall *call, int fd, const struct named *named,
                        const struct sockaddr_storage *address, socklen_t len)
 {
 	int error;
@@ -180,7 +180,7 @@ static int bind_judged(const struct call *call, int fd, const struct named *name
 	return error || named_exists(named) ? error : EACCES;
 }
 
-static int bind_path(const struct call *call, int fd, const char *path,
+static int bind_path(const struct syscall *call, int fd, const char *path,
                      const struct sockaddr_storage *address, socklen_t len)
 {
 	_cleanup_named_ struct named named;
@@ -191,7 +191,7 @@ static int bind_path(const struct call *call, int fd, const char *path,
 		error = ESRCH;
 	if (error)
 		return error == EEXIST ? EADDRINUSE : error;
-	supervise_judge(call, named.path, (struct wanted){ 0 }, &verdict);
+	supervise_judge(call, named.path, (struct name_use){ 0 }, &verdict);
 	if (!verdict.allowed && named_exists(&named))
 		return EADDRINUSE;
 	if (verdict.refused ||
@@ -209,7 +209,7 @@ static bool is_free(const struct sandbox_plan *plan)
 	return plan->network || plan->own_network;
 }
 
-static int bind_unix(const struct call *call, int fd, const struct sockaddr_storage *address,
+static int bind_unix(const struct syscall *call, int fd, const struct sockaddr_storage *address,
                      socklen_t len)
 {
 	char path[DECODE_UNIX_PATH_SIZE];
@@ -223,7 +223,7 @@ static int bind_unix(const struct call *call, int fd, const struct sockaddr_stor
 
 static bool address_is_loopback(const struct sockaddr_storage *address);
 
-static int bind_inet(const struct call *call, int fd, struct sockaddr_storage *address,
+static int bind_inet(const struct syscall *call, int fd, struct sockaddr_storage *address,
                      socklen_t len)
 {
 	const struct sandbox_plan *plan = call->supervisor->plan;
@@ -246,10 +246,10 @@ static int domain_of(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 ? domain : -1;
 }
 
-static int call_read_address(const struct call *call, uint64_t at, uint64_t len,
+static int call_read_address(const struct syscall *call, uint64_t at, uint64_t len,
                              struct sockaddr_storage *ret, socklen_t *ret_len);
 
-struct answer supervise_bind(const struct call *call, const struct handler *row)
+struct call_answer supervise_bind(const struct syscall *call, const struct handler *row)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -286,7 +286,7 @@ static int bind_first(int fd, struct sockaddr_storage *address)
 	return bind(fd, (const struct sockaddr *)address, len) ? errno : 0;
 }
 
-struct answer supervise_listen(const struct call *call, const struct handler *row)
+struct call_answer supervise_listen(const struct syscall *call, const struct handler *row)
 {
 	_cleanup_fd_ int fd = call_descriptor(call, (int)call->args[0]);
 	struct sockaddr_storage address = { 0 };
@@ -314,7 +314,7 @@ struct answer supervise_listen(const struct call *call, const struct handler *ro
 
 /* A socket of AF_UNIX is of no use where it cannot be taken over, to be connected and bound; and if
  * there is none, what is in memory does not matter for the others. */
-struct answer supervise_socket(const struct call *call, const struct handler *row)
+struct call_answer supervise_socket(const struct syscall *call, const struct handler *row)
 {
 	int type = (int)call->args[1] & 0xf;
 
@@ -404,7 +404,7 @@ static void address_text(const struct sockaddr_storage *address, socklen_t len, 
 }
 
 /* Reads an address argument: 0 or an errno. */
-static int call_read_address(const struct call *call, uint64_t at, uint64_t len,
+static int call_read_address(const struct syscall *call, uint64_t at, uint64_t len,
                              struct sockaddr_storage *ret, socklen_t *ret_len)
 {
 	unsigned char bytes[sizeof(*ret)];
@@ -450,7 +450,7 @@ static int try_connect(const struct waiting *wait)
 	return connect(wait->fd, (const struct sockaddr *)&un, sizeof(un)) ? errno : 0;
 }
 
-/* One try that does not block; O_NONBLOCK is the process's to see, so it goes away at once. */
+/* One try that does not block; the process would see O_NONBLOCK, so it is taken off immediately. */
 static int try_without_blocking(const struct waiting *wait, int flags)
 {
 	int error;
@@ -503,7 +503,7 @@ static bool is_ready(const struct waiting *wait)
 }
 
 /* Takes over both descriptors of `wait`. */
-static struct answer make_connection(const struct call *call, struct waiting wait)
+static struct call_answer make_connection(const struct syscall *call, struct waiting wait)
 {
 	struct supervisor *supervisor = call->supervisor;
 	int flags = fcntl(wait.fd, F_GETFL), error;
@@ -532,20 +532,20 @@ static struct answer make_connection(const struct call *call, struct waiting wai
 	kept->next = supervisor->waiting;
 	supervisor->waiting = kept;
 	supervisor->waiting_count++;
-	return (struct answer){ .kind = ANSWER_LATER };
+	return (struct call_answer){ .kind = ANSWER_LATER };
 }
 
 /* ---- those that wait ---- */
 
-/* True when it is done with; *ret_answer is what to say, or nothing if nobody listens. */
+/* True when it is done with; *ret_answer is the answer, or none if the caller has ended. */
 static bool waiting_is_done(struct supervisor *supervisor, struct waiting *wait,
-                            struct answer *ret_answer)
+                            struct call_answer *ret_answer)
 {
-	struct call call = { .supervisor = supervisor, .id = wait->id,
+	struct syscall call = { .supervisor = supervisor, .id = wait->id,
 		.thread = wait->thread };
 	int flags, error;
 
-	*ret_answer = (struct answer){ .kind = ANSWER_LATER };
+	*ret_answer = (struct call_answer){ .kind = ANSWER_LATER };
 	if (!call_alive(&call))
 		return true;
 	if (wait->target >= 0 || is_ready(wait)) {
@@ -591,7 +591,7 @@ int sockets_poll_connects(const struct supervisor *supervisor, struct pollfd *po
 void sockets_continue_connects(struct supervisor *supervisor)
 {
 	for (struct waiting **at = &supervisor->waiting; *at;) {
-		struct answer answer;
+		struct call_answer answer;
 		uint64_t id = (*at)->id;
 
 		if (!waiting_is_done(supervisor, *at, &answer)) {
@@ -612,7 +612,7 @@ void sockets_free_connects(struct supervisor *supervisor)
 
 /* ---- judging ---- */
 
-static void record_connect(const struct call *call, enum sandbox_reason reason, const char *what,
+static void record_connect(const struct syscall *call, enum sandbox_reason reason, const char *what,
                            const char *rule)
 {
 	struct denial denial = { .kind = DENIAL_CONNECT, .reason = reason };
@@ -623,7 +623,7 @@ static void record_connect(const struct call *call, enum sandbox_reason reason, 
 }
 
 /* Services that the C library asks before it reads the files itself, in nearly every program: they
- * are refused like all others, but nobody wants to read about it. */
+ * are refused like all others, but not reported. */
 static bool is_asked_by_libc(const char *path)
 {
 	return strcmp(path, "/run/nscd/socket") == 0 ||
@@ -631,7 +631,7 @@ static bool is_asked_by_libc(const char *path)
 }
 
 /* Opens what a UNIX address names and judges it; the descriptor, or -1 with errno set. */
-static int open_target(const struct call *call, const char *path)
+static int open_target(const struct syscall *call, const char *path)
 {
 	_cleanup_fd_ int fd = -1;
 	struct denial denial;
@@ -659,7 +659,7 @@ static int open_target(const struct call *call, const char *path)
 }
 
 /* UNIX: 0, and *ret_target -1 for a name in a namespace of our own; or an errno. */
-static int judge_unix(const struct call *call, const struct sockaddr_storage *address,
+static int judge_unix(const struct syscall *call, const struct sockaddr_storage *address,
                       socklen_t len, int *ret_target)
 {
 	char path[DECODE_UNIX_PATH_SIZE], what[160];
@@ -676,7 +676,7 @@ static int judge_unix(const struct call *call, const struct sockaddr_storage *ad
 }
 
 /* TCP and UDP: 0 or an errno. With a network namespace the kernel says what there is. */
-static int judge_inet(const struct call *call, const struct sockaddr_storage *address,
+static int judge_inet(const struct syscall *call, const struct sockaddr_storage *address,
                       socklen_t len, int type)
 {
 	const struct sandbox_plan *plan = call->supervisor->plan;
@@ -690,7 +690,7 @@ static int judge_inet(const struct call *call, const struct sockaddr_storage *ad
 	return plan->own_network ? 0 : EACCES;
 }
 
-struct answer supervise_connect(const struct call *call, const struct handler *row)
+struct call_answer supervise_connect(const struct syscall *call, const struct handler *row)
 {
 	struct waiting wait = { .id = call->id, .thread = call->thread, .fd = -1, .target = -1 };
 	int error, domain;
@@ -724,7 +724,7 @@ struct answer supervise_connect(const struct call *call, const struct handler *r
 }
 
 /* Datagrams with an address, where only loopback can be reached: for the record. */
-struct answer supervise_sendto(const struct call *call, const struct handler *row)
+struct call_answer supervise_sendto(const struct syscall *call, const struct handler *row)
 {
 	struct sockaddr_storage address;
 	socklen_t len;

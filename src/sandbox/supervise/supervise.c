@@ -29,12 +29,12 @@
 /* System V shared memory of the command's own.
  *
  * There is no IPC namespace, so the segments of all the machine's programs are there.  The
- * supervisor makes those that a command asks for, always without a key: nobody outside finds
+ * supervisor makes those that a command asks for, always without a key: no program outside finds
  * them by one, and what the command names by a key is looked up here.  shmat and shmctl go on to
  * the kernel for these alone; their number is an argument, not memory, so it cannot be exchanged.
  * Numbers count on when a segment goes, so an old one does not soon mean another's.
  *
- * Each segment is attached here and marked for removal at once: attaching by number still
+ * Each segment is attached here and marked for removal immediately: attaching by number still
  * works (shmctl(2), Linux), and it goes with the last process, however the supervisor ends.
  * Not here: semaphores and messages, which have no such mark and would stay for ever. */
 
@@ -83,7 +83,8 @@ static void segments_free(struct supervisor *supervisor)
 }
 
 /* Of the mode, what others may do is left out. */
-static struct answer make_segment(struct supervisor *supervisor, key_t key, size_t size, int flags)
+static struct call_answer make_segment(struct supervisor *supervisor, key_t key, size_t size,
+                                       int flags)
 {
 	struct segment *segment;
 	void *memory;
@@ -111,7 +112,7 @@ static struct answer make_segment(struct supervisor *supervisor, key_t key, size
 }
 
 /* The landlock level */
-static struct answer supervise_shmget(const struct call *call, const struct handler *row)
+static struct call_answer supervise_shmget(const struct syscall *call, const struct handler *row)
 {
 	const key_t key = (key_t)call->args[0];
 	const int flags = (int)call->args[2];
@@ -129,7 +130,7 @@ static struct answer supervise_shmget(const struct call *call, const struct hand
 	return supervise_answer_of(segment->id);
 }
 
-static struct answer supervise_shmat(const struct call *call, const struct handler *row)
+static struct call_answer supervise_shmat(const struct syscall *call, const struct handler *row)
 {
 	if (!*find_id(call->supervisor, (int)call->args[0]))
 		return supervise_refuse(call, row);
@@ -138,7 +139,7 @@ static struct answer supervise_shmat(const struct call *call, const struct handl
 
 /* Looking at it and removing it.  The others look at all the machine's segments, or give one
  * away. */
-static struct answer supervise_shmctl(const struct call *call, const struct handler *row)
+static struct call_answer supervise_shmctl(const struct syscall *call, const struct handler *row)
 {
 	struct segment **at = find_id(call->supervisor, (int)call->args[0]);
 	const int command = (int)call->args[1] & ~IPC_64;
@@ -168,7 +169,7 @@ enum { NR_FCHMODAT2 = 452, NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466 };
 	{ .run = handler, .folder = folder_, .path = path_, .folder2 = other_folder, \
 	  .path2 = other_path, .flags = flags_ }
 
-static struct answer supervise_group(const struct call *call, const struct handler *row);
+static struct call_answer supervise_group(const struct syscall *call, const struct handler *row);
 
 /* Numbers are those of arguments. Calls without a row are refused. */
 static const struct handler handlers[FILTER_LAST_CALL + 1] = {
@@ -230,13 +231,13 @@ static const struct handler handlers[FILTER_LAST_CALL + 1] = {
 #endif
 };
 
-struct running {
+struct supervised_thread {
 	struct supervisor supervisor; /* first: this is what callers hold */
 	pthread_t thread;
 };
 
-/* The landlock level: while the command is ended nothing gets away from a signal to its group. */
-static struct answer supervise_group(const struct call *call, const struct handler *row)
+/* At the landlock level no process may leave its group while the command's groups are killed. */
+static struct call_answer supervise_group(const struct syscall *call, const struct handler *row)
 {
 	(void)row;
 	return atomic_load(&call->supervisor->holds_groups) ? answer_error(EPERM) :
@@ -250,7 +251,7 @@ void supervise_hold_groups(struct supervisor *supervisor)
 }
 
 /* One that the plan forbids (hasp.sandbox.syscalls): before anything else is done about it. */
-static struct answer supervise_forbid(const struct call *call, const char *name)
+static struct call_answer supervise_forbid(const struct syscall *call, const char *name)
 {
 	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_SYSCALLS };
 
@@ -272,7 +273,7 @@ static void resolve_forbidden(struct supervisor *supervisor)
 	}
 }
 
-static struct answer handle_call(const struct call *call)
+static struct call_answer handle_call(const struct syscall *call)
 {
 	static const struct handler refuse = { .run = supervise_refuse };
 	const int number = call->number;
@@ -287,8 +288,8 @@ static struct answer handle_call(const struct call *call)
 static void take_request(struct supervisor *supervisor)
 {
 	struct seccomp_notif *request = supervisor->request;
-	struct call call = { .supervisor = supervisor };
-	struct answer answer;
+	struct syscall call = { .supervisor = supervisor };
+	struct call_answer answer;
 	int error;
 
 	memset(request, 0, supervisor->request_size);
@@ -305,7 +306,7 @@ static void take_request(struct supervisor *supervisor)
 		supervise_answer(supervisor, call.id, answer);
 }
 
-/* Until there is nobody left to supervise (the descriptor hangs up), or supervise_stop. */
+/* Until no process is left to supervise (the descriptor hangs up), or supervise_stop. */
 static void serve_until_end(struct supervisor *supervisor)
 {
 	struct pollfd polls[2 + LIMIT_WAITING_CONNECTS];
@@ -378,7 +379,7 @@ static void release_supervisor(struct supervisor *supervisor)
 }
 
 /* Signals are for the other threads. */
-static int start_supervisor(struct running *running)
+static int start_supervisor(struct supervised_thread *running)
 {
 	sigset_t all, before;
 	int error;
@@ -394,7 +395,7 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
                      const struct supervisor_events *events, struct supervisor **ret,
                      struct err *err)
 {
-	struct running *running = mem_alloc(1, sizeof(*running));
+	struct supervised_thread *running = mem_alloc(1, sizeof(*running));
 	struct supervisor *supervisor = &running->supervisor;
 	int error = 0;
 
@@ -421,7 +422,7 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
 
 void supervise_stop(struct supervisor *supervisor)
 {
-	struct running *running = (struct running *)supervisor;
+	struct supervised_thread *running = (struct supervised_thread *)supervisor;
 	uint64_t one = 1;
 
 	if (!supervisor)

@@ -9,7 +9,7 @@
  * made beneath that descriptor.  So nothing that a thread or another process changes meanwhile has
  * any effect.  Directory, umask, /proc/self and terminal are the caller's; a descriptor is handed
  * over, and closed here before the file could be executed.  What cannot be read is EFAULT, what
- * cannot be resolved EACCES, ENAMETOOLONG or ELOOP.  Calls that go on to the kernel all the same
+ * cannot be resolved EACCES, ENAMETOOLONG or ELOOP.  The calls that do go on to the kernel
  * are in SUPERVISE_CONTINUES (private.h), each with its reason.
  *
  *   - Names (opening for writing, all of openat2, making, moving, truncate; removing folders, and
@@ -19,7 +19,7 @@
  *     nothing else protects.
  *   - Calls on the deny list: refused, and a record.
  *   - connect: copied, judged and made by the supervisor itself on the process's own socket
- *     (pidfd_getfd), so that what was judged is what happens.  AF_UNIX: only sockets beneath
+ *     (pidfd_getfd), so that the address judged is the one used.  AF_UNIX: only sockets beneath
  *     writable paths, opened first and named through /proc/self/fd; abstract names only with a
  *     network namespace.  Network on: IP addresses are free.  Network off with a network
  *     namespace: they are tried (only loopback is there), others than loopback are recorded.
@@ -34,8 +34,8 @@
  * It reads the memory of the processes, so it needs their user and a kernel that lets parents do
  * that (Yama's ptrace_scope below 2).  Where a container forbids pidfd_getfd (Docker does without
  * CAP_SYS_PTRACE) there are no UNIX sockets, and no connections with the network off.
- * The filter answers a process that wants to forbid it (PR_SET_DUMPABLE) without doing so; one
- * whose program nobody may read forbids it all the same: its calls are EACCES, with a record.
+ * The filter pretends to let a process forbid it (PR_SET_DUMPABLE); a process whose program file is
+ * not readable does forbid it: its calls are EACCES, with a record.
  *
  * Costs (Linux 6.18, a virtual machine; CPU time of both sides, on one processor): the way there
  * and back is 4 us, with a descriptor handed over 7; making a file on tmpfs is 16 more than
@@ -54,17 +54,17 @@ struct supervisor_events {
 	/* On the supervisor's thread. Each different denial once (LIMIT_DENIALS in all). */
 	void (*denied)(void *data, const struct denial *denial);
 	/* A name is about to be made, moved to, or opened for writing, by the supervisor itself:
-	 * its canonical path.  What was there is still there; the call may yet fail.  May be
+	 * its canonical path.  Nothing has changed there yet; the call may still fail.  May be
 	 * NULL. */
 	void (*made)(void *data, const char *path);
 	/* A folder or file of this canonical path is about to be moved away, replaced or removed.
 	 * May be NULL. */
-	void (*gone)(void *data, const char *path);
+	void (*removing)(void *data, const char *path);
 	/* Whether the command itself made the folder.  NULL: no. */
 	bool (*fresh)(void *data, const char *folder);
 	/* PATH.lock is about to be renamed to `path`, a protected configuration of git's, and all
-	 * that differs is harmless (plan/git_change.h): true if what is outside of the sandbox has
-	 * judged that too, and written it.  Waits meanwhile.  NULL: nothing is written. */
+	 * that differs is harmless (plan/git_change.h): true if the process outside of the sandbox
+	 * agrees, and has written it.  Waits for that.  NULL: nothing is written. */
 	bool (*config)(void *data, const char *path);
 	void *data;
 };
@@ -74,10 +74,10 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
                      const struct supervisor_events *events, struct supervisor **ret,
                      struct err *err);
 /* From now on setsid and setpgid fail with EPERM at the landlock level, where nothing else keeps
- * the command's processes together: all of them are about to be killed, group by group. From any
- * thread; NULL is fine. */
+ * the command's processes together: call it before killing them group by group.  From any thread;
+ * NULL is fine. */
 void supervise_hold_groups(struct supervisor *supervisor);
-/* Ends the thread, after `denied` was called once more, with its count, for each denial that was
+/* Ends the thread, after `denied` was called again, with its count, for each denial that was
  * met more than once. NULL is fine. */
 void supervise_stop(struct supervisor *supervisor);
 

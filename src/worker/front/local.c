@@ -582,7 +582,7 @@ static bool local_run(void *data, const struct run_request *request,
 	struct err ignored = ERR_INIT;
 	/* Without such a place nothing can be trusted meanwhile, either. */
 	_cleanup_fd_ __attribute__((unused)) int starts =
-		folder ? guard_starts_lock(folder, false, NULL, &ignored) : -1;
+		folder ? guard_starts_share(folder, &ignored) : -1;
 
 	return command_plan_of(data, request, &command, err) &&
 	       run_in_worker(data, &command.options, request, events, events_data, ret, err);

@@ -276,11 +276,11 @@ static void note_made(void *data, const char *path)
 	guard_note(state->guard, path);
 }
 
-static void note_gone(void *data, const char *path)
+static void note_removing(void *data, const char *path)
 {
 	const struct run_state *state = data;
 
-	guard_gone(state->guard, path);
+	guard_removing(state->guard, path);
 }
 
 static bool ask_fresh(void *data, const char *folder)
@@ -303,7 +303,7 @@ static bool start_child(struct run_state *state, const struct run_request *reque
 	const struct supervisor_events denials = {
 		.denied = run_report_denied,
 		.made = state->guard ? note_made : NULL,
-		.gone = state->guard ? note_gone : NULL,
+		.removing = state->guard ? note_removing : NULL,
 		.fresh = state->guard ? ask_fresh : NULL,
 		.config = state->events.config ? ask_config : NULL,
 		.data = state,

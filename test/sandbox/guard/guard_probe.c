@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 	for (size_t n = 0; n < note_count; n++)
 		guard_note(guard, notes[n]);
 	if (gone)
-		guard_gone(guard, gone);
+		guard_removing(guard, gone);
 	if (run(argv + i + 2) != 0)
 		printf("the command failed\n");
 	if (killed) {

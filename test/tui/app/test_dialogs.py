@@ -312,13 +312,15 @@ def test_a_projects_servers_are_asked_about_once(world, answer):
 
 def test_what_is_allowed_for_the_session_is_listed_and_revoked(world):
     fetch = [call("web_fetch", {"url": "https://a.invalid/%d" % i}) for i in range(3)]
-    script = [[write("a", "1\n")], [fetch[0]], [fetch[1]], [text("One.")], [write("b", "2\n")], [text("Two.")],
+    other = call("web_fetch", {"url": "https://b.invalid/"})
+    script = [[write("a", "1\n")], [fetch[0]], [fetch[1]], [other], [text("One.")], [write("b", "2\n")], [text("Two.")],
               [write("c", "3\n")], [text("Three.")]]
     with world.fake(script) as server:
         with world.hasp(server, rows=60) as hasp:
             hasp.wait("sandbox:").type("go").key("enter").wait("for this session: edits of files and new files")
             choose(hasp, "Allow for this session").wait("for this session: fetches from a.invalid")
-            choose(hasp, "Allow for this session").wait("One.").quiet(0.1)  # the second fetch: unasked
+            choose(hasp, "Allow for this session").wait("fetches from b.invalid")  # the second from a.invalid: unasked
+            choose(hasp, "Allow once").wait("One.").quiet(0.1)
             hasp.type("/policies").key("enter").wait("1          edits of files and new files")
             assert "2          fetches from a.invalid" in hasp.dump().text
             hasp.type("q").quiet(0.2).type("/policies revoke 7").key("enter").wait("No permission")
