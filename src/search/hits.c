@@ -11,7 +11,7 @@
 
 /* ---- lines with context ---- */
 
-/* What a line costs beside its text. */
+/* What a line costs in addition to its text. */
 enum { LINE_BYTES = sizeof(struct gathered_line) };
 
 void search_gather_init(struct gather *g, const struct search_request *request)

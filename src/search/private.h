@@ -143,7 +143,7 @@ void hits_finish(struct hits *hits, struct search_result *ret);
  * many in the order of paths. */
 
 /* A file with a NUL byte in its first so many bytes is binary; further on, a NUL byte ends the
- * search of the file.  Also what is read of a file at once: most files are smaller. */
+ * search of the file.  Also how much of a file one read takes: most files are smaller. */
 enum { SEEK_FIRST_BYTES = 256 << 10 };
 
 struct job {
@@ -154,7 +154,7 @@ struct job {
 	struct glob_list include, exclude, types; /* owned */
 	struct hits hits;
 	long long began_us, deadline_us; /* CLOCK_MONOTONIC */
-	atomic_bool stop;           /* nobody begins another file */
+	atomic_bool stop;           /* no thread begins another file */
 	atomic_bool timed_out, cancelled;
 	atomic_uint too_hard;       /* files in which the pattern was */
 	atomic_size_t searched, unreadable;
@@ -175,7 +175,7 @@ void search_seeker_init(struct seeker *seeker, struct job *job);
 /* Adds what it counted to the job. */
 void search_seeker_release(struct seeker *seeker);
 
-/* Told once a folder, before its files. */
+/* Called once for each folder, before its files. */
 void search_seeker_enter(struct seeker *seeker, int folder);
 /* Looks into `name` in `folder`, whose path relative to the root is `path`. */
 void seek_file(struct seeker *seeker, int folder, struct span path, const char *name);

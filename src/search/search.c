@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search of a tree that the cache knows, or of one that is read anew. */
+/* A search of a tree that the cache knows, or of one that is read from disk. */
 #include "search/search.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ struct warm {
 	struct job *job;
 	struct tree_range range;
 	uint64_t *bits;      /* owned; files to look into */
-	atomic_size_t next;  /* folder that nobody has taken yet */
+	atomic_size_t next;  /* folder that no thread has taken yet */
 };
 
 /* Whether a file, or what is beneath a folder, is asked for; `path` is relative to the root. */
@@ -289,7 +289,7 @@ static void seek_single(struct job *job)
 	search_seeker_release(&seeker);
 }
 
-/* An extension alone (".h", "*.h") as a glob of its own. The caller frees; NULL: it is none. */
+/* An extension alone (".h", "*.h") as a glob, which the caller frees; NULL if it is not one. */
 static char *extension_glob(const char *name)
 {
 	const char *dot = name[0] == '*' ? name + 1 : name;

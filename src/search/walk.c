@@ -127,7 +127,7 @@ static void walker_add(struct walker *w, char *path, enum entry_kind kind, uint6
 		(struct walk_entry){ path, kind, size, modified_ns };
 }
 
-/* Looks an entry up; false when it is gone. */
+/* Looks an entry up; false when it no longer exists. */
 static bool walker_stat(int folder, const char *name, struct walk_entry *ret)
 {
 	static const enum entry_kind kinds[] = {
@@ -545,7 +545,7 @@ bool search_nothing_ignored(const struct workspace *ws, const struct walk_rules 
 		return false;
 	if (rules->no_gemini_ignore)
 		return true;
-	/* Asked before every read. For faccessat the kernel makes credentials of their own. */
+	/* Asked before every read. For faccessat the kernel would copy the credentials. */
 	for (size_t i = 0; i < workspace_folder_count(ws); i++) {
 		int root = workspace_root_fd(ws, i);
 		struct stat st;

@@ -55,7 +55,7 @@ static struct shell_word unclear_word(struct converter *c, struct place at)
 	return word;
 }
 
-/* Whether a word with pieces has a brace expansion around or beside them. */
+/* Whether a word with pieces has a brace expansion around or next to them. */
 static bool may_have_braces(struct span raw)
 {
 	const char *open = memchr(raw.data, '{', raw.len);
@@ -475,7 +475,7 @@ void shell_analyse(struct span script, struct shell_analysis *ret)
 	};
 }
 
-/* Arrays of arrays here and in other tables of this folder: pointers would have to be relocated
+/* Arrays of arrays here and in other tables of this folder: pointers would need relocation
  * at each start of the program. */
 static const char problem_names[][24] = {
 #define ROW(symbol, name, sentence) name,

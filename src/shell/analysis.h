@@ -15,8 +15,8 @@
  *     shell_analysis_release(&analysis);
  *
  * The promise: each command that bash -c would start is in `commands`, or `problems` is not
- * empty.  To keep it, each script is read twice: by a reader of its own (reading.h), which finds
- * words and commands, and by tree-sitter-bash.  Where the two differ about where a command
+ * empty.  To keep it, each script is read twice: by hasp's reader (reading.h), which finds words and
+ * commands, and by tree-sitter-bash.  Where the two differ about where a command
  * begins or a word ends, that is a problem.  Programs that run what their files or input say
  * (make, python, npm) are commands like any other: what they do is not looked into.
  *
@@ -242,8 +242,8 @@ struct shell_analysis {
 };
 
 /* Analyses a command line as bash -c would read it. `script` may be anything; it is copied, and
- * every span in the result lives until shell_analysis_release. Never fails: what is wrong is in
- * `problems`. */
+ * every span in the result lives until shell_analysis_release. Never fails: `problems` has
+ * what cannot be judged. */
 void shell_analyse(struct span script, struct shell_analysis *ret);
 void shell_analysis_release(struct shell_analysis *analysis);
 #define _cleanup_shell_analysis_ __attribute__((cleanup(shell_analysis_release)))
@@ -260,7 +260,7 @@ const char *shell_flag_name(unsigned bit);
 /* All commands, one a line, those inside others indented, then what could not be analysed.
  * Nothing of the command line gets out unescaped: control characters, line ends, and characters
  * that turn or hide text are written as \xHH or \u{H}; runs of blanks between words are one. A
- * known word is quoted anew where it needs it, so that two different ones never look the same;
+ * known word is quoted again where it needs it, so that two different ones never look the same;
  * one that is not known stands as it was written. */
 void shell_summary(const struct shell_analysis *analysis, struct buf *out);
 

@@ -79,13 +79,13 @@ void judge_arguments_begin(struct arguments *arguments, struct judging *j, size_
 /* Reports marked options by itself, but those marked "=". */
 enum argument_kind judge_arguments_next(struct arguments *arguments);
 
-/* The common reading: every option and operand by the row, without a judge of its own. */
+/* The common reading: every option and operand by the row, without a special judge. */
 void judge_common(struct judging *j);
 
 /* Whether the word can be no option: known, or known to begin with something else than a dash. */
 bool judge_is_operand(const struct shell_command *command, const struct shell_word *word);
 
-/* ---- programs with a judge of their own ------------------------------------------------- */
+/* ---- programs with a special judge ------------------------------------------------------ */
 
 /* What the table's rows judge with: scripts, operands and options of one program each. */
 void judge_sed(struct judging *j);

@@ -77,13 +77,13 @@ struct stored_names {
 	size_t count, cap;
 };
 
-/* Of scripts, beside enum shell_flag: a shell reads it that may be dash. */
+/* Of scripts, in addition to enum shell_flag: the shell that reads it may be dash. */
 #define STORE_POSIX_SCRIPT 0x40000000u
 
 struct shell_chunk;
 
 struct shell_store {
-	struct shell_chunk *chunks; /* memory that is freed at once */
+	struct shell_chunk *chunks; /* memory that is freed together */
 	struct shell_script *scripts;
 	struct shell_command *commands;
 	struct shell_redirect *redirects;
@@ -223,9 +223,9 @@ bool shell_number_is_certain_item(struct span raw);
 enum variable_trait {
 	VARIABLE_RUNS = 1,      /* decides which programs run, or what they run */
 	VARIABLE_EVALUATES = 2, /* what is assigned to it is evaluated as arithmetic */
-	VARIABLE_NUMBER = 4,    /* a number for certain, while nobody assigns to it */
+	VARIABLE_NUMBER = 4,    /* a number for certain, unless it is assigned to */
 	VARIABLE_SHELL = 8,     /* the shell sets it: no assignment says what it holds */
-	VARIABLE_PATH = 16,     /* an absolute path for certain, while nobody assigns to it */
+	VARIABLE_PATH = 16,     /* an absolute path for certain, unless it is assigned to */
 };
 
 /* The traits (enum variable_trait) of a name; 0 when it is in no row. */
@@ -329,7 +329,7 @@ struct wrapper {
 /* By the base name; NULL when it is not in the table. */
 const struct wrapper *wrapper_find(struct span base);
 
-/* What an option of a wrapper does beside being read. */
+/* What an option of a wrapper does in addition to being read. */
 enum option_effect {
 	EFFECT_SOURCED,  /* files are read as commands (bash -l) */
 	EFFECT_READING,  /* the shell reads commands otherwise (bash -k, +B) */

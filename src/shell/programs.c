@@ -27,7 +27,7 @@ static unsigned strength(enum program_effect effect)
 	return strengths[effect];
 }
 
-/* Whether it is to be reported; then it is the strongest until now. */
+/* Whether to report it; then it is the strongest until now. */
 static bool is_news(struct judging *j, enum program_effect effect, size_t word)
 {
 	if (word < j->from ||
@@ -217,7 +217,7 @@ static void take_next(struct arguments *a)
 	a->value_word = a->at;
 	if (a->value.splits)
 		judge_note_unknown(a->j, a->at, "argument");
-	/* Should it be an option after all, it counts as one: it is read once more. */
+	/* Should it be an option after all, it counts as one: it is read again. */
 	if (!a->value.dynamic && a->value.value.len > 1 && a->value.value.data[0] == '-' &&
 	    a->mark == 0)
 		a->j->unsure = true;
@@ -494,7 +494,7 @@ void judge_read(struct judging *j)
 			j->unsure = true;
 }
 
-/* Words that nobody sees may be -v and a name with a subscript, which is evaluated. */
+/* Unknown words may be -v and a name with a subscript, which is evaluated. */
 void judge_test(struct judging *j)
 {
 	for (size_t i = 1; i < j->command->word_count; i++)
@@ -592,8 +592,8 @@ void judge_find(struct judging *j)
 		else
 			i++;
 	}
-	/* The value of a primary may have been one too: what it looks like is reported all the
-	 * same. */
+	/* The value of a primary may have been one too: it is reported as what it looks
+	 * like. */
 	for (size_t i = 1; i < command->word_count; i++)
 		if (command->words[i].splits && command->words[i].dynamic != SHELL_DYNAMIC_GLOB)
 			judge_note_unknown(j, i, "argument");

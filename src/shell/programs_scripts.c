@@ -92,7 +92,7 @@ static void sed_skip(struct sed *sed, const char *set)
 		sed_next(sed);
 }
 
-/* Whether each [ of the expression has its ], so that nobody ends it elsewhere. */
+/* Whether each [ of the expression has its ], so that every sed ends it at the same place. */
 static bool brackets_close(struct span text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -565,7 +565,7 @@ void judge_awk(struct judging *j)
 
 /* ---- clients ---- */
 
-/* Whether the word stands in the text as a name of its own, in any case. */
+/* Whether the text has the word as a whole name, in upper or lower case. */
 static bool sql_has_word(struct span text, const char *word)
 {
 	size_t len = strlen(word);
@@ -635,7 +635,7 @@ void judge_sqlite(struct judging *j)
 	}
 }
 
-/* psql -c: a command of its own begins with a backslash; those that show what there is do no more,
+/* psql -c: psql's commands begin with a backslash; those that list things do no more,
  * without a backquote.  COPY … PROGRAM runs one where the server is. */
 static void psql_text(struct judging *j, const struct arguments *a)
 {

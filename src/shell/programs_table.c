@@ -197,7 +197,7 @@ static bool operands_read(const struct judging *j, const struct git_call *call)
 	return true;
 }
 
-/* Options by which commands without a row of their own run something. */
+/* Options by which git's commands without a row run something. */
 static const struct {
 	char verb[16]; /* "": any */
 	char option[24];

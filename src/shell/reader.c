@@ -200,7 +200,7 @@ static void reader_redirect(struct reader *r, struct list *list, int fd, size_t 
 
 /* ---- lists and commands ----------------------------------------------------------- */
 
-/* Begins a command, or a redirection before one, if none has begun in the list. */
+/* Begins a command, or a redirection before one, if the list has none open. */
 static void reader_begin_command(struct reader *r, struct list *list)
 {
 	struct reading *out = r->out;
@@ -254,7 +254,7 @@ static void end_stage(struct reader *r, struct list *list, bool piped)
 	list->parts.stage = r->out->command_count;
 }
 
-/* { if while for case: what follows is a list of its own in the same text. */
+/* { if while for case: what follows is a nested list in the same text. */
 static void reader_open_group(struct reader *r, struct list *list)
 {
 	if (list->open_count == MAX_OPEN) {

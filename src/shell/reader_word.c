@@ -196,7 +196,7 @@ static void reader_substitution(struct reader *r)
 	reader_leave(r);
 }
 
-/* $"…", at the $: what the catalogue of translations has for it is expanded once more. */
+/* $"…", at the $: its entry in the catalogue of translations is expanded again. */
 static void read_translated(struct reader *r)
 {
 	size_t start = r->pos++;
@@ -536,7 +536,7 @@ static size_t arithmetic_check_subscript(struct reader *r, size_t i, size_t end)
 /* ${x@P} and the like, by letter. (bash manual 3.5.3) */
 static const struct {
 	char letter;
-	bool evaluates; /* the value is expanded once more */
+	bool evaluates; /* the value is expanded again */
 } transformations[] = {
 	{ 'U', false }, { 'u', false }, { 'L', false }, { 'Q', false }, { 'E', false },
 	{ 'A', false }, { 'K', false }, { 'k', false }, { 'a', false }, { 'P', true },

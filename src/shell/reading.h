@@ -50,7 +50,7 @@ struct read_piece {
 	enum shell_dynamic dynamic;
 };
 
-/* `…`, a script of its own once its backslashes are taken away. */
+/* `…`, a script by itself, after its backslashes are taken away. */
 struct read_backtick {
 	struct place inside;
 	bool quoted;     /* inside "…", where \" is " */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a question: every command on a line of its own, nothing hidden. */
+/* The text of a question: one command per line, nothing hidden. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -205,7 +205,7 @@ static bool tree_visit(struct walk *walk, TSNode node, enum node_kind parent)
 	if (kind == NODE_NAME || kind == NODE_DECLARATION ||
 	    (kind == NODE_TEST && start < end && text[start] == '['))
 		marks_add(&walk->commands, whole_place(walk, start), whole_place(walk, end));
-	/* What is in backticks is read as a script of its own. */
+	/* The contents of backticks are read as a separate script. */
 	return kind != NODE_SUBSTITUTION || start >= end || text[start] != '`';
 }
 

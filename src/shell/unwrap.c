@@ -362,7 +362,7 @@ static void apply_effect(struct unwrapping *u, enum option_effect effect,
 		unwrap_problem(u, problems[effect]);
 }
 
-/* wrapper_options_next, with what the option does beside (option_rows). */
+/* wrapper_options_next, and the option's effect (option_rows). */
 static bool next_option(struct unwrapping *u, struct options *options)
 {
 	const struct option_row *row;
@@ -380,7 +380,7 @@ static bool next_option(struct unwrapping *u, struct options *options)
 	return true;
 }
 
-/* env -S TEXT: words, with escapes of its own, before those that follow. */
+/* env -S TEXT: words, with env's escapes, before those that follow. */
 static void unwrap_split(struct unwrapping *u, const struct shell_word *text, size_t from)
 {
 	_cleanup_buf_ struct buf script = BUF_INIT(LIMIT_SHELL_BYTES);
@@ -753,7 +753,7 @@ static void rest_find(struct unwrapping *u, struct options *options)
 		flags = &u->store->commands[u->command].flags;
 		if (!word->dynamic && name_in(word->value, find_values) && i < u->count) {
 			word = unwrapped_word_at(u, i++);
-			/* It is taken, but in good faith nobody searches for such a name. */
+			/* It is taken, but no honest command searches for such a name. */
 			if (word->splits ? word->dynamic != SHELL_DYNAMIC_GLOB
 			                 : !word->dynamic && may_be_action(word))
 				unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);

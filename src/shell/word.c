@@ -341,7 +341,7 @@ static size_t skip(struct span raw, size_t i)
 	return i;
 }
 
-/* The } of the { at `open`, or raw.len; whether a comma of its own is between them. */
+/* The } of the { at `open`, or raw.len; whether a comma of this level is between them. */
 static size_t find_close(struct span raw, size_t open, bool *ret_comma)
 {
 	unsigned depth = 0;

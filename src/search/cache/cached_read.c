@@ -14,8 +14,8 @@
 /* A batch of unknown files of one folder is claimed (SIGNATURE_READING), read without any
  * lock, and each signature is kept if no event has named its file meanwhile.  An
  * event that has not been read yet is read before the next answer, and makes the file
- * unknown again.  The folder must be the one that is watched, not another one that stands at
- * its path just now. */
+ * unknown again.  The folder must be the one that is watched, not a different one that is at
+ * its path now. */
 
 enum { BATCH_FILES = 64 };
 /* Something is wrong with a folder: an event will say what. */
@@ -147,7 +147,7 @@ static void reader_read_file(const struct kept_tree *tree, struct reader *reader
 
 	*ret = (struct reading){ .signature = SIGNATURE_OPEN };
 	if (fd < 0) {
-		if (errno == EAGAIN) /* somebody is about to replace it */
+		if (errno == EAGAIN) /* a process is about to replace it */
 			ret->signature = SIGNATURE_UNKNOWN;
 		return;
 	}
@@ -180,9 +180,9 @@ static uint32_t put_signature(struct kept_tree *tree, const struct reader *reade
 	return number;
 }
 
-/* Whether what was read of a file is still worth something.  Of a file that has several names
- * it is not when an answer was given since: what was done to it before that answer, but after
- * it was read, no event tells. */
+/* Whether what was read of a file is still valid.  For a file that has several names it is not
+ * if an answer was given since: it may have changed between the reading and that answer without
+ * an event. */
 static bool still_true(const struct kept_tree *tree, const struct batch *batch,
                        const struct item *item, bool linked)
 {
@@ -286,7 +286,7 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	return good ? WORK_DONE : WORK_STALE;
 }
 
-/* ---- comparing all files with the disk, for what no event tells (cache.c has the list) ---- */
+/* ---- comparing all files with the disk, for changes without events (cache.c lists them) ---- */
 
 /* What was known of a file before the disk was looked at, and what the disk has. */
 struct look {

@@ -4,7 +4,7 @@
  * A folder is watched before it is read, so that later changes give events.
  *
  * Scans run on the calling thread alone: further threads of a scan have no access to the
- * watches (scan.h: tables of descriptors of their own). */
+ * watches (scan.h: each has a private table of descriptors). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -420,8 +420,8 @@ static int compare_found(const void *a, const void *b)
 	return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
 }
 
-/* Sorts by path, and leaves one for each folder, however often it was read. Those of folders
- * that are gone go. */
+/* Sorts by path, and leaves one for each folder, however often it was read. Removed folders are
+ * dropped. */
 static void sort_found(struct gathering *g)
 {
 	size_t kept = 0;

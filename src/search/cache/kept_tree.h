@@ -72,7 +72,7 @@ struct trigram_query {
 void trigram_query_init(struct trigram_query *query, const struct matcher_needs *needs);
 void trigram_query_release(struct trigram_query *query);
 
-/* ---- the trigram tables of many files, laid out for asking all of them at once ---- */
+/* ---- the trigram tables of many files, laid out for one query over all of them ---- */
 
 /*
  *     if (cache_signatures_put(&signatures, &set, room, &number)) ...
@@ -121,7 +121,7 @@ static inline bool cache_signatures_answer(const uint64_t *answers, uint32_t num
  *     watch_open(&watch, "/srv/project");
  *     number = watch_add(&watch, fd);               before the folder is read
  *     watch_own(&watch, number, mine);              whose it is
- *     if (!watch_take(&watch, take_event, data)) ... events were lost: begin anew ...
+ *     if (!watch_take(&watch, take_event, data)) ... events were lost: start over ...
  *
  * Events are queued by the kernel before the system call that made the change returns, so
  * watch_take sees whatever was done before it was called.  A folder has one number
@@ -139,7 +139,7 @@ struct watch_owner {
 
 struct watch {
 	int fd;           /* owned; inotify */
-	int mounts;       /* owned; /proc/self/mountinfo, which tells when it changes */
+	int mounts;       /* owned; /proc/self/mountinfo; poll(2) reports its changes */
 	uint64_t mounted; /* a digest of the mounts that concern the tree */
 	bool mounts_inside; /* something is mounted in the tree */
 	char *path;       /* owned; of the tree's root, as mountinfo writes it */
@@ -175,7 +175,7 @@ bool watch_has_events(const struct watch *watch);
 /* Whether nothing has been mounted or unmounted on the way to the tree, or in it. */
 bool watch_mounts_hold(struct watch *watch);
 
-/* Whether the file system of an open folder tells of all changes: only this machine changes
+/* Whether the file system of an open folder reports all changes: only this machine changes
  * it, and through this very mount's files. */
 bool watch_trusts(int folder);
 
@@ -242,13 +242,13 @@ struct node {
 	uint64_t exclude_stamp; /* of its repository's info/exclude; 0: not settled */
 	bool repository;        /* has a .git */
 	bool failed;            /* could not be read */
-	/* What has to be done: */
+	/* Work to do: */
 	bool changed;           /* entries came or went: read its names again */
 	bool whole;             /* ignore rules changed: read all beneath it again */
 	bool suspect;           /* perhaps another folder now: read it whole if it is there */
 	bool unread;            /* has unknown files */
 	int64_t calm_at_ms;     /* when unread files may be read */
-	int64_t busy_ms;        /* how long it has to be calm for that */
+	int64_t busy_ms;        /* how long it must be calm for that */
 };
 
 /* Where a tree is, and what it may use. */
@@ -330,7 +330,7 @@ struct cached_tree *kept_tree_take(struct kept_tree *tree);
 void kept_tree_give_back(struct cached_tree *snapshot);
 /* Takes in what has happened, without giving out a tree. False: the tree is lost. */
 bool kept_tree_update(struct kept_tree *tree);
-/* Whether that has something to do: an event is queued, what an event told is not read yet, or the
+/* Whether that has something to do: an event is queued, a changed folder is not read yet, or the
  * tree is lost. */
 bool kept_tree_is_behind(struct kept_tree *tree);
 

@@ -245,8 +245,8 @@ static int64_t engine_clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Most searches are not timed: a coarse clock, which costs next to nothing, tells when it is
- * worth while to look at the thread's CPU clock, which is a system call. */
+/* Most searches are not timed: the thread's CPU clock, which is a system call, is only read after
+ * a tick of a coarse clock, which costs next to nothing. */
 static bool ticked(struct engine_scratch *scratch)
 {
 	int64_t tick = engine_clock_ns(CLOCK_MONOTONIC_COARSE);

@@ -35,7 +35,7 @@ static const unsigned char byte_rank[256] = {
 	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
 };
 
-/* Bytes of a text are not independent of each other: those beside the two rarest count less. */
+/* Bytes of a text are not independent of each other: those other than the two rarest count less. */
 #define OTHERS_WEIGHT 4
 #define CERTAIN 192
 

@@ -22,7 +22,7 @@ enum plan_kind {
 	PLAN_LINES,      /* the engine on every line */
 	PLAN_LITERAL,    /* `literal` is the pattern; the engine only judges word ends */
 	PLAN_CANDIDATES, /* the engine on lines that have `literal`, or one of `set` */
-	PLAN_BUFFER,     /* the engine, whose pattern never leaves a line, on many lines at once */
+	PLAN_BUFFER,     /* the engine, whose pattern never leaves a line, on many lines together */
 	PLAN_MULTILINE,  /* the engine on the whole text, if it has `literal` or one of `set` */
 };
 
@@ -60,9 +60,9 @@ struct plan_scratch {
 	bool tried;                    /* matcher_tried */
 };
 
-/* Lines given to the engine at once. The more, the fewer steps it may take (engine.h). */
+/* Lines given to the engine in one call. The more, the fewer steps it may take (engine.h). */
 #define REGION_BYTES ((size_t)8 << 10)
-/* Bytes beside a literal that are enough to tell what character is there. */
+/* Bytes on each side of a literal that are enough to decode the character there. */
 #define WORD_CONTEXT 8
 
 struct line {
@@ -211,7 +211,7 @@ static enum word_byte word_byte(struct span text, size_t at)
 	                                                                                : NO_WORD;
 }
 
-/* Whether the literal at `at` is a word by itself, beside characters beyond ASCII: the engine
+/* Whether the literal at `at`, next to characters beyond ASCII, is a whole word: the engine
  * sees as much around it as a character can be long, and some more. */
 static enum match_outcome find_word_at(const struct plan *plan, struct plan_scratch *scratch,
                                        struct span text, size_t at)
@@ -275,7 +275,7 @@ static enum match_outcome find_literal(const struct plan *plan, struct plan_scra
 	return MATCH_FOUND;
 }
 
-/* ---- many lines at once ---- */
+/* ---- many lines in one call ---- */
 
 /* The end of the lines that begin at `at` and take up about REGION_BYTES. */
 static size_t region_end(struct span text, size_t at)
@@ -619,7 +619,7 @@ static bool matcher_make_plan(struct matcher *matcher, const struct matcher_opti
 		engine.ascii_too = is_ascii(engine.pattern);
 		if (engine_compile(&engine, &plan->engine, &ignored))
 			return true;
-		/* Written anew it is longer, perhaps too long. */
+		/* The rewritten pattern is longer, perhaps too long. */
 		engine = engine_options(options, regex, matcher->ignore_case);
 		plan->kind = PLAN_LINES;
 	}

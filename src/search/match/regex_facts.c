@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading facts off a regular expression: recursive descent over its tokens, which puts
- * together what the parts demand and writes the pattern anew, line by line safe.
+ * together what the parts demand and rewrites the pattern so that no match leaves its line.
  *
  *     choice   = sequence {"|" sequence}
  *     sequence = {item [repeat]}
@@ -217,7 +217,7 @@ static bool is_superfluous(const struct span *texts, size_t count, size_t i, siz
 	return false;
 }
 
-/* Without short texts beside longer ones, and texts that are part of others. */
+/* Drops short texts where there are longer ones, and texts that are part of others. */
 static struct matcher_needs needs_tidy(struct needs_arena *arena, struct matcher_needs needs)
 {
 	struct matcher_alternative *alternatives =
@@ -272,7 +272,7 @@ struct parser {
 	bool unsafe;              /* there is no pattern that is safe for lines */
 	bool beyond_ascii;
 	unsigned depth;
-	struct buf out;           /* the pattern written anew */
+	struct buf out;           /* the rewritten pattern */
 	struct needs_arena *arena;
 };
 
@@ -644,7 +644,7 @@ static void parse_run(struct parser *parser, struct sequence *sequence)
 
 		parser_next(parser);
 		if (parser_is_at(parser, TOKEN_REPEAT)) {
-			/* Back to the character: it is an item of its own. */
+			/* Back to the character: it is a separate item. */
 			parser->reader = before;
 			parser->token = token;
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Glob patterns: braces are multiplied out first, each alternative is then a
- * pattern of its own (pattern.h). */
+ * separate pattern (pattern.h). */
 #include "search/rules/glob.h"
 
 #include "base/limits.h"

@@ -3,7 +3,7 @@
  * byte-order mark is skipped, CR before LF is part of the line end, a NUL ends a line.
  *
  * Deviation: in "foo*" "*" "/bar" stars within a component are ordinary ones, as the
- * page says; git up to 2.39 takes them for a component of its own after a literal head. */
+ * page says; git up to 2.39 takes them for a separate component after a literal head. */
 #include "search/rules/chain.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * What costs is system calls, so each folder is opened once, by its path beneath the root, read
  * with large buffers, and looked at for ignore files only where its listing names some.
  *
- * Each further thread has a table of descriptors of its own (CLOSE_RANGE_UNSHARE): opening
+ * Each further thread has a private table of descriptors (CLOSE_RANGE_UNSHARE): opening
  * and closing files then needs no lock and no atomic operations, and nothing of the process
  * is held open by a search. */
 #include "search/scan/scan.h"
@@ -54,7 +54,7 @@ enum entry_type scan_type_of_mode(mode_t mode)
 	return S_ISLNK(mode) ? ENTRY_TYPE_LINK : ENTRY_TYPE_OTHER;
 }
 
-/* False when the entry is gone. */
+/* False when the entry no longer exists. */
 static bool record_type(int folder, const struct record *record, enum entry_type *ret)
 {
 	struct stat st;
@@ -72,7 +72,7 @@ static bool record_type(int folder, const struct record *record, enum entry_type
 	return true;
 }
 
-/* Not of the folder's own: "." and "..", and what an edit beside us has under way. */
+/* Not part of the folder's contents: ".", "..", and temporary files of a concurrent edit. */
 static bool is_passed_over(const char *name)
 {
 	struct temporary temporary;
@@ -144,7 +144,7 @@ void scan_listing_release(struct listing *listing)
  *     }
  *
  * A stack: what was pushed last, first element on top, comes out first, so that the tree is
- * taken depth first and nearly in order.  It is over when it is empty and nobody works.
+ * taken depth first and nearly in order.  It is over when it is empty and no thread works.
  */
 
 /* Names of a large folder's files, shared by its parts. */
@@ -290,7 +290,7 @@ static struct scan_batch *scan_batch_ref(struct scan_batch *batch)
 
 /* Threads are worth their start when this many folders wait. */
 enum { ENOUGH_TASKS = 8 };
-/* Files handed over at a time; the others of a folder become tasks of their own. */
+/* Files handed over at a time; the others of a folder become separate tasks. */
 enum { PART_FILES = 512 };
 
 struct scanner {

@@ -93,7 +93,7 @@ struct scan {
 
 enum { SCAN_THREADS_MAX = 8 };
 
-/* Gives the calling thread a table of descriptors of its own, with the standard ones and `root`;
+/* Gives the calling thread a private table of descriptors, with the standard ones and `root`;
  * where that cannot be had, nothing changes. For threads that open many files. */
 void scan_own_descriptors(int root);
 
