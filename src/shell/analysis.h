@@ -15,9 +15,9 @@
  *     shell_analysis_release(&analysis);
  *
  * The promise: each command that bash -c would start is in `commands`, or `problems` is not
- * empty.  To keep it, each script is read twice: by hasp's reader (reading.h), which finds words and
- * commands, and by tree-sitter-bash.  Where the two differ about where a command
- * begins or a word ends, that is a problem.  Programs that run what their files or input say
+ * empty.  To keep it, each script is read twice: by hasp's reader (reading.h), which finds words
+ * and commands, and by tree-sitter-bash.  Where the two differ about where a command begins or a
+ * word ends, that is a problem.  Programs that run what their files or input say
  * (make, python, npm) are commands like any other: what they do is not looked into.
  *
  * What is found: commands of lists, pipes, groups, subshells, functions, loops, conditions, case,
