@@ -282,17 +282,10 @@ bool shell_word_may_begin(const struct shell_word *word, const char *name);
 /* The name without folders ("/usr/bin/git": "git"); empty when there is none or it is dynamic. */
 struct span shell_command_base(const struct shell_command *command);
 
-/* Whether all words, assignments and redirections are known, but for the kinds of `allowed`
- * (enum shell_dynamic); words that may become several only count when their kind is allowed. */
-bool shell_command_is_static(const struct shell_command *command, unsigned allowed);
-
 /* The distinct names of the commands, as written after quote removal ("git", "npm", "./x"), in
  * the order of the list; wrappers and what they run alike, [[ ]] not. Of a dynamic name, its raw
  * text.
  * Returns how many; fills at most `max`. */
 size_t shell_roots(const struct shell_analysis *analysis, struct span *names, size_t max);
-
-/* Whether a redirection of any command or group writes to a file (writes_file). */
-bool shell_writes_files(const struct shell_analysis *analysis);
 
 #endif

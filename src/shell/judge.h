@@ -25,7 +25,7 @@ enum program_trait {
 
 struct judging;
 
-struct program {
+struct judged_program {
 	char name[20];
 	char verb[16];        /* git's: the command; else "" */
 	const char *letters;  /* "bf:i?>": as getopt's, with marks */
@@ -40,7 +40,7 @@ struct program {
 /* One call. */
 struct judging {
 	const struct shell_command *command;
-	const struct program *row;
+	const struct judged_program *row;
 	size_t from;        /* words before it do not count */
 	bool unsure;        /* something that the table does not have, or that is not known */
 	bool found;

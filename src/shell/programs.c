@@ -153,7 +153,7 @@ static struct long_match spec_find_long(const char *longs, struct span given)
 /* ---- the words of a call -------------------------------------------------------------- */
 
 /* Whether the value begins with a folder that the shell knows: ~/x, "$HOME/x". */
-static bool begins_at_home(struct span raw)
+static bool is_under_home(struct span raw)
 {
 	if (span_starts(raw, SPAN("\"")))
 		raw = span_skip(raw, 1);
@@ -169,7 +169,7 @@ bool judge_is_operand(const struct shell_command *command, const struct shell_wo
 	if (word->dynamic == SHELL_DYNAMIC_INSERTED && word->value.len == 0)
 		return command->via == SHELL_VIA_FIND;
 	if (word->value.len == 0)
-		return begins_at_home(word->raw) &&
+		return is_under_home(word->raw) &&
 		       (word->dynamic & ~(SHELL_DYNAMIC_VARIABLE | SHELL_DYNAMIC_TILDE)) == 0;
 	return word->value.data[0] != '-' &&
 	       (!word->splits || word->dynamic == SHELL_DYNAMIC_GLOB);
@@ -581,13 +581,13 @@ void judge_find(struct judging *j)
 
 	for (size_t i = 1; i < command->word_count;) {
 		const struct shell_word *word = &command->words[i];
-		bool begins = word->value.len > 0 && strchr("-(!,)", word->value.data[0]);
+		bool is_primary = word->value.len > 0 && strchr("-(!,)", word->value.data[0]);
 
 		if (word->dynamic && !judge_is_operand(command, word))
 			judge_note_unknown(j, i++, "argument");
-		else if (begins && word->dynamic)
+		else if (is_primary && word->dynamic)
 			judge_note_unknown(j, i++, "argument");
-		else if (begins)
+		else if (is_primary)
 			i = judge_primary(j, i);
 		else
 			i++;

@@ -17,7 +17,7 @@ struct unwrapping {
 	const struct shell_word *words; /* its own; the array of commands moves, this does not */
 	size_t count;
 	bool appended;                  /* xargs puts more behind them */
-	const struct wrapper *wrapper;
+	const struct shell_wrapper *wrapper;
 };
 
 /* ---- options that run something --------------------------------------------------- */
@@ -51,13 +51,13 @@ static size_t match_option(struct span word, struct span name)
 }
 
 /* A value that must begin with a text, which is taken off: "ProxyCommand=". */
-static bool take_beginning(struct shell_word *value, const char *begins)
+static bool take_beginning(struct shell_word *value, const char *prefix)
 {
-	size_t len = strlen(begins);
+	size_t len = strlen(prefix);
 
 	if (len == 0)
 		return true;
-	if (value->value.len < len || strncasecmp(value->value.data, begins, len - 1) != 0 ||
+	if (value->value.len < len || strncasecmp(value->value.data, prefix, len - 1) != 0 ||
 	    !strchr("= \t", value->value.data[len - 1]))
 		return false;
 	*value = word_behind(value, len);
@@ -76,7 +76,7 @@ static void check_running_option(struct unwrapping *u, const struct running_opti
 		if (at == 0 || (at == 1 && (u->words[i].dynamic || i + 1 >= u->count)))
 			continue;
 		value = at == 1 ? u->words[i + 1] : word_behind(&u->words[i], at - 1);
-		if (take_beginning(&value, row->begins) && (value.value.len > 0 || value.dynamic))
+		if (take_beginning(&value, row->prefix) && (value.value.len > 0 || value.dynamic))
 			unwrap_script(u, &value, SHELL_VIA_OPTION, 0);
 	}
 }

@@ -217,7 +217,7 @@ struct read_job {
 
 static void read_signatures(struct read_job *job)
 {
-	struct reader *reader = mem_alloc(1, sizeof(*reader));
+	struct signature_reader *reader = mem_alloc(1, sizeof(*reader));
 	enum kept_work work = WORK_DONE;
 
 	while (work == WORK_DONE && !stopping(job->cache)) {
@@ -294,20 +294,20 @@ static bool update(struct search_cache *cache, struct kept_entry *entry, struct 
 static void cache_sweep_entry(struct search_cache *cache, struct kept_entry *entry,
                               struct round *round)
 {
-	const int64_t begun = cache_clock_ms(), due = entry->swept_ms + entry->sweep_rest_ms;
+	const int64_t now = cache_clock_ms(), due = entry->swept_ms + entry->sweep_rest_ms;
 	struct sweep sweep = { 0 };
 
 	if (entry->used_ms < entry->swept_ms)
 		return;
-	if (due > begun) {
-		wait_at_most(round, due - begun);
+	if (due > now) {
+		wait_at_most(round, due - now);
 		return;
 	}
 	while (!stopping(cache) && kept_tree_sweep(entry->tree, &sweep))
 		step_aside(cache);
 	kept_tree_sweep_release(&sweep);
 	entry->swept_ms = cache_clock_ms();
-	entry->sweep_rest_ms = cache->sweep_ms + SWEEP_SHARE * (entry->swept_ms - begun);
+	entry->sweep_rest_ms = cache->sweep_ms + SWEEP_SHARE * (entry->swept_ms - now);
 	wait_at_most(round, 0);
 }
 
@@ -580,7 +580,7 @@ static struct kept_entry *oldest(struct search_cache *cache)
 
 /* Makes a place for another tree, and memory if others have not been used for a while. Returns
  * how many went; the references are the caller's, to let go of without the lock. */
-static size_t make_tree_room(struct search_cache *cache, struct kept_tree *gone[KEPT_TREES_MAX])
+static size_t make_tree_room(struct search_cache *cache, struct kept_tree *evicted[KEPT_TREES_MAX])
 {
 	const int64_t now = cache_clock_ms();
 	size_t count = 0, bytes = atomic_load(&cache->bytes);
@@ -592,14 +592,14 @@ static size_t make_tree_room(struct search_cache *cache, struct kept_tree *gone[
 		const size_t own = atomic_load(&tree->bytes);
 
 		bytes -= own < bytes ? own : bytes;
-		gone[count++] = tree;
+		evicted[count++] = tree;
 	}
 	return count;
 }
 
 static void add_wanted(struct search_cache *cache, size_t root, const struct walk_rules *rules)
 {
-	const struct tree_place place = {
+	const struct kept_place place = {
 		.root_fd = workspace_root_fd(cache->ws, root),
 		.root_path = workspace_root_path(cache->ws, root),
 		.root = root,
@@ -620,9 +620,9 @@ static void add_wanted(struct search_cache *cache, size_t root, const struct wal
 void search_cache_want(struct search_cache *cache, size_t root, const struct walk_rules *rules)
 {
 	const int64_t now = cache_clock_ms();
-	struct kept_tree *gone[KEPT_TREES_MAX];
+	struct kept_tree *evicted[KEPT_TREES_MAX];
 	struct kept_entry *entry;
-	size_t gone_count = 0;
+	size_t evicted_count = 0;
 	bool wake = false;
 
 	pthread_mutex_lock(&cache->lock);
@@ -634,15 +634,15 @@ void search_cache_want(struct search_cache *cache, size_t root, const struct wal
 			wake = true;
 		}
 	} else if (keeper_start(cache)) {
-		gone_count = make_tree_room(cache, gone);
+		evicted_count = make_tree_room(cache, evicted);
 		add_wanted(cache, root, rules);
 		wake = true;
 	}
 	if (wake)
 		keeper_wake(cache);
 	pthread_mutex_unlock(&cache->lock);
-	while (gone_count > 0)
-		kept_tree_unref(gone[--gone_count]);
+	while (evicted_count > 0)
+		kept_tree_unref(evicted[--evicted_count]);
 }
 
 bool search_cache_settle(struct search_cache *cache, unsigned timeout_ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The watch of the folders of one tree: inotify, who owns which folder, and mounts in between. */
-#include "search/cache/kept_tree.h"
+#include "search/cache/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

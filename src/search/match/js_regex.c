@@ -373,12 +373,12 @@ static const pcre2_code *js_regex_code(const struct js_regex *shared, bool caref
 	return code;
 }
 
-struct deadline {
+struct js_deadline {
 	struct timespec end;
 	unsigned callouts;
 };
 
-static void deadline_init(struct deadline *deadline, size_t len)
+static void deadline_init(struct js_deadline *deadline, size_t len)
 {
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &deadline->end);
 	deadline->end.tv_nsec += CAREFUL_MS * 1000000L + (long)len * CAREFUL_NS_BYTE;
@@ -388,7 +388,7 @@ static void deadline_init(struct deadline *deadline, size_t len)
 
 static int js_regex_check_deadline(pcre2_callout_block *block, void *data)
 {
-	struct deadline *deadline = data;
+	struct js_deadline *deadline = data;
 	struct timespec now;
 
 	(void)block;
@@ -400,7 +400,7 @@ static int js_regex_check_deadline(pcre2_callout_block *block, void *data)
 	return now.tv_nsec > deadline->end.tv_nsec ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-static int match(const pcre2_code *code, struct span subject, struct deadline *deadline)
+static int match(const pcre2_code *code, struct span subject, struct js_deadline *deadline)
 {
 	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
 	pcre2_match_context *context = pcre2_match_context_create(NULL);
@@ -429,7 +429,7 @@ static enum js_regex_result outcome_of(int result)
 enum js_regex_result js_regex_test(const struct js_regex *regex, struct span subject)
 {
 	enum js_regex_result outcome = JS_REGEX_UNKNOWN;
-	struct deadline deadline = { .callouts = 0 };
+	struct js_deadline deadline = { .callouts = 0 };
 	const pcre2_code *code;
 
 	if (subject.len > SUBJECT_MAX)

@@ -4,7 +4,7 @@
  *     struct matcher *matcher;
  *     if (!matcher_compile(&options, &matcher, &err)) ...
  *     struct matcher_scratch *scratch = matcher_scratch_new(matcher);   one a thread
- *     struct match match;
+ *     struct text_match match;
  *     for (size_t at = 0; matcher_find(matcher, scratch, text, at, &match) == MATCH_FOUND;
  *          at = next line's start, or match.end for all matches)
  *             ...
@@ -60,7 +60,7 @@ struct matcher_options {
 struct matcher;
 struct matcher_scratch;
 
-struct match {
+struct text_match {
 	size_t start, end; /* offsets in the text; end is exclusive */
 };
 
@@ -85,7 +85,7 @@ void matcher_scratch_free(struct matcher_scratch *scratch);
  * *ret is set on MATCH_FOUND only.  Matches may be empty: to find all of them, go on from
  * match.end, or one after it then. */
 enum match_outcome matcher_find(const struct matcher *matcher, struct matcher_scratch *scratch,
-                                struct span text, size_t from, struct match *ret);
+                                struct span text, size_t from, struct text_match *ret);
 
 /* Whether the last matcher_find with this scratch met anything that the literals of the pattern
  * (matcher_needs_of) do not rule out. */

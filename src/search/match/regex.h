@@ -146,7 +146,7 @@ struct needs_arena {
 };
 
 /* Some texts; a match of what it describes is one of them. */
-struct texts {
+struct regex_texts {
 	const struct span *items; /* in the arena */
 	size_t count;             /* 0: no such set */
 };
