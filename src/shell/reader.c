@@ -162,6 +162,22 @@ static bool reader_is_at_redirect(const struct shell_reader *r, int *ret_fd, siz
 	return true;
 }
 
+/* The word behind an operator.  For bash the - of >&- and <&- is a token: in ">&-x" x is the next
+ * word. */
+static struct text_place read_target(struct shell_reader *r, enum shell_redirect_kind kind)
+{
+	struct text_place at;
+
+	reader_blanks(r);
+	if ((kind != SHELL_REDIRECT_DUP_OUT && kind != SHELL_REDIRECT_DUP_IN) ||
+	    reader_at(r, 0) != '-')
+		return reader_word(r);
+	at = (struct text_place){ (uint32_t)r->pos, (uint32_t)r->pos + 1 };
+	r->pos++;
+	r->out->bashisms |= reader_is_at_word(r);
+	return at;
+}
+
 static void reader_begin_command(struct shell_reader *r, struct command_list *list);
 
 static void reader_redirect(struct shell_reader *r, struct command_list *list, int fd, size_t at)
@@ -184,8 +200,7 @@ static void reader_redirect(struct shell_reader *r, struct command_list *list, i
 	}
 	if (operator->text[0] == '&' || redirect.kind == SHELL_REDIRECT_HERESTRING || fd == -1)
 		r->out->bashisms = true;
-	reader_blanks(r);
-	redirect.target = reader_word(r);
+	redirect.target = read_target(r, redirect.kind);
 	redirect.whole.end = redirect.target.end;
 	if (redirect.target.start == redirect.target.end)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, at);
