@@ -410,13 +410,8 @@ static bool is_fit_for_tree(const struct shell_reading *reading)
 	       !memchr(reading->text.data, '\0', reading->text.len);
 }
 
-/* The second reading can only add problems, and stays because it does: without it some decisions
- * are milder, none stricter. "a | " with nothing behind the bar, "[ a || b ]" and "a <<E; b" are
- * allowed by the reader alone where a rule allows a and b, and asked about with both. The same
- * goes for an eighth of the scripts that test/shell/shell_scripts.py makes and for a twelfth of
- * the texts in fuzz/corpus, but for none of the two thousand ordinary lines in test/. Of 3,000
- * such scripts a real bash started nothing that the reader alone does not list; this is for the
- * others. */
+/* The second reading can only add problems: without it some decisions are milder, none stricter.
+ * docs/choices.md has what it has found, and what it costs. */
 static void compare_with_tree(struct shell_store *store, struct shell_reading *reading)
 {
 	if (!store->parser)
