@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { TEXT_MAX = 4096, MATCHES_MAX = 256 };
 
 struct found {
-	struct match matches[MATCHES_MAX];
+	struct text_match matches[MATCHES_MAX];
 	size_t count;
 	bool too_hard;
 };
@@ -26,7 +26,7 @@ static void find_all(const struct matcher *matcher, struct span text, struct fou
 
 	ret->count = 0;
 	while (at <= text.len && ret->count < MATCHES_MAX) {
-		struct match match;
+		struct text_match match;
 
 		outcome = matcher_find(matcher, scratch, text, at, &match);
 		if (outcome != MATCH_FOUND)
@@ -129,7 +129,7 @@ static void compare(const struct matcher *fast, const struct matcher *plain, str
 	if (a.count != b.count)
 		abort();
 	for (size_t i = 0; i < a.count; i++) {
-		struct match match = a.matches[i];
+		struct text_match match = a.matches[i];
 
 		if (match.start != b.matches[i].start || match.end != b.matches[i].end)
 			abort();

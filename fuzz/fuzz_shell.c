@@ -37,7 +37,6 @@ static void check_command(const struct shell_analysis *analysis, size_t i)
 	for (size_t k = 0; k < command->redirect_count; k++)
 		check_word(&command->redirects[k].target);
 	(void)shell_command_has_option(command, "--output", 'o');
-	(void)shell_command_is_static(command, SHELL_DYNAMIC_GLOB);
 }
 
 static void check_summary(const struct shell_analysis *analysis)

@@ -11,7 +11,7 @@
 
 /* ---- lines with context ---- */
 
-/* What a line costs beside its text. */
+/* What a line costs in addition to its text. */
 enum { LINE_BYTES = sizeof(struct gathered_line) };
 
 void search_gather_init(struct gather *g, const struct search_request *request)
@@ -135,7 +135,7 @@ static size_t clamp(size_t value, size_t low, size_t high)
 
 /* Keeps the line at [start, end) of the text; `match` is NULL for context. */
 static void gather_add_line(struct gather *g, struct span text, size_t start, size_t end,
-                            const struct match *match)
+                            const struct text_match *match)
 {
 	struct span line = line_body(span_of(text.data + start, end - start));
 	const size_t at = match ? clamp(match->start, start, start + line.len) - start : 0;
@@ -200,7 +200,7 @@ static bool gather_is_full(const struct gather *g)
 
 /* Keeps the lines of a match, [start, end), as far as they are not there yet. */
 static void add_lines(struct gather *g, struct span text, size_t start, size_t end,
-                      const struct match *match)
+                      const struct text_match *match)
 {
 	add_after(g, text, start);
 	add_before(g, text, start);
@@ -214,7 +214,7 @@ static void add_lines(struct gather *g, struct span text, size_t start, size_t e
 }
 
 /* Takes a match in. Returns where to go on. */
-static size_t add_match(struct gather *g, struct span text, const struct match *match,
+static size_t add_match(struct gather *g, struct span text, const struct text_match *match,
                         bool multiline)
 {
 	const size_t start = gather_line_start(text, match->start);
@@ -233,20 +233,20 @@ static size_t add_match(struct gather *g, struct span text, const struct match *
 }
 
 /* Whether a match is in no line: an empty one after the last line's end. */
-static bool is_past_lines(struct span text, const struct match *match)
+static bool is_past_lines(struct span text, const struct text_match *match)
 {
 	return match->start == text.len && (text.len == 0 || text.data[text.len - 1] == '\n');
 }
 
 enum gather_outcome search_gather_piece(struct gather *g, const struct matcher *matcher,
                                         struct matcher_scratch *scratch, struct span text,
-                                        size_t from, const struct match *first)
+                                        size_t from, const struct text_match *first)
 {
 	const bool multiline = matcher_is_multiline(matcher);
 	const bool lines = g->request->output == SEARCH_LINES;
 
 	for (size_t at = from; at < text.len;) {
-		struct match match;
+		struct text_match match;
 		enum match_outcome outcome = MATCH_FOUND;
 
 		if (first)

@@ -17,11 +17,11 @@
 /* ---- where a walk or search begins ---- */
 
 /*
- *     _cleanup_start_ struct start start = START_INIT;
+ *     _cleanup_start_ struct walk_start start = START_INIT;
  *     if (!walk_start_find(&start, ws, ".", &rules, &err)) ...
  */
 
-struct start {
+struct walk_start {
 	struct place place;   /* the folder (or file) itself */
 	size_t root;          /* number of its root */
 	int root_fd;          /* borrowed */
@@ -36,12 +36,12 @@ struct start {
 
 #define START_INIT { .place = PLACE_INIT }
 /* Closes what walk_start_find opened; of one that is START_INIT it does nothing. */
-void walk_start_release(struct start *start);
+void walk_start_release(struct walk_start *start);
 #define _cleanup_start_ __attribute__((cleanup(walk_start_release)))
 
 /* FILE_NOT_FOUND, OUTSIDE_WORKSPACE, PERMISSION_DENIED (a folder that cannot be read);
  * NOT_A_FILE for what is neither a folder nor a regular file. Release in any case. */
-bool walk_start_find(struct start *start, const struct workspace *ws, const char *path,
+bool walk_start_find(struct walk_start *start, const struct workspace *ws, const char *path,
                      const struct walk_rules *rules, struct err *err);
 
 /* ---- from matches in a piece of text to lines with context ---- */
@@ -93,7 +93,7 @@ void search_gather_begin(struct gather *gather); /* a new file */
  * start. `first`, when not NULL, is the first match, found already. */
 enum gather_outcome search_gather_piece(struct gather *gather, const struct matcher *matcher,
                                         struct matcher_scratch *scratch, struct span text,
-                                        size_t from, const struct match *first);
+                                        size_t from, const struct text_match *first);
 /* Where the next piece has to begin, so that it has the lines of context before it. */
 size_t search_gather_keep(const struct gather *gather, struct span text);
 /* The next piece begins at offset `keep`, a line's start. */
@@ -143,25 +143,25 @@ void hits_finish(struct hits *hits, struct search_result *ret);
  * many in the order of paths. */
 
 /* A file with a NUL byte in its first so many bytes is binary; further on, a NUL byte ends the
- * search of the file.  Also what is read of a file at once: most files are smaller. */
+ * search of the file.  Also how much of a file one read takes: most files are smaller. */
 enum { SEEK_FIRST_BYTES = 256 << 10 };
 
-struct job {
+struct search_job {
 	const struct search_request *request;
 	const struct matcher *matcher;
-	const struct start *start;
+	const struct walk_start *start;
 	size_t start_len;           /* bytes of start->folder */
 	struct glob_list include, exclude, types; /* owned */
 	struct hits hits;
 	long long began_us, deadline_us; /* CLOCK_MONOTONIC */
-	atomic_bool stop;           /* nobody begins another file */
+	atomic_bool stop;           /* no thread begins another file */
 	atomic_bool timed_out, cancelled;
 	atomic_uint too_hard;       /* files in which the pattern was */
 	atomic_size_t searched, unreadable;
 };
 
-struct seeker {
-	struct job *job;
+struct search_seeker {
+	struct search_job *job;
 	struct matcher_scratch *scratch; /* owned */
 	char *room;                 /* owned; what is read */
 	size_t room_size;
@@ -171,14 +171,14 @@ struct seeker {
 };
 
 /* One a thread; `job` is shared and borrowed. */
-void search_seeker_init(struct seeker *seeker, struct job *job);
+void search_seeker_init(struct search_seeker *seeker, struct search_job *job);
 /* Adds what it counted to the job. */
-void search_seeker_release(struct seeker *seeker);
+void search_seeker_release(struct search_seeker *seeker);
 
-/* Told once a folder, before its files. */
-void search_seeker_enter(struct seeker *seeker, int folder);
+/* Called once for each folder, before its files. */
+void search_seeker_enter(struct search_seeker *seeker, int folder);
 /* Looks into `name` in `folder`, whose path relative to the root is `path`. */
-void seek_file(struct seeker *seeker, int folder, struct span path, const char *name);
+void seek_file(struct search_seeker *seeker, int folder, struct span path, const char *name);
 
 long long search_now_us(void); /* CLOCK_MONOTONIC */
 

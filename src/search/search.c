@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search of a tree that the cache knows, or of one that is read anew. */
+/* A search of a tree that the cache knows, or of one that is read from disk. */
 #include "search/search.h"
 
 #include <fcntl.h>
@@ -20,14 +20,15 @@
 enum { ENOUGH_FILES = 64 };
 
 struct warm {
-	struct job *job;
+	struct search_job *job;
 	struct tree_range range;
 	uint64_t *bits;      /* owned; files to look into */
-	atomic_size_t next;  /* folder that nobody has taken yet */
+	atomic_size_t next;  /* folder that no thread has taken yet */
 };
 
 /* Whether a file, or what is beneath a folder, is asked for; `path` is relative to the root. */
-static bool job_wants(const struct job *job, struct span path, bool is_folder, bool *ret_excluded)
+static bool job_asks_for(const struct search_job *job, struct span path, bool is_folder,
+                      bool *ret_excluded)
 {
 	struct span relative = span_skip(path, job->start_len);
 
@@ -49,7 +50,7 @@ static bool has_bit(const uint64_t *bits, size_t i)
 /* Takes away the files that are not asked for; counts those that are, and those left. */
 static void narrow(struct warm *warm, size_t *ret_asked, size_t *ret_left)
 {
-	const struct job *job = warm->job;
+	const struct search_job *job = warm->job;
 	const bool all = job->include.count == 0 && job->types.count == 0 &&
 	                 job->exclude.count == 0;
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES + 512);
@@ -69,7 +70,7 @@ static void narrow(struct warm *warm, size_t *ret_asked, size_t *ret_left)
 
 			path.len = len;
 			if (all || (!out && buf_str(&path, folder->names[j]) &&
-			            job_wants(job, buf_view(&path), false, &excluded))) {
+			            job_asks_for(job, buf_view(&path), false, &excluded))) {
 				++*ret_asked;
 				*ret_left += has_bit(warm->bits, file);
 			} else {
@@ -87,10 +88,10 @@ static bool has_files(const struct warm *warm, const struct cached_folder *folde
 	return false;
 }
 
-static void seek_folder(struct warm *warm, struct seeker *seeker, int root,
+static void seek_folder(struct warm *warm, struct search_seeker *seeker, int root,
                         const struct cached_folder *folder)
 {
-	struct job *job = warm->job;
+	struct search_job *job = warm->job;
 	struct span path = span_str(folder->path);
 	_cleanup_fd_ int fd = chain_open(root, path.len > 0 ? folder->path : ".",
 	                                 O_RDONLY | O_DIRECTORY);
@@ -107,8 +108,8 @@ static void seek_folder(struct warm *warm, struct seeker *seeker, int root,
 
 static void seek_folders(struct warm *warm)
 {
-	struct job *job = warm->job;
-	struct seeker seeker;
+	struct search_job *job = warm->job;
+	struct search_seeker seeker;
 
 	search_seeker_init(&seeker, job);
 	while (!atomic_load(&job->stop)) {
@@ -136,7 +137,7 @@ static void *search_run_thread(void *data)
 
 static void run_threads(struct warm *warm, size_t files)
 {
-	const struct scan scan = { .threads = warm->job->request->threads };
+	const struct tree_scan scan = { .threads = warm->job->request->threads };
 	const unsigned count = files < ENOUGH_FILES ? 1 : scan_threads(&scan);
 	pthread_t threads[SCAN_THREADS_MAX];
 	unsigned started = 0;
@@ -165,7 +166,7 @@ static void seek_tree(struct warm *warm, const struct cached_tree *tree)
 }
 
 /* Runs the job on the tree as the cache has it; false when it has not. */
-static bool seek_cached(struct job *job, struct search_cache *cache)
+static bool seek_cached(struct search_job *job, struct search_cache *cache)
 {
 	struct warm warm = { .job = job };
 	struct cached_tree *tree =
@@ -207,8 +208,8 @@ void search_result_release(struct search_result *result)
 
 /* A cold search: the threads of a scan, each with its seeker. */
 struct cold {
-	struct job *job;
-	struct seeker seekers[SCAN_THREADS_MAX]; /* job NULL: not used yet */
+	struct search_job *job;
+	struct search_seeker seekers[SCAN_THREADS_MAX]; /* job NULL: not used yet */
 };
 
 static bool enter_for_search(void *data, int fd, const char *path, size_t path_len)
@@ -223,8 +224,8 @@ static bool enter_for_search(void *data, int fd, const char *path, size_t path_l
 static bool visit_for_search(void *data, unsigned thread, const struct scan_folder *folder)
 {
 	struct cold *cold = data;
-	struct seeker *seeker = &cold->seekers[thread];
-	struct job *job = cold->job;
+	struct search_seeker *seeker = &cold->seekers[thread];
+	struct search_job *job = cold->job;
 
 	if (!seeker->job)
 		search_seeker_init(seeker, job);
@@ -241,7 +242,7 @@ static enum scan_choice wanted_by_job(void *data, struct span path, bool is_fold
 	struct cold *cold = data;
 	bool excluded;
 
-	if (job_wants(cold->job, path, is_folder, &excluded))
+	if (job_asks_for(cold->job, path, is_folder, &excluded))
 		return SCAN_TAKE;
 	return excluded ? SCAN_LEAVE_OUT : SCAN_PASS;
 }
@@ -253,13 +254,13 @@ static void failed_in_search(void *data, const char *path, int sys_errno)
 	atomic_fetch_add(&((struct cold *)data)->job->unreadable, 1);
 }
 
-static bool seek_cold(struct job *job, struct err *err)
+static bool seek_cold(struct search_job *job, struct err *err)
 {
 	static const struct scan_visitor visitor = {
 		enter_for_search, wanted_by_job, visit_for_search, failed_in_search
 	};
 	struct cold cold = { .job = job };
-	const struct scan scan = {
+	const struct tree_scan scan = {
 		.root = job->start->root_fd,
 		.root_path = job->start->root_path,
 		.start = job->start->folder,
@@ -278,9 +279,9 @@ static bool seek_cold(struct job *job, struct err *err)
 }
 
 /* The one file that is named. */
-static void seek_single(struct job *job)
+static void seek_single(struct search_job *job)
 {
-	struct seeker seeker;
+	struct search_seeker seeker;
 
 	search_seeker_init(&seeker, job);
 	search_seeker_enter(&seeker, job->start->place.folder);
@@ -289,7 +290,7 @@ static void seek_single(struct job *job)
 	search_seeker_release(&seeker);
 }
 
-/* An extension alone (".h", "*.h") as a glob of its own. The caller frees; NULL: it is none. */
+/* An extension alone (".h", "*.h") as a glob, which the caller frees; NULL if it is not one. */
 static char *extension_glob(const char *name)
 {
 	const char *dot = name[0] == '*' ? name + 1 : name;
@@ -297,7 +298,7 @@ static char *extension_glob(const char *name)
 	return dot[0] == '.' && dot[1] ? mem_printf("*%s", dot) : NULL;
 }
 
-static bool add_type(struct job *job, const char *name, struct err *err)
+static bool add_type(struct search_job *job, const char *name, struct err *err)
 {
 	_cleanup_free_ char *extension = extension_glob(name);
 	const struct file_type *type = extension ? NULL : types_find(name);
@@ -313,7 +314,7 @@ static bool add_type(struct job *job, const char *name, struct err *err)
 	                     /* whole_folders= */ false, err);
 }
 
-static bool prepare_job(struct job *job, struct err *err)
+static bool prepare_job(struct search_job *job, struct err *err)
 {
 	const struct search_request *request = job->request;
 
@@ -326,7 +327,8 @@ static bool prepare_job(struct job *job, struct err *err)
 	                     GLOB_BASENAME, /* whole_folders= */ true, err);
 }
 
-static bool run_search(struct job *job, struct search_cache *cache, struct search_result *ret,
+static bool run_search(struct search_job *job, struct search_cache *cache,
+                       struct search_result *ret,
                        struct err *err)
 {
 	if (!prepare_job(job, err))
@@ -351,7 +353,7 @@ static bool run_search(struct job *job, struct search_cache *cache, struct searc
 	return true;
 }
 
-static void finish_search(struct job *job, struct search_result *ret)
+static void finish_search(struct search_job *job, struct search_result *ret)
 {
 	hits_finish(&job->hits, ret);
 	ret->timed_out = atomic_load(&job->timed_out);
@@ -383,10 +385,10 @@ bool search(const struct workspace *ws, struct search_cache *cache,
             const struct search_request *request, struct search_result *ret, struct err *err)
 {
 	const struct search_request full = search_complete_request(request);
-	_cleanup_start_ struct start start = START_INIT;
+	_cleanup_start_ struct walk_start start = START_INIT;
 	struct search_result result = { 0 };
 	struct matcher *matcher = NULL;
-	struct job job = { .request = &full, .start = &start, .began_us = search_now_us() };
+	struct search_job job = { .request = &full, .start = &start, .began_us = search_now_us() };
 	bool good;
 
 	job.deadline_us = job.began_us + (long long)full.timeout_ms * 1000;

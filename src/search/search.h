@@ -94,9 +94,8 @@ struct search_result {
 	size_t count;
 	size_t matches;          /* matching lines returned, in all */
 	bool more;               /* there are more matches than are returned */
-	bool timed_out;          /* not everything was searched, because the time was up or the
-	                          * pattern
-	                          * was too hard too often; what was found is returned */
+	bool timed_out;          /* not everything was searched: the time was up, or the pattern was
+	                          * too hard too often; the matches until then are returned */
 	char *too_hard_path;     /* owned; a file in which the pattern ran into its limits; or
 	                          * NULL */
 	size_t searched;         /* files looked into (or known not to match) */

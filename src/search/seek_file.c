@@ -34,8 +34,8 @@ enum { XFS_MAGIC = 0x58465342, ZFS_MAGIC = 0x2fc12fc1 };
 enum { TOO_HARD_US = 800000, TOO_HARD_FILES = 3, TOO_HARD_OF = 20 };
 
 /* A file being searched. */
-struct file {
-	struct seeker *seeker;
+struct sought_file {
+	struct search_seeker *seeker;
 	int fd;
 	size_t len;      /* bytes in seeker->room */
 	bool at_end;     /* nothing is left to read */
@@ -52,7 +52,7 @@ long long search_now_us(void)
 	return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static bool is_too_hard(struct job *job, long long now)
+static bool is_too_hard(struct search_job *job, long long now)
 {
 	const size_t hard = atomic_load(&job->too_hard);
 
@@ -61,7 +61,7 @@ static bool is_too_hard(struct job *job, long long now)
 }
 
 /* Whether the search is over: time, cancellation, a pattern that is too hard. */
-static bool job_is_over(struct job *job)
+static bool job_is_over(struct search_job *job)
 {
 	const long long now = search_now_us();
 
@@ -74,15 +74,15 @@ static bool job_is_over(struct job *job)
 	return atomic_load(&job->stop);
 }
 
-void search_seeker_init(struct seeker *s, struct job *job)
+void search_seeker_init(struct search_seeker *s, struct search_job *job)
 {
-	*s = (struct seeker){ .job = job, .room_size = SEEK_FIRST_BYTES };
+	*s = (struct search_seeker){ .job = job, .room_size = SEEK_FIRST_BYTES };
 	s->scratch = matcher_scratch_new(job->matcher);
 	s->room = mem_alloc(s->room_size, 1);
 	search_gather_init(&s->gather, job->request);
 }
 
-void search_seeker_release(struct seeker *s)
+void search_seeker_release(struct search_seeker *s)
 {
 	atomic_fetch_add(&s->job->searched, s->searched);
 	matcher_scratch_free(s->scratch);
@@ -91,7 +91,7 @@ void search_seeker_release(struct seeker *s)
 }
 
 /* On these a read that gives less than it was asked for has come to the end of the file. */
-void search_seeker_enter(struct seeker *s, int folder)
+void search_seeker_enter(struct search_seeker *s, int folder)
 {
 	struct statfs fs;
 
@@ -110,7 +110,7 @@ void search_seeker_enter(struct seeker *s, int folder)
 	}
 }
 
-static void make_seek_room(struct seeker *s, size_t size)
+static void make_seek_room(struct search_seeker *s, size_t size)
 {
 	if (size <= s->room_size)
 		return;
@@ -119,9 +119,9 @@ static void make_seek_room(struct seeker *s, size_t size)
 
 /* Reads until `size` bytes are in the room (at most its size), or the file ends. False with
  * errno set. */
-static bool file_fill_room(struct file *file, size_t size)
+static bool file_fill_room(struct sought_file *file, size_t size)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 
 	while (!file->at_end && file->len < size) {
 		const size_t want = size - file->len;
@@ -138,9 +138,9 @@ static bool file_fill_room(struct file *file, size_t size)
 }
 
 /* Reads the whole file from its beginning. False when it is too large, or cannot be read. */
-static bool read_whole(struct file *file)
+static bool read_whole(struct sought_file *file)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 
 	if (file->whole)
 		return true;
@@ -157,9 +157,9 @@ static bool read_whole(struct file *file)
 
 /* Searches the decoded text of the file instead of its bytes; false when it is no text in
  * another encoding, and the bytes have to do. */
-static bool search_decoded(struct file *file)
+static bool search_decoded(struct sought_file *file)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 	struct document document;
 	struct err err = ERR_INIT;
 
@@ -175,7 +175,7 @@ static bool search_decoded(struct file *file)
 	return true;
 }
 
-static bool begins_as_wide_text(struct span text)
+static bool is_wide_at_start(struct span text)
 {
 	return span_starts(text, SPAN("\xff\xfe")) || span_starts(text, SPAN("\xfe\xff")) ||
 	       span_starts(text, SPAN("\0\0\xfe\xff"));
@@ -204,7 +204,7 @@ static bool has_nul(struct span text)
 
 /* Decides what the file is, as far as it matters: true when it is done with, because it is binary
  * or its decoded text was searched. Moves the room. */
-static bool settle_kind(struct file *file, struct span text, bool may_hide)
+static bool settle_kind(struct sought_file *file, struct span text, bool may_hide)
 {
 	file->left_out = has_nul(text);
 	return file->left_out || (may_hide && !utf8_valid(text) && search_decoded(file));
@@ -212,7 +212,7 @@ static bool settle_kind(struct file *file, struct span text, bool may_hide)
 
 /* How much of the room is whole lines, of which those before `from` are done: all of it at the end
  * of the file, and when what follows is a part of a very long line. */
-static size_t lines_len(const struct file *file, size_t from)
+static size_t lines_len(const struct sought_file *file, size_t from)
 {
 	const char *room = file->seeker->room;
 	const char *last = file->at_end || file->len == from
@@ -223,9 +223,9 @@ static size_t lines_len(const struct file *file, size_t from)
 
 /* Makes sure that the room holds at least one whole line from `from` on, or a large part of a very
  * long one. */
-static bool fill_lines(struct file *file, size_t from)
+static bool fill_lines(struct sought_file *file, size_t from)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 
 	while (!file->at_end && !memchr(s->room + from, '\n', file->len - from) &&
 	       s->room_size < LINE_MAX_BYTES) {
@@ -237,9 +237,9 @@ static bool fill_lines(struct file *file, size_t from)
 }
 
 /* The pieces after the first, of which the bytes before `done` were searched. */
-static void search_rest(struct file *file, size_t done)
+static void search_rest(struct sought_file *file, size_t done)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 
 	make_seek_room(s, PIECE_BYTES);
 	while (file->outcome == GATHER_MORE_TEXT && !job_is_over(s->job)) {
@@ -271,7 +271,7 @@ static void search_rest(struct file *file, size_t done)
 }
 
 /* The text that is in the room: whole lines, without a byte-order mark. */
-static struct span first_text(const struct file *file)
+static struct span first_text(const struct sought_file *file)
 {
 	struct span text = span_of(file->seeker->room, lines_len(file, 0));
 
@@ -279,9 +279,9 @@ static struct span first_text(const struct file *file)
 }
 
 /* Goes on after the first piece, of which `text` was searched. */
-static void search_on(struct file *file, struct span text)
+static void search_on(struct sought_file *file, struct span text)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 	const size_t from = (size_t)(text.data - s->room);
 
 	if (file->at_end && from + text.len == file->len)
@@ -293,11 +293,11 @@ static void search_on(struct file *file, struct span text)
 }
 
 /* Searches what has been read, and what follows. */
-static void search_text(struct file *file)
+static void search_text(struct sought_file *file)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 	struct span text = first_text(file);
-	struct match match = { 0 };
+	struct text_match match = { 0 };
 	enum match_outcome found = matcher_find(s->job->matcher, s->scratch, text, 0, &match);
 	const bool may_hide = found == MATCH_FOUND || (matcher_needs_decoding(s->job->matcher) &&
 	                                               matcher_tried(s->scratch));
@@ -317,9 +317,9 @@ static void search_text(struct file *file)
 }
 
 /* Hashes the file from its beginning; false when it changes meanwhile. */
-static bool hash_again(struct file *file, struct file_match *match)
+static bool hash_again(struct sought_file *file, struct file_match *match)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 	struct sha256_stream stream;
 	struct stat before, after;
 	ssize_t n;
@@ -339,7 +339,7 @@ static bool hash_again(struct file *file, struct file_match *match)
 	       match->size == (uint64_t)after.st_size;
 }
 
-static void hash_file(struct file *file, struct file_match *match)
+static void hash_file(struct sought_file *file, struct file_match *match)
 {
 	match->hashed = true;
 	if (file->whole) {
@@ -350,9 +350,9 @@ static void hash_file(struct file *file, struct file_match *match)
 	}
 }
 
-static void add_hit(struct file *file, char *path)
+static void add_hit(struct sought_file *file, char *path)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 	struct file_match match = { .path = path };
 
 	search_gather_take(&s->gather, &match);
@@ -362,7 +362,7 @@ static void add_hit(struct file *file, char *path)
 }
 
 /* A path relative to the folder asked for. The caller frees. */
-static char *shown_path(const struct job *job, struct span path, const char *name)
+static char *shown_path(const struct search_job *job, struct span path, const char *name)
 {
 	struct span below = span_skip(path, job->start_len);
 
@@ -370,9 +370,9 @@ static char *shown_path(const struct job *job, struct span path, const char *nam
 }
 
 /* Reads the first piece; false when there is nothing to search. */
-static bool read_first(struct file *file)
+static bool read_first(struct sought_file *file)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 	struct stat st;
 
 	if (!file_fill_room(file, SEEK_FIRST_BYTES)) {
@@ -387,21 +387,21 @@ static bool read_first(struct file *file)
 }
 
 /* Deals with a file whose first bytes tell that it is binary, or wide text; false for others. */
-static bool search_odd(struct file *file)
+static bool search_odd(struct sought_file *file)
 {
 	struct span head = span_of(file->seeker->room,
 	                           file->len < PEEK_BYTES ? file->len : PEEK_BYTES);
 
-	if (!begins_as_wide_text(head) && !has_nul(head))
+	if (!is_wide_at_start(head) && !has_nul(head))
 		return false;
-	file->left_out = !(begins_as_wide_text(head) || looks_wide(head)) ||
+	file->left_out = !(is_wide_at_start(head) || looks_wide(head)) ||
 	                 !search_decoded(file);
 	return true;
 }
 
-static void file_look_into(struct file *file, struct span path, const char *name)
+static void file_look_into(struct sought_file *file, struct span path, const char *name)
 {
-	struct seeker *s = file->seeker;
+	struct search_seeker *s = file->seeker;
 
 	s->searched++;
 	if (!read_first(file))
@@ -422,7 +422,7 @@ static void file_look_into(struct file *file, struct span path, const char *name
 }
 
 /* A large file's room is not kept for the next one. */
-static void forget_room(struct seeker *s)
+static void forget_room(struct search_seeker *s)
 {
 	if (s->room_size <= PIECE_BYTES)
 		return;
@@ -440,9 +440,9 @@ static int seek_open_file(int folder, const char *name)
 	return fd < 0 && errno == EAGAIN ? chain_open(folder, name, O_RDONLY) : fd;
 }
 
-void seek_file(struct seeker *s, int folder, struct span path, const char *name)
+void seek_file(struct search_seeker *s, int folder, struct span path, const char *name)
 {
-	struct file file = { .seeker = s, .fd = seek_open_file(folder, name) };
+	struct sought_file file = { .seeker = s, .fd = seek_open_file(folder, name) };
 
 	if (file.fd < 0) {
 		if (errno != ENOENT && errno != ELOOP)

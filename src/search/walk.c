@@ -21,17 +21,17 @@
 
 /* ---- where a walk begins ---- */
 
-void walk_start_release(struct start *start)
+void walk_start_release(struct walk_start *start)
 {
 	place_release(&start->place);
 	free(start->folder);
 	ignore_free(start->global_rules);
 	global_ignore_free(start->global);
-	*start = (struct start)START_INIT;
+	*start = (struct walk_start)START_INIT;
 }
 
 /* The place's path beneath the root; the folder part of it for a file. */
-static char *start_folder(const struct start *start)
+static char *start_folder(const struct walk_start *start)
 {
 	struct span root = span_str(start->root_path), rest;
 
@@ -50,7 +50,7 @@ static char *start_folder(const struct start *start)
 }
 
 /* A folder is opened, to know that it can be read; a file only looked at. */
-static bool start_look(struct start *start, struct err *err)
+static bool start_look(struct walk_start *start, struct err *err)
 {
 	_cleanup_fd_ int fd = place_open(&start->place, O_PATH);
 	_cleanup_fd_ int folder = -1;
@@ -69,7 +69,7 @@ static bool start_look(struct start *start, struct err *err)
 	       err_set_errno(err, errno, "Cannot read the folder %s", start->place.path);
 }
 
-bool walk_start_find(struct start *start, const struct workspace *ws, const char *path,
+bool walk_start_find(struct walk_start *start, const struct workspace *ws, const char *path,
                      const struct walk_rules *rules, struct err *err)
 {
 	if (!workspace_resolve(ws, path, PLACE_EXISTING, &start->place, err))
@@ -89,7 +89,7 @@ bool walk_start_find(struct start *start, const struct workspace *ws, const char
 }
 
 /* What a chain of this start is based on. */
-static struct chain_base start_base(const struct start *start, const struct walk_rules *rules)
+static struct chain_base start_base(const struct walk_start *start, const struct walk_rules *rules)
 {
 	return (struct chain_base){
 		.rules = rules,
@@ -104,7 +104,7 @@ static struct chain_base start_base(const struct start *start, const struct walk
 /* What both work on. */
 struct walker {
 	const struct walk_request *request;
-	const struct start *start;
+	const struct walk_start *start;
 	struct glob_list include, exclude; /* owned */
 	size_t start_len;                  /* bytes of start->folder */
 	size_t max_entries;
@@ -127,7 +127,7 @@ static void walker_add(struct walker *w, char *path, enum entry_kind kind, uint6
 		(struct walk_entry){ path, kind, size, modified_ns };
 }
 
-/* Looks an entry up; false when it is gone. */
+/* Looks an entry up; false when it no longer exists. */
 static bool walker_stat(int folder, const char *name, struct walk_entry *ret)
 {
 	static const enum entry_kind kinds[] = {
@@ -156,7 +156,7 @@ static int compare_folders_first(const void *a, const void *b)
 }
 
 /* Whether the entry, whose path beneath the root is in `path`, is part of the answer. */
-static bool walker_wants(struct walker *w, const struct chain_base *base, const struct chain *chain,
+static bool walker_takes(struct walker *w, const struct chain_base *base, const struct chain *chain,
                          struct span path, bool is_folder)
 {
 	struct span relative = span_skip(path, w->start_len);
@@ -182,7 +182,7 @@ static void walker_filter(struct walker *w, int fd, const struct listing *listin
 		path.len = w->start_len;
 		if ((base->rules->hidden_out && entry->name[0] == '.') ||
 		    !buf_append(&path, entry->name, entry->len) ||
-		    !walker_wants(w, base, chain, buf_view(&path),
+		    !walker_takes(w, base, chain, buf_view(&path),
 		                  entry->type == ENTRY_TYPE_FOLDER) ||
 		    !walker_stat(fd, entry->name, &found))
 			continue;
@@ -207,7 +207,7 @@ static void settle_folder(struct walker *w)
 /* The entries of one folder, folders first. */
 static bool list_folder(struct walker *w, struct err *err)
 {
-	const struct start *start = w->start;
+	const struct walk_start *start = w->start;
 	const struct chain_base base = start_base(start, &w->request->rules);
 	_cleanup_fd_ int fd = place_open(&start->place, O_RDONLY | O_DIRECTORY);
 	struct listing listing = { 0 };
@@ -235,7 +235,7 @@ static bool list_folder(struct walker *w, struct err *err)
  * have been found, those that sort first are kept, and the last of them becomes the
  * horizon; nothing past it is looked at any more. */
 
-struct tree {
+struct walk_tree {
 	struct walker *walker;
 	pthread_mutex_t lock; /* of the walker's result and the horizon */
 	char *horizon;        /* owned; relative to the start; NULL: none yet */
@@ -264,7 +264,7 @@ static void settle_listing(struct walker *w, size_t max)
 	}
 }
 
-static bool is_past_horizon(struct tree *tree, const char *path)
+static bool is_past_horizon(struct walk_tree *tree, const char *path)
 {
 	bool past;
 
@@ -276,7 +276,7 @@ static bool is_past_horizon(struct tree *tree, const char *path)
 
 static bool enter_for_walk(void *data, int fd, const char *path, size_t path_len)
 {
-	struct tree *tree = data;
+	struct walk_tree *tree = data;
 
 	(void)fd;
 	return path_len <= tree->walker->start_len ||
@@ -292,7 +292,7 @@ static bool may_match_beneath(const struct walker *w, struct span path)
 
 static enum scan_choice wanted_by_walk(void *data, struct span path, bool is_folder)
 {
-	const struct walker *w = ((struct tree *)data)->walker;
+	const struct walker *w = ((struct walk_tree *)data)->walker;
 	struct span relative = span_skip(path, w->start_len);
 
 	if (glob_list_match(&w->exclude, relative))
@@ -304,7 +304,7 @@ static enum scan_choice wanted_by_walk(void *data, struct span path, bool is_fol
 }
 
 /* Adds what was found in one folder. */
-static void tree_add_entries(struct tree *tree, struct walk_entry *entries, size_t count,
+static void tree_add_entries(struct walk_tree *tree, struct walk_entry *entries, size_t count,
                              size_t ignored)
 {
 	struct walker *w = tree->walker;
@@ -336,7 +336,7 @@ static char *entry_path(const struct walker *w, const char *folder, size_t folde
 
 static bool visit_for_walk(void *data, unsigned thread, const struct scan_folder *folder)
 {
-	struct tree *tree = data;
+	struct walk_tree *tree = data;
 	_cleanup_free_ struct walk_entry *entries =
 		mem_alloc(folder->file_count + 1, sizeof(*entries));
 	size_t count = 0;
@@ -358,20 +358,20 @@ static bool visit_for_walk(void *data, unsigned thread, const struct scan_folder
 
 static void failed_in_walk(void *data, const char *path, int sys_errno)
 {
-	struct tree *tree = data;
+	struct walk_tree *tree = data;
 
 	if (strlen(path) <= tree->walker->start_len)
 		tree->start_errno = sys_errno;
 	atomic_fetch_add(&tree->unreadable, 1);
 }
 
-static bool scan_tree(struct tree *tree, struct err *err)
+static bool scan_tree(struct walk_tree *tree, struct err *err)
 {
 	static const struct scan_visitor visitor = {
 		enter_for_walk, wanted_by_walk, visit_for_walk, failed_in_walk
 	};
 	const struct walker *w = tree->walker;
-	const struct scan scan = {
+	const struct tree_scan scan = {
 		.root = w->start->root_fd,
 		.root_path = w->start->root_path,
 		.start = w->start->folder,
@@ -389,7 +389,7 @@ static bool scan_tree(struct tree *tree, struct err *err)
 }
 
 /* The files of one cached folder. */
-static void list_cached(struct tree *tree, const struct cached_folder *folder)
+static void list_cached(struct walk_tree *tree, const struct cached_folder *folder)
 {
 	struct walker *w = tree->walker;
 	const size_t len = strlen(folder->path);
@@ -438,7 +438,7 @@ static bool enters(struct walker *w, const char *path)
 }
 
 /* False when the cache has not got the tree. */
-static bool walk_cached(struct tree *tree, struct search_cache *cache)
+static bool walk_cached(struct walk_tree *tree, struct search_cache *cache)
 {
 	struct walker *w = tree->walker;
 	struct cached_tree *cached =
@@ -465,7 +465,7 @@ static bool walk_cached(struct tree *tree, struct search_cache *cache)
 /* The files of a tree, in the order of their paths. */
 static bool list_tree(struct walker *w, struct search_cache *cache, struct err *err)
 {
-	struct tree tree = { .walker = w };
+	struct walk_tree tree = { .walker = w };
 	bool good;
 
 	pthread_mutex_init(&tree.lock, NULL);
@@ -517,7 +517,7 @@ static bool run_walk(struct walker *w, struct search_cache *cache, struct err *e
 bool walk(const struct workspace *ws, struct search_cache *cache,
           const struct walk_request *request, struct walk_result *ret, struct err *err)
 {
-	_cleanup_start_ struct start start = START_INIT;
+	_cleanup_start_ struct walk_start start = START_INIT;
 	struct walker walker = {
 		.request = request,
 		.start = &start,
@@ -545,7 +545,7 @@ bool search_nothing_ignored(const struct workspace *ws, const struct walk_rules 
 		return false;
 	if (rules->no_gemini_ignore)
 		return true;
-	/* Asked before every read. For faccessat the kernel makes credentials of their own. */
+	/* Asked before every read. For faccessat the kernel would copy the credentials. */
 	for (size_t i = 0; i < workspace_folder_count(ws); i++) {
 		int root = workspace_root_fd(ws, i);
 		struct stat st;
@@ -584,7 +584,7 @@ static bool decided(const struct chain_base *base, const char *path, bool is_fol
 
 bool search_ignored(const struct workspace *ws, const char *path, const struct walk_rules *rules)
 {
-	_cleanup_start_ struct start start = START_INIT;
+	_cleanup_start_ struct walk_start start = START_INIT;
 	struct err err = ERR_INIT;
 	struct chain_base base;
 	_cleanup_free_ char *whole = NULL;

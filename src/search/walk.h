@@ -2,7 +2,7 @@
 /* Listing a folder, and finding files beneath it.
  *
  * Everything is opened beneath a workspace root without following symlinks (a symlink is
- * an entry of its own).  The order is stable: the bytes of the whole path when
+ * itself an entry).  The order is stable: the bytes of the whole path when
  * recursive, otherwise folders first and then the bytes of the name.
  *
  * What is left out, by default: what .geminiignore says in the workspace root, custom ignore files
@@ -77,9 +77,9 @@ void walk_result_release(struct walk_result *result);
 bool walk(const struct workspace *ws, struct search_cache *cache,
           const struct walk_request *request, struct walk_result *ret, struct err *err);
 
-/* ---- whether ignore files keep a file from who asks for it by name ---- */
+/* ---- whether ignore files hide a file that is asked for by name ---- */
 
-/* A walk leaves ignored files out by itself; this is for a path that somebody names. */
+/* A walk leaves ignored files out by itself; this is for a path that a caller names. */
 
 /* Whether `rules` ignore the file, or a folder it is in: judged by where it really is, so a link
  * to an ignored file is ignored too.  False for what cannot be looked at: opening it says why.

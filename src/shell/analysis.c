@@ -13,12 +13,12 @@
 
 struct converter {
 	struct shell_store *store;
-	const struct reading *reading;
+	const struct shell_reading *reading;
 	size_t script;
 	size_t base; /* number of the reading's first command */
 };
 
-static struct span raw_of(const struct converter *c, struct place at)
+static struct span raw_of(const struct converter *c, struct text_place at)
 {
 	return span_of(c->store->scripts[c->script].text.data + at.start, at.end - at.start);
 }
@@ -34,7 +34,7 @@ static struct shell_word converter_finish_word(struct converter *c, struct span 
 	return result;
 }
 
-static struct shell_word convert_word(struct converter *c, struct place at, bool assignment)
+static struct shell_word convert_word(struct converter *c, struct text_place at, bool assignment)
 {
 	struct word_reading word;
 
@@ -43,7 +43,7 @@ static struct shell_word convert_word(struct converter *c, struct place at, bool
 }
 
 /* A word with the dynamic kind BRACES added. */
-static struct shell_word unclear_word(struct converter *c, struct place at)
+static struct shell_word unclear_word(struct converter *c, struct text_place at)
 {
 	const char *brace = memchr(c->reading->text.data + at.start, '{', at.end - at.start);
 	struct shell_word word = convert_word(c, at, false);
@@ -55,7 +55,7 @@ static struct shell_word unclear_word(struct converter *c, struct place at)
 	return word;
 }
 
-/* Whether a word with pieces has a brace expansion around or beside them. */
+/* Whether a word with pieces has a brace expansion around or next to them. */
 static bool may_have_braces(struct span raw)
 {
 	const char *open = memchr(raw.data, '{', raw.len);
@@ -102,7 +102,7 @@ static void add_expanded(struct converter *c, struct span raw, const struct buf 
 	}
 }
 
-static void expand_word(struct converter *c, struct place at, struct word_list *list)
+static void expand_word(struct converter *c, struct text_place at, struct word_list *list)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(LIMIT_SHELL_ALL_BYTES);
 	struct span raw = raw_of(c, at);
@@ -191,7 +191,7 @@ static struct shell_redirect convert_redirect(struct converter *c,
 	return to;
 }
 
-static const struct shell_redirect *convert_redirects(struct converter *c, struct chain chain)
+static const struct shell_redirect *convert_redirects(struct converter *c, struct index_chain chain)
 {
 	struct shell_redirect *list = store_alloc(c->store, chain.count, sizeof(*list));
 	size_t i = 0;
@@ -201,7 +201,7 @@ static const struct shell_redirect *convert_redirects(struct converter *c, struc
 	return list;
 }
 
-static struct shell_assignment convert_assignment(struct converter *c, struct place at)
+static struct shell_assignment convert_assignment(struct converter *c, struct text_place at)
 {
 	struct span raw = raw_of(c, at);
 	size_t name = 0, value;
@@ -212,7 +212,7 @@ static struct shell_assignment convert_assignment(struct converter *c, struct pl
 		name++;
 	to.name = span_head(raw, name);
 	value = name < raw.len && raw.data[name] == '=' ? name + 1 : 0;
-	to.value = convert_word(c, (struct place){ at.start + (uint32_t)value, at.end },
+	to.value = convert_word(c, (struct text_place){ at.start + (uint32_t)value, at.end },
 	                        /* assignment= */ true);
 	to.value.splits = false;
 	if (!value || (value < raw.len && raw.data[value] == '(')) {
@@ -223,7 +223,8 @@ static struct shell_assignment convert_assignment(struct converter *c, struct pl
 	if (value && to.value.dynamic == SHELL_DYNAMIC_GLOB) {
 		struct word_reading word;
 
-		word_read(c->reading, (struct place){ at.start + (uint32_t)value, at.end }, true,
+		word_read(c->reading, (struct text_place){ at.start + (uint32_t)value, at.end },
+			  true,
 		          &word);
 		to.value.value = store_copy(c->store, buf_from(&word.text, 0));
 		to.value.dynamic = 0;
@@ -235,7 +236,7 @@ static struct shell_assignment convert_assignment(struct converter *c, struct pl
 static void convert_command(struct converter *c, const struct read_command *from)
 {
 	struct shell_store *store = c->store;
-	const struct reading *reading = c->reading;
+	const struct shell_reading *reading = c->reading;
 	struct word_list words = { 0 };
 	struct shell_command *to = &store->commands[store->command_count++];
 	struct shell_assignment *assignments =
@@ -325,7 +326,7 @@ static void convert_value(struct converter *c, const struct read_value *value)
 
 static void convert_names(struct converter *c)
 {
-	const struct reading *reading = c->reading;
+	const struct shell_reading *reading = c->reading;
 
 	for (size_t i = 0; i < reading->value_count; i++)
 		convert_value(c, &reading->values[i]);
@@ -349,7 +350,7 @@ static void convert_functions(struct converter *c)
 static void convert_group_redirects(struct converter *c)
 {
 	struct shell_store *store = c->store;
-	const struct reading *reading = c->reading;
+	const struct shell_reading *reading = c->reading;
 
 	for (uint32_t i = reading->group_redirects.first; i; i = reading->redirects[i - 1].next) {
 		SHELL_GROW(store, redirect, redirects);
@@ -359,7 +360,8 @@ static void convert_group_redirects(struct converter *c)
 }
 
 /* Puts what a script's reading found into the store. */
-static void store_reading(struct shell_store *store, size_t script, const struct reading *reading)
+static void store_reading(struct shell_store *store, size_t script,
+                          const struct shell_reading *reading)
 {
 	struct converter c = { .store = store, .reading = reading, .script = script,
 		               .base = store->command_count };
@@ -398,7 +400,7 @@ static void check_bytes(struct shell_store *store, size_t script)
 }
 
 /* The second reading is for what the first found nothing wrong with. */
-static bool is_fit_for_tree(const struct reading *reading)
+static bool is_fit_for_tree(const struct shell_reading *reading)
 {
 	for (size_t i = 0; i < reading->problem_count; i++)
 		if (reading->problems[i].kind == SHELL_PROBLEM_SYNTAX ||
@@ -408,14 +410,9 @@ static bool is_fit_for_tree(const struct reading *reading)
 	       !memchr(reading->text.data, '\0', reading->text.len);
 }
 
-/* The second reading can only add problems, and stays because it does: without it some decisions
- * are milder, none stricter. "a | " with nothing behind the bar, "[ a || b ]" and "a <<E; b" are
- * allowed by the reader alone where a rule allows a and b, and asked about with both. The same
- * goes for an eighth of the scripts that test/shell/shell_scripts.py makes and for a twelfth of
- * the texts in fuzz/corpus, but for none of the two thousand ordinary lines in test/. Of 3,000
- * such scripts a real bash started nothing that the reader alone does not list; this is for the
- * others. */
-static void compare_with_tree(struct shell_store *store, struct reading *reading)
+/* The second reading can only add problems: without it some decisions are milder, none stricter.
+ * docs/choices.md has what it has found, and what it costs. */
+static void compare_with_tree(struct shell_store *store, struct shell_reading *reading)
 {
 	if (!store->parser)
 		store->parser = tree_parser_new();
@@ -427,7 +424,7 @@ static void compare_with_tree(struct shell_store *store, struct reading *reading
 
 static void read_script(struct shell_store *store, size_t script)
 {
-	struct reading reading;
+	struct shell_reading reading;
 
 	check_bytes(store, script);
 	reading_init(&reading, store->scripts[script].text);
@@ -475,7 +472,7 @@ void shell_analyse(struct span script, struct shell_analysis *ret)
 	};
 }
 
-/* Arrays of arrays here and in other tables of this folder: pointers would have to be relocated
+/* Arrays of arrays here and in other tables of this folder: pointers would need relocation
  * at each start of the program. */
 static const char problem_names[][24] = {
 #define ROW(symbol, name, sentence) name,

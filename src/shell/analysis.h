@@ -15,9 +15,9 @@
  *     shell_analysis_release(&analysis);
  *
  * The promise: each command that bash -c would start is in `commands`, or `problems` is not
- * empty.  To keep it, each script is read twice: by a reader of its own (reading.h), which finds
- * words and commands, and by tree-sitter-bash.  Where the two differ about where a command
- * begins or a word ends, that is a problem.  Programs that run what their files or input say
+ * empty.  To keep it, each script is read twice: by hasp's reader (reading.h), which finds words
+ * and commands, and by tree-sitter-bash.  Where the two differ about where a command begins or a
+ * word ends, that is a problem.  Programs that run what their files or input say
  * (make, python, npm) are commands like any other: what they do is not looked into.
  *
  * What is found: commands of lists, pipes, groups, subshells, functions, loops, conditions, case,
@@ -242,8 +242,8 @@ struct shell_analysis {
 };
 
 /* Analyses a command line as bash -c would read it. `script` may be anything; it is copied, and
- * every span in the result lives until shell_analysis_release. Never fails: what is wrong is in
- * `problems`. */
+ * every span in the result lives until shell_analysis_release. Never fails: `problems` has
+ * what cannot be judged. */
 void shell_analyse(struct span script, struct shell_analysis *ret);
 void shell_analysis_release(struct shell_analysis *analysis);
 #define _cleanup_shell_analysis_ __attribute__((cleanup(shell_analysis_release)))
@@ -260,7 +260,7 @@ const char *shell_flag_name(unsigned bit);
 /* All commands, one a line, those inside others indented, then what could not be analysed.
  * Nothing of the command line gets out unescaped: control characters, line ends, and characters
  * that turn or hide text are written as \xHH or \u{H}; runs of blanks between words are one. A
- * known word is quoted anew where it needs it, so that two different ones never look the same;
+ * known word is quoted again where it needs it, so that two different ones never look the same;
  * one that is not known stands as it was written. */
 void shell_summary(const struct shell_analysis *analysis, struct buf *out);
 
@@ -282,23 +282,16 @@ bool shell_word_may_begin(const struct shell_word *word, const char *name);
 /* The name without folders ("/usr/bin/git": "git"); empty when there is none or it is dynamic. */
 struct span shell_command_base(const struct shell_command *command);
 
-/* Whether all words, assignments and redirections are known, but for the kinds of `allowed`
- * (enum shell_dynamic); words that may become several only count when their kind is allowed. */
-bool shell_command_is_static(const struct shell_command *command, unsigned allowed);
-
 /* The distinct names of the commands, as written after quote removal ("git", "npm", "./x"), in
  * the order of the list; wrappers and what they run alike, [[ ]] not. Of a dynamic name, its raw
  * text.
  * Returns how many; fills at most `max`. */
 size_t shell_roots(const struct shell_analysis *analysis, struct span *names, size_t max);
 
-/* Whether a redirection of any command or group writes to a file (writes_file). */
-bool shell_writes_files(const struct shell_analysis *analysis);
-
 /* ---- typed words --------------------------------------------------------------------- */
 
-/* A command line that somebody wrote, with words put in that a user typed (custom commands): built
- * piece by piece, and run only if what was typed stayed words.
+/* A command line of a custom command, with words put in that the user typed: built piece by piece,
+ * and run only if the typed words are still words.
  *
  *     struct shell_line line = SHELL_LINE_INIT(LIMIT_MESSAGE_BYTES);
  *
@@ -309,12 +302,12 @@ bool shell_writes_files(const struct shell_analysis *analysis);
  *             run(buf_view(&line.line));
  *     shell_line_release(&line);
  *
- * A word is put in single quotes; quotes that are open around it are closed before and opened again
- * behind it.  That is right wherever a shell reads words.  It is not in a here-document, in
- * backticks or $(...) within quotes, in a comment, and in text that another shell reads (bash -c,
- * eval, ssh).  So the line is analysed twice: as it is, and with a harmless word in
- * place of each word that was typed.  Both must be the same commands with the same words, but for
- * those; a line that cannot be analysed without a problem holds nothing but harmless words.
+ * A word is put in single quotes; quotes that are open around it are closed before it and reopened
+ * after it.  That is right wherever a shell reads words, and wrong in a here-document, in backticks
+ * or $(...) within quotes, in a comment, and in text that another shell reads (bash -c, eval, ssh).
+ * So the line is analysed twice: as it is, and with a harmless word in place of each typed one.
+ * Both must have the same commands with the same words, except those.  If the analysis has a
+ * problem, only typed words without special characters are accepted.
  */
 struct shell_line {
 	struct buf line;  /* to run */
@@ -334,7 +327,7 @@ void shell_line_release(struct shell_line *line);
 void shell_line_text(struct shell_line *line, struct span text);
 /* Appends one word that was typed, which may be empty. */
 void shell_line_word(struct shell_line *line, struct span word);
-/* Whether bash takes each typed word as a word, or as a part of one, and as nothing else. False
+/* Whether bash reads each typed word as a word or a part of one, and as nothing else. False
  * also if the line is too long for the limit. */
 bool shell_line_holds(const struct shell_line *line);
 

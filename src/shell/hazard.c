@@ -97,7 +97,7 @@ enum {
 };
 
 static const struct setter {
-	struct wrapper options;
+	struct shell_wrapper options;
 	char named[4]; /* letters whose value is a name */
 	unsigned traits;
 } setters[] = {

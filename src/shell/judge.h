@@ -25,7 +25,7 @@ enum program_trait {
 
 struct judging;
 
-struct program {
+struct judged_program {
 	char name[20];
 	char verb[16];        /* git's: the command; else "" */
 	const char *letters;  /* "bf:i?>": as getopt's, with marks */
@@ -40,7 +40,7 @@ struct program {
 /* One call. */
 struct judging {
 	const struct shell_command *command;
-	const struct program *row;
+	const struct judged_program *row;
 	size_t from;        /* words before it do not count */
 	bool unsure;        /* something that the table does not have, or that is not known */
 	bool found;
@@ -79,13 +79,13 @@ void judge_arguments_begin(struct arguments *arguments, struct judging *j, size_
 /* Reports marked options by itself, but those marked "=". */
 enum argument_kind judge_arguments_next(struct arguments *arguments);
 
-/* The common reading: every option and operand by the row, without a judge of its own. */
+/* The common reading: every option and operand by the row, without a special judge. */
 void judge_common(struct judging *j);
 
 /* Whether the word can be no option: known, or known to begin with something else than a dash. */
 bool judge_is_operand(const struct shell_command *command, const struct shell_word *word);
 
-/* ---- programs with a judge of their own ------------------------------------------------- */
+/* ---- programs with a special judge ------------------------------------------------------ */
 
 /* What the table's rows judge with: scripts, operands and options of one program each. */
 void judge_sed(struct judging *j);

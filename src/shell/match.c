@@ -30,7 +30,7 @@ static struct span known_head(const struct shell_word *word)
 
 /* What expands to paths that are there, beneath a home folder, or among /dev/fd. ~NAME, ~+ and ~-
  * may be any folder, /dev too. */
-static bool begins_elsewhere(const struct shell_word *word)
+static bool expands_elsewhere(const struct shell_word *word)
 {
 	const struct span raw = word->raw;
 
@@ -45,12 +45,12 @@ bool shell_word_may_begin(const struct shell_word *word, const char *name)
 
 	if (known.len >= wanted.len || !word->dynamic)
 		return span_starts(known, wanted);
-	return span_starts(wanted, known) && (known.len || !begins_elsewhere(word));
+	return span_starts(wanted, known) && (known.len || !expands_elsewhere(word));
 }
 
 /* Whether word `i` of the command has the value of the prefix's word. */
 static bool prefix_word_matches(const struct shell_command *command, size_t i,
-                                const struct reading *prefix, struct place at)
+                                const struct shell_reading *prefix, struct text_place at)
 {
 	struct word_reading word;
 	bool same;
@@ -64,7 +64,7 @@ static bool prefix_word_matches(const struct shell_command *command, size_t i,
 }
 
 /* Whether the prefix is nothing but the words of one command. */
-static bool prefix_is_plain(const struct reading *prefix)
+static bool prefix_is_plain(const struct shell_reading *prefix)
 {
 	const struct read_command *only = prefix->commands;
 	struct span text = span_trim(prefix->text);
@@ -73,12 +73,13 @@ static bool prefix_is_plain(const struct reading *prefix)
 	if (prefix->problem_count > 0 || prefix->command_count != 1 || only->words.count == 0 ||
 	    only->assignments.count > 0 || only->redirects.count > 0 || only->flags != 0)
 		return false;
-	words = reading_span(prefix, (struct place){ prefix->words[only->words.first - 1].at.start,
+	words = reading_span(prefix,
+			     (struct text_place){ prefix->words[only->words.first - 1].at.start,
 	                                             prefix->words[only->words.last - 1].at.end });
 	return words.data == text.data && words.len == text.len;
 }
 
-static bool reading_matches(const struct shell_command *command, const struct reading *prefix)
+static bool reading_matches(const struct shell_command *command, const struct shell_reading *prefix)
 {
 	size_t i = 0;
 
@@ -93,7 +94,7 @@ static bool reading_matches(const struct shell_command *command, const struct re
 
 bool shell_command_matches_prefix(const struct shell_command *command, struct span prefix)
 {
-	struct reading reading;
+	struct shell_reading reading;
 	bool matches;
 
 	if (command->assignment_count > 0)
@@ -142,27 +143,6 @@ bool shell_command_has_option(const struct shell_command *command, const char *n
 	return false;
 }
 
-static bool option_word_is_known(const struct shell_word *word, unsigned allowed)
-{
-	return (word->dynamic & ~allowed) == 0;
-}
-
-bool shell_command_is_static(const struct shell_command *command, unsigned allowed)
-{
-	if (command->flags & SHELL_FLAG_APPENDED && !(allowed & SHELL_DYNAMIC_INSERTED))
-		return false;
-	for (size_t i = 0; i < command->word_count; i++)
-		if (!option_word_is_known(&command->words[i], allowed))
-			return false;
-	for (size_t i = 0; i < command->assignment_count; i++)
-		if (!option_word_is_known(&command->assignments[i].value, allowed))
-			return false;
-	for (size_t i = 0; i < command->redirect_count; i++)
-		if (!option_word_is_known(&command->redirects[i].target, allowed))
-			return false;
-	return true;
-}
-
 static bool roots_contain(const struct span *names, size_t count, struct span name)
 {
 	for (size_t i = 0; i < count; i++)
@@ -186,16 +166,4 @@ size_t shell_roots(const struct shell_analysis *analysis, struct span *names, si
 			names[count++] = name;
 	}
 	return count;
-}
-
-bool shell_writes_files(const struct shell_analysis *analysis)
-{
-	for (size_t i = 0; i < analysis->redirect_count; i++)
-		if (analysis->redirects[i].writes_file)
-			return true;
-	for (size_t i = 0; i < analysis->command_count; i++)
-		for (size_t k = 0; k < analysis->commands[i].redirect_count; k++)
-			if (analysis->commands[i].redirects[k].writes_file)
-				return true;
-	return false;
 }

@@ -77,13 +77,13 @@ struct stored_names {
 	size_t count, cap;
 };
 
-/* Of scripts, beside enum shell_flag: a shell reads it that may be dash. */
+/* Of scripts, in addition to enum shell_flag: the shell that reads it may be dash. */
 #define STORE_POSIX_SCRIPT 0x40000000u
 
 struct shell_chunk;
 
 struct shell_store {
-	struct shell_chunk *chunks; /* memory that is freed at once */
+	struct shell_chunk *chunks; /* memory that is freed together */
 	struct shell_script *scripts;
 	struct shell_command *commands;
 	struct shell_redirect *redirects;
@@ -156,7 +156,7 @@ void tree_parser_free(struct tree_parser *parser);
  * library can bear: versions up to 0.22 write past memory when a node has 65,536 children.
  * Heredocs in which nothing is expanded are cut out of texts that are too long, or have lines
  * that are. */
-void tree_compare(struct tree_parser *parser, struct reading *reading, uint64_t *budget_us);
+void tree_compare(struct tree_parser *parser, struct shell_reading *reading, uint64_t *budget_us);
 
 /* ---- words ------------------------------------------------------------------------ */
 
@@ -173,7 +173,7 @@ struct word_reading {
 };
 
 /* Reads one word, without brace expansion. In `assignment`s a ~ counts after each : too. */
-void word_read(const struct reading *reading, struct place at, bool assignment,
+void word_read(const struct shell_reading *reading, struct text_place at, bool assignment,
                struct word_reading *ret);
 void word_release(struct word_reading *word);
 
@@ -182,7 +182,7 @@ void word_release(struct word_reading *word);
 void word_read_plain(struct span raw, struct word_reading *ret);
 
 /* Whether there is anything unknown in [at]. */
-bool word_has_pieces(const struct reading *reading, struct place at);
+bool word_has_pieces(const struct shell_reading *reading, struct text_place at);
 
 /* What a braced word becomes. */
 enum braces_outcome {
@@ -223,9 +223,9 @@ bool shell_number_is_certain_item(struct span raw);
 enum variable_trait {
 	VARIABLE_RUNS = 1,      /* decides which programs run, or what they run */
 	VARIABLE_EVALUATES = 2, /* what is assigned to it is evaluated as arithmetic */
-	VARIABLE_NUMBER = 4,    /* a number for certain, while nobody assigns to it */
+	VARIABLE_NUMBER = 4,    /* a number for certain, unless it is assigned to */
 	VARIABLE_SHELL = 8,     /* the shell sets it: no assignment says what it holds */
-	VARIABLE_PATH = 16,     /* an absolute path for certain, while nobody assigns to it */
+	VARIABLE_PATH = 16,     /* an absolute path for certain, unless it is assigned to */
 };
 
 /* The traits (enum variable_trait) of a name; 0 when it is in no row. */
@@ -248,7 +248,7 @@ bool shell_variable_decides(struct span name, const struct shell_word *value);
 struct options {
 	const struct shell_word *words;
 	size_t count;
-	const struct wrapper *wrapper;
+	const struct shell_wrapper *wrapper;
 	size_t at;            /* the word that is read next */
 	size_t in_word;       /* in it, the letter of a cluster, or 0 */
 	unsigned pending;     /* values that the cluster's letters take from the next words */
@@ -265,7 +265,7 @@ struct options {
 
 /* The words and the wrapper are borrowed; word 0 is the command's name. */
 void wrapper_options_begin(struct options *options, const struct shell_word *words, size_t count,
-                           const struct wrapper *wrapper);
+                           const struct shell_wrapper *wrapper);
 /* False at the first operand or the end. */
 bool wrapper_options_next(struct options *options);
 
@@ -317,7 +317,7 @@ enum wrapper_trait {
 	TRAIT_PLACE = 2048,     /* names mean other programs for what it runs (chroot) */
 };
 
-struct wrapper {
+struct shell_wrapper {
 	char name[24];
 	char letters[72];    /* as getopt's: : takes a value, ? may have one attached */
 	const char *longs;   /* names with a blank between; : and ? as above */
@@ -327,9 +327,9 @@ struct wrapper {
 };
 
 /* By the base name; NULL when it is not in the table. */
-const struct wrapper *wrapper_find(struct span base);
+const struct shell_wrapper *wrapper_find(struct span base);
 
-/* What an option of a wrapper does beside being read. */
+/* What an option of a wrapper does in addition to being read. */
 enum option_effect {
 	EFFECT_SOURCED,  /* files are read as commands (bash -l) */
 	EFFECT_READING,  /* the shell reads commands otherwise (bash -k, +B) */
@@ -349,7 +349,7 @@ struct option_row {
 
 /* Row number `i` for the option, counted from 0; NULL when there are no more. `name` may be
  * empty, `letter` 0. */
-const struct option_row *wrapper_option_at(const struct wrapper *wrapper, char letter,
+const struct option_row *wrapper_option_at(const struct shell_wrapper *wrapper, char letter,
                                            struct span name, size_t i);
 
 /* Modes of a shell (set -o) that change nothing of how it reads commands. */
@@ -359,7 +359,7 @@ bool wrapper_is_harmless_mode(struct span name);
 struct running_option {
 	char program[8];
 	char name[24];   /* "--pre", "-e" */
-	char begins[20]; /* what the value must begin with, which is taken off; or "" */
+	char prefix[20]; /* what the value must begin with, which is taken off; or "" */
 };
 
 /* Row number `i` for the program, counted from 0; NULL when there are no more. The value is a

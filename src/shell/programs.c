@@ -27,7 +27,7 @@ static unsigned strength(enum program_effect effect)
 	return strengths[effect];
 }
 
-/* Whether it is to be reported; then it is the strongest until now. */
+/* Whether to report it; then it is the strongest until now. */
 static bool is_news(struct judging *j, enum program_effect effect, size_t word)
 {
 	if (word < j->from ||
@@ -153,7 +153,7 @@ static struct long_match spec_find_long(const char *longs, struct span given)
 /* ---- the words of a call -------------------------------------------------------------- */
 
 /* Whether the value begins with a folder that the shell knows: ~/x, "$HOME/x". */
-static bool begins_at_home(struct span raw)
+static bool is_under_home(struct span raw)
 {
 	if (span_starts(raw, SPAN("\"")))
 		raw = span_skip(raw, 1);
@@ -169,7 +169,7 @@ bool judge_is_operand(const struct shell_command *command, const struct shell_wo
 	if (word->dynamic == SHELL_DYNAMIC_INSERTED && word->value.len == 0)
 		return command->via == SHELL_VIA_FIND;
 	if (word->value.len == 0)
-		return begins_at_home(word->raw) &&
+		return is_under_home(word->raw) &&
 		       (word->dynamic & ~(SHELL_DYNAMIC_VARIABLE | SHELL_DYNAMIC_TILDE)) == 0;
 	return word->value.data[0] != '-' &&
 	       (!word->splits || word->dynamic == SHELL_DYNAMIC_GLOB);
@@ -217,7 +217,7 @@ static void take_next(struct arguments *a)
 	a->value_word = a->at;
 	if (a->value.splits)
 		judge_note_unknown(a->j, a->at, "argument");
-	/* Should it be an option after all, it counts as one: it is read once more. */
+	/* Should it be an option after all, it counts as one: it is read again. */
 	if (!a->value.dynamic && a->value.value.len > 1 && a->value.value.data[0] == '-' &&
 	    a->mark == 0)
 		a->j->unsure = true;
@@ -494,7 +494,7 @@ void judge_read(struct judging *j)
 			j->unsure = true;
 }
 
-/* Words that nobody sees may be -v and a name with a subscript, which is evaluated. */
+/* Unknown words may be -v and a name with a subscript, which is evaluated. */
 void judge_test(struct judging *j)
 {
 	for (size_t i = 1; i < j->command->word_count; i++)
@@ -581,19 +581,19 @@ void judge_find(struct judging *j)
 
 	for (size_t i = 1; i < command->word_count;) {
 		const struct shell_word *word = &command->words[i];
-		bool begins = word->value.len > 0 && strchr("-(!,)", word->value.data[0]);
+		bool is_primary = word->value.len > 0 && strchr("-(!,)", word->value.data[0]);
 
 		if (word->dynamic && !judge_is_operand(command, word))
 			judge_note_unknown(j, i++, "argument");
-		else if (begins && word->dynamic)
+		else if (is_primary && word->dynamic)
 			judge_note_unknown(j, i++, "argument");
-		else if (begins)
+		else if (is_primary)
 			i = judge_primary(j, i);
 		else
 			i++;
 	}
-	/* The value of a primary may have been one too: what it looks like is reported all the
-	 * same. */
+	/* The value of a primary may have been one too: it is reported as what it looks
+	 * like. */
 	for (size_t i = 1; i < command->word_count; i++)
 		if (command->words[i].splits && command->words[i].dynamic != SHELL_DYNAMIC_GLOB)
 			judge_note_unknown(j, i, "argument");

@@ -9,8 +9,8 @@
  * The two questions are different.  program_reads is for what may run unasked: it is true when the
  * table has the program, every option of the call, and none of them writes or runs anything; a word
  * that is known only when it runs counts as an option wherever one could stand.  program_exceeds
- * is for what somebody has allowed by its first words ("sed"): whoever allows a program allows what
- * it is there for (make runs things, cp writes), but not what an option makes of it.
+ * is for calls that a user has allowed by their first words ("sed"): allowing a program allows its
+ * purpose (make runs things, cp writes), but not what an option makes of it.
  *
  * The options are read as the program reads them: getopt_long(3) with clusters and abbreviations,
  * git's --no-, find's expression; the scripts of sed and awk are parsed.
@@ -44,13 +44,13 @@ struct program_excess {
  * folder, and at nothing but the words. */
 bool program_reads(const struct shell_command *command);
 
-/* Whether the call does more than what its program is there for.  Words before `from` are
- * somebody's own: what they say does not count.  Fills in the strongest (RUNS,
+/* Whether the call does more than its program's purpose.  Words before `from` are those
+ * that the user has allowed: they do not count.  Fills in the strongest (RUNS,
  * CONNECTS, DELETES, UNKNOWN, then WRITES), of equals the first. */
 bool program_exceeds(const struct shell_command *command, size_t from, struct program_excess *ret);
 
 /* git's -C, of which there may be several: calls `judge` with each folder until it returns false;
- * false then.  Also false when git is told to use another repository (--git-dir, --work-tree). */
+ * false then.  Also false when --git-dir or --work-tree name another repository. */
 bool program_git_folders(const struct shell_command *command,
                          bool (*judge)(void *data, const struct shell_word *folder), void *data);
 

@@ -15,14 +15,15 @@
 #include "shell/private.h"
 
 /* All pieces of a script, as the program joins them. */
-struct script {
+struct judged_script {
 	struct buf text;
 	size_t word;      /* the first word of it that counts, for what is said */
 	bool given;       /* by -e or -f: the first operand is none */
 	size_t operand;   /* the first one; 0: none */
 };
 
-static void script_text_add(struct judging *j, struct script *script, const struct shell_word *word,
+static void script_text_add(struct judging *j, struct judged_script *script,
+                            const struct shell_word *word,
                             size_t index)
 {
 	if (word->dynamic) {
@@ -37,7 +38,7 @@ static void script_text_add(struct judging *j, struct script *script, const stru
 }
 
 /* Reads the options; what they are worth is in the table. */
-static void script_read(struct judging *j, struct script *script)
+static void script_read(struct judging *j, struct judged_script *script)
 {
 	const struct shell_command *command = j->command;
 	struct arguments a;
@@ -92,7 +93,7 @@ static void sed_skip(struct sed *sed, const char *set)
 		sed_next(sed);
 }
 
-/* Whether each [ of the expression has its ], so that nobody ends it elsewhere. */
+/* Whether each [ of the expression has its ], so that every sed ends it at the same place. */
 static bool brackets_close(struct span text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -295,7 +296,7 @@ static void sed_command(struct sed *sed)
 
 void judge_sed(struct judging *j)
 {
-	struct script script = { .text = BUF_INIT(LIMIT_SHELL_BYTES) };
+	struct judged_script script = { .text = BUF_INIT(LIMIT_SHELL_BYTES) };
 	struct sed sed = { .j = j };
 
 	script_read(j, &script);
@@ -523,7 +524,7 @@ static bool awk_is_plain(struct span text)
 
 /* gawk's names of connections as files that are read: the operands behind the script.  find gives
  * names of files that are there. */
-static void awk_operands(struct judging *j, const struct script *script)
+static void awk_operands(struct judging *j, const struct judged_script *script)
 {
 	const struct shell_command *command = j->command;
 	const bool found = command->via == SHELL_VIA_FIND;
@@ -546,7 +547,7 @@ static void awk_operands(struct judging *j, const struct script *script)
 
 void judge_awk(struct judging *j)
 {
-	struct script script = { .text = BUF_INIT(LIMIT_SHELL_BYTES) };
+	struct judged_script script = { .text = BUF_INIT(LIMIT_SHELL_BYTES) };
 	struct awk awk = { .j = j };
 
 	script_read(j, &script);
@@ -565,7 +566,7 @@ void judge_awk(struct judging *j)
 
 /* ---- clients ---- */
 
-/* Whether the word stands in the text as a name of its own, in any case. */
+/* Whether the text has the word as a whole name, in upper or lower case. */
 static bool sql_has_word(struct span text, const char *word)
 {
 	size_t len = strlen(word);
@@ -635,7 +636,7 @@ void judge_sqlite(struct judging *j)
 	}
 }
 
-/* psql -c: a command of its own begins with a backslash; those that show what there is do no more,
+/* psql -c: psql's commands begin with a backslash; those that list things do no more,
  * without a backquote.  COPY … PROGRAM runs one where the server is. */
 static void psql_text(struct judging *j, const struct arguments *a)
 {

@@ -17,7 +17,7 @@
 /* git: its own options, then the command's.  Options by git(1), git-log(1), git-diff(1) and the
  * other commands' pages of git 2.39 to 2.47. */
 
-static const struct program *program_find(struct span name, struct span verb);
+static const struct judged_program *program_find(struct span name, struct span verb);
 
 /* Keys of git -c that change how something is shown. */
 static const char display_keys[] =
@@ -197,7 +197,7 @@ static bool operands_read(const struct judging *j, const struct git_call *call)
 	return true;
 }
 
-/* Options by which commands without a row of their own run something. */
+/* Options by which git's commands without a row run something. */
 static const struct {
 	char verb[16]; /* "": any */
 	char option[24];
@@ -313,7 +313,7 @@ static void judge_set_keys(struct judging *j, size_t at)
 static void judge_git(struct judging *j)
 {
 	const struct shell_command *command = j->command;
-	const struct program *row = NULL;
+	const struct judged_program *row = NULL;
 	struct git_call call;
 	size_t at = judge_own_options(j);
 
@@ -441,7 +441,7 @@ bool program_git_folders(const struct shell_command *command,
 	"search-path: exec! exec-batch! version help no-ignore-vcs no-ignore-parent glob regex"
 #define FD_ROW(name) { name, "", FD_LETTERS, FD_LONGS, READ, MANY, NULL, "fd(1) 8.6 (-l runs ls)" }
 
-static const struct program programs[] = {
+static const struct judged_program programs[] = {
 	READS("arch", COREUTILS), READS("b2sum", COREUTILS),
 	READS("base32", COREUTILS), READS("basename", COREUTILS), READS("basenc", COREUTILS),
 	READS("cal", UTIL_LINUX), READS("cat", COREUTILS), READS("cd", BASH),
@@ -727,7 +727,7 @@ static bool program_has_short_version(struct span name, struct span option)
 /* ---- the two questions ----------------------------------------------------------------------- */
 
 /* The row, NULL: there is none. `verb`: "" but for git. */
-static const struct program *program_find(struct span name, struct span verb)
+static const struct judged_program *program_find(struct span name, struct span verb)
 {
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++)
 		if (span_eq(name, span_str(programs[i].name)) &&

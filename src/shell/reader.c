@@ -16,17 +16,17 @@ enum list_state {
 };
 
 /* Where the parts of the list began, as numbers of commands. */
-struct parts {
+struct list_parts {
 	size_t item;  /* of a && b | c; & concerns all of it */
 	size_t stage; /* of a pipeline */
 };
 
-struct list {
+struct command_list {
 	enum list_state state;
 	enum list_end end;
 	size_t current; /* the command that gets words */
-	struct parts parts;
-	struct parts open[MAX_OPEN]; /* what { if while … interrupted */
+	struct list_parts parts;
+	struct list_parts open[MAX_OPEN]; /* what { if while … interrupted */
 	unsigned open_count;
 	unsigned function_open; /* count of open things in which the function's body began, or 0 */
 	bool negated;
@@ -35,15 +35,16 @@ struct list {
 	bool esac;
 };
 
-static struct read_command *reader_current(struct reader *r, const struct list *list)
+static struct read_command *reader_current(struct shell_reader *r, const struct command_list *list)
 {
 	return &r->out->commands[list->current];
 }
 
 /* Adds to chains; the number of the new one, from 1 on, or 0 when a limit was reached. */
-static uint32_t reader_add_word(struct reader *r, struct chain *chain, struct place at)
+static uint32_t reader_add_word(struct shell_reader *r, struct index_chain *chain,
+                                struct text_place at)
 {
-	struct reading *out = r->out;
+	struct shell_reading *out = r->out;
 
 	if (out->word_count >= LIMIT_SHELL_WORDS) {
 		reader_stop(r);
@@ -60,10 +61,10 @@ static uint32_t reader_add_word(struct reader *r, struct chain *chain, struct pl
 	return chain->last;
 }
 
-static uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
+static uint32_t reader_add_redirect(struct shell_reader *r, struct index_chain *chain,
                                     struct read_redirect redirect)
 {
-	struct reading *out = r->out;
+	struct shell_reading *out = r->out;
 
 	if (out->redirect_count >= LIMIT_SHELL_WORDS) {
 		reader_stop(r);
@@ -80,18 +81,18 @@ static uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
 	return chain->last;
 }
 
-static void reader_add_function(struct reader *r, struct place name)
+static void reader_add_function(struct shell_reader *r, struct text_place name)
 {
 	SHELL_GROW(r->out, function, functions);
 	r->out->functions[r->out->function_count++] = name;
 }
 
-void reading_init(struct reading *reading, struct span text)
+void reading_init(struct shell_reading *reading, struct span text)
 {
-	*reading = (struct reading){ .text = text };
+	*reading = (struct shell_reading){ .text = text };
 }
 
-void reading_release(struct reading *reading)
+void reading_release(struct shell_reading *reading)
 {
 	free(reading->commands);
 	free(reading->words);
@@ -102,7 +103,7 @@ void reading_release(struct reading *reading)
 	free(reading->values);
 	free(reading->numbers);
 	free(reading->problems);
-	*reading = (struct reading){ 0 };
+	*reading = (struct shell_reading){ 0 };
 }
 
 /* ---- redirections ----------------------------------------------------------------- */
@@ -123,7 +124,7 @@ static const struct operator operators[] = {
 	{ ">", SHELL_REDIRECT_WRITE, 1 },
 };
 
-static const struct operator *operator_at(const struct reader *r, size_t at)
+static const struct operator *operator_at(const struct shell_reader *r, size_t at)
 {
 	for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
 		size_t len = strlen(operators[i].text);
@@ -136,7 +137,7 @@ static const struct operator *operator_at(const struct reader *r, size_t at)
 
 /* Whether a redirection begins here; its descriptor (-2: none is written, -1: {name} or too
  * large), and where its operator is. */
-static bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *ret_operator)
+static bool reader_is_at_redirect(const struct shell_reader *r, int *ret_fd, size_t *ret_operator)
 {
 	size_t i = r->pos;
 	int fd = -2;
@@ -161,14 +162,30 @@ static bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *
 	return true;
 }
 
-static void reader_begin_command(struct reader *r, struct list *list);
+/* The word behind an operator.  For bash the - of >&- and <&- is a token: in ">&-x" x is the next
+ * word. */
+static struct text_place read_target(struct shell_reader *r, enum shell_redirect_kind kind)
+{
+	struct text_place at;
 
-static void reader_redirect(struct reader *r, struct list *list, int fd, size_t at)
+	reader_blanks(r);
+	if ((kind != SHELL_REDIRECT_DUP_OUT && kind != SHELL_REDIRECT_DUP_IN) ||
+	    reader_at(r, 0) != '-')
+		return reader_word(r);
+	at = (struct text_place){ (uint32_t)r->pos, (uint32_t)r->pos + 1 };
+	r->pos++;
+	r->out->bashisms |= reader_is_at_word(r);
+	return at;
+}
+
+static void reader_begin_command(struct shell_reader *r, struct command_list *list);
+
+static void reader_redirect(struct shell_reader *r, struct command_list *list, int fd, size_t at)
 {
 	const struct operator *operator = operator_at(r, at);
 	struct read_redirect redirect = { .kind = operator->kind, .whole.start = (uint32_t)r->pos,
 		                          .fd = fd == -2 ? operator->fd : fd };
-	struct chain *chain = &r->out->group_redirects;
+	struct index_chain *chain = &r->out->group_redirects;
 	size_t outer = r->command;
 	uint32_t number;
 
@@ -183,8 +200,7 @@ static void reader_redirect(struct reader *r, struct list *list, int fd, size_t 
 	}
 	if (operator->text[0] == '&' || redirect.kind == SHELL_REDIRECT_HERESTRING || fd == -1)
 		r->out->bashisms = true;
-	reader_blanks(r, false);
-	redirect.target = reader_word(r);
+	redirect.target = read_target(r, redirect.kind);
 	redirect.whole.end = redirect.target.end;
 	if (redirect.target.start == redirect.target.end)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, at);
@@ -200,10 +216,10 @@ static void reader_redirect(struct reader *r, struct list *list, int fd, size_t 
 
 /* ---- lists and commands ----------------------------------------------------------- */
 
-/* Begins a command, or a redirection before one, if none has begun in the list. */
-static void reader_begin_command(struct reader *r, struct list *list)
+/* Begins a command, or a redirection before one, if the list has none open. */
+static void reader_begin_command(struct shell_reader *r, struct command_list *list)
 {
-	struct reading *out = r->out;
+	struct shell_reading *out = r->out;
 
 	if (list->state == STATE_WORDS)
 		return;
@@ -228,21 +244,21 @@ static void reader_begin_command(struct reader *r, struct list *list)
 }
 
 /* Sets a flag on the commands of this list, not of substitutions in it, from a number on. */
-static void mark_from(struct reader *r, size_t from, unsigned flag)
+static void mark_from(struct shell_reader *r, size_t from, unsigned flag)
 {
 	for (size_t i = from; i < r->out->command_count; i++)
 		if (r->out->commands[i].nesting <= r->nesting || flag == SHELL_FLAG_BACKGROUND)
 			r->out->commands[i].flags |= flag;
 }
 
-static void end_item(struct reader *r, struct list *list)
+static void end_item(struct shell_reader *r, struct command_list *list)
 {
 	list->state = STATE_COMMAND;
 	list->negated = list->piped = false;
 	list->parts.item = list->parts.stage = r->out->command_count;
 }
 
-static void end_stage(struct reader *r, struct list *list, bool piped)
+static void end_stage(struct shell_reader *r, struct command_list *list, bool piped)
 {
 	if (list->state == STATE_COMMAND)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
@@ -254,8 +270,8 @@ static void end_stage(struct reader *r, struct list *list, bool piped)
 	list->parts.stage = r->out->command_count;
 }
 
-/* { if while for case: what follows is a list of its own in the same text. */
-static void reader_open_group(struct reader *r, struct list *list)
+/* { if while for case: what follows is a nested list in the same text. */
+static void reader_open_group(struct shell_reader *r, struct command_list *list)
 {
 	if (list->open_count == MAX_OPEN) {
 		reader_stop(r);
@@ -265,7 +281,7 @@ static void reader_open_group(struct reader *r, struct list *list)
 	end_item(r, list);
 }
 
-static void reader_close_group(struct reader *r, struct list *list)
+static void reader_close_group(struct shell_reader *r, struct command_list *list)
 {
 	if (list->open_count == 0) {
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
@@ -279,7 +295,8 @@ static void reader_close_group(struct reader *r, struct list *list)
 	list->state = STATE_DONE;
 }
 
-static void begin_function(struct reader *r, struct list *list, struct place name)
+static void begin_function(struct shell_reader *r, struct command_list *list,
+                           struct text_place name)
 {
 	reader_add_function(r, name);
 	list->state = STATE_COMMAND;
@@ -290,14 +307,14 @@ static void begin_function(struct reader *r, struct list *list, struct place nam
 }
 
 /* function NAME [()] */
-static void read_function(struct reader *r, struct list *list)
+static void read_function(struct shell_reader *r, struct command_list *list)
 {
-	struct place name;
+	struct text_place name;
 
 	r->out->bashisms = true;
-	reader_blanks(r, false);
+	reader_blanks(r);
 	name = reader_word(r);
-	reader_blanks(r, false);
+	reader_blanks(r);
 	if (reader_at(r, 0) == '(' && reader_at(r, 1) == ')')
 		r->pos += 2;
 	if (name.start == name.end)
@@ -320,7 +337,7 @@ enum keyword {
 	KEYWORD_TIME,
 };
 
-static enum keyword keyword_of(const struct reader *r, struct place at)
+static enum keyword keyword_of(const struct shell_reader *r, struct text_place at)
 {
 	static const struct {
 		char text[12];
@@ -343,7 +360,7 @@ static enum keyword keyword_of(const struct reader *r, struct place at)
 }
 
 /* [[ is in the list so that a question shows it, and so that both readings can be compared. */
-static void read_condition(struct reader *r, struct list *list, struct place at)
+static void read_condition(struct shell_reader *r, struct command_list *list, struct text_place at)
 {
 	size_t place;
 
@@ -360,9 +377,9 @@ static void read_condition(struct reader *r, struct list *list, struct place at)
 }
 
 /* The plain word at a place: what keywords are looked for in. */
-static struct place reader_keyword_at(const struct reader *r, size_t start)
+static struct text_place reader_keyword_at(const struct shell_reader *r, size_t start)
 {
-	struct place at = { (uint32_t)start, (uint32_t)start };
+	struct text_place at = { (uint32_t)start, (uint32_t)start };
 
 	while (at.end < r->len && !is_meta((unsigned char)r->text[at.end]))
 		at.end++;
@@ -371,9 +388,9 @@ static struct place reader_keyword_at(const struct reader *r, size_t start)
 
 /* time [-p] [--] before a group, a loop and the like: those stay a command's beginning. Before a
  * program it is a wrapper as others are: false. */
-static bool read_time(struct reader *r, struct place at)
+static bool read_time(struct shell_reader *r, struct text_place at)
 {
-	struct place word = at;
+	struct text_place word = at;
 	size_t end;
 
 	for (;;) {
@@ -392,12 +409,13 @@ static bool read_time(struct reader *r, struct place at)
 		return true;
 	}
 	r->out->bashisms = true;
-	r->out->times[r->out->time_count++] = (struct place){ at.start, (uint32_t)end };
+	r->out->times[r->out->time_count++] = (struct text_place){ at.start, (uint32_t)end };
 	r->pos = end;
 	return true;
 }
 
-static void do_keyword(struct reader *r, struct list *list, enum keyword keyword, struct place at)
+static void do_keyword(struct shell_reader *r, struct command_list *list, enum keyword keyword,
+                       struct text_place at)
 {
 	switch (keyword) {
 	case KEYWORD_NEXT:
@@ -441,7 +459,7 @@ static void do_keyword(struct reader *r, struct list *list, enum keyword keyword
 }
 
 /* The end of the name in "name=", "name+=", "name[…]=" at the start of a word, or 0. */
-static size_t assigned_name(struct reader *r, struct place at, size_t *ret_value)
+static size_t assigned_name(struct shell_reader *r, struct text_place at, size_t *ret_value)
 {
 	size_t i = at.start;
 	size_t name_end;
@@ -467,19 +485,19 @@ static size_t assigned_name(struct reader *r, struct place at, size_t *ret_value
 }
 
 /* a[…]= before a name: the subscript is arithmetic, and may hold blanks, which are not read. */
-static void reader_check_subscript(struct reader *r, struct place at, size_t name_end)
+static void reader_check_subscript(struct shell_reader *r, struct text_place at, size_t name_end)
 {
 	const char *close;
 
 	if (r->text[name_end] != '[')
 		return;
 	close = memchr(r->text + name_end, ']', at.end - name_end);
-	reader_note_arithmetic(r, (struct place){ (uint32_t)name_end + 1,
+	reader_note_arithmetic(r, (struct text_place){ (uint32_t)name_end + 1,
 	                                          (uint32_t)(close - r->text) });
 }
 
 /* Whether text at the position begins name[ with a subscript that is not one word. */
-static bool has_wide_subscript(struct reader *r)
+static bool has_wide_subscript(struct shell_reader *r)
 {
 	size_t i = r->pos;
 
@@ -495,10 +513,11 @@ static bool has_wide_subscript(struct reader *r)
 	return false;
 }
 
-static void add_assignment(struct reader *r, struct list *list, struct place at, size_t name_end,
+static void add_assignment(struct shell_reader *r, struct command_list *list, struct text_place at,
+                           size_t name_end,
                            size_t value)
 {
-	struct place name = { at.start, (uint32_t)name_end };
+	struct text_place name = { at.start, (uint32_t)name_end };
 
 	if (reader_at(r, 0) == '(' && r->pos == value) {
 		reader_array(r);
@@ -512,14 +531,15 @@ static void add_assignment(struct reader *r, struct list *list, struct place at,
 }
 
 /* Those that take assignments as arguments, so that a=( is an array there. */
-static bool is_declaration(struct reader *r, const struct read_command *command)
+static bool is_declaration(struct shell_reader *r, const struct read_command *command)
 {
 	return command->words.first &&
 	       name_in(reading_span(r->out, r->out->words[command->words.first - 1].at),
 	               "declare typeset export local readonly alias eval let");
 }
 
-static void reader_add_argument(struct reader *r, struct list *list, struct place at)
+static void reader_add_argument(struct shell_reader *r, struct command_list *list,
+                                struct text_place at)
 {
 	size_t value;
 	size_t name_end = assigned_name(r, at, &value);
@@ -536,10 +556,10 @@ static void reader_add_argument(struct reader *r, struct list *list, struct plac
 	reader_add_word(r, &reader_current(r, list)->words, at);
 }
 
-static void read_plain_word(struct reader *r, struct list *list)
+static void read_plain_word(struct shell_reader *r, struct command_list *list)
 {
 	bool first = list->state != STATE_WORDS;
-	struct place at = { (uint32_t)r->pos, (uint32_t)r->pos };
+	struct text_place at = { (uint32_t)r->pos, (uint32_t)r->pos };
 	size_t outer = r->command;
 	enum keyword keyword;
 	size_t name_end, value;
@@ -570,12 +590,12 @@ static void read_plain_word(struct reader *r, struct list *list)
 }
 
 /* NAME ( ): the word before was no command but names a function. */
-static bool read_function_parens(struct reader *r, struct list *list)
+static bool read_function_parens(struct shell_reader *r, struct command_list *list)
 {
 	const struct read_command *command = reader_current(r, list);
 	size_t start = r->pos++;
 
-	reader_blanks(r, false);
+	reader_blanks(r);
 	if (command->words.count != 1 || command->assignments.count > 0 ||
 	    command->redirects.count > 0 || reader_at(r, 0) != ')' ||
 	    list->current + 1 != r->out->command_count) {
@@ -588,7 +608,7 @@ static bool read_function_parens(struct reader *r, struct list *list)
 	return true;
 }
 
-static void read_subshell(struct reader *r, struct list *list)
+static void read_subshell(struct shell_reader *r, struct command_list *list)
 {
 	unsigned flags = r->flags;
 
@@ -609,7 +629,7 @@ static void read_subshell(struct reader *r, struct list *list)
 }
 
 /* A function, ((…)) at the start of a command, or a subshell. */
-static void read_paren(struct reader *r, struct list *list)
+static void read_paren(struct shell_reader *r, struct command_list *list)
 {
 	if (list->state == STATE_WORDS && read_function_parens(r, list))
 		return;
@@ -626,7 +646,7 @@ static void read_paren(struct reader *r, struct list *list)
 	list->state = STATE_DONE;
 }
 
-static void read_semicolon(struct reader *r, struct list *list)
+static void read_semicolon(struct shell_reader *r, struct command_list *list)
 {
 	int next = reader_at(r, 1);
 
@@ -646,7 +666,7 @@ static void read_semicolon(struct reader *r, struct list *list)
 	end_item(r, list);
 }
 
-static void read_ampersand(struct reader *r, struct list *list)
+static void read_ampersand(struct shell_reader *r, struct command_list *list)
 {
 	if (reader_at(r, 1) == '&') {
 		end_stage(r, list, false);
@@ -659,7 +679,7 @@ static void read_ampersand(struct reader *r, struct list *list)
 	end_item(r, list);
 }
 
-static void read_pipe(struct reader *r, struct list *list)
+static void read_pipe(struct shell_reader *r, struct command_list *list)
 {
 	int next = reader_at(r, 1);
 
@@ -669,7 +689,7 @@ static void read_pipe(struct reader *r, struct list *list)
 	r->pos += next == '|' || next == '&' ? 2 : 1;
 }
 
-static void read_newline(struct reader *r, struct list *list)
+static void read_newline(struct shell_reader *r, struct command_list *list)
 {
 	r->pos++;
 	/* After && and | the list goes on in the next line. */
@@ -678,13 +698,13 @@ static void read_newline(struct reader *r, struct list *list)
 	reader_heredocs(r);
 }
 
-static void reader_read_token(struct reader *r, struct list *list)
+static void reader_read_token(struct shell_reader *r, struct command_list *list)
 {
 	int c = reader_at(r, 0);
 	size_t operator;
 	int fd;
 
-	if (reader_redirect_begins(r, &fd, &operator)) {
+	if (reader_is_at_redirect(r, &fd, &operator)) {
 		reader_redirect(r, list, fd, operator);
 	} else if (c == '\n') {
 		read_newline(r, list);
@@ -707,16 +727,16 @@ static void reader_read_token(struct reader *r, struct list *list)
 	}
 }
 
-static bool reader_list(struct reader *r, enum list_end end)
+static bool reader_list(struct shell_reader *r, enum list_end end)
 {
-	struct list list = { .end = end };
+	struct command_list list = { .end = end };
 	unsigned function = r->flags & SHELL_FLAG_FUNCTION;
 	size_t outer = r->command;
 
 	r->command = SHELL_NONE;
 	end_item(r, &list);
 	while (!list.returns) {
-		reader_blanks(r, false);
+		reader_blanks(r);
 		if (reader_at(r, 0) < 0)
 			break;
 		reader_read_token(r, &list);
@@ -728,9 +748,10 @@ static bool reader_list(struct reader *r, enum list_end end)
 	return list.esac;
 }
 
-void reading_make(struct reading *reading)
+void reading_make(struct shell_reading *reading)
 {
-	struct reader r = { .out = reading, .text = reading->text.data, .len = reading->text.len,
+	struct shell_reader r = { .out = reading, .text = reading->text.data, .len =
+				 reading->text.len,
 		            .command = SHELL_NONE, .read_list = reader_list };
 
 	reader_list(&r, LIST_END_TEXT);

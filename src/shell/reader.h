@@ -20,8 +20,8 @@ enum list_end {
 	LIST_END_CASE,   /* ;; and its kin, esac */
 };
 
-struct reader {
-	struct reading *out;
+struct shell_reader {
+	struct shell_reading *out;
 	const char *text;
 	size_t pos, len;
 	unsigned depth;        /* of recursion */
@@ -29,13 +29,13 @@ struct reader {
 	unsigned flags;        /* of commands read now: SUBSTITUTION, FUNCTION */
 	size_t command;        /* whose words are read now, or SHELL_NONE */
 	uint32_t heredocs[MAX_HEREDOCS]; /* redirections whose text comes after this line */
-	struct place delimiters[MAX_HEREDOCS];
+	struct text_place delimiters[MAX_HEREDOCS];
 	unsigned heredoc_count;
 	unsigned heredoc_base; /* those before it belong to the text around a substitution */
 	bool stopped;          /* a limit was reached: nothing more is read */
 	/* Reads a list of commands, and stands behind what ends it; with LIST_END_CASE: true when
 	 * esac ended it.  Here because words, which lists consist of, hold lists themselves. */
-	bool (*read_list)(struct reader *r, enum list_end end);
+	bool (*read_list)(struct shell_reader *r, enum list_end end);
 };
 
 /* What is around a word, for what is special in it. */
@@ -45,7 +45,7 @@ enum word_place {
 	WORD_HEREDOC, /* in the text of a heredoc */
 };
 
-static inline int reader_at(const struct reader *r, size_t ahead)
+static inline int reader_at(const struct shell_reader *r, size_t ahead)
 {
 	return !r->stopped && r->pos + ahead < r->len ? (unsigned char)r->text[r->pos + ahead]
 	                                              : -1;
@@ -64,7 +64,7 @@ static inline bool is_meta(int c)
 }
 
 /* Whether a word begins or goes on here; <( and >( are part of words. */
-static inline bool reader_word_begins(const struct reader *r)
+static inline bool reader_is_at_word(const struct shell_reader *r)
 {
 	int c = reader_at(r, 0);
 
@@ -72,45 +72,45 @@ static inline bool reader_word_begins(const struct reader *r)
 }
 
 /* A problem at the reading position, or from a place to it. */
-void reader_problem(struct reader *r, enum shell_problem_kind kind, size_t start);
+void reader_problem(struct shell_reader *r, enum shell_problem_kind kind, size_t start);
 
 /* Ends the reading, with a problem: a limit was reached. */
-void reader_stop(struct reader *r);
+void reader_stop(struct shell_reader *r);
 
 /* One level deeper; false, and the reading has ended, when that is too deep. */
-bool reader_enter(struct reader *r);
-void reader_leave(struct reader *r);
+bool reader_enter(struct shell_reader *r);
+void reader_leave(struct shell_reader *r);
 
-/* Skips blanks, continued lines and a comment; with `lines` also line ends. */
-void reader_blanks(struct reader *r, bool lines);
+/* Skips blanks, continued lines and a comment. */
+void reader_blanks(struct shell_reader *r);
 
 /* Reads a word up to an unquoted metacharacter, with all substitutions in it. */
-struct place reader_word(struct reader *r);
+struct text_place reader_word(struct shell_reader *r);
 
 /* The pieces of words; each begins at its first character and ends behind its last. */
-void reader_dollar(struct reader *r, enum word_place where);
-void reader_backtick(struct reader *r, enum word_place where);
+void reader_dollar(struct shell_reader *r, enum word_place where);
+void reader_backtick(struct shell_reader *r, enum word_place where);
 /* Behind (( up to and behind )). */
-void reader_arithmetic(struct reader *r);
+void reader_arithmetic(struct shell_reader *r);
 /* Notes the variables of an arithmetic expression. */
-void reader_note_arithmetic(struct reader *r, struct place at);
+void reader_note_arithmetic(struct shell_reader *r, struct text_place at);
 
 /* Each behind its keyword. */
-void reader_case(struct reader *r);
-void reader_for(struct reader *r);
-void reader_condition(struct reader *r);
+void reader_case(struct shell_reader *r);
+void reader_for(struct shell_reader *r);
+void reader_condition(struct shell_reader *r);
 /* At the ( of name=( or of name() in a list. */
-void reader_array(struct reader *r);
+void reader_array(struct shell_reader *r);
 
 /* Adds the heredoc's redirection to those whose text follows the line. */
-void reader_expect_heredoc(struct reader *r, uint32_t redirect, struct place delimiter);
+void reader_expect_heredoc(struct shell_reader *r, uint32_t redirect, struct text_place delimiter);
 /* Behind a line end. */
-void reader_heredocs(struct reader *r);
+void reader_heredocs(struct shell_reader *r);
 
 /* Notes a value that a variable gets. */
-void reader_value(struct reader *r, struct read_value value);
+void reader_value(struct shell_reader *r, struct read_value value);
 
-static inline bool reader_is(const struct reader *r, struct place at, const char *text)
+static inline bool reader_is(const struct shell_reader *r, struct text_place at, const char *text)
 {
 	size_t len = strlen(text);
 

@@ -4,14 +4,56 @@
 #include "shell/private.h"
 #include "shell/reader.h"
 
-/* WORD [WORD…] up to a line end or ; */
-static void reader_for_values(struct reader *r, struct place name)
+/* A continued line between tokens is harmless unless it splits an operator: && of two lines. */
+static void check_continued(struct shell_reader *r)
+{
+	int before = r->pos > 0 ? (unsigned char)r->text[r->pos - 1] : ' ';
+	int after = reader_at(r, 2);
+
+	if (before && strchr("&|<>;(", before) && after > 0 && strchr("&|<>;(\\", after))
+		reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
+}
+
+static void reader_skip_blanks(struct shell_reader *r, bool lines)
 {
 	for (;;) {
-		struct place value;
+		int c = reader_at(r, 0);
 
-		reader_blanks(r, false);
-		if (!reader_word_begins(r))
+		if (shell_is_blank(c) || (lines && c == '\n')) {
+			r->pos++;
+			if (c == '\n')
+				reader_heredocs(r);
+		} else if (c == '\\' && reader_at(r, 1) == '\n') {
+			check_continued(r);
+			r->pos += 2;
+		} else if (c == '#') {
+			while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n')
+				r->pos++;
+		} else {
+			return;
+		}
+	}
+}
+
+void reader_blanks(struct shell_reader *r)
+{
+	reader_skip_blanks(r, /* lines= */ false);
+}
+
+/* Line ends too, and the heredocs behind them. */
+static void reader_blank_lines(struct shell_reader *r)
+{
+	reader_skip_blanks(r, /* lines= */ true);
+}
+
+/* WORD [WORD…] up to a line end or ; */
+static void reader_for_values(struct shell_reader *r, struct text_place name)
+{
+	for (;;) {
+		struct text_place value;
+
+		reader_blanks(r);
+		if (!reader_is_at_word(r))
 			return;
 		value = reader_word(r);
 		reader_value(r, (struct read_value){ .name = name, .value = value });
@@ -19,16 +61,16 @@ static void reader_for_values(struct reader *r, struct place name)
 }
 
 /* for NAME [in WORD…]; do …, select the same, for ((…)); the list goes on with do. */
-void reader_for(struct reader *r)
+void reader_for(struct shell_reader *r)
 {
-	struct place name, at;
+	struct text_place name, at;
 
-	reader_blanks(r, false);
+	reader_blanks(r);
 	if (reader_at(r, 0) == '(' && reader_at(r, 1) == '(') {
 		r->pos += 2;
 		r->out->bashisms = true;
 		reader_arithmetic(r);
-		reader_blanks(r, false);
+		reader_blanks(r);
 		r->pos += reader_at(r, 0) == ';';
 		return;
 	}
@@ -38,7 +80,7 @@ void reader_for(struct reader *r)
 			reading_problem(r->out, SHELL_PROBLEM_SYNTAX, name.start, name.end);
 	if (name.start == name.end)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, name.start);
-	reader_blanks(r, true);
+	reader_blank_lines(r);
 	at.start = at.end = (uint32_t)r->pos;
 	while (at.end < r->len && !is_meta((unsigned char)r->text[at.end]))
 		at.end++;
@@ -49,20 +91,20 @@ void reader_for(struct reader *r)
 		/* The values are the arguments of the script or function. */
 		reader_value(r, (struct read_value){ .name = name });
 	}
-	reader_blanks(r, false);
+	reader_blanks(r);
 	r->pos += reader_at(r, 0) == ';';
 }
 
 /* PATTERN | PATTERN ), behind a ( that may stand before. */
-static void reader_case_patterns(struct reader *r)
+static void reader_case_patterns(struct shell_reader *r)
 {
 	for (;;) {
 		size_t start = r->pos;
 		int c;
 
-		reader_blanks(r, false);
+		reader_blanks(r);
 		reader_word(r);
-		reader_blanks(r, false);
+		reader_blanks(r);
 		c = reader_at(r, 0);
 		r->pos += c >= 0;
 		if (c == ')')
@@ -76,22 +118,22 @@ static void reader_case_patterns(struct reader *r)
 }
 
 /* case WORD in [(] PATTERN ) LIST ;; … esac */
-void reader_case(struct reader *r)
+void reader_case(struct shell_reader *r)
 {
-	struct place in;
+	struct text_place in;
 
 	if (!reader_enter(r))
 		return;
-	reader_blanks(r, false);
+	reader_blanks(r);
 	reader_word(r);
-	reader_blanks(r, true);
+	reader_blank_lines(r);
 	in = reader_word(r);
 	if (!reader_is(r, in, "in"))
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, in.start);
 	for (;;) {
-		struct place at;
+		struct text_place at;
 
-		reader_blanks(r, true);
+		reader_blank_lines(r);
 		at.start = at.end = (uint32_t)r->pos;
 		while (at.end < r->len && !is_meta((unsigned char)r->text[at.end]))
 			at.end++;
@@ -113,7 +155,7 @@ void reader_case(struct reader *r)
 }
 
 /* An operand of -eq and the like is evaluated as arithmetic. */
-static void reader_check_operand(struct reader *r, struct place at)
+static void reader_check_operand(struct shell_reader *r, struct text_place at)
 {
 	struct span word = span_of(r->text + at.start, at.end - at.start);
 	bool negative = word.len > 1 && word.data[0] == '-';
@@ -127,8 +169,9 @@ static void reader_check_operand(struct reader *r, struct place at)
 	reader_note_arithmetic(r, at);
 }
 
-static void check_condition(struct reader *r, struct place before, struct place operator,
-                            struct place after)
+static void check_condition(struct shell_reader *r, struct text_place before,
+                            struct text_place operator,
+                            struct text_place after)
 {
 	struct span word = span_of(r->text + operator.start, operator.end - operator.start);
 
@@ -145,9 +188,9 @@ static void check_condition(struct reader *r, struct place before, struct place 
 
 /* One piece of a word of [[ ]]: what ends words elsewhere is an operator or part of a regular
  * expression here. */
-static void read_condition_piece(struct reader *r)
+static void read_condition_piece(struct shell_reader *r)
 {
-	if (!reader_word_begins(r)) {
+	if (!reader_is_at_word(r)) {
 		if (reader_at(r, 0) == ';')
 			reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
 		r->pos++;
@@ -156,22 +199,22 @@ static void read_condition_piece(struct reader *r)
 	}
 }
 
-static void read_condition_word(struct reader *r)
+static void read_condition_word(struct shell_reader *r)
 {
 	while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n' && !shell_is_blank(reader_at(r, 0)))
 		read_condition_piece(r);
 }
 
-void reader_condition(struct reader *r)
+void reader_condition(struct shell_reader *r)
 {
-	struct place last[3] = { 0 };
+	struct text_place last[3] = { 0 };
 
 	if (!reader_enter(r))
 		return;
 	for (;;) {
-		struct place word;
+		struct text_place word;
 
-		reader_blanks(r, true);
+		reader_blank_lines(r);
 		word.start = (uint32_t)r->pos;
 		if (reader_at(r, 0) == ']' && reader_at(r, 1) == ']' && is_meta(reader_at(r, 2)))
 			r->pos += 2;
@@ -197,19 +240,19 @@ void reader_condition(struct reader *r)
 	reader_leave(r);
 }
 
-void reader_array(struct reader *r)
+void reader_array(struct shell_reader *r)
 {
 	size_t start = r->pos++;
 
 	if (!reader_enter(r))
 		return;
 	for (;;) {
-		reader_blanks(r, true);
+		reader_blank_lines(r);
 		if (reader_at(r, 0) == ')') {
 			r->pos++;
 			break;
 		}
-		if (!reader_word_begins(r)) {
+		if (!reader_is_at_word(r)) {
 			if (!r->stopped)
 				reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
 			break;
@@ -222,7 +265,7 @@ void reader_array(struct reader *r)
 	reader_leave(r);
 }
 
-void reader_expect_heredoc(struct reader *r, uint32_t redirect, struct place delimiter)
+void reader_expect_heredoc(struct shell_reader *r, uint32_t redirect, struct text_place delimiter)
 {
 	if (r->heredoc_count == MAX_HEREDOCS) {
 		reader_stop(r);
@@ -233,7 +276,7 @@ void reader_expect_heredoc(struct reader *r, uint32_t redirect, struct place del
 }
 
 /* The substitutions in a heredoc's text. */
-static void read_heredoc_text(struct reader *r, struct place text)
+static void read_heredoc_text(struct shell_reader *r, struct text_place text)
 {
 	size_t pos = r->pos, len = r->len;
 
@@ -266,7 +309,7 @@ static bool is_continued(struct span line)
 	return count % 2 == 1;
 }
 
-static size_t heredoc_line_end(const struct reader *r, size_t at)
+static size_t heredoc_line_end(const struct shell_reader *r, size_t at)
 {
 	const char *end = memchr(r->text + at, '\n', r->len - at);
 
@@ -274,10 +317,11 @@ static size_t heredoc_line_end(const struct reader *r, size_t at)
 }
 
 /* Finds the line that is the delimiter; returns the text before it, and goes behind it. */
-static struct place find_heredoc_end(struct reader *r, const struct read_redirect *redirect,
+static struct text_place find_heredoc_end(struct shell_reader *r,
+                                          const struct read_redirect *redirect,
                                      struct span delimiter)
 {
-	struct place text = { (uint32_t)r->pos, (uint32_t)r->pos };
+	struct text_place text = { (uint32_t)r->pos, (uint32_t)r->pos };
 	bool joined = false;
 
 	while (r->pos < r->len) {
@@ -302,7 +346,7 @@ static struct place find_heredoc_end(struct reader *r, const struct read_redirec
 	return text;
 }
 
-static void read_heredoc(struct reader *r, uint32_t number, struct place at)
+static void read_heredoc(struct shell_reader *r, uint32_t number, struct text_place at)
 {
 	struct read_redirect *redirect = &r->out->redirects[number];
 	struct word_reading word;
@@ -318,7 +362,7 @@ static void read_heredoc(struct reader *r, uint32_t number, struct place at)
 		read_heredoc_text(r, r->out->redirects[number].target);
 }
 
-void reader_heredocs(struct reader *r)
+void reader_heredocs(struct shell_reader *r)
 {
 	unsigned count = r->heredoc_count;
 
@@ -330,35 +374,4 @@ void reader_heredocs(struct reader *r)
 	r->heredoc_count = r->heredoc_base;
 	for (unsigned i = r->heredoc_base; i < count; i++)
 		read_heredoc(r, r->heredocs[i], r->delimiters[i]);
-}
-
-/* A continued line between tokens is harmless unless it splits an operator: && of two lines. */
-static void check_continued(struct reader *r)
-{
-	int before = r->pos > 0 ? (unsigned char)r->text[r->pos - 1] : ' ';
-	int after = reader_at(r, 2);
-
-	if (before && strchr("&|<>;(", before) && after > 0 && strchr("&|<>;(\\", after))
-		reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
-}
-
-void reader_blanks(struct reader *r, bool lines)
-{
-	for (;;) {
-		int c = reader_at(r, 0);
-
-		if (shell_is_blank(c) || (lines && c == '\n')) {
-			r->pos++;
-			if (c == '\n')
-				reader_heredocs(r);
-		} else if (c == '\\' && reader_at(r, 1) == '\n') {
-			check_continued(r);
-			r->pos += 2;
-		} else if (c == '#') {
-			while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n')
-				r->pos++;
-		} else {
-			return;
-		}
-	}
 }

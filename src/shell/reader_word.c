@@ -6,7 +6,7 @@
 
 /* ---- problems and limits ---------------------------------------------------------- */
 
-void reading_problem(struct reading *reading, enum shell_problem_kind kind, size_t start,
+void reading_problem(struct shell_reading *reading, enum shell_problem_kind kind, size_t start,
                      size_t end)
 {
 	if (reading->problem_count >= LIMIT_SHELL_PROBLEMS)
@@ -16,21 +16,21 @@ void reading_problem(struct reading *reading, enum shell_problem_kind kind, size
 		.kind = kind, .at = { (uint32_t)start, (uint32_t)end } };
 }
 
-void reader_problem(struct reader *r, enum shell_problem_kind kind, size_t start)
+void reader_problem(struct shell_reader *r, enum shell_problem_kind kind, size_t start)
 {
 	size_t end = r->pos > start ? r->pos : start + (start < r->len);
 
 	reading_problem(r->out, kind, start, end);
 }
 
-void reader_stop(struct reader *r)
+void reader_stop(struct shell_reader *r)
 {
 	if (!r->stopped)
 		reader_problem(r, SHELL_PROBLEM_LIMIT, r->pos);
 	r->stopped = true;
 }
 
-bool reader_enter(struct reader *r)
+bool reader_enter(struct shell_reader *r)
 {
 	if (r->depth >= LIMIT_SHELL_NESTING)
 		reader_stop(r);
@@ -39,14 +39,14 @@ bool reader_enter(struct reader *r)
 	return !r->stopped;
 }
 
-void reader_leave(struct reader *r)
+void reader_leave(struct shell_reader *r)
 {
 	r->depth--;
 }
 
-void reader_value(struct reader *r, struct read_value value)
+void reader_value(struct shell_reader *r, struct read_value value)
 {
-	struct reading *out = r->out;
+	struct shell_reading *out = r->out;
 
 	if (out->value_count >= LIMIT_SHELL_WORDS)
 		return; /* the words are over too */
@@ -58,7 +58,7 @@ void reader_value(struct reader *r, struct read_value value)
 
 /* \ and a line end inside a word vanish: what is on either side must not grow together to
  * something else that the readings would not see. */
-static void read_backslash(struct reader *r)
+static void read_backslash(struct shell_reader *r)
 {
 	size_t start = r->pos;
 	int next = reader_at(r, 1);
@@ -75,9 +75,9 @@ static void read_backslash(struct reader *r)
 }
 
 /* Begins a piece at a place; returns its number for end_piece. */
-static size_t begin_piece(struct reader *r, size_t start, enum shell_dynamic dynamic)
+static size_t begin_piece(struct shell_reader *r, size_t start, enum shell_dynamic dynamic)
 {
-	struct reading *out = r->out;
+	struct shell_reading *out = r->out;
 
 	SHELL_GROW(out, piece, pieces);
 	out->pieces[out->piece_count] = (struct read_piece){
@@ -85,12 +85,12 @@ static size_t begin_piece(struct reader *r, size_t start, enum shell_dynamic dyn
 	return out->piece_count++;
 }
 
-static void end_piece(struct reader *r, size_t piece)
+static void end_piece(struct shell_reader *r, size_t piece)
 {
 	r->out->pieces[piece].at.end = (uint32_t)(r->pos < r->len ? r->pos : r->len);
 }
 
-static void reader_single_quotes(struct reader *r)
+static void reader_single_quotes(struct shell_reader *r)
 {
 	size_t start = r->pos++;
 
@@ -103,7 +103,7 @@ static void reader_single_quotes(struct reader *r)
 }
 
 /* $'…', at the $ */
-static void read_ansi_quotes(struct reader *r)
+static void read_ansi_quotes(struct shell_reader *r)
 {
 	size_t start = r->pos;
 
@@ -117,14 +117,14 @@ static void read_ansi_quotes(struct reader *r)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
 }
 
-static void skip_quoted_backslash(struct reader *r)
+static void skip_quoted_backslash(struct shell_reader *r)
 {
 	if (reader_at(r, 1) == '\n' && r->pos > 0 && strchr("$`{(", r->text[r->pos - 1]))
 		reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
 	r->pos += reader_at(r, 1) < 0 ? 1 : 2;
 }
 
-static void reader_double_quotes(struct reader *r)
+static void reader_double_quotes(struct shell_reader *r)
 {
 	size_t start = r->pos++;
 
@@ -149,9 +149,9 @@ static void reader_double_quotes(struct reader *r)
 	reader_leave(r);
 }
 
-void reader_backtick(struct reader *r, enum word_place where)
+void reader_backtick(struct shell_reader *r, enum word_place where)
 {
-	struct reading *out = r->out;
+	struct shell_reading *out = r->out;
 	size_t piece = begin_piece(r, r->pos, SHELL_DYNAMIC_SUBSTITUTION);
 	size_t start = r->pos++;
 	bool quote = false;
@@ -174,7 +174,7 @@ void reader_backtick(struct reader *r, enum word_place where)
 }
 
 /* At the ( of $( <( >(. */
-static void reader_substitution(struct reader *r)
+static void reader_substitution(struct shell_reader *r)
 {
 	unsigned flags = r->flags;
 	unsigned base = r->heredoc_base;
@@ -196,8 +196,8 @@ static void reader_substitution(struct reader *r)
 	reader_leave(r);
 }
 
-/* $"…", at the $: what the catalogue of translations has for it is expanded once more. */
-static void read_translated(struct reader *r)
+/* $"…", at the $: its entry in the catalogue of translations is expanded again. */
+static void read_translated(struct shell_reader *r)
 {
 	size_t start = r->pos++;
 
@@ -207,7 +207,7 @@ static void read_translated(struct reader *r)
 }
 
 /* One piece inside ${…}, $[…] or ((…)). */
-static void read_inner(struct reader *r, enum word_place where)
+static void read_inner(struct shell_reader *r, enum word_place where)
 {
 	int c = reader_at(r, 0);
 
@@ -233,10 +233,10 @@ static void read_inner(struct reader *r, enum word_place where)
 	}
 }
 
-static void reader_check_parameter(struct reader *r, struct place at);
+static void reader_check_parameter(struct shell_reader *r, struct text_place at);
 
 /* ${…}, at the { */
-static void read_parameter(struct reader *r, enum word_place where)
+static void read_parameter(struct shell_reader *r, enum word_place where)
 {
 	size_t start = ++r->pos;
 	int c = reader_at(r, 0);
@@ -259,13 +259,13 @@ static void read_parameter(struct reader *r, enum word_place where)
 	}
 	if (reader_at(r, 0) < 0 && !r->stopped)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
-	reader_check_parameter(r, (struct place){ (uint32_t)start, (uint32_t)r->pos });
+	reader_check_parameter(r, (struct text_place){ (uint32_t)start, (uint32_t)r->pos });
 	r->pos += reader_at(r, 0) == '}';
 	reader_leave(r);
 }
 
 /* $[…], at the [ */
-static void read_old_arithmetic(struct reader *r)
+static void read_old_arithmetic(struct shell_reader *r)
 {
 	size_t start = ++r->pos;
 	unsigned open = 1;
@@ -282,12 +282,12 @@ static void read_old_arithmetic(struct reader *r)
 	}
 	if (open > 0 && !r->stopped)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
-	reader_note_arithmetic(r, (struct place){ (uint32_t)start, (uint32_t)r->pos });
+	reader_note_arithmetic(r, (struct text_place){ (uint32_t)start, (uint32_t)r->pos });
 	r->pos += open == 0;
 	reader_leave(r);
 }
 
-void reader_arithmetic(struct reader *r)
+void reader_arithmetic(struct shell_reader *r)
 {
 	size_t start = r->pos;
 	unsigned open = 0;
@@ -305,7 +305,7 @@ void reader_arithmetic(struct reader *r)
 	/* $((a); b) is a subshell in a substitution. */
 	if (reader_at(r, 1) != ')' && !r->stopped)
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
-	reader_note_arithmetic(r, (struct place){ (uint32_t)start, (uint32_t)r->pos });
+	reader_note_arithmetic(r, (struct text_place){ (uint32_t)start, (uint32_t)r->pos });
 	r->pos += r->pos < r->len ? 2 : 0;
 	if (r->pos > r->len)
 		r->pos = r->len;
@@ -313,7 +313,7 @@ void reader_arithmetic(struct reader *r)
 }
 
 /* What a $ begins: nothing, when it stands for itself. */
-static unsigned dollar_kind(const struct reader *r)
+static unsigned dollar_kind(const struct shell_reader *r)
 {
 	int next = reader_at(r, 1);
 
@@ -327,7 +327,7 @@ static unsigned dollar_kind(const struct reader *r)
 	return 0;
 }
 
-static void reader_read_variable(struct reader *r)
+static void reader_read_variable(struct shell_reader *r)
 {
 	if (!is_name_start(reader_at(r, 0))) {
 		r->pos++;
@@ -337,7 +337,7 @@ static void reader_read_variable(struct reader *r)
 		r->pos++;
 }
 
-void reader_dollar(struct reader *r, enum word_place where)
+void reader_dollar(struct shell_reader *r, enum word_place where)
 {
 	unsigned kind = dollar_kind(r);
 	int next = reader_at(r, 1);
@@ -369,7 +369,7 @@ void reader_dollar(struct reader *r, enum word_place where)
 
 /* {Z..a}: braces are expanded before all else, and between Z and a stand \ and `, which then
  * quote and run. */
-static void reader_check_range(struct reader *r)
+static void reader_check_range(struct shell_reader *r)
 {
 	int from = reader_at(r, 1), to = reader_at(r, 4);
 
@@ -380,7 +380,7 @@ static void reader_check_range(struct reader *r)
 }
 
 /* One piece of an unquoted word. */
-static void reader_read_piece(struct reader *r)
+static void reader_read_piece(struct shell_reader *r)
 {
 	int c = reader_at(r, 0);
 	int next = reader_at(r, 1);
@@ -414,7 +414,7 @@ static void reader_read_piece(struct reader *r)
 }
 
 /* {a[x]}> FILE: the subscript is evaluated, and the descriptor's number assigned. */
-static bool is_descriptor_element(const struct reader *r, struct place at)
+static bool is_descriptor_element(const struct shell_reader *r, struct text_place at)
 {
 	struct span word = span_of(r->text + at.start, at.end - at.start);
 
@@ -422,12 +422,12 @@ static bool is_descriptor_element(const struct reader *r, struct place at)
 	       span_ends(word, SPAN("]}"));
 }
 
-struct place reader_word(struct reader *r)
+struct text_place reader_word(struct shell_reader *r)
 {
-	struct place at = { (uint32_t)r->pos, (uint32_t)r->pos };
+	struct text_place at = { (uint32_t)r->pos, (uint32_t)r->pos };
 	bool braces = false, lone_dollar = false;
 
-	while (reader_word_begins(r)) {
+	while (reader_is_at_word(r)) {
 		int next = reader_at(r, 1);
 
 		braces |= reader_at(r, 0) == '{';
@@ -446,20 +446,20 @@ struct place reader_word(struct reader *r)
 	return at;
 }
 
-static void note_number(struct reader *r, size_t start, size_t end)
+static void note_number(struct shell_reader *r, size_t start, size_t end)
 {
-	struct reading *out = r->out;
+	struct shell_reading *out = r->out;
 
 	if (out->number_count >= LIMIT_SHELL_NAMES) {
 		reading_problem(out, SHELL_PROBLEM_LIMIT, start, end);
 		return;
 	}
 	SHELL_GROW(out, number, numbers);
-	out->numbers[out->number_count++] = (struct place){ (uint32_t)start, (uint32_t)end };
+	out->numbers[out->number_count++] = (struct text_place){ (uint32_t)start, (uint32_t)end };
 }
 
 /* Whether a single = follows: the variable only gets a value there, a number. */
-static bool is_set_there(struct reader *r, size_t at, size_t end)
+static bool is_set_there(struct shell_reader *r, size_t at, size_t end)
 {
 	while (at < end && shell_is_blank(r->text[at]))
 		at++;
@@ -467,7 +467,7 @@ static bool is_set_there(struct reader *r, size_t at, size_t end)
 }
 
 /* A $ in arithmetic; returns where to go on. Numbers of the shell's own are harmless. */
-static size_t note_expansion(struct reader *r, size_t i, size_t end)
+static size_t note_expansion(struct shell_reader *r, size_t i, size_t end)
 {
 	size_t name = i + 1;
 	size_t number = shell_number_expansion(span_of(r->text + i, end - i));
@@ -484,7 +484,7 @@ static size_t note_expansion(struct reader *r, size_t i, size_t end)
 	return end;
 }
 
-void reader_note_arithmetic(struct reader *r, struct place at)
+void reader_note_arithmetic(struct shell_reader *r, struct text_place at)
 {
 	size_t i = at.start;
 
@@ -517,7 +517,7 @@ void reader_note_arithmetic(struct reader *r, struct place at)
 }
 
 /* [subscript] at `i`; returns behind it. */
-static size_t arithmetic_check_subscript(struct reader *r, size_t i, size_t end)
+static size_t arithmetic_check_subscript(struct shell_reader *r, size_t i, size_t end)
 {
 	size_t open = i;
 	unsigned depth = 0;
@@ -529,21 +529,22 @@ static size_t arithmetic_check_subscript(struct reader *r, size_t i, size_t end)
 			break;
 	}
 	if (i - open != 2 || !strchr("@*", r->text[open + 1]))
-		reader_note_arithmetic(r, (struct place){ (uint32_t)open + 1, (uint32_t)i });
+		reader_note_arithmetic(r, (struct text_place){ (uint32_t)open + 1, (uint32_t)i });
 	return i < end ? i + 1 : end;
 }
 
 /* ${x@P} and the like, by letter. (bash manual 3.5.3) */
 static const struct {
 	char letter;
-	bool evaluates; /* the value is expanded once more */
+	bool evaluates; /* the value is expanded again */
 } transformations[] = {
 	{ 'U', false }, { 'u', false }, { 'L', false }, { 'Q', false }, { 'E', false },
 	{ 'A', false }, { 'K', false }, { 'k', false }, { 'a', false }, { 'P', true },
 };
 
 /* ${x@L}, at the letter */
-static void check_transformation(struct reader *r, struct place name, size_t i, size_t end)
+static void check_transformation(struct shell_reader *r, struct text_place name, size_t i,
+                                 size_t end)
 {
 	for (size_t k = 0; k < ARRAY_LEN(transformations); k++) {
 		if (i + 1 != end || r->text[i] != transformations[k].letter)
@@ -556,7 +557,7 @@ static void check_transformation(struct reader *r, struct place name, size_t i, 
 }
 
 /* What follows the name: the operators that evaluate something a second time. */
-static void check_operator(struct reader *r, struct place name, size_t i, size_t end)
+static void check_operator(struct shell_reader *r, struct text_place name, size_t i, size_t end)
 {
 	int c = i < end ? (unsigned char)r->text[i] : -1;
 	int next = i + 1 < end ? (unsigned char)r->text[i + 1] : -1;
@@ -568,12 +569,12 @@ static void check_operator(struct reader *r, struct place name, size_t i, size_t
 	if (c == '=' || (c == ':' && next == '='))
 		reader_value(r, (struct read_value){ .name = name });
 	if (c == ':' && (next < 0 || !strchr("-=?+", next)))
-		reader_note_arithmetic(r, (struct place){ (uint32_t)i + 1, (uint32_t)end });
+		reader_note_arithmetic(r, (struct text_place){ (uint32_t)i + 1, (uint32_t)end });
 }
 
 /* ${!…: what is behind the ! gives the name of what is expanded, but in ${!} and its operators,
  * ${!prefix*}, ${!prefix@}, ${!array[@]} and ${!array[*]}. */
-static bool is_indirect(const struct reader *r, size_t i, size_t end)
+static bool is_indirect(const struct shell_reader *r, size_t i, size_t end)
 {
 	size_t name = i;
 
@@ -587,7 +588,7 @@ static bool is_indirect(const struct reader *r, size_t i, size_t end)
 }
 
 /* What stands between ${ and }. */
-static void reader_check_parameter(struct reader *r, struct place at)
+static void reader_check_parameter(struct shell_reader *r, struct text_place at)
 {
 	size_t i = at.start;
 	size_t end = at.end < r->len ? at.end : r->len;
@@ -595,7 +596,7 @@ static void reader_check_parameter(struct reader *r, struct place at)
 	bool prefix = i + 1 < end && strchr("!#", r->text[i]) &&
 	              (shell_is_name((unsigned char)r->text[i + 1]) ||
 	               strchr("@*", r->text[i + 1]));
-	struct place name;
+	struct text_place name;
 
 	if (indirect)
 		reading_problem(r->out, SHELL_PROBLEM_EXPANSION, at.start, end);

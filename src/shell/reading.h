@@ -14,18 +14,18 @@
 
 #include "shell/analysis.h"
 
-struct place {
+struct text_place {
 	uint32_t start, end;
 };
 
 struct read_word {
-	struct place at;
+	struct text_place at;
 	uint32_t next;
 };
 
 struct read_redirect {
-	struct place target; /* a heredoc: of its text, without the delimiter */
-	struct place whole;
+	struct text_place target; /* a heredoc: of its text, without the delimiter */
+	struct text_place whole;
 	enum shell_redirect_kind kind;
 	int fd;
 	bool raw;            /* a heredoc in which nothing is expanded */
@@ -33,77 +33,77 @@ struct read_redirect {
 	uint32_t next;
 };
 
-struct chain {
+struct index_chain {
 	uint32_t first, last, count;
 };
 
 struct read_command {
-	struct place at;
-	struct chain words, assignments, redirects;
+	struct text_place at;
+	struct index_chain words, assignments, redirects;
 	unsigned flags;
 	unsigned nesting; /* of substitutions */
 };
 
 /* A part of a word that is known only when it runs, by place: outer ones before inner ones. */
 struct read_piece {
-	struct place at;
+	struct text_place at;
 	enum shell_dynamic dynamic;
 };
 
-/* `…`, a script of its own once its backslashes are taken away. */
+/* `…`, a script by itself, after its backslashes are taken away. */
 struct read_backtick {
-	struct place inside;
+	struct text_place inside;
 	bool quoted;     /* inside "…", where \" is " */
 	size_t command;  /* in whose words it stands, or SHELL_NONE */
 };
 
 /* A variable gets a value: what arithmetic on it may do is decided at the end. */
 struct read_value {
-	struct place name, value;
+	struct text_place name, value;
 	bool safe;       /* certainly a number */
 	bool assignment; /* name=value, as opposed to for, ${x:=y}, arithmetic */
 };
 
 struct read_problem {
 	enum shell_problem_kind kind;
-	struct place at;
+	struct text_place at;
 };
 
 enum { READING_TIMES = 16 };
 
-struct reading {
+struct shell_reading {
 	struct span text; /* borrowed */
-	struct place times[READING_TIMES]; /* "time -p" before groups: the grammar has no such
+	struct text_place times[READING_TIMES]; /* "time -p" before groups: the grammar has no such
 	                                    * thing */
 	unsigned time_count;
 	struct read_command *commands;
 	struct read_word *words;
 	struct read_redirect *redirects;
-	struct place *functions;
+	struct text_place *functions;
 	struct read_backtick *backticks;
 	struct read_piece *pieces;
 	struct read_value *values;
-	struct place *numbers; /* variables that arithmetic reads */
+	struct text_place *numbers; /* variables that arithmetic reads */
 	struct read_problem *problems;
 	size_t command_count, word_count, redirect_count, function_count, backtick_count,
 		piece_count, value_count, number_count, problem_count;
 	size_t command_cap, word_cap, redirect_cap, function_cap, backtick_cap, value_cap,
 		piece_cap, number_cap, problem_cap;
-	struct chain group_redirects; /* of { } and the like */
+	struct index_chain group_redirects; /* of { } and the like */
 	bool bashisms;   /* something that other shells read otherwise */
 	bool background;
 };
 
 /* `text` must be shorter than 4 GiB. */
-void reading_init(struct reading *reading, struct span text);
-void reading_make(struct reading *reading);
-void reading_release(struct reading *reading);
+void reading_init(struct shell_reading *reading, struct span text);
+void reading_make(struct shell_reading *reading);
+void reading_release(struct shell_reading *reading);
 
 /* Adds a problem; those past LIMIT_SHELL_PROBLEMS are dropped. */
-void reading_problem(struct reading *reading, enum shell_problem_kind kind, size_t start,
+void reading_problem(struct shell_reading *reading, enum shell_problem_kind kind, size_t start,
                      size_t end);
 
-static inline struct span reading_span(const struct reading *reading, struct place at)
+static inline struct span reading_span(const struct shell_reading *reading, struct text_place at)
 {
 	return span_of(reading->text.data + at.start, at.end - at.start);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a question: every command on a line of its own, nothing hidden. */
+/* The text of a question: one command per line, nothing hidden. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -184,14 +184,14 @@ static void summary_put_command(struct buf *out, const struct shell_command *com
 }
 
 /* Children of each command, in order: the first one, and the next one of the same parent. */
-struct tree {
+struct summary_tree {
 	size_t *first, *last, *next;
 };
 
-static struct tree summary_make_tree(const struct shell_analysis *analysis)
+static struct summary_tree summary_make_tree(const struct shell_analysis *analysis)
 {
 	size_t count = analysis->command_count;
-	struct tree tree = { .first = mem_alloc(count + 1, sizeof(size_t)),
+	struct summary_tree tree = { .first = mem_alloc(count + 1, sizeof(size_t)),
 		             .last = mem_alloc(count + 1, sizeof(size_t)),
 		             .next = mem_alloc(count + 1, sizeof(size_t)) };
 
@@ -212,7 +212,7 @@ static struct tree summary_make_tree(const struct shell_analysis *analysis)
 
 static void put_commands(struct buf *out, const struct shell_analysis *analysis)
 {
-	struct tree tree = summary_make_tree(analysis);
+	struct summary_tree tree = summary_make_tree(analysis);
 	size_t at = tree.first[analysis->command_count];
 	unsigned depth = 0;
 

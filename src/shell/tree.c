@@ -71,7 +71,7 @@ enum {
 };
 
 /* What is cut out of a long text: `removed` bytes in all before place `at` of what is left. */
-struct cut {
+struct heredoc_cut {
 	uint32_t at, removed;
 };
 
@@ -83,22 +83,22 @@ struct tree_parser {
 
 /* Places in the order of the text. */
 struct marks {
-	struct place *at;
+	struct text_place *at;
 	size_t count, cap;
 };
 
-struct walk {
+struct tree_walk {
 	const struct tree_parser *parser;
-	struct reading *reading;
+	struct shell_reading *reading;
 	struct span text; /* that was parsed */
-	struct cut *cuts;
+	struct heredoc_cut *cuts;
 	size_t cut_count;
 	struct marks commands, words;
 	size_t errors;
 };
 
 /* A place in the parsed text as one in the whole text. */
-static uint32_t whole_place(const struct walk *walk, uint32_t at)
+static uint32_t whole_place(const struct tree_walk *walk, uint32_t at)
 {
 	uint32_t removed = 0;
 
@@ -112,7 +112,7 @@ static void marks_add(struct marks *marks, uint32_t start, uint32_t end)
 	if (marks->count == marks->cap)
 		marks->at = mem_grow(marks->at, &marks->cap, marks->count + 1,
 		                     sizeof(*marks->at));
-	marks->at[marks->count++] = (struct place){ start, end };
+	marks->at[marks->count++] = (struct text_place){ start, end };
 }
 
 struct tree_parser *tree_parser_new(void)
@@ -149,7 +149,7 @@ static enum node_kind node_kind_by_name(const char *name)
 	return NODE_OTHER;
 }
 
-static enum node_kind node_kind_of(const struct walk *walk, TSNode node)
+static enum node_kind node_kind_of(const struct tree_walk *walk, TSNode node)
 {
 	TSSymbol symbol = ts_node_symbol(node);
 	unsigned char *kind;
@@ -171,7 +171,7 @@ static bool node_is_word(enum node_kind kind, enum node_kind parent)
 	       (kind == NODE_WORD || kind == NODE_SUBSTITUTION || kind == NODE_NAME);
 }
 
-static void visit_error(struct walk *walk, uint32_t start, uint32_t end)
+static void visit_error(struct tree_walk *walk, uint32_t start, uint32_t end)
 {
 	start = whole_place(walk, start);
 	end = whole_place(walk, end);
@@ -181,7 +181,7 @@ static void visit_error(struct walk *walk, uint32_t start, uint32_t end)
 }
 
 /* Marks what the node is; whether to look into it. */
-static bool tree_visit(struct walk *walk, TSNode node, enum node_kind parent)
+static bool tree_visit(struct tree_walk *walk, TSNode node, enum node_kind parent)
 {
 	enum node_kind kind = node_kind_of(walk, node);
 	uint32_t start = ts_node_start_byte(node);
@@ -205,12 +205,12 @@ static bool tree_visit(struct walk *walk, TSNode node, enum node_kind parent)
 	if (kind == NODE_NAME || kind == NODE_DECLARATION ||
 	    (kind == NODE_TEST && start < end && text[start] == '['))
 		marks_add(&walk->commands, whole_place(walk, start), whole_place(walk, end));
-	/* What is in backticks is read as a script of its own. */
+	/* The contents of backticks are read as a separate script. */
 	return kind != NODE_SUBSTITUTION || start >= end || text[start] != '`';
 }
 
 /* In the order of the text; needs no stack, so a deep tree is no harm. */
-static void walk_tree(struct walk *walk, TSNode root)
+static void walk_tree(struct tree_walk *walk, TSNode root)
 {
 	TSTreeCursor cursor = ts_tree_cursor_new(root);
 	enum node_kind parents[256]; /* of what stands in what; deeper ones are not known */
@@ -241,7 +241,7 @@ static void walk_tree(struct walk *walk, TSNode root)
 
 static int mark_order(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct text_place *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -255,7 +255,7 @@ static void marks_sort(struct marks *marks)
 }
 
 /* The grammar loses the - of "python3 - <<EOF". */
-static bool is_lost(struct span text, struct place at)
+static bool is_lost(struct span text, struct text_place at)
 {
 	struct span rest = span_skip(text, at.end);
 
@@ -264,7 +264,7 @@ static bool is_lost(struct span text, struct place at)
 }
 
 /* The reader's places, in the order of the text. */
-static void reading_collect_marks(const struct reading *reading, struct marks *commands,
+static void reading_collect_marks(const struct shell_reading *reading, struct marks *commands,
                                   struct marks *words)
 {
 	for (size_t i = 0; i < reading->command_count; i++) {
@@ -272,21 +272,22 @@ static void reading_collect_marks(const struct reading *reading, struct marks *c
 		uint32_t next = command->words.first;
 		struct span name = next ? reading_span(reading, reading->words[next - 1].at)
 		                        : span_of("", 0);
-		struct place last = next ? reading->words[command->words.last - 1].at : command->at;
+		struct text_place last = next ?
+			reading->words[command->words.last - 1].at : command->at;
 
 		if (next)
 			marks_add(commands, reading->words[next - 1].at.start, last.end);
 		if (span_eq(name, SPAN("[")) || span_eq(name, SPAN("[[")))
 			next = 0;
 		for (; next; next = reading->words[next - 1].next) {
-			struct place at = reading->words[next - 1].at;
+			struct text_place at = reading->words[next - 1].at;
 
 			if (!is_lost(reading->text, at))
 				marks_add(words, at.start, at.end);
 		}
 	}
 	for (size_t i = 0; i < reading->redirect_count; i++) {
-		struct place at = reading->redirects[i].target;
+		struct text_place at = reading->redirects[i].target;
 		enum shell_redirect_kind kind = reading->redirects[i].kind;
 		bool closes = (kind == SHELL_REDIRECT_DUP_OUT || kind == SHELL_REDIRECT_DUP_IN) &&
 		              span_eq(reading_span(reading, at), SPAN("-"));
@@ -307,7 +308,7 @@ static void join_touching(struct marks *words)
 
 	marks_sort(words);
 	for (size_t i = 0; i < words->count; i++) {
-		struct place *last = kept ? &words->at[kept - 1] : NULL;
+		struct text_place *last = kept ? &words->at[kept - 1] : NULL;
 
 		if (last && last->end == words->at[i].start)
 			last->end = words->at[i].end;
@@ -318,16 +319,16 @@ static void join_touching(struct marks *words)
 }
 
 /* One problem for each place that only one of the two has; with `ends` both ends count. */
-static void report_differences(struct reading *reading, const struct marks *a,
+static void report_differences(struct shell_reading *reading, const struct marks *a,
                                const struct marks *b, bool ends)
 {
 	size_t i = 0, k = 0;
 
 	while (i < a->count || k < b->count) {
-		const struct place *x = i < a->count ? &a->at[i] : NULL;
-		const struct place *y = k < b->count ? &b->at[k] : NULL;
+		const struct text_place *x = i < a->count ? &a->at[i] : NULL;
+		const struct text_place *y = k < b->count ? &b->at[k] : NULL;
 		bool same = x && y && x->start == y->start && (!ends || x->end == y->end);
-		const struct place *first = !y || (x && mark_order(x, y) <= 0) ? x : y;
+		const struct text_place *first = !y || (x && mark_order(x, y) <= 0) ? x : y;
 
 		if (!same)
 			reading_problem(reading, SHELL_PROBLEM_READINGS_DIFFER, first->start,
@@ -390,13 +391,13 @@ static bool has_long_line(struct span text)
 }
 
 /* Whether a redirection is a heredoc that the parser would take too long for. */
-static bool is_hard(const struct reading *reading, const struct read_redirect *redirect)
+static bool is_hard(const struct shell_reading *reading, const struct read_redirect *redirect)
 {
 	return redirect->kind == SHELL_REDIRECT_HEREDOC &&
 	       has_long_line(reading_span(reading, redirect->target));
 }
 
-static bool needs_cuts(const struct reading *reading)
+static bool needs_cuts(const struct shell_reading *reading)
 {
 	bool hard = reading->text.len > MAX_BYTES;
 
@@ -406,15 +407,15 @@ static bool needs_cuts(const struct reading *reading)
 }
 
 /* The text without heredocs in which nothing is expanded; false when a hard one stays. */
-static bool cut_heredocs(struct walk *walk, struct buf *text)
+static bool cut_heredocs(struct tree_walk *walk, struct buf *text)
 {
-	const struct reading *reading = walk->reading;
+	const struct shell_reading *reading = walk->reading;
 	uint32_t from = 0, removed = 0;
 
 	walk->cuts = mem_alloc(reading->redirect_count, sizeof(*walk->cuts));
 	for (size_t i = 0; i < reading->redirect_count; i++) {
 		const struct read_redirect *redirect = &reading->redirects[i];
-		struct place body = redirect->target;
+		struct text_place body = redirect->target;
 
 		if (redirect->kind != SHELL_REDIRECT_HEREDOC)
 			continue;
@@ -427,14 +428,15 @@ static bool cut_heredocs(struct walk *walk, struct buf *text)
 		buf_append(text, reading->text.data + from, body.start - from);
 		from = body.end;
 		removed += body.end - body.start;
-		walk->cuts[walk->cut_count++] = (struct cut){ (uint32_t)text->len, removed };
+		walk->cuts[walk->cut_count++] = (struct heredoc_cut){ (uint32_t)text->len,
+								     removed };
 	}
 	return buf_append(text, reading->text.data + from, reading->text.len - from);
 }
 
-static void tree_compare_marks(struct walk *walk, TSTree *tree)
+static void tree_compare_marks(struct tree_walk *walk, TSTree *tree)
 {
-	struct reading *reading = walk->reading;
+	struct shell_reading *reading = walk->reading;
 	struct marks commands = { 0 }, words = { 0 };
 
 	walk_tree(walk, ts_tree_root_node(tree));
@@ -452,7 +454,7 @@ static void tree_compare_marks(struct walk *walk, TSTree *tree)
 }
 
 /* The text with blanks for what the grammar does not know. */
-static char *blank_times(const struct reading *reading)
+static char *blank_times(const struct shell_reading *reading)
 {
 	char *text = mem_dup(reading->text.data, reading->text.len);
 
@@ -462,10 +464,11 @@ static char *blank_times(const struct reading *reading)
 	return text;
 }
 
-static void compare_text(struct tree_parser *parser, struct reading *reading, uint64_t *budget_us)
+static void compare_text(struct tree_parser *parser, struct shell_reading *reading,
+                         uint64_t *budget_us)
 {
 	_cleanup_buf_ struct buf shorter = BUF_INIT(MAX_BYTES);
-	struct walk walk = { .parser = parser, .reading = reading, .text = reading->text };
+	struct tree_walk walk = { .parser = parser, .reading = reading, .text = reading->text };
 	uint64_t start = tree_now_us(), used;
 	bool fits = *budget_us > 0;
 	TSTree *tree = NULL;
@@ -488,7 +491,7 @@ static void compare_text(struct tree_parser *parser, struct reading *reading, ui
 	free(walk.cuts);
 }
 
-void tree_compare(struct tree_parser *parser, struct reading *reading, uint64_t *budget_us)
+void tree_compare(struct tree_parser *parser, struct shell_reading *reading, uint64_t *budget_us)
 {
 	_cleanup_free_ char *blanked = reading->time_count ? blank_times(reading) : NULL;
 	struct span text = reading->text;

@@ -17,7 +17,7 @@ struct unwrapping {
 	const struct shell_word *words; /* its own; the array of commands moves, this does not */
 	size_t count;
 	bool appended;                  /* xargs puts more behind them */
-	const struct wrapper *wrapper;
+	const struct shell_wrapper *wrapper;
 };
 
 /* ---- options that run something --------------------------------------------------- */
@@ -51,13 +51,13 @@ static size_t match_option(struct span word, struct span name)
 }
 
 /* A value that must begin with a text, which is taken off: "ProxyCommand=". */
-static bool take_beginning(struct shell_word *value, const char *begins)
+static bool take_beginning(struct shell_word *value, const char *prefix)
 {
-	size_t len = strlen(begins);
+	size_t len = strlen(prefix);
 
 	if (len == 0)
 		return true;
-	if (value->value.len < len || strncasecmp(value->value.data, begins, len - 1) != 0 ||
+	if (value->value.len < len || strncasecmp(value->value.data, prefix, len - 1) != 0 ||
 	    !strchr("= \t", value->value.data[len - 1]))
 		return false;
 	*value = word_behind(value, len);
@@ -76,7 +76,7 @@ static void check_running_option(struct unwrapping *u, const struct running_opti
 		if (at == 0 || (at == 1 && (u->words[i].dynamic || i + 1 >= u->count)))
 			continue;
 		value = at == 1 ? u->words[i + 1] : word_behind(&u->words[i], at - 1);
-		if (take_beginning(&value, row->begins) && (value.value.len > 0 || value.dynamic))
+		if (take_beginning(&value, row->prefix) && (value.value.len > 0 || value.dynamic))
 			unwrap_script(u, &value, SHELL_VIA_OPTION, 0);
 	}
 }
@@ -362,7 +362,7 @@ static void apply_effect(struct unwrapping *u, enum option_effect effect,
 		unwrap_problem(u, problems[effect]);
 }
 
-/* wrapper_options_next, with what the option does beside (option_rows). */
+/* wrapper_options_next, and the option's effect (option_rows). */
 static bool next_option(struct unwrapping *u, struct options *options)
 {
 	const struct option_row *row;
@@ -380,7 +380,7 @@ static bool next_option(struct unwrapping *u, struct options *options)
 	return true;
 }
 
-/* env -S TEXT: words, with escapes of its own, before those that follow. */
+/* env -S TEXT: words, with env's escapes, before those that follow. */
 static void unwrap_split(struct unwrapping *u, const struct shell_word *text, size_t from)
 {
 	_cleanup_buf_ struct buf script = BUF_INIT(LIMIT_SHELL_BYTES);
@@ -753,7 +753,7 @@ static void rest_find(struct unwrapping *u, struct options *options)
 		flags = &u->store->commands[u->command].flags;
 		if (!word->dynamic && name_in(word->value, find_values) && i < u->count) {
 			word = unwrapped_word_at(u, i++);
-			/* It is taken, but in good faith nobody searches for such a name. */
+			/* It is taken, but no honest command searches for such a name. */
 			if (word->splits ? word->dynamic != SHELL_DYNAMIC_GLOB
 			                 : !word->dynamic && may_be_action(word))
 				unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);

@@ -25,7 +25,7 @@ static bool is_row(struct span text, const char *rows, size_t count, size_t size
 	return false;
 }
 
-/* What of a pipe is read without a look at its commands: nothing that prints beside the pipe or
+/* Whether a pipe can be read without a look at its commands: nothing in it prints past the pipe or
  * runs after it. */
 static bool is_plain_pipe(struct span text)
 {

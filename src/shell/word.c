@@ -256,7 +256,7 @@ static void unquoter_run(struct unquoter *u)
 		u->out->known = u->out->text.len;
 }
 
-static size_t first_piece(const struct reading *reading, size_t start)
+static size_t first_piece(const struct shell_reading *reading, size_t start)
 {
 	size_t low = 0, high = reading->piece_count;
 
@@ -271,14 +271,14 @@ static size_t first_piece(const struct reading *reading, size_t start)
 	return low;
 }
 
-bool word_has_pieces(const struct reading *reading, struct place at)
+bool word_has_pieces(const struct shell_reading *reading, struct text_place at)
 {
 	size_t first = first_piece(reading, at.start);
 
 	return first < reading->piece_count && reading->pieces[first].at.start < at.end;
 }
 
-void word_read(const struct reading *reading, struct place at, bool assignment,
+void word_read(const struct shell_reading *reading, struct text_place at, bool assignment,
                struct word_reading *ret)
 {
 	size_t first = first_piece(reading, at.start);
@@ -309,12 +309,12 @@ void word_release(struct word_reading *word)
 enum { MAX_DEPTH = 12, MAX_BYTES = 64 << 10 };
 
 /* Raw words, each with a NUL behind it. */
-struct list {
+struct brace_list {
 	struct buf text;
 	size_t count;
 };
 
-static bool braces_expand_word(struct span raw, unsigned depth, struct list *ret);
+static bool braces_expand_word(struct span raw, unsigned depth, struct brace_list *ret);
 
 /* Behind the character at `i`, or behind what it quotes. */
 static size_t skip(struct span raw, size_t i)
@@ -341,7 +341,7 @@ static size_t skip(struct span raw, size_t i)
 	return i;
 }
 
-/* The } of the { at `open`, or raw.len; whether a comma of its own is between them. */
+/* The } of the { at `open`, or raw.len; whether a comma of this level is between them. */
 static size_t find_close(struct span raw, size_t open, bool *ret_comma)
 {
 	unsigned depth = 0;
@@ -360,7 +360,7 @@ static size_t find_close(struct span raw, size_t open, bool *ret_comma)
 	return raw.len;
 }
 
-static void list_add_joined(struct list *list, struct span a, struct span b)
+static void list_add_joined(struct brace_list *list, struct span a, struct span b)
 {
 	buf_span(&list->text, a);
 	buf_span(&list->text, b);
@@ -368,7 +368,7 @@ static void list_add_joined(struct list *list, struct span a, struct span b)
 	list->count++;
 }
 
-static void list_release(struct list *list)
+static void list_release(struct brace_list *list)
 {
 	buf_release(&list->text);
 }
@@ -385,7 +385,7 @@ static struct span list_next_word(struct span *rest)
 }
 
 /* a..b or a..b..step */
-struct sequence {
+struct brace_sequence {
 	long from, to, step;
 	int width;    /* digits with leading zeros, or 0 */
 	bool letters;
@@ -417,11 +417,11 @@ static bool take_dots(struct span *text)
 	return true;
 }
 
-static bool braces_parse_sequence(struct span text, struct sequence *ret)
+static bool braces_parse_sequence(struct span text, struct brace_sequence *ret)
 {
 	int ignored = 0;
 
-	*ret = (struct sequence){ .step = 1 };
+	*ret = (struct brace_sequence){ .step = 1 };
 	if (text.len >= 4 && ascii_is_letter(text.data[0]) && ascii_is_letter(text.data[3]) &&
 	    text.data[1] == '.' && text.data[2] == '.') {
 		ret->letters = true;
@@ -442,7 +442,7 @@ static bool braces_parse_sequence(struct span text, struct sequence *ret)
 }
 
 /* False when it is too long or not clear. */
-static bool make_sequence(const struct sequence *s, struct list *list)
+static bool make_sequence(const struct brace_sequence *s, struct brace_list *list)
 {
 	long step = s->from <= s->to ? s->step : -s->step;
 
@@ -462,7 +462,7 @@ static bool make_sequence(const struct sequence *s, struct list *list)
 }
 
 /* The alternatives between { and }, each expanded. */
-static bool make_alternatives(struct span inside, unsigned depth, struct list *list)
+static bool make_alternatives(struct span inside, unsigned depth, struct brace_list *list)
 {
 	unsigned open = 0;
 	size_t start = 0;
@@ -483,10 +483,10 @@ static bool make_alternatives(struct span inside, unsigned depth, struct list *l
 }
 
 /* Each of `heads` behind `prefix`, with each expansion of `rest` behind it. */
-static bool multiply(struct span prefix, const struct list *heads, struct span rest,
-                     unsigned depth, struct list *ret)
+static bool multiply(struct span prefix, const struct brace_list *heads, struct span rest,
+                     unsigned depth, struct brace_list *ret)
 {
-	_cleanup_list_ struct list tails = LIST_INIT;
+	_cleanup_list_ struct brace_list tails = LIST_INIT;
 	struct span head_text = buf_view(&heads->text);
 
 	if (!braces_expand_word(rest, depth + 1, &tails) ||
@@ -505,13 +505,13 @@ static bool multiply(struct span prefix, const struct list *heads, struct span r
 }
 
 /* Adds the words that `raw` becomes; false when that is too much or unclear. */
-static bool braces_expand_word(struct span raw, unsigned depth, struct list *ret)
+static bool braces_expand_word(struct span raw, unsigned depth, struct brace_list *ret)
 {
 	if (depth > MAX_DEPTH)
 		return false;
 	for (size_t i = 0; i < raw.len; i = skip(raw, i)) {
-		_cleanup_list_ struct list heads = LIST_INIT;
-		struct sequence sequence;
+		_cleanup_list_ struct brace_list heads = LIST_INIT;
+		struct brace_sequence sequence;
 		struct span inside;
 		bool comma;
 		size_t close;
@@ -556,7 +556,7 @@ static bool has_braces(struct span raw, bool *ret_empty_pair)
 
 enum braces_outcome word_expand_braces(struct span raw, struct buf *ret_words, size_t *ret_count)
 {
-	_cleanup_list_ struct list list = LIST_INIT;
+	_cleanup_list_ struct brace_list list = LIST_INIT;
 	bool empty_pair;
 
 	if (!has_braces(raw, &empty_pair))

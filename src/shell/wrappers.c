@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 void wrapper_options_begin(struct options *options, const struct shell_word *words, size_t count,
-                           const struct wrapper *wrapper)
+                           const struct shell_wrapper *wrapper)
 {
 	*options = (struct options){ .words = words, .count = count, .wrapper = wrapper, .at = 1 };
 }
@@ -200,7 +200,7 @@ bool wrapper_options_next(struct options *options)
 	"library-path: glibc-hwcaps-prepend: glibc-hwcaps-mask: audit: preload: argv0: help version"
 #define LOADER_ROW(loader) { loader, "", LOADER_LONGS, REST_COMMAND, 0, 0 }
 
-static const struct wrapper wrappers[] = {
+static const struct shell_wrapper wrappers[] = {
 	{ "env", "i0u:C:S:vP:L:U:",
 	  "ignore-environment null unset: chdir: split-string: debug argv0: block-signal? "
 	  "default-signal? ignore-signal? list-signal-handling help version",
@@ -370,7 +370,7 @@ static const struct wrapper wrappers[] = {
 	  REST_SCRIPT_C, 0, TRAIT_PERMUTES | TRAIT_OWN_SHELL },
 };
 
-const struct wrapper *wrapper_find(struct span base)
+const struct shell_wrapper *wrapper_find(struct span base)
 {
 	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
 		if (span_eq(base, span_str(wrappers[i].name)))
@@ -431,7 +431,7 @@ static const struct option_row option_rows[] = {
 };
 
 /* The name by which rows are found: one for all shells, one for all loaders. */
-static struct span family(const struct wrapper *wrapper)
+static struct span family(const struct shell_wrapper *wrapper)
 {
 	if (wrapper->rest == REST_SHELL)
 		return SPAN("sh");
@@ -440,7 +440,7 @@ static struct span family(const struct wrapper *wrapper)
 	return span_str(wrapper->name);
 }
 
-const struct option_row *wrapper_option_at(const struct wrapper *wrapper, char letter,
+const struct option_row *wrapper_option_at(const struct shell_wrapper *wrapper, char letter,
                                            struct span name, size_t i)
 {
 	for (size_t k = 0; k < ARRAY_LEN(option_rows); k++) {

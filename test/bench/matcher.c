@@ -67,7 +67,7 @@ static struct span read_whole(const char *path)
 static size_t count_lines(const struct matcher *matcher, struct matcher_scratch *scratch,
                           struct span text)
 {
-	struct match match;
+	struct text_match match;
 	size_t count = 0, at = 0;
 
 	while (at < text.len && matcher_find(matcher, scratch, text, at, &match) == MATCH_FOUND) {

@@ -208,7 +208,7 @@ static void scan_cold(const struct cache_fixture *f, struct truth *truth)
 	struct ignore_rules *rules = global_ignore_text(global).len > 0
 	                                     ? ignore_parse(global_ignore_text(global))
 	                                     : NULL;
-	const struct scan scan = {
+	const struct tree_scan scan = {
 		.root = workspace_root_fd(f->ws, 0),
 		.root_path = workspace_root_path(f->ws, 0),
 		.start = "",

@@ -423,7 +423,7 @@ static void what_a_sweep_takes_in_is_read(void **data)
 {
 	struct cache_fixture f;
 	struct kept_tree *tree;
-	struct reader *reader = mem_alloc(1, sizeof(*reader));
+	struct signature_reader *reader = mem_alloc(1, sizeof(*reader));
 	struct sweep sweep = { 0 };
 	int64_t wait_ms;
 	atomic_size_t bytes = 0;
@@ -431,7 +431,7 @@ static void what_a_sweep_takes_in_is_read(void **data)
 
 	(void)data;
 	cache_fixture_open(&f);
-	tree = kept_tree_new(&(struct tree_place){
+	tree = kept_tree_new(&(struct kept_place){
 		.root_fd = workspace_root_fd(f.ws, 0),
 		.root_path = workspace_root_path(f.ws, 0),
 		.rules = &f.rules,

@@ -106,7 +106,7 @@ static void put_summary(const struct shell_analysis *analysis)
 		printf("%s", i ? "," : "");
 		put_string(roots[i]);
 	}
-	printf("],\"writes_files\":%s", shell_writes_files(analysis) ? "true" : "false");
+	printf("]");
 }
 
 static long cpu_ms(void)

@@ -294,6 +294,7 @@ REDIRECTS = [
     ("a &> f", [("write_both", 1, "f", True)]), ("a >& f", [("write_both", 1, "f", True)]),
     ("a &>> f", [("append_both", 1, "f", True)]), ("a 2>&1", [("dup_out", 2, "1", False)]),
     ("a >&2", [("dup_out", 1, "2", False)]), ("a 2>&-", [("dup_out", 2, "-", False)]),
+    ("a >& -", [("dup_out", 1, "-", False)]),
     ("a <&3", [("dup_in", 0, "3", False)]), ("a <<< 'x y'", [("herestring", 0, "x y", False)]),
     ("a > /dev/null", [("write", 1, "/dev/null", False)]),
     ("a > '/dev/'null 2>&1", [("write", 1, "/dev/null", False), ("dup_out", 2, "1", False)]),
@@ -313,7 +314,14 @@ def test_redirections(probe, script, expected):
               None if redirect["target"]["dynamic"] else redirect["target"]["value"],
               redirect["writes"]) for redirect in command["redirects"]]
     assert found == expected
-    assert analysis["writes_files"] == any(row[3] for row in expected)
+
+
+@pytest.mark.parametrize("script", ["find . >&--delete", "find . 2>& --delete", "find . <&--delete"])
+def test_what_follows_a_closing_dash_is_a_word(probe, script):
+    """For bash the - of >&- is a token."""
+    analysis = probe(script)
+    assert [word["value"] for word in analysis["commands"][0]["words"]] == ["find", ".", "-delete"]
+    assert analysis["commands"][0]["redirects"][0]["target"]["value"] == "-"
 
 
 @pytest.mark.parametrize("script", [
@@ -321,7 +329,9 @@ def test_redirections(probe, script, expected):
     "for i in x; do a; done &> f", "case x in y) a;; esac > f", "f() { a; } > f", "[[ a ]] > f",
     "sh -c 'a > f'", "a `b > f`", "a $(b > f)"])
 def test_redirections_of_groups_and_inside(probe, script):
-    assert probe(script)["writes_files"]
+    analysis = probe(script)
+    owners = [analysis, *analysis["commands"]]
+    assert any(redirect["writes"] for owner in owners for redirect in owner["redirects"])
 
 
 FLAGS = [

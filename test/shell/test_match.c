@@ -96,28 +96,6 @@ static void test_options_are_seen_however_written(void **state)
 	assert_false(has_option("find . -name delete", "-delete", 0));
 }
 
-static bool is_static(const char *script, unsigned allowed)
-{
-	_cleanup_shell_analysis_ struct shell_analysis analysis;
-
-	shell_analyse(span_str(script), &analysis);
-	return shell_command_is_static(&analysis.commands[analysis.command_count - 1], allowed);
-}
-
-static void test_what_is_known(void **state)
-{
-	(void)state;
-	assert_true(is_static("a 'b' \"c d\" {e,f} > g", 0));
-	assert_false(is_static("a $b", 0));
-	assert_false(is_static("a > $b", 0));
-	assert_false(is_static("A=$b a", 0));
-	assert_false(is_static("a *.c", 0));
-	assert_true(is_static("a *.c", SHELL_DYNAMIC_GLOB));
-	assert_false(is_static("a *.$c", SHELL_DYNAMIC_GLOB));
-	assert_true(is_static("a ~ $b", SHELL_DYNAMIC_TILDE | SHELL_DYNAMIC_VARIABLE));
-	assert_false(is_static("xargs a", 0));
-}
-
 static void test_base_name(void **state)
 {
 	_cleanup_shell_analysis_ struct shell_analysis analysis;
@@ -151,7 +129,6 @@ int main(void)
 		cmocka_unit_test(test_prefix_is_compared_by_words),
 		cmocka_unit_test(test_a_bad_prefix_matches_nothing),
 		cmocka_unit_test(test_options_are_seen_however_written),
-		cmocka_unit_test(test_what_is_known),
 		cmocka_unit_test(test_base_name),
 		cmocka_unit_test(test_text_is_copied),
 	};

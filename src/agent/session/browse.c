@@ -121,7 +121,7 @@ static void looker_release(struct looker *looker)
 	buf_release(&looker->text);
 }
 
-static bool word_in(struct looker *looker, size_t word, struct span text, struct match *ret)
+static bool word_in(struct looker *looker, size_t word, struct span text, struct text_match *ret)
 {
 	const struct matcher *matcher = looker->words->list[word].plain;
 
@@ -323,7 +323,7 @@ static bool word_in_value(struct looker *looker, size_t word, const json_t *valu
                           char **ret_found)
 {
 	const struct span text = json_span(value);
-	struct match match;
+	struct text_match match;
 	const char *name;
 	json_t *child;
 	size_t i;
@@ -387,7 +387,7 @@ static bool is_form(struct span line, size_t start, size_t end)
 static bool word_in_file(struct looker *looker, size_t word, struct span text, char **ret_found)
 {
 	const struct matcher *matcher = looker->words->list[word].raw;
-	struct match match;
+	struct text_match match;
 	size_t at = 0;
 
 	while (matcher && at < text.len &&
@@ -415,7 +415,7 @@ static bool words_in(struct looker *looker, struct glance *glance, struct span t
 {
 	for (size_t i = 0; i < looker->words->count; i++) {
 		_cleanup_free_ char *found = NULL;
-		struct match match;
+		struct text_match match;
 
 		if (glance->title && word_in(looker, i, span_str(glance->title), &match))
 			continue;

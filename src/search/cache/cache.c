@@ -10,10 +10,10 @@
  * lost, a folder cannot be watched, or something is mounted in the tree or on the way to
  * it, the tree is given up and, if it can be, built again.
  *
- * What no event tells, and what is done:
+ * Changes without an event, and what is done about them:
  *
  *   - Another name of a file, in a folder that is not watched, is written through.  Files that
- *     have several names when they are read, or get another one in the tree, are compared with
+ *     have several names when they are read, or get a second name in the tree, are compared with
  *     the disk (inode, size, times) before each answer; beyond LINKED_FILES_MAX they have no
  *     signature.  A name made elsewhere later is noticed by the next sweep.
  *   - A shared mapping, or Linux' own asynchronous I/O (io_submit), is written through: the event
@@ -92,9 +92,9 @@ struct search_cache {
  *
  * Its work, in this order: building trees that are wanted; taking in events, so that their
  * queue does not overflow; reading files for signatures; sweeping.  It steps aside while a
- * tree is open for a search, and runs at low priority.  When nobody has searched for some
- * minutes it does nothing at all until somebody does: a process that rests costs nothing,
- * whatever goes on in the folders it once searched. */
+ * tree is open for a search, and runs at low priority.  After some minutes without a search
+ * it does nothing at all until the next one: an idle process costs nothing, whatever goes on
+ * in the folders it once searched. */
 
 enum {
 	ACTIVE_MS = 300000,     /* after a search */
@@ -112,9 +112,9 @@ enum {
 
 /* What one round of work found. */
 struct round {
-	bool hurry;      /* somebody waits for all to be done */
-	bool worked;     /* something was done: go on at once */
-	int64_t wait_ms; /* nothing is to be done for so long */
+	bool hurry;      /* a caller waits until all is done */
+	bool worked;     /* something was done: do not wait */
+	int64_t wait_ms; /* until there is more to do */
 	struct pollfd fds[KEPT_TREES_MAX + 1];
 	nfds_t fd_count;
 };
@@ -217,7 +217,7 @@ struct read_job {
 
 static void read_signatures(struct read_job *job)
 {
-	struct reader *reader = mem_alloc(1, sizeof(*reader));
+	struct signature_reader *reader = mem_alloc(1, sizeof(*reader));
 	enum kept_work work = WORK_DONE;
 
 	while (work == WORK_DONE && !stopping(job->cache)) {
@@ -294,20 +294,20 @@ static bool update(struct search_cache *cache, struct kept_entry *entry, struct 
 static void cache_sweep_entry(struct search_cache *cache, struct kept_entry *entry,
                               struct round *round)
 {
-	const int64_t begun = cache_clock_ms(), due = entry->swept_ms + entry->sweep_rest_ms;
+	const int64_t now = cache_clock_ms(), due = entry->swept_ms + entry->sweep_rest_ms;
 	struct sweep sweep = { 0 };
 
 	if (entry->used_ms < entry->swept_ms)
 		return;
-	if (due > begun) {
-		wait_at_most(round, due - begun);
+	if (due > now) {
+		wait_at_most(round, due - now);
 		return;
 	}
 	while (!stopping(cache) && kept_tree_sweep(entry->tree, &sweep))
 		step_aside(cache);
 	kept_tree_sweep_release(&sweep);
 	entry->swept_ms = cache_clock_ms();
-	entry->sweep_rest_ms = cache->sweep_ms + SWEEP_SHARE * (entry->swept_ms - begun);
+	entry->sweep_rest_ms = cache->sweep_ms + SWEEP_SHARE * (entry->swept_ms - now);
 	wait_at_most(round, 0);
 }
 
@@ -331,7 +331,7 @@ static bool entry_is_active(const struct kept_entry *entry)
 	return cache_clock_ms() - entry->used_ms <= ACTIVE_MS;
 }
 
-/* `entry` is a copy with a reference of its own. */
+/* `entry` is a copy that holds a reference. */
 static void tend(struct search_cache *cache, struct kept_entry *entry, struct round *round)
 {
 	if (entry->state == KEPT_WANTED) {
@@ -365,8 +365,8 @@ static void cache_wait_for_work(struct search_cache *cache, struct round *round)
 		;
 }
 
-/* Whoever waited for what is done now may go on; and the next search has to wake this thread if
- * there is nothing to wait for. */
+/* Wakes those that waited for the work done so far. If there is nothing to wait for, the next
+ * search must wake this thread. */
 static void announce_settled(struct search_cache *cache, uint64_t asked, struct round *round)
 {
 	pthread_mutex_lock(&cache->lock);
@@ -449,7 +449,7 @@ static void keeper_wake(struct search_cache *cache)
 #define BYTES_DEFAULT ((size_t)128 << 20)
 #define FILE_BYTES_DEFAULT ((size_t)64 << 20)
 enum { SWEEP_MS_DEFAULT = 5000 };
-/* A tree that was not asked for in so long makes room for another one. */
+/* A tree that was not searched for so long makes room for another tree. */
 enum { STALE_MS = 60000 };
 
 struct search_cache *search_cache_new(const struct workspace *ws,
@@ -580,7 +580,7 @@ static struct kept_entry *oldest(struct search_cache *cache)
 
 /* Makes a place for another tree, and memory if others have not been used for a while. Returns
  * how many went; the references are the caller's, to let go of without the lock. */
-static size_t make_tree_room(struct search_cache *cache, struct kept_tree *gone[KEPT_TREES_MAX])
+static size_t make_tree_room(struct search_cache *cache, struct kept_tree *evicted[KEPT_TREES_MAX])
 {
 	const int64_t now = cache_clock_ms();
 	size_t count = 0, bytes = atomic_load(&cache->bytes);
@@ -592,14 +592,14 @@ static size_t make_tree_room(struct search_cache *cache, struct kept_tree *gone[
 		const size_t own = atomic_load(&tree->bytes);
 
 		bytes -= own < bytes ? own : bytes;
-		gone[count++] = tree;
+		evicted[count++] = tree;
 	}
 	return count;
 }
 
 static void add_wanted(struct search_cache *cache, size_t root, const struct walk_rules *rules)
 {
-	const struct tree_place place = {
+	const struct kept_place place = {
 		.root_fd = workspace_root_fd(cache->ws, root),
 		.root_path = workspace_root_path(cache->ws, root),
 		.root = root,
@@ -620,9 +620,9 @@ static void add_wanted(struct search_cache *cache, size_t root, const struct wal
 void search_cache_want(struct search_cache *cache, size_t root, const struct walk_rules *rules)
 {
 	const int64_t now = cache_clock_ms();
-	struct kept_tree *gone[KEPT_TREES_MAX];
+	struct kept_tree *evicted[KEPT_TREES_MAX];
 	struct kept_entry *entry;
-	size_t gone_count = 0;
+	size_t evicted_count = 0;
 	bool wake = false;
 
 	pthread_mutex_lock(&cache->lock);
@@ -634,15 +634,15 @@ void search_cache_want(struct search_cache *cache, size_t root, const struct wal
 			wake = true;
 		}
 	} else if (keeper_start(cache)) {
-		gone_count = make_tree_room(cache, gone);
+		evicted_count = make_tree_room(cache, evicted);
 		add_wanted(cache, root, rules);
 		wake = true;
 	}
 	if (wake)
 		keeper_wake(cache);
 	pthread_mutex_unlock(&cache->lock);
-	while (gone_count > 0)
-		kept_tree_unref(gone[--gone_count]);
+	while (evicted_count > 0)
+		kept_tree_unref(evicted[--evicted_count]);
 }
 
 bool search_cache_settle(struct search_cache *cache, unsigned timeout_ms)

@@ -22,7 +22,7 @@
  * Kept true by inotify: every folder of the tree is watched before it is read, and
  * search_cache_open takes in all events that happened before it was called, so what another
  * process has done before the call is seen.  A file that changed is "unknown" until
- * its signature is made anew; unknown files are always candidates.  Checked besides, where
+ * its signature is made again; unknown files are always candidates.  Checked besides, where
  * events may be missing (cache.c says where: hard links, shared mappings, file systems that
  * other machines change, an overflow of the queue).
  * What cannot be watched is not cached: search_cache_open gives NULL and the search is cold.
@@ -57,7 +57,7 @@ void search_cache_free(struct search_cache *cache); /* stops its thread; NULL is
 
 /* To be called, as search_cache_want, on a thread that has the process's table of descriptors.
  * The tree beneath root `root` as it is now, held until it is closed; NULL when there is
- * none (yet).  Several threads can hold trees at once. */
+ * none (yet).  Several threads can hold trees at the same time. */
 struct cached_tree *search_cache_open(struct search_cache *cache, size_t root,
                                       const struct walk_rules *rules);
 void search_cache_close(struct search_cache *cache, struct cached_tree *tree);

@@ -14,45 +14,46 @@
 /* A batch of unknown files of one folder is claimed (SIGNATURE_READING), read without any
  * lock, and each signature is kept if no event has named its file meanwhile.  An
  * event that has not been read yet is read before the next answer, and makes the file
- * unknown again.  The folder must be the one that is watched, not another one that stands at
- * its path just now. */
+ * unknown again.  The folder must be the one that is watched, not a different one that is at
+ * its path now. */
 
 enum { BATCH_FILES = 64 };
 /* Something is wrong with a folder: an event will say what. */
 enum { RETRY_MS = 500 };
 
-struct item {
+struct signing_file {
 	const char *name;
 	uint32_t file, generation;
 };
 
-struct batch {
+struct signing_batch {
 	struct name_list *list; /* owned reference */
 	int watch;
 	dev_t device;
 	ino_t inode;
 	uint64_t link_serial, answers; /* the tree's at that time */
-	struct item items[BATCH_FILES];
+	struct signing_file items[BATCH_FILES];
 	size_t count;
 };
 
 /* What reading a file gave. */
-struct reading {
+struct file_signing {
 	uint32_t signature; /* SIGNATURE_OPEN, _BINARY, or _UNKNOWN: to be tried again */
 	bool has_set;       /* the reader has its trigrams */
 	struct stat st;
 	uint64_t stamp;
 };
 
-void kept_tree_reader_release(struct reader *reader)
+void kept_tree_reader_release(struct signature_reader *reader)
 {
 	free(reader->room);
-	*reader = (struct reader){ 0 };
+	*reader = (struct signature_reader){ 0 };
 }
 
 /* ---- claiming ------------------------------------------------------------------ */
 
-static void batch_claim_files(struct kept_tree *tree, struct node *node, struct batch *batch)
+static void batch_claim_files(struct kept_tree *tree, struct node *node,
+                              struct signing_batch *batch)
 {
 	struct name_list *list = node->list;
 	bool all = true;
@@ -66,7 +67,7 @@ static void batch_claim_files(struct kept_tree *tree, struct node *node, struct 
 		if (!all)
 			break;
 		kept_tree_set_signature(tree, file, SIGNATURE_READING);
-		batch->items[batch->count++] = (struct item){
+		batch->items[batch->count++] = (struct signing_file){
 			list->names[i], file, tree->files[file].generation
 		};
 	}
@@ -102,7 +103,7 @@ static struct node *next_node(struct kept_tree *tree, bool hurry, int64_t *ret_w
 
 /* ---- reading -------------------------------------------------------------------- */
 
-static bool make_read_room(struct reader *reader, size_t size)
+static bool make_read_room(struct signature_reader *reader, size_t size)
 {
 	if (size <= reader->size)
 		return true;
@@ -115,7 +116,8 @@ static bool make_read_room(struct reader *reader, size_t size)
 }
 
 /* The whole content; false when it cannot be had, or is larger than it was. */
-static bool reader_read_content(struct reader *reader, int fd, size_t size, struct span *ret)
+static bool reader_read_content(struct signature_reader *reader, int fd, size_t size,
+                                struct span *ret)
 {
 	ssize_t n;
 
@@ -137,17 +139,18 @@ static bool same_mount(int a, int b)
 	       x.stx_mnt_id == y.stx_mnt_id;
 }
 
-static void reader_read_file(const struct kept_tree *tree, struct reader *reader, int folder,
-                             const char *name, struct reading *ret)
+static void reader_read_file(const struct kept_tree *tree, struct signature_reader *reader,
+                             int folder,
+                             const char *name, struct file_signing *ret)
 {
 	const int64_t now = cache_clock_ns(CLOCK_REALTIME);
 	_cleanup_fd_ int fd = openat(folder, name,
 	                             O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct span content;
 
-	*ret = (struct reading){ .signature = SIGNATURE_OPEN };
+	*ret = (struct file_signing){ .signature = SIGNATURE_OPEN };
 	if (fd < 0) {
-		if (errno == EAGAIN) /* somebody is about to replace it */
+		if (errno == EAGAIN) /* a process is about to replace it */
 			ret->signature = SIGNATURE_UNKNOWN;
 		return;
 	}
@@ -169,7 +172,7 @@ static void reader_read_file(const struct kept_tree *tree, struct reader *reader
 /* ---- keeping --------------------------------------------------------------------- */
 
 /* The number of the signature that was made, if there is room for it. */
-static uint32_t put_signature(struct kept_tree *tree, const struct reader *reader)
+static uint32_t put_signature(struct kept_tree *tree, const struct signature_reader *reader)
 {
 	const size_t bytes = tree->signatures.bytes;
 	uint32_t number;
@@ -180,11 +183,11 @@ static uint32_t put_signature(struct kept_tree *tree, const struct reader *reade
 	return number;
 }
 
-/* Whether what was read of a file is still worth something.  Of a file that has several names
- * it is not when an answer was given since: what was done to it before that answer, but after
- * it was read, no event tells. */
-static bool still_true(const struct kept_tree *tree, const struct batch *batch,
-                       const struct item *item, bool linked)
+/* Whether what was read of a file is still valid.  For a file that has several names it is not
+ * if an answer was given since: it may have changed between the reading and that answer without
+ * an event. */
+static bool still_true(const struct kept_tree *tree, const struct signing_batch *batch,
+                       const struct signing_file *item, bool linked)
 {
 	return tree->signature_of[item->file] == SIGNATURE_READING &&
 	       tree->files[item->file].generation == item->generation &&
@@ -192,9 +195,9 @@ static bool still_true(const struct kept_tree *tree, const struct batch *batch,
 	       (!linked || tree->answers == batch->answers);
 }
 
-static void keep_reading(struct kept_tree *tree, const struct reader *reader,
-                         const struct batch *batch,
-                         const struct item *item, const struct reading *reading)
+static void keep_reading(struct kept_tree *tree, const struct signature_reader *reader,
+                         const struct signing_batch *batch,
+                         const struct signing_file *item, const struct file_signing *reading)
 {
 	struct kept_file *kept = &tree->files[item->file];
 	const bool linked = reading->st.st_nlink > 1;
@@ -216,13 +219,13 @@ static void keep_reading(struct kept_tree *tree, const struct reader *reader,
 }
 
 /* Makes what is still claimed unknown again, to be read later. */
-static void give_up_claims(struct kept_tree *tree, const struct batch *batch)
+static void give_up_claims(struct kept_tree *tree, const struct signing_batch *batch)
 {
 	struct node *node;
 	size_t at = 0, left = 0;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		const struct item *item = &batch->items[i];
+		const struct signing_file *item = &batch->items[i];
 
 		if (tree->signature_of[item->file] != SIGNATURE_READING ||
 		    tree->files[item->file].generation != item->generation)
@@ -237,7 +240,8 @@ static void give_up_claims(struct kept_tree *tree, const struct batch *batch)
 }
 
 /* False when the folder is not where it was. */
-static bool read_batch(struct kept_tree *tree, struct reader *reader, const struct batch *batch)
+static bool read_batch(struct kept_tree *tree, struct signature_reader *reader,
+                       const struct signing_batch *batch)
 {
 	const char *path = batch->list->path;
 	_cleanup_fd_ int folder = chain_open(tree->place.root_fd, path[0] ? path : ".",
@@ -248,7 +252,7 @@ static bool read_batch(struct kept_tree *tree, struct reader *reader, const stru
 	    st.st_ino != batch->inode)
 		return false;
 	for (size_t i = 0; i < batch->count && !atomic_load(tree->place.stop); i++) {
-		struct reading reading;
+		struct file_signing reading;
 
 		reader_read_file(tree, reader, folder, batch->items[i].name, &reading);
 		pthread_mutex_lock(&tree->lock);
@@ -258,10 +262,10 @@ static bool read_batch(struct kept_tree *tree, struct reader *reader, const stru
 	return true;
 }
 
-enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, bool hurry,
+enum kept_work kept_tree_read(struct kept_tree *tree, struct signature_reader *reader, bool hurry,
                               int64_t *ret_wait_ms)
 {
-	struct batch batch = { .count = 0 };
+	struct signing_batch batch = { .count = 0 };
 	struct node *node = NULL;
 	enum kept_work none;
 	bool good;
@@ -286,13 +290,13 @@ enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, boo
 	return good ? WORK_DONE : WORK_STALE;
 }
 
-/* ---- comparing all files with the disk, for what no event tells (cache.c has the list) ---- */
+/* ---- comparing all files with the disk, for changes without events (cache.c lists them) ---- */
 
 /* What was known of a file before the disk was looked at, and what the disk has. */
-struct look {
+struct disk_look {
 	uint32_t generation;
 	bool known; /* it had a signature */
-	bool gone;
+	bool missing;
 	uint64_t stamp, stamp_now; /* stamp_now: 0, too, when it does not prove anything yet */
 	bool linked;
 };
@@ -373,13 +377,14 @@ struct cached_tree *kept_tree_take(struct kept_tree *tree)
 	return snapshot;
 }
 
-static void note_files(struct kept_tree *tree, const struct name_list *list, struct look *looks)
+static void note_files(struct kept_tree *tree, const struct name_list *list,
+                       struct disk_look *looks)
 {
 	pthread_mutex_lock(&tree->lock);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct kept_file *kept = &tree->files[list->files[i]];
 
-		looks[i] = (struct look){
+		looks[i] = (struct disk_look){
 			.generation = kept->generation,
 			.known = signature_is_known(tree->signature_of[list->files[i]]),
 			.stamp = kept->stamp,
@@ -388,13 +393,14 @@ static void note_files(struct kept_tree *tree, const struct name_list *list, str
 	pthread_mutex_unlock(&tree->lock);
 }
 
-static void look_stat_file(int folder, const char *name, struct look *look)
+static void look_stat_file(int folder, const char *name, struct disk_look *look)
 {
 	const int64_t now = cache_clock_ns(CLOCK_REALTIME);
 	struct stat st;
 
-	look->gone = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode);
-	if (look->gone)
+	look->missing = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	                !S_ISREG(st.st_mode);
+	if (look->missing)
 		return;
 	look->stamp_now = look->stamp == 0 ? cache_file_stamp_settled(&st, now) :
 	                  cache_file_stamp(&st);
@@ -404,7 +410,7 @@ static void look_stat_file(int folder, const char *name, struct look *look)
 /* A file whose content changed although no event said so may go on changing like that: it is
  * open, until an event says that it was closed. */
 static void repair_file(struct kept_tree *tree, struct node *node, const struct name_list *list,
-                        size_t i, const struct look *look)
+                        size_t i, const struct disk_look *look)
 {
 	const uint32_t file = list->files[i];
 	const struct kept_file *kept = &tree->files[file];
@@ -412,7 +418,7 @@ static void repair_file(struct kept_tree *tree, struct node *node, const struct 
 	if (!look->known || kept->generation != look->generation ||
 	    look->stamp_now == look->stamp)
 		return;
-	if (look->stamp != 0 && !look->gone && !look->linked &&
+	if (look->stamp != 0 && !look->missing && !look->linked &&
 	    look->stamp >> 32 != look->stamp_now >> 32)
 		kept_tree_forget_file(tree, file, SIGNATURE_OPEN);
 	else
@@ -420,7 +426,8 @@ static void repair_file(struct kept_tree *tree, struct node *node, const struct 
 }
 
 /* Puts right what differs, after all events were read. */
-static void repair(struct kept_tree *tree, const struct name_list *list, const struct look *looks,
+static void repair(struct kept_tree *tree, const struct name_list *list,
+                   const struct disk_look *looks,
                    const struct stat *st)
 {
 	struct node *node;
@@ -439,7 +446,7 @@ static void repair(struct kept_tree *tree, const struct name_list *list, const s
 
 static void sweep_folder(struct kept_tree *tree, const struct name_list *list)
 {
-	_cleanup_free_ struct look *looks = mem_alloc(list->count, sizeof(*looks));
+	_cleanup_free_ struct disk_look *looks = mem_alloc(list->count, sizeof(*looks));
 	_cleanup_fd_ int fd = -1;
 	struct stat st;
 

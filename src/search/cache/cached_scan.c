@@ -4,7 +4,7 @@
  * A folder is watched before it is read, so that later changes give events.
  *
  * Scans run on the calling thread alone: further threads of a scan have no access to the
- * watches (scan.h: tables of descriptors of their own). */
+ * watches (scan.h: each has a private table of descriptors). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,18 +13,19 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "search/cache/kept_tree.h"
+#include "search/cache/watch.h"
 #include "search/rules/chain.h"
 #include "search/scan/scan.h"
 
 /* ---- reading the folders of a tree that is kept ---- */
 
 /*
- *     struct gathering g = { .tree = tree };
+ *     struct folder_gathering g = { .tree = tree };
  *     if (gather_marked(&g)) ...            (or gather_whole(&g, "src/"))
  *     gathering_release(&g); */
 
 /* A folder that was read. */
-struct found {
+struct found_folder {
 	char *path;               /* owned */
 	struct name_list *list;   /* owned; its files[] are not filled in; NULL: not read */
 	struct name_list **parts; /* owned; further ones, of a folder with very many files */
@@ -37,7 +38,7 @@ struct found {
 	ino_t inode;
 	uint64_t stamp, exclude_stamp;
 	bool repository;
-	bool failed, gone;
+	bool failed, removed;
 	struct node *node;        /* that took it over */
 	int old_watch;            /* which that node had */
 };
@@ -48,11 +49,11 @@ struct fresh {
 	size_t name;
 };
 
-struct gathering {
+struct folder_gathering {
 	struct kept_tree *tree;
 	bool one_folder;
 	bool unfit;               /* a folder that cannot be watched, or trusted; too much */
-	struct found *found;      /* owned */
+	struct found_folder *found;      /* owned */
 	size_t count, cap;
 	char **replaced;          /* owned; paths of folders beneath which all is new */
 	size_t replaced_count, replaced_cap;
@@ -72,7 +73,7 @@ static void discard(struct kept_tree *tree, struct name_list *list)
 	cache_names_unref(tree, list);
 }
 
-static void found_release(struct kept_tree *tree, struct found *found)
+static void found_release(struct kept_tree *tree, struct found_folder *found)
 {
 	if (found->list)
 		discard(tree, found->list);
@@ -87,7 +88,7 @@ static void found_release(struct kept_tree *tree, struct found *found)
 	free(found->path);
 }
 
-static void gathering_release(struct gathering *g)
+static void gathering_release(struct folder_gathering *g)
 {
 	for (size_t i = 0; i < g->count; i++)
 		found_release(g->tree, &g->found[i]);
@@ -98,7 +99,7 @@ static void gathering_release(struct gathering *g)
 	free(g->fresh);
 }
 
-static void add_replaced(struct gathering *g, const char *path)
+static void add_replaced(struct folder_gathering *g, const char *path)
 {
 	if (g->replaced_count == g->replaced_cap)
 		g->replaced = mem_grow(g->replaced, &g->replaced_cap, g->replaced_count + 1,
@@ -136,18 +137,18 @@ uint64_t kept_tree_exclude_stamp(const struct kept_tree *tree, int folder, const
 	return cache_file_stamp_settled(&st, now);
 }
 
-static struct found *gathering_add_found(struct gathering *g, const char *path)
+static struct found_folder *gathering_add_found(struct folder_gathering *g, const char *path)
 {
 	if (g->count == g->cap)
 		g->found = mem_grow(g->found, &g->cap, g->count + 1, sizeof(*g->found));
-	g->found[g->count] = (struct found){ .path = mem_strdup(path) };
+	g->found[g->count] = (struct found_folder){ .path = mem_strdup(path) };
 	return &g->found[g->count++];
 }
 
 static bool enter_found(void *data, int fd, const char *path, size_t path_len)
 {
-	struct gathering *g = data;
-	struct found *found = gathering_add_found(g, path);
+	struct folder_gathering *g = data;
+	struct found_folder *found = gathering_add_found(g, path);
 	struct stat st;
 
 	(void)path_len;
@@ -168,7 +169,7 @@ static bool enter_found(void *data, int fd, const char *path, size_t path_len)
 }
 
 /* A folder's files come in parts, the first one right after it was entered. */
-static struct found *found_of(struct gathering *g, const char *path)
+static struct found_folder *found_of(struct folder_gathering *g, const char *path)
 {
 	for (size_t i = g->count; i-- > 0;)
 		if (strcmp(g->found[i].path, path) == 0)
@@ -182,7 +183,7 @@ static int found_compare_names(const void *a, const void *b)
 }
 
 /* Makes one list of the parts of a folder. */
-static void found_join(struct kept_tree *tree, struct found *found)
+static void found_join(struct kept_tree *tree, struct found_folder *found)
 {
 	const char **names;
 	struct name_list *list;
@@ -208,7 +209,7 @@ static void found_join(struct kept_tree *tree, struct found *found)
 	found->list = list;
 }
 
-static void found_add_part(struct found *found, struct name_list *part)
+static void found_add_part(struct found_folder *found, struct name_list *part)
 {
 	if (!found->list) {
 		found->list = part;
@@ -222,8 +223,8 @@ static void found_add_part(struct found *found, struct name_list *part)
 
 static bool visit_found(void *data, unsigned thread, const struct scan_folder *folder)
 {
-	struct gathering *g = data;
-	struct found *found = found_of(g, folder->path);
+	struct folder_gathering *g = data;
+	struct found_folder *found = found_of(g, folder->path);
 	struct name_list *list;
 
 	(void)thread;
@@ -242,8 +243,8 @@ static bool visit_found(void *data, unsigned thread, const struct scan_folder *f
 
 static void note_failed_folder(void *data, const char *path, int sys_errno)
 {
-	struct gathering *g = data;
-	struct found *found = g->count > 0 ? &g->found[g->count - 1] : NULL;
+	struct folder_gathering *g = data;
+	struct found_folder *found = g->count > 0 ? &g->found[g->count - 1] : NULL;
 
 	/* It may have been entered, just before. */
 	if (!found || strcmp(found->path, path) != 0)
@@ -251,16 +252,16 @@ static void note_failed_folder(void *data, const char *path, int sys_errno)
 	found->failed = true;
 	/* What went away, or became something else, while it was looked for: the folder it was in
 	 * gets an event of that. */
-	found->gone = sys_errno == ENOENT || sys_errno == ENOTDIR || sys_errno == ELOOP;
+	found->removed = sys_errno == ENOENT || sys_errno == ENOTDIR || sys_errno == ELOOP;
 }
 
 /* Scans beneath `start`. False when the tree cannot be kept. */
-static bool gather_folders(struct gathering *g, const char *start, bool one_folder)
+static bool gather_folders(struct folder_gathering *g, const char *start, bool one_folder)
 {
 	static const struct scan_visitor visitor = { enter_found, NULL, visit_found,
 	                                             note_failed_folder };
 	const struct kept_tree *tree = g->tree;
-	const struct scan scan = {
+	const struct tree_scan scan = {
 		.root = tree->place.root_fd,
 		.root_path = tree->place.root_path,
 		.start = start,
@@ -288,7 +289,7 @@ static size_t component_len(const char *path, size_t folder_len)
 }
 
 /* Whether a folder has one of that name; names are asked for in order, and *at begins as 0. */
-static bool found_has_folder(const struct found *found, struct span name, size_t *at)
+static bool found_has_folder(const struct found_folder *found, struct span name, size_t *at)
 {
 	for (; *at < found->folder_count; ++*at) {
 		_cleanup_free_ char *path = mem_printf("%s/", found->folders[*at]);
@@ -301,7 +302,7 @@ static bool found_has_folder(const struct found *found, struct span name, size_t
 }
 
 /* Marks as replaced what is known beneath a folder and is not in it any more. */
-static void drop_lost_folders(struct gathering *g, const struct found *found)
+static void drop_lost_folders(struct folder_gathering *g, const struct found_folder *found)
 {
 	const struct kept_tree *tree = g->tree;
 	const size_t len = strlen(found->path);
@@ -322,19 +323,19 @@ static void drop_lost_folders(struct gathering *g, const struct found *found)
 
 /* Reads all beneath a folder ("" or "a/b/"), or all that is marked. False: the tree cannot be
  * kept. */
-static bool gather_whole(struct gathering *g, const char *path)
+static bool gather_whole(struct folder_gathering *g, const char *path)
 {
 	add_replaced(g, path);
 	return gather_folders(g, path, /* one_folder= */ false);
 }
 
 /* Reads those folders in a changed folder that are new, or perhaps others than they were. */
-static bool gather_new_folders(struct gathering *g, size_t index)
+static bool gather_new_folders(struct folder_gathering *g, size_t index)
 {
 	size_t scans = 0;
 
 	for (size_t i = 0; i < g->found[index].folder_count; i++) {
-		const struct found *found = &g->found[index];
+		const struct found_folder *found = &g->found[index];
 		_cleanup_free_ char *path = mem_printf("%s%s/", found->path, found->folders[i]);
 		const struct node *node = kept_tree_find(g->tree, path);
 
@@ -351,7 +352,7 @@ static bool gather_new_folders(struct gathering *g, size_t index)
 	return true;
 }
 
-static bool gather_changed(struct gathering *g, const char *path)
+static bool gather_changed(struct folder_gathering *g, const char *path)
 {
 	const size_t index = g->count;
 
@@ -383,7 +384,7 @@ static bool many_marked(const struct kept_tree *tree)
 }
 
 /* Folders that are beneath one read whole are done with it. */
-static bool gather_marked(struct gathering *g)
+static bool gather_marked(struct folder_gathering *g)
 {
 	const struct kept_tree *tree = g->tree;
 	const char *whole = NULL;
@@ -417,12 +418,13 @@ struct node_array {
 
 static int compare_found(const void *a, const void *b)
 {
-	return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
+	return strcmp(((const struct found_folder *)a)->path,
+		      ((const struct found_folder *)b)->path);
 }
 
-/* Sorts by path, and leaves one for each folder, however often it was read. Those of folders
- * that are gone go. */
-static void sort_found(struct gathering *g)
+/* Sorts by path, and leaves one for each folder, however often it was read. Removed folders are
+ * dropped. */
+static void sort_found(struct folder_gathering *g)
 {
 	size_t kept = 0;
 
@@ -431,9 +433,9 @@ static void sort_found(struct gathering *g)
 	if (g->replaced_count > 1)
 		qsort(g->replaced, g->replaced_count, sizeof(*g->replaced), found_compare_names);
 	for (size_t i = 0; i < g->count; i++) {
-		struct found *found = &g->found[i];
+		struct found_folder *found = &g->found[i];
 
-		if (found->gone || (!found->list && !found->failed) ||
+		if (found->removed || (!found->list && !found->failed) ||
 		    (kept > 0 && strcmp(g->found[kept - 1].path, found->path) == 0)) {
 			found_release(g->tree, found);
 			continue;
@@ -445,10 +447,10 @@ static void sort_found(struct gathering *g)
 
 /* Makes the lists whole, and looks up what was known of their folders: for all, before anything
  * is replaced. */
-static void prepare_found(struct gathering *g)
+static void prepare_found(struct folder_gathering *g)
 {
 	for (size_t i = 0; i < g->count; i++) {
-		struct found *found = &g->found[i];
+		struct found_folder *found = &g->found[i];
 		const struct node *node = NULL;
 		size_t at = 0;
 
@@ -465,7 +467,7 @@ static void prepare_found(struct gathering *g)
 	}
 }
 
-static void add_fresh(struct gathering *g, const struct node *node, size_t name)
+static void add_fresh(struct folder_gathering *g, const struct node *node, size_t name)
 {
 	if (g->fresh_count == g->fresh_cap)
 		g->fresh = mem_grow(g->fresh, &g->fresh_cap, g->fresh_count + 1,
@@ -475,7 +477,7 @@ static void add_fresh(struct gathering *g, const struct node *node, size_t name)
 
 /* Gives the names of a list their files: those of the same folder as it was before, where it
  * had the name, and new ones. */
-static void fill_files(struct gathering *g, struct node *node, struct name_list *list,
+static void fill_files(struct folder_gathering *g, struct node *node, struct name_list *list,
                        const struct name_list *before)
 {
 	struct kept_tree *tree = g->tree;
@@ -500,7 +502,8 @@ static void fill_files(struct gathering *g, struct node *node, struct name_list 
 	}
 }
 
-static void node_take_found(struct gathering *g, struct node *node, struct found *found)
+static void node_take_found(struct folder_gathering *g, struct node *node,
+                            struct found_folder *found)
 {
 	struct name_list *list = mem_steal(&found->list);
 
@@ -518,7 +521,7 @@ static void node_take_found(struct gathering *g, struct node *node, struct found
 }
 
 /* The node's watch is the one that was found; returns the one that it had if that is another. */
-static int swap_watch(struct kept_tree *tree, struct node *node, const struct found *found)
+static int swap_watch(struct kept_tree *tree, struct node *node, const struct found_folder *found)
 {
 	const int old = node->watch;
 
@@ -532,7 +535,7 @@ static int swap_watch(struct kept_tree *tree, struct node *node, const struct fo
 
 /* Whether a path is beneath one of the sorted `replaced`; paths come in order, and *at begins
  * as 0. */
-static bool is_replaced(const struct gathering *g, const char *path, size_t *at)
+static bool is_replaced(const struct folder_gathering *g, const char *path, size_t *at)
 {
 	while (*at < g->replaced_count && strcmp(g->replaced[*at], path) <= 0) {
 		if (path_is_beneath(path, g->replaced[*at]))
@@ -563,22 +566,22 @@ static void collect_repositories(struct kept_tree *tree)
 }
 
 /* Sorts old nodes and what was found into those that stay and those that go. */
-static void merge_nodes(struct gathering *g, struct node_array *stay, struct node_array *go)
+static void merge_nodes(struct folder_gathering *g, struct node_array *stay, struct node_array *go)
 {
 	struct kept_tree *tree = g->tree;
 	size_t i = 0, j = 0, replaced = 0;
 
 	while (i < tree->node_count || j < g->count) {
 		struct node *node = i < tree->node_count ? tree->nodes[i] : NULL;
-		struct found *found = j < g->count ? &g->found[j] : NULL;
+		struct found_folder *found = j < g->count ? &g->found[j] : NULL;
 		const int order = !node    ? 1
 		                  : !found ? -1
 		                           : strcmp(node->list->path, found->path);
 
 		if (order < 0) {
-			const bool gone = is_replaced(g, node->list->path, &replaced);
+			const bool replaced_too = is_replaced(g, node->list->path, &replaced);
 
-			put_node(gone ? go : stay, node);
+			put_node(replaced_too ? go : stay, node);
 			i++;
 			continue;
 		}
@@ -593,7 +596,7 @@ static void merge_nodes(struct gathering *g, struct node_array *stay, struct nod
 	}
 }
 
-static void tree_merge_found(struct gathering *g)
+static void tree_merge_found(struct folder_gathering *g)
 {
 	struct kept_tree *tree = g->tree;
 	struct node_array stay = { 0 }, go = { 0 };
@@ -627,7 +630,7 @@ static bool is_sound(const struct kept_tree *tree)
 }
 
 /* New names may be further names of files that are known by others. */
-static void check_fresh(struct gathering *g)
+static void check_fresh(struct folder_gathering *g)
 {
 	_cleanup_free_ uint64_t *inodes = mem_alloc(g->fresh_count, sizeof(*inodes));
 	size_t count = 0;
@@ -647,7 +650,7 @@ static void check_fresh(struct gathering *g)
 
 bool kept_tree_scan_changed(struct kept_tree *tree)
 {
-	struct gathering g = { .tree = tree };
+	struct folder_gathering g = { .tree = tree };
 	bool good = gather_marked(&g);
 
 	if (good) {
@@ -662,7 +665,7 @@ bool kept_tree_scan_changed(struct kept_tree *tree)
 
 bool kept_tree_build(struct kept_tree *tree)
 {
-	struct gathering g = { .tree = tree };
+	struct folder_gathering g = { .tree = tree };
 	bool good;
 
 	pthread_mutex_lock(&tree->lock);

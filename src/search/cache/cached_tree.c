@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "search/cache/kept_tree.h"
+#include "search/cache/watch.h"
 
 /* ---- files, lists of names, nodes ---- */
 
@@ -678,7 +679,7 @@ bool kept_tree_matches(const struct kept_tree *tree, size_t root, const struct w
 	return true;
 }
 
-struct kept_tree *kept_tree_new(const struct tree_place *place)
+struct kept_tree *kept_tree_new(const struct kept_place *place)
 {
 	struct kept_tree *tree = mem_alloc(1, sizeof(*tree));
 

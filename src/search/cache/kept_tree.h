@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the cache share: the watch of what changes in folders, and one tree that is
- * kept. */
+/* What the files of the cache share: trigrams and signatures, and one tree that is kept. */
 #ifndef HASP_SEARCH_CACHE_KEPT_TREE_H
 #define HASP_SEARCH_CACHE_KEPT_TREE_H
 
@@ -9,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include "base/span.h"
 #include "search/cache/cache.h"
+#include "search/cache/watch.h"
 #include "search/match/matcher.h"
 #include "search/rules/chain.h"
 
@@ -72,7 +71,7 @@ struct trigram_query {
 void trigram_query_init(struct trigram_query *query, const struct matcher_needs *needs);
 void trigram_query_release(struct trigram_query *query);
 
-/* ---- the trigram tables of many files, laid out for asking all of them at once ---- */
+/* ---- the trigram tables of many files, laid out for one query over all of them ---- */
 
 /*
  *     if (cache_signatures_put(&signatures, &set, room, &number)) ...
@@ -114,70 +113,6 @@ static inline bool cache_signatures_answer(const uint64_t *answers, uint32_t num
 {
 	return (answers[number / 64] >> number % 64 & 1) != 0;
 }
-
-/* ---- watching what changes ---- */
-
-/*
- *     watch_open(&watch, "/srv/project");
- *     number = watch_add(&watch, fd);               before the folder is read
- *     watch_own(&watch, number, mine);              whose it is
- *     if (!watch_take(&watch, take_event, data)) ... events were lost: begin anew ...
- *
- * Events are queued by the kernel before the system call that made the change returns, so
- * watch_take sees whatever was done before it was called.  A folder has one number
- * however often it is added; a number can have several owners (the same folder mounted at two
- * places, or moved and not yet looked at in its old place).
- *
- * Besides: which file systems tell of all changes, and whether something was mounted.
- * Not here: what an event means for the tree (cached_tree.c); locking.
- */
-
-struct watch_owner {
-	int number; /* 0: a free place of the table */
-	void *owner;
-};
-
-struct watch {
-	int fd;           /* owned; inotify */
-	int mounts;       /* owned; /proc/self/mountinfo, which tells when it changes */
-	uint64_t mounted; /* a digest of the mounts that concern the tree */
-	bool mounts_inside; /* something is mounted in the tree */
-	char *path;       /* owned; of the tree's root, as mountinfo writes it */
-	struct watch_owner *owners; /* owned; a hash table, size a power of two */
-	size_t owner_count, owner_size;
-};
-
-#define WATCH_INIT { .fd = -1, .mounts = -1 }
-
-/* False with errno set when there is no inotify instance to be had, or no /proc. */
-bool watch_open(struct watch *watch, const char *root_path);
-void watch_release(struct watch *watch);
-
-/* The number of an open folder, above 0, watched from now on; -1 with errno set (ENOSPC: the
- * user may watch no more folders). On any thread that has the process's descriptors. */
-int watch_add(const struct watch *watch, int folder);
-
-/* Events of the folder `number` go to `owner` too, until it disowns it. */
-void watch_own(struct watch *watch, int number, void *owner);
-/* The folder is not watched any more once it has no owner. */
-void watch_disown(struct watch *watch, int number, void *owner);
-/* The owners of a number, one after the other: *at begins as 0. NULL: no more. */
-void *watch_owner(const struct watch *watch, int number, size_t *at);
-
-typedef void watch_event(void *data, const struct inotify_event *event, const char *name);
-
-/* Hands over all events that are queued now; `name` is "" for the folder itself. False when
- * some were lost, or the file system was unmounted. */
-bool watch_take(const struct watch *watch, watch_event *event, void *data);
-/* Whether any are queued. */
-bool watch_has_events(const struct watch *watch);
-
-/* Whether nothing has been mounted or unmounted on the way to the tree, or in it. */
-bool watch_mounts_hold(struct watch *watch);
-
-/* Whether the file system of an open folder tells of all changes: only this machine changes
- * it, and through this very mount's files. */
-bool watch_trusts(int folder);
 
 /* ---- one tree that the cache keeps (cache.h) ---- */
 
@@ -242,17 +177,17 @@ struct node {
 	uint64_t exclude_stamp; /* of its repository's info/exclude; 0: not settled */
 	bool repository;        /* has a .git */
 	bool failed;            /* could not be read */
-	/* What has to be done: */
+	/* Work to do: */
 	bool changed;           /* entries came or went: read its names again */
 	bool whole;             /* ignore rules changed: read all beneath it again */
 	bool suspect;           /* perhaps another folder now: read it whole if it is there */
 	bool unread;            /* has unknown files */
 	int64_t calm_at_ms;     /* when unread files may be read */
-	int64_t busy_ms;        /* how long it has to be calm for that */
+	int64_t busy_ms;        /* how long it must be calm for that */
 };
 
 /* Where a tree is, and what it may use. */
-struct tree_place {
+struct kept_place {
 	int root_fd;           /* borrowed */
 	const char *root_path; /* borrowed */
 	size_t root;
@@ -272,7 +207,7 @@ struct linked_file {
 
 struct kept_tree {
 	atomic_size_t references;
-	struct tree_place place;
+	struct kept_place place;
 	struct walk_rules rules;   /* owned copies of the names */
 	pthread_mutex_t lock;      /* of all that follows */
 	struct watch watch;
@@ -319,7 +254,7 @@ struct cached_tree {
 /* ---- cached_tree.c -------------------------------------------------------- */
 
 /* With one reference, the caller's, and nothing read yet: kept_tree_build does that. */
-struct kept_tree *kept_tree_new(const struct tree_place *place);
+struct kept_tree *kept_tree_new(const struct kept_place *place);
 /* Returns `tree`. */
 struct kept_tree *kept_tree_ref(struct kept_tree *tree);
 void kept_tree_unref(struct kept_tree *tree); /* NULL is fine */
@@ -330,7 +265,7 @@ struct cached_tree *kept_tree_take(struct kept_tree *tree);
 void kept_tree_give_back(struct cached_tree *snapshot);
 /* Takes in what has happened, without giving out a tree. False: the tree is lost. */
 bool kept_tree_update(struct kept_tree *tree);
-/* Whether that has something to do: an event is queued, what an event told is not read yet, or the
+/* Whether that has something to do: an event is queued, a changed folder is not read yet, or the
  * tree is lost. */
 bool kept_tree_is_behind(struct kept_tree *tree);
 
@@ -411,14 +346,14 @@ uint64_t kept_tree_exclude_stamp(const struct kept_tree *tree, int folder, const
 /* ---- cached_read.c --------------------------------------------------------- */
 
 /* What a thread that reads files works with. */
-struct reader {
+struct signature_reader {
 	char *room; /* owned */
 	size_t size;
 	struct trigram_set set;
 };
 
 /* Frees the reader's room; the struct is the caller's. */
-void kept_tree_reader_release(struct reader *reader);
+void kept_tree_reader_release(struct signature_reader *reader);
 
 enum kept_work {
 	WORK_NONE,  /* nothing is left to read */
@@ -427,7 +362,7 @@ enum kept_work {
 	WORK_STALE, /* a folder is not what it was: take in events first */
 };
 /* Reads some files that are unknown. With `hurry` also those that have just changed. */
-enum kept_work kept_tree_read(struct kept_tree *tree, struct reader *reader, bool hurry,
+enum kept_work kept_tree_read(struct kept_tree *tree, struct signature_reader *reader, bool hurry,
                               int64_t *ret_wait_ms);
 
 /* Looks at files that may change without an event, before an answer. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The watch of the folders of one tree: inotify, who owns which folder, and mounts in between. */
-#include "search/cache/kept_tree.h"
+#include "search/cache/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -215,7 +215,7 @@ void watch_disown(struct watch *watch, int number, void *owner)
 	if (watch->owners[at].number != 0)
 		watch_empty_owner(watch, at);
 	if (!watch_owner(watch, number, &next))
-		inotify_rm_watch(watch->fd, number); /* EINVAL: the folder is gone, too */
+		inotify_rm_watch(watch->fd, number); /* EINVAL: the folder was removed, too */
 }
 
 /* ---- events ---------------------------------------------------------------- */
@@ -268,7 +268,7 @@ bool watch_take(const struct watch *watch, watch_event *each, void *data)
 	_Alignas(struct inotify_event) char bytes[EVENT_BYTES];
 	int queued = 0, taken = 0;
 
-	/* What is queued after this is not waited for: somebody may never stop changing files. */
+	/* Events queued after this are left for later: a process may never stop changing files. */
 	if (ioctl(watch->fd, FIONREAD, &queued) != 0)
 		return false;
 	while (taken < queued) {

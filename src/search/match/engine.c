@@ -36,7 +36,7 @@
 /* Searches that are timed after one that took long. */
 #define TIMED_SEARCHES 16
 
-struct memory {
+struct engine_memory {
 	size_t used, max;
 };
 
@@ -47,7 +47,7 @@ union block_head {
 };
 
 struct engine {
-	struct memory memory;
+	struct engine_memory memory;
 	pcre2_general_context *general;
 	pcre2_code *code;
 	pcre2_code *ascii_code; /* NULL: there is none */
@@ -59,7 +59,7 @@ struct engine {
 };
 
 struct engine_scratch {
-	struct memory memory;
+	struct engine_memory memory;
 	pcre2_general_context *general;
 	pcre2_match_context *quick, *careful;
 	pcre2_match_data *data;
@@ -79,7 +79,7 @@ struct engine_scratch {
 
 static void *memory_get(size_t size, void *data)
 {
-	struct memory *memory = data;
+	struct engine_memory *memory = data;
 	union block_head *head;
 
 	if (size > memory->max - memory->used)
@@ -94,7 +94,7 @@ static void *memory_get(size_t size, void *data)
 
 static void memory_put(void *block, void *data)
 {
-	struct memory *memory = data;
+	struct engine_memory *memory = data;
 	union block_head *head = block;
 
 	if (!block)
@@ -104,7 +104,7 @@ static void memory_put(void *block, void *data)
 	free(head);
 }
 
-static pcre2_general_context *context_new(struct memory *memory, size_t max)
+static pcre2_general_context *context_new(struct engine_memory *memory, size_t max)
 {
 	pcre2_general_context *context;
 
@@ -245,8 +245,8 @@ static int64_t engine_clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Most searches are not timed: a coarse clock, which costs next to nothing, tells when it is
- * worth while to look at the thread's CPU clock, which is a system call. */
+/* Most searches are not timed: the thread's CPU clock, which is a system call, is only read after
+ * a tick of a coarse clock, which costs next to nothing. */
 static bool ticked(struct engine_scratch *scratch)
 {
 	int64_t tick = engine_clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -351,7 +351,7 @@ void engine_scratch_free(struct engine_scratch *scratch)
 static enum match_outcome engine_run_code(const pcre2_code *code, bool jit,
                                           struct engine_scratch *scratch,
                                           pcre2_match_context *context, struct span subject,
-                                          size_t from, struct match *ret)
+                                          size_t from, struct text_match *ret)
 {
 	PCRE2_SPTR data = (PCRE2_SPTR)(subject.data ? subject.data : "");
 	int result = jit ? pcre2_jit_match(code, data, subject.len, from, 0, scratch->data, context)
@@ -362,7 +362,7 @@ static enum match_outcome engine_run_code(const pcre2_code *code, bool jit,
 		return MATCH_NONE;
 	if (result < 0 || offsets[1] < offsets[0])
 		return MATCH_TOO_HARD;
-	*ret = (struct match){ offsets[0], offsets[1] };
+	*ret = (struct text_match){ offsets[0], offsets[1] };
 	return MATCH_FOUND;
 }
 
@@ -376,7 +376,7 @@ static size_t character_start(struct span subject, size_t from)
 
 /* How many bytes a search got over. */
 static size_t covered(enum match_outcome outcome, size_t from, struct span subject,
-                      const struct match *match)
+                      const struct text_match *match)
 {
 	if (outcome != MATCH_FOUND)
 		return subject.len - from;
@@ -401,7 +401,7 @@ static bool has_code_for(struct engine_scratch *scratch, const struct engine *en
 
 static enum match_outcome find_careful(const struct engine *engine,
                                        struct engine_scratch *scratch, struct span subject,
-                                       size_t from, struct match *ret)
+                                       size_t from, struct text_match *ret)
 {
 	enum match_outcome outcome;
 
@@ -426,7 +426,7 @@ struct quick {
 };
 
 static enum match_outcome find_quick(const struct quick *quick, struct engine_scratch *scratch,
-                                     struct match *ret)
+                                     struct text_match *ret)
 {
 	size_t starts = quick->subject.len - quick->from + 1;
 	size_t work = starts > QUICK_WORK || quick->longest > QUICK_WORK
@@ -450,7 +450,7 @@ static enum match_outcome find_quick(const struct quick *quick, struct engine_sc
 enum match_outcome engine_find_quick(const struct engine *engine,
                                      struct engine_scratch *scratch, struct span subject,
                                      size_t from, const struct survey *survey,
-                                     struct match *ret)
+                                     struct text_match *ret)
 {
 	bool ascii = survey->ascii && engine->ascii_code;
 	struct quick quick = { .code = ascii ? engine->ascii_code : engine->code,
@@ -463,7 +463,7 @@ enum match_outcome engine_find_quick(const struct engine *engine,
 }
 
 enum match_outcome engine_find(const struct engine *engine, struct engine_scratch *scratch,
-                               struct span subject, size_t from, struct match *ret)
+                               struct span subject, size_t from, struct text_match *ret)
 {
 	struct quick quick = { .code = engine->code,
 		               .jit = engine->jit,

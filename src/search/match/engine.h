@@ -55,13 +55,13 @@ void engine_scratch_free(struct engine_scratch *scratch); /* NULL is fine */
 
 /* The leftmost match in `subject` that begins at or after `from` (at most subject.len). */
 enum match_outcome engine_find(const struct engine *engine, struct engine_scratch *scratch,
-                               struct span subject, size_t from, struct match *ret);
+                               struct span subject, size_t from, struct text_match *ret);
 
 /* The quick gear alone, for a subject of lines that the pattern cannot leave; `survey` is
  * theirs. MATCH_TOO_HARD: use engine_find line by line. */
 enum match_outcome engine_find_quick(const struct engine *engine,
                                      struct engine_scratch *scratch, struct span subject,
                                      size_t from, const struct survey *survey,
-                                     struct match *ret);
+                                     struct text_match *ret);
 
 #endif

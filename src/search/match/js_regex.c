@@ -21,7 +21,7 @@
 /* From ECMAScript's syntax of patterns (ECMA-262 section 22.2.1 and Annex B.1.2, no flags) to
  * PCRE2's.
  *
- * PCRE2_ALT_BSUX makes \u, \x and \U mean what they mean there; what is left is translated here:
+ * PCRE2_ALT_BSUX makes \u, \x and \U mean what they mean there; the rest is translated here:
  * escapes that only PCRE2 knows are the letter itself, \s and \v have other members, classes
  * have no [:names:], and groups, verbs and possessive quantifiers that JavaScript has not are
  * errors. */
@@ -42,7 +42,7 @@ struct translation {
 	bool can_repeat;   /* a quantifier may follow what was read last */
 	bool last_repeats; /* which was a group with an unbounded repetition in it */
 	bool named;        /* there are named groups, so \k is a reference */
-	bool bounded;      /* no unbounded repetition inside another one */
+	bool bounded;      /* no unbounded repetition inside another */
 };
 
 static bool translation_refuse(struct translation *t, const char *what)
@@ -237,7 +237,7 @@ static bool has_named_groups(struct span pattern)
 }
 
 /* Appends the pattern as PCRE2 reads it with the options below. INVALID_ARGUMENT: what
- * JavaScript would refuse; `bounded`: a repetition without end inside another one. */
+ * JavaScript would refuse; `bounded`: an unbounded repetition inside another. */
 static bool js_regex_translate(struct span pattern, bool bounded, struct buf *out, struct err *err)
 {
 	struct translation t = {
@@ -254,7 +254,7 @@ static bool js_regex_translate(struct span pattern, bool bounded, struct buf *ou
 /* ---- compiling and testing, in bounded time ---- */
 
 enum {
-	QUICK_BYTES = 4096,       /* longer texts go the careful way at once */
+	QUICK_BYTES = 4096,       /* longer texts go straight to the careful way */
 	QUICK_STEPS = 2000,       /* at each starting position */
 	CAREFUL_MS = 100,         /* of CPU time, for one text */
 	CAREFUL_NS_BYTE = 50,     /* and for each byte of it */
@@ -373,12 +373,12 @@ static const pcre2_code *js_regex_code(const struct js_regex *shared, bool caref
 	return code;
 }
 
-struct deadline {
+struct js_deadline {
 	struct timespec end;
 	unsigned callouts;
 };
 
-static void deadline_init(struct deadline *deadline, size_t len)
+static void deadline_init(struct js_deadline *deadline, size_t len)
 {
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &deadline->end);
 	deadline->end.tv_nsec += CAREFUL_MS * 1000000L + (long)len * CAREFUL_NS_BYTE;
@@ -388,7 +388,7 @@ static void deadline_init(struct deadline *deadline, size_t len)
 
 static int js_regex_check_deadline(pcre2_callout_block *block, void *data)
 {
-	struct deadline *deadline = data;
+	struct js_deadline *deadline = data;
 	struct timespec now;
 
 	(void)block;
@@ -400,7 +400,7 @@ static int js_regex_check_deadline(pcre2_callout_block *block, void *data)
 	return now.tv_nsec > deadline->end.tv_nsec ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-static int match(const pcre2_code *code, struct span subject, struct deadline *deadline)
+static int match(const pcre2_code *code, struct span subject, struct js_deadline *deadline)
 {
 	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
 	pcre2_match_context *context = pcre2_match_context_create(NULL);
@@ -429,7 +429,7 @@ static enum js_regex_result outcome_of(int result)
 enum js_regex_result js_regex_test(const struct js_regex *regex, struct span subject)
 {
 	enum js_regex_result outcome = JS_REGEX_UNKNOWN;
-	struct deadline deadline = { .callouts = 0 };
+	struct js_deadline deadline = { .callouts = 0 };
 	const pcre2_code *code;
 
 	if (subject.len > SUBJECT_MAX)

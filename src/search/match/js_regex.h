@@ -32,7 +32,7 @@ enum { JS_REGEX_BYTES_MAX = 2048 };
 enum js_regex_option {
 	JS_REGEX_LAZY = 1,    /* compile it when it is tested first; then it is UNKNOWN if it cannot
 	                       * be */
-	JS_REGEX_BOUNDED = 2, /* refuse a repetition without end inside another one: (a+)+ */
+	JS_REGEX_BOUNDED = 2, /* refuse an unbounded repetition inside another: (a+)+ */
 };
 
 /* INVALID_ARGUMENT: too long, not UTF-8, or what is wrong and where. */

@@ -35,7 +35,7 @@ static const unsigned char byte_rank[256] = {
 	100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
 };
 
-/* Bytes of a text are not independent of each other: those beside the two rarest count less. */
+/* Bytes of a text are not independent of each other: those other than the two rarest count less. */
 #define OTHERS_WEIGHT 4
 #define CERTAIN 192
 
@@ -323,7 +323,7 @@ void literal_init(struct literal *ret, struct span text, bool ignore_case)
 /* COMPARED: at most so many bytes of a text, so that no text makes many comparisons long. */
 enum { SIGN_MAX = 3, GROUPS = 8, COMPARED = 16 };
 
-struct member {
+struct set_member {
 	struct span text; /* borrowed */
 	size_t sign;      /* where in it its sign begins */
 };
@@ -334,7 +334,7 @@ struct halves {
 };
 
 struct literal_set {
-	struct member members[LITERAL_SET_MAX]; /* sorted by sign: a group's are side by side */
+	struct set_member members[LITERAL_SET_MAX]; /* sorted by sign: a group's are side by side */
 	size_t count;
 	size_t sign_len;
 	size_t group_start[GROUPS + 1]; /* into members */
@@ -352,7 +352,7 @@ static bool check_groups(const struct literal_set *set, unsigned groups, const c
 		int group = __builtin_ctz(groups);
 
 		for (size_t i = set->group_start[group]; i < set->group_start[group + 1]; i++) {
-			const struct member *member = &set->members[i];
+			const struct set_member *member = &set->members[i];
 
 			if ((size_t)(place - at) >= member->sign &&
 			    (size_t)(end - place) >= member->text.len - member->sign &&
@@ -496,7 +496,7 @@ static size_t rarest_sign(struct span text, size_t sign_len)
 }
 
 /* The text, or what is compared of it. */
-static struct member make_member(struct span text, size_t sign_len)
+static struct set_member make_member(struct span text, size_t sign_len)
 {
 	size_t sign = rarest_sign(text, sign_len), start = 0;
 
@@ -506,12 +506,12 @@ static struct member make_member(struct span text, size_t sign_len)
 			start = text.len - COMPARED;
 		text = span_head(span_skip(text, start), COMPARED);
 	}
-	return (struct member){ text, sign - start };
+	return (struct set_member){ text, sign - start };
 }
 
 static int compare_signs(const void *a, const void *b, void *data)
 {
-	const struct member *left = a, *right = b;
+	const struct set_member *left = a, *right = b;
 	const size_t *sign_len = data;
 
 	return memcmp(left->text.data + left->sign, right->text.data + right->sign, *sign_len);
@@ -523,7 +523,7 @@ static void halves_add(struct halves *halves, unsigned char byte, unsigned group
 	halves->high[byte >> 4] |= (unsigned char)(1u << group);
 }
 
-static void add_sign(struct literal_set *set, const struct member *member, unsigned group)
+static void add_sign(struct literal_set *set, const struct set_member *member, unsigned group)
 {
 	for (size_t i = 0; i < set->sign_len; i++) {
 		unsigned char byte = (unsigned char)member->text.data[member->sign + i];

@@ -96,7 +96,7 @@ void literal_set_use(struct literal_set *set, enum literal_way way);
  * this place has any of them. */
 const char *literal_set_find(const struct literal_set *set, const char *at, const char *end);
 
-/* ---- what has to be known of lines before they are given to the engine together ---- */
+/* ---- what must be known of lines before they are passed to the engine together ---- */
 
 struct survey {
 	bool ascii;     /* no byte beyond ASCII */

@@ -22,7 +22,7 @@ enum plan_kind {
 	PLAN_LINES,      /* the engine on every line */
 	PLAN_LITERAL,    /* `literal` is the pattern; the engine only judges word ends */
 	PLAN_CANDIDATES, /* the engine on lines that have `literal`, or one of `set` */
-	PLAN_BUFFER,     /* the engine, whose pattern never leaves a line, on many lines at once */
+	PLAN_BUFFER,     /* the engine, whose pattern never leaves a line, on many lines together */
 	PLAN_MULTILINE,  /* the engine on the whole text, if it has `literal` or one of `set` */
 };
 
@@ -45,7 +45,7 @@ struct known_line {
 	size_t start, next;
 };
 
-struct region {
+struct line_region {
 	const char *data; /* as in known_line */
 	size_t len;
 	size_t start, next; /* whole lines */
@@ -56,16 +56,16 @@ struct region {
 struct plan_scratch {
 	struct engine_scratch *engine; /* owned; NULL without an engine */
 	struct known_line line;
-	struct region region;
+	struct line_region region;
 	bool tried;                    /* matcher_tried */
 };
 
-/* Lines given to the engine at once. The more, the fewer steps it may take (engine.h). */
+/* Lines given to the engine in one call. The more, the fewer steps it may take (engine.h). */
 #define REGION_BYTES ((size_t)8 << 10)
-/* Bytes beside a literal that are enough to tell what character is there. */
+/* Bytes on each side of a literal that are enough to decode the character there. */
 #define WORD_CONTEXT 8
 
-struct line {
+struct matcher_line {
 	size_t start, end; /* `end` is before the line end */
 	size_t next;       /* where the next line starts */
 };
@@ -106,7 +106,7 @@ static size_t body_end(const struct plan *plan, struct span text, size_t start, 
 
 /* The line that has the byte at `at`, which is below text.len.  A line with many matches is
  * not looked for with each of them (matcher.h: the text stays as it is meanwhile). */
-static struct line line_at(const struct plan *plan, struct plan_scratch *scratch,
+static struct matcher_line line_at(const struct plan *plan, struct plan_scratch *scratch,
                            struct span text, size_t at)
 {
 	struct known_line *known = &scratch->line;
@@ -118,11 +118,11 @@ static struct line line_at(const struct plan *plan, struct plan_scratch *scratch
 		known->start = matcher_line_start(text, at);
 		known->next = matcher_next_line(text, at);
 	}
-	return (struct line){ known->start, body_end(plan, text, known->start, known->next),
+	return (struct matcher_line){ known->start, body_end(plan, text, known->start, known->next),
 		              known->next };
 }
 
-static enum match_outcome shifted(enum match_outcome outcome, size_t by, struct match *match)
+static enum match_outcome shifted(enum match_outcome outcome, size_t by, struct text_match *match)
 {
 	if (outcome == MATCH_FOUND) {
 		match->start += by;
@@ -132,8 +132,8 @@ static enum match_outcome shifted(enum match_outcome outcome, size_t by, struct 
 }
 
 static enum match_outcome find_in_line(const struct plan *plan, struct plan_scratch *scratch,
-                                       struct span text, struct line line, size_t from,
-                                       struct match *ret)
+                                       struct span text, struct matcher_line line, size_t from,
+                                       struct text_match *ret)
 {
 	struct span body = span_of(text.data + line.start, line.end - line.start);
 
@@ -147,10 +147,10 @@ static enum match_outcome find_in_line(const struct plan *plan, struct plan_scra
 /* Line by line, those that begin before `end`. */
 static enum match_outcome find_in_lines(const struct plan *plan, struct plan_scratch *scratch,
                                         struct span text, size_t from, size_t end,
-                                        struct match *ret)
+                                        struct text_match *ret)
 {
 	while (from < end) {
-		struct line line = line_at(plan, scratch, text, from);
+		struct matcher_line line = line_at(plan, scratch, text, from);
 		enum match_outcome outcome = find_in_line(plan, scratch, text, line, from, ret);
 
 		if (outcome != MATCH_NONE)
@@ -176,12 +176,12 @@ static const char *find_candidate(const struct plan *plan, struct plan_scratch *
 
 static enum match_outcome find_by_candidates(const struct plan *plan,
                                              struct plan_scratch *scratch, struct span text,
-                                             size_t from, struct match *ret)
+                                             size_t from, struct text_match *ret)
 {
 	while (from < text.len) {
 		const char *hit = find_candidate(plan, scratch, text, from);
 		enum match_outcome outcome;
-		struct line line;
+		struct matcher_line line;
 
 		if (!hit)
 			return MATCH_NONE;
@@ -211,7 +211,7 @@ static enum word_byte word_byte(struct span text, size_t at)
 	                                                                                : NO_WORD;
 }
 
-/* Whether the literal at `at` is a word by itself, beside characters beyond ASCII: the engine
+/* Whether the literal at `at`, next to characters beyond ASCII, is a whole word: the engine
  * sees as much around it as a character can be long, and some more. */
 static enum match_outcome find_word_at(const struct plan *plan, struct plan_scratch *scratch,
                                        struct span text, size_t at)
@@ -219,7 +219,7 @@ static enum match_outcome find_word_at(const struct plan *plan, struct plan_scra
 	size_t start = at > WORD_CONTEXT ? at - WORD_CONTEXT : 0;
 	struct span around = span_head(span_skip(text, start),
 	                               at - start + plan->literal.text.len + WORD_CONTEXT);
-	struct match match = { 0, 0 };
+	struct text_match match = { 0, 0 };
 	enum match_outcome outcome =
 		engine_find(plan->engine, scratch->engine, around, at - start, &match);
 
@@ -240,7 +240,7 @@ static enum match_outcome judge_word(const struct plan *plan, struct plan_scratc
 }
 
 static enum match_outcome find_word(const struct plan *plan, struct plan_scratch *scratch,
-                                    struct span text, size_t from, struct match *ret)
+                                    struct span text, size_t from, struct text_match *ret)
 {
 	while (from < text.len) {
 		const char *hit = find_candidate(plan, scratch, text, from);
@@ -252,7 +252,7 @@ static enum match_outcome find_word(const struct plan *plan, struct plan_scratch
 		at = (size_t)(hit - text.data);
 		outcome = judge_word(plan, scratch, text, at);
 		if (outcome == MATCH_FOUND)
-			*ret = (struct match){ at, at + plan->literal.text.len };
+			*ret = (struct text_match){ at, at + plan->literal.text.len };
 		if (outcome != MATCH_NONE)
 			return outcome;
 		from = at + 1;
@@ -261,7 +261,7 @@ static enum match_outcome find_word(const struct plan *plan, struct plan_scratch
 }
 
 static enum match_outcome find_literal(const struct plan *plan, struct plan_scratch *scratch,
-                                       struct span text, size_t from, struct match *ret)
+                                       struct span text, size_t from, struct text_match *ret)
 {
 	const char *hit;
 
@@ -275,7 +275,7 @@ static enum match_outcome find_literal(const struct plan *plan, struct plan_scra
 	return MATCH_FOUND;
 }
 
-/* ---- many lines at once ---- */
+/* ---- many lines in one call ---- */
 
 /* The end of the lines that begin at `at` and take up about REGION_BYTES. */
 static size_t region_end(struct span text, size_t at)
@@ -289,10 +289,10 @@ static size_t region_end(struct span text, size_t at)
 }
 
 /* The lines around `at`; they are looked over once, not with each match in them. */
-static struct region *region_at(const struct plan *plan, struct plan_scratch *scratch,
+static struct line_region *region_at(const struct plan *plan, struct plan_scratch *scratch,
                                 struct span text, size_t at)
 {
-	struct region *region = &scratch->region;
+	struct line_region *region = &scratch->region;
 
 	if (region->start <= at && at < region->next && region->data == text.data &&
 	    region->len == text.len)
@@ -309,8 +309,8 @@ static struct region *region_at(const struct plan *plan, struct plan_scratch *sc
 }
 
 static enum match_outcome find_in_region(const struct plan *plan, struct plan_scratch *scratch,
-                                         struct span text, size_t from, struct region *region,
-                                         struct match *ret)
+                                         struct span text, size_t from, struct line_region *region,
+                                         struct text_match *ret)
 {
 	size_t end = region->next - (text.data[region->next - 1] == '\n');
 	struct span body = span_of(text.data + region->start, end - region->start);
@@ -326,10 +326,10 @@ static enum match_outcome find_in_region(const struct plan *plan, struct plan_sc
 }
 
 static enum match_outcome find_in_buffer(const struct plan *plan, struct plan_scratch *scratch,
-                                         struct span text, size_t from, struct match *ret)
+                                         struct span text, size_t from, struct text_match *ret)
 {
 	while (from < text.len) {
-		struct region *region = region_at(plan, scratch, text, from);
+		struct line_region *region = region_at(plan, scratch, text, from);
 		enum match_outcome outcome =
 			find_in_region(plan, scratch, text, from, region, ret);
 
@@ -343,10 +343,10 @@ static enum match_outcome find_in_buffer(const struct plan *plan, struct plan_sc
 /* ---- matches of several lines ---- */
 
 static enum match_outcome find_in_text(const struct plan *plan, struct plan_scratch *scratch,
-                                       struct span text, size_t from, struct match *ret)
+                                       struct span text, size_t from, struct text_match *ret)
 {
 	bool ends = text.len == 0 || text.data[text.len - 1] == '\n';
-	struct match match = { 0, 0 };
+	struct text_match match = { 0, 0 };
 	enum match_outcome outcome;
 
 	if (from == text.len && ends)
@@ -363,16 +363,16 @@ static enum match_outcome find_in_text(const struct plan *plan, struct plan_scra
 }
 
 static enum match_outcome find_by_lines(const struct plan *plan, struct plan_scratch *scratch,
-                                        struct span text, size_t from, struct match *ret)
+                                        struct span text, size_t from, struct text_match *ret)
 {
 	return find_in_lines(plan, scratch, text, from, text.len, ret);
 }
 
 /* After the last byte: where that is no LF, it is still the last line. */
 static enum match_outcome find_at_end(const struct plan *plan, struct plan_scratch *scratch,
-                                      struct span text, struct match *ret)
+                                      struct span text, struct text_match *ret)
 {
-	struct line line;
+	struct matcher_line line;
 
 	if (text.len == 0 || text.data[text.len - 1] == '\n')
 		return MATCH_NONE;
@@ -382,11 +382,11 @@ static enum match_outcome find_at_end(const struct plan *plan, struct plan_scrat
 
 static enum match_outcome plan_find_by_kind(const struct plan *plan,
                                             struct plan_scratch *scratch, struct span text,
-                                            size_t from, struct match *ret)
+                                            size_t from, struct text_match *ret)
 {
 	static const struct {
 		enum match_outcome (*find)(const struct plan *, struct plan_scratch *,
-		                           struct span, size_t, struct match *);
+		                           struct span, size_t, struct text_match *);
 		bool may_be_empty; /* a match */
 	} ways[] = {
 		[PLAN_LINES] = { find_by_lines, true },
@@ -414,7 +414,7 @@ static void scratch_forget_lines(struct plan_scratch *scratch)
 }
 
 static enum match_outcome plan_find(const struct plan *plan, struct plan_scratch *scratch,
-                                    struct span text, size_t from, struct match *ret)
+                                    struct span text, size_t from, struct text_match *ret)
 {
 	enum match_outcome outcome;
 
@@ -619,7 +619,7 @@ static bool matcher_make_plan(struct matcher *matcher, const struct matcher_opti
 		engine.ascii_too = is_ascii(engine.pattern);
 		if (engine_compile(&engine, &plan->engine, &ignored))
 			return true;
-		/* Written anew it is longer, perhaps too long. */
+		/* The rewritten pattern is longer, perhaps too long. */
 		engine = engine_options(options, regex, matcher->ignore_case);
 		plan->kind = PLAN_LINES;
 	}
@@ -681,7 +681,7 @@ void matcher_scratch_free(struct matcher_scratch *scratch)
 }
 
 enum match_outcome matcher_find(const struct matcher *matcher, struct matcher_scratch *scratch,
-                                struct span text, size_t from, struct match *ret)
+                                struct span text, size_t from, struct text_match *ret)
 {
 	return plan_find(&matcher->plan, &scratch->plan, text, from, ret);
 }

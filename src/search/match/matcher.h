@@ -4,14 +4,14 @@
  *     struct matcher *matcher;
  *     if (!matcher_compile(&options, &matcher, &err)) ...
  *     struct matcher_scratch *scratch = matcher_scratch_new(matcher);   one a thread
- *     struct match match;
+ *     struct text_match match;
  *     for (size_t at = 0; matcher_find(matcher, scratch, text, at, &match) == MATCH_FOUND;
  *          at = next line's start, or match.end for all matches)
  *             ...
  *
  * Lines end with LF, or with CR LF: what is before that is matched, each line alone, so that
- * `$` is before the CR and nothing matches the CR.  (ripgrep has the CR in the line unless it
- * is told --crlf.)  A pattern that names CR, other than in [^...], gets it: "\r$" finds the
+ * `$` is before the CR and nothing matches the CR.  (ripgrep has the CR in the line unless
+ * --crlf is given.)  A pattern that names CR, other than in [^...], gets it: "\r$" finds the
  * lines that end with CR LF, and "x$" together with it does not match before a CR.
  * Unless multiline is asked for, no match crosses a line end, whatever the pattern says, and a
  * pattern that asks for a line end (a LF, \n or \R outside of sets) is an error that names
@@ -21,9 +21,9 @@
  *
  * Patterns are PCRE2's, with JIT where the machine has it, without \C and without settings at
  * the start such as (*UTF).  How it gets fast: literals that each match must contain are looked
- * for with vector instructions (literal.h, literal.h), and the engine only sees lines that
- * have them; where there are none, the pattern is written anew so that it cannot leave a line
- * (regex.h), and the engine sees many lines at once.  matcher.c has the ways.
+ * for with vector instructions (literal.h), and the engine only sees lines that
+ * have them; where there are none, the pattern is rewritten so that it cannot leave a line
+ * (regex.h), and the engine sees many lines in one call.  matcher.c has the ways.
  *
  * Patterns that take too long end in MATCH_TOO_HARD: a scratch has a reserve of 0.4 s of CPU
  * time beyond 10 us a call of the engine and 0.05 us a byte, and one text (until the next search
@@ -60,7 +60,7 @@ struct matcher_options {
 struct matcher;
 struct matcher_scratch;
 
-struct match {
+struct text_match {
 	size_t start, end; /* offsets in the text; end is exclusive */
 };
 
@@ -85,7 +85,7 @@ void matcher_scratch_free(struct matcher_scratch *scratch);
  * *ret is set on MATCH_FOUND only.  Matches may be empty: to find all of them, go on from
  * match.end, or one after it then. */
 enum match_outcome matcher_find(const struct matcher *matcher, struct matcher_scratch *scratch,
-                                struct span text, size_t from, struct match *ret);
+                                struct span text, size_t from, struct text_match *ret);
 
 /* Whether the last matcher_find with this scratch met anything that the literals of the pattern
  * (matcher_needs_of) do not rule out. */
@@ -100,7 +100,7 @@ bool matcher_is_multiline(const struct matcher *matcher);
 /* What every text with a match contains: at least one of the alternatives, and of that every
  * literal.  count 0: nothing is known.  Where the matcher ignores case, ASCII letters are in
  * lower case, and literals hold no character that folds from or to outside ASCII (k, s
- * beside Kelvin sign and long s) and none beyond ASCII.  Borrowed. */
+ * with Kelvin sign and long s) and none beyond ASCII.  Borrowed. */
 struct matcher_alternative {
 	const struct span *literals;
 	size_t count;

@@ -21,7 +21,7 @@
  *             ...
  *
  * Conservative: what is rare, or differs between versions, comes as TOKEN_ODD with the text it
- * takes up, and who wants to be sure about a pattern gives up there.  Patterns that PCRE2
+ * takes up; a caller that must be sure about a pattern gives up there.  Patterns that PCRE2
  * refuses come as any tokens at all.  White space and comments of (?x) come as characters.
  *
  * Nesting, and what a pattern matches: regex_facts, below.
@@ -98,7 +98,7 @@ static inline bool regex_set_has(const struct regex_set *set, unsigned char c)
 	return c < 128 && (set->ascii[c >> 6] >> (c & 63) & 1) != 0;
 }
 
-/* ---- questions about the text of a pattern that decide how it is to be taken ---- */
+/* ---- questions about the text of a pattern that decide how it is read ---- */
 
 /* All go by the pattern's tokens: what is odd there counts for nothing here. */
 
@@ -128,7 +128,7 @@ bool regex_has_settings(struct span pattern);
  *     regex_facts_release(&facts);
  *
  * The pattern is one that PCRE2 accepts.  Whatever is not fully understood (TOKEN_ODD,
- * (?x), calls, conditions, ...) gives facts that claim nothing.  What is claimed
+ * (?x), calls, conditions, ...) gives facts that claim nothing.  Each claim
  * is certain: searches rely on it without asking the engine. */
 
 /* ---- sets of texts, and what a match must contain, put together from parts ---- */
@@ -137,7 +137,7 @@ bool regex_has_settings(struct span pattern);
  * is built lives in one arena with a maximum: past it everything built is useless, and
  * arena.full says so.
  *
- * Only what is useful is kept: combinations that would grow too large keep the rarer part. */
+ * Combinations that would grow too large keep only the rarer part. */
 
 struct needs_arena {
 	struct needs_block *blocks; /* owned */
@@ -146,7 +146,7 @@ struct needs_arena {
 };
 
 /* Some texts; a match of what it describes is one of them. */
-struct texts {
+struct regex_texts {
 	const struct span *items; /* in the arena */
 	size_t count;             /* 0: no such set */
 };
@@ -166,7 +166,7 @@ struct regex_facts {
 	bool ascii;
 	/* The same pattern with LF taken out of every set: it matches within any one line what
 	 * the pattern matches in it, at the same places and in the same order of preference,
-	 * but can be given many lines at once and never leaves the one in which it begins.
+	 * but can be given many lines in one call and never leaves the one where it begins.
 	 * Empty when there is no such pattern. */
 	struct buf line_text;
 	struct needs_arena arena;

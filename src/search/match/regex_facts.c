@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading facts off a regular expression: recursive descent over its tokens, which puts
- * together what the parts demand and writes the pattern anew, line by line safe.
+ * together what the parts demand and rewrites the pattern so that no match leaves its line.
  *
  *     choice   = sequence {"|" sequence}
  *     sequence = {item [repeat]}
@@ -64,7 +64,7 @@ static struct span join_literals(struct needs_arena *arena, struct span a, struc
 }
 
 /* Copied */
-static struct texts texts_one(struct needs_arena *arena, struct span text)
+static struct regex_texts texts_one(struct needs_arena *arena, struct span text)
 {
 	struct span *item = arena_get(arena, 1, sizeof(*item));
 	char *data = arena_get(arena, text.len + 1, 1);
@@ -72,10 +72,10 @@ static struct texts texts_one(struct needs_arena *arena, struct span text)
 	if (text.len > 0)
 		memcpy(data, text.data, text.len);
 	*item = span_of(data, text.len);
-	return (struct texts){ item, 1 };
+	return (struct regex_texts){ item, 1 };
 }
 
-static size_t texts_bytes(struct texts texts)
+static size_t texts_bytes(struct regex_texts texts)
 {
 	size_t bytes = 0;
 
@@ -85,35 +85,37 @@ static size_t texts_bytes(struct texts texts)
 }
 
 /* Every text of a followed by every one of b; count 0 when there would be too many. */
-static struct texts texts_product(struct needs_arena *arena, struct texts a, struct texts b)
+static struct regex_texts texts_product(struct needs_arena *arena, struct regex_texts a,
+                                        struct regex_texts b)
 {
 	struct span *items;
 	size_t count = a.count * b.count;
 
 	if (count == 0 || count > TEXTS_MAX || arena->full ||
 	    texts_bytes(a) * b.count + texts_bytes(b) * a.count > PRODUCT_BYTES_MAX)
-		return (struct texts){ 0 };
+		return (struct regex_texts){ 0 };
 	items = arena_get(arena, count, sizeof(*items));
 	for (size_t i = 0; i < count; i++)
 		items[i] = join_literals(arena, a.items[i / b.count], b.items[i % b.count]);
-	return (struct texts){ items, count };
+	return (struct regex_texts){ items, count };
 }
 
 /* Those of both; count 0 when there are too many. */
-static struct texts texts_union(struct needs_arena *arena, struct texts a, struct texts b)
+static struct regex_texts texts_union(struct needs_arena *arena, struct regex_texts a,
+                                      struct regex_texts b)
 {
 	struct span *items;
 
 	if (a.count == 0 || b.count == 0 || a.count + b.count > TEXTS_MAX || arena->full)
-		return (struct texts){ 0 };
+		return (struct regex_texts){ 0 };
 	items = arena_get(arena, a.count + b.count, sizeof(*items));
 	memcpy(items, a.items, a.count * sizeof(*items));
 	memcpy(items + a.count, b.items, b.count * sizeof(*items));
-	return (struct texts){ items, a.count + b.count };
+	return (struct regex_texts){ items, a.count + b.count };
 }
 
 /* At least one of the texts; says nothing when one of them is empty. */
-static struct matcher_needs needs_any(struct needs_arena *arena, struct texts texts)
+static struct matcher_needs needs_any(struct needs_arena *arena, struct regex_texts texts)
 {
 	struct matcher_alternative *alternatives;
 
@@ -217,7 +219,7 @@ static bool is_superfluous(const struct span *texts, size_t count, size_t i, siz
 	return false;
 }
 
-/* Without short texts beside longer ones, and texts that are part of others. */
+/* Drops short texts where there are longer ones, and texts that are part of others. */
 static struct matcher_needs needs_tidy(struct needs_arena *arena, struct matcher_needs needs)
 {
 	struct matcher_alternative *alternatives =
@@ -250,18 +252,18 @@ static struct matcher_needs needs_tidy(struct needs_arena *arena, struct matcher
 
 /* What a part of the pattern demands. */
 struct demand {
-	struct texts exact;         /* it matches just these; count 0 when not known */
+	struct regex_texts exact;         /* it matches just these; count 0 when not known */
 	struct matcher_needs needs; /* when exact is not known */
 };
 
 /* Demands one after the other. */
-struct sequence {
-	struct texts run;           /* what the last parts match together; never 0 */
+struct facts_sequence {
+	struct regex_texts run;           /* what the last parts match together; never 0 */
 	struct matcher_needs needs; /* of what came before those */
 	bool exact;                 /* nothing came before those */
 };
 
-struct parser {
+struct facts_parser {
 	struct regex_reader reader;
 	struct regex_token token; /* the one to look at */
 	bool more;                /* there is one */
@@ -272,49 +274,50 @@ struct parser {
 	bool unsafe;              /* there is no pattern that is safe for lines */
 	bool beyond_ascii;
 	unsigned depth;
-	struct buf out;           /* the pattern written anew */
+	struct buf out;           /* the rewritten pattern */
 	struct needs_arena *arena;
 };
 
-static struct demand parse_choice(struct parser *parser);
+static struct demand parse_choice(struct facts_parser *parser);
 
-static struct demand parser_fail(struct parser *parser)
+static struct demand parser_fail(struct facts_parser *parser)
 {
 	parser->failed = true;
 	parser->more = false;
 	return (struct demand){ 0 };
 }
 
-static void parser_next(struct parser *parser)
+static void parser_next(struct facts_parser *parser)
 {
 	parser->more = !parser->failed && !parser->arena->full &&
 	               regex_next(&parser->reader, &parser->token);
 }
 
-static bool parser_is_at(const struct parser *parser, enum regex_kind kind)
+static bool parser_is_at(const struct facts_parser *parser, enum regex_kind kind)
 {
 	return parser->more && parser->token.kind == kind;
 }
 
-static void parser_copy(struct parser *parser)
+static void parser_copy(struct facts_parser *parser)
 {
 	buf_span(&parser->out, parser->token.text);
 }
 
 /* ---- putting demands together ---- */
 
-static struct demand demand_empty(struct parser *parser)
+static struct demand demand_empty(struct facts_parser *parser)
 {
 	return (struct demand){ .exact = texts_one(parser->arena, SPAN("")) };
 }
 
-static struct matcher_needs demand_needs(struct parser *parser, struct demand demand)
+static struct matcher_needs demand_needs(struct facts_parser *parser, struct demand demand)
 {
 	return demand.exact.count ? needs_any(parser->arena, demand.exact) : demand.needs;
 }
 
 /* Ends the run: what follows is not known to come right after it. */
-static void sequence_break(struct parser *parser, struct sequence *sequence, struct texts run)
+static void sequence_break(struct facts_parser *parser, struct facts_sequence *sequence,
+                           struct regex_texts run)
 {
 	struct matcher_needs needs = needs_any(parser->arena, sequence->run);
 
@@ -323,9 +326,10 @@ static void sequence_break(struct parser *parser, struct sequence *sequence, str
 	sequence->exact = false;
 }
 
-static void sequence_add(struct parser *parser, struct sequence *sequence, struct demand demand)
+static void sequence_add(struct facts_parser *parser, struct facts_sequence *sequence,
+                         struct demand demand)
 {
-	struct texts run;
+	struct regex_texts run;
 
 	if (demand.exact.count == 0) {
 		sequence_break(parser, sequence, texts_one(parser->arena, SPAN("")));
@@ -340,14 +344,14 @@ static void sequence_add(struct parser *parser, struct sequence *sequence, struc
 }
 
 /* `demand`, min to max times. */
-static void sequence_repeat(struct parser *parser, struct sequence *sequence,
+static void sequence_repeat(struct facts_parser *parser, struct facts_sequence *sequence,
                             struct demand demand, unsigned min, unsigned max)
 {
-	struct texts none = texts_one(parser->arena, SPAN(""));
+	struct regex_texts none = texts_one(parser->arena, SPAN(""));
 	unsigned times = min < REPEAT_MAX ? min : REPEAT_MAX;
 
 	if (min == 0 && max == 1 && demand.exact.count > 0) {
-		struct texts either = texts_union(parser->arena, demand.exact, none);
+		struct regex_texts either = texts_union(parser->arena, demand.exact, none);
 
 		if (either.count > 0) {
 			sequence_add(parser, sequence, (struct demand){ .exact = either });
@@ -364,15 +368,15 @@ static void sequence_repeat(struct parser *parser, struct sequence *sequence,
 		               min > 0 && demand.exact.count > 0 ? demand.exact : none);
 }
 
-static struct demand sequence_end(struct parser *parser, struct sequence *sequence)
+static struct demand sequence_end(struct facts_parser *parser, struct facts_sequence *sequence)
 {
 	if (sequence->exact)
 		return (struct demand){ .exact = sequence->run };
-	sequence_break(parser, sequence, (struct texts){ 0 });
+	sequence_break(parser, sequence, (struct regex_texts){ 0 });
 	return (struct demand){ .needs = sequence->needs };
 }
 
-static struct demand demand_either(struct parser *parser, struct demand a, struct demand b)
+static struct demand demand_either(struct facts_parser *parser, struct demand a, struct demand b)
 {
 	struct demand both = { .exact = texts_union(parser->arena, a.exact, b.exact) };
 
@@ -391,7 +395,7 @@ static bool folds_beyond_ascii(uint32_t c)
 }
 
 /* A character as it is looked for; false when it matches others than those. */
-static bool put_char(struct parser *parser, uint32_t c, char out[4], size_t *ret_len)
+static bool put_char(struct facts_parser *parser, uint32_t c, char out[4], size_t *ret_len)
 {
 	bool letter = ascii_is_letter(c);
 
@@ -411,7 +415,7 @@ static bool put_char(struct parser *parser, uint32_t c, char out[4], size_t *ret
 	return true;
 }
 
-static struct demand demand_char(struct parser *parser, uint32_t c)
+static struct demand demand_char(struct facts_parser *parser, uint32_t c)
 {
 	char text[4];
 	size_t len = 0;
@@ -432,7 +436,7 @@ static bool is_plain_set(const struct regex_set *set)
 	return !set->negated && !set->properties && !set->beyond_ascii;
 }
 
-static struct demand demand_set(struct parser *parser, const struct regex_set *set)
+static struct demand demand_set(struct facts_parser *parser, const struct regex_set *set)
 {
 	struct demand all = { 0 };
 
@@ -465,7 +469,7 @@ static struct demand demand_set(struct parser *parser, const struct regex_set *s
 }
 
 /* Writes the set without LF. */
-static void write_set(struct parser *parser)
+static void write_set(struct facts_parser *parser)
 {
 	struct span text = parser->token.text;
 	const struct regex_set *set = &parser->token.set;
@@ -489,7 +493,7 @@ static void write_set(struct parser *parser)
 	}
 }
 
-static void write_char(struct parser *parser)
+static void write_char(struct facts_parser *parser)
 {
 	uint32_t c = parser->token.code_point;
 
@@ -515,7 +519,7 @@ static bool flags_are_known(const struct regex_token *token)
 }
 
 /* Inside of a group whose opening is the token, up to its end. */
-static struct demand parse_group(struct parser *parser)
+static struct demand parse_group(struct facts_parser *parser)
 {
 	bool outer = parser->ignore_case;
 	enum regex_group group = parser->token.group;
@@ -542,7 +546,7 @@ static struct demand parse_group(struct parser *parser)
 	return group == GROUP_LOOK ? demand_empty(parser) : demand;
 }
 
-static struct demand parse_switch(struct parser *parser)
+static struct demand parse_switch(struct facts_parser *parser)
 {
 	if (!flags_are_known(&parser->token))
 		return parser_fail(parser);
@@ -554,7 +558,7 @@ static struct demand parse_switch(struct parser *parser)
 	return demand_empty(parser);
 }
 
-static struct demand parse_assertion(struct parser *parser)
+static struct demand parse_assertion(struct facts_parser *parser)
 {
 	parser->asserts = true;
 	if (parser->token.kind == TOKEN_BOUNDARY)
@@ -563,7 +567,7 @@ static struct demand parse_assertion(struct parser *parser)
 	return demand_empty(parser);
 }
 
-static struct demand parse_any(struct parser *parser)
+static struct demand parse_any(struct facts_parser *parser)
 {
 	/* An option could make "." match LF. */
 	parser->beyond_ascii = true;
@@ -571,7 +575,7 @@ static struct demand parse_any(struct parser *parser)
 	return (struct demand){ 0 };
 }
 
-static struct demand parse_set(struct parser *parser)
+static struct demand parse_set(struct facts_parser *parser)
 {
 	if (parser->token.set.odd)
 		return parser_fail(parser);
@@ -579,7 +583,7 @@ static struct demand parse_set(struct parser *parser)
 	return demand_set(parser, &parser->token.set);
 }
 
-static struct demand parse_backref(struct parser *parser)
+static struct demand parse_backref(struct facts_parser *parser)
 {
 	parser->asserts = true;
 	if (parser->ignore_case)
@@ -590,7 +594,7 @@ static struct demand parse_backref(struct parser *parser)
 	return (struct demand){ 0 };
 }
 
-static struct demand parse_char_demand(struct parser *parser)
+static struct demand parse_char_demand(struct facts_parser *parser)
 {
 	if (parser->token.code_point == '\n')
 		parser->unsafe = true;
@@ -599,9 +603,9 @@ static struct demand parse_char_demand(struct parser *parser)
 }
 
 /* One item; *ret_repeatable: a repeat may follow. */
-static struct demand parse_item_demand(struct parser *parser, bool *ret_repeatable)
+static struct demand parse_item_demand(struct facts_parser *parser, bool *ret_repeatable)
 {
-	static struct demand (*const parsers[])(struct parser *) = {
+	static struct demand (*const parsers[])(struct facts_parser *) = {
 		[TOKEN_CHAR] = parse_char_demand,
 		[TOKEN_ANY] = parse_any,
 		[TOKEN_SET] = parse_set,
@@ -630,7 +634,7 @@ static struct demand parse_item_demand(struct parser *parser, bool *ret_repeatab
 }
 
 /* Characters in a row, in one step: patterns can be one long text. */
-static void parse_run(struct parser *parser, struct sequence *sequence)
+static void parse_run(struct facts_parser *parser, struct facts_sequence *sequence)
 {
 	_cleanup_buf_ struct buf run = BUF_INIT(LIMIT_PATTERN_BYTES);
 	struct demand demand = { 0 };
@@ -644,7 +648,7 @@ static void parse_run(struct parser *parser, struct sequence *sequence)
 
 		parser_next(parser);
 		if (parser_is_at(parser, TOKEN_REPEAT)) {
-			/* Back to the character: it is an item of its own. */
+			/* Back to the character: it is a separate item. */
 			parser->reader = before;
 			parser->token = token;
 			break;
@@ -664,9 +668,10 @@ static void parse_run(struct parser *parser, struct sequence *sequence)
 	sequence_add(parser, sequence, demand);
 }
 
-static struct demand parse_sequence(struct parser *parser)
+static struct demand parse_sequence(struct facts_parser *parser)
 {
-	struct sequence sequence = { .run = texts_one(parser->arena, SPAN("")), .exact = true };
+	struct facts_sequence sequence = { .run = texts_one(parser->arena, SPAN("")), .exact =
+					  true };
 
 	while (parser->more && !parser_is_at(parser, TOKEN_OR) &&
 	       !parser_is_at(parser, TOKEN_CLOSE)) {
@@ -695,7 +700,7 @@ static struct demand parse_sequence(struct parser *parser)
 	return sequence_end(parser, &sequence);
 }
 
-static struct demand parse_choice(struct parser *parser)
+static struct demand parse_choice(struct facts_parser *parser)
 {
 	struct demand demand = parse_sequence(parser);
 
@@ -709,7 +714,7 @@ static struct demand parse_choice(struct parser *parser)
 
 void regex_facts_read(struct span pattern, bool ignore_case, struct regex_facts *ret)
 {
-	struct parser parser = { .reader = { .text = pattern },
+	struct facts_parser parser = { .reader = { .text = pattern },
 		                 .ignore_case = ignore_case,
 		                 .ignored_case = ignore_case,
 		                 .out = BUF_INIT(8 * LIMIT_PATTERN_BYTES),

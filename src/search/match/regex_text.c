@@ -534,7 +534,7 @@ static bool has_upper_case(struct span text)
 	struct engine_scratch *scratch;
 	struct engine *engine = NULL;
 	struct err err = ERR_INIT;
-	struct match match;
+	struct text_match match;
 	bool found;
 
 	if (text.len == 0 || !engine_compile(&options, &engine, &err))

@@ -8,7 +8,7 @@
  *     chain_unref(below);
  *     chain_unref(top);
  *
- * A chain is immutable and shared: each folder with ignore files of its own adds a link to
+ * A chain is immutable and shared: each folder with ignore files adds a link to
  * that of the folder above, and threads pass references on.  All paths are relative to the
  * workspace root.
  *
@@ -93,7 +93,7 @@ char *chain_gitdir_exclude(const struct chain_base *base, int folder, struct spa
  *
  * One object holds the rules of one file; the last one that matches decides.  The
  * caller asks the files from the deepest folder up until one decides, and does not
- * enter ignored folders, so that nothing beneath them can be taken back.
+ * enter ignored folders, so that no rule can include anything beneath them again.
  */
 
 struct ignore_rules;
@@ -151,8 +151,8 @@ struct span global_ignore_text(const struct global_ignore *global);
 /* The absolute path of the file with the rules; NULL when no such file is named. Borrowed. */
 const char *global_ignore_path(const struct global_ignore *global);
 
-/* False when any of the files that were read, or looked for, has changed since, or come, or
- * gone. A few stat calls. */
+/* False when any of the files that were read, or looked for, was changed, created or removed
+ * since. A few stat calls. */
 bool global_ignore_is_current(const struct global_ignore *global);
 
 #endif

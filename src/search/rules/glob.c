@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Glob patterns: braces are multiplied out first, each alternative is then a
- * pattern of its own (pattern.h). */
+ * separate pattern (pattern.h). */
 #include "search/rules/glob.h"
 
 #include "base/limits.h"
@@ -23,20 +23,20 @@ struct glob {
 };
 
 /* Texts still to be multiplied out. */
-struct expansion {
+struct brace_expansion {
 	char **texts; /* owned */
 	size_t count, cap;
 	size_t written;
 };
 
-static void expansion_release(struct expansion *expansion)
+static void expansion_release(struct brace_expansion *expansion)
 {
 	while (expansion->count > 0)
 		free(expansion->texts[--expansion->count]);
 	free(expansion->texts);
 }
 
-static bool expansion_push(struct expansion *expansion, struct span head, struct span middle,
+static bool expansion_push(struct brace_expansion *expansion, struct span head, struct span middle,
                            struct span tail, struct err *err)
 {
 	struct span parts[] = { head, middle, tail };
@@ -85,7 +85,7 @@ static size_t find_brace(struct span text)
 }
 
 /* Pushes one text for each alternative of the brace at text[open]. */
-static bool expand_brace(struct expansion *expansion, struct span text, size_t open,
+static bool expand_brace(struct brace_expansion *expansion, struct span text, size_t open,
                          struct err *err)
 {
 	struct span head = span_head(text, open), tail;
@@ -160,7 +160,7 @@ static bool check_text(struct span pattern, struct err *err)
 
 bool glob_compile(struct span pattern, unsigned flags, struct glob **ret, struct err *err)
 {
-	struct expansion expansion = { 0 };
+	struct brace_expansion expansion = { 0 };
 	struct glob *glob;
 	bool good;
 

@@ -26,14 +26,14 @@ enum { INCLUDE_DEPTH = 10, FILES_MAX = 64 };
 #define YOUNG_NS ((int64_t)50 * 1000 * 1000)
 
 /* A file that was looked for, and what it was. */
-struct seen {
+struct rule_file {
 	char *path; /* owned */
 	struct stat st;
 	bool exists, young;
 };
 
 struct global_ignore {
-	struct seen seen[FILES_MAX];
+	struct rule_file seen[FILES_MAX];
 	size_t seen_count;
 	char *path; /* owned; NULL: none */
 	struct buf text;
@@ -54,10 +54,10 @@ static int64_t nanoseconds(struct timespec time)
 static void global_remember_file(struct global_ignore *global, const char *path,
                                  const struct stat *st)
 {
-	struct seen *seen = &global->seen[global->seen_count++];
+	struct rule_file *seen = &global->seen[global->seen_count++];
 	struct timespec now;
 
-	*seen = (struct seen){ .path = mem_strdup(path) };
+	*seen = (struct rule_file){ .path = mem_strdup(path) };
 	if (!st)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -240,7 +240,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 bool global_ignore_is_current(const struct global_ignore *global)
 {
 	for (size_t i = 0; i < global->seen_count; i++) {
-		const struct seen *seen = &global->seen[i];
+		const struct rule_file *seen = &global->seen[i];
 		struct stat st;
 
 		if (stat(seen->path, &st) != 0) {

@@ -3,7 +3,7 @@
  * byte-order mark is skipped, CR before LF is part of the line end, a NUL ends a line.
  *
  * Deviation: in "foo*" "*" "/bar" stars within a component are ordinary ones, as the
- * page says; git up to 2.39 takes them for a component of its own after a literal head. */
+ * page says; git up to 2.39 takes them for a separate component after a literal head. */
 #include "search/rules/chain.h"
 
 #include <stdbool.h>
@@ -125,7 +125,7 @@ static int64_t literal_rules_find(const struct literal_rules *rules, struct span
 
 /* ---- the rules of one file ---- */
 
-struct rule {
+struct ignore_rule {
 	struct pattern *pattern; /* owned */
 	int last_byte; /* that a path must have to fit; -1: any. Spares most matching */
 	bool negated;
@@ -135,18 +135,18 @@ struct rule {
 };
 
 /* Rules that can fit a path with a certain last byte: indices, the last rule first. */
-struct row {
+struct ignore_row {
 	uint32_t *rules; /* borrowed from ignore_rules.order */
 	size_t count;
 };
 
 struct ignore_rules {
-	struct rule *rules; /* owned, in the order of the file */
+	struct ignore_rule *rules; /* owned, in the order of the file */
 	size_t count, cap;
 	size_t wildcards;   /* of them: not literal */
 	struct literal_rules literals; /* those that name one path */
 	uint32_t *order;    /* owned; one entry for each of the others, row after row */
-	struct row rows[257]; /* by last byte; the last: rules that take any */
+	struct ignore_row rows[257]; /* by last byte; the last: rules that take any */
 };
 
 /* Without trailing spaces, unless escaped; a line that ends in the middle of an
@@ -170,7 +170,7 @@ static struct span trim_spaces(struct span line)
 static void ignore_add_rule(struct ignore_rules *rules, struct span line)
 {
 	_cleanup_buf_ struct buf literal = BUF_INIT(line.len);
-	struct rule rule = { 0 };
+	struct ignore_rule rule = { 0 };
 	const char *reason;
 
 	if (span_starts(line, SPAN("!"))) {
@@ -204,7 +204,7 @@ static void ignore_add_rule(struct ignore_rules *rules, struct span line)
 	rules->rules[rules->count++] = rule;
 }
 
-static size_t rule_row(const struct rule *rule)
+static size_t rule_row(const struct ignore_rule *rule)
 {
 	return rule->last_byte >= 0 ? (size_t)rule->last_byte : 256;
 }
@@ -223,7 +223,7 @@ static void build_rows(struct ignore_rules *rules)
 		rules->rows[i].count = 0;
 	}
 	for (size_t i = rules->count; i-- > 0;) {
-		struct row *row = &rules->rows[rule_row(&rules->rules[i])];
+		struct ignore_row *row = &rules->rows[rule_row(&rules->rules[i])];
 
 		if (!rules->rules[i].literal)
 			row->rules[row->count++] = (uint32_t)i;
@@ -270,8 +270,8 @@ void ignore_free(struct ignore_rules *rules)
 static int64_t last_that_fits(const struct ignore_rules *rules, struct span path, struct span name,
                               bool is_folder, int64_t least)
 {
-	const struct row *any = &rules->rows[256], none = { 0 };
-	const struct row *own = path.len > 0
+	const struct ignore_row *any = &rules->rows[256], none = { 0 };
+	const struct ignore_row *own = path.len > 0
 		? &rules->rows[(unsigned char)path.data[path.len - 1]] : &none;
 	size_t i = 0, j = 0;
 
@@ -279,7 +279,7 @@ static int64_t last_that_fits(const struct ignore_rules *rules, struct span path
 		const bool from_own = j == any->count ||
 		                      (i < own->count && own->rules[i] > any->rules[j]);
 		const uint32_t number = from_own ? own->rules[i++] : any->rules[j++];
-		const struct rule *rule = &rules->rules[number];
+		const struct ignore_rule *rule = &rules->rules[number];
 
 		if (number < least)
 			break;

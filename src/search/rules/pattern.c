@@ -240,7 +240,7 @@ struct component {
 
 struct pattern {
 	struct token *tokens;
-	char *bytes; /* per token: of runs of TOKEN_BYTE, to compare them at once */
+	char *bytes; /* per token: of runs of TOKEN_BYTE, compared in one call */
 	size_t token_count;
 	struct component *components;
 	size_t component_count;

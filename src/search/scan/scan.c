@@ -4,7 +4,7 @@
  * What costs is system calls, so each folder is opened once, by its path beneath the root, read
  * with large buffers, and looked at for ignore files only where its listing names some.
  *
- * Each further thread has a table of descriptors of its own (CLOSE_RANGE_UNSHARE): opening
+ * Each further thread has a private table of descriptors (CLOSE_RANGE_UNSHARE): opening
  * and closing files then needs no lock and no atomic operations, and nothing of the process
  * is held open by a search. */
 #include "search/scan/scan.h"
@@ -37,7 +37,7 @@
 enum { CHUNK = 64 << 10 };
 
 /* What getdents64(2) fills in. */
-struct record {
+struct entry_record {
 	uint64_t ino;
 	int64_t next;
 	unsigned short len;
@@ -54,8 +54,8 @@ enum entry_type scan_type_of_mode(mode_t mode)
 	return S_ISLNK(mode) ? ENTRY_TYPE_LINK : ENTRY_TYPE_OTHER;
 }
 
-/* False when the entry is gone. */
-static bool record_type(int folder, const struct record *record, enum entry_type *ret)
+/* False when the entry no longer exists. */
+static bool record_type(int folder, const struct entry_record *record, enum entry_type *ret)
 {
 	struct stat st;
 
@@ -72,7 +72,7 @@ static bool record_type(int folder, const struct record *record, enum entry_type
 	return true;
 }
 
-/* Not of the folder's own: "." and "..", and what an edit beside us has under way. */
+/* Not part of the folder's contents: ".", "..", and temporary files of a concurrent edit. */
 static bool is_passed_over(const char *name)
 {
 	struct temporary temporary;
@@ -85,8 +85,8 @@ static bool is_passed_over(const char *name)
 static void listing_take_records(struct listing *listing, int folder, size_t from)
 {
 	for (size_t at = from; at < listing->names_len;) {
-		const struct record *record = (const void *)(listing->names + at);
-		struct listing_entry entry = { .at = at + offsetof(struct record, name) };
+		const struct entry_record *record = (const void *)(listing->names + at);
+		struct listing_entry entry = { .at = at + offsetof(struct entry_record, name) };
 
 		at += record->len;
 		if (is_passed_over(record->name) || !record_type(folder, record, &entry.type))
@@ -144,7 +144,7 @@ void scan_listing_release(struct listing *listing)
  *     }
  *
  * A stack: what was pushed last, first element on top, comes out first, so that the tree is
- * taken depth first and nearly in order.  It is over when it is empty and nobody works.
+ * taken depth first and nearly in order.  It is over when it is empty and no thread works.
  */
 
 /* Names of a large folder's files, shared by its parts. */
@@ -290,11 +290,11 @@ static struct scan_batch *scan_batch_ref(struct scan_batch *batch)
 
 /* Threads are worth their start when this many folders wait. */
 enum { ENOUGH_TASKS = 8 };
-/* Files handed over at a time; the others of a folder become tasks of their own. */
+/* Files handed over at a time; the others of a folder become separate tasks. */
 enum { PART_FILES = 512 };
 
 struct scanner {
-	const struct scan *scan;
+	const struct tree_scan *scan;
 	struct chain_base base;
 	struct scan_queue queue;
 	struct err *err;            /* the caller's; guarded by queue.lock until the end */
@@ -316,7 +316,7 @@ struct hand {
 	size_t ignored;
 };
 
-unsigned scan_threads(const struct scan *scan)
+unsigned scan_threads(const struct tree_scan *scan)
 {
 	cpu_set_t set;
 	unsigned count = scan->threads;
@@ -354,10 +354,10 @@ static void hand_add_name(const char ***names, size_t *count, size_t *cap, const
 }
 
 /* Whether an entry of the folder in h->path is left in. */
-static bool hand_wants(struct hand *h, const struct chain *chain,
+static bool hand_takes(struct hand *h, const struct chain *chain,
                        const struct listing_entry *entry)
 {
-	const struct scan *scan = h->scanner->scan;
+	const struct tree_scan *scan = h->scanner->scan;
 	const bool is_folder = entry->type == ENTRY_TYPE_FOLDER;
 	const size_t folder_len = h->path.len;
 	enum scan_choice choice = SCAN_TAKE;
@@ -383,7 +383,7 @@ static void hand_filter(struct hand *h, const struct chain *chain)
 		const struct listing_entry *entry = &h->listing.entries[i];
 
 		if (entry->type > ENTRY_TYPE_FOLDER || (hidden_out && entry->name[0] == '.') ||
-		    strcmp(entry->name, ".git") == 0 || !hand_wants(h, chain, entry))
+		    strcmp(entry->name, ".git") == 0 || !hand_takes(h, chain, entry))
 			continue;
 		if (entry->type == ENTRY_TYPE_FILE)
 			hand_add_name(&h->files, &h->file_count, &h->file_cap, entry->name);
@@ -482,7 +482,7 @@ static void scan_folder(struct hand *h, const struct scan_task *task, int fd);
 
 static void visit_folder(struct hand *h, const struct scan_folder *folder)
 {
-	const struct scan *scan = h->scanner->scan;
+	const struct tree_scan *scan = h->scanner->scan;
 
 	if (!scan->visitor->visit(scan->data, h->number, folder))
 		scan_queue_stop(&h->scanner->queue);
@@ -501,7 +501,7 @@ static unsigned names_that_matter(const struct hand *h)
 
 static void scan_folder(struct hand *h, const struct scan_task *task, int fd)
 {
-	const struct scan *scan = h->scanner->scan;
+	const struct tree_scan *scan = h->scanner->scan;
 	struct chain *chain;
 	struct scan_folder folder = { .fd = fd, .path = task->path, .path_len = task->path_len,
 		                      .first_part = true };
@@ -595,7 +595,7 @@ static void *scan_run_thread(void *data)
 	return NULL;
 }
 
-bool scan_run(const struct scan *scan, struct err *err)
+bool scan_run(const struct tree_scan *scan, struct err *err)
 {
 	struct scanner s = {
 		.scan = scan,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a tree of folders with several threads. Private to search/.
  *
- *     struct scan scan = { .root = fd, .root_path = path, .start = "src/", .rules = &rules,
+ *     struct tree_scan scan = { .root = fd, .root_path = path, .start = "src/", .rules = &rules,
  *                          .visitor = &visitor, .data = mine, .threads = 0 };
  *     ok = scan_run(&scan, &err);      // the visitor is called meanwhile
  *
@@ -79,7 +79,7 @@ struct scan_visitor {
 	void (*failed)(void *data, const char *path, int sys_errno);
 };
 
-struct scan {
+struct tree_scan {
 	int root;          /* descriptor of the workspace root; borrowed */
 	const char *root_path; /* its canonical path; borrowed */
 	const char *start; /* folder relative to the root: "" or "a/b/" */
@@ -93,15 +93,15 @@ struct scan {
 
 enum { SCAN_THREADS_MAX = 8 };
 
-/* Gives the calling thread a table of descriptors of its own, with the standard ones and `root`;
+/* Gives the calling thread a private table of descriptors, with the standard ones and `root`;
  * where that cannot be had, nothing changes. For threads that open many files. */
 void scan_own_descriptors(int root);
 
 /* How many threads a scan uses: what `thread` stays below. */
-unsigned scan_threads(const struct scan *scan);
+unsigned scan_threads(const struct tree_scan *scan);
 
 /* False only when the process runs out of descriptors or memory, or the disk fails. A start that
  * cannot be read is reported to `failed`, as any folder. */
-bool scan_run(const struct scan *scan, struct err *err);
+bool scan_run(const struct tree_scan *scan, struct err *err);
 
 #endif

@@ -30,7 +30,7 @@ static enum match_outcome print_matches(const struct matcher *matcher, struct sp
 {
 	struct matcher_scratch *scratch = matcher_scratch_new(matcher);
 	enum match_outcome outcome;
-	struct match match;
+	struct text_match match;
 	size_t at = 0;
 
 	while ((outcome = matcher_find(matcher, scratch, text, at, &match)) == MATCH_FOUND) {

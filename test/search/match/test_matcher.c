@@ -47,7 +47,7 @@ static void find_all(const struct matcher *matcher, struct span text, struct buf
 {
 	struct matcher_scratch *scratch = matcher_scratch_new(matcher);
 	enum match_outcome outcome;
-	struct match match;
+	struct text_match match;
 
 	for (size_t at = 0;; at = match.end + (match.end == match.start)) {
 		outcome = at > text.len ? MATCH_NONE
@@ -240,7 +240,7 @@ static void searches_begin_anywhere(void **context)
 		struct matcher *matcher =
 			compile(span_str(rows[i / 2].pattern), i % 2 ? "e" : "");
 		struct matcher_scratch *scratch = matcher_scratch_new(matcher);
-		struct match match = { SIZE_MAX, 0 };
+		struct text_match match = { SIZE_MAX, 0 };
 
 		(void)matcher_find(matcher, scratch, span_str(rows[i / 2].text),
 		                   rows[i / 2].from, &match);
@@ -342,7 +342,7 @@ static bool scan_lines(const struct matcher *matcher, struct span text)
 {
 	struct matcher_scratch *scratch = matcher_scratch_new(matcher);
 	enum match_outcome outcome = MATCH_NONE;
-	struct match match;
+	struct text_match match;
 	size_t at = 0;
 
 	while (at < text.len &&
@@ -437,7 +437,7 @@ static void the_longest_literal_is_found(void **context)
 	_cleanup_free_ char *text = repeat("abc", 2 * LIMIT_PATTERN_BYTES);
 	struct matcher *matcher = compile(span_of(text, LIMIT_PATTERN_BYTES), "l");
 	struct matcher_scratch *scratch = matcher_scratch_new(matcher);
-	struct match match;
+	struct text_match match;
 
 	(void)context;
 	assert_int_equal(matcher_find(matcher, scratch, span_of(text, 2 * LIMIT_PATTERN_BYTES), 1,
@@ -483,7 +483,7 @@ static void long_lines_with_many_matches_are_near_linear(void **context)
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		struct matcher *matcher = compile(span_str(patterns[i]), "");
 		struct matcher_scratch *scratch = matcher_scratch_new(matcher);
-		struct match match = { 0, 0 };
+		struct text_match match = { 0, 0 };
 		struct meter meter = meter_start();
 		size_t count = 0;
 

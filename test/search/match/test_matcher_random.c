@@ -119,7 +119,7 @@ struct pair {
 static void compare(struct pair *pair, struct span pattern, struct span text)
 {
 	for (size_t at = 0; at <= text.len;) {
-		struct match a = { 0, 0 }, b = { 0, 0 };
+		struct text_match a = { 0, 0 }, b = { 0, 0 };
 		enum match_outcome fast, plain;
 
 		fast = matcher_find(pair->fast, pair->fast_scratch, text, at, &a);
