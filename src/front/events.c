@@ -55,6 +55,14 @@ static bool event_is_piece(const struct front_event *event)
 	       (event->topic == BUS_CONTENT || event->topic == BUS_TOOL_OUTPUT);
 }
 
+/* Pieces of an answer name no call. */
+static bool piece_is_of(const struct front_event *event, const json_t *call)
+{
+	const json_t *own = json_object_get(event->message, "callId");
+
+	return own == call || json_equal(own, call);
+}
+
 static struct span piece_text(const struct front_event *event)
 {
 	return json_span(json_object_get(event->message, "text"));
@@ -66,8 +74,7 @@ static bool entry_join(struct front_entry *entry, const struct front_event *even
 {
 	if (!entry || !event_is_piece(event) || entry->event.kind != FRONT_BUS ||
 	    entry->event.topic != event->topic ||
-	    !json_equal(json_object_get(entry->event.message, "callId"),
-	                json_object_get(event->message, "callId")))
+	    !piece_is_of(&entry->event, json_object_get(event->message, "callId")))
 		return false;
 	if (!tail && piece_text(&entry->event).len + entry->more.len > LIMIT_FRONT_JOINED_BYTES)
 		return false;
