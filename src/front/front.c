@@ -184,7 +184,7 @@ bool front_set_mode(struct front *front, enum approval_mode mode, struct err *er
 	host = front_use_host(runner);
 	if (!host)
 		return is_closed(err);
-	agent_set_mode(host_agent(host), mode);
+	host_set_mode(host, mode);
 	front_release_host(runner);
 	return true;
 }

@@ -89,18 +89,18 @@ static void put_fact(json_t *to, const char *name, const char *text)
 
 static json_t *opened_facts(const struct front_runner *runner)
 {
-	const struct host *host = session_host(runner->session);
+	const struct host_facts host = host_facts(session_host(runner->session));
 	struct provider *provider = session_provider(runner->session);
 	_cleanup_free_ char *branch = branch_read(provider);
 	json_t *facts = json_object();
 
-	put_fact(facts, "session", host_session_id(host));
-	put_fact(facts, "model", host_model(host));
+	put_fact(facts, "session", host.session_id);
+	put_fact(facts, "model", host.model);
 	put_fact(facts, "level", sandbox_level_name(provider->ops->info(provider)->level));
-	json_object_set_new(facts, "window", json_integer((json_int_t)host_context_tokens(host)));
+	json_object_set_new(facts, "window", json_integer((json_int_t)host.context_tokens));
 	put_fact(facts, "branch", branch);
-	put_fact(facts, "topic", agent_topic(agent_history(host_agent(host))));
-	put_fact(facts, "keyFrom", host_key_from(host));
+	put_fact(facts, "topic", agent_topic(agent_history(host.agent)));
+	put_fact(facts, "keyFrom", host.key_from);
 	return facts;
 }
 

@@ -205,7 +205,7 @@ void runner_report(struct runner *runner, enum bus_topic topic, json_t *message)
 static void runner_opens(void *data, struct front_session *session)
 {
 	struct runner *runner = data;
-	const json_t *history = agent_history(host_agent(session_host(session)));
+	const json_t *history = agent_history(host_facts(session_host(session)).agent);
 	struct transcript *transcript = transcript_new();
 	bool more;
 	json_t *end = history_end(history, &more);

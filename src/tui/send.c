@@ -148,7 +148,7 @@ static void slash_choose(struct app *app, const struct command_result *result)
 static void slash_refresh(struct app *app, const char *draft)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);
-	const json_t *messages = opened ? agent_history(host_agent(opened->host)) : NULL;
+	const json_t *messages = opened ? agent_history(host_facts(opened->host).agent) : NULL;
 
 	transcript_clear(app->out.transcript);
 	app->status.context = 0;

@@ -259,7 +259,7 @@ static bool attach_agent(hasp_agent *agent, unsigned roles, struct err *err)
 	return agent->front || err_set(err, ERR_NO_RESOURCES, "Too many fronts are attached.");
 }
 
-/* Waits until what was ordered is over; the event that reports it, for the caller. */
+/* Waits for the end of the order under way. Returns the event that reports it; the caller frees. */
 static struct front_event *await_order(hasp_agent *agent)
 {
 	struct front_event *event, *next, *end = NULL;
@@ -391,7 +391,7 @@ void hasp_agent_close(hasp_agent *agent)
 
 const char *hasp_agent_session_id(const hasp_agent *agent)
 {
-	return host_session_id(agent->host);
+	return host_facts(agent->host).session_id;
 }
 
 /* ---- messages ---------------------------------------------------------------- */
@@ -602,7 +602,7 @@ bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
 
 char *hasp_agent_stats(const hasp_agent *agent)
 {
-	json_auto_t *stats = agent_stats(host_agent(agent->host));
+	json_auto_t *stats = agent_stats(host_facts(agent->host).agent);
 
 	return embed_json_text(stats);
 }
@@ -693,7 +693,7 @@ bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher, has
 		return false;
 	registered = embed_register(agent, data);
 	registered->hook = hook;
-	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher,
+	hooks_add_function(host_facts(agent->host).hooks, (enum hook_event)event, matcher,
 	                   run_registered_hook,
 	                   registered);
 	return true;
