@@ -30,7 +30,7 @@ WHOLE = {  # who hands on or looks through the whole environment
     "src/agent/host/notices.c", "src/agent/setup/environment.c", "src/agent/setup/prepare.c",
     "src/cli/command/sandbox_command.c",
     "src/config/variables.c", "src/install/git.c", "src/mcp/auth/browser.c", "src/mcp/client/stdio.c", "src/tool/session.c",
-    "src/tui/away.c", "src/tui/clipboard.c", "src/tui/term/tmux.c",
+    "src/tui/away.c", "src/tui/user_program.c", "src/tui/term/tmux.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }
 CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')
