@@ -36,8 +36,9 @@
  *   - Options and arguments are copied; what a callback is given is only its for the call.
  *   - JSON is UTF-8 text, followed by a NUL.  What comes from models and files is untrusted: it may
  *     hold control characters, as text from anywhere may.
- *   - An agent is used by one thread at a time, except hasp_agent_cancel and hasp_agent_answer,
- *     which any thread may call, also from a callback; different agents by different threads.
+ *   - An agent is used by one thread at a time, except hasp_agent_cancel, hasp_agent_steer,
+ *     hasp_agent_set_mode and hasp_agent_answer, which any thread may call, also from a callback;
+ *     different agents by different threads.
  *   - Nothing is printed and no signal handler is changed.  Workers and hooks are child processes:
  *     do not wait for children you did not start, and do not ignore SIGCHLD.
  *   - Settings, trusted folders, policies, sessions and keys are those of the command `hasp`
@@ -158,6 +159,17 @@ HASP_AGENT_API bool hasp_agent_prompt(hasp_agent *agent, const char *text, char 
  * Without a prompt it does nothing. From any thread; not from a signal handler. */
 HASP_AGENT_API void hasp_agent_cancel(hasp_agent *agent);
 
+/* A message for the prompt that is under way: the model gets it with its next request, and what @
+ * names in it is read.  One that arrives too late for that is sent as the next prompt before
+ * hasp_agent_prompt returns; when the prompt fails or is cancelled, it is dropped.
+ * INVALID_ARGUMENT: no prompt is under way. From any thread. */
+HASP_AGENT_API bool hasp_agent_steer(hasp_agent *agent, const char *text, hasp_agent_error *error);
+
+/* The approval mode of all calls from now on, by the words of hasp_agent_options.approval_mode.
+ * INVALID_ARGUMENT, NOT_PERMITTED: as of hasp_agent_open. From any thread. */
+HASP_AGENT_API bool hasp_agent_set_mode(hasp_agent *agent, const char *mode,
+                                        hasp_agent_error *error);
+
 /* {"models": ..., "tools": ..., "files": ...}: requests, tokens, calls, decisions, lines, as in
  * `hasp -o json`, of the session so far. The caller frees it with hasp_agent_text_free. */
 HASP_AGENT_API char *hasp_agent_stats(const hasp_agent *agent);
@@ -204,7 +216,7 @@ HASP_AGENT_API bool hasp_decision_modify(hasp_decision *decision, const char *js
 HASP_AGENT_API void hasp_decision_fail(hasp_decision *decision, const char *message);
 
 /* `input`: the event as a JSON object.  On threads of the agent; calls of one turn come several at
- * a time.  It may call hasp_agent_cancel and hasp_agent_answer, and nothing else of this agent. */
+ * a time.  Of this agent's functions it may call only cancel, steer, set_mode and answer. */
 typedef void hasp_hook(void *data, hasp_event event, const char *input, hasp_decision *decision);
 
 /* `matcher`: for tools a JavaScript regular expression on the name, not anchored (hasp's name and
@@ -218,7 +230,7 @@ HASP_AGENT_API bool hasp_agent_on(hasp_agent *agent, hasp_event event, const cha
 
 /* One message: a topic of docs/bus.md ("content", "tool-call", "tool-result", "notice",
  * "tool-confirmation-request", ...) and its members as a JSON object.  One at a time, on threads of
- * the agent, who waits for it: be quick.  As a hook it may only cancel and answer. */
+ * the agent, which waits for it: be quick.  It may call what a hook may. */
 typedef void hasp_listener(void *data, const char *topic, const char *message);
 
 /* Every message from now on. Before the first prompt of an interactive agent there has to be a

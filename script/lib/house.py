@@ -36,7 +36,7 @@ STRICT_JSON = {
     "cli/view/view.c": OWN, "config/extensions_claude.c": FILES, "config/extensions_manifest.c": FILES,
     "config/home.c": FILES, "config/keystore.c": OWN, "config/schema.c": OWN, "config/scope.c": FILES,
     "config/servers.c": FILES, "data/form.c": OWN, "data/json_read.c": "the reader", "data/jsonc.c": FILES,
-    "data/schema.c": "a schema's text, or a model's argument within one", "front/events.c": OWN, "hooks/held.c": OWN,
+    "data/schema.c": "a schema's text, or a model's argument within one", "hooks/held.c": OWN,
     "hooks/list.c": FILES,
     "install/github.c": "decides what is installed: nothing in it is repaired",
     "install/market.c": "decides what is installed: nothing in it is repaired",

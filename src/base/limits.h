@@ -388,6 +388,8 @@
 #define LIMIT_FRONT_JOINED_BYTES ((size_t)16 << 10)
 /* Events queued for one front, and fronts on one session. */
 #define LIMIT_FRONT_WAITING 4096
+/* Prompts and other orders of fronts that wait for a session's thread. */
+#define LIMIT_FRONT_ORDERS 256
 #define LIMIT_FRONTS 64
 
 #endif

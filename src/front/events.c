@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of a session: numbered, the last of them kept as text for fronts that come late, and
- * queued for each front.
+/* The events of a session: numbered, the last of them kept for fronts that attach late, and queued
+ * for each front.  One copy of a message is shared by the log and all queues; nothing is printed.
  *
  * A queue of a front that does not take its events ends at LIMIT_FRONT_WAITING: from there on only
  * what is for it alone is queued, and what is kept follows when it takes them again. */
@@ -9,7 +9,6 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "data/json.h"
 #include "front/private.h"
 
@@ -23,22 +22,29 @@ void front_event_free(struct front_event *event)
 	free(event);
 }
 
-/* What is copied of the message is independent of it: fronts are on other threads. */
-static struct front_event *event_copy(const struct front_event *event, json_t *message)
+/* The event is the first member. */
+static void entry_free(struct front_entry *entry)
 {
-	struct front_event *copy = mem_alloc(1, sizeof(*copy));
+	buf_release(&entry->more);
+	front_event_free(&entry->event);
+}
 
-	*copy = *event;
-	copy->next = NULL;
-	copy->message = message;
-	copy->by = mem_strdup(event->by);
-	copy->task = NULL;
-	copy->err = NULL;
+/* The message is shared; the task is the giver's alone. */
+static struct front_entry *entry_new(const struct front_event *event)
+{
+	struct front_entry *entry = mem_alloc(1, sizeof(*entry));
+
+	*entry = (struct front_entry){ .event = *event, .more = BUF_INIT(LIMIT_RESULT_BYTES) };
+	entry->event.next = NULL;
+	entry->event.message = json_incref(event->message);
+	entry->event.by = mem_strdup(event->by);
+	entry->event.task = NULL;
+	entry->event.err = NULL;
 	if (event->err) {
-		copy->err = mem_alloc(1, sizeof(*copy->err));
-		*copy->err = *event->err;
+		entry->event.err = mem_alloc(1, sizeof(*entry->event.err));
+		*entry->event.err = *event->err;
 	}
-	return copy;
+	return entry;
 }
 
 /* ---- pieces of text ------------------------------------------------------------ */
@@ -49,127 +55,117 @@ static bool event_is_piece(const struct front_event *event)
 	       (event->topic == BUS_CONTENT || event->topic == BUS_TOOL_OUTPUT);
 }
 
-/* Whether a piece goes on where `before` ends. */
-static bool piece_follows(const struct front_event *before, const json_t *before_message,
-                          const struct front_event *event)
+/* Pieces of an answer name no call. */
+static bool piece_is_of(const struct front_event *event, const json_t *call)
 {
-	return before && event_is_piece(event) && before->kind == FRONT_BUS &&
-	       before->topic == event->topic &&
-	       (event->topic == BUS_CONTENT ||
-	        json_equal(json_object_get(before_message, "callId"),
-	                   json_object_get(event->message, "callId")));
+	const json_t *own = json_object_get(event->message, "callId");
+
+	return own == call || json_equal(own, call);
 }
 
-/* The two texts as one; `max`: only so much of the end; 0: all. */
-static json_t *piece_joined(const json_t *before, const json_t *piece, size_t max)
+static struct span piece_text(const struct front_event *event)
+{
+	return json_span(json_object_get(event->message, "text"));
+}
+
+/* Joins a piece to the entry that it continues: of an answer, or of the same call's output. `tail`:
+ * keep only about so much of the end; 0: all. */
+static bool entry_join(struct front_entry *entry, const struct front_event *event, size_t tail)
+{
+	if (!entry || !event_is_piece(event) || entry->event.kind != FRONT_BUS ||
+	    entry->event.topic != event->topic ||
+	    !piece_is_of(&entry->event, json_object_get(event->message, "callId")))
+		return false;
+	if (!tail && piece_text(&entry->event).len + entry->more.len > LIMIT_FRONT_JOINED_BYTES)
+		return false;
+	buf_span(&entry->more, piece_text(event));
+	if (tail && entry->more.len > 2 * tail) {
+		memmove(entry->more.data, entry->more.data + entry->more.len - tail, tail);
+		entry->more.len = tail;
+		entry->more.data[tail] = '\0';
+		entry->is_cut = true;
+	}
+	entry->event.last = event->last;
+	return true;
+}
+
+/* The last `tail` bytes, from a character's first byte on; 0: all. */
+static struct span text_tail(struct span text, size_t tail)
+{
+	if (!tail || text.len <= tail)
+		return text;
+	text = span_skip(text, text.len - tail);
+	while (text.len && (text.data[0] & 0xC0) == 0x80)
+		text = span_skip(text, 1);
+	return text;
+}
+
+/* The message with all that was joined to it; a new reference. */
+static json_t *entry_joined(const struct front_entry *entry, size_t tail)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(LIMIT_RESULT_BYTES);
-	struct span text;
+	json_t *message;
 
-	buf_span(&all, json_span(before));
-	buf_span(&all, json_span(piece));
-	text = buf_view(&all);
-	if (max && text.len > max) {
-		text = span_skip(text, text.len - max);
-		while (text.len && (text.data[0] & 0xC0) == 0x80)
-			text = span_skip(text, 1);
-	}
-	return json_text(text);
+	if (!entry->more.len)
+		return json_incref(entry->event.message);
+	if (!entry->is_cut)
+		buf_span(&all, piece_text(&entry->event));
+	buf_span(&all, buf_view(&entry->more));
+	message = json_copy(entry->event.message);
+	json_object_set_new(message, "text", json_text(text_tail(buf_view(&all), tail)));
+	return message;
 }
 
 /* ---- what is kept -------------------------------------------------------------- */
 
-static size_t kept_size(const struct front_kept *kept)
+/* About the memory that a message takes; as deep as the JSON that the bus carries. */
+static size_t message_size(const json_t *value)
 {
-	return sizeof(*kept) + (kept->text ? strlen(kept->text) : 0) + kept->piece.len +
-	       (kept->event.err ? sizeof(*kept->event.err) : 0);
+	enum { NODE_BYTES = 48 };
+	size_t size = NODE_BYTES + json_string_length(value), i;
+	const char *name;
+	json_t *member;
+
+	json_object_foreach((json_t *)value, name, member)
+		size += strlen(name) + message_size(member);
+	json_array_foreach((json_t *)value, i, member)
+		size += message_size(member);
+	return size;
 }
 
-static void kept_drop_first(struct front_hub *hub)
+static void log_drop_first(struct front_hub *hub)
 {
-	struct front_kept *kept = hub->first_kept;
+	struct front_entry *entry = hub->first_kept;
 
-	hub->kept_bytes -= kept_size(kept);
-	hub->first_kept = kept->next;
+	hub->kept_bytes -= entry->size;
+	hub->first_kept = (struct front_entry *)entry->event.next;
 	if (!hub->first_kept)
 		hub->last_kept = NULL;
-	free(kept->text);
-	buf_release(&kept->piece);
-	free(kept->event.err);
-	free(kept->event.by);
-	free(kept);
-}
-
-/* Pieces of a command's output name their call; those of an answer name nothing. */
-static bool kept_joins(const struct front_kept *kept, const struct front_event *event)
-{
-	const json_t *call = json_object_get(event->message, "callId");
-	json_auto_t *before = NULL;
-	struct err ignored = ERR_INIT;
-
-	if (!kept || !event_is_piece(event) || !event_is_piece(&kept->event) ||
-	    kept->event.topic != event->topic || kept->piece.len > LIMIT_FRONT_JOINED_BYTES)
-		return false;
-	if (!call)
-		return true;
-	return json_parse(span_str(kept->text), &before, &ignored) &&
-	       json_equal(json_object_get(before, "callId"), call);
-}
-
-static char *kept_text(const struct front_event *event)
-{
-	json_auto_t *rest = NULL;
-
-	if (!event->message)
-		return NULL;
-	if (!event_is_piece(event))
-		return json_dumps(event->message, JSON_COMPACT);
-	rest = json_copy(event->message);
-	json_object_del(rest, "text");
-	return json_dumps(rest, JSON_COMPACT);
+	entry_free(entry);
 }
 
 /* Under the lock. */
-static void hub_keep(struct front_hub *hub, const struct front_event *event)
+static void log_add(struct front_hub *hub, const struct front_event *event)
 {
-	const struct span piece = event_is_piece(event) ?
-	                                  json_span(json_object_get(event->message, "text")) :
-	                                  SPAN("");
-	struct front_kept *kept = hub->last_kept;
+	struct front_entry *entry = hub->last_kept;
+	size_t size;
 
-	if (kept_joins(kept, event)) {
-		buf_span(&kept->piece, piece);
-		kept->event.last = event->last;
-		hub->kept_bytes += piece.len;
+	if (entry_join(entry, event, 0)) {
+		size = piece_text(event).len;
 	} else {
-		struct front_event *copy = event_copy(event, NULL);
-
-		kept = mem_alloc(1, sizeof(*kept));
-		*kept = (struct front_kept){ .event = *copy, .text = kept_text(event),
-			                     .piece = BUF_INIT(LIMIT_RESULT_BYTES) };
-		free(copy);
-		buf_span(&kept->piece, piece);
+		entry = entry_new(event);
+		size = sizeof(*entry) + message_size(event->message) +
+		       (event->err ? sizeof(*event->err) : 0);
 		if (hub->last_kept)
-			hub->last_kept->next = kept;
+			hub->last_kept->event.next = &entry->event;
 		else
-			hub->first_kept = kept;
-		hub->last_kept = kept;
-		hub->kept_bytes += kept_size(kept);
+			hub->first_kept = entry;
+		hub->last_kept = entry;
 	}
+	entry->size += size;
+	hub->kept_bytes += size;
 	while (hub->first_kept && hub->kept_bytes > LIMIT_FRONT_LOG_BYTES)
-		kept_drop_first(hub);
-}
-
-static struct front_event *kept_event(const struct front_kept *kept)
-{
-	struct err ignored = ERR_INIT;
-	json_t *message = NULL;
-
-	if (kept->text)
-		(void)json_parse(span_str(kept->text), &message, &ignored);
-	if (event_is_piece(&kept->event))
-		json_object_set_new(message, "text", json_text(buf_view(&kept->piece)));
-	return event_copy(&kept->event, message);
+		log_drop_first(hub);
 }
 
 /* ---- questions that are open ------------------------------------------------------ */
@@ -202,40 +198,22 @@ static void hub_follow_questions(struct front_hub *hub, const struct front_event
 	if (event->kind == FRONT_BUS && bus_topic_answer(event->topic) != BUS_NONE) {
 		*link = mem_alloc(1, sizeof(**link));
 		**link = (struct front_open){ .number = event->number, .topic = event->topic,
-			                      .message = json_deep_copy(event->message) };
+			                      .message = json_incref(event->message) };
 	}
 }
 
 /* ---- queues ---------------------------------------------------------------------- */
 
-/* Under the lock. Takes the event. */
-static void front_queue_add(struct front *front, struct front_event *event)
+/* Under the lock. Takes the entry. */
+static void front_queue_add(struct front *front, struct front_entry *entry)
 {
-	event->is_own = event->by && strcmp(event->by, front->name) == 0;
+	entry->event.is_own = entry->event.by && strcmp(entry->event.by, front->name) == 0;
 	if (front->last)
-		front->last->next = event;
+		front->last->event.next = &entry->event;
 	else
-		front->first = event;
-	front->last = event;
+		front->first = entry;
+	front->last = entry;
 	front->waiting++;
-}
-
-/* Joins the message to the last event, which waits still. */
-static bool queue_join(struct front *front, const struct front_event *event)
-{
-	struct front_event *last = front->last;
-	const size_t tail = event->topic == BUS_TOOL_OUTPUT ? front->options.output_tail : 0;
-	const json_t *before;
-
-	if (front->lost_from || !last || !piece_follows(last, last->message, event))
-		return false;
-	before = json_object_get(last->message, "text");
-	if (!tail && json_string_length(before) > LIMIT_FRONT_JOINED_BYTES)
-		return false;
-	json_object_set_new(last->message, "text",
-	                    piece_joined(before, json_object_get(event->message, "text"), tail));
-	last->last = event->last;
-	return true;
 }
 
 /* Questions that are open, and older than what is kept. */
@@ -243,11 +221,9 @@ static void queue_open(struct front_hub *hub, struct front *front, uint64_t befo
 {
 	for (const struct front_open *open = hub->open; open; open = open->next)
 		if (open->number < before)
-			front_queue_add(front, event_copy(
-				&(struct front_event){ .kind = FRONT_BUS, .topic = open->topic,
-				                       .number = open->number,
-				                       .last = open->number },
-				json_deep_copy(open->message)));
+			front_queue_add(front, entry_new(&(struct front_event){
+				.kind = FRONT_BUS, .topic = open->topic, .number = open->number,
+				.last = open->number, .message = open->message }));
 }
 
 /* Under the lock: everything that is kept from this number on. */
@@ -256,31 +232,40 @@ static void queue_kept(struct front_hub *hub, struct front *front, uint64_t from
 	const uint64_t first = hub->first_kept ? hub->first_kept->event.number : hub->last + 1;
 
 	if (from < first) {
-		front_queue_add(front, event_copy(
-			&(struct front_event){ .kind = FRONT_MISSED },
-			json_pack("{s:I, s:I}", "from", (json_int_t)from, "to",
-			          (json_int_t)(first - 1))));
+		json_auto_t *missed = json_pack("{s:I, s:I}", "from", (json_int_t)from, "to",
+		                                (json_int_t)(first - 1));
+
+		front_queue_add(front, entry_new(&(struct front_event){ .kind = FRONT_MISSED,
+		                                                  .message = missed }));
 		queue_open(hub, front, first);
 	}
-	for (const struct front_kept *kept = hub->first_kept; kept; kept = kept->next)
-		if (kept->event.last >= from)
-			front_queue_add(front, kept_event(kept));
+	for (const struct front_entry *kept = hub->first_kept; kept;
+	     kept = (const struct front_entry *)kept->event.next) {
+		struct front_event event = kept->event;
+
+		if (event.last < from)
+			continue;
+		event.message = entry_joined(kept, 0);
+		front_queue_add(front, entry_new(&event));
+		json_decref(event.message);
+	}
 }
 
 /* Under the lock. */
 static void queue_event(struct front *front, const struct front_event *event, bool is_giver)
 {
-	struct front_event *copy;
+	const size_t tail = event->topic == BUS_TOOL_OUTPUT ? front->options.output_tail : 0;
+	struct front_entry *entry;
 
-	if (queue_join(front, event))
+	if (!front->lost_from && entry_join(front->last, event, tail))
 		return;
 	if (front->waiting >= LIMIT_FRONT_WAITING && !front->lost_from)
 		front->lost_from = event->number;
 	if (front->lost_from && !(is_giver && event->task))
 		return;
-	copy = event_copy(event, json_deep_copy(event->message));
-	copy->task = is_giver ? event->task : NULL;
-	front_queue_add(front, copy);
+	entry = entry_new(event);
+	entry->event.task = is_giver ? event->task : NULL;
+	front_queue_add(front, entry);
 }
 
 /* Under the lock; `taken`: bits of fronts that have it already. */
@@ -291,7 +276,7 @@ static void hub_spread(struct front_hub *hub, struct front_event *event,
 
 	event->number = event->last = ++hub->last;
 	hub_follow_questions(hub, event);
-	hub_keep(hub, event);
+	log_add(hub, event);
 	for (struct front *front = hub->fronts; front; front = front->next, bit <<= 1) {
 		if (taken & bit)
 			continue;
@@ -312,8 +297,7 @@ uint64_t front_hub_add(struct front_hub *hub, struct front_event *event,
 
 void front_hub_hear(struct front_hub *hub, enum bus_topic topic, const json_t *message)
 {
-	struct front_event event = { .kind = FRONT_BUS, .topic = topic,
-		                     .message = (json_t *)message };
+	struct front_event event = { .kind = FRONT_BUS, .topic = topic };
 	uint64_t taken = 0, bit = 1;
 
 	pthread_mutex_lock(&hub->lock);
@@ -321,8 +305,11 @@ void front_hub_hear(struct front_hub *hub, enum bus_topic topic, const json_t *m
 		if (front->options.takes &&
 		    front->options.takes(front->options.data, topic, message))
 			taken |= bit;
+	/* The publisher may go on using its own. */
+	event.message = json_deep_copy(message);
 	hub_spread(hub, &event, NULL, taken);
 	pthread_mutex_unlock(&hub->lock);
+	json_decref(event.message);
 }
 
 /* ---- fronts ---------------------------------------------------------------------- */
@@ -363,7 +350,7 @@ bool front_hub_attach(struct front_hub *hub, struct front *front)
 
 void front_hub_detach(struct front_hub *hub, struct front *front)
 {
-	struct front_event *event, *next;
+	struct front_entry *entry, *next;
 
 	pthread_mutex_lock(&hub->lock);
 	for (struct front **link = &hub->fronts; *link; link = &(*link)->next)
@@ -373,10 +360,27 @@ void front_hub_detach(struct front_hub *hub, struct front *front)
 		}
 	pthread_cond_broadcast(&hub->taken);
 	pthread_mutex_unlock(&hub->lock);
-	for (event = front->first; event; event = next) {
-		next = event->next;
-		front_event_free(event);
+	for (entry = front->first; entry; entry = next) {
+		next = (struct front_entry *)entry->event.next;
+		entry_free(entry);
 	}
+}
+
+/* What was joined stands in the messages. */
+static struct front_event *queue_events(struct front *front)
+{
+	struct front_event *first = front->first ? &front->first->event : NULL;
+
+	for (struct front_event *event = first; event; event = event->next) {
+		struct front_entry *entry = (struct front_entry *)event;
+		json_t *message = entry_joined(entry, event->topic == BUS_TOOL_OUTPUT ?
+		                                       front->options.output_tail : 0);
+
+		json_decref(event->message);
+		event->message = message;
+		buf_release(&entry->more);
+	}
+	return first;
 }
 
 struct front_event *front_hub_take(struct front_hub *hub, struct front *front)
@@ -387,7 +391,7 @@ struct front_event *front_hub_take(struct front_hub *hub, struct front *front)
 	if (front->lost_from)
 		queue_kept(hub, front, front->lost_from);
 	front->lost_from = 0;
-	first = front->first;
+	first = queue_events(front);
 	front->first = front->last = NULL;
 	front->waiting = 0;
 	front->taken = hub->last;
@@ -433,7 +437,7 @@ void front_hub_init(struct front_hub *hub)
 void front_hub_release(struct front_hub *hub)
 {
 	while (hub->first_kept)
-		kept_drop_first(hub);
+		log_drop_first(hub);
 	while (hub->open) {
 		struct front_open *next = hub->open->next;
 

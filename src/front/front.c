@@ -18,12 +18,12 @@ struct front *front_attach(struct front_runner *runner, const struct front_optio
 
 	front->runner = runner;
 	front->options = *options;
-	pthread_mutex_lock(&runner->lock);
+	pthread_mutex_lock(&runner->attaching);
 	attached = front_hub_attach(&runner->hub, front);
 	front->options.name = front->name;
-	if (attached && runner->is_open)
-		front_promise(front, host_bus(session_host(runner->session)));
-	pthread_mutex_unlock(&runner->lock);
+	if (attached && runner->bus)
+		front_promise(front, runner->bus);
+	pthread_mutex_unlock(&runner->attaching);
 	if (attached)
 		return front;
 	free(front);
@@ -40,6 +40,7 @@ static void front_leave_orders(struct front_runner *runner, const struct front *
 
 		if (order->giver == front && order->kind == FRONT_ORDER_TASK) {
 			*link = order->next;
+			runner->waiting--;
 			free(order->by);
 			free(order);
 			continue;
@@ -66,10 +67,12 @@ void front_detach(struct front *front)
 		pthread_cond_wait(&runner->done, &runner->lock);
 	if (runner->current && runner->current->giver == front)
 		runner->current->giver = NULL;
-	front_hub_detach(&runner->hub, front);
-	if (runner->is_open)
-		front_unpromise(front, host_bus(session_host(runner->session)));
 	pthread_mutex_unlock(&runner->lock);
+	pthread_mutex_lock(&runner->attaching);
+	front_hub_detach(&runner->hub, front);
+	if (runner->bus)
+		front_unpromise(front, runner->bus);
+	pthread_mutex_unlock(&runner->attaching);
 	free(front->name);
 	free(front);
 }
@@ -82,11 +85,6 @@ const char *front_name(const struct front *front)
 struct front_event *front_take(struct front *front)
 {
 	return front_hub_take(&front->runner->hub, front);
-}
-
-struct front_session *front_opened(const struct front *front)
-{
-	return front->runner->is_open ? front->runner->session : NULL;
 }
 
 const struct cancel *front_cancel(const struct front *front)
@@ -104,22 +102,20 @@ static bool is_closed(struct err *err)
 bool front_answer(struct front *front, enum bus_topic topic, const json_t *answer,
                   struct err *err)
 {
-	struct front_runner *runner = front->runner;
-	bool taken = true, open;
+	struct host *host;
+	bool taken = true;
 
 	if (!front_may(front, bus_topic_is_order(topic) ? FRONT_DRIVE : FRONT_APPROVE, err) ||
 	    !bus_check(topic, answer, err))
 		return false;
-	pthread_mutex_lock(&runner->lock);
-	open = runner->is_open;
-	if (open && bus_topic_is_order(topic))
-		bus_publish(host_bus(session_host(runner->session)), topic, answer);
-	else if (open)
-		taken = bus_answer_by(host_bus(session_host(runner->session)), topic, answer,
-		                      front->name);
-	pthread_mutex_unlock(&runner->lock);
-	if (!open)
+	host = front_use_host(front->runner);
+	if (!host)
 		return is_closed(err);
+	if (bus_topic_is_order(topic))
+		bus_publish(host_bus(host), topic, answer);
+	else
+		taken = bus_answer_by(host_bus(host), topic, answer, front->name);
+	front_release_host(front->runner);
 	return taken || err_set(err, ERR_INVALID_ARGUMENT,
 	                        "This question is not open: it was answered or withdrawn.");
 }
@@ -180,17 +176,17 @@ bool front_steer(struct front *front, struct span text, struct err *err)
 bool front_set_mode(struct front *front, enum approval_mode mode, struct err *err)
 {
 	struct front_runner *runner = front->runner;
-	bool open;
+	struct host *host;
 
 	if (!front_may(front, FRONT_DRIVE, err) ||
 	    !prepare_mode_check(session_settings(runner->session), mode, err))
 		return false;
-	pthread_mutex_lock(&runner->lock);
-	open = runner->is_open;
-	if (open)
-		agent_set_mode(host_agent(session_host(runner->session)), mode);
-	pthread_mutex_unlock(&runner->lock);
-	return open || is_closed(err);
+	host = front_use_host(runner);
+	if (!host)
+		return is_closed(err);
+	host_set_mode(host, mode);
+	front_release_host(runner);
+	return true;
 }
 
 bool front_interrupt(struct front *front, struct err *err)

@@ -78,6 +78,9 @@ struct front_runner_options {
 	                                * closes it */
 	const char *resume;            /* as of session_open, the first time; or NULL */
 	struct cancel *cancel;         /* of the session's request; set at the end; borrowed */
+	/* SessionStart hooks run before the first prompt, not when the session is opened: for
+	 * functions that are added in between (hooks_add_function). */
+	bool starts_late;
 };
 
 /* Starts the thread, which waits. NO_RESOURCES; *ret is untouched then. */
@@ -103,8 +106,8 @@ enum front_event_kind {
 	FRONT_BEGUN,   /* something is under way: `by`: the front that gave it */
 	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?} */
 	FRONT_CLOSED,  /* it could not be opened: err */
-	FRONT_ENDED,   /* a prompt is over: end, message {reason?, missing?, unsent?, branch?}, err
-	                * if it failed */
+	FRONT_ENDED,   /* a prompt is over: end, message {text, reason?, missing?, unsent?,
+	                * branch?}, err if it failed; text: what the model said last */
 	FRONT_DONE,    /* a task is done: `task`, for the front that gave it; else NULL */
 	FRONT_MISSED,  /* message {from, to}: numbers of events that are not kept */
 	FRONT_OVER,    /* the session is closed, and nothing follows */
@@ -122,7 +125,8 @@ struct front_event {
 	uint64_t number, last;   /* it, and the last that was joined to it; 0 for FRONT_MISSED */
 	enum front_event_kind kind;
 	enum bus_topic topic;    /* FRONT_BUS */
-	json_t *message;         /* owned; NULL: nothing */
+	json_t *message;         /* a reference to what other fronts have, too, and must not be
+	                          * changed; NULL: nothing */
 	enum agent_end end;      /* FRONT_ENDED */
 	struct err *err;         /* owned; NULL: all went well */
 	struct front_task *task; /* FRONT_DONE */
@@ -151,8 +155,8 @@ struct front_options {
 	void (*opened)(void *data, struct front_session *session);
 	/* NULL, or called likewise before it is closed. */
 	void (*closes)(void *data, struct front_session *session);
-	/* The front uses the session's host itself while nothing is under way (front_session):
-	 * what another front gives begins only when this one has taken its FRONT_BEGUN.  From
+	/* The front uses the session's host itself (front_options.opened) while nothing is under
+	 * way: what another front gives begins only when this one has taken its FRONT_BEGUN.  From
 	 * front_take on that returned it, until the event that `ends`, it keeps away. */
 	bool uses_host;
 	/* Of a running command's output that waits to be taken no more than so many of the last
@@ -171,8 +175,9 @@ void front_detach(struct front *front);
 const char *front_name(const struct front *front);
 /* All that has come, the first first, for the caller; NULL: nothing. */
 struct front_event *front_take(struct front *front);
-/* The session, if it is open: for a front that uses_host, while nothing is under way. NULL. */
-struct front_session *front_opened(const struct front *front);
+
+/* Those of answers, orders and comments may also be called from listeners of the session's bus and
+ * from hooks. */
 
 /* Answers a question (or gives an order to a command, bus_topic_is_order).  PERMISSION_DENIED: the
  * front may not; INVALID_ARGUMENT: no such answer (bus_check), or the question is answered, or was
@@ -183,7 +188,8 @@ bool front_answer(struct front *front, enum bus_topic topic, const json_t *answe
  * PERMISSION_DENIED. */
 bool front_comment(struct front *front, struct span text, struct err *err);
 
-/* The next five need FRONT_DRIVE: PERMISSION_DENIED, and BUSY after front_runner_end. */
+/* The next six need FRONT_DRIVE: PERMISSION_DENIED.  Of what waits for the thread: BUSY after
+ * front_runner_end, LIMIT_REACHED with LIMIT_FRONT_ORDERS waiting. */
 
 /* Gives a prompt, as host_prompt has it; a session that is not open is opened for it. */
 bool front_prompt(struct front *front, struct span piped, struct span prompt, struct err *err);

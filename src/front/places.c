@@ -212,7 +212,7 @@ static void confinement_take_argv(struct confinement *confinement,
 		confinement->root = mem_strdup(place->root);
 }
 
-/* Over there a worker has a home, and a level, of its own. */
+/* A remote worker has its own home and level. */
 static void confinement_leave(struct confinement *confinement, bool level_given)
 {
 	free(confinement->journal);

@@ -2,7 +2,8 @@
 /* What the files of this folder share: the events of a session, numbered, kept and handed to its
  * fronts (events.c); its thread (runner.c); the fronts (front.c).
  *
- * Locks, in this order: front_runner.lock, those of the bus, front_hub.lock. */
+ * Locks, in this order: front_runner.attaching, those of the bus, front_hub.lock.  No function of
+ * the bus is called with front_runner.lock held: listeners may answer, steer and interrupt. */
 #ifndef HASP_FRONT_PRIVATE_H
 #define HASP_FRONT_PRIVATE_H
 
@@ -13,12 +14,12 @@
 
 /* ---- events.c ------------------------------------------------------------------- */
 
-/* One event as it is kept: its message as text. */
-struct front_kept {
-	struct front_kept *next;
-	struct front_event event; /* its message and task are NULL */
-	char *text;               /* the message, of pieces without their text; owned */
-	struct buf piece;         /* that of pieces */
+/* One event in the log or in a queue. */
+struct front_entry {
+	struct front_event event; /* the first member; its message is shared */
+	struct buf more;          /* of a piece: the text of those that were joined to it */
+	bool is_cut;              /* only the end of that is left */
+	size_t size;              /* in the log: bytes that it counts for */
 };
 
 /* A question that is open. */
@@ -34,7 +35,7 @@ struct front_hub {
 	pthread_cond_t taken;
 	struct front *fronts;
 	uint64_t last;            /* the last number given */
-	struct front_kept *first_kept, *last_kept;
+	struct front_entry *first_kept, *last_kept; /* the log; linked by event.next */
 	size_t kept_bytes;
 	struct front_open *open;
 	bool over;                /* nothing is waited for any more */
@@ -47,7 +48,7 @@ struct front {
 	char *name;
 	unsigned promises[3];     /* on the bus; 0: none */
 	/* Under the hub's lock. */
-	struct front_event *first, *last;
+	struct front_entry *first, *last; /* linked by event.next */
 	size_t waiting;
 	uint64_t lost_from;       /* the first number that was not queued; 0: none was */
 	uint64_t taken;           /* all events up to this one */
@@ -93,7 +94,7 @@ struct front_order {
 	struct front_task *task;
 	struct front *giver;      /* NULL: the owner, or a front that has left */
 	char *by;                 /* its name; owned */
-	bool cancelled;           /* before it began */
+	bool cancelled;           /* before it started */
 };
 
 struct front_runner {
@@ -104,22 +105,31 @@ struct front_runner {
 	pthread_t thread;
 	char *resume;             /* to open with; the thread's */
 	unsigned listener;        /* to the bus of the host that is open */
+	bool starts_late;         /* front_runner_options */
+	pthread_mutex_t attaching; /* of the next, of opening, closing, attaching and detaching */
+	struct bus *bus;          /* of the host, while it is open */
 	pthread_mutex_t lock;     /* of what follows */
 	pthread_cond_t wake, done; /* something was given; something is over */
 	struct front_order *first, *last, *current; /* what waits; what is under way */
+	size_t waiting;           /* orders of fronts */
+	unsigned users;           /* threads in front_use_host */
 	char *reason;             /* of closing it in the end; owned */
-	bool begun, ending, ended;
+	bool started, ending, ended;
 	_Atomic bool is_open;     /* written with the lock */
 	bool interrupted;         /* the current one, perhaps before the host knew of it */
 };
 
-/* Adds an order, whose texts are taken.  PERMISSION_DENIED: its giver may not; BUSY. */
+/* Adds an order, whose texts are taken.  PERMISSION_DENIED: its giver may not; BUSY: the session is
+ * being closed; LIMIT_REACHED: LIMIT_FRONT_ORDERS wait. */
 bool front_runner_order(struct front_runner *runner, const struct front_order *order,
                         struct err *err);
 /* Whether the front has the role (FRONT_...). PERMISSION_DENIED. */
 bool front_may(const struct front *front, unsigned role, struct err *err);
-/* Promises an answer to each kind of question, and takes that back; under runner->lock. */
+/* The host, which stays open until front_release_host; NULL: the session is not open. */
+struct host *front_use_host(struct front_runner *runner);
+void front_release_host(struct front_runner *runner);
+/* Subscribes to each kind of question, which promises an answer; under runner->attaching. */
 void front_promise(struct front *front, struct bus *bus);
-void front_unpromise(struct front *front, struct bus *bus);
+void front_unpromise(struct front *front, struct bus *bus); /* unsubscribes */
 
 #endif

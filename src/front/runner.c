@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/session/sessions.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -88,18 +89,18 @@ static void put_fact(json_t *to, const char *name, const char *text)
 
 static json_t *opened_facts(const struct front_runner *runner)
 {
-	const struct host *host = session_host(runner->session);
+	const struct host_facts host = host_facts(session_host(runner->session));
 	struct provider *provider = session_provider(runner->session);
 	_cleanup_free_ char *branch = branch_read(provider);
 	json_t *facts = json_object();
 
-	put_fact(facts, "session", host_session_id(host));
-	put_fact(facts, "model", host_model(host));
+	put_fact(facts, "session", host.session_id);
+	put_fact(facts, "model", host.model);
 	put_fact(facts, "level", sandbox_level_name(provider->ops->info(provider)->level));
-	json_object_set_new(facts, "window", json_integer((json_int_t)host_context_tokens(host)));
+	json_object_set_new(facts, "window", json_integer((json_int_t)host.context_tokens));
 	put_fact(facts, "branch", branch);
-	put_fact(facts, "topic", agent_topic(agent_history(host_agent(host))));
-	put_fact(facts, "keyFrom", host_key_from(host));
+	put_fact(facts, "topic", agent_topic(agent_history(host.agent)));
+	put_fact(facts, "keyFrom", host.key_from);
 	return facts;
 }
 
@@ -140,33 +141,38 @@ static void runner_attend(struct front_runner *runner)
 {
 	struct bus *bus = host_bus(session_host(runner->session));
 
-	pthread_mutex_lock(&runner->lock);
+	pthread_mutex_lock(&runner->attaching);
+	runner->bus = bus;
 	runner->listener = bus_subscribe(bus, BUS_NONE, runner_hear, runner);
 	for (struct front *front = runner->hub.fronts; front; front = front->next) {
 		front_promise(front, bus);
 		if (front->options.opened)
 			front->options.opened(front->options.data, runner->session);
 	}
+	pthread_mutex_lock(&runner->lock);
 	runner->is_open = true;
 	pthread_mutex_unlock(&runner->lock);
+	pthread_mutex_unlock(&runner->attaching);
 }
 
 static void runner_shut(struct front_runner *runner, const char *reason)
 {
-	struct bus *bus;
-
 	if (!runner->is_open)
 		return;
-	bus = host_bus(session_host(runner->session));
 	pthread_mutex_lock(&runner->lock);
 	runner->is_open = false;
+	while (runner->users)
+		pthread_cond_wait(&runner->done, &runner->lock);
+	pthread_mutex_unlock(&runner->lock);
+	pthread_mutex_lock(&runner->attaching);
 	for (struct front *front = runner->hub.fronts; front; front = front->next) {
 		if (front->options.closes)
 			front->options.closes(front->options.data, runner->session);
-		front_unpromise(front, bus);
+		front_unpromise(front, runner->bus);
 	}
-	bus_unsubscribe(bus, runner->listener);
-	pthread_mutex_unlock(&runner->lock);
+	bus_unsubscribe(runner->bus, runner->listener);
+	runner->bus = NULL;
+	pthread_mutex_unlock(&runner->attaching);
 	session_close(runner->session, reason);
 }
 
@@ -205,7 +211,8 @@ static void runner_greet(struct front_runner *runner, const struct front_order *
 {
 	struct front_event event = { .kind = FRONT_OPENED };
 
-	host_start_session(session_host(runner->session));
+	if (!runner->starts_late)
+		host_start_session(session_host(runner->session));
 	event.message = opened_facts(runner);
 	runner_report_end(runner, order, &event);
 }
@@ -252,6 +259,7 @@ static void runner_do_prompt(struct front_runner *runner, const struct front_ord
 	branch = branch_read(session_provider(runner->session));
 	event.end = outcome.end;
 	event.message = json_object();
+	put_fact(event.message, "text", outcome.text);
 	put_fact(event.message, "reason", outcome.reason);
 	put_fact(event.message, "missing", outcome.missing);
 	put_fact(event.message, "unsent", outcome.unsent);
@@ -309,13 +317,14 @@ static struct front_order *runner_next(struct front_runner *runner)
 	order_free(runner->current);
 	runner->current = NULL;
 	pthread_cond_broadcast(&runner->done);
-	while (!runner->ending && !(runner->begun && runner->first))
+	while (!runner->ending && !(runner->started && runner->first))
 		pthread_cond_wait(&runner->wake, &runner->lock);
 	if (!runner->ending) {
 		order = runner->first;
 		runner->first = order->next;
 		if (!runner->first)
 			runner->last = NULL;
+		runner->waiting--;
 		cancel_reset(&runner->cancel);
 		if (order->cancelled)
 			cancel_set(&runner->cancel);
@@ -370,30 +379,63 @@ bool front_may(const struct front *front, unsigned role, struct err *err)
 	               role == FRONT_APPROVE ? "answer questions" : "comment");
 }
 
+/* Under the lock. */
+static bool order_queue(struct front_runner *runner, struct front_order *order, struct err *err)
+{
+	if (runner->ending)
+		return err_set(err, ERR_BUSY, "The session is being closed.");
+	if (runner->waiting >= LIMIT_FRONT_ORDERS)
+		return err_set(err, ERR_LIMIT_REACHED,
+		               "%zu orders already wait for this session. Wait until some of them "
+		               "are done, or interrupt.", runner->waiting);
+	if (runner->last)
+		runner->last->next = order;
+	else
+		runner->first = order;
+	runner->last = order;
+	runner->waiting++;
+	pthread_cond_signal(&runner->wake);
+	return true;
+}
+
 bool front_runner_order(struct front_runner *runner, const struct front_order *order,
                         struct err *err)
 {
 	struct front_order *copy = mem_alloc(1, sizeof(*copy));
-	bool taken = !order->giver || front_may(order->giver, FRONT_DRIVE, err), closing;
+	bool queued = false;
 
 	*copy = *order;
 	if (order->giver)
 		copy->by = mem_strdup(order->giver->name);
+	if (!order->giver || front_may(order->giver, FRONT_DRIVE, err)) {
+		pthread_mutex_lock(&runner->lock);
+		queued = order_queue(runner, copy, err);
+		pthread_mutex_unlock(&runner->lock);
+	}
+	if (!queued)
+		order_free(copy);
+	return queued;
+}
+
+struct host *front_use_host(struct front_runner *runner)
+{
+	struct host *host = NULL;
+
 	pthread_mutex_lock(&runner->lock);
-	closing = runner->ending;
-	if (taken && !closing) {
-		if (runner->last)
-			runner->last->next = copy;
-		else
-			runner->first = copy;
-		runner->last = copy;
-		pthread_cond_signal(&runner->wake);
+	if (runner->is_open) {
+		host = session_host(runner->session);
+		runner->users++;
 	}
 	pthread_mutex_unlock(&runner->lock);
-	if (taken && !closing)
-		return true;
-	order_free(copy);
-	return taken && err_set(err, ERR_BUSY, "The session is being closed.");
+	return host;
+}
+
+void front_release_host(struct front_runner *runner)
+{
+	pthread_mutex_lock(&runner->lock);
+	runner->users--;
+	pthread_cond_broadcast(&runner->done);
+	pthread_mutex_unlock(&runner->lock);
 }
 
 bool front_runner_new(const struct front_runner_options *options, struct front_runner **ret,
@@ -408,6 +450,8 @@ bool front_runner_new(const struct front_runner_options *options, struct front_r
 	runner->session = options->session;
 	runner->session_cancel = options->cancel;
 	runner->resume = mem_strdup(options->resume);
+	runner->starts_late = options->starts_late;
+	pthread_mutex_init(&runner->attaching, NULL);
 	pthread_mutex_init(&runner->lock, NULL);
 	pthread_cond_init(&runner->wake, NULL);
 	pthread_cond_init(&runner->done, NULL);
@@ -428,7 +472,7 @@ void front_runner_begin(struct front_runner *runner)
 
 	front_runner_order(runner, &(struct front_order){ .kind = FRONT_ORDER_OPEN }, &ignored);
 	pthread_mutex_lock(&runner->lock);
-	runner->begun = true;
+	runner->started = true;
 	pthread_cond_signal(&runner->wake);
 	pthread_mutex_unlock(&runner->lock);
 }
@@ -456,6 +500,7 @@ void front_runner_free(struct front_runner *runner)
 	front_runner_end(runner, "exit");
 	session_set_notices(runner->session, &(struct notices){ 0 });
 	front_hub_release(&runner->hub);
+	pthread_mutex_destroy(&runner->attaching);
 	pthread_mutex_destroy(&runner->lock);
 	pthread_cond_destroy(&runner->wake);
 	pthread_cond_destroy(&runner->done);

@@ -21,7 +21,7 @@ const char *tui_session(const struct app *app)
 {
 	const struct tui_opened *opened = app->runner ? runner_opened(app->runner) : NULL;
 
-	return opened && runner_idle(app->runner) ? host_session_id(opened->host) : NULL;
+	return opened && runner_idle(app->runner) ? host_facts(opened->host).session_id : NULL;
 }
 
 enum desktop_state tui_state(const struct app *app)

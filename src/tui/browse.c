@@ -87,7 +87,8 @@ static void browse_search_run(struct job *job, const struct tui_opened *opened)
 	struct browse_job *own = (struct browse_job *)job;
 
 	if (opened->host)
-		own->rows = sessions_browse(host_home(opened->host), span_str(own->words), NULL);
+		own->rows = sessions_browse(host_facts(opened->host).home, span_str(own->words),
+		                            NULL);
 }
 
 static void browse_open(struct app *app)
@@ -102,7 +103,7 @@ static void browse_open(struct app *app)
 	if (!row)
 		return;
 	if (opened && runner_idle(app->runner) && file &&
-	    strcmp(file, host_record_file(opened->host)) != 0)
+	    strcmp(file, host_facts(opened->host).record_file) != 0)
 		tui_show_end(app, file);
 	browse_close(app);
 	run(app, span_str(line));

@@ -75,17 +75,20 @@ static void runner_gather(struct runner *runner)
 	pthread_mutex_unlock(&runner->lock);
 }
 
-/* The conversation goes with the report of its opening. */
-static void heard_opened(struct runner *runner, struct heard *heard)
+/* The conversation goes with the report of its opening; the message is other fronts', too. */
+static void heard_opened(struct runner *runner, struct front_event *event, struct heard *heard)
 {
+	heard->message = json_copy(event->message);
 	pthread_mutex_lock(&runner->lock);
 	json_object_update(heard->message, runner->history);
 	heard->transcript = mem_steal(&runner->transcript);
 	pthread_mutex_unlock(&runner->lock);
+	json_decref(event->message);
+	event->message = heard->message;
 }
 
 /* False: the terminal has no use for it. */
-static bool heard_of(struct runner *runner, const struct front_event *event, struct heard *ret)
+static bool heard_of(struct runner *runner, struct front_event *event, struct heard *ret)
 {
 	static const enum heard_kind kinds[] = {
 		[FRONT_BUS] = HEARD_BUS,       [FRONT_NOTICE] = HEARD_NOTICE,
@@ -105,7 +108,7 @@ static bool heard_of(struct runner *runner, const struct front_event *event, str
 		ret->job = given->job;
 	free(given);
 	if (event->kind == FRONT_OPENED)
-		heard_opened(runner, ret);
+		heard_opened(runner, event, ret);
 	return event->kind != FRONT_BEGUN || runner->is_foreign;
 }
 
@@ -114,7 +117,7 @@ static bool event_is_foreign(const struct front_event *event)
 	return event->by && !event->is_own;
 }
 
-static void runner_report_event(struct runner *runner, const struct front_event *event)
+static void runner_report_event(struct runner *runner, struct front_event *event)
 {
 	struct heard heard;
 
@@ -202,7 +205,7 @@ void runner_report(struct runner *runner, enum bus_topic topic, json_t *message)
 static void runner_opens(void *data, struct front_session *session)
 {
 	struct runner *runner = data;
-	const json_t *history = agent_history(host_agent(session_host(session)));
+	const json_t *history = agent_history(host_facts(session_host(session)).agent);
 	struct transcript *transcript = transcript_new();
 	bool more;
 	json_t *end = history_end(history, &more);
@@ -346,6 +349,18 @@ bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *an
 const struct cancel *runner_cancel(const struct runner *runner)
 {
 	return front_cancel(runner->front);
+}
+
+bool runner_steer(struct runner *runner, struct span text)
+{
+	struct err ignored = ERR_INIT;
+
+	return front_steer(runner->front, text, &ignored);
+}
+
+bool runner_set_mode(struct runner *runner, enum approval_mode mode, struct err *err)
+{
+	return front_set_mode(runner->front, mode, err);
 }
 
 void runner_interrupt(struct runner *runner)

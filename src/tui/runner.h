@@ -18,6 +18,7 @@
 #include "base/notices.h"
 #include "bus/bus.h"
 #include "net/loop/loop.h"
+#include "policy/policy.h"
 #include "tui/tui.h"
 
 struct runner;
@@ -80,6 +81,10 @@ void runner_job(struct runner *runner, struct job *job);
 const struct cancel *runner_cancel(const struct runner *runner);
 /* The prompt or job under way ends soon. */
 void runner_interrupt(struct runner *runner);
+/* A message for the prompt under way. False: none takes it. */
+bool runner_steer(struct runner *runner, struct span text);
+/* The mode from now on. Errors as of front_set_mode. */
+bool runner_set_mode(struct runner *runner, enum approval_mode mode, struct err *err);
 /* Reports a message as if it were the bus's; from any thread. Takes the reference. */
 void runner_report(struct runner *runner, enum bus_topic topic, json_t *message);
 /* Whether what is under way is another front's. */

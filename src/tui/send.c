@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/setup/prepare.h"
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -149,7 +148,7 @@ static void slash_choose(struct app *app, const struct command_result *result)
 static void slash_refresh(struct app *app, const char *draft)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);
-	const json_t *messages = opened ? agent_history(host_agent(opened->host)) : NULL;
+	const json_t *messages = opened ? agent_history(host_facts(opened->host).agent) : NULL;
 
 	transcript_clear(app->out.transcript);
 	app->status.context = 0;
@@ -348,9 +347,7 @@ json_t *tui_slash_asks(struct app *app, struct span text, size_t caret, size_t *
 /* To the prompt under way. False: there is none that takes it. */
 static bool send_steer(struct app *app, struct span text)
 {
-	const struct tui_opened *opened = runner_opened(app->runner);
-
-	if (!opened || !host_steer(opened->host, text))
+	if (!runner_steer(app->runner, text))
 		return false;
 	json_array_append_new(app->queue.steers, json_text(text));
 	tui_speak_waiting(app, "Joins at the next step", text);
@@ -508,16 +505,10 @@ void tui_send(struct app *app, struct span text)
 
 void tui_set_mode(struct app *app, enum approval_mode mode)
 {
-	const struct tui_opened *opened = runner_opened(app->runner);
 	struct err err = ERR_INIT;
 
-	if (!opened)
-		return;
-	if (!prepare_mode_check(app->settings, mode, &err)) {
+	if (runner_opened(app->runner) && !runner_set_mode(app->runner, mode, &err))
 		printout_notice(&app->out, "warning", span_str(err.message));
-		return;
-	}
-	agent_set_mode(host_agent(opened->host), mode);
 }
 
 void tui_cycle_mode(struct app *app)

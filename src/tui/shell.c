@@ -45,7 +45,7 @@ static json_t *shell_call(const struct shell_job *shell)
 
 static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *opened)
 {
-	const struct session *host = host_session(opened->host);
+	const struct session *host = host_facts(opened->host).session;
 	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(span_str(shell->command)));
 	struct command_env env = { 0 };
 	struct session session;

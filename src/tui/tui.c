@@ -369,7 +369,7 @@ static void tui_end(struct app *app)
 	clipboard_stop(app->clipboard);
 	opened = runner_opened(app->runner);
 	if (opened && (app->status.input || app->discards))
-		session = mem_strdup(host_session_id(opened->host));
+		session = mem_strdup(host_facts(opened->host).session_id);
 	runner_end(app->runner, "prompt_input_exit");
 	if (session && app->discards)
 		tui_discard(app, session);

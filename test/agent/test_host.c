@@ -38,7 +38,7 @@ static int close_bench(void **state)
 
 static const json_t *history(const struct host_bench *bench)
 {
-	return agent_history(host_agent(bench->host));
+	return agent_history(host_facts(bench->host).agent);
 }
 
 /* Whether some message has this text. */
@@ -140,22 +140,22 @@ static void clearing_begins_a_new_session(void **state)
 
 	host_bench_start(bench, replies);
 	host_bench_prompt(bench, "One.");
-	id = mem_strdup(host_session_id(bench->host));
-	file = mem_strdup(host_record_file(bench->host));
-	agent_set_mode(host_agent(bench->host), MODE_AUTO_EDIT);
+	id = mem_strdup(host_facts(bench->host).session_id);
+	file = mem_strdup(host_facts(bench->host).record_file);
+	agent_set_mode(host_facts(bench->host).agent, MODE_AUTO_EDIT);
 	if (!host_clear(bench->host, &err))
 		fail_msg("%s", err.message);
-	assert_string_not_equal(host_session_id(bench->host), id);
-	assert_string_not_equal(host_record_file(bench->host), file);
+	assert_string_not_equal(host_facts(bench->host).session_id, id);
+	assert_string_not_equal(host_facts(bench->host).record_file, file);
 	assert_false(has_text(history(bench), "One."));
-	assert_int_equal(agent_mode(host_agent(bench->host)), MODE_AUTO_EDIT);
+	assert_int_equal(agent_mode(host_facts(bench->host).agent), MODE_AUTO_EDIT);
 	host_bench_prompt(bench, "Two.");
 	assert_true(has_text(history(bench), "Second."));
 	assert_false(has_text(history(bench), "First."));
 	/* And back to the first. */
 	if (!host_resume(bench->host, file, false, &err))
 		fail_msg("%s", err.message);
-	assert_string_equal(host_session_id(bench->host), id);
+	assert_string_equal(host_facts(bench->host).session_id, id);
 	assert_true(has_text(history(bench), "First."));
 	assert_false(has_text(history(bench), "Two."));
 }
@@ -169,14 +169,14 @@ static void a_session_that_cannot_be_opened_leaves_all_as_it_was(void **state)
 
 	host_bench_start(bench, replies);
 	host_bench_prompt(bench, "One.");
-	id = mem_strdup(host_session_id(bench->host));
+	id = mem_strdup(host_facts(bench->host).session_id);
 	host_bench_write(bench, "broken.jsonl", "nothing\n");
 	broken = mem_printf("%s/broken.jsonl", bench->top);
 	assert_false(host_resume(bench->host, broken, false, &err));
 	/* It is open: by this host. */
-	assert_false(host_resume(bench->host, host_record_file(bench->host), false, &err));
+	assert_false(host_resume(bench->host, host_facts(bench->host).record_file, false, &err));
 	assert_int_equal(err.code, ERR_BUSY);
-	assert_string_equal(host_session_id(bench->host), id);
+	assert_string_equal(host_facts(bench->host).session_id, id);
 	host_bench_prompt(bench, "Two.");
 	assert_true(has_text(history(bench), "First.") && has_text(history(bench), "Second."));
 }
@@ -190,11 +190,11 @@ static void a_copy_goes_on_in_a_session_of_its_own(void **state)
 
 	host_bench_start(bench, replies);
 	host_bench_prompt(bench, "One.");
-	id = mem_strdup(host_session_id(bench->host));
-	file = mem_strdup(host_record_file(bench->host));
+	id = mem_strdup(host_facts(bench->host).session_id);
+	file = mem_strdup(host_facts(bench->host).record_file);
 	if (!host_resume(bench->host, file, true, &err))
 		fail_msg("%s", err.message);
-	assert_string_not_equal(host_session_id(bench->host), id);
+	assert_string_not_equal(host_facts(bench->host).session_id, id);
 	host_bench_prompt(bench, "Two.");
 	assert_true(has_text(history(bench), "First.") && has_text(history(bench), "Second."));
 }
@@ -245,7 +245,7 @@ static void must_rewind(struct host_bench *bench, const char *id, unsigned what,
 
 static double least_share(const struct host_bench *bench)
 {
-	json_auto_t *stats = agent_stats(host_agent(bench->host));
+	json_auto_t *stats = agent_stats(host_facts(bench->host).agent);
 
 	return json_number_value(json_object_get(json_object_get(stats, "cached"), "least"));
 }
@@ -306,13 +306,13 @@ static void a_session_that_went_back_is_read_as_it_is(void **state)
 	host_bench_prompt(bench, "One.");
 	host_bench_prompt(bench, "Two.");
 	/* The model is told of the mode, and does not know of it any more after the rewind. */
-	agent_set_mode(host_agent(bench->host), MODE_PLAN);
+	agent_set_mode(host_facts(bench->host).agent, MODE_PLAN);
 	id = prompt_id(bench, 1, 2);
 	must_rewind(bench, id, REWIND_CONVERSATION, &rewound);
 	host_rewound_release(&rewound);
 	host_bench_prompt(bench, "Three.");
 	before = json_deep_copy(history(bench));
-	file = mem_strdup(host_record_file(bench->host));
+	file = mem_strdup(host_facts(bench->host).record_file);
 	assert_true(host_clear(bench->host, &err));
 	assert_true(host_resume(bench->host, file, false, &err));
 	assert_true(json_equal(history(bench), before));
@@ -328,7 +328,7 @@ static void what_a_dropped_prompt_told_is_told_again(void **state)
 
 	host_bench_start(bench, replies);
 	host_bench_prompt(bench, "One.");
-	agent_set_mode(host_agent(bench->host), MODE_PLAN);
+	agent_set_mode(host_facts(bench->host).agent, MODE_PLAN);
 	host_bench_prompt(bench, "Two.");
 	count = json_array_size(json_object_get(json_array_get(
 		history(bench), json_array_size(history(bench)) - 2), "parts"));

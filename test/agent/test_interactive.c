@@ -194,7 +194,7 @@ static void work(struct bench *bench)
 /* The result of call `i`, as the model has it; borrowed. */
 static const json_t *result(const struct bench *bench, size_t number)
 {
-	const json_t *history = agent_history(host_agent(bench->host));
+	const json_t *history = agent_history(host_facts(bench->host).agent);
 	size_t i, k, seen = 0;
 	json_t *content, *part;
 
@@ -278,7 +278,7 @@ static void the_mode_before_comes_back(void **state)
 
 	write_replay(bench, calls, ARRAY_LEN(calls));
 	open_host(bench, answers);
-	agent_set_mode(host_agent(bench->host), MODE_AUTO_EDIT);
+	agent_set_mode(host_facts(bench->host).agent, MODE_AUTO_EDIT);
 	work(bench);
 	assert_string_equal(mode(bench, 1), "plan");
 	assert_string_equal(mode(bench, 2), "autoEdit");

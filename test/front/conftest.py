@@ -5,8 +5,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -26,14 +24,7 @@ class Line:
         self.name, self.seen, self.rest = name, [], b""
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(app.SECONDS)
-        end = time.monotonic() + app.SECONDS
-        while True:
-            try:
-                self.socket.connect(str(path))
-                break
-            except OSError:
-                assert time.monotonic() < end
-                time.sleep(0.02)
+        self.socket.connect(str(path))
         self.order("%s%s %s %d" % (session, name, roles, after))
 
     def order(self, text):
@@ -78,8 +69,12 @@ class World(app.World):
                         env=self.environment(server, HASP=app.headless.HASP)).wait("runs a command.")
 
     def lines(self, server, *folders):
-        return subprocess.Popen([PROBE, "lines", str(self.path), *map(str, folders)], cwd=self.root,
-                                stdin=subprocess.PIPE, env=self.environment(server, HASP=app.headless.HASP))
+        """Returns when the probe listens."""
+        probe = subprocess.Popen([PROBE, "lines", str(self.path), *map(str, folders)], cwd=self.root,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 env=self.environment(server, HASP=app.headless.HASP))
+        assert probe.stdout.readline() == b"listening\n"
+        return probe
 
     def line(self, name, roles="cad", after=0, session=""):
         return Line(self.path, name, roles, after, session)

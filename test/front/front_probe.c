@@ -3,7 +3,8 @@
  *
  *   front_probe tui SOCKET           the terminal, and line fronts that connect to SOCKET
  *   front_probe lines SOCKET FOLDER...   a session for each folder and no terminal: each connection
- *                                    begins with the number of a folder, from 0; ends with its input
+ *                                    begins with the number of a folder, from 0; ends with its input.
+ *                                    Prints "listening" when it accepts connections
  *
  * $HASP is the program that has the workers.
  */
@@ -149,6 +150,8 @@ static int run_lines(struct probe *probe, char **folders, size_t count)
 		front_runner_begin(probe->runners[i]);
 	}
 	probe->count = count;
+	printf("listening\n");
+	fflush(stdout);
 	pthread_create(&probe->accepts, NULL, accept_all, probe);
 	while (read(STDIN_FILENO, &byte, 1) > 0)
 		;

@@ -2,6 +2,7 @@
 /* One session of a host: the conversation that it goes on with, its record, tools and agent; hooks
  * at its beginning and its end. */
 #include "agent/host/private.h"
+#include "agent/host/services.h"
 #include "agent/host/subagents.h"
 
 #include <stdlib.h>

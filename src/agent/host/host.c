@@ -10,6 +10,7 @@
 #include "agent/call/path_rules.h"
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/host/private.h"
+#include "agent/host/services.h"
 #include "agent/prompt/prompt.h"
 #include "agent/session/sessions.h"
 #include "agent/setup/policy_load.h"
@@ -259,39 +260,33 @@ struct bus *host_bus(const struct host *host)
 	return host->bus;
 }
 
-struct agent *host_agent(const struct host *host)
+struct host_facts host_facts(const struct host *host)
 {
-	return host->chat.agent;
+	return (struct host_facts){
+		.model = model_id(host->model), .key_from = host->choice.key_from,
+		.context_tokens = model_context_tokens(host->model),
+		.session_id = record_session_id(host->chat.record),
+		.record_file = record_path(host->chat.record),
+		.plans_folder = services_plans_folder(host->chat.services),
+		.memory_files = memory_files(host->memory),
+		.memory_global = memory_global(host->memory),
+		.memory_project = memory_project(host->memory),
+		.agent = host->chat.agent, .session = &host->chat.session,
+		.checkpoints = checkpoint_session_of(host->chat.checkpoints),
+		.hooks = host->hooks, .policy = host->options.policy,
+		.provider = host->options.provider, .skills = host->skills,
+		.home = host->home,
+	};
 }
 
-struct hooks *host_hooks(const struct host *host)
+const struct agents *host_agents(const struct host *host)
 {
-	return host->hooks;
-}
-
-const char *host_session_id(const struct host *host)
-{
-	return record_session_id(host->chat.record);
+	return host->agents;
 }
 
 bool host_recorded(struct host *host, struct err *err)
 {
 	return record_whole(host->chat.record, err);
-}
-
-const char *host_model(const struct host *host)
-{
-	return model_id(host->model);
-}
-
-const char *host_key_from(const struct host *host)
-{
-	return host->choice.key_from;
-}
-
-uint64_t host_context_tokens(const struct host *host)
-{
-	return model_context_tokens(host->model);
 }
 
 void host_start_session(struct host *host)
@@ -415,49 +410,9 @@ bool host_interrupt(struct host *host)
 	return busy;
 }
 
-const struct session *host_session(const struct host *host)
+void host_set_mode(struct host *host, enum approval_mode mode)
 {
-	return &host->chat.session;
-}
-
-const struct policy *host_policy(const struct host *host)
-{
-	return host->options.policy;
-}
-
-struct provider *host_provider(const struct host *host)
-{
-	return host->options.provider;
-}
-
-const struct skills *host_skills(const struct host *host)
-{
-	return host->skills;
-}
-
-const struct agents *host_agents(const struct host *host)
-{
-	return host->agents;
-}
-
-struct home *host_home(const struct host *host)
-{
-	return host->home;
-}
-
-struct checkpoints *host_checkpoints(const struct host *host)
-{
-	return checkpoint_session_of(host->chat.checkpoints);
-}
-
-const char *host_record_file(const struct host *host)
-{
-	return record_path(host->chat.record);
-}
-
-const char *host_plans_folder(const struct host *host)
-{
-	return services_plans_folder(host->chat.services);
+	agent_set_mode(host->chat.agent, mode);
 }
 
 bool host_steer(struct host *host, struct span text)

@@ -70,19 +70,32 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
  * fine. */
 void host_close(struct host *host, const char *reason);
 
-/* Both the host's, as long as it is open. */
-struct bus *host_bus(const struct host *host);
-struct agent *host_agent(const struct host *host);
-/* To add functions to (hooks_add_function), while no prompt is under way. */
-struct hooks *host_hooks(const struct host *host);
-const char *host_session_id(const struct host *host);
+struct bus *host_bus(const struct host *host); /* as long as it is open */
+
+/* What a host works with now, all borrowed.  Those of the session (*) are others after host_clear,
+ * host_resume and host_rewind; what is reloaded is another after its reload. */
+struct host_facts {
+	const char *model;            /* "gemini/gemini-2.5-pro" */
+	const char *key_from;         /* the variable of its key, or "key store"; NULL: no key */
+	uint64_t context_tokens;      /* that the model takes; 0: not known */
+	const char *session_id;       /* * */
+	const char *record_file;      /* *; "": there is no place for it */
+	const char *plans_folder;     /* *; NULL: there is no plan mode */
+	const json_t *memory_files;   /* paths of the files of instructions, as they were read */
+	struct span memory_global, memory_project; /* the text of the user's and the project's */
+	struct agent *agent;          /* *; its conversation, while nothing is under way */
+	const struct session *session; /* *; its tools, jobs, services */
+	struct checkpoints *checkpoints; /* *; NULL: none are kept */
+	struct hooks *hooks;          /* to add functions to, while nothing is under way */
+	const struct policy *policy;
+	struct provider *provider;
+	const struct skills *skills;  /* also those that are disabled */
+	struct home *home;            /* of the project's folders */
+};
+/* Not while another session takes the place of this one; a prompt may be under way. */
+struct host_facts host_facts(const struct host *host);
 /* Whether all of the session is in its record. False: *err says what is missing, and why. */
 bool host_recorded(struct host *host, struct err *err);
-const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
-/* Where its key comes from: a variable's name, or "key store"; NULL: it has none. Borrowed. */
-const char *host_key_from(const struct host *host);
-/* Tokens that its context takes; 0: not known. */
-uint64_t host_context_tokens(const struct host *host);
 
 /* Runs the SessionStart hooks of the session that is there, unless they have run; what they add
  * stands before its first prompt.  For a front that is open before there is a prompt: else
@@ -100,8 +113,8 @@ bool host_compress(struct host *host, struct err *err);
 
 /* A new session with an empty conversation takes the place of this one: SessionEnd hooks ("clear"),
  * another id and record; SessionStart hooks ("clear") run before its first prompt.  Mode, rules
- * for the session, commands in the background and subscribers of the bus stay; host_agent,
- * host_session and host_session_id are others. False: all is as it was. */
+ * for the session, commands in the background and subscribers of the bus stay. False: nothing has
+ * changed. */
 bool host_clear(struct host *host, struct err *err);
 /* The same with a recorded session (sessions_find), which goes on; `copy`: a new session that
  * begins with its conversation, and its file stays as it is. Errors as of host_open. */
@@ -141,16 +154,12 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 
 /* ---- what it works with, for those who show it -------------------------------- */
 
-/* All borrowed. The conversation's (agent_history), only while nothing is under way. */
-const struct session *host_session(const struct host *host); /* its tools, jobs, services */
-const struct policy *host_policy(const struct host *host);
 /* What was allowed for this session, each in words, [".."]: what "always" was said to, then what
  * commands and file tools may do beyond the sandbox and the workspace; a new reference. */
 json_t *host_allowed(const struct host *host);
 /* Takes back the one with this number of that list, from 1; 0: all; of what is beyond the sandbox
  * and the workspace, all goes with one. False: there is none. */
 bool host_revoke(struct host *host, size_t number);
-struct provider *host_provider(const struct host *host);
 /* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
@@ -184,19 +193,12 @@ bool host_server_prompt(struct host *host, const char *server, const char *name,
  * or null, "bytes", "tokens": an estimate (content_estimate_tokens), "text"}, in their order; a new
  * reference.  Servers that are still starting are waited for, as before a prompt. */
 json_t *host_context(struct host *host);
-/* Paths of the files of instructions that were read, in their order. */
-const json_t *host_memory_files(const struct host *host);
-/* What they say: the user's own, and the project's. */
-struct span host_memory_global(const struct host *host);
-struct span host_memory_project(const struct host *host);
-/* Reads them again; the model is told what has changed with the next prompt. Errors as of
- * host_open; then all is as it was. */
+/* Reads the files of instructions again; the next prompt names what has changed in them. Errors as
+ * of host_open: then nothing has changed. */
 bool host_memory_reload(struct host *host, struct err *err);
-/* The skills there are, also those that are disabled; until host_skills_reload. Borrowed. */
-const struct skills *host_skills(const struct host *host);
-/* Looks for them anew, by the settings as their files are now. The model has them at once as far as
- * activate_skill goes, and is told with the next prompt. Errors as of host_open; then all is as it
- * was. Not while a prompt is under way. */
+/* Finds the skills again, by the settings as their files are now.  activate_skill has them
+ * immediately; the next prompt names what has changed.  Errors as of host_open: then nothing has
+ * changed.  Not while a prompt is under way. */
 bool host_skills_reload(struct host *host, struct err *err);
 /* Likewise of agents, for invoke_agent. Errors as of settings_load_again. */
 const struct agents *host_agents(const struct host *host);
@@ -223,10 +225,6 @@ bool host_extension_update(struct host *host, const char *name, char **ret_sente
 /* What a marketplace lists, or with NULL all that are kept: {"marketplaces": market_explore's,
  * "notices": [sentences]}; a new reference. */
 json_t *host_extensions_explore(const struct host *host, const char *word);
-struct home *host_home(const struct host *host); /* of the project's folders */
-struct checkpoints *host_checkpoints(const struct host *host); /* NULL: none are kept */
-const char *host_record_file(const struct host *host); /* "" when there is no place for it */
-const char *host_plans_folder(const struct host *host); /* or NULL */
 
 /* As agent_call, and to be interrupted like a prompt. */
 json_t *host_call(struct host *host, const char *name, json_t *arguments);
@@ -241,5 +239,7 @@ bool host_interrupt(struct host *host);
  * then (agent_steer). What did not join when the prompt ended is in outcome.unsent. False: no
  * prompt is under way; it is for the caller to send. */
 bool host_steer(struct host *host, struct span text);
+/* As agent_set_mode. */
+void host_set_mode(struct host *host, enum approval_mode mode);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/host/private.h"
+#include "agent/host/services.h"
 #include "base/mem.h"
 #include "worker/front/open.h"
 #include "worker/provider.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tools of a conversation need and the agent gives them; folders of plans. */
 #include "agent/host/private.h"
+#include "agent/host/services.h"
 
 #include <errno.h>
 #include <pthread.h>

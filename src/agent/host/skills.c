@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/host/private.h"
+#include "agent/host/services.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"

@@ -7,6 +7,7 @@
 #include "agent/call/gate.h"
 #include "agent/context/surroundings.h"
 #include "agent/host/private.h"
+#include "agent/host/services.h"
 #include "agent/prompt/prompt.h"
 #include "base/mem.h"
 #include "catalog/skills.h"
@@ -109,21 +110,4 @@ char *host_context_for(void *data, const char *path)
 void host_context_lost(void *data, const json_t *kept)
 {
 	memory_forget(((struct host *)data)->memory, kept);
-}
-
-/* ---- to be shown ----------------------------------------------------------------- */
-
-const json_t *host_memory_files(const struct host *host)
-{
-	return memory_files(host->memory);
-}
-
-struct span host_memory_global(const struct host *host)
-{
-	return memory_global(host->memory);
-}
-
-struct span host_memory_project(const struct host *host)
-{
-	return memory_project(host->memory);
 }

@@ -3,6 +3,7 @@
 #include "agent/host/host.h"
 
 #include "agent/host/private.h"
+#include "agent/host/services.h"
 #include "base/mem.h"
 #include "telemetry/telemetry.h"
 

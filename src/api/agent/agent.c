@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libhasp-agent (include/hasp_agent.h): an agent as data for programs, over agent/host. */
+/* libhasp-agent (include/hasp_agent.h): an agent as data for programs.  Each agent is a front
+ * (front/front.h) of one session: prompts run on the session's thread, listeners and hooks on the
+ * threads that publish. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,19 +15,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "front/session.h"
+#include "front/front.h"
 #include "hasp_agent.h"
 #include "hooks/hooks.h"
-
-/* What the files of libhasp-agent share: the public object from inside.
- *
- * libhasp-agent translates between include/hasp_agent.h, whose names and layouts are promised, and
- * agent/host/host.h, which changes with the program.
- *
- *   agent.c  codes and messages      agent.c      an agent put together, and taken apart
- *   agent.c   functions that decide   agent.c   who watches, and answers
- *   agent.c a prompt, its end       agent.c     no signal of broken pipes
- */
+#include "policy/policy.h"
 
 /* A function of the program's; kept for as long as the agent. */
 struct registered {
@@ -39,19 +32,25 @@ struct registered {
 
 struct hasp_agent {
 	struct front_session *session;
+	struct front_runner *runner;
+	struct front *front;
 	struct host *host;  /* the session's */
-	bool interactive, promised;
+	bool interactive;
+	bool answers;       /* the front promises to */
+	uint64_t last;      /* the number of the last event that was taken */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *notice_data;
 	struct registered *registered;
 	struct cancel cancel;
-	pthread_mutex_t lock; /* of what follows, and of the cancel's being reset */
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t woken;
+	bool awake;           /* events wait to be taken */
 	bool running;         /* a prompt is under way */
 };
 
 
-/* SIGPIPE is blocked on this thread, and those it starts, between the two; one that came
- * meanwhile is taken back. */
+/* SIGPIPE is blocked on this thread, and those it starts, between the two; one that arrived
+ * meanwhile is discarded. */
 struct quiet {
 	sigset_t before;
 	bool pending;
@@ -228,6 +227,84 @@ static bool read_overrides(const char *settings, json_t **ret, struct err *err)
 	return true;
 }
 
+/* ---- the front --------------------------------------------------------------- */
+
+/* As front_options.wake. */
+static void agent_wake(void *data, bool is_piece)
+{
+	hasp_agent *agent = data;
+
+	(void)is_piece;
+	pthread_mutex_lock(&agent->lock);
+	agent->awake = true;
+	pthread_cond_signal(&agent->woken);
+	pthread_mutex_unlock(&agent->lock);
+}
+
+/* As front_options.takes: listeners subscribe to the bus itself, which waits for them. */
+static bool agent_takes(void *data, enum bus_topic topic, const json_t *message)
+{
+	(void)data, (void)topic, (void)message;
+	return true;
+}
+
+static bool attach_agent(hasp_agent *agent, unsigned roles, struct err *err)
+{
+	front_detach(agent->front);
+	agent->answers = roles & FRONT_APPROVE;
+	agent->front = front_attach(agent->runner, &(struct front_options){
+		.name = "program", .roles = roles, .after = agent->last, .wake = agent_wake,
+		.takes = agent_takes, .data = agent,
+	});
+	return agent->front || err_set(err, ERR_NO_RESOURCES, "Too many fronts are attached.");
+}
+
+/* Waits for the end of the order under way. Returns the event that reports it; the caller frees. */
+static struct front_event *await_order(hasp_agent *agent)
+{
+	struct front_event *event, *next, *end = NULL;
+
+	while (!end) {
+		pthread_mutex_lock(&agent->lock);
+		while (!agent->awake)
+			pthread_cond_wait(&agent->woken, &agent->lock);
+		agent->awake = false;
+		pthread_mutex_unlock(&agent->lock);
+		for (event = front_take(agent->front); event; event = next) {
+			next = event->next;
+			agent->last = event->last ? event->last : agent->last;
+			if (event->ends && !end)
+				end = event;
+			else
+				front_event_free(event);
+		}
+	}
+	return end;
+}
+
+static bool run_agent_session(hasp_agent *agent, const char *resume, struct err *err)
+{
+	const struct front_runner_options options = {
+		.session = agent->session, .resume = resume, .cancel = &agent->cancel,
+		.starts_late = true,
+	};
+	struct front_event *opened;
+
+	if (!front_runner_new(&options, &agent->runner, err) ||
+	    !attach_agent(agent, FRONT_DRIVE, err))
+		return false;
+	/* They go straight to the program, on whatever thread finds them. */
+	session_set_notices(agent->session, &(struct notices){ forward_notice, agent });
+	front_runner_begin(agent->runner);
+	opened = await_order(agent);
+	if (opened->err)
+		*err = *opened->err;
+	else
+		agent->host = session_host(agent->session);
+	front_event_free(opened);
+	return agent->host != NULL;
+}
+
 static bool open_agent_session(hasp_agent *agent, const hasp_agent_options *options,
                                struct err *err)
 {
@@ -258,11 +335,7 @@ static bool open_agent_session(hasp_agent *agent, const hasp_agent_options *opti
 	agent->notice = options->notice;
 	agent->notice_data = options->notice_data;
 	agent->session = session_new(&request);
-	if (!session_load(agent->session, err) ||
-	    !session_open(agent->session, options->resume, err))
-		return false;
-	agent->host = session_host(agent->session);
-	return true;
+	return session_load(agent->session, err) && run_agent_session(agent, options->resume, err);
 }
 
 /* ---- open and close -------------------------------------------------------- */
@@ -281,6 +354,7 @@ hasp_agent *hasp_agent_open(const hasp_agent_options *options, hasp_agent_error 
 		return NULL;
 	}
 	pthread_mutex_init(&agent->lock, NULL);
+	pthread_cond_init(&agent->woken, NULL);
 	quiet_begin(&quiet);
 	ok = open_agent_session(agent, &known, &err);
 	quiet_end(&quiet);
@@ -293,16 +367,16 @@ hasp_agent *hasp_agent_open(const hasp_agent_options *options, hasp_agent_error 
 
 void hasp_agent_close(hasp_agent *agent)
 {
-	struct quiet quiet;
-
 	if (!agent)
 		return;
 	pthread_mutex_lock(&agent->lock);
 	agent->running = true; /* SessionEnd's functions may not change the agent either */
 	pthread_mutex_unlock(&agent->lock);
-	quiet_begin(&quiet);
+	if (agent->runner)
+		front_runner_end(agent->runner, "exit");
+	front_detach(agent->front);
+	front_runner_free(agent->runner);
 	session_free(agent->session);
-	quiet_end(&quiet);
 	while (agent->registered) {
 		struct registered *next = agent->registered->next;
 
@@ -310,13 +384,14 @@ void hasp_agent_close(hasp_agent *agent)
 		agent->registered = next;
 	}
 	cancel_release(&agent->cancel);
+	pthread_cond_destroy(&agent->woken);
 	pthread_mutex_destroy(&agent->lock);
 	free(agent);
 }
 
 const char *hasp_agent_session_id(const hasp_agent *agent)
 {
-	return host_session_id(agent->host);
+	return host_facts(agent->host).session_id;
 }
 
 /* ---- messages ---------------------------------------------------------------- */
@@ -344,19 +419,13 @@ static void forward_message(void *data, enum bus_topic topic, const json_t *mess
 	registered->listener(registered->data, bus_topic_name(topic), text);
 }
 
-/* Listens to a question's topic only because who does so promises to answer. */
-static void promise_answer(void *data, enum bus_topic topic, const json_t *message)
-{
-	(void)data, (void)topic, (void)message;
-}
-
 static bool embed_idle(hasp_agent *agent, hasp_agent_error *error);
 
 bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
                        hasp_agent_error *error)
 {
-	struct bus *bus = host_bus(agent->host);
 	struct registered *registered;
+	struct err err = ERR_INIT;
 
 	if (!listener)
 		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "There is no function.");
@@ -364,14 +433,11 @@ bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
 		return false;
 	registered = embed_register(agent, data);
 	registered->listener = listener;
-	bus_subscribe(bus, BUS_NONE, forward_message, registered);
-	if (agent->interactive && !agent->promised) {
-		agent->promised = true;
-		bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, promise_answer, NULL);
-		bus_subscribe(bus, BUS_ASK_USER_REQUEST, promise_answer, NULL);
-		bus_subscribe(bus, BUS_ELICITATION_REQUEST, promise_answer, NULL);
-	}
-	return true;
+	bus_subscribe(host_bus(agent->host), BUS_NONE, forward_message, registered);
+	/* A program that sees the questions answers them. */
+	return !agent->interactive || agent->answers ||
+	       attach_agent(agent, FRONT_DRIVE | FRONT_APPROVE, &err) ||
+	       embed_error(&err, error);
 }
 
 /* BUS_NONE: it is no answer to anything. */
@@ -409,12 +475,11 @@ bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message
 	if (!json_parse(span_str(message ? message : ""), &value, &err) ||
 	    !bus_check(answer, value, &err))
 		return embed_error(&err, error);
-	if (order != BUS_NONE)
-		bus_publish(host_bus(agent->host), order, value);
-	else if (!bus_answer(host_bus(agent->host), answer, value))
+	if (order == BUS_NONE && !agent->answers)
 		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
-		                  "Nobody waits for this answer any more.");
-	return true;
+		                  "This agent asks no questions: it is not interactive, or has no "
+		                  "listener.");
+	return front_answer(agent->front, answer, value, &err) || embed_error(&err, error);
 }
 
 /* ---- prompts ----------------------------------------------------------------- */
@@ -455,38 +520,59 @@ static bool claim_prompt(hasp_agent *agent, hasp_agent_error *error)
 	return idle || embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "A prompt is under way.");
 }
 
-/* What was asked to stop has stopped: the next prompt is not cancelled. */
 static void release_prompt(hasp_agent *agent)
 {
 	pthread_mutex_lock(&agent->lock);
 	agent->running = false;
-	cancel_reset(&agent->cancel);
 	pthread_mutex_unlock(&agent->lock);
 }
 
 void hasp_agent_cancel(hasp_agent *agent)
 {
-	pthread_mutex_lock(&agent->lock);
-	if (agent->running)
-		cancel_set(&agent->cancel);
-	pthread_mutex_unlock(&agent->lock);
+	struct err ignored = ERR_INIT;
+
+	front_interrupt(agent->front, &ignored);
 }
 
-static bool report_prompt_end(const struct agent_outcome *outcome, hasp_agent_error *error)
+bool hasp_agent_steer(hasp_agent *agent, const char *text, hasp_agent_error *error)
 {
+	struct err err = ERR_INIT;
+
+	if (!text || !*text)
+		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The message is empty.");
+	return front_steer(agent->front, span_str(text), &err) || embed_error(&err, error);
+}
+
+bool hasp_agent_set_mode(hasp_agent *agent, const char *mode, hasp_agent_error *error)
+{
+	struct err err = ERR_INIT;
+	enum approval_mode parsed;
+
+	if (!mode || !policy_mode_parse(mode, &parsed))
+		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
+		                  "There is no approval mode \"%.100s\".", mode ? mode : "");
+	return front_set_mode(agent->front, parsed, &err) || embed_error(&err, error);
+}
+
+static bool report_prompt_end(const struct front_event *end, hasp_agent_error *error)
+{
+	const char *reason = json_string_value(json_object_get(end->message, "reason"));
+
+	if (end->err)
+		return embed_error(end->err, error);
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		if (ends[i].end == outcome->end)
+		if (ends[i].end == end->end)
 			return embed_fail(error, ends[i].code, "%s",
-			                  outcome->reason ? outcome->reason : ends[i].sentence);
+			                  reason ? reason : ends[i].sentence);
 	return true;
 }
 
 bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
                        hasp_agent_error *error)
 {
-	struct agent_outcome outcome = { 0 };
 	struct err err = ERR_INIT;
-	struct quiet quiet;
+	struct front_event *end = NULL;
+	struct span answer, unsent = span_str(text ? text : "");
 	bool ok;
 
 	if (ret_answer)
@@ -495,22 +581,28 @@ bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
 		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The prompt is empty.");
 	if (!claim_prompt(agent, error))
 		return false;
-	quiet_begin(&quiet);
-	ok = host_prompt(agent->host, SPAN(""), span_str(text), &outcome, &err);
-	quiet_end(&quiet);
+	do {
+		ok = front_prompt(agent->front, SPAN(""), unsent, &err);
+		front_event_free(end);
+		end = ok ? await_order(agent) : NULL;
+		unsent = json_span(json_object_get(end ? end->message : NULL, "unsent"));
+	} while (unsent.len && end->end == AGENT_ANSWERED);
 	release_prompt(agent);
-	if (ret_answer && outcome.text) {
+	if (!ok)
+		return embed_error(&err, error);
+	answer = json_span(json_object_get(end->message, "text"));
+	if (ret_answer && answer.len) {
 		free(*ret_answer);
-		*ret_answer = mem_steal(&outcome.text);
+		*ret_answer = mem_dup(answer.data, answer.len);
 	}
-	ok = ok ? report_prompt_end(&outcome, error) : embed_error(&err, error);
-	agent_outcome_release(&outcome);
+	ok = report_prompt_end(end, error);
+	front_event_free(end);
 	return ok;
 }
 
 char *hasp_agent_stats(const hasp_agent *agent)
 {
-	json_auto_t *stats = agent_stats(host_agent(agent->host));
+	json_auto_t *stats = agent_stats(host_facts(agent->host).agent);
 
 	return embed_json_text(stats);
 }
@@ -601,7 +693,7 @@ bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher, has
 		return false;
 	registered = embed_register(agent, data);
 	registered->hook = hook;
-	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher,
+	hooks_add_function(host_facts(agent->host).hooks, (enum hook_event)event, matcher,
 	                   run_registered_hook,
 	                   registered);
 	return true;

@@ -95,7 +95,7 @@ static void check_record(struct headless *run, struct agent_ending *ending, stru
 	ending->answered = true;
 }
 
-/* Runs a slash command. Its rows are told like an answer; *ret_rows is for the caller to free. */
+/* Runs a slash command. Its rows are published like an answer; the caller frees *ret_rows. */
 static void run_slash(struct headless *run, struct span line, struct command_result *ret,
                       char **ret_rows)
 {
@@ -158,15 +158,15 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	bool ok = true, ran;
 
 	agent_output_listen(&run->output, host_bus(host),
-	                    agent_topic(agent_history(host_agent(host))));
-	agent_output_begin(&run->output, host_session_id(host),
-	                   model_plain_id(host_model(host)), all);
+	                    agent_topic(agent_history(host_facts(host).agent)));
+	agent_output_begin(&run->output, host_facts(host).session_id,
+	                   model_plain_id(host_facts(host).model), all);
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	ran = run_said(run, input, &outcome, &ok, &err);
 	clock_gettime(CLOCK_MONOTONIC, &to);
-	stats = agent_stats(host_agent(host));
+	stats = agent_stats(host_facts(host).agent);
 	stream_stats = agent_stream_stats(
-		host_agent(host), (uint64_t)((to.tv_sec - from.tv_sec) * 1000 +
+		host_facts(host).agent, (uint64_t)((to.tv_sec - from.tv_sec) * 1000 +
 	                                          (to.tv_nsec - from.tv_nsec) / 1000000));
 	ending = ran ? ending_of(&outcome, ok, &err) : ending_of_error(AGENT_EXIT_INPUT, &err);
 	ending.stats = stats;
@@ -180,7 +180,7 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	return run->output.closed ? AGENT_EXIT_OK : ending.code;
 }
 
-/* Standard output that cannot be written for another reason than that nobody reads it. */
+/* False: standard output failed for another reason than a closed reader. */
 static bool check_output(const struct headless *run)
 {
 	struct err err = ERR_INIT;
@@ -220,7 +220,7 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 	};
 	size_t skip;
 
-	/* Only servers know their prompts: what is none is refused when they have been asked. */
+	/* Only servers know their prompts: an unknown name is refused after asking them. */
 	run->slash = command_exists(&context, said) ||
 	             (command_is(said) && has_servers(settings));
 	if (run->slash)
@@ -326,7 +326,7 @@ static int show_usage(void)
 	return CLI_USAGE;
 }
 
-/* It fails before anything is opened: told as a run's failure is. */
+/* Reports a failure before anything is opened in the same format as a failed run. */
 static int headless_refuse(const struct invocation *invocation, enum agent_exit code,
                            const struct err *err)
 {

@@ -95,7 +95,7 @@ static void on_alarm(int number)
 	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
 
 	(void)number;
-	/* Not where nobody reads: that would take longer still. */
+	/* Not to a pipe without a reader: that would take even longer. */
 	if (poll(&out, 1, 0) == 1 && out.revents & POLLOUT)
 		(void)!write(STDERR_FILENO, said, sizeof(said) - 1);
 	signal(first_signal, SIG_DFL);

@@ -79,7 +79,7 @@ void attend_signals(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* ---- what is told ------------------------------------------------------------ */
+/* ---- reports ------------------------------------------------------------ */
 
 static void attend_wake(struct attention *attention)
 {
@@ -94,7 +94,7 @@ static bool denials_are_same(const struct denial *a, const struct denial *b)
 	       strcmp(a->what, b->what) == 0 && strcmp(a->program, b->program) == 0;
 }
 
-/* Each denial is told when it is first met, and again with its count in the end. */
+/* Reports each denial at its first occurrence, and with its count at the end. */
 static void attend_on_denied(void *data, const struct denial *denial)
 {
 	struct attention *attention = data;
@@ -222,8 +222,8 @@ static void terminal_raw(struct attention *attention)
 		attention->early = (size_t)early;
 }
 
-/* Before a terminal is raw its driver makes of the key for the end of the input a mark in what is
- * to be read; afterwards that reads as a NUL.  The command's terminal gets the key. */
+/* Until a terminal is raw, its driver turns the end-of-file key into a mark in the input queue;
+ * afterwards that mark reads as a NUL.  The command's terminal gets the key. */
 static void restore_keys(struct attention *attention, size_t len)
 {
 	const size_t early = len < attention->early ? len : attention->early;
@@ -300,7 +300,7 @@ static void pass_input(struct attention *attention)
 {
 	struct run *run = attention->run;
 
-	/* False is also said when nobody will ever read: then this goes on until the end. */
+	/* Also false when there will never be a reader: then this runs until the end. */
 	if (attention->input_len &&
 	    run->ops->input(run, span_of(attention->input, attention->input_len)))
 		attention->input_len = 0;

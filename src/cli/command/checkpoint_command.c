@@ -136,7 +136,7 @@ static bool prune_checkpoints(struct checkpoint_command *command, struct err *er
 	if (*word < '0' || *word > '9' || *end || days > DAYS_MAX)
 		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not a number of days.", word);
 	if (!checkpoints_prune(command->checkpoints,
-	                       /* The second that has begun is past too. */
+	                       /* The second that has started counts as past. */
 	                       ((int64_t)time(NULL) + 1 - (int64_t)days * 86400) * 1000, &count,
 	                       err))
 		return false;

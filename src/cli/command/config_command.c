@@ -307,7 +307,7 @@ static int config_allow(struct config_call *call)
 	struct err err = ERR_INIT;
 	const json_t *one;
 
-	/* The project's policies are read by whoever runs tools. */
+	/* Commands that run tools read the project's policies themselves. */
 	setup_project_policy_allowed(call->settings);
 	one = find_withheld(call);
 	if (!one)

@@ -305,7 +305,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	confinement.write = invocation_values(invocation, FLAG_WRITE, &options->write_count);
 	confinement.read = invocation_values(invocation, FLAG_READ, &options->read_count);
 	confinement.deny = invocation_values(invocation, FLAG_DENY, &options->deny_count);
-	/* Over there a worker has a home of its own. */
+	/* A remote worker has its own home. */
 	confinement.journal = worker ? NULL : local_journal_folder();
 	options->write = confinement.write;
 	options->read = confinement.read;
@@ -380,8 +380,8 @@ void confinement_warn(struct provider *provider)
 
 /* `hasp worker`: the other end of a provider. */
 
-/* A worker waits most of its life: it gives back what it does not need, and does not keep a heap
- * for each thread. */
+/* A worker waits most of its life: it returns unused memory to the system, and keeps no heap per
+ * thread. */
 static void stay_small(void)
 {
 	mallopt(M_ARENA_MAX, 1);

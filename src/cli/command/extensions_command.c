@@ -27,7 +27,7 @@ struct extensions_command {
 	const struct invocation *invocation;
 	struct settings *settings;
 	const struct extensions *all;
-	struct bus *bus; /* where what is done is published; telemetry listens */
+	struct bus *bus; /* changes are published there; telemetry listens */
 };
 
 static bool say_line(const char *text, struct err *err)
@@ -207,7 +207,7 @@ static bool disable_one(struct extensions_command *command, const char *name, st
 
 /* ---- put in and taken out ------------------------------------------------------------ */
 
-/* A yes of whoever is at standard input; nothing there is a no. */
+/* Asks at standard input; without an answer it is no. */
 static bool is_consented(const struct extensions_command *command, const char *consent, bool asks,
                          struct err *err)
 {

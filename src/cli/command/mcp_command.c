@@ -194,7 +194,7 @@ static void print_offers(const json_t *server, struct buf *out)
 		render_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
 }
 
-/* As they are to be typed behind an @. */
+/* As the user types them after an @. */
 static void print_resources(const json_t *server, const char *list, const char *member,
                             struct buf *out)
 {
@@ -312,7 +312,7 @@ static int fail_not_found(struct mcp_command *command, const char *name, struct 
 	return waits ? CLI_FAILED : output_fail(err, CLI_USAGE);
 }
 
-/* `allow`: the user takes what it declares now, which is shown all the same. */
+/* `allow`: accept the tools as declared now; they are still shown. */
 static int test_server(struct mcp_command *command, const char *name, bool allow,
                        struct cancel *cancel)
 {

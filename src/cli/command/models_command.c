@@ -230,7 +230,7 @@ static bool open_check(const struct invocation *invocation, struct check *check,
 		return false;
 	json_array_foreach(check->choice.warnings, i, warning)
 		output_complain(json_string_value(warning));
-	/* It is this model that is looked at, now: nobody waits, and no other answers for it. */
+	/* The check is of this model, now: no waiting, and no fallback answers for it. */
 	check->choice.options.fallbacks = NULL;
 	check->choice.options.max_attempts = 1;
 	check->choice.options.no_network_retries = true;

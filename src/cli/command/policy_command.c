@@ -94,7 +94,7 @@ static bool read_call_arguments(const struct subject *subject, const char *text,
 		return err_set(err, ERR_INVALID_ARGUMENT, "ARGS: %s%s", inner.message,
 		               shell ? " A command that begins so is given as "
 		                       "{\"command\": \"...\"}." : "");
-	return json_is_object(*ret) || /* else it is the caller's all the same */
+	return json_is_object(*ret) || /* also on failure the caller frees it */
 	       err_set(err, ERR_INVALID_ARGUMENT, "ARGS must be a JSON object.");
 }
 
@@ -200,7 +200,7 @@ static void put_verdict(struct buf *out, const struct subject *subject,
 		             json_string_value(json_array_get(verdict->prefixes, i)));
 }
 
-/* `headless`: of the same call where nobody can be asked, if somebody would be; or NULL. */
+/* `headless`: the verdict on the same call in a run that cannot ask, if it differs; or NULL. */
 static bool show_verdict(const struct policy_command *command, const struct subject *subject,
                          const struct policy_verdict *verdict,
                          const struct policy_verdict *headless, struct err *err)
@@ -342,7 +342,7 @@ static int list_rules(struct policy_command *command)
 
 /* ---- the command ---- */
 
-/* But for the one that is told as the error. */
+/* Except the one that is the error. */
 static void print_rule_problems(const json_t *problems, const struct err *err)
 {
 	for (size_t i = 0; i < json_array_size(problems); i++) {

@@ -20,8 +20,8 @@
 
 /* ---- exit codes -------------------------------------------------------------- */
 
-/* Exit codes of a headless run: Gemini CLI's, and 56: there is an answer, but what was asked
- * needed a permission that nobody was there to give; 57: there is an answer, but the session
+/* Exit codes of a headless run: Gemini CLI's, and 56: there is an answer, but the run
+ * lacked a permission and had no way to ask for it; 57: there is an answer, but the session
  * could not be recorded whole. */
 
 /* X(symbol, code, type in JSON, sentence) */
@@ -52,7 +52,7 @@ const char *cli_agent_exit_sentence(enum agent_exit code);
 /* Of an end; `err` when the agent failed, else NULL. */
 enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err);
 
-/* ---- what a run is told (agent_input.c) ---------------------------------------- */
+/* ---- the input of a run (agent_input.c) ---------------------------------------- */
 
 /* Flags and the prompt of a run of the agent: by --prompt, by words, on standard input.
  *
@@ -68,8 +68,7 @@ enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err);
 
 struct agent_input {
 	struct buf text;  /* all of it; the caller releases */
-	size_t piped_len; /* the bytes at its beginning that were piped in beside what the user
-	                   * says */
+	size_t piped_len; /* bytes at its start that were piped in, before the user's words */
 };
 
 #define AGENT_INPUT_INIT { .text = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20)) }
@@ -133,8 +132,8 @@ int agent_lists_version(const struct invocation *invocation);
 /* ---- signals ----------------------------------------------------------------- */
 
 /* Signals of a headless run and of hasp tool: the first SIGINT, SIGTERM or SIGHUP cancels, and
- * all is put in order; a second one ends the program at once, and so does the end of the time
- * for that, whatever the program is doing. */
+ * the program cleans up; a second one ends it immediately, as does the end of the time for cleaning
+ * up. */
 
 /* `cancel` must live as long as the program. */
 void agent_signals_install(struct cancel *cancel);
@@ -260,15 +259,15 @@ const char **confinement_roots(const struct invocation *invocation,
 bool confinement_open_roots(const struct invocation *invocation, struct provider **ret,
                             struct err *err);
 
-/* What a model is told: the level that is asked for or that this machine has, and what is
- * allowed. The caller frees. */
+/* Sentences for the model: the level requested or available on this machine, and what it allows.
+ * The caller frees. */
 char *confinement_sentences(const struct confinement *confinement);
 /* "not confined (level paths): WHY ..." to standard error, where that is so. */
 void confinement_warn(struct provider *provider);
 
 /* ---- a command in the foreground ------------------------------------------------ */
 
-/* Runs a command in the foreground, for whoever started hasp: input, output, signals, window size.
+/* Runs a command in the foreground, for the user: input, output, signals, window size.
  *
  *     struct attended attended;
  *     attend_signals();                     // before there are threads
@@ -291,7 +290,7 @@ struct attended {
 	struct run_end end;
 	struct denial *denials; /* owned; each different one once, with its count */
 	size_t denial_count;
-	bool interrupted;       /* somebody pressed the key for it, or sent SIGINT */
+	bool interrupted;       /* by the interrupt key, or a SIGINT */
 	bool output_lost;       /* COPIED, TERMINAL: what it wrote could not be written */
 	/* What it wrote may look, on a terminal, like something that hasp says: it has hasp's name,
 	 * moves the cursor, or has letters that are not ASCII.  True where hasp did not see it

@@ -293,7 +293,7 @@ static const char *end_sentence(enum run_why why)
  * Before, standard error was the command's, which can print lines that look like these.  So hasp's
  * come last, when nothing runs any more, and the very last says how many of them there are.  On a
  * terminal it is also printed when there are none, if what the command wrote could be taken for
- * them; in a pipe or a file that would be in the way of whoever reads the command's output, and
+ * them; in a pipe or a file it would mix with the command's output, and
  * --json and --report FILE are for programs. */
 
 /* Whatever state the command left the terminal in: end open sequences, select the usual character
@@ -507,7 +507,7 @@ static void note_hidden(const struct invocation *invocation,
 	sandbox_plan_free(plan);
 }
 
-/* Ends as the command did when somebody interrupted it: a script that ran hasp then ends too. */
+/* Dies by the signal that interrupted the command, so that a script that ran hasp ends too. */
 static void die_interrupted(void)
 {
 	sigset_t set;

@@ -27,7 +27,7 @@
 
 /* Where a token came from. */
 enum token_source {
-	TOKEN_NEW,         /* made for this start: somebody has to be told */
+	TOKEN_NEW,         /* made for this start, and printed */
 	TOKEN_ENVIRONMENT, /* HASP_MCP_TOKEN */
 	TOKEN_FILE,        /* read from the file */
 	TOKEN_FILE_NEW,    /* made, and written to the file, which did not exist */
@@ -37,7 +37,7 @@ enum token_source {
 
 enum {
 	RANDOM_BYTES = 32,
-	TOKEN_MIN = 16, /* below that somebody could try them all */
+	TOKEN_MIN = 16, /* a shorter one could be guessed by trying */
 	TOKEN_MAX = 512,
 };
 
@@ -164,7 +164,7 @@ struct service {
 	const char **roots, **tools, **exclude, **renames, **hosts, **origins; /* owned */
 	struct confinement confinement;
 	struct command_hooks *hooks; /* owned; NULL: none run */
-	char *sentences;  /* owned; what the model is told about it */
+	char *sentences;  /* owned; about it, for the model */
 	char *token; /* owned; NULL: none */
 	struct loop *loop;
 	struct pool *pool;
@@ -372,7 +372,7 @@ static bool service_start(struct service *service, struct err *err)
 	                                 serve_offer(service->serve));
 	if (invocation_has(service->invocation, FLAG_HTTP))
 		return start_http(service, err);
-	/* An answer of many pages at once, instead of turn and turn about with its reader.
+	/* Lets an answer of many pages be written without waiting for its reader.
 	 * It fails for what is no pipe, and then does not matter. */
 	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_BYTES);
 	return mcp_serve_stdio(service->server, service->loop, STDIN_FILENO, STDOUT_FILENO,

@@ -131,8 +131,8 @@ static void clone_remove(const char *clone)
 		tree_remove(above, strrchr(top, '/') + 1, &ignored);
 }
 
-/* The folder to look for skills in, canonical; the caller frees. *ret_clone: what is to be removed
- * again; NULL: the user's own. */
+/* The folder to look for skills in, canonical; the caller frees. *ret_clone: the clone to
+ * remove afterwards; NULL: the user's folder. */
 static char *source_open(const struct invocation *invocation, const char *source, bool link,
                          char **ret_clone, struct err *err)
 {
@@ -239,7 +239,7 @@ static bool consent_make(struct buf *out, const struct skills_target *target,
 	                                   "There are too many skills to be shown at once.");
 }
 
-/* A yes by --consent, or of whoever is at standard input; nothing there is a no. */
+/* Consent by --consent, or by an answer at standard input; without an answer it is no. */
 static bool skills_consented(const struct invocation *invocation, const char *consent,
                              struct err *err)
 {

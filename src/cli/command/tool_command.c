@@ -67,8 +67,7 @@ static bool read_until_end(int fd, const char *what, struct buf *out, struct err
 		if (got > 0)
 			out->len += (size_t)got;
 		else if (errno == EAGAIN)
-			poll(&ready, 1, -1); /* standard input may be somebody's non-blocking
-			                      * pipe */
+			poll(&ready, 1, -1); /* standard input may be non-blocking */
 		else if (errno != EINTR)
 			return err_set_errno(err, errno, "%s cannot be read", what);
 	}
@@ -209,8 +208,8 @@ static const char *type_phrase(const json_t *schema)
 	return "JSON";
 }
 
-/* A value as the schema of its parameter reads it. What is unknown is a string: the tool will
- * name it. */
+/* A value as the schema of its parameter reads it. An unknown parameter is a string: the tool
+ * names it. */
 static bool parse_value(const char *key, const json_t *schema, struct span text, json_t **ret,
                         struct err *err)
 {
@@ -493,8 +492,8 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	return result;
 }
 
-/* SIGINT, SIGTERM and SIGHUP cancel the call; what it was doing is put in order, and what there
- * is of a result told. */
+/* SIGINT, SIGTERM and SIGHUP cancel the call; it cleans up, and the result so far is
+ * printed. */
 static int tool_command_call(const struct invocation *invocation, const struct tool *tool,
                              json_t *arguments)
 {

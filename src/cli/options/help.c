@@ -30,7 +30,7 @@ static void put_blanks(struct buf *out, size_t columns)
 		buf_char(out, ' ');
 }
 
-/* Takes the next word off the text, and tells how many line ends came before it. */
+/* Takes the next word off the text, and counts the newlines before it. */
 static struct span wrap_next_word(struct span *rest, size_t *ret_newlines)
 {
 	size_t newlines = 0;
@@ -58,10 +58,10 @@ static bool is_marker(struct span word)
 	       (digits && digits + 1 == word.len && word.data[digits] == '.');
 }
 
-/* Appends `text` in lines of at most 79 columns, each begun with `indent`
- * spaces; the first is begun only when `at` (the column reached) is 0.
+/* Appends `text` in lines of at most 79 columns, indented by `indent`
+ * spaces; the first only when `at` (the column reached) is 0.
  * An empty line in the text stays one, and items of a list ("- ", "1. ") keep
- * lines of their own. */
+ * their lines. */
 static void help_wrap(struct buf *out, struct span text, size_t indent, size_t at)
 {
 	size_t hang = indent; /* where the lines after the first of a list's item begin */
@@ -374,7 +374,7 @@ static size_t man_word(struct buf *out, struct span word, bool line_start)
 	return out->len - before;
 }
 
-/* Running text: each sentence on a line of its own, as mdoc wants it. */
+/* Running text: each sentence on a separate line, as mdoc requires. */
 static void man_text(struct buf *out, struct span text)
 {
 	size_t column = 0;

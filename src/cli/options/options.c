@@ -35,7 +35,7 @@ static const char *const level_choices[] __attribute__((unused)) = {
 		 "file and its folder are synced to the disk) or rename (atomic; the kernel "   \
 		 "writes it to the disk later)." }
 
-/* Paths that a sandbox opens or closes beside its level's own. */
+/* Paths that a sandbox opens or closes in addition to its level's. */
 #define REACH_FLAGS                                                                              \
 	{ .id = FLAG_WRITE, .name = "write", .repeatable = true,                                 \
 	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \

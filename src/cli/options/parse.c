@@ -220,7 +220,7 @@ static bool take_value(struct cursor *cursor, const struct flag *flag, const cha
 	return true;
 }
 
-/* "--no-NAME" of a flag that can be taken back. */
+/* "--no-NAME" of a flag that can be negated. */
 static const struct flag *find_negated(const struct command *command, const char *name)
 {
 	for (size_t i = 0; strncmp(name, "no-", 3) == 0 && i < command->flag_count; i++)
@@ -238,7 +238,7 @@ static const struct flag *find_letter(const struct command *command, char letter
 	return NULL;
 }
 
-/* Behind `loose` a flag that nobody knows is another program's, and the whole word stays. */
+/* After `loose`, an unknown flag belongs to another program, and the whole word stays. */
 static bool is_foreign_flag(const struct invocation *ret, const char *word)
 {
 	const struct command *command = ret->command;
@@ -429,7 +429,7 @@ static const char *command_meant(const char *word)
 	return NULL;
 }
 
-/* A word alone says what somebody wants done, not what they want to know. */
+/* A single word is more likely a mistyped command than a prompt. */
 static bool check_lone_word(const char *word, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(lone_words); i++) {

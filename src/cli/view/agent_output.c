@@ -41,14 +41,14 @@ bool agent_output_lines(struct span text, struct err *err)
 	return output_text(buf_view(&safe), err);
 }
 
-/* A pipe that is writable takes so much at once. */
+/* A writable pipe takes this much without blocking. */
 enum { PIECE_BYTES = 4096, LAST_WORDS_MS = 1000 };
 
 /* Of a line about a call. */
 enum { CALL_BYTES = 200, REASON_BYTES = 500 };
 
-/* Waits until standard output takes something; false: the run is cancelled, and whoever reads
- * has not read for a second. */
+/* Waits until standard output takes something; false: the run is cancelled, and the
+ * reader has not read for a second. */
 static bool wait_for_reader(const struct agent_output *output)
 {
 	while (true) {
@@ -62,7 +62,7 @@ static bool wait_for_reader(const struct agent_output *output)
 		if (ready < 0 && errno == EINTR)
 			continue;
 		if (ready < 0 || fds[0].revents)
-			return true; /* what is wrong is for write to say */
+			return true; /* write reports the error */
 		if (late)
 			return false;
 	}
@@ -113,8 +113,7 @@ static void answer_write_text(struct agent_output *output, struct span text)
 	answer_write(output, buf_view(&safe));
 }
 
-/* --- text that may be taken back
- * --------------------------------------------------------------- */
+/* --- text that a retry may replace ----------------------------------------------- */
 
 /* A reply that breaks midway is asked for again. What can take no text back, a file or a pipe,
  * gets that of a reply when it is whole; on a terminal it is shown as it comes. */
@@ -287,7 +286,7 @@ static struct span text_first_line(struct span text)
 	return end ? span_head(text, (size_t)(end - text.data)) : text;
 }
 
-/* Where nobody watches the calls: a line for each one that failed, with what it was about. */
+/* Without a progress display: a line for each call that failed, with its subject. */
 static void show_failure(struct agent_output *output, const json_t *message)
 {
 	const char *id = json_string_value(json_object_get(message, "callId"));
@@ -557,8 +556,7 @@ static void answer_stream_end(struct agent_output *output, const struct agent_en
 	put_event(output, event);
 }
 
-/* What has come of a reply that will not be whole, and that nothing replaces, is told all the
- * same. */
+/* Prints the part of a reply that arrived, if the rest will not come and nothing replaces it. */
 static void end_text(struct agent_output *output)
 {
 	put_held(output);

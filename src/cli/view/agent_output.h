@@ -29,19 +29,19 @@ struct progress;
 struct agent_output {
 	enum agent_format format;   /* may be changed until there is something to print */
 	struct bus *bus;
-	struct cancel *cancel;      /* set when nobody reads any more */
+	struct cancel *cancel;      /* set when the reader has closed standard output */
 	bool terminal;              /* standard output is one: text is made safe for it */
 	bool raw;                   /* it is not; for the caller to set */
 	struct progress *progress;  /* standard error is a terminal: what happens is shown there;
 	                             * NULL: it is none */
-	_Atomic bool closed;        /* nobody reads standard output */
+	_Atomic bool closed;        /* standard output has no reader */
 	_Atomic int failed;         /* errno: standard output cannot be written */
-	bool stuck;                 /* nobody has read for long, and the run is cancelled */
+	bool stuck;                 /* its reader has stopped reading, and the run is cancelled */
 	bool begun, ended;          /* events of stream-json may come; the last one has come */
 	pthread_mutex_t lock;
 	unsigned subscription;
-	char *session_id;           /* owned; what agent_output_begin says; until then of a caller
-	                             * who wants one in -o json; or NULL */
+	char *session_id;           /* owned; what agent_output_begin says; until then for -o json
+	                             * of a run that fails early; or NULL */
 	struct buf held;            /* text: of the reply that is coming; empty on a terminal */
 	unsigned pieces;            /* stream-json: messages of the reply that is coming */
 	json_t *warnings;           /* of -o json */
@@ -54,7 +54,7 @@ struct agent_ending {
 	int code;                   /* exit code; 0: done */
 	const char *type;           /* "FatalAuthenticationError", ...; NULL: done */
 	const char *message;
-	bool answered;              /* all the same: -o json has both, on standard output */
+	bool answered;              /* despite it: -o json has both, on standard output */
 	const char *response;       /* the answer; "" without */
 	const json_t *stats;        /* -o json; NULL: there are none */
 	const json_t *stream_stats; /* result of stream-json; NULL: there are none */
@@ -70,8 +70,8 @@ void agent_output_begin(struct agent_output *output, const char *session_id, con
 /* A sentence for people: "[WARNING] ..." on standard error; an event of stream-json. From any
  * thread. */
 void agent_output_notice(struct agent_output *output, const char *severity, const char *message);
-/* The last word: what comes on the bus later is not told, notices only on standard error. To be
- * called while the bus is there. */
+/* Ends the output: later messages of the bus are ignored, notices go to standard error.  While the
+ * bus is open. */
 void agent_output_end(struct agent_output *output, const struct agent_ending *ending);
 void agent_output_close(struct agent_output *output);
 

@@ -121,7 +121,7 @@ bool output_finish(struct err *err)
 
 void output_stderr(struct span text)
 {
-	/* There is nobody left to tell when this fails; the exit code still says it. */
+	/* A failure here cannot be reported; the exit code still shows it. */
 	(void)!output_write(STDERR_FILENO, text);
 }
 
@@ -182,7 +182,7 @@ void output_live(void *data, enum run_stream stream, struct span bytes)
 		if (!ends_line(bytes.data[i]))
 			buf_char(&live->line, bytes.data[i]);
 	}
-	/* Whoever does not read any more is told by the exit code. */
+	/* A failure to write shows in the exit code. */
 	output_text(buf_view(&out), &ignored);
 	pthread_mutex_unlock(&live->lock);
 }

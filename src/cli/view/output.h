@@ -34,8 +34,8 @@ bool output_wants_colour(const char *when);
 /* Columns of the terminal, 80 when unknown. */
 size_t output_width(void);
 
-/* As fd_write_all, but waits where a descriptor that somebody else made non-blocking is full:
- * a terminal shared with another program often is one. False: errno says why. */
+/* As fd_write_all, but waits while a non-blocking descriptor is full: a terminal shared with
+ * another program often is one. False: errno says why. */
 bool output_write(int fd, struct span text);
 
 /* Writes all of it to standard output. */

@@ -34,7 +34,7 @@ struct watched_call {
 
 struct progress {
 	pthread_mutex_t *lock;
-	pthread_cond_t wake;   /* something is to be shown, or it ends */
+	pthread_cond_t wake;   /* there is something to show, or it ends */
 	pthread_t thread;
 	bool started, ended;
 	bool hidden, dirty;

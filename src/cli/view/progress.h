@@ -52,7 +52,7 @@ void progress_heard(struct progress *progress, enum bus_topic topic, const json_
 void progress_clear(struct progress *progress);
 /* Whether what goes on is not to be shown now; else it is, if it is not yet. */
 void progress_hide(struct progress *progress, bool hidden);
-/* The last word: the thread is gone, and nothing goes on any more. */
+/* Ends the thread and the display. */
 void progress_end(struct progress *progress);
 
 #endif

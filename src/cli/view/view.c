@@ -296,7 +296,7 @@ static void view_found(const struct shown *s, const json_t *result)
 
 /* ---- results ----------------------------------------------------------------- */
 
-/* Results for people: files, edits, folders; what was found is in view.c. */
+/* Results for people: files, edits, folders, searches. */
 
 /* Files */
 

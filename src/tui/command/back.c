@@ -28,7 +28,7 @@ static bool is_action(const json_t *file, const char *action)
 /* As one knows it: beneath the project without that. */
 static const char *short_path(struct command_call *call, const json_t *file)
 {
-	const struct provider *provider = host_provider(call->context->host);
+	const struct provider *provider = host_facts(call->context->host).provider;
 	const char *path = member_of(file, "path");
 	const char *root = provider->ops->root((struct provider *)provider, 0);
 
@@ -346,7 +346,7 @@ static void restore_go(struct command_call *call, struct checkpoints *checkpoint
 
 void command_restore(struct command_call *call)
 {
-	struct checkpoints *checkpoints = host_checkpoints(call->context->host);
+	struct checkpoints *checkpoints = host_facts(call->context->host).checkpoints;
 	struct span rest = call->arguments, word = command_word(&rest);
 	_cleanup_free_ char *id = mem_dup(word.data, word.len);
 	json_auto_t *notes = NULL;
@@ -373,7 +373,7 @@ void command_restore(struct command_call *call)
 
 void command_complete_restore(struct command_completion *completion)
 {
-	struct checkpoints *checkpoints = host_checkpoints(completion->context->host);
+	struct checkpoints *checkpoints = host_facts(completion->context->host).checkpoints;
 	struct command_call call = { .context = completion->context };
 	struct err ignored = ERR_INIT;
 	json_auto_t *notes = NULL;

@@ -254,7 +254,7 @@ void command_model(struct command_call *call)
 	json_auto_t *name = json_text(call->arguments);
 
 	if (!word.len && call->context->host) {
-		command_say(call, STYLE(ROLE_TEXT), "%s", host_model(call->context->host));
+		command_say(call, STYLE(ROLE_TEXT), "%s", host_facts(call->context->host).model);
 		command_say(call, STYLE(ROLE_DIM), "\"/model set NAME\" chooses that of the next "
 		            "sessions; \"hasp models\" lists them.");
 	} else if (!command_word_is(word, "set") || !call->arguments.len) {
@@ -263,7 +263,7 @@ void command_model(struct command_call *call)
 		settings_say_written(call, "model.name");
 		if (call->context->host)
 			command_say(call, STYLE(ROLE_DIM), "This session goes on with %s.",
-			            host_model(call->context->host));
+			            host_facts(call->context->host).model);
 	}
 }
 

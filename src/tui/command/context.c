@@ -124,18 +124,19 @@ static void list_part(struct command_call *call, const json_t *parts, size_t at)
 
 static void context_list(struct command_call *call, const json_t *parts)
 {
-	const uint64_t window = host_context_tokens(call->context->host);
+	const uint64_t window = host_facts(call->context->host).context_tokens;
 	size_t count;
 	const uint64_t tokens = sum_tokens(parts, NULL, &count);
 
 	if (window)
 		command_say(call, STYLE(ROLE_TEXT), "About %llu tokens of the %llu that %s takes "
 		            "(%.1f %%).", (unsigned long long)tokens, (unsigned long long)window,
-		            host_model(call->context->host),
+		            host_facts(call->context->host).model,
 		            100.0 * (double)tokens / (double)window);
 	else
 		command_say(call, STYLE(ROLE_TEXT), "About %llu tokens; how many %s takes is not "
-		            "known.", (unsigned long long)tokens, host_model(call->context->host));
+		            "known.", (unsigned long long)tokens,
+		            host_facts(call->context->host).model);
 	for (size_t i = 0; i < ARRAY_LEN(context_parts); i++)
 		list_part(call, parts, i);
 }

@@ -389,10 +389,11 @@ static size_t path_mark_length(struct span text)
 	return len > 1 ? len : 0;
 }
 
-/* Looked up without a call, which would be reported as failed. */
-static bool is_there(const struct host *host, const char *path)
+/* Looked up without a call, which would be reported as failed. Not inlined: its frame would add to
+ * those of functions that hold a file's text. */
+static __attribute__((noinline)) bool is_there(const struct host *host, const char *path)
 {
-	struct provider *provider = host_provider(host);
+	struct provider *provider = host_facts(host).provider;
 	struct read_request request = { .path = path, .max_lines = 1 };
 	struct read_result read;
 	struct err err = ERR_INIT;

@@ -21,7 +21,7 @@ static bool export_text(struct command_call *call, enum export_format format, st
 
 	if (!host_recorded(host, err))
 		return false;
-	if (!session_read_file(host_record_file(host), &read, &why)) {
+	if (!session_read_file(host_facts(host).record_file, &read, &why)) {
 		*err = why;
 		return why.code != ERR_FILE_NOT_FOUND ? false :
 		       err_set(err, ERR_INVALID_ARGUMENT,
@@ -37,7 +37,7 @@ static bool export_text(struct command_call *call, enum export_format format, st
 static bool export_write(struct command_call *call, const char *path, struct span text,
                          const struct sha256 *base, struct err *err)
 {
-	struct provider *provider = host_provider(call->context->host);
+	struct provider *provider = host_facts(call->context->host).provider;
 	const struct sha256 sum = sha256_of(text);
 	const struct change change = { .kind = base ? CHANGE_WRITE : CHANGE_CREATE, .path = path,
 		                       .base = base, .bytes = true, .text = text, .expect = &sum };
@@ -54,7 +54,7 @@ static bool export_write(struct command_call *call, const char *path, struct spa
 /* Asks whether to replace it, if the user can be asked. */
 static void export_ask(struct command_call *call, const char *path)
 {
-	struct provider *provider = host_provider(call->context->host);
+	struct provider *provider = host_facts(call->context->host).provider;
 	struct read_request request = { .path = path, .bytes = true };
 	struct read_result read;
 	struct err err = ERR_INIT;
@@ -102,7 +102,8 @@ void command_export(struct command_call *call)
 	enum export_format format;
 
 	path = name.len ? mem_dup(name.data, name.len) :
-	                  mem_printf("conversation-%.8s.md", host_session_id(call->context->host));
+	                  mem_printf("conversation-%.8s.md",
+	                             host_facts(call->context->host).session_id);
 	if (!export_format_of(NULL, path, &format))
 		command_fail(call, "The name of the file ends with .md or .json.");
 	else if (!export_text(call, format, &out, &err))

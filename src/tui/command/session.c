@@ -47,7 +47,7 @@ char *command_short_text(const char *text)
 /* Copies of sessions under a name, next to the sessions' folder: TAG.jsonl. The caller frees. */
 static char *tags_folder(struct command_call *call, struct err *err)
 {
-	struct home *home = host_home(call->context->host);
+	struct home *home = host_facts(call->context->host).home;
 
 	return home_claim(home, err) ? home_make(home_temp(home), "tags", err) : NULL;
 }
@@ -120,7 +120,7 @@ static void chat_save(struct command_call *call, struct span rest)
 	if (path && !chat_may_save(call, tag, path, rest.len > 0))
 		return;
 	if (!path || !host_recorded(host, &err) ||
-	    !file_read(host_record_file(host), SESSION_BYTES_MAX, &text, &err))
+	    !file_read(host_facts(host).record_file, SESSION_BYTES_MAX, &text, &err))
 		command_fail(call, "%s", err.message);
 	else if (!text.data)
 		command_fail(call, "Nothing was said in this session yet.");
@@ -146,7 +146,7 @@ static void put_tag(void *data, const char *tag, size_t len)
 static void put_session(struct command_call *call, const json_t *row, size_t number)
 {
 	const char *id = member_text(row, "id");
-	const bool own = !strcmp(id, host_session_id(call->context->host));
+	const bool own = !strcmp(id, host_facts(call->context->host).session_id);
 	_cleanup_free_ char *title = command_short_text(member_text(row, "title"));
 	_cleanup_free_ char *name = mem_printf("%zu%s", number, own ? " *" : "");
 	const long long messages = json_integer_value(json_object_get(row, "messages"));
@@ -163,7 +163,7 @@ static void put_session(struct command_call *call, const json_t *row, size_t num
 
 static void chat_list(struct command_call *call, bool choose)
 {
-	json_auto_t *sessions = sessions_list(host_home(call->context->host));
+	json_auto_t *sessions = sessions_list(host_facts(call->context->host).home);
 	size_t count = json_array_size(sessions);
 
 	if (!count)
@@ -192,7 +192,7 @@ static char *find_chat(struct command_call *call, struct span which, bool *ret_t
 	*ret_tag = tag && access(tag, F_OK) == 0;
 	if (*ret_tag)
 		return mem_steal(&tag);
-	return sessions_find(host_home(call->context->host), word, &path, err) ? path : NULL;
+	return sessions_find(host_facts(call->context->host).home, word, &path, err) ? path : NULL;
 }
 
 static void chat_resume(struct command_call *call, struct span which)
@@ -203,7 +203,7 @@ static void chat_resume(struct command_call *call, struct span which)
 	bool tag;
 
 	path = find_chat(call, which, &tag, &err);
-	if (path && !strcmp(path, host_record_file(host)))
+	if (path && !strcmp(path, host_facts(host).record_file))
 		command_fail(call, "That is the session that is open.");
 	else if (!path || !host_resume(host, path, tag, &err))
 		command_fail(call, "%s", err.message);
@@ -221,7 +221,7 @@ static void chat_delete(struct command_call *call, struct span which)
 	path = find_chat(call, which, &tag, &err);
 	ok = path && (tag ? unlink(path) == 0 ||
 	                    err_set_errno(&err, errno, "Cannot remove %s", path) :
-	                    sessions_delete(host_home(host), word, &err));
+	                    sessions_delete(host_facts(host).home, word, &err));
 	if (ok)
 		command_say(call, STYLE(ROLE_TEXT), "Deleted: %s", word);
 	else
@@ -243,7 +243,7 @@ static void chat_title(struct command_call *call, struct span rest)
 		command_fail(call, "%s", err.message);
 		return;
 	}
-	if (!strcmp(path, host_record_file(call->context->host)) ?
+	if (!strcmp(path, host_facts(call->context->host).record_file) ?
 	    host_rename(call->context->host, rest, &err) : session_rename(path, rest, &err))
 		command_say(call, STYLE(ROLE_TEXT), "It is called: %.*s", (int)rest.len, rest.data);
 	else
@@ -325,7 +325,7 @@ void command_complete_chat(struct command_completion *completion)
 	    !command_word_is(word, "load") && !command_word_is(word, "title"))
 		return;
 	each_tag(&call, offer_tag, completion);
-	sessions = sessions_list(host_home(completion->context->host));
+	sessions = sessions_list(host_facts(completion->context->host).home);
 	json_array_foreach(sessions, i, row)
 		completion->add(completion, member_text(row, "id"), member_text(row, "title"));
 }

@@ -24,14 +24,15 @@ static void about_rows(struct command_call *call)
 {
 	const struct command_context *context = call->context;
 	const struct provider_info *info = NULL;
-	struct provider *provider = host_provider(context->host);
+	struct provider *provider = host_facts(context->host).provider;
 	struct utsname system = { 0 };
 
 	uname(&system);
 	info = provider->ops->info(provider);
 	command_term(call, "hasp", 10, SPAN(HASP_VERSION), STYLE(ROLE_TEXT));
 	command_term(call, "system", 10, span_str(system.release), STYLE(ROLE_TEXT));
-	command_term(call, "model", 10, span_str(host_model(context->host)), STYLE(ROLE_TEXT));
+	command_term(call, "model", 10, span_str(host_facts(context->host).model),
+	             STYLE(ROLE_TEXT));
 	command_term(call, "sandbox", 10, span_str(sandbox_level_name(info->level)),
 	             STYLE(ROLE_TEXT));
 	if (info->weaker_because)
@@ -39,7 +40,7 @@ static void about_rows(struct command_call *call)
 	if (context->sandbox)
 		command_term(call, "", 10, span_str(context->sandbox), STYLE(ROLE_DIM));
 	command_term(call, "mode", 10,
-	             span_str(policy_mode_name(agent_mode(host_agent(context->host)))),
+	             span_str(policy_mode_name(agent_mode(host_facts(context->host).agent))),
 	             STYLE(ROLE_TEXT));
 }
 
@@ -48,8 +49,8 @@ void command_about(struct command_call *call)
 	struct host *host = call->context->host;
 
 	about_rows(call);
-	command_term(call, "session", 10, span_str(host_session_id(host)), STYLE(ROLE_TEXT));
-	command_term(call, "record", 10, span_str(host_record_file(host)), STYLE(ROLE_TEXT));
+	command_term(call, "session", 10, span_str(host_facts(host).session_id), STYLE(ROLE_TEXT));
+	command_term(call, "record", 10, span_str(host_facts(host).record_file), STYLE(ROLE_TEXT));
 }
 
 /* "a%20b" of what stands in an address. */
@@ -106,7 +107,7 @@ void command_docs(struct command_call *call)
 
 void command_directory(struct command_call *call)
 {
-	struct provider *provider = host_provider(call->context->host);
+	struct provider *provider = host_facts(call->context->host).provider;
 	struct span word = command_word(&call->arguments);
 	const char *root;
 
@@ -124,7 +125,7 @@ void command_directory(struct command_call *call)
 
 static void memory_list(struct command_call *call)
 {
-	const json_t *files = host_memory_files(call->context->host);
+	const json_t *files = host_facts(call->context->host).memory_files;
 	size_t i;
 	json_t *file;
 
@@ -146,8 +147,8 @@ void command_memory(struct command_call *call)
 
 	if (!word.len || command_word_is(word, "show")) {
 		memory_list(call);
-		command_text(call, STYLE(ROLE_DIM), host_memory_global(host));
-		command_text(call, STYLE(ROLE_DIM), host_memory_project(host));
+		command_text(call, STYLE(ROLE_DIM), host_facts(host).memory_global);
+		command_text(call, STYLE(ROLE_DIM), host_facts(host).memory_project);
 		call->result->pager = true;
 	} else if (command_word_is(word, "list")) {
 		memory_list(call);
@@ -200,8 +201,8 @@ static void put_hook(struct command_call *call, const json_t *row)
 
 void command_hooks(struct command_call *call)
 {
-	json_auto_t *rows = hooks_list(host_hooks(call->context->host));
-	json_auto_t *untrusted = hooks_untrusted(host_hooks(call->context->host));
+	json_auto_t *rows = hooks_list(host_facts(call->context->host).hooks);
+	json_auto_t *untrusted = hooks_untrusted(host_facts(call->context->host).hooks);
 	size_t i;
 	json_t *row;
 
@@ -310,7 +311,7 @@ void command_complete_policies(struct command_completion *completion)
 
 void command_policies(struct command_call *call)
 {
-	const struct policy *policy = host_policy(call->context->host);
+	const struct policy *policy = host_facts(call->context->host).policy;
 	json_auto_t *rules = policy ? policy_list(policy) : json_array();
 	struct span wanted = call->arguments, word = command_word(&wanted);
 	size_t i;
@@ -444,7 +445,7 @@ static void stats_session(struct command_call *call, const json_t *stats)
 	const json_t *cached = json_object_get(stats, "cached");
 
 	command_heading(call, "This session");
-	command_term(call, "id", 22, span_str(host_session_id(call->context->host)),
+	command_term(call, "id", 22, span_str(host_facts(call->context->host).session_id),
 	             STYLE(ROLE_TEXT));
 	put_count(call, "lines added", files, "totalLinesAdded");
 	put_count(call, "lines removed", files, "totalLinesRemoved");
@@ -461,7 +462,7 @@ static void stats_session(struct command_call *call, const json_t *stats)
 
 void command_stats(struct command_call *call)
 {
-	json_auto_t *stats = agent_stats(host_agent(call->context->host));
+	json_auto_t *stats = agent_stats(host_facts(call->context->host).agent);
 	struct span word = command_word(&call->arguments);
 
 	if (!word.len || command_word_is(word, "session"))
@@ -487,7 +488,7 @@ void command_complete_stats(struct command_completion *completion)
 
 void command_tools(struct command_call *call)
 {
-	const struct session *session = host_session(call->context->host);
+	const struct session *session = host_facts(call->context->host).session;
 	struct span word = command_word(&call->arguments);
 	const bool describe = command_word_is(word, "desc");
 	const struct tool *tool;
@@ -523,7 +524,7 @@ static const char *todo_mark(const char *status)
 
 void command_todos(struct command_call *call)
 {
-	const struct session *session = host_session(call->context->host);
+	const struct session *session = host_facts(call->context->host).session;
 	json_auto_t *todos = services_todos(session->services);
 	size_t i;
 	json_t *todo;
@@ -581,7 +582,7 @@ static void task_show(struct command_call *call, struct job *job)
 
 void command_tasks(struct command_call *call)
 {
-	struct jobs *jobs = host_session(call->context->host)->jobs;
+	struct jobs *jobs = host_facts(call->context->host).session->jobs;
 	struct span word = command_word(&call->arguments);
 	const bool end = command_word_is(word, "end") || command_word_is(word, "kill");
 	_cleanup_free_ char *id = NULL;
@@ -610,7 +611,7 @@ void command_tasks(struct command_call *call)
 
 void command_complete_tasks(struct command_completion *completion)
 {
-	struct jobs *jobs = host_session(completion->context->host)->jobs;
+	struct jobs *jobs = host_facts(completion->context->host).session->jobs;
 	struct job_info *infos;
 	const size_t count = jobs_list(jobs, &infos);
 

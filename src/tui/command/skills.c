@@ -14,7 +14,7 @@ static void skills_say_notices(struct command_call *call)
 	size_t i;
 	json_t *notice;
 
-	json_array_foreach(host_skills(call->context->host)->notices, i, notice)
+	json_array_foreach(host_facts(call->context->host).skills->notices, i, notice)
 		command_text(call, STYLE(ROLE_WARNING), json_span(notice));
 }
 
@@ -23,7 +23,7 @@ static void skills_say_notices(struct command_call *call)
 /* Those that are disabled, or those that are not. */
 static void skills_list_part(struct command_call *call, bool disabled, bool describe)
 {
-	const struct skills *skills = host_skills(call->context->host);
+	const struct skills *skills = host_facts(call->context->host).skills;
 	bool any = false;
 
 	for (size_t i = 0; i < skills->count; i++) {
@@ -43,7 +43,7 @@ static void skills_list_part(struct command_call *call, bool disabled, bool desc
 /* "all" is Gemini CLI's, which leaves its built-in skills out without it; here are none. */
 static void skills_list(struct command_call *call)
 {
-	const struct skills *skills = host_skills(call->context->host);
+	const struct skills *skills = host_facts(call->context->host).skills;
 	bool describe = true;
 	struct span word;
 
@@ -106,7 +106,7 @@ static void skills_turn(struct command_call *call, bool enable)
 		return;
 	}
 	name = mem_dup(word.data, word.len);
-	if (!skills_switch(host_skills(host), call->context->settings, scope, name, enable,
+	if (!skills_switch(host_facts(host).skills, call->context->settings, scope, name, enable,
 	                   &sentence, &err) ||
 	    !host_skills_reload(host, &err))
 		command_fail(call, "%s", err.message);
@@ -126,7 +126,7 @@ static void skills_disable(struct command_call *call)
 
 static json_t *skills_names(const struct host *host)
 {
-	const struct skills *skills = host_skills(host);
+	const struct skills *skills = host_facts(host).skills;
 	json_t *names = json_object();
 
 	for (size_t i = 0; i < skills->count; i++)
@@ -210,7 +210,7 @@ void command_skills(struct command_call *call)
 
 void command_complete_skills(struct command_completion *completion)
 {
-	const struct skills *skills = host_skills(completion->context->host);
+	const struct skills *skills = host_facts(completion->context->host).skills;
 	struct span before = completion->before;
 	const struct skill_switch *action = skills_action_of(command_word(&before));
 

@@ -28,7 +28,7 @@ void command_compress(struct command_call *call)
 /* Of the newest message of the model with words; the caller frees; NULL: there is none. */
 static char *last_answer(const struct host *host)
 {
-	const json_t *history = agent_history(host_agent(host));
+	const json_t *history = agent_history(host_facts(host).agent);
 
 	for (size_t i = json_array_size(history); i-- > 0;) {
 		const json_t *content = json_array_get(history, i);
@@ -72,7 +72,7 @@ static const char init_prompt[] =
 
 void command_init(struct command_call *call)
 {
-	struct provider *provider = host_provider(call->context->host);
+	struct provider *provider = host_facts(call->context->host).provider;
 	_cleanup_free_ char *path = mem_printf("%s/GEMINI.md", provider->ops->root(provider, 0));
 
 	if (call->context->local && access(path, F_OK) == 0) {
@@ -87,7 +87,7 @@ void command_init(struct command_call *call)
 /* Plans are *.md files of the session's folder; the newest is the one. NULL: none. */
 static char *newest_plan(const struct host *host)
 {
-	const char *folder = host_plans_folder(host);
+	const char *folder = host_facts(host).plans_folder;
 	const int opened = folder ? door_folder(folder, folder) : -1;
 	DIR *entries = opened >= 0 ? fdopendir(opened) : NULL;
 	struct timespec newest = { 0 };
@@ -119,7 +119,7 @@ static bool read_newest_plan(const struct host *host, struct file_text *ret, str
 
 	if (!path)
 		return err_set(err, ERR_FILE_NOT_FOUND, "There is no plan yet.");
-	return door_read(host_plans_folder(host), path, LIMIT_MESSAGE_BYTES, ret, err);
+	return door_read(host_facts(host).plans_folder, path, LIMIT_MESSAGE_BYTES, ret, err);
 }
 
 void command_plan(struct command_call *call)
@@ -148,12 +148,12 @@ void command_plan(struct command_call *call)
 		command_usage(call);
 		return;
 	}
-	if (!host_plans_folder(host)) {
+	if (!host_facts(host).plans_folder) {
 		command_fail(call, "Plan mode is off (general.plan.enabled).");
 		return;
 	}
-	if (agent_mode(host_agent(host)) != MODE_PLAN) {
-		agent_set_mode(host_agent(host), MODE_PLAN);
+	if (agent_mode(host_facts(host).agent) != MODE_PLAN) {
+		agent_set_mode(host_facts(host).agent, MODE_PLAN);
 		command_say(call, STYLE(ROLE_TEXT), "Plan mode: nothing is changed until a plan is "
 		            "approved.");
 	}

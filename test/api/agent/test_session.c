@@ -231,6 +231,90 @@ static void a_command_is_cancelled_and_the_next_prompt_is_not(void **state)
 	ask(f, "Hello?", "Hello.");
 }
 
+/* ---- steering, the mode ----------------------------------------------------- */
+
+/* A listener that says something about the call that it sees. */
+static void steer_at_call(void *data, const char *topic, const char *message)
+{
+	const struct person *person = data;
+
+	(void)message;
+	if (strcmp(topic, person->outcome) == 0 && !person->answered)
+		((struct person *)data)->answered =
+			hasp_agent_steer(person->agent, "Use tabs.", NULL);
+}
+
+static void steer_with(struct fixture *f, struct person *person)
+{
+	static const char *const says[] = { WRITES("a.txt", "x\\n"), SAYS("Done."),
+		                            SAYS("Done with tabs."), NULL };
+	char *answer;
+
+	model_says(f, says);
+	open_agent(f);
+	person->agent = f->agent;
+	assert_true(hasp_agent_listen(f->agent, steer_at_call, person, NULL));
+	assert_true(hasp_agent_prompt(f->agent, "Write it.", &answer, NULL));
+	assert_true(person->answered);
+	assert_true(was_heard(f, "prompt", "Use tabs."));
+	assert_int_equal(count_heard(f, "prompt"), 2);
+	assert_string_equal(content(f, "a.txt"), "x\n");
+	hasp_agent_text_free(answer);
+}
+
+static void a_message_joins_the_prompt_under_way(void **state)
+{
+	struct person person = { .outcome = "tool-call" };
+	hasp_agent_error error = { HASP_AGENT_NONE, "" };
+
+	steer_with(*state, &person);
+	assert_false(hasp_agent_steer(person.agent, "Too late.", &error));
+	assert_int_equal(error.code, HASP_AGENT_INVALID_ARGUMENT);
+}
+
+static void a_message_at_the_end_of_a_prompt_is_answered_too(void **state)
+{
+	struct person person = { .outcome = "content" };
+
+	steer_with(*state, &person);
+	assert_true(was_heard(*state, "content", "Done with tabs."));
+}
+
+static void the_mode_is_changed_while_the_agent_is_open(void **state)
+{
+	static const char *const says[] = { WRITES("a.txt", "x\\n"), SAYS("Refused."),
+		                            WRITES("a.txt", "x\\n"), SAYS("Done."), NULL };
+	struct fixture *f = *state;
+	hasp_agent_error error = { HASP_AGENT_NONE, "" };
+
+	f->options.approval_mode = "default";
+	model_says(f, says);
+	open_agent(f);
+	ask(f, "Write it.", "Refused.");
+	assert_null(content(f, "a.txt"));
+	assert_false(hasp_agent_set_mode(f->agent, "nonsense", &error));
+	assert_int_equal(error.code, HASP_AGENT_INVALID_ARGUMENT);
+	assert_true(hasp_agent_set_mode(f->agent, "autoEdit", &error));
+	assert_true(was_heard(f, "approval-mode", "autoEdit"));
+	ask(f, "Write it.", "Done.");
+	assert_string_equal(content(f, "a.txt"), "x\n");
+}
+
+static void a_mode_that_settings_forbid_is_refused(void **state)
+{
+	static const char *const says[] = { NULL };
+	struct fixture *f = *state;
+	hasp_agent_error error = { HASP_AGENT_NONE, "" };
+
+	f->options.approval_mode = "default";
+	f->options.settings = "{\"security\": {\"disableYoloMode\": true}}";
+	model_says(f, says);
+	open_agent(f);
+	assert_false(hasp_agent_set_mode(f->agent, "yolo", &error));
+	assert_int_equal(error.code, HASP_AGENT_NOT_PERMITTED);
+	assert_false(was_heard(f, "approval-mode", "yolo"));
+}
+
 static void commands_are_confined_as_the_programs_are(void **state)
 {
 	static const char *const says[] = {
@@ -493,6 +577,10 @@ int main(void)
 		WITH_AGENT(what_is_no_answer_is_refused),
 		WITH_AGENT(a_command_is_cancelled_and_the_next_prompt_is_not),
 		WITH_AGENT(commands_are_confined_as_the_programs_are),
+		WITH_AGENT(a_message_joins_the_prompt_under_way),
+		WITH_AGENT(a_message_at_the_end_of_a_prompt_is_answered_too),
+		WITH_AGENT(the_mode_is_changed_while_the_agent_is_open),
+		WITH_AGENT(a_mode_that_settings_forbid_is_refused),
 		WITH_AGENT(a_session_goes_on_in_another_agent),
 		WITH_AGENT(two_agents_work_side_by_side),
 		WITH_AGENT(options_that_cannot_be_have_codes_and_sentences),

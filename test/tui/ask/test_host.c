@@ -132,7 +132,7 @@ static void work(struct bench *bench, const char *const *calls, size_t count,
 /* The result of call `number`, as the model has it; borrowed. */
 static const json_t *result_of(const struct bench *bench, size_t number)
 {
-	const json_t *history = agent_history(host_agent(bench->host));
+	const json_t *history = agent_history(host_facts(bench->host).agent);
 	size_t i, k, seen = 0;
 	json_t *content, *part;
 

@@ -192,9 +192,9 @@ static void each_shows_what_there_is(void **state)
 	host_bench_write(&bench->of, "project/GEMINI.md", "Use tabs.\n");
 	open_host(bench, nothing);
 	must_say(bench, "/about", "replay");
-	must_say(bench, "/about", bench->result.ok ? host_session_id(bench->of.host) : "");
+	must_say(bench, "/about", bench->result.ok ? host_facts(bench->of.host).session_id : "");
 	must_say(bench, "/bug Broken", "A report should have this");
-	assert_null(strstr(bench->said.data, host_session_id(bench->of.host)));
+	assert_null(strstr(bench->said.data, host_facts(bench->of.host).session_id));
 	must_say(bench, "/docs", "man hasp");
 	must_say(bench, "/directory show", bench->of.root);
 	must_fail(bench, "/directory add /", "--include-directories");
@@ -375,7 +375,7 @@ static void plan_mode_begins_and_init_sends_a_prompt(void **state)
 
 	open_host(bench, nothing);
 	must_say(bench, "/plan", "Plan mode");
-	assert_int_equal(agent_mode(host_agent(bench->of.host)), MODE_PLAN);
+	assert_int_equal(agent_mode(host_facts(bench->of.host).agent), MODE_PLAN);
 	must_fail(bench, "/plan copy", "no plan yet");
 	run(bench, "/init");
 	assert_int_equal(bench->result.then, COMMAND_SEND);
@@ -405,10 +405,10 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	must_say(bench, "/chat rename Another name", "Another name");
 	must_say(bench, "/chat list", "Another name");
 	must_say(bench, "/chat title one A copy", "A copy");
-	id = mem_strdup(host_session_id(bench->of.host));
+	id = mem_strdup(host_facts(bench->of.host).session_id);
 	must_say(bench, "/clear", "new session");
 	assert_int_equal(bench->result.then, COMMAND_REFRESH);
-	assert_string_not_equal(host_session_id(bench->of.host), id);
+	assert_string_not_equal(host_facts(bench->of.host).session_id, id);
 	host_bench_prompt(&bench->of, "Two");
 	must_say(bench, "/chat list", "Two");
 	run(bench, "/resume");
@@ -420,7 +420,7 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	must_fail(bench, "/chat resume latest", "is open");
 	run(bench, "/chat resume one");
 	assert_int_equal(bench->result.then, COMMAND_REFRESH);
-	assert_string_not_equal(host_session_id(bench->of.host), id);
+	assert_string_not_equal(host_facts(bench->of.host).session_id, id);
 	run(bench, "/copy");
 	assert_string_equal(bench->result.text, "First.");
 	must_say(bench, "/chat delete one", "Deleted");
