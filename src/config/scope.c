@@ -578,7 +578,8 @@ static const struct setting *row_of(const struct scope_checking *check, bool odd
 }
 
 /* *value: replaced by a new reference where only a part of it counts. */
-static bool counts(struct scope_checking *check, const struct setting *row, json_t **value, bool odd_name)
+static bool counts(struct scope_checking *check, const struct setting *row, json_t **value,
+                   bool odd_name)
 {
 	const char *path = check->path.data;
 
