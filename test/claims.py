@@ -223,6 +223,8 @@ def check_hunks(claims, change, result, text):
     for (stated, old), hunk in zip(plain, result["hunks"]):
         at = hunk["line"] - 1
         claims.that(hunk["stated_line"] in (stated, stated or None), "stated_line is the header's number", stated, hunk)
+        if old and at == 0:  # a byte-order mark before the first line is none of its characters
+            old = [old[0].removeprefix("\ufeff"), *old[1:]]
         if old and hunk["matched"] == "exact":
             claims.that(lines[at:at + len(old)] == old, "an exact match is exact", hunk, old, lines[at:at + len(old)])
             places = [i for i in range(len(lines) - len(old) + 1) if lines[i:i + len(old)] == old]
