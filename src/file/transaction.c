@@ -151,26 +151,28 @@ static bool tx_file_apply(struct tx_file *file, const struct commit_how *how, st
 }
 
 /* Removes the file `leaf` if it is the one with this inode and content; anything else stays. */
-static void tx_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum)
+static bool tx_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum)
 {
 	_cleanup_fd_ int fd = openat(folder, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char name[TEMPORARY_NAME_SIZE];
 	struct temporary temporary;
 	struct stat stat, out;
 
-	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_ino != inode ||
-	    !snapshot_content_is(fd, sum))
-		return;
+	if (fd < 0 || fstat(fd, &stat) < 0)
+		return false;
+	errno = 0;
+	if (!S_ISREG(stat.st_mode) || stat.st_ino != inode || !snapshot_content_is(fd, sum))
+		return false;
 	temporary_init(&temporary, TEMPORARY_STAGED, leaf, NULL, sum);
 	temporary_format(&temporary, name);
 	if (!swap_move(folder, leaf, folder, name))
-		return;
+		return false;
 	/* It may have been replaced, or written to, since it was looked at. */
 	if (fstatat(folder, name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    (!stat_same_file(&out, &stat) || !snapshot_content_is(fd, sum)) &&
 	    swap_move(folder, name, folder, leaf))
-		return;
-	unlinkat(folder, name, 0);
+		return true;
+	return unlinkat(folder, name, 0) == 0;
 }
 
 /* Where there is no exchange the old file is gone; its content is written anew, if the file
@@ -597,19 +599,43 @@ bool transaction_commit(struct transaction *tx, size_t *ret_failed, struct err *
  * number and the content that the journal says it got from us, and everything is
  * opened beneath the roots of the workspace, without following links.  Each step
  * can be killed and done again.
+ *
+ * A call that the machine fails (a read error, no memory, a full disk) says nothing about the
+ * file: then nothing is removed on its word, and the journal stays for the next recovery.
  */
+struct tx_recovery {
+	const struct workspace *ws;
+	bool unfinished; /* something may be left to do */
+};
+
+/* After a call that failed: whether errno is about the machine, and not about the file. */
+static bool recovery_failed(struct tx_recovery *recovery)
+{
+	static const int machine[] = { EIO, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT, EROFS };
+
+	for (size_t i = 0; i < ARRAY_LEN(machine); i++)
+		if (errno == machine[i]) {
+			recovery->unfinished = true;
+			return true;
+		}
+	return false;
+}
 
 /* The place of a recorded path; false when it leads elsewhere by now, or its folder is gone. */
-static bool find_place(const struct workspace *ws, const char *path, struct place *ret)
+static bool find_place(struct tx_recovery *recovery, const char *path, struct place *ret)
 {
-	struct err ignored = ERR_INIT;
+	struct err err = ERR_INIT;
 
-	return workspace_resolve(ws, path, PLACE_FILE, ret, &ignored) && !ret->through_link &&
-	       !ret->missing && strcmp(ret->path, path) == 0;
+	if (!workspace_resolve(recovery->ws, path, PLACE_FILE, ret, &err)) {
+		recovery->unfinished = recovery->unfinished || err.code == ERR_IO_ERROR ||
+		                       err.code == ERR_NO_RESOURCES;
+		return false;
+	}
+	return !ret->through_link && !ret->missing && strcmp(ret->path, path) == 0;
 }
 
 /* The transaction's temporary for `leaf` with this inode, in *ret_name. */
-static bool find_temporary(int folder, const char *leaf, ino_t inode,
+static bool find_temporary(struct tx_recovery *recovery, int folder, const char *leaf, ino_t inode,
                            char ret_name[static TEMPORARY_NAME_SIZE])
 {
 	int fd = inode ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -619,92 +645,119 @@ static bool find_temporary(int folder, const char *leaf, ino_t inode,
 	bool found = false;
 
 	if (!dir) {
+		if (inode)
+			recovery_failed(recovery);
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	while (!found && (entry = readdir(dir))) {
+	while (!found && (errno = 0, entry = readdir(dir))) {
 		struct stat stat;
 
-		found = temporary_parse(entry->d_name, &temporary) &&
-		        temporary.kind == TEMPORARY_STAGED &&
-		        temporary_is_for(&temporary, leaf) &&
-		        fstatat(folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
-		        S_ISREG(stat.st_mode) && stat.st_ino == inode;
+		if (!temporary_parse(entry->d_name, &temporary) ||
+		    temporary.kind != TEMPORARY_STAGED || !temporary_is_for(&temporary, leaf))
+			continue;
+		if (fstatat(folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) < 0) {
+			recovery_failed(recovery);
+			continue;
+		}
+		found = S_ISREG(stat.st_mode) && stat.st_ino == inode;
 		if (found)
 			memcpy(ret_name, entry->d_name, strlen(entry->d_name) + 1);
 	}
+	if (!found)
+		recovery_failed(recovery);
 	closedir(dir);
 	return found;
 }
 
-static void remove_temporary(int folder, const char *leaf, ino_t inode)
+static void remove_temporary(struct tx_recovery *recovery, int folder, const char *leaf, ino_t inode)
 {
 	char name[TEMPORARY_NAME_SIZE];
 
-	while (find_temporary(folder, leaf, inode, name) && unlinkat(folder, name, 0) == 0)
-		;
+	while (find_temporary(recovery, folder, leaf, inode, name))
+		if (unlinkat(folder, name, 0) < 0) {
+			recovery_failed(recovery);
+			return;
+		}
 }
 
 /* The new file under its name: opened, if it still is ours and as we wrote it. */
-static int open_ours(const struct place *place, const struct journal_entry *entry,
-                     struct stat *ret)
+static int open_ours(const struct place *place,
+                     const struct journal_entry *entry, struct stat *ret)
 {
 	int fd = place_open(place, O_RDONLY);
+	int why = errno;
 
-	if (fd >= 0 && fstat(fd, ret) == 0 && S_ISREG(ret->st_mode) &&
-	    ret->st_ino == entry->new_inode && snapshot_content_is(fd, &entry->new_sum))
-		return fd;
+	if (fd >= 0 && fstat(fd, ret) == 0) {
+		errno = 0;
+		if (S_ISREG(ret->st_mode) && ret->st_ino == entry->new_inode &&
+		    snapshot_content_is(fd, &entry->new_sum))
+			return fd;
+		why = errno;
+	} else if (fd >= 0) {
+		why = errno;
+	}
 	if (fd >= 0)
 		close(fd);
+	errno = why;
 	return -1;
 }
 
-static void undo_write(const struct place *place, const struct journal_entry *entry)
+static void undo_write(struct tx_recovery *recovery, const struct place *place,
+                       const struct journal_entry *entry)
 {
 	_cleanup_fd_ int fd = -1;
 	char name[TEMPORARY_NAME_SIZE];
 	struct stat ours;
 
-	if (find_temporary(place->folder, place->leaf, entry->old_inode, name)) {
+	if (find_temporary(recovery, place->folder, place->leaf, entry->old_inode, name)) {
 		fd = open_ours(place, entry, &ours);
+		if (fd < 0 && recovery_failed(recovery))
+			return;
 		/* What others made of the file since stays; then the old one is superseded. */
-		if (fd < 0)
-			unlinkat(place->folder, name, 0);
-		else
-			swap_put_back(place->folder, name, place->leaf, &ours, NULL, NULL);
+		if (fd < 0 ? unlinkat(place->folder, name, 0) < 0 :
+		             !swap_put_back(place->folder, name, place->leaf, &ours, NULL, NULL))
+			recovery_failed(recovery);
 	}
-	remove_temporary(place->folder, place->leaf, entry->new_inode);
+	remove_temporary(recovery, place->folder, place->leaf, entry->new_inode);
 }
 
 /* The file that lies under a temporary's name gets its name again, unless that is taken. */
-static void undo_removal(const struct place *place, const struct journal_entry *entry)
+static void undo_removal(struct tx_recovery *recovery, const struct place *place,
+                         const struct journal_entry *entry)
 {
 	_cleanup_stage_ struct stage stage = STAGE_INIT;
 
 	stage.folder = place->folder;
 	stage.leaf = place->leaf;
 	stage.swapped = true;
-	if (find_temporary(place->folder, place->leaf, entry->old_inode, stage.name))
-		stage_undo(&stage);
+	if (!find_temporary(recovery, place->folder, place->leaf, entry->old_inode, stage.name))
+		return;
+	errno = 0;
+	if (!stage_undo(&stage))
+		recovery_failed(recovery);
 }
 
-static void undo_move(const struct workspace *ws, const struct place *place,
+static void undo_move(struct tx_recovery *recovery, const struct place *place,
                       const struct journal_entry *entry)
 {
 	_cleanup_place_ struct place to = PLACE_INIT;
 	struct stat stat;
 
-	if (find_place(ws, entry->new_path, &to) &&
-	    fstatat(to.folder, to.leaf, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    S_ISREG(stat.st_mode) && stat.st_ino == entry->old_inode)
-		swap_move(to.folder, to.leaf, place->folder, place->leaf);
-	undo_removal(place, entry);
+	if (find_place(recovery, entry->new_path, &to)) {
+		if (fstatat(to.folder, to.leaf, &stat, AT_SYMLINK_NOFOLLOW) < 0)
+			recovery_failed(recovery);
+		else if (S_ISREG(stat.st_mode) && stat.st_ino == entry->old_inode &&
+		         !swap_move(to.folder, to.leaf, place->folder, place->leaf))
+			recovery_failed(recovery);
+	}
+	undo_removal(recovery, place, entry);
 }
 
 /* Folders that were made for a file before it appeared: its place is still missing some, or has
  * them all. They go while they are empty. */
-static void remove_folders(const struct workspace *ws, const char *path, size_t made)
+static void remove_folders(struct tx_recovery *recovery, const char *path, size_t made)
 {
 	_cleanup_place_ struct place place = PLACE_INIT;
 	_cleanup_free_ char *folder = mem_strdup(path);
@@ -718,46 +771,51 @@ static void remove_folders(const struct workspace *ws, const char *path, size_t 
 		*slash = '\0';
 		place_release(&place);
 		place = (struct place)PLACE_INIT;
-		if (!workspace_resolve(ws, folder, PLACE_FILE, &place, &ignored) ||
+		if (!workspace_resolve(recovery->ws, folder, PLACE_FILE, &place, &ignored) ||
 		    place.through_link || strcmp(place.path, folder) != 0)
 			return;
 		if (!place.missing && unlinkat(place.folder, place.leaf, AT_REMOVEDIR) < 0 &&
-		    errno != ENOENT)
+		    errno != ENOENT) {
+			recovery_failed(recovery);
 			return;
+		}
 	}
 }
 
-static void undo_entry(const struct workspace *ws, const struct journal_entry *entry)
+static void undo_entry(struct tx_recovery *recovery, const struct journal_entry *entry)
 {
 	_cleanup_place_ struct place place = PLACE_INIT;
-	bool found = find_place(ws, entry->path, &place);
+	bool found = find_place(recovery, entry->path, &place);
 
 	switch (found ? entry->kind : JOURNAL_KIND_COUNT) {
 	case JOURNAL_WRITE:
-		undo_write(&place, entry);
+		undo_write(recovery, &place, entry);
 		break;
 	case JOURNAL_CREATE:
-		tx_remove_created(place.folder, place.leaf, entry->new_inode, &entry->new_sum);
-		remove_temporary(place.folder, place.leaf, entry->new_inode);
+		errno = 0;
+		if (!tx_remove_created(place.folder, place.leaf, entry->new_inode,
+		                       &entry->new_sum))
+			recovery_failed(recovery);
+		remove_temporary(recovery, place.folder, place.leaf, entry->new_inode);
 		break;
 	case JOURNAL_DELETE:
-		undo_removal(&place, entry);
+		undo_removal(recovery, &place, entry);
 		break;
 	case JOURNAL_MOVE:
-		undo_move(ws, &place, entry);
+		undo_move(recovery, &place, entry);
 		break;
 	case JOURNAL_KIND_COUNT:
 		break;
 	}
-	remove_folders(ws, entry->new_path ? entry->new_path : entry->path, entry->made);
+	remove_folders(recovery, entry->new_path ? entry->new_path : entry->path, entry->made);
 }
 
-static void finish_entry(const struct workspace *ws, const struct journal_entry *entry)
+static void finish_entry(struct tx_recovery *recovery, const struct journal_entry *entry)
 {
 	_cleanup_place_ struct place place = PLACE_INIT;
 
-	if (find_place(ws, entry->path, &place) && entry->kind != JOURNAL_MOVE)
-		remove_temporary(place.folder, place.leaf, entry->old_inode);
+	if (find_place(recovery, entry->path, &place) && entry->kind != JOURNAL_MOVE)
+		remove_temporary(recovery, place.folder, place.leaf, entry->old_inode);
 }
 
 /* Whether all of it is beneath our roots; another workspace's journal is left to it. */
@@ -781,6 +839,7 @@ static bool journal_is_ours(const struct workspace *ws, const struct journal_ent
 static bool recover_journal(const struct workspace *ws, int folder, const char *name,
                             struct err *err)
 {
+	struct tx_recovery recovery = { .ws = ws };
 	struct journal_entries entries = { 0 };
 	struct journal journal = JOURNAL_INIT;
 	enum journal_state state;
@@ -791,10 +850,14 @@ static bool recover_journal(const struct workspace *ws, int folder, const char *
 	ok = journal_is_ours(ws, &entries);
 	for (size_t i = entries.count; ok && i-- > 0;) {
 		if (state == JOURNAL_UNDO)
-			undo_entry(ws, &entries.items[i]);
+			undo_entry(&recovery, &entries.items[i]);
 		else
-			finish_entry(ws, &entries.items[i]);
+			finish_entry(&recovery, &entries.items[i]);
 	}
+	if (ok && recovery.unfinished)
+		ok = err_set(err, ERR_IO_ERROR, "A change of several files that was cut short "
+		             "could not be put right: the disk or the memory failed. Try again: "
+		             "its journal %s is kept.", name);
 	ok = ok && journal_remove(&journal, err);
 	journal_release(&journal);
 	journal_entries_release(&entries);

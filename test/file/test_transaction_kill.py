@@ -203,6 +203,31 @@ def test_a_journal_that_cannot_be_read_now_is_kept():
         scene.close()
 
 
+def fail_recovery(pair):
+    """A transaction killed at the first, its recovery failed at the second: what it said, and what the next one leaves."""
+    killed, failed = pair
+    scene = Scene()
+    try:
+        scene.run("change", inject=killed)
+        done = scene.run("recover", inject=failed, fault="error=EIO")
+        assert done.returncode in (0, 1) and bool(done.stderr) == bool(done.returncode), (pair, done)
+        assert scene.run("recover").returncode == 0, pair
+        return scene.state(), os.listdir(scene.journal)
+    finally:
+        scene.close()
+
+
+def test_a_failure_during_recovery_leaves_it_to_the_next():
+    """No call that the machine fails decides on a file: the journal stays until all is old, or all is new."""
+    steps = [call for call in all_calls("change") if call[0] in ("renameat2", "renameat", "linkat", "unlinkat")]
+    pairs = [(first, second) for first in (steps[len(steps) // 3], steps[-3])
+             for second in all_calls("recover", before=first, quiet=STURDY)]
+    assert len(pairs) > 60
+    pairs = list(in_turn(pairs, 3))
+    for pair, (state, journals) in zip(pairs, in_parallel(fail_recovery, pairs)):
+        assert state in ("old", "new") and not journals, (pair, state, journals)
+
+
 def test_without_a_kill_all_is_new():
     scene = Scene()
     try:
