@@ -671,7 +671,8 @@ static bool find_temporary(struct tx_recovery *recovery, int folder, const char 
 	return found;
 }
 
-static void remove_temporary(struct tx_recovery *recovery, int folder, const char *leaf, ino_t inode)
+static void remove_temporary(struct tx_recovery *recovery, int folder, const char *leaf,
+                             ino_t inode)
 {
 	char name[TEMPORARY_NAME_SIZE];
 
@@ -683,8 +684,8 @@ static void remove_temporary(struct tx_recovery *recovery, int folder, const cha
 }
 
 /* The new file under its name: opened, if it still is ours and as we wrote it. */
-static int open_ours(const struct place *place,
-                     const struct journal_entry *entry, struct stat *ret)
+static int open_ours(const struct place *place, const struct journal_entry *entry,
+                     struct stat *ret)
 {
 	int fd = place_open(place, O_RDONLY);
 	int why = errno;

@@ -55,7 +55,8 @@ bool transaction_commit(struct transaction *tx, size_t *ret_failed, struct err *
 void transaction_abort(struct transaction *tx); /* frees it; NULL is fine */
 
 /* Undoes or completes what crashed processes left; leaves running ones alone.
- * Cheap when there is nothing (one openat). *ret_recovered counts transactions. */
+ * Cheap when there is nothing (one openat). *ret_recovered counts transactions.  IO_ERROR: the
+ * machine failed before one of them was whole; its journal stays, and the next call does it all. */
 bool transaction_recover(const struct workspace *ws, const char *journal_folder,
                          size_t *ret_recovered, struct err *err);
 
