@@ -27,7 +27,7 @@ struct model {
  * the third time too, if it is asked the same. */
 enum { EMPTIES_BEFORE_NUDGE = 2 };
 #define NUDGE SPAN("Please continue.")
-/* Behind the sentence that says why another model is asked. */
+/* After the sentence that says why another model is asked. */
 #define PAUSED_DROPPED                                                                          \
 	"What the model had said and looked up before it paused is dropped: the next model " \
 	"begins the reply anew."

@@ -25,7 +25,6 @@
 #define HASP_MODEL_MODEL_H
 
 #include <jansson.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -117,10 +116,9 @@ struct model_request {
 	const char *session_id;      /* for caches and logs of the provider; or NULL */
 	const char *purpose;         /* "main", "compress", ...: for statistics */
 	const struct cancel *cancel;
-	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do
-	                              * that) the stream is left, and the reply is what has come
-	                              * whole or in pieces, with MODEL_FINISH_OTHER and the word
-	                              * "enough" */
+	const struct cancel *stop;   /* or NULL; ends the reply early and successfully: it has what
+	                              * has arrived, with MODEL_FINISH_OTHER and the word "enough".
+	                              * The event function may set it */
 };
 
 struct model_usage {

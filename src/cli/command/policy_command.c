@@ -66,8 +66,8 @@ static void split_server(const struct settings *settings, struct subject *subjec
 	subject->server_tool = mem_strdup(rest + len + 1);
 }
 
-/* An object's first member or its end follows its brace; behind a shell's stands something else. */
-static bool begins_object(const char *text)
+/* An object's first member or its end follows its brace; after a shell's stands something else. */
+static bool is_json_object(const char *text)
 {
 	if (text[0] != '{')
 		return false;
@@ -86,7 +86,7 @@ static bool read_call_arguments(const struct subject *subject, const char *text,
 		*ret = json_object();
 		return true;
 	}
-	if (shell && !begins_object(text)) {
+	if (shell && !is_json_object(text)) {
 		*ret = json_pack("{s:s}", "command", text);
 		return *ret || err_set(err, ERR_INVALID_ARGUMENT, "The command is not UTF-8.");
 	}
