@@ -78,7 +78,7 @@ static bool watched_is_over(struct running_whole *watched)
 	return over;
 }
 
-/* Until it has ended, wrote too much, or nobody waits for it any more: false. */
+/* Waits until it has ended (true), wrote too much, or was cancelled (false). */
 static bool watched_wait(struct running_whole *watched, const struct whole_run *request)
 {
 	const int most_ms = watched->bell < 0 ? POLL_MS : cancel_wait_ms(request->cancel, -1);

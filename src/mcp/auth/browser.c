@@ -125,7 +125,7 @@ void auth_callback_close(struct auth_callback *callback)
 
 /* ---- the browser ---- */
 
-/* It may stay, as the browser itself, or end at once. */
+/* It may keep running, as the browser itself, or end immediately. */
 static void *browser_reap(void *data)
 {
 	const pid_t pid = (pid_t)(intptr_t)data;
@@ -149,7 +149,7 @@ bool mcp_browser_open(const char *url)
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd <= 2; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	/* In a session of its own: it outlives the terminal. */
+	/* In a new session, so that it outlives the terminal. */
 	child_attributes(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	ok = posix_spawnp(&pid, argv[0], &actions, &how, (char *const *)argv, environ) == 0;
 	posix_spawnattr_destroy(&how);
@@ -176,7 +176,7 @@ static void answer_browser(int fd, bool ours)
 		"Connection: close\r\n\r\n%s",
 		ours ? "200 OK" : "404 Not Found", sizeof(page) - 1, page);
 
-	/* Who has gone meanwhile must not end hasp (SIGPIPE); the page is a courtesy. */
+	/* A browser that has disconnected must not kill hasp (SIGPIPE); the page is a courtesy. */
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
 		return;
 }
@@ -213,7 +213,7 @@ static char *pasted_query(const char *pasted, const char *state)
 	return query_of_state(span_of(query, strcspn(query, "# \t\r\n")), state);
 }
 
-/* One connection: whoever else of this machine calls here has not the state. */
+/* One connection: other programs on this machine do not know the state. */
 static char *callback_take(int listener, const char *state)
 {
 	_cleanup_fd_ int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -239,7 +239,7 @@ static char *callback_take(int listener, const char *state)
 
 /* ---- the user ---- */
 
-/* The question, on a thread of its own while the callback is waited for. */
+/* The question, on a separate thread while the callback is awaited. */
 struct browser_login {
 	struct mcp_auth *auth;
 	struct mcp_login login;

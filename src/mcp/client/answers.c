@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server asks of hasp, and the threads that answer it: each request has one of its own, so
- * that a person who is asked holds up neither the reader nor another request. */
+/* Requests from a server, and the threads that answer them: one thread per request, so that a
+ * question to the user delays neither the reader nor other requests. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -183,7 +183,7 @@ static bool answering_take_out(struct answering *one)
 	return wanted;
 }
 
-/* The last that its thread does: nobody may be using `all` any more when the count is 0. */
+/* The thread's last step: once the count is 0, nothing may use `all`. */
 static void answering_end(struct answering *one)
 {
 	struct mcp_answers *all = one->all;
@@ -261,7 +261,7 @@ static void *answering_thread(void *data)
 	return NULL;
 }
 
-/* What hasp answers by itself, at once. NULL: *err, also when it is not such a one. */
+/* The requests that hasp answers immediately. NULL: *err, also for any other method. */
 static json_t *answer_at_once(struct mcp_answers *all, const char *method, struct err *err)
 {
 	json_t *result = NULL;
@@ -387,7 +387,7 @@ static bool answering_is_done(struct answering *one)
 	return done;
 }
 
-/* Until it is answered; what nobody waits for is cancelled first. */
+/* Waits until it is answered; cancels it first when the caller stops waiting. */
 static void await_answered(struct answering *one, const struct mcp_wait *wait,
                            const struct mcp_expected *expected)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client from its beginning to its end: what is agreed with the server, what it is told to wait
- * for, its tools. */
+/* A client's life: what is negotiated with the server, requests, notifications, its tools. */
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -244,7 +243,7 @@ bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t
 	               client->ops->send(client->transport, message, NULL, &ignored);
 }
 
-/* ---- what the server asks, and tells ---- */
+/* ---- requests and notifications from the server ---- */
 
 char *mcp_said_text(const json_t *text, size_t max)
 {

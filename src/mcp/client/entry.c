@@ -17,7 +17,7 @@
 enum {
 	TIMEOUT_MS = 600000, /* Gemini CLI's */
 	TIMEOUT_MS_MAX = 24 * 3600 * 1000,
-	MEMBERS_TOLD = 5, /* of one entry, that nobody knows */
+	MEMBERS_TOLD = 5, /* unknown members of one entry */
 };
 
 struct entry_reading {
@@ -115,7 +115,7 @@ static bool is_known_member(const char *name)
 	return false;
 }
 
-/* A mistyped name does nothing, and nobody would see it. */
+/* A mistyped name has no effect, and the user would not notice. */
 static void warn_of_members(const struct entry_reading *reading)
 {
 	size_t told = 0;

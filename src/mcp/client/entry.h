@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the settings say of one server, checked; and what of that would have to be otherwise where a
- * sandbox denied its program something (entry.c). */
+/* The settings of one server, checked; and which of them to change if a sandbox denied its program
+ * something (entry.c). */
 #ifndef HASP_MCP_CLIENT_ENTRY_H
 #define HASP_MCP_CLIENT_ENTRY_H
 

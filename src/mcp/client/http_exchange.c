@@ -63,7 +63,7 @@ static void give_http_client(struct http *http, struct http_client *client)
 
 /* ---- what comes back -------------------------------------------------------------------- */
 
-/* Visible ASCII, as the specification wants it: it goes into a header. */
+/* Visible ASCII, as the specification requires: it is sent in a header. */
 static bool is_session_name(struct span id)
 {
 	for (size_t i = 0; i < id.len; i++)
@@ -183,7 +183,7 @@ static bool on_body(void *data, struct span bytes)
 	       !(is_listener(exchange) && mcp_client_lost(exchange->http->client));
 }
 
-/* Whoever waited for the handshake does so no more. */
+/* The caller of the handshake has stopped waiting. */
 static bool begin_is_cancelled(struct http *http)
 {
 	const struct cancel *cancel;
@@ -382,8 +382,7 @@ static bool exchange_outcome(struct client_exchange *exchange, struct err *err)
 		mcp_client_forget(client);
 		return true;
 	}
-	/* Errors of the protocol may come with a status of their own, which says more than one
-	 * without an id. */
+	/* Protocol errors may come with an HTTP status; the body says more than the status. */
 	if (exchange->ask && !exchange->streams && body_is_answer(exchange))
 		mcp_client_receive(client, span_trim(buf_view(&exchange->body)), exchange->ask);
 	if (exchange->ask && mcp_client_settled(exchange->ask))
@@ -406,7 +405,7 @@ unsigned http_retry_ms(const struct client_exchange *exchange)
 	return ms < RETRY_MS_MIN ? RETRY_MS_MIN : ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
 }
 
-/* As long as the stream said. False: nobody waits for the answer any more. */
+/* Waits as long as the stream's retry field says. False: the request is settled. */
 static bool wait_retry(struct client_exchange *exchange)
 {
 	const struct timespec step = { .tv_nsec = 20 * 1000000L };
@@ -488,8 +487,8 @@ static bool exchange_log_in(struct client_exchange *exchange, struct err *err)
 	return ok;
 }
 
-/* One that asks has a time of its own.  A server that is slow to start is slow to take the
- * handshake's notification, too, without which it answers nothing. */
+/* Requests have their own timeout.  A server that starts slowly is slow to accept the handshake's
+ * notification, too, without which it answers nothing. */
 static unsigned message_ms(struct http *http, const struct mcp_ask *ask)
 {
 	unsigned ms;
@@ -530,7 +529,8 @@ bool http_post_message(struct http *http, struct span message, struct mcp_ask *a
 	}
 	if (broke_off(&exchange, ok, &why))
 		ok = take_up(&exchange, &why);
-	/* A stream may go on behind the answer, and is ended; so is what nobody waits for. */
+	/* A stream may continue after the answer; it is closed, as is an exchange without a
+	 * waiter. */
 	if (ok)
 		ok = exchange_outcome(&exchange, err);
 	else if (ask && mcp_client_settled(ask))

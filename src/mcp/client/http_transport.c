@@ -94,7 +94,7 @@ static void *stream_listen(void *data)
 	}
 	http_exchange_release(&exchange);
 	pthread_mutex_lock(&http->lock);
-	http->stream_answered = true; /* also when nobody answered */
+	http->stream_answered = true; /* also when there was no answer */
 	pthread_mutex_unlock(&http->lock);
 	return NULL;
 }
@@ -143,7 +143,7 @@ static bool streamable_listen(void *transport, struct span message, int64_t numb
 	return http->listening;
 }
 
-/* The session is over: nobody has to keep it. */
+/* End the session on the server. */
 static void streamable_end(void *transport)
 {
 	struct http *http = transport;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What servers say about the use of their tools, as a model is told it. */
+/* Servers' instructions on the use of their tools, as they are shown to a model. */
 #include "base/mem.h"
 #include "base/name.h"
 #include "data/json.h"

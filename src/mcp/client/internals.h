@@ -58,7 +58,7 @@ struct mcp_client {
 	pthread_mutex_t lock;    /* of what follows */
 	struct mcp_ask *asked;
 	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
-	json_t *as_tasks;        /* {tool: true}: those that have to be called as tasks; or NULL */
+	json_t *as_tasks;        /* {tool: true}: those that must be called as tasks; or NULL */
 	struct mcp_expected *expected;
 	int64_t last_id;
 	size_t unasked;          /* messages since the last answer */

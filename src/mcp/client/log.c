@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server logs (notifications/message): the last messages are kept to be shown, and of errors
- * people are told.
+/* What a server logs (notifications/message): the last messages are kept for display, and errors
+ * are reported.
  *
  * Source: MCP 2025-11-25, server/utilities/logging; levels as of RFC 5424. */
 #include <pthread.h>
@@ -21,7 +21,7 @@ enum {
 	LOGGER_BYTES = 60,   /* of its logger's name */
 	TOLD_MAX = 5,        /* notices of one server */
 	LEVEL_INFO = 1,      /* what an unknown level counts as */
-	LEVEL_ERROR = 4,     /* from here on people are told */
+	LEVEL_ERROR = 4,     /* the user is notified from this level on */
 };
 
 /* In their order. */

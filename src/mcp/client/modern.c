@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What protocol version 2026-07-28 has in place of a session: each request says who asks (_meta),
- * over HTTP headers repeat what it asks (SEP-2243), and an answer may ask for more and be asked for
- * again (SEP-2322). */
+/* What protocol version 2026-07-28 has in place of a session: each request identifies the client
+ * (_meta), over HTTP, headers repeat the method and name (SEP-2243), and a result may request more
+ * input, after which the request is sent again (SEP-2322). */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -24,7 +24,7 @@ enum { PROGRESS_SHOWN = 200 }; /* bytes of what a report says */
 
 /* ---- notifications ---- */
 
-/* With the lock. False: nobody waits for it. */
+/* With the lock. False: it was not expected. */
 static bool note_complete(struct mcp_client *client, const json_t *params)
 {
 	const char *id = json_string_value(json_object_get(params, "elicitationId"));
@@ -43,7 +43,7 @@ static bool note_complete(struct mcp_client *client, const json_t *params)
 	return known;
 }
 
-/* With the lock: whoever reports progress is at work. */
+/* With the lock: progress shows that the server is working. */
 static void ask_prolong(struct mcp_ask *ask)
 {
 	const uint64_t until = clock_monotonic_ms() - mcp_ask_held_ms(ask) + ask->wait->timeout_ms;
@@ -238,7 +238,7 @@ static void match_answer(struct mcp_client *client, const struct rpc_message *me
 	pthread_mutex_unlock(&client->lock);
 }
 
-/* A server that sends nothing but what nobody asked for would be read for ever. */
+/* A server that sends only unsolicited messages would be read forever. */
 static void check_unasked(struct mcp_client *client)
 {
 	struct err why = ERR_INIT;

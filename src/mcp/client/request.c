@@ -24,7 +24,7 @@ enum {
 	PROGRESS_MS = 100, /* between two reports that are handed over */
 };
 
-/* On the thread that asks, and without the lock: whoever is told may use the client. */
+/* On the requesting thread, without the lock: the callback may use the client. */
 static void tell_progress(struct mcp_ask *ask, bool last)
 {
 	_cleanup_free_ char *said = NULL;
@@ -115,7 +115,7 @@ static void ask_end(struct mcp_ask *ask)
 	pthread_mutex_unlock(&ask->client->lock);
 }
 
-/* How long there is nothing to do for it, if nobody rings. */
+/* How long to sleep if no event arrives. */
 static int ask_sleep_ms(struct mcp_ask *ask, bool polls)
 {
 	int ms;

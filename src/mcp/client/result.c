@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What servers answer, made fit for a model: texts marked as a stranger's, media that are what they
- * are said to be. */
+/* Results of servers, sanitized for a model: texts marked as untrusted, media whose bytes match
+ * their declared type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,8 +233,8 @@ static bool is_said_by_texts(const json_t *content, const json_t *structured)
 	return texts_have(content, structured) || (wrapped && texts_have(content, wrapped));
 }
 
-/* In the place of texts that there are none of; else, if it says more than they do, a member of
- * its own, with which they share the budget of an answer (tool/answer.h). */
+/* Takes the place of texts if there are none; else, if it contains more than they do, it is a
+ * separate member, which shares the budget of an answer with them (tool/answer.h). */
 static void put_structured(struct result_parts *into, const json_t *result, json_t *own)
 {
 	const json_t *structured = json_object_get(result, "structuredContent");

@@ -94,7 +94,7 @@ static bool answer_result(struct mcp_client *client, const json_t *result,
 	return true;
 }
 
-/* ---- addresses that have to be opened first ---- */
+/* ---- URLs that must be opened first ---- */
 
 /* The ids of what an error names, {ID: true}, a new object; NULL: it is no such error. */
 static json_t *wanted_addresses(const json_t *refusal)
@@ -201,7 +201,7 @@ bool mcp_client_request(struct mcp_client *client, const char *method, const jso
 			opened = ids && open_addresses(client, refusal, ids, wait, &unopened);
 			if (opened)
 				continue;
-			/* Where nobody can be asked at all, what the server said. */
+			/* If the user cannot be asked, report the server's error. */
 			*err = ids && unopened.code != ERR_UNKNOWN_TOOL ? unopened : why;
 			return false;
 		}

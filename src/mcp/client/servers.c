@@ -546,7 +546,7 @@ void mcp_servers_close(struct mcp_servers *servers)
 	free(servers);
 }
 
-/* Whether nothing more is to be expected of it for now. */
+/* Whether it is running, failed or off: no longer starting. */
 static bool slot_is_settled(const struct mcp_server_slot *slot)
 {
 	return slot->entry.off || slot->tools || slot->problem || !slot->has_thread;

@@ -23,7 +23,7 @@ enum {
 	PROBLEMS_TOLD = 5,    /* of one server's tools */
 };
 
-/* ---- what it is told, and may ask ---- */
+/* ---- its capabilities, and requests from it ---- */
 
 static void slot_log(void *data, struct span bytes)
 {
@@ -330,7 +330,7 @@ bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct 
 	mcp_client_listen(*ret);
 	if (!mcp_client_lost(*ret))
 		return true;
-	/* Whoever started it would find it lost, and start it again and again. */
+	/* The caller would find it lost and restart it forever. */
 	json_decref(ret_said->tools);
 	json_decref(ret_said->offers);
 	mcp_client_unref(*ret);

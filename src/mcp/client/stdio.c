@@ -45,7 +45,7 @@ struct stdio {
 	json_t *denials;
 	size_t denials_dropped;
 	bool ended;
-	struct timespec end_until;   /* it was told to end, and is waited for; of one thread */
+	struct timespec end_until;   /* deadline after its input was closed; used by one thread */
 };
 
 /* ---- what it writes to its standard error ---- */
@@ -227,7 +227,7 @@ static void stdio_end(void *transport)
 	run->ops->close_input(run);
 }
 
-/* Several that were told to end have that time together. */
+/* Several that are shutting down share that time. */
 static void wait_ended(struct stdio *stdio)
 {
 	pthread_mutex_lock(&stdio->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client wants to be told of, as data: resources that were read, what is known to have
- * changed of them, and the stream of notices of 2026-07-28.  What is sent for it: listen.c. */
+/* A client's subscriptions, as data: resources that were read, which of them have changed, and the
+ * notification stream of 2026-07-28.  listen.c sends the requests. */
 #include <pthread.h>
 #include <stdlib.h>
 

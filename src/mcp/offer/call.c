@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/call: handlers run, edits begun, denials reported. */
+/* tools/call: runs handlers, starts edits, reports denials. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void denied_log(struct mcp_call *call, const json_t *result)
 		log_denial_of_error(call, result);
 }
 
-/* ---- edits that are begun ---------------------------------------------------- */
+/* ---- edits in flight: the list ------------------------------------------------ */
 
 enum {
 	BEGUN_MAX = 64,  /* each is one of the worker's LIMIT_WIRE_CALLS */
@@ -191,7 +191,7 @@ void call_begun_free(struct begun_list *list)
 	free(list);
 }
 
-/* Whether one more may be begun. */
+/* Whether another may be started. */
 static bool begun_has_room(const struct begun_list *list)
 {
 	return list->count < BEGUN_MAX;
@@ -247,11 +247,11 @@ void call_begun_stop(struct begun_list *list)
 
 /* tools/call.
  *
- * All handlers begin on the loop's thread, in the order in which the calls arrived.  There a
- * call waits for the roots, if they are not known yet; a read is tried at once, or begun, and
- * ended when the other calls that came with it are begun too; an edit takes its turn among
- * those of its files.  One whose turn it is at once is begun, and ended when its answer is here
- * (internal.h).  The rest is done on the pool.
+ * Handlers start on the loop's thread, in the order in which the calls arrived.  There a call waits
+ * for the roots, if they are not known yet; a read is tried immediately, or started, and finished
+ * when the calls that arrived with it have been started too; an edit queues behind the others of
+ * its files.  An edit without one before it is started, and finished when its answer arrives.  The
+ * rest runs on the pool.
  */
 
 struct work {
@@ -263,9 +263,9 @@ struct work {
 	struct opened_workspace *opened; /* reference */
 	bool pending;          /* the client has to answer first, and to come back */
 	bool hook_asks;        /* a hook requires confirmation, whatever the options say */
-	bool missed;           /* it could not be done at once */
+	bool missed;           /* it could not be answered immediately */
 	struct started_call *begun; /* or NULL */
-	struct begun_edit edit;   /* of an edit that is begun */
+	struct begun_edit edit;   /* of an edit in flight */
 	bool here;                /* and its answer is */
 	bool starting;            /* its turn is taken on the loop's thread, which goes on */
 };
@@ -590,7 +590,7 @@ static bool has_to_wait(const struct work *work)
 	return busy;
 }
 
-/* What was tried at once: answers, or has it done on the pool. */
+/* After the immediate attempt: answers, or moves the call to the pool. */
 static void finish_at_once(struct work *work, json_t *result)
 {
 	if (!work->missed) {
@@ -630,7 +630,7 @@ static void try_at_once(struct work *work)
 	mcp_call_later(work->call, end_begun, work);
 }
 
-/* ---- edits that are begun --------------------------------------------------- */
+/* ---- edits in flight: the call ----------------------------------------------- */
 
 static void run_elsewhere(struct work *work)
 {

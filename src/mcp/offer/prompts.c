@@ -34,9 +34,9 @@ struct completion {
 	size_t total;
 };
 
-/* The template's values are parts of URIs, which have bytes that are not UTF-8 only as escapes
- * of their own: a client that escapes what we show of such a name asks for another file, so it
- * is left out. */
+/* The template's values are parts of URIs, where bytes that are not UTF-8 must be escaped one by
+ * one: a client that escapes the displayed form of such a name would request another file, so it is
+ * left out. */
 static void completion_add(struct completion *completion, const char *value)
 {
 	if (completion->template && !utf8_valid(span_str(value)))
@@ -378,7 +378,7 @@ static void add_words(json_t *messages, const struct offered_names *names,
 	_cleanup_buf_ struct buf words = BUF_INIT(WORDS_MAX);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
-	/* First the names: an argument is nobody's to rewrite. */
+	/* Rewrite the names first: arguments must stay as given. */
 	names_rewrite(names, span_str(prompt->words), &words);
 	if (missing && prompt->missing_words) {
 		buf_str(&words, "\n\n");

@@ -212,7 +212,7 @@ static bool open_state(struct mcp_call *call, const json_t *state, struct refusa
 	return taken;
 }
 
-/* The client's answers of this round, beside those of earlier rounds. */
+/* The client's answers of this round, added to those of earlier rounds. */
 static bool take_answers(struct mcp_call *call, json_t *responses, struct refusal *refusal)
 {
 	const char *key;
@@ -351,7 +351,7 @@ static void ask_unlist(struct client_question *ask)
 		ask->call->ask = NULL;
 }
 
-/* Tells the asker. The answer is taken over; NULL: there is none. */
+/* Reports the outcome to the caller.  Takes `answer` over; NULL: there is none. */
 static void ask_complete(struct client_question *ask, enum mcp_ask outcome,
                          struct rpc_message *answer)
 {

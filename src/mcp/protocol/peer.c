@@ -211,7 +211,7 @@ static void end_session(struct mcp_peer *peer)
 	peer->server = NULL;
 }
 
-/* Frees what nobody needs any more. */
+/* Frees the peer once nothing refers to it. */
 static void peer_settle(struct mcp_peer *peer)
 {
 	if (!peer->closed || peer->holds)

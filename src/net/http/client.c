@@ -166,7 +166,7 @@ static size_t on_body_bytes(char *bytes, size_t size, size_t count, void *data)
 		return 0;
 	transfer->received += len;
 	if (transfer->following)
-		return len; /* what stands beside a redirect */
+		return len; /* the body of a redirect */
 	transfer->stopped = cancelled(request->cancel) ||
 	                    !transfer->events->body(transfer->data, span_of(bytes, len));
 	return transfer->stopped ? 0 : len;
@@ -602,7 +602,7 @@ struct span http_field(struct span headers, const char *name)
 	return span_of("", 0);
 }
 
-/* Seconds; what is more is as long. */
+/* Seconds; longer times are clamped to it. */
 static const double FAR_AWAY = 1e9;
 
 /* RFC 9110, section 10.2.3: seconds, or a date in the form that everybody sends (5.6.7). */

@@ -49,7 +49,7 @@ static void wake_all(struct client *client)
 		signal_ready(client, pending, /* here= */ false);
 }
 
-/* Lets whoever reads stop: what it reads belongs to the process that is being described. */
+/* Stops the reading thread: what it reads belongs to the process that is being replaced. */
 static void stop_reader(struct client *client)
 {
 	client_wake_reader(client);
@@ -249,8 +249,8 @@ static bool hand_out(struct client *client)
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* How long the rest of a frame may take that has begun: it is sent in one go, and only a network
- * holds it up. */
+/* How long the rest of a frame may take after its first byte: it is sent in one piece, and only a
+ * network delays it. */
 static int client_stall_ms(const struct client *client)
 {
 	return (int)(client->keeping ? 2 * client->patience_ms : client->patience_ms / 2);
@@ -288,7 +288,7 @@ static void check_life(struct client *client)
 	}
 	client->pinged = true;
 	client->quiet_ms = now;
-	/* Whoever is writing right now finds out by itself. */
+	/* A thread that is writing notices the failure itself. */
 	if (pthread_mutex_trylock(&client->wire.write_lock) == 0) {
 		pthread_mutex_unlock(&client->wire.write_lock);
 		pthread_mutex_unlock(&client->lock);
@@ -317,7 +317,7 @@ void client_await_input(struct client *client, int stop_fd, int64_t until_ms)
 		(void)!read(client->wake, &count, sizeof(count));
 }
 
-/* What is to be done with a frame, or with what came instead. Locked; ends the reading. */
+/* Handles a frame, or what came instead.  Locked; ends the reading. */
 static void take_step(struct client *client, enum wire_step step)
 {
 	struct wire *wire = &client->wire;
@@ -336,7 +336,7 @@ static void take_step(struct client *client, enum wire_step step)
 		                   wire->problem[0] ? wire->problem : wire->frame.message->name);
 }
 
-/* One step of the one who reads. Locked; not meanwhile. */
+/* One step of the reading thread.  Called locked; unlocks while it reads. */
 static void read_step(struct client *client, int stop_fd, int64_t until_ms)
 {
 	struct wire *wire = &client->wire;
@@ -504,7 +504,7 @@ void client_waiter_wake(struct client_waiter *waiter)
 		eventfd_write(waiter->bell, 1);
 }
 
-/* ---- calls whose caller has a loop of its own ---- */
+/* ---- calls whose caller has an event loop ---- */
 
 void client_set_ready_fd(struct client *client, int bell)
 {
@@ -533,8 +533,8 @@ void client_take(struct client *client)
 
 /* ---- signs of life -------------------------------------------------------- */
 
-/* A PING, unless there is no room for it: then the other side does not hear anything.  Takes what
- * has come meanwhile, PONGs mostly, if nobody else does.  Locked. */
+/* A PING, unless there is no room for it (then the other side receives nothing).  Takes the frames
+ * that have come meanwhile, mostly PONGs, if no other thread reads.  Locked. */
 static void give_sign(struct client *client)
 {
 	struct pollfd fd = { .fd = client->wire.write_fd, .events = POLLOUT };
@@ -589,7 +589,7 @@ static void client_lease_end(struct client *client)
 /* ---- beginning and end ----------------------------------------------------- */
 
 /* Room to write comes when the worker reads, and that may wait until its answers are taken: by the
- * one who wants to write, if nobody else reads.  Before its greeting there are no answers. */
+ * writer, if no other thread reads.  Before its greeting there are no answers. */
 static bool await_room(struct client *client, int fd)
 {
 	int64_t until_ms = client_now_ms() + 2 * (int64_t)client->patience_ms;
@@ -619,7 +619,7 @@ static bool await_room(struct client *client, int fd)
 	return false;
 }
 
-/* wire.wait: it gets on, or it is as good as dead.  Who reads is to stop when it has failed. */
+/* wire.wait: it makes progress, or it counts as dead.  The reader must stop when it has failed. */
 static bool wait_patiently(void *data, int fd, short events)
 {
 	struct client *client = data;
@@ -722,7 +722,7 @@ bool client_alive(struct client *client)
 
 	if (client->failed_hint)
 		return false;
-	/* Whoever reads for those that wait finds out. */
+	/* The reading thread notices. */
 	pthread_mutex_lock(&client->lock);
 	awaited = client->pending != NULL;
 	pthread_mutex_unlock(&client->lock);

@@ -36,7 +36,7 @@ static char *temp_variable(const struct sandbox_plan *plan)
 	return temp ? mem_printf("TMPDIR=%s", temp) : NULL;
 }
 
-/* HASP_LEVEL as it is: whoever made the environment knew what was believed in. */
+/* The actual HASP_LEVEL: the environment was made with the expected one. */
 static char *true_entry(const char *entry, enum sandbox_level level)
 {
 	if (level != SANDBOX_PATHS && is_variable(entry, "HASP_LEVEL"))

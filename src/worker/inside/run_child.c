@@ -204,7 +204,7 @@ static bool begins_ours(const struct run_tree *tree, const struct run_process *p
 	       (!process->ended && has_mark(tree, process->pid));
 }
 
-/* Children of what is ours are ours; the tree has as many levels as rounds are needed. */
+/* Children of our processes are ours; this takes as many rounds as the tree has levels. */
 static void spread(struct run_process *list, size_t count)
 {
 	bool more = true;

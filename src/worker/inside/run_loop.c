@@ -137,7 +137,7 @@ struct run_loop {
 	bool main_reported;
 	bool stopped;         /* by us: `end.why` says why */
 	bool ended_input;     /* ^D was sent, or the pipe closed */
-	bool secret;          /* what is typed is not echoed */
+	bool secret;          /* input is not echoed */
 	struct run_end end;
 	struct denial limit;  /* the limit that was passed; reported at the end. `count` 0: none */
 };
@@ -236,7 +236,7 @@ static bool output_open(const struct run_state *state)
 	return state->streams.output[0] >= 0 || state->streams.output[1] >= 0;
 }
 
-/* To the end when nobody of the command is left to write more; else what is there. */
+/* To the end if no process of the command is left to write more; else what is available. */
 static void drain(struct run_loop *loop, bool to_the_end)
 {
 	struct run_state *state = loop->state;
@@ -386,7 +386,7 @@ static void report_closed(struct run_loop *loop, enum run_stream stream, uint64_
 	pthread_mutex_unlock(&state->reporting);
 }
 
-/* Reported later: whoever gets it may keep others waiting. */
+/* Reported later: the receiver may take long. */
 static bool past_limits(struct run_loop *loop)
 {
 	return loop->limits && sandbox_limits_look(loop->limits, &loop->limit);
@@ -584,7 +584,7 @@ static int left_ms(const struct run_loop *loop, uint64_t now)
 	return ms < LEFT_MS ? LEFT_MS : ms > LEFT_LONG_MS ? LEFT_LONG_MS : (int)ms;
 }
 
-/* Who asks for a password writes so, and then waits for it to be typed. */
+/* A program that needs a password prints a prompt, and then waits for input. */
 static int secret_ms(const struct run_loop *loop, uint64_t now)
 {
 	return now - loop->alive_ms < SECRET_QUIET_MS ? SECRET_MS : SECRET_QUIET_MS;
