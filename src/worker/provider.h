@@ -99,7 +99,7 @@ enum run_stream { RUN_STDOUT, RUN_STDERR }; /* a terminal has one: RUN_STDOUT */
  * opens for reading. */
 struct run_hidden {
 	const char *const *paths; /* canonical; a folder stands for all beneath it */
-	size_t count;             /* at most LIMIT_HIDDEN_TOLD */
+	size_t count;             /* at most LIMIT_HIDDEN_REPORTED */
 	size_t left_out;          /* there are so many more */
 };
 

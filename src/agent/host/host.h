@@ -160,7 +160,7 @@ json_t *host_allowed(const struct host *host);
 /* Takes back the one with this number of that list, from 1; 0: all; of what is beyond the sandbox
  * and the workspace, all goes with one. False: there is none. */
 bool host_revoke(struct host *host, size_t number);
-/* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
+/* The MCP servers of the settings, as mcp_servers_list has them (mcp/servers/servers.h); a new
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
 /* Switches one of them on or off, in all projects or for this session alone, as mcp_servers_switch

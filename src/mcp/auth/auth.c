@@ -699,7 +699,7 @@ void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again)
 		atomic_store(&auth->refused, false);
 }
 
-bool mcp_auth_wants_login(const struct mcp_auth *auth)
+bool mcp_auth_requires_login(const struct mcp_auth *auth)
 {
 	return atomic_load(&auth->wanted);
 }

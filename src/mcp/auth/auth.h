@@ -83,7 +83,7 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
  * server.  That an earlier login was refused (DENIED_BY_USER) is forgotten with `again`. */
 void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again);
 /* Whether a login is needed that only the user can make. */
-bool mcp_auth_wants_login(const struct mcp_auth *auth);
+bool mcp_auth_requires_login(const struct mcp_auth *auth);
 /* Opens an address in $BROWSER, or with xdg-open. False: there is none.  Only after a yes. */
 bool mcp_browser_open(const char *url);
 /* Forgets the tokens and the registration. */

@@ -32,7 +32,7 @@ struct answering {
 	json_t *result;      /* as mcp_client_options.answer returned it */
 	struct err err;
 	bool done, withdrawn; /* with the lock; `withdrawn`: it is not answered any more */
-	int bell;            /* an eventfd, rung when it is done; -1: none */
+	int wake_fd;            /* an eventfd, rung when it is done; -1: none */
 	struct answering *next;
 };
 
@@ -207,7 +207,7 @@ static struct answering *answering_new(struct mcp_answers *all, const json_t *id
 	struct answering *one = mem_alloc(1, sizeof(*one));
 
 	one->all = all;
-	one->bell = -1;
+	one->wake_fd = -1;
 	one->id = json_incref((json_t *)id);
 	one->method = mem_strdup(method);
 	/* The message is the reader's. */
@@ -372,8 +372,8 @@ static void *answering_within_thread(void *data)
 	one->done = true;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
-	if (one->bell >= 0)
-		eventfd_write(one->bell, 1);
+	if (one->wake_fd >= 0)
+		eventfd_write(one->wake_fd, 1);
 	return NULL;
 }
 
@@ -391,12 +391,12 @@ static bool answering_is_done(struct answering *one)
 static void await_answered(struct answering *one, const struct mcp_wait *wait,
                            const struct mcp_expected *expected)
 {
-	const bool polls = one->bell < 0 || cancel_wait_ms(wait->cancel, -1) >= 0 ||
-	                   (expected && expected->bell < 0);
+	const bool polls = one->wake_fd < 0 || cancel_wait_ms(wait->cancel, -1) >= 0 ||
+	                   (expected && expected->wake_fd < 0);
 	struct pollfd fds[] = {
-		{ .fd = one->bell, .events = POLLIN },
+		{ .fd = one->wake_fd, .events = POLLIN },
 		{ .fd = cancel_fd(wait->cancel), .events = POLLIN },
-		{ .fd = expected ? expected->bell : -1, .events = POLLIN },
+		{ .fd = expected ? expected->wake_fd : -1, .events = POLLIN },
 	};
 
 	while (!answering_is_done(one)) {
@@ -412,7 +412,7 @@ bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_
                         const struct mcp_wait *wait, const struct mcp_expected *expected,
                         json_t **ret, struct err *err)
 {
-	_cleanup_fd_ int bell = -1;
+	_cleanup_fd_ int wake_fd = -1;
 	struct answering *one;
 	pthread_t thread;
 	bool ok;
@@ -426,7 +426,7 @@ bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_
 		answering_free_unbegun(one);
 		return false;
 	}
-	bell = one->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	wake_fd = one->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ok = pthread_create(&thread, NULL, answering_within_thread, one) == 0;
 	if (ok) {
 		await_answered(one, wait, expected);

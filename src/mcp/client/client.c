@@ -26,8 +26,8 @@
 
 void mcp_ask_ring(const struct mcp_ask *ask)
 {
-	if (ask->bell >= 0)
-		eventfd_write(ask->bell, 1);
+	if (ask->wake_fd >= 0)
+		eventfd_write(ask->wake_fd, 1);
 }
 
 uint64_t mcp_ask_held_ms(const struct mcp_ask *ask)
@@ -287,7 +287,7 @@ uint64_t mcp_client_held_ms(struct mcp_client *client)
 
 void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected)
 {
-	expected->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	expected->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_lock(&client->lock);
 	expected->next = client->expected;
 	client->expected = expected;
@@ -303,7 +303,7 @@ void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *e
 		at = &(*at)->next;
 	*at = expected->next;
 	pthread_mutex_unlock(&client->lock);
-	fd_cleanup_close(&expected->bell);
+	fd_cleanup_close(&expected->wake_fd);
 }
 
 /* ---- for the handshake ---- */
@@ -395,12 +395,12 @@ void mcp_client_declared(struct mcp_client *client, json_t *tools)
 	take_as_tasks(client, tools);
 }
 
-bool mcp_client_wants_task(struct mcp_client *client, const char *tool)
+bool mcp_client_requires_task(struct mcp_client *client, const char *tool)
 {
-	bool wants;
+	bool required;
 
 	pthread_mutex_lock(&client->lock);
-	wants = json_object_get(client->as_tasks, tool);
+	required = json_object_get(client->as_tasks, tool);
 	pthread_mutex_unlock(&client->lock);
-	return wants;
+	return required;
 }

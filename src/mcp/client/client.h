@@ -3,7 +3,7 @@
  *
  *     struct mcp_client *client;
  *     if (!mcp_client_open_stdio(&options, &stdio, &wait, &client, &err)) ...   // has shaken hands
- *     ok = mcp_client_list(client, "tools/list", "tools", most, &wait, &tools, &err);
+ *     ok = mcp_client_list(client, MCP_TOOLS, &wait, &tools, &err);
  *     ok = mcp_client_call(client, "echo", arguments, &wait, &result, &err);
  *     mcp_client_unref(client);
  *
@@ -76,7 +76,7 @@ struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
 	/* Over HTTP: the limit after the response has started; 0: the same as total_ms. This
 	 * distinguishes a slow server from one that accepts a request and never answers. */
-	unsigned begun_ms;
+	unsigned started_ms;
 	const struct cancel *cancel; /* set to cancel the request; or NULL */
 	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
 	 * be NULL. On the requesting thread, at most ten times a second, and at the end with the
@@ -140,6 +140,9 @@ struct mcp_helper_options {
  * that it prints gets into an error.  TOOL_FAILED: it failed, or printed something else; CANCELLED;
  * errors of provider->ops->run. */
 bool mcp_helper_run(const struct mcp_helper_options *from, char ***ret, struct err *err);
+/* Whether this can be a header field: a token (RFC 9110), and a value without control characters
+ * (modern.c). */
+bool mcp_is_field(const char *name, const char *value);
 /* Whether one of the fields (NULL: none) has this name. */
 bool mcp_headers_have(const char *const *headers, const char *name);
 
@@ -161,10 +164,24 @@ void mcp_client_unref(struct mcp_client *client);
 /* Asks the server to end; does not wait. For several, before each is let go. */
 void mcp_client_end(struct mcp_client *client);
 
-/* All that a list has ("tools/list", "tools"), as the server declares it: an array of anything, its
- * pages together; none is asked for behind `most`. A new reference. */
-bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
-                     const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* The lists of a server. */
+enum mcp_list { MCP_TOOLS, MCP_PROMPTS, MCP_RESOURCES, MCP_TEMPLATES, MCP_LISTS };
+
+/* How each is requested, and how its changes are reported (listen.c).  To add one, add a row; what
+ * is kept of its items is in mcp/declared/offers.c. */
+struct mcp_list_row {
+	const char *capability;    /* of the server, which it must have for the list */
+	const char *method;        /* of the request */
+	const char *member;        /* of the result, and of what is kept */
+	const char *changed;       /* the notification; lists may share it */
+	const char *subscription;  /* the member of subscriptions/listen for it */
+	size_t most;               /* items; no more pages are fetched after so many */
+};
+extern const struct mcp_list_row mcp_lists[MCP_LISTS];
+
+/* Fetches a list, page by page. *ret: an array of anything, a new reference. */
+bool mcp_client_list(struct mcp_client *client, enum mcp_list which, const struct mcp_wait *wait,
+                     json_t **ret, struct err *err);
 /* The result of any other request that is answered with an object, of anything. `params` (or NULL)
  * is borrowed. A new reference. */
 bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
@@ -188,12 +205,7 @@ bool mcp_client_lost(struct mcp_client *client);
  * made again with another client. */
 bool mcp_client_forgotten(struct mcp_client *client);
 
-enum mcp_list_changed {
-	MCP_TOOLS_CHANGED = 1,
-	MCP_PROMPTS_CHANGED = 2,
-	MCP_RESOURCES_CHANGED = 4,
-};
-/* Which lists the server said are others since this was asked last; bits of the above. */
+/* Which lists the server has reported as changed since the last call; bits 1 << enum mcp_list. */
 unsigned mcp_client_changed(struct mcp_client *client);
 /* Asks the server to report changes of a resource, if it can (listen.c); waits for its answer, and
  * never fails. */
@@ -211,5 +223,12 @@ const json_t *mcp_client_hello(const struct mcp_client *client);
 /* What the sandbox refused the server, from the one with the number `from` on: denial_json
  * (tool/tool.h), a new array. *ret_next (may be NULL): the number of the next. */
 json_t *mcp_client_denials(struct mcp_client *client, size_t from, size_t *ret_next);
+
+/* What of a server's settings would allow what was denied (each as denial_json has it), for a
+ * sentence: "sandbox": {"network": true, "write": ["/x"]} in mcpServers.NAME; with `network` the
+ * network too.  The caller frees; NULL: nothing would. */
+char *mcp_denials_remedy(const char *server, const json_t *denials, bool network);
+/* Adds the first of these, and that remedy, to why a program of the server's failed. */
+void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err);
 
 #endif

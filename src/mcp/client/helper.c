@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/entry.h"
 #include "tool/denial.h"
 #include "worker/environment.h"
 #include "worker/provider.h"

@@ -65,7 +65,7 @@ struct client_exchange {
 	bool stands;                /* the one for messages that belong to no request */
 	bool streams, had_session;
 	const char *const *headers; /* exchange_headers of a notification or response; or NULL */
-	bool heard;                 /* an event came since it was sent */
+	bool event_came;                 /* an event came since it was sent */
 };
 
 /* How many fields there are before the NULL. */

@@ -37,8 +37,8 @@ static bool note_complete(struct mcp_client *client, const json_t *params)
 		if (json_object_size(one->ids))
 			continue;
 		one->over = true;
-		if (one->bell >= 0)
-			eventfd_write(one->bell, 1);
+		if (one->wake_fd >= 0)
+			eventfd_write(one->wake_fd, 1);
 	}
 	return known;
 }
@@ -90,13 +90,15 @@ static void log_message(struct mcp_client *client, const json_t *params)
 		client->options.logged(client->options.data, params);
 }
 
-/* What a notice says is another now; 0: it is no such notice. */
+/* The lists that a notification reports as changed; 0: it is a different one. */
 static unsigned list_of_notice(const char *method)
 {
-	return !strcmp(method, "notifications/tools/list_changed")     ? MCP_TOOLS_CHANGED :
-	       !strcmp(method, "notifications/prompts/list_changed")   ? MCP_PROMPTS_CHANGED :
-	       !strcmp(method, "notifications/resources/list_changed") ? MCP_RESOURCES_CHANGED :
-	                                                                 0;
+	unsigned lists = 0;
+
+	for (unsigned i = 0; i < MCP_LISTS; i++)
+		if (!strcmp(method, mcp_lists[i].changed))
+			lists |= 1u << i;
+	return lists;
 }
 
 static void take_notification(struct mcp_client *client, const struct rpc_message *message)

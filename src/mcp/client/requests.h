@@ -53,7 +53,7 @@ void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait);
 struct mcp_expected {
 	json_t *ids;        /* {ID: true}: those that are not yet; with the client's lock */
 	_Atomic bool over;  /* all of them are */
-	int bell;           /* owned, while expected; readable then; -1: no descriptor is left */
+	int wake_fd;           /* owned, while expected; readable then; -1: no descriptor is left */
 	struct mcp_expected *next;
 };
 
@@ -65,7 +65,7 @@ void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *e
  * called. */
 void mcp_client_declared(struct mcp_client *client, json_t *tools);
 /* Whether a tool must be called as a task (2025-11-25; later the server decides at each call). */
-bool mcp_client_wants_task(struct mcp_client *client, const char *tool);
+bool mcp_client_requires_task(struct mcp_client *client, const char *tool);
 
 /* A server's words, at most `max` bytes, as a part of one line, without what acts on a terminal.
  * The caller frees. */

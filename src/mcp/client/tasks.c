@@ -242,7 +242,7 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
 	json_auto_t *params = json_pack("{s:s, s:o}", "name", tool, "arguments",
 	                                arguments ? json_incref((json_t *)arguments) :
 	                                            json_object());
-	const bool asks = mcp_client_wants_task(client, tool);
+	const bool asks = mcp_client_requires_task(client, tool);
 	bool ok;
 
 	mcp_client_begin_call(client);

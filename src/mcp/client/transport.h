@@ -69,7 +69,7 @@ uint64_t mcp_client_held_ms(struct mcp_client *client);
  * calls it repeatedly: it delivers progress reports, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
 /* The response has started: mcp_wait.started_ms counts from now. */
-void mcp_client_begun(struct mcp_ask *ask);
+void mcp_client_response_started(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
  * session and an agreed version.  NULL: it is of an older one. Borrowed. */
 const char *const *mcp_client_headers(const struct mcp_ask *ask);

@@ -55,33 +55,33 @@ bool turns_any(struct turns *turns);
 
 /* Edits that the loop's thread starts, and whose answers it takes, many with one wake-up.
  *
- *     struct begun_edit edit = { .arrived = on_arrival };
- *     begun_add(list, opened, &edit);       // after tool_call_begin
- *     begun_ready(&edit, here);             // hooks.ready; any thread
+ *     struct edit_in_flight edit = { .arrived = on_arrival };
+ *     started_add(list, opened, &edit);     // after tool_call_begin
+ *     started_ready(&edit, here);           // hooks.ready; any thread
  *     ... edit.arrived(&edit, here), on the loop's thread, once: tool_call_end ...
  *
- * Edits are sent after everything that arrived with them has been processed.  Only begun_ready may
- * be called on other threads.
+ * Edits are sent after everything that arrived with them has been processed.  Only started_ready
+ * may be called on other threads.
  */
 
-struct begun_list;
+struct started_edits;
 
 /* Embedded in the caller's object. */
-struct begun_edit {
-	/* Called once, on any thread, by begun_ready or call_begun_stop: sees to it that the loop's
-	 * thread calls begun_remove soon. `here` as in provider.h. */
-	void (*arrived)(struct begun_edit *edit, bool here);
+struct edit_in_flight {
+	/* Called once, on any thread, by started_ready or call_started_stop: has the loop's thread
+	 * call started_remove soon. `here` as in provider.h. */
+	void (*arrived)(struct edit_in_flight *edit, bool here);
 	_Atomic bool reported; /* from here on: call.c's own */
-	struct bell *bell;
-	struct begun_edit *next, **at;
+	struct edit_batch *batch;
+	struct edit_in_flight *next, **at;
 };
 
-struct begun_list *call_begun_new(struct loop *loop); /* never NULL */
-void call_begun_free(struct begun_list *list); /* none is in flight; NULL is fine */
+struct started_edits *call_started_new(struct loop *loop); /* never NULL */
+void call_started_free(struct started_edits *list); /* none is in flight; NULL is fine */
 
 /* The loop is stopping: threads that wait finish the edits in flight, and unused workspaces are
  * closed. */
-void call_begun_stop(struct begun_list *list);
+void call_started_stop(struct started_edits *list);
 
 /* ---- results ----------------------------------------------------------------- */
 

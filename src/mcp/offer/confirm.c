@@ -232,7 +232,7 @@ bool confirm_ask(struct mcp_call *call, const struct offered_names *names,
 		                      "(it lacks the capability elicitation).", err);
 	case MCP_ASK_REFUSED:
 		return deny_question(question, "The client did not ask the user.", err);
-	case MCP_ASK_GONE:
+	case MCP_ASK_LOST:
 		break;
 	}
 	return deny_question(question, "Nobody answered the question.", err);

@@ -152,7 +152,7 @@ static void complete_path(struct completion *completion, const char *value)
 }
 
 /* Whether the argument that is completed is a path. */
-static bool wants_path(const json_t *ref, const json_t *argument, bool *ret_template)
+static bool completes_path(const json_t *ref, const json_t *argument, bool *ret_template)
 {
 	struct span type = json_span(json_object_get(ref, "type"));
 
@@ -171,7 +171,8 @@ void prompts_complete_argument(struct mcp_call *call, void *serve)
 	                                                !memchr(value.data, '\0', value.len));
 
 	(void)serve;
-	if (usable && wants_path(json_object_get(params, "ref"), argument, &completion.template)) {
+	if (usable &&
+	    completes_path(json_object_get(params, "ref"), argument, &completion.template)) {
 		opened = conversation_open(mcp_call_session(call), call);
 		completion.provider = opened->provider;
 		_cleanup_free_ char *typed = completion.template ?

@@ -167,7 +167,7 @@ struct mcp_server {
 	struct mcp_peer *peers; /* all that are open */
 	struct idmap watches;   /* by URI */
 	void *shared;           /* the session of stateless clients */
-	bool shared_begun;
+	bool shared_started;
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t idle;
 	size_t running; /* calls that the pool has */
@@ -194,7 +194,7 @@ struct mcp_peer {
 	const struct version *version; /* NULL before */
 	json_t *client;                /* its capabilities */
 	void *session;
-	bool session_begun, ready;
+	bool session_started, ready;
 	_Atomic int log_level;
 	struct watch_list watches; /* what it subscribed to */
 };

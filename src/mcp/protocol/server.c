@@ -75,7 +75,7 @@ void mcp_server_free(struct mcp_server *server)
 	shut_peers(server);
 	wait_for_handlers(server);
 	mcp_outbox_close(server->outbox);
-	if (server->shared_begun && server->offer->end)
+	if (server->shared_started && server->offer->end)
 		server->offer->end(server->shared);
 	catalog_free(server->catalog);
 	server->empty->refcount = 1;

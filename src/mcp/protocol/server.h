@@ -155,7 +155,7 @@ enum mcp_ask {
 	MCP_ASK_PENDING,     /* return now, without a result */
 	MCP_ASK_UNSUPPORTED, /* the client does not offer that */
 	MCP_ASK_REFUSED,     /* the client answered with an error */
-	MCP_ASK_GONE,        /* the call was cancelled, timed out, or the client disconnected */
+	MCP_ASK_LOST,        /* the call was cancelled, timed out, or the client disconnected */
 };
 /* Asks the client something while the call goes on: "elicitation/create",
  * "sampling/createMessage" or "roots/list".

@@ -559,7 +559,7 @@ static int on_frames_mask(wslay_event_context_ptr frames, uint8_t *data, size_t 
 	return -1;
 }
 
-static void on_frame_begins(wslay_event_context_ptr frames,
+static void on_frame_start(wslay_event_context_ptr frames,
                             const struct wslay_event_on_frame_recv_start_arg *frame, void *user)
 {
 	struct connection *connection = user;
@@ -634,7 +634,7 @@ static bool frames_open(struct connection *connection, struct err *err)
 		.recv_callback = on_frames_read,
 		.send_callback = on_frames_write,
 		.genmask_callback = on_frames_mask,
-		.on_frame_recv_start_callback = on_frame_begins,
+		.on_frame_recv_start_callback = on_frame_start,
 		.on_frame_recv_chunk_callback = on_frame_bytes,
 		.on_msg_recv_callback = on_frames_message,
 	};

@@ -200,7 +200,7 @@ static size_t stream_unwritten(const struct loop_stream *stream)
 	return stream->backlog.len - stream->sent;
 }
 
-static bool wants_input(const struct loop_stream *stream)
+static bool reads_input(const struct loop_stream *stream)
 {
 	return !stream->paused && !stream->ended && !stream->closed;
 }
@@ -210,7 +210,7 @@ static void channel_watch(struct channel *channel)
 	struct loop_stream *stream = channel->stream;
 	int events = 0;
 
-	if (channel == stream->in && wants_input(stream))
+	if (channel == stream->in && reads_input(stream))
 		events |= UV_READABLE;
 	if (channel == stream->out && stream_unwritten(stream) && !stream->gathering)
 		events |= UV_WRITABLE;
@@ -287,7 +287,7 @@ static void read_available(struct loop_stream *stream)
 {
 	int rounds = READ_ROUNDS;
 
-	while (rounds-- && wants_input(stream) && read_once(stream))
+	while (rounds-- && reads_input(stream) && read_once(stream))
 		;
 }
 
@@ -295,7 +295,7 @@ static void stream_turn(uv_idle_t *turns)
 {
 	struct loop_stream *stream = turns->data;
 
-	if (wants_input(stream))
+	if (reads_input(stream))
 		read_once(stream);
 	stream_watch(stream);
 }

@@ -387,14 +387,14 @@ static void read_arrived(struct client *client, bool quick)
 	         wire_has_input(&client->wire));
 }
 
-/* Has the bell ring for what arrives from now on, or is there. Locked. */
-static void arm_bell(struct client *client)
+/* Makes ready_fd readable for what arrives from now on, or has arrived. Locked. */
+static void arm_ready_fd(struct client *client)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
 
-	if (client->bell < 0 || client->armed || !client->awaited || client->failed_hint)
+	if (client->ready_fd < 0 || client->armed || !client->awaited || client->failed_hint)
 		return;
-	client->armed = epoll_ctl(client->bell, client->listed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+	client->armed = epoll_ctl(client->ready_fd, client->listed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
 	                          client->wire.read_fd, &event) == 0;
 	client->listed |= client->armed;
 }
@@ -409,25 +409,25 @@ void client_leave_reading(struct client *client)
 	if (client->followers)
 		client_waiter_wake(client->followers);
 	else
-		arm_bell(client);
+		arm_ready_fd(client);
 }
 
 /* Sleeps until `waiter` is woken, which has a stop_fd, or that is readable. The lock is let go. */
 static void follow_stoppable(struct client *client, struct client_waiter *waiter, int64_t until_ms)
 {
-	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
+	_cleanup_fd_ int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct pollfd fds[] = { { .fd = wake_fd, .events = POLLIN },
 		                { .fd = waiter->stop_fd, .events = POLLIN } };
 	const int64_t left = until_ms < 0 ? -1 : until_ms - client_now_ms();
 	int ms = until_ms < 0 ? -1 : left < 0 ? 0 : (int)left;
 
-	if (bell < 0 && (ms < 0 || ms > BLIND_LOOK_MS))
+	if (wake_fd < 0 && (ms < 0 || ms > BLIND_LOOK_MS))
 		ms = BLIND_LOOK_MS;
-	waiter->bell = bell;
+	waiter->wake_fd = wake_fd;
 	pthread_mutex_unlock(&client->lock);
 	poll(fds, ARRAY_LEN(fds), ms);
 	pthread_mutex_lock(&client->lock);
-	waiter->bell = -1;
+	waiter->wake_fd = -1;
 }
 
 static void follow_reader(struct client *client, struct client_waiter *waiter, int64_t until_ms)
@@ -494,22 +494,22 @@ static void client_cond_init(pthread_cond_t *cond)
 void client_waiter_init(struct client_waiter *waiter)
 {
 	client_cond_init(&waiter->wake);
-	waiter->stop_fd = waiter->bell = -1;
+	waiter->stop_fd = waiter->wake_fd = -1;
 }
 
 void client_waiter_wake(struct client_waiter *waiter)
 {
 	pthread_cond_signal(&waiter->wake);
-	if (waiter->bell >= 0)
-		eventfd_write(waiter->bell, 1);
+	if (waiter->wake_fd >= 0)
+		eventfd_write(waiter->wake_fd, 1);
 }
 
 /* ---- calls whose caller has an event loop ---- */
 
-void client_set_ready_fd(struct client *client, int bell)
+void client_set_ready_fd(struct client *client, int ready_fd)
 {
 	pthread_mutex_lock(&client->lock);
-	client->bell = bell;
+	client->ready_fd = ready_fd;
 	pthread_mutex_unlock(&client->lock);
 }
 
@@ -651,7 +651,7 @@ struct client *client_new(struct process *process, const struct client_options *
 	client->process = *process;
 	*process = (struct process)PROCESS_INIT;
 	client->patience_ms = options->patience_ms ? options->patience_ms : PATIENCE_MS;
-	client->bell = -1;
+	client->ready_fd = -1;
 	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->settled, NULL);

@@ -123,7 +123,7 @@ struct client_waiter {
 	struct client_waiter *next;
 	pthread_cond_t wake;
 	int stop_fd; /* when this is readable it looks again whether it is to wait; -1: none */
-	int bell;    /* an eventfd, rung with `wake`, while it follows with a stop_fd; else -1 */
+	int wake_fd;    /* an eventfd, rung with `wake`, while it follows with a stop_fd; else -1 */
 };
 
 /* A call that was sent. */
@@ -154,7 +154,7 @@ bool client_end(struct client *client, struct pending *pending, struct err *err)
  * stays open as long as the client: it becomes readable when something has arrived and no thread
  * reads; then client_take hands that out.  Also call client_take every few seconds while such calls
  * are under way: it detects a worker that does not answer. */
-void client_set_ready_fd(struct client *client, int bell);
+void client_set_ready_fd(struct client *client, int ready_fd);
 void client_flush(struct client *client);
 void client_take(struct client *client);
 

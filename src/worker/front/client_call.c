@@ -8,7 +8,7 @@
 enum {
 	/* Of a started request. As many as one caller may have under way fit into a pipe: no thread
 	 * waits for room in it while the worker waits for room for its answers. */
-	BEGUN_BYTES = 1 << 10,
+	STARTED_BYTES = 1 << 10,
 	/* Of one for whose answer no thread waits: a thread that waits for room reads them. */
 	AWAITED_BYTES = 32 << 10,
 };
@@ -193,7 +193,7 @@ bool client_begin(struct client *client, struct client_call *call, struct pendin
 	wire_out_init(&out);
 	wire_encode_message(&out, call->request, call->body);
 	if (out.fields.overflowed ||
-	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : BEGUN_BYTES))
+	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : STARTED_BYTES))
 		return false;
 	pthread_mutex_lock(&client->lock);
 	ok = add_pending(client, call, pending, err);

@@ -148,7 +148,7 @@ struct client {
 	struct pending *pending;
 	struct abandoned *abandoned;
 	size_t abandoned_count;
-	int bell;                /* borrowed epoll descriptor; -1: none */
+	int ready_fd;            /* borrowed epoll descriptor; -1: none */
 	bool listed;             /* it has the connection */
 	bool armed;              /* and rings for what arrives, once */
 	size_t awaited;          /* pending calls whose `ready` was not called */
@@ -188,8 +188,8 @@ void client_waiter_wake(struct client_waiter *waiter); /* with the lock held */
 /* Gives the worker signs of life as long as the client lives.  TOO_LARGE: no thread. */
 bool client_lease_begin(struct client *client, struct err *err);
 
-/* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
- * rings for what arrives. */
+/* With the lock held, by a thread that stops waiting: another waiter reads from now on, or
+ * ready_fd becomes readable for what arrives. */
 void client_leave_reading(struct client *client);
 
 /* A client of a process that has not been greeted; *process is taken over. */

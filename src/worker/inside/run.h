@@ -172,7 +172,7 @@ struct run_state {
 	int wake;              /* owned eventfd: something below changed */
 	pthread_mutex_t lock;  /* of what follows */
 	struct buf input;      /* not written yet */
-	bool input_gone;       /* its reader has closed it */
+	bool input_closed;       /* its reader has closed it */
 	bool end_input, cancelled;
 	bool over;             /* no process is left to signal */
 	bool resized;

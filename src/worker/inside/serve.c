@@ -348,7 +348,7 @@ static void stop_server(struct server *server, bool leave_at_once)
 	}
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += COMMIT_WAIT_S;
-	while (leave_at_once && server->edits_begun)
+	while (leave_at_once && server->edits_started)
 		if (pthread_cond_timedwait(&server->idle_all, &server->lock, &until) != 0)
 			break;
 	if (leave_at_once && !server->runs)

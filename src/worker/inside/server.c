@@ -173,7 +173,7 @@ static void finish_job(struct server *server, struct served_request *job)
 	*at = job->next_alive;
 	server->alive_count--;
 	if (job->edits) {
-		server->edits_begun--;
+		server->edits_started--;
 		release_waiting(server);
 	}
 	pthread_cond_broadcast(&server->idle_all);
@@ -183,7 +183,7 @@ bool server_run_job(struct server *server, struct served_request *job, bool wake
 {
 	bool leads;
 
-	server->edits_begun += job->edits;
+	server->edits_started += job->edits;
 	pthread_mutex_unlock(&server->lock);
 	if (wake)
 		pthread_cond_signal(&server->work);

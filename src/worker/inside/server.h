@@ -88,7 +88,7 @@ struct server {
 	struct served_request *waiting;     /* edits that wait for others, in order of arrival */
 	struct served_request *alive;       /* all */
 	_Atomic size_t alive_count; /* read without the lock, too */
-	size_t edits_begun;
+	size_t edits_started;
 	uint64_t arrivals;
 	struct served_watch *watches;
 	struct served_run *runs;

@@ -108,8 +108,7 @@ static enum wire_step wire_receive(struct wire *wire, void *to, size_t len, size
 	do {
 		got = wire->is_socket ? receive_socket(wire, to, len, &fds_fit) :
 		                        read(wire->read_fd, to, len);
-		if (got < 0 && errno == EAGAIN && !wire->wait) { /* another process set
-		                                                  * O_NONBLOCK */
+		if (got < 0 && errno == EAGAIN && !wire->wait) { /* set by another process */
 			poll(&(struct pollfd){ .fd = wire->read_fd, .events = POLLIN }, 1, -1);
 			errno = EINTR;
 		}

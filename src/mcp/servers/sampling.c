@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/servers.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/servers.h"
 
 enum {
 	STOPS_MAX = 16,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of servers: lines that they log (log.c), what they declared last time (cache.c), and
  * how tools were declared when they were allowed (approvals.c). */
-#ifndef HASP_MCP_CLIENT_KEPT_H
-#define HASP_MCP_CLIENT_KEPT_H
+#ifndef HASP_MCP_SERVERS_KEPT_H
+#define HASP_MCP_SERVERS_KEPT_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/kept.h"
+#include "mcp/servers/kept.h"
 
 enum { CACHE_DEPTH_MAX = 64, CACHE_LOCK_MS = 500 };
 

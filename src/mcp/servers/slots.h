@@ -4,14 +4,14 @@
  *
  * Tools, prompts and resources use the first part; what is behind it is for servers.c, start.c and
  * user.c alone. */
-#ifndef HASP_MCP_CLIENT_SLOTS_H
-#define HASP_MCP_CLIENT_SLOTS_H
+#ifndef HASP_MCP_SERVERS_SLOTS_H
+#define HASP_MCP_SERVERS_SLOTS_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mcp/client/entry.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/entry.h"
+#include "mcp/servers/servers.h"
 #include "tool/tool.h"
 
 struct mcp_server_slot; /* below */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
+#include "mcp/declared/declared.h"
 #include "tool/builtin/web.h"
 #include "tool/tool.h"
 
@@ -45,7 +45,7 @@ static int media_digit(char c)
 }
 
 /* Whether all of it is base64 (RFC 4648, section 4); its first bytes go to `ret`. */
-static bool base64_begins(struct span text, unsigned char ret[static 12], size_t *ret_len)
+static bool base64_prefix(struct span text, unsigned char ret[static 12], size_t *ret_len)
 {
 	unsigned bits = 0, have = 0;
 
@@ -73,7 +73,7 @@ const char *mcp_media_mime(struct span data)
 	unsigned char begin[12];
 	size_t len;
 
-	if (data.len > LIMIT_MEDIA_BYTES || !base64_begins(data, begin, &len))
+	if (data.len > LIMIT_MEDIA_BYTES || !base64_prefix(data, begin, &len))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(media_kinds); i++)
 		if (media_kinds[i].at + media_kinds[i].len <= len &&

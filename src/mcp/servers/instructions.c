@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "data/json.h"
-#include "mcp/client/slots.h"
+#include "mcp/servers/slots.h"
 #include "tool/builtin/web.h"
 
 enum { ALL_INSTRUCTIONS_BYTES = 16 << 10 }; /* of all servers */

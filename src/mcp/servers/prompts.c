@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/slots.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/slots.h"
 
 enum {
 	PROMPT_MESSAGES_MAX = 100,

@@ -24,8 +24,8 @@
 #include "data/json.h"
 #include "diff/diff.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/kept.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/kept.h"
 
 enum {
 	APPROVAL_DEPTH_MAX = 8,

@@ -30,8 +30,8 @@
  * Not here: which scopes may name a server (config/authority.h), trust and mcp.allowed as rules
  * (policy/policy.h).
  */
-#ifndef HASP_MCP_CLIENT_SERVERS_H
-#define HASP_MCP_CLIENT_SERVERS_H
+#ifndef HASP_MCP_SERVERS_SERVERS_H
+#define HASP_MCP_SERVERS_SERVERS_H
 
 #include <jansson.h>
 #include <stdbool.h>
