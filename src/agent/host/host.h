@@ -160,7 +160,7 @@ json_t *host_allowed(const struct host *host);
 /* Revokes the entry with this number of that list, from 1; 0: all. Accesses beyond the sandbox and
  * the workspace are revoked together. False: no such entry. */
 bool host_revoke(struct host *host, size_t number);
-/* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
+/* The MCP servers of the settings, as mcp_servers_list has them (mcp/servers/servers.h); a new
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
 /* Enables or disables one of them, in all projects or for this session only, as mcp_servers_switch
