@@ -727,7 +727,7 @@ static const char *const mcp_synopsis[] = {
 	NULL,
 };
 
-static const char *const models_choices[] = { "check", NULL };
+static const char *const models_choices[] = { "list", "check", NULL };
 
 static const struct flag models_flags[] = {
 	JSON_FLAG,
@@ -736,13 +736,15 @@ static const struct flag models_flags[] = {
 };
 
 static const struct positional models_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "check" },
+	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "list (the default) or check" },
 	{ { "NAME", COMPLETE_NOTHING, NULL },
-	  "a model as --model takes it (default: the one in use)" },
+	  "for list a provider; for check a model as --model takes it (default: the one in "
+	  "use)" },
 };
 
 static const char *const models_synopsis[] = {
-	"check [NAME] [--json]",
+	"[list [PROVIDER]] [--json]",
+	"check [MODEL] [--json]",
 	NULL,
 };
 
@@ -1136,19 +1138,24 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "models",
-		.summary = "check that a model works",
+		.summary = "list the models you can use, or check that one works",
 		.synopsis = models_synopsis,
 		.text =
+			"list asks each provider for which you have a key which models it offers, "
+			"and prints them with the length of their context and their prices. "
+			"Known models of providers without a key are listed, too, with the "
+			"variable that would hold the key. No request that costs anything is "
+			"sent.\n\n"
 			"check sends the model three small requests, for which its provider may "
 			"charge: for text, for a tool call, and with thinking. It prints which of "
 			"them work and how long they took, and for the others the provider's own "
 			"words. Parameters that the provider refuses are named, left out, and "
 			"remembered. Requests are not repeated for other reasons, and no fallback "
 			"model is used.\n\n"
-			"Each check works, fails, is missing (there was a reply, without what was "
-			"asked for) or was not tried.\n\n"
-			"The exit code is 0 if all three work, 41 if there is no valid key, and 1 "
-			"otherwise.",
+			"The result of a check is works, fails, missing (the reply lacked the "
+			"requested part) or not tried.\n\n"
+			"The exit code of check is 0 if all three work, 41 if there is no valid "
+			"key, and 1 otherwise.",
 		.flags = models_flags,
 		.flag_count = ARRAY_LEN(models_flags),
 		.positionals = models_positionals,
