@@ -50,6 +50,8 @@ struct host_options {
 	enum approval_mode mode;
 	bool interactive;
 	bool watched;               /* as agent_options.watched */
+	bool keyless;                  /* without a key for the model the session opens, and prompts
+	                                * fail: for commands that ask nothing */
 	bool asks_together;            /* as agent_options has it */
 	bool checkpoints;              /* kept, unless the settings say otherwise */
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
