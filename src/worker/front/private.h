@@ -132,7 +132,7 @@ struct client {
 	struct process process;
 	struct wire wire;
 	unsigned patience_ms;
-	int wake;                /* owned eventfd: whoever reads looks up; -1: not needed yet */
+	int wake;                /* owned eventfd that stops a wait of the reader; -errno: none */
 
 	_Atomic bool greeted;    /* what arrives are messages */
 
