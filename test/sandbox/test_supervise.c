@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -422,7 +423,7 @@ static void paths_may_end_where_memory_ends(void **state)
 }
 
 /* Calls with odd arguments, which change nothing; the error of each, or 0. */
-enum { ODD_MAX = 40 };
+enum { ODD_MAX = 64 };
 
 static long odd_openat2(const char *path, uint64_t flags, uint64_t mode, uint64_t resolve, size_t size)
 {
@@ -482,6 +483,12 @@ static size_t make_odd_calls(long out[ODD_MAX])
 	out[n++] = error_of(rmdir("file"));
 	out[n++] = error_of(mkdir("file/new", 0700));
 	out[n++] = error_of(utimes("file", late));
+#ifdef SYS_utimes
+	out[n++] = error_of(syscall(SYS_utimes, "file", late));
+	out[n++] = error_of(syscall(SYS_utimes, "file", 1));
+#endif
+	out[n++] = error_of(setxattr("file", (const char *)1, "x", 1, 0));
+	out[n++] = error_of(setxattr("file", "user.a", (const char *)1, 1, 0));
 	out[n++] = error_of(utimensat(AT_FDCWD, "file", times, 0x8000));
 	out[n++] = error_of(utimensat(AT_FDCWD, "", times, AT_EMPTY_PATH));
 	out[n++] = error_of(utimensat(AT_FDCWD, "file", (const struct timespec *)1, 0));
