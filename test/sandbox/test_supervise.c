@@ -19,7 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -487,11 +486,11 @@ static size_t make_odd_calls(long out[ODD_MAX])
 	out[n++] = error_of(syscall(SYS_utimes, "file", late));
 	out[n++] = error_of(syscall(SYS_utimes, "file", 1));
 #endif
-	out[n++] = error_of(setxattr("file", (const char *)1, "x", 1, 0));
-	out[n++] = error_of(setxattr("file", "user.a", (const char *)1, 1, 0));
+	out[n++] = error_of(syscall(SYS_setxattr, "file", 1, "x", 1, 0));
+	out[n++] = error_of(syscall(SYS_setxattr, "file", "user.a", 1, 1, 0));
 	out[n++] = error_of(utimensat(AT_FDCWD, "file", times, 0x8000));
 	out[n++] = error_of(utimensat(AT_FDCWD, "", times, AT_EMPTY_PATH));
-	out[n++] = error_of(utimensat(AT_FDCWD, "file", (const struct timespec *)1, 0));
+	out[n++] = error_of(syscall(SYS_utimensat, AT_FDCWD, "file", 1, 0));
 	out[n++] = error_of(truncate("file", -1));
 	return n;
 }
