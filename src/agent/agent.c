@@ -265,7 +265,7 @@ static bool steers_join(struct prompt_run *run, json_t *message)
 	return any;
 }
 
-/* Where the model would have ended: what waits is the next message. */
+/* The model would have stopped: send the waiting messages as the next one. */
 static void go_on_with_steers(struct prompt_run *run)
 {
 	json_t *message = content_new("user");

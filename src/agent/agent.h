@@ -98,8 +98,8 @@ struct agent_options {
 	 * that are still in it; context_for is called again for every folder. May be NULL. */
 	void (*context_lost)(void *data, const json_t *kept);
 	void *context_data;
-	/* What is sent for a message that joins a prompt (role user), a new reference; on the
-	 * thread of agent_prompt. NULL: the text as it is. */
+	/* Builds the message (role user) for a text that joins a prompt; a new reference. On the
+	 * thread of agent_prompt. NULL: the text is sent unchanged. */
 	json_t *(*steer_message)(void *data, struct span text);
 	void *steer_data;
 	enum approval_mode mode;

@@ -19,7 +19,7 @@ struct front_session {
 	char *folder;
 	struct settings *settings;
 	enum approval_mode mode;
-	bool warned;                   /* of what the settings have wrong */
+	bool warned;                   /* errors in the settings were reported */
 	/* While it is open. */
 	struct policy *policy;
 	char *resume_file;

@@ -19,7 +19,7 @@
 
 enum {
 	CALLS_AT_ONCE = 8,
-	CALLS_MAX = 128, /* of one reply; those beyond are answered with an error */
+	CALLS_MAX = 128, /* of one reply; further calls are answered with an error */
 };
 
 struct calls_outcome {

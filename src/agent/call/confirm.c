@@ -652,7 +652,7 @@ static bool ask_together(struct confirm_request *request, struct err *err)
 	}
 }
 
-/* A person can be shown only so much, and nothing runs that was not shown. */
+/* The size of a question is limited, and nothing may run that was not shown. */
 static bool confirm_can_show(const struct tool_question *question, struct err *err)
 {
 	_cleanup_free_ char *all = question->plan ? NULL :

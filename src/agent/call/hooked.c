@@ -65,7 +65,7 @@ static char *names_for_matchers(const struct tool *tool)
 
 enum { LIST_NONE = -1 };
 
-/* What hooks are shown in one run. */
+/* The input of hooks in one run. */
 struct hook_case {
 	const char *name; /* tool_name; borrowed */
 	json_t *shown;    /* tool_input; owned */

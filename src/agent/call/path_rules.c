@@ -538,8 +538,8 @@ static bool exclude_denied(const struct path_rules *rules, const struct walk_res
 	return true;
 }
 
-/* The files that a search would open, and must not. What cannot be walked has none: the search
- * says why, or it is one file. */
+/* Finds the files that a search would open but must not. A path that cannot be walked has none:
+ * either it is a single file, or the search reports the error. */
 static bool find_denied(struct path_rules *rules, const struct search_request *request,
                         struct excludes *excludes, struct err *err)
 {

@@ -453,7 +453,7 @@ static json_t *left_changes(const struct review_changes *list, const json_t *det
 	return left;
 }
 
-/* What is reported of each file later. */
+/* The facts about each file that the report needs later. */
 static json_t *noted_files(const struct review_changes *list, const json_t *details,
                            const json_t *rows)
 {

@@ -171,7 +171,7 @@ struct checkpoints {
 	char *notes, *history;         /* folders; NULL likewise */
 	json_t *pending;               /* calls that are kept and have no result yet: id to the
 	                                * paths of a note, and last its id */
-	bool complained;               /* of an edit without a checkpoint */
+	bool complained;               /* a warning about an edit without a checkpoint was given */
 	int64_t last_ms;               /* of the newest note of this process */
 };
 

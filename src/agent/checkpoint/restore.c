@@ -362,7 +362,7 @@ static bool made_of(const struct restore *restore, const struct note *note,
 	return way->exists && checkpoint_ledger_has(restore->ledger, way->path, &way->sha256);
 }
 
-/* Edits of one file that follow each other without anybody between them are one. */
+/* Consecutive edits of one file, with no change by others in between, count as one. */
 struct span_of_edits {
 	const struct note_file *before;
 	struct written after;

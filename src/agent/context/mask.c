@@ -466,7 +466,7 @@ bool mask_truncate_output(const struct mask_options *options, const struct tool 
 
 /* ---- masking ----------------------------------------------------------------------- */
 
-/* What a person or a plan said is short and stays. */
+/* Answers of the user, and plans, are short and stay. */
 static bool result_stays(const json_t *answer)
 {
 	const json_t *response = json_object_get(answer, "response");

@@ -23,7 +23,7 @@
 
 /* ---- the conversation and its record ---------------------------------------------- */
 
-/* Whether hasp itself keeps sessions where the file is. */
+/* Whether the file is in a folder where hasp stores sessions. */
 static bool is_kept_here(const struct host *host, const char *file)
 {
 	const struct home *home = settings_home(host->options.settings);

@@ -108,7 +108,7 @@ static void elicit_open(struct host *host, const json_t *url)
 		host_warn(host, text);
 }
 
-/* What the server gets of what was answered. */
+/* The result for the server, from the user's answer. */
 static json_t *elicit_result(struct host *host, const char *server, const json_t *question,
                              const json_t *answer)
 {

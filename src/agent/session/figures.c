@@ -292,7 +292,7 @@ static bool word_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* What the model got; NULL: nothing is known. */
+/* The result that the model got; NULL: not recorded. */
 static const json_t *response_of(const json_t *call)
 {
 	const json_t *first = json_array_get(json_object_get(call, "result"), 0);

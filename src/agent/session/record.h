@@ -96,8 +96,8 @@ void record_calls_end(struct record *record);
 void record_first_prompt(struct record *record, const char *text);
 /* What the session is called in lists. */
 void record_title(struct record *record, struct span title);
-/* The whole history was replaced (compression): a checkpoint line. What stays of it, and stands
- * in the file, is named there and not written again. */
+/* Writes a checkpoint line after the whole history was replaced (compression). Messages that stay
+ * and are in the file are named there, not written again. */
 void record_replace(struct record *record, const json_t *contents);
 /* Writes Gemini CLI's {"$rewindTo": ID}: a message and all after it no longer count. *ret_mark: for
  * record_undo_rewind. False: nothing was written, because the file is incomplete or cannot be

@@ -57,9 +57,8 @@ void setup_renew_extension_rules(struct policy *policy, const struct settings *s
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
 char *setup_policy_problem_text(const json_t *problem);
 
-/* Whether the user allowed the project's .gemini/policies, as the files are now: without that,
- * its rules that allow do not count (config/authority.h).  What is not allowed is in
- * settings_withheld. */
+/* Whether the user has allowed the project's .gemini/policies as the files are now. Otherwise its
+ * rules that allow are ignored (config/authority.h), and listed in settings_withheld. */
 bool setup_project_policy_allowed(const struct settings *settings);
 
 /* The folder where "always and save" keeps rules: ~/.gemini/policies; the caller frees. */

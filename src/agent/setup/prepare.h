@@ -95,8 +95,8 @@ struct prepare_folders {
 	struct notices notices;
 };
 
-/* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with
- * a warning, as Gemini CLI does; `named_by` says in it who wanted it. */
+/* Adds `folders` (texts); "~" and "~/" stand for the user's home. Anything that is not a folder is
+ * left out with a warning, as in Gemini CLI; the warning names `named_by` as its source. */
 void prepare_add_folders(const json_t *folders, const char *named_by,
                          const struct prepare_folders *to);
 /* The workspace's folders: the project, those in included->list, and those of the setting

@@ -316,7 +316,7 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	return code;
 }
 
-/* Without anything to do: how it is used. */
+/* No prompt and no command: prints the usage. */
 static int show_usage(void)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);

@@ -595,7 +595,7 @@ static int run_confined(const struct invocation *invocation, struct confinement 
 	bool interrupted = false;
 	int code;
 
-	/* Before the command runs, which could put a link there. */
+	/* Opened before the command runs, because it could put a link there. */
 	if (path && !open_report(path, &confinement->options, &door, &err))
 		return output_fail(&err, EXIT_NOT_RUN);
 	attend_signals();
