@@ -58,7 +58,7 @@ struct record; /* record.h */
 
 struct agent_options {
 	const char *name;              /* of a sub-agent; NULL: the main agent */
-	struct agent *parent;          /* of a sub-agent; lives longer */
+	struct agent *parent;          /* of a sub-agent; must outlive it */
 	const char *parent_call;       /* of a sub-agent: the id of the call that it answers */
 	struct model *model;
 	/* Of each request, hooks may change them; NULL: the model's own. Borrowed. */
@@ -158,8 +158,7 @@ bool agent_conclude(struct agent *agent, const char *text, struct agent_outcome 
 /* Of a sub-agent, how many calls it has made. From any thread. */
 unsigned agent_calls(const struct agent *agent);
 
-/* The session has more tools than it had: the next request declares them.  While no prompt is under
- * way. */
+/* Declares the session's new tools with the next request. Not while a prompt is running. */
 void agent_tools_added(struct agent *agent);
 /* A prompt is about to come: agent_steer takes messages from here on. */
 void agent_expect(struct agent *agent);

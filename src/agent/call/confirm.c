@@ -140,7 +140,7 @@ static json_t *details_of(struct confirm_request *request)
 
 /* ---- what may be answered ---------------------------------------------------------- */
 
-/* What "for this session" is about. False: it is not offered. */
+/* What "for this session" would allow. False: it is not offered. */
 static bool can_always(const struct confirm_request *request, struct scope_choice *ret)
 {
 	const struct call *call = request->call;

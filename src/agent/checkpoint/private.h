@@ -69,7 +69,7 @@ bool repository_commit(struct repository *repository, const char *id, const char
 /* Appends the contents. FILE_NOT_FOUND: there is no such object. TOO_LARGE. */
 bool repository_read(struct repository *repository, const char *blob, struct buf *out,
                      struct err *err);
-/* Takes the checkpoint's reference away; one that is not there is fine. */
+/* Deletes the checkpoint's reference; a missing one is not an error. */
 bool repository_forget(struct repository *repository, const char *id, struct err *err);
 
 /* ---- notes ------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The repository that keeps files as they were, over libgit2, loaded when it is needed. */
+/* The repository of saved files, with libgit2, which is loaded when needed. */
 #include "agent/checkpoint/private.h"
 
 #include <errno.h>

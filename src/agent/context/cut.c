@@ -133,7 +133,7 @@ static const struct {
 	{ "<session_context>", "</session_context>" },
 };
 
-/* Without the block that it begins with; true if there was one. */
+/* Removes the block at the start; true if there was one. */
 static bool drop_first(struct span *text, size_t i)
 {
 	struct span begin = span_str(blocks[i].begin), end = span_str(blocks[i].end);

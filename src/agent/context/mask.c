@@ -172,7 +172,7 @@ static void retire_holder(struct holder *holder, size_t by)
 		holder->note = note_superseded;
 }
 
-/* A new whole content: what was there of the file before it is obsolete. */
+/* A new whole content makes the earlier ones of the file obsolete. */
 static void retire_earlier(struct superseded *superseded, size_t index)
 {
 	struct holder *holder = &superseded->holders[index];

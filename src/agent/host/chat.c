@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One session of a host: the conversation that it goes on with, its record, tools and agent; hooks
- * at its beginning and its end. */
+/* One session of a host: the conversation that it continues, its record, tools and agent, and the
+ * hooks at its start and end. */
 #include "agent/host/private.h"
 #include "agent/host/services.h"
 #include "agent/host/subagents.h"

@@ -192,7 +192,7 @@ struct memory {
 	json_t *names;        /* of files, in their order */
 	bool names_given;     /* by the settings */
 	json_t *files, *notices;
-	json_t *folders;      /* those that were looked into: path: whether memory_load did it */
+	json_t *folders;      /* folders searched so far: path: whether by memory_load */
 	bool loaded;
 	struct buf global, project;
 	pthread_mutex_t lock; /* of memory_found */

@@ -61,7 +61,7 @@ static json_t *object_in(json_t *object, const char *name)
 	return inside;
 }
 
-/* A name that a file chose, made short; "(others)" where there are too many of them. */
+/* A name from a file, truncated; "(others)" if there are too many. */
 static void bounded_name(const json_t *object, struct span name, char out[static NAME_BYTES + 1])
 {
 	const struct span head = utf8_head(name, NAME_BYTES);

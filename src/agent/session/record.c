@@ -27,7 +27,7 @@ struct record {
 	json_t *directories;
 	int fd;                    /* -1: not made yet */
 	bool resumed;              /* the file has its first line already */
-	bool in_trouble;           /* the last write failed, and it was said */
+	bool in_trouble;           /* the last write failed, and the failure was reported */
 	bool off;                  /* nothing is recorded: the home folder does not exist */
 	struct err why;            /* of that write */
 	struct buf pending;        /* lines that are not written yet */

@@ -124,8 +124,8 @@ struct retention {
  * setting that is wrong, static. */
 bool sessions_retention_read(const struct settings *settings, struct retention *ret,
                              const char **ret_why);
-/* Returns how many sessions were deleted, with their tools' outputs. `kept`: the path of one that
- * stays in any case, or NULL. */
+/* Deletes old sessions with their tools' outputs, and returns the number. `kept`: the path of one
+ * to keep in any case, or NULL. */
 size_t sessions_retention_apply(struct home *home, const struct retention *retention,
                                 int64_t now_seconds,
                                 const char *kept);

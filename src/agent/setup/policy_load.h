@@ -94,8 +94,7 @@ struct hooks_sources {
  * themselves. Errors are appended to `problems` ({source, message}), and the hooks concerned left
  * out. Never NULL. */
 struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems);
-/* The commands that remote agents log in with, which run as hooks do, are among those of
- * hooks_held. */
+/* Adds the login commands of remote agents, which run as hooks do, to hooks_held. */
 void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 
 struct worker_held;

@@ -38,8 +38,8 @@ static void early_notice(void *data, enum severity severity, const char *message
 	agent_output_notice(data, notices_severity_name(severity), message);
 }
 
-/* Before there is a session. That no way to log in was found is a plain "Error" of Gemini CLI's
- * then. */
+/* Ends a run before there is a session. A missing login is then a plain "Error", as in Gemini
+ * CLI. */
 static struct agent_ending ending_of_error(enum agent_exit code, const struct err *err)
 {
 	return (struct agent_ending){ .code = code, .message = err->message, .response = "",

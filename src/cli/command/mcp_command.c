@@ -302,7 +302,7 @@ static json_t *find_server(struct mcp_command *command, const char *name)
 	return json_object();
 }
 
-/* What is not found may be there, and not count yet. */
+/* A server that is not found may exist without being in use yet. */
 static int fail_not_found(struct mcp_command *command, const char *name, struct err *err)
 {
 	_cleanup_free_ char *waits = mcp_change_waits(command->settings, name);

@@ -49,7 +49,7 @@ enum agent_exit {
 const char *cli_agent_exit_type(enum agent_exit code);
 /* What the code means, as the man page has it; "" for a code that is not in the table. */
 const char *cli_agent_exit_sentence(enum agent_exit code);
-/* Of an end; `err` when the agent failed, else NULL. */
+/* The exit code of an end; `err` if the agent failed, else NULL. */
 enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err);
 
 /* ---- the input of a run (agent_input.c) ---------------------------------------- */

@@ -273,7 +273,7 @@ static int sandbox_show_status(const struct invocation *invocation,
 
 /* ---- how a command ended ----------------------------------------------------- */
 
-/* Why a command that did not end by itself was ended; NULL: it did. */
+/* The reason why a command was killed; NULL: it ended by itself. */
 static const char *end_sentence(enum run_why why)
 {
 	static const char *const sentences[] = {

@@ -194,7 +194,7 @@ static bool skill_put_files(struct buf *out, const struct skill *skill, struct e
 	return true;
 }
 
-/* What is there under that name already. */
+/* Lists other skills of that name. */
 static void skill_put_others(struct buf *out, const struct skills_target *target,
                              const struct skills *there, const struct skill *skill)
 {

@@ -400,7 +400,7 @@ static bool show_tool_result(const struct invocation *invocation, const json_t *
 	return output_text(buf_view(&text), err);
 }
 
-/* What stands around the one call. */
+/* The context of the one call. */
 struct single_call {
 	struct session *session;
 	struct output_live *live;           /* NULL: its output is not shown as it comes */
