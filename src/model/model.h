@@ -53,6 +53,8 @@ struct model_options {
 	const char *base_url;  /* NULL: the provider's own, with its version
 	                        * ("https://.../v1beta") */
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
+	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream and
+	                        * model_count_tokens fail with it, AUTHENTICATION_FAILED */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
 	bool vertex;           /* Gemini's and Anthropic's formats at a Vertex address (base_url has
 	                        * project and location) */

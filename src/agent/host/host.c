@@ -53,7 +53,8 @@ static bool open_model(struct host *host, struct err *err)
 {
 	struct model_options *options = &host->choice.options;
 
-	if (!model_choose(host->options.settings, host->options.model, &host->choice, err))
+	if (!(host->options.keyless ? model_choose_keyless : model_choose)(
+		    host->options.settings, host->options.model, &host->choice, err))
 		return false;
 	host_warn_all(host, host->choice.warnings);
 	/* Before anything is asked: what cannot be recorded is not to be paid for. */

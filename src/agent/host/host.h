@@ -50,6 +50,8 @@ struct host_options {
 	enum approval_mode mode;
 	bool interactive;
 	bool watched;               /* as agent_options.watched */
+	bool keyless;                  /* without a key for the model the session opens, and prompts
+	                                * fail: for commands that ask nothing */
 	bool asks_together;            /* as agent_options has it */
 	bool checkpoints;              /* kept, unless the settings say otherwise */
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
@@ -160,7 +162,7 @@ json_t *host_allowed(const struct host *host);
 /* Revokes the entry with this number of that list, from 1; 0: all. Accesses beyond the sandbox and
  * the workspace are revoked together. False: no such entry. */
 bool host_revoke(struct host *host, size_t number);
-/* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
+/* The MCP servers of the settings, as mcp_servers_list has them (mcp/servers/servers.h); a new
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
 /* Enables or disables one of them, in all projects or for this session only, as mcp_servers_switch

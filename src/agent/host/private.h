@@ -17,7 +17,7 @@
 #include "catalog/skills.h"
 #include "config/home.h"
 #include "config/settings.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 #include "model/choose.h"
 #include "model/model.h"
 

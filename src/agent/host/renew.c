@@ -7,7 +7,7 @@
 #include "agent/prompt/prompt.h"
 #include "catalog/agents.h"
 #include "catalog/skills.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 
 /* ---- files of instructions, skills, agents --------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "bus/bus.h"
 #include "data/json.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 #include "tool/set.h"
 
 enum {

@@ -23,7 +23,7 @@
 #include "config/extensions.h"
 #include "config/servers.h"
 #include "data/json.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 #include "model/content.h"
 #include "tool/set.h"
 

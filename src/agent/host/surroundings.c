@@ -11,7 +11,7 @@
 #include "agent/prompt/prompt.h"
 #include "base/mem.h"
 #include "catalog/skills.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 
 struct policy_call host_subject(const struct host *host)
 {

@@ -21,7 +21,7 @@
 #include "config/servers.h"
 #include "data/json.h"
 #include "mcp/auth/auth.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 
 enum { LOGIN_LINE_BYTES = 8192 };
 
