@@ -40,7 +40,7 @@ struct prompt_run {
 	struct agent_outcome *outcome;
 	struct err *err;
 	json_t *prompt;       /* owned; the message as it was sent */
-	const char *asked;    /* borrowed; its text without what hooks added */
+	const char *asked;    /* borrowed; its text, without additions by hooks */
 	unsigned turns;
 	bool made_smaller;    /* once, because the provider said that it is too large */
 	bool over;
@@ -240,7 +240,7 @@ static json_t *steer_content(struct agent *agent, const json_t *text)
 	return own_message(content);
 }
 
-/* All that wait join `message`, which is not sent yet. Returns whether any did. */
+/* Adds all waiting messages to `message`, which is not sent yet. Returns whether there were any. */
 static bool steers_join(struct prompt_run *run, json_t *message)
 {
 	struct agent *agent = run->agent;
@@ -265,7 +265,7 @@ static bool steers_join(struct prompt_run *run, json_t *message)
 	return any;
 }
 
-/* Where the model would have ended: what waits is the next message. */
+/* The model would have stopped: send the waiting messages as the next one. */
 static void go_on_with_steers(struct prompt_run *run)
 {
 	json_t *message = content_new("user");
@@ -410,7 +410,7 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 	free(done.fatal);
 }
 
-/* What comes is another conversation. */
+/* Drops the conversation: the next message starts another. */
 static void clear_conversation(struct agent *agent)
 {
 	agent_renew_surroundings(agent, NULL);
@@ -507,7 +507,7 @@ static void handle_reply(struct prompt_run *run, const struct model_reply *reply
 
 /* ---- turns ------------------------------------------------------------------------- */
 
-/* The provider says that it is too much: once, it is made less and sent again. */
+/* The provider rejected the request as too large: once, compact it and send it again. */
 static bool made_smaller(struct prompt_run *run)
 {
 	const struct err said = *run->err;

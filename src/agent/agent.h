@@ -58,7 +58,7 @@ struct record; /* record.h */
 
 struct agent_options {
 	const char *name;              /* of a sub-agent; NULL: the main agent */
-	struct agent *parent;          /* of a sub-agent; lives longer */
+	struct agent *parent;          /* of a sub-agent; must outlive it */
 	const char *parent_call;       /* of a sub-agent: the id of the call that it answers */
 	struct model *model;
 	/* Of each request, hooks may change them; NULL: the model's own. Borrowed. */
@@ -98,8 +98,8 @@ struct agent_options {
 	 * that are still in it; context_for is called again for every folder. May be NULL. */
 	void (*context_lost)(void *data, const json_t *kept);
 	void *context_data;
-	/* What is sent for a message that joins a prompt (role user), a new reference; on the
-	 * thread of agent_prompt. NULL: the text as it is. */
+	/* Builds the message (role user) for a text that joins a prompt; a new reference. On the
+	 * thread of agent_prompt. NULL: the text is sent unchanged. */
 	json_t *(*steer_message)(void *data, struct span text);
 	void *steer_data;
 	enum approval_mode mode;
@@ -158,8 +158,7 @@ bool agent_conclude(struct agent *agent, const char *text, struct agent_outcome 
 /* Of a sub-agent, how many calls it has made. From any thread. */
 unsigned agent_calls(const struct agent *agent);
 
-/* The session has more tools than it had: the next request declares them.  While no prompt is under
- * way. */
+/* Declares the session's new tools with the next request. Not while a prompt is running. */
 void agent_tools_added(struct agent *agent);
 /* A prompt is about to come: agent_steer takes messages from here on. */
 void agent_expect(struct agent *agent);

@@ -101,8 +101,8 @@ void agent_notice(struct agent *agent, enum severity severity, const char *messa
 void agent_report_request(struct agent *agent, const char *role, const json_t *contents);
 void agent_report_reply(struct agent *agent, const char *role, const struct model_reply *reply);
 void agent_report_failure(struct agent *agent, const char *role, const struct err *err, double ms);
-/* Appends; takes the reference. After a message of the same role (a prompt that was cancelled) its
- * parts are added to that: as it is in the session's file, and as all providers take it. */
+/* Appends a message; takes the reference. If the last one has the same role (after a cancelled
+ * prompt) the parts are added to it, as in the session's file and as all providers require. */
 void agent_append(struct agent *agent, json_t *message);
 /* The history without the context before it; a new reference. */
 json_t *agent_conversation(const struct agent *agent);
@@ -126,7 +126,7 @@ json_t *agent_tools_hash(struct agent *agent);
 /* Adds a note on what has changed since the model was last informed to a message of the user that
  * has not been sent yet, and records it. */
 void agent_note_changes(struct agent *agent, json_t *message);
-/* Takes thinking out of the history that its provider would refuse now (content.h), and records
+/* Removes thinking that its provider would now reject (content.h) from the history, and records
  * that. */
 void agent_drop_thoughts(struct agent *agent);
 
@@ -179,7 +179,7 @@ enum stats_decision {
 
 /* "accept", "reject", "modify", "auto_accept"; NULL of NONE. */
 const char *stats_decision_name(enum stats_decision decision);
-/* A call that ended. `result` is looked at for lines_added and lines_removed. */
+/* Counts a call that ended. Lines added and removed are taken from `result`. */
 void stats_call(struct stats *stats, const char *tool, bool success, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result);
 /* An edit of a model in the words of a dialect that ended "right", "repaired" or "refused"; `what`:

@@ -314,7 +314,7 @@ static void on_model_text(struct listener *listener, const struct model_event *e
 	publish_text(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
 }
 
-/* What was published of the reply does not count. */
+/* The published part of the reply no longer counts. */
 static void note_forgotten(struct listener *listener, json_t *message)
 {
 	if (listener->published)
@@ -669,8 +669,8 @@ static enum turn_end reply_of(struct agent *agent, struct shaped *shaped, struct
 	return end;
 }
 
-/* Nothing that a provider accepted changes: what it refused was never a part of an answered
- * request. */
+/* Removes media that the provider refused. Answered requests do not change: refused media were
+ * never part of one. */
 static void take_out_refused(struct agent *agent, const json_t *refused)
 {
 	json_auto_t *conversation = agent_conversation(agent);

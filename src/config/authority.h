@@ -66,8 +66,8 @@ struct authority_row {
 	enum authority project;
 	const char *help; /* what it decides; a finished sentence.  NULL: see the setting */
 	const char *flag; /* that sets the same, "--sandbox"; NULL: none */
-	/* Of a variable: hasp does not obey it, but libraries, shells or programs that it starts
-	 * do. A project's .env cannot set it, and that is worth no warning. */
+	/* Of a variable: hasp does not use it, but libraries, shells or programs that it starts do.
+	 * A project's .env cannot set it; no warning is given. */
 	bool others;
 	enum authority_held held; /* of files */
 };

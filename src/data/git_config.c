@@ -150,7 +150,7 @@ static bool append_escape(struct git_config_reader *r)
 static bool config_read_value(struct git_config_reader *r)
 {
 	bool quoted = false;
-	size_t keep = 0; /* bytes that trailing blanks are not part of */
+	size_t keep = 0; /* length without trailing blanks */
 
 	config_skip_blanks(r);
 	for (;;) {

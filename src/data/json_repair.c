@@ -476,7 +476,7 @@ static void level_release(struct level *level)
 	free(level->name);
 }
 
-/* The innermost bracket is closed: a comma before that is dropped. */
+/* Closes the innermost bracket, dropping a comma before it. */
 static bool close_level(struct mender *mender)
 {
 	struct level *level = mender_level(mender);

@@ -685,7 +685,7 @@ bool jsonc_set(struct span text, const char *path, const json_t *value, struct b
 	return err_set(err, ERR_TOO_LARGE, "The changed text would be too large.");
 }
 
-/* How far the lines of the text are counted. */
+/* The number of lines up to a place in the text. */
 struct line_count {
 	struct span plain;
 	size_t counted;

@@ -78,9 +78,9 @@ bool journal_remove(struct journal *journal, struct err *err);
 
 enum journal_state { JOURNAL_UNDO, JOURNAL_DONE };
 
-/* Takes over the journal `name` of a crashed process: locks and reads it.  False with err->code
- * BUSY when its process lives, NONE when `name` is no journal or is gone, INVALID_ARGUMENT
- * when it is damaged (it is then set aside under the name NAME.bad). */
+/* Takes over the journal `name` of a crashed process: locks and reads it. False with err->code BUSY
+ * when its process is alive, NONE when `name` is missing or not a journal, INVALID_ARGUMENT when it
+ * is damaged (it is then set aside under the name NAME.bad). */
 bool journal_take(int folder, const char *name, struct journal *ret,
                   enum journal_state *ret_state, struct journal_entries *ret_entries,
                   struct err *err);
@@ -88,7 +88,7 @@ bool journal_take(int folder, const char *name, struct journal *ret,
 /* Reads the journal `name` without taking it over; *ret_busy: its process is alive. False: no such
  * journal, or it is damaged. */
 bool journal_look(int folder, const char *name, struct journal_entries *ret, bool *ret_busy);
-/* Renames it to NAME.bad: nobody obeys it any more. */
+/* Renames it to NAME.bad, so that recovery ignores it. */
 void journal_set_aside(int folder, const char *name);
 
 /* The text format, for tests. */

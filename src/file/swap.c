@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "file/private.h"
 
-/* Each round needs a rename by somebody else within microseconds. */
+/* Each round requires a rename by another process within microseconds. */
 enum { PUT_BACK_MAX = 10000 };
 
 bool swap_rename(int folder, const char *from, const char *to, unsigned flags)
@@ -53,10 +53,10 @@ static bool swap_is_superseded(int folder, const char *leaf, const struct stat *
 	return !stat_same_file(&now, put);
 }
 
-/* `put` is the file that our last exchange gave the name `leaf`. Each exchange takes out
- * what is there now. If that is `put`, nobody came between, and the newest of the
- * strangers' files has the name. If not, somebody replaced it in between, and we have just put an
- * older file over theirs: it is given back in the next round. */
+/* `put` is the file that our last exchange gave the name `leaf`. Each exchange takes out the
+ * present file. If that is `put`, no other rename came between, and the newest of the others' files
+ * has the name. If not, it was replaced in between, and we have just put an older file over a newer
+ * one: the next round gives it back. */
 bool swap_put_back(int folder, const char *name, const char *leaf, const struct stat *ours,
                    void (*before)(void *data), void *data)
 {
@@ -67,7 +67,7 @@ bool swap_put_back(int folder, const char *name, const char *leaf, const struct 
 		int held_pin = swap_hold_file(folder, name, &held);
 
 		if (held_pin < 0)
-			return errno == ENOENT; /* gone: somebody recovered it */
+			return errno == ENOENT; /* removed by a recovery */
 		/* Their next file, or none: no need to take it away, not even for a moment.
 		 * Later on an older one has the name because of us: then no time is lost. */
 		if (i == 0 && swap_is_superseded(folder, leaf, &put)) {
@@ -78,8 +78,8 @@ bool swap_put_back(int folder, const char *name, const char *leaf, const struct 
 			before(data);
 		if (!swap_rename(folder, name, leaf, RENAME_EXCHANGE)) {
 			close(held_pin);
-			/* The name was removed by somebody who saw what we had put there: so
-			 * they would have removed what was there without us. */
+			/* The name was removed by a process that saw the file we had put there. It
+			 * would have removed the earlier file as well. */
 			return errno == ENOENT;
 		}
 		if (put_pin >= 0)
@@ -156,7 +156,7 @@ bool swap_remove_created(int folder, const char *leaf, ino_t inode, const struct
 
 enum lease file_lease_take(int fd)
 {
-	/* First the signal: a break can come at once. */
+	/* Set the signal first: the lease can be broken immediately. */
 	if (fcntl(fd, F_SETSIG, SIGURG) < 0)
 		return LEASE_NONE;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0)

@@ -33,8 +33,8 @@ struct tx_file {
 
 /* ---- one file: apply, check, undo ------------------------------------------------- */
 
-/* Keeps the old file from being written to until the commit point: whoever found it before it
- * lost its name, and opens it now, waits. */
+/* Keeps the old file from being written to until the commit point: a process that found it before
+ * it lost its name, and opens it now, must wait. */
 static bool tx_hold_old(struct tx_file *file, struct err *err)
 {
 	file->lease = file_lease_take(file->base->fd);
@@ -44,8 +44,8 @@ static bool tx_hold_old(struct tx_file *file, struct err *err)
 	               file->base->place.path);
 }
 
-/* Whether the old file, now out of the way, still is what was read: nobody who had
- * found it by its name earlier has written to it since. */
+/* Whether the old file, now renamed, is still as it was read: no process that had found it by its
+ * name earlier has written to it since. */
 static bool tx_file_check(struct tx_file *file, struct err *err)
 {
 	const struct snapshot *base = file->base;
@@ -150,8 +150,8 @@ static bool tx_file_apply(struct tx_file *file, const struct commit_how *how, st
 	return ok;
 }
 
-/* Where there is no exchange the old file is gone; its content is written anew, if the file
- * still is the one we made. */
+/* Without an exchange the old file no longer exists; its content is written again, if the file is
+ * still the one we made. */
 static void write_back(struct tx_file *file, const struct commit_how *how)
 {
 	const struct snapshot *base = file->base;
@@ -172,7 +172,7 @@ static void write_back(struct tx_file *file, const struct commit_how *how)
 		file_state_release(&state);
 }
 
-/* Takes back what was applied; what others did since stays. */
+/* Undoes the steps applied; changes by others since then stay. */
 static void tx_file_undo(struct tx_file *file, const struct commit_how *how)
 {
 	struct stage *stage = &file->stage;
@@ -323,7 +323,7 @@ static struct tx_file *tx_add_file(struct transaction *tx, enum journal_kind kin
 	return file;
 }
 
-/* Takes back what the call has staged when it fails half-way. */
+/* Discards the files that a failing call has staged. */
 static bool drop_staged(struct transaction *tx, size_t count)
 {
 	while (tx->count > count)
@@ -392,8 +392,8 @@ bool transaction_delete(struct transaction *tx, struct snapshot *base, struct er
 	return true;
 }
 
-/* Whether a rename can get from one to the other: in a sandbox roots are mounts of their own, and
- * none goes across these, be it one file system. */
+/* Whether a file can be renamed from one to the other: in a sandbox each root is a separate mount,
+ * and renames do not cross mounts, even of one file system. */
 static bool rename_reaches(const struct snapshot *base, const struct snapshot *target)
 {
 	struct statx from, to;
@@ -482,7 +482,7 @@ static void tx_sync_names(const struct transaction *tx)
 	}
 }
 
-/* Everything up to the commit point; *ret_applied counts what has to be undone. */
+/* Everything up to the commit point; *ret_applied counts the steps that an undo must revert. */
 static bool tx_apply_all(struct transaction *tx, size_t *ret_applied, size_t *ret_failed,
                          struct err *err)
 {

@@ -42,7 +42,7 @@ static bool recovery_failed(struct tx_recovery *recovery)
 	return false;
 }
 
-/* The place of a recorded path; false when it leads elsewhere by now, or its folder is gone. */
+/* The place of a recorded path; false if it leads elsewhere now, or its folder is missing. */
 static bool find_place(struct tx_recovery *recovery, const char *path, struct place *ret)
 {
 	struct err err = ERR_INIT;

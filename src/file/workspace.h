@@ -6,7 +6,7 @@
  * RESOLVE_BENEATH), so "..", absolute paths, symlinks and races cannot leave it.
  * A relative path is beneath the first root.  An absolute path must name a root
  * (as it was given, canonically, or by one of its names) or something beneath one; it is taken
- * apart as text, after removing "." and empty components, and then resolved beneath that root. 
+ * apart as text, after removing "." and empty components, and then resolved beneath that root.
  * Symlinks inside the workspace are followed, also absolute ones whose target is beneath a root;
  * the place then names the target.
  *
@@ -15,8 +15,8 @@
  *             ... place.folder, place.leaf, place.path ...
  *     place_release(&place);
  *
- * Folders beside the workspace can be added for reading alone.  Paths in them are absolute; they
- * are resolved as beneath any root, and edits of what they lead to are refused (edit/edit.h).
+ * Folders outside the workspace can be added for reading only. Paths in them are absolute; they are
+ * resolved as beneath any root, and edits of what they lead to are refused (edit/edit.h).
  */
 #ifndef HASP_FILE_WORKSPACE_H
 #define HASP_FILE_WORKSPACE_H

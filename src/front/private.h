@@ -66,7 +66,7 @@ uint64_t front_hub_add(struct front_hub *hub, struct front_event *event,
 void front_hub_hear(struct front_hub *hub, enum bus_topic topic, const json_t *message);
 /* Adds a front, which gets what is kept after options.after. False: there are too many. */
 bool front_hub_attach(struct front_hub *hub, struct front *front);
-/* Takes it out, and frees what waits for it. */
+/* Removes a front and frees its pending events. */
 void front_hub_detach(struct front_hub *hub, struct front *front);
 /* As front_take. */
 struct front_event *front_hub_take(struct front_hub *hub, struct front *front);

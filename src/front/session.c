@@ -19,7 +19,7 @@ struct front_session {
 	char *folder;
 	struct settings *settings;
 	enum approval_mode mode;
-	bool warned;                   /* of what the settings have wrong */
+	bool warned;                   /* errors in the settings were reported */
 	bool keyless;                  /* host_options.keyless */
 	/* While it is open. */
 	struct policy *policy;

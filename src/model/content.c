@@ -180,7 +180,7 @@ json_t *content_drop_bound_thoughts(const json_t *contents)
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
-/* In quarters of a token, so that short names add up to something. */
+/* Counted in quarters of a token, so that short names add up. */
 enum { QUARTERS = 4, MEDIA_LEAST = 258, MEDIA_MOST = 3072 };
 
 static size_t text_quarters(struct span text)

@@ -404,7 +404,7 @@ static char *why_not(const struct media_fitting *fitting, const json_t *part)
 
 /* ---- types that the provider does not take at all ---- */
 
-/* What files are, and a command that gives something that each model takes. */
+/* Kinds of media, with a command that converts each to a format that all models accept. */
 static const struct media_kind {
 	const char *type;    /* how it begins */
 	const char *words;

@@ -218,7 +218,7 @@ void candidates_note_stated(const struct hunk *hunk, struct candidates *ret)
 
 /* ---- words ------------------------------------------------------------------------ */
 
-/* What a line that only closes or parts blocks is made of, beside punctuation. */
+/* The words, next to punctuation, of a line that only closes or separates blocks. */
 static const struct span closing_words[] = {
 	{ "end", 3 }, { "fi", 2 }, { "done", 4 }, { "esac", 4 }, { "else", 4 }, { "then", 4 },
 	{ "do", 2 }, { "begin", 5 }, { "endif", 5 },

@@ -511,8 +511,8 @@ static void list_candidates(const struct candidates *found, struct patch_failure
 	failure->candidates_total = found->total;
 }
 
-/* What the header says of the place, and why that settles nothing: what was given is not asked for
- * again. "" if it says nothing. */
+/* The place that the header gives, and why it is not enough, so that the model is not asked for it
+ * again. "" if it gives none. */
 static char *what_was_given(const struct diff_text *diff, size_t hunk,
                             const struct candidates *found, size_t stated)
 {

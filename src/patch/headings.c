@@ -49,7 +49,7 @@ static bool has_heading_byte(struct span text)
 
 /* ---- looking up ---- */
 
-/* A text in one folding, beside the others. */
+/* A text in one folding, listed with the others. */
 struct key_text {
 	struct span text;
 	size_t index;  /* in headings.texts */

@@ -444,7 +444,7 @@ static bool stands_where_listed(const struct diff_text *listed, const struct pat
 	return true;
 }
 
-/* Begins a plan anew; what it says of claims stays. */
+/* Starts the plan again; its notes on claims stay. */
 static void plan_again(struct patch_plan *plan)
 {
 	struct patch_plan empty;

@@ -69,7 +69,7 @@ static bool same_byte(struct span a, size_t i, struct span b, size_t j)
 	return a.data[i] == b.data[j];
 }
 
-/* Whether both have the same escapes, one after the other, each beside the same byte. */
+/* Whether both have the same escapes in the same order, each next to the same byte. */
 static bool same_escapes(struct span old, struct span new)
 {
 	size_t i = 0, j = 0, old_len, new_len;

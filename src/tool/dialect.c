@@ -65,7 +65,7 @@ enum dialect dialect_choose(const char *setting, const char *model_id)
 	return DIALECT_HASP;
 }
 
-/* ---- what is said of files --------------------------------------------------- */
+/* ---- texts about files ------------------------------------------------------- */
 
 const char *dialect_advice(enum dialect dialect)
 {

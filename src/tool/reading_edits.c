@@ -14,8 +14,8 @@
 
 /* ---- lists of changes -------------------------------------------------------- */
 
-/* A list with one change is the tool that makes it alone: rules, questions and answers are
- * those. */
+/* A list with one change becomes a call of the tool for it, so that its rules, questions and
+ * answers apply. */
 static void take_changes(struct reading *reading, json_t *changes)
 {
 	json_t *only = json_array_size(changes) == 1 ? json_array_get(changes, 0) : NULL;
@@ -178,7 +178,7 @@ bool reading_envelope(struct reading *reading, struct span text, struct span fol
 	return true;
 }
 
-/* {input}, {patch}; by the name of the parameter a product's own. */
+/* {input} or {patch}; each product has its own name for the parameter. */
 bool reading_patch(struct reading *reading)
 {
 	json_t *text = reading_member(reading->args, "input patch patch_text diff unified_diff "

@@ -104,7 +104,7 @@ static struct seen_file *take_seen_row(struct seen *seen, const char *path)
 	return file;
 }
 
-/* The same, in this state: what was seen of another is forgotten. */
+/* The same, in this state: drops what was seen of another state. */
 static struct seen_file *take_seen(struct seen *seen, const char *path,
                                    const struct sha256 *sha256, uint64_t version)
 {

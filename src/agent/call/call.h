@@ -52,7 +52,7 @@ struct call_round {
 	struct call *gathered;    /* that wait for the others; a list */
 	size_t open_questions;            /* those, and those whose questions are put */
 	bool may_begin;           /* a call may begin, or is about to */
-	bool full;                /* none may, because so many run */
+	bool full;                /* no call may start: the limit of parallel calls is reached */
 	unsigned number;          /* rounds that were put */
 	unsigned id;              /* of the last, of the session */
 };
@@ -262,7 +262,7 @@ struct call {
 	json_t *hosts;               /* likewise: owned, that it fetches from; or NULL */
 	bool obeyed;                 /* likewise: hasp obeys a file that it changes */
 	bool hook_asks;              /* a hook requires confirmation, whatever the rules say */
-	char *ask_reason;            /* owned; what it said */
+	char *ask_reason;            /* owned; the reason the hook gave */
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */
 	json_t *review_files;        /* owned; of several files, what became of each; or NULL */
 	bool modified;               /* the user wrote another content */

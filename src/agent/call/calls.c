@@ -580,7 +580,7 @@ struct call_batch {
 	pthread_mutex_t lock;     /* of `ended`, the calls' state, and what follows */
 	pthread_cond_t changed;
 	size_t running;
-	bool busy;                /* the thread that begins calls makes one itself */
+	bool busy;                /* the thread that starts calls is running one itself */
 	struct call_round round;   /* their questions */
 	bool refused;             /* nothing more begins */
 	bool declined;            /* the user rejected a call */
@@ -704,7 +704,7 @@ static void batch_begin_call(struct call_batch *batch, struct call_thread *threa
 		                                 thread) == 0;
 	if (thread->started)
 		return;
-	batch->busy = true; /* nothing begins before it has ended */
+	batch->busy = true; /* no call starts before it has ended */
 	call_round_set_may_begin(&batch->round, false);
 	pthread_mutex_unlock(&batch->lock);
 	call_thread_main(thread);

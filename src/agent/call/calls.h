@@ -19,7 +19,7 @@
 
 enum {
 	CALLS_AT_ONCE = 8,
-	CALLS_MAX = 128, /* of one reply; those beyond are answered with an error */
+	CALLS_MAX = 128, /* of one reply; further calls are answered with an error */
 };
 
 struct calls_outcome {
@@ -85,7 +85,7 @@ struct loop_check;
 struct loop_check *loop_check_new(void);
 void loop_check_free(struct loop_check *check); /* NULL is fine */
 
-/* A prompt of the user: what was said and called before it does not count any more. */
+/* Call it for each prompt of the user: earlier text and calls no longer count. */
 void loop_check_begin(struct loop_check *check);
 /* A piece of a reply's text, of any length. */
 void loop_check_text(struct loop_check *check, struct span piece);

@@ -140,7 +140,7 @@ static json_t *details_of(struct confirm_request *request)
 
 /* ---- what may be answered ---------------------------------------------------------- */
 
-/* What "for this session" is about. False: it is not offered. */
+/* What "for this session" would allow. False: it is not offered. */
 static bool can_always(const struct confirm_request *request, struct scope_choice *ret)
 {
 	const struct call *call = request->call;
@@ -652,7 +652,7 @@ static bool ask_together(struct confirm_request *request, struct err *err)
 	}
 }
 
-/* A person can be shown only so much, and nothing runs that was not shown. */
+/* The size of a question is limited, and nothing may run that was not shown. */
 static bool confirm_can_show(const struct tool_question *question, struct err *err)
 {
 	_cleanup_free_ char *all = question->plan ? NULL :

@@ -34,8 +34,8 @@ static bool hooked_fire(void *data, enum hook_event event, const char *matched, 
 	return agent_fire(call->agent, event, matched, input, ret);
 }
 
-/* `bare` is the workspace without rules and questions. The name by which hooks know the call is the
- * model's word, when that is one of ours. */
+/* `bare` is the workspace without rules and questions. Hooks get the model's name for the tool, if
+ * that is one of ours. */
 static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
                                     struct session *bare)
 {
@@ -49,7 +49,7 @@ static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
 	};
 }
 
-/* With what the tool adds to its failures. */
+/* Adds the tool's explanation to an error. */
 static json_t *explained(struct call *call, const struct tool *tool, const json_t *arguments,
                          json_t *result)
 {

@@ -22,8 +22,8 @@ void gate_attach(struct call *call);
 /* Asks the policy again (after an "always"), and fills call->verdict and call->change. A tool that
  * differs from the one last allowed needs confirmation at least. */
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
-/* Whether the rules but those on paths say yes; changes nothing, from any thread while the call is
- * being asked about. */
+/* Whether the rules, apart from those on paths, allow the call. Changes nothing; from any thread
+ * while the question about the call is open. */
 bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments);
 /* What follows from CALL_DENY: takes down what the call lacked, publishes the rejection; *err: why,
  * and what the user can do beforehand. */
@@ -36,8 +36,8 @@ void gate_note_allowed(struct call *call, const struct tool *tool);
 
 /* The tool as rules see it, called by the main agent with no one to ask and any arguments. */
 struct policy_call gate_subject(const struct tool *tool);
-/* Whether the tool has no use now, or every call of it would be refused in this mode: it need
- * not be named to the model. */
+/* Whether to leave the tool out of the declarations: it has no use now, or this mode would refuse
+ * every call of it. */
 bool gate_hides(struct agent *agent, const struct tool *tool);
 /* Whether that is so in every mode that the session may come to: it is not declared. */
 bool gate_hides_always(struct agent *agent, const struct tool *tool);

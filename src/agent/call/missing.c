@@ -207,7 +207,7 @@ static enum approval_mode least_mode(const struct agent *agent, const json_t *no
 	return least;
 }
 
-/* The words of all notes that a flag other than --allowed-tools is for are left out. */
+/* The words of all notes, except those that another flag than --allowed-tools covers. */
 static json_t *all_words(const json_t *notes)
 {
 	json_t *words = json_array(), *note, *word;

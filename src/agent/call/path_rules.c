@@ -26,10 +26,10 @@ static struct path_rules *rules_of(struct provider *provider)
 
 /* ---- paths in arguments ------------------------------------------------------------ */
 
-/* What takes the place of a path: a new reference, or NULL: nothing. */
+/* Returns the replacement of a path: a new reference, or NULL: none. */
 typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolute);
 
-/* Of a path that an argument spells; NULL: nothing takes its place. */
+/* Applies `change` to a path in an argument; NULL: no replacement. */
 static json_t *visit_argument_path(struct path_rules *rules, const json_t *text, visit change,
                                    bool absolute)
 {
@@ -263,8 +263,8 @@ static bool leads_elsewhere(const struct path_rules *rules, const char *named, c
 	return true;
 }
 
-/* Whether rules keep a file from being read, or reached by the tool, by either path.  Who was asked
- * about the call saw those that it names. */
+/* Whether rules deny reading a file, or reaching it with the tool, under either path. If the user
+ * was asked about the call, the paths that it names were shown. */
 static bool opening_denied(const struct path_rules *rules, const char *named, const char *opened,
                            bool by_tool, char **ret_why)
 {
@@ -538,8 +538,8 @@ static bool exclude_denied(const struct path_rules *rules, const struct walk_res
 	return true;
 }
 
-/* The files that a search would open, and must not. What cannot be walked has none: the search
- * says why, or it is one file. */
+/* Finds the files that a search would open but must not. A path that cannot be walked has none:
+ * either it is a single file, or the search reports the error. */
 static bool find_denied(struct path_rules *rules, const struct search_request *request,
                         struct excludes *excludes, struct err *err)
 {

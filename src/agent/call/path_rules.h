@@ -58,8 +58,8 @@ void path_rules_init(struct path_rules *rules, const struct policy *policy,
 /* Frees what it owns; `base` is left alone. */
 void path_rules_release(struct path_rules *rules);
 
-/* What the rules say about the files that the arguments lead to; a stricter decision replaces
- * *verdict, which is policy_decide's on the arguments of `subject`. */
+/* Checks the files that the arguments name; a stricter decision replaces *verdict, which is
+ * policy_decide's for the arguments of `subject`. */
 void path_rules_decide(struct path_rules *rules, const struct tool *tool,
                        const struct policy_call *subject, struct policy_verdict *verdict);
 

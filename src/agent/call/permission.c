@@ -127,7 +127,7 @@ static struct policy_call policy_call(struct agent *agent, const struct tool *to
 	return call;
 }
 
-/* With what call_scope_note has found. */
+/* The call with the results of call_scope_note. */
 static struct policy_call subject_in_scope(const struct call *call, const struct tool *tool,
                                        const json_t *arguments, const json_t *theirs)
 {

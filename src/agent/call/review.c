@@ -98,7 +98,7 @@ static void join_files(struct review_changes *list, size_t a, const json_t *b)
 		list->file[x] = y;
 }
 
-/* With the changes of the same path, and of the folders that it lies in. */
+/* Joins the change with others of the same path, and of the folders above it. */
 static void join_by_path(struct review_changes *list, size_t i, const json_t *state, json_t *known)
 {
 	struct span path = json_span(json_object_get(state, "file_path"));
@@ -428,7 +428,7 @@ static json_t *unbound_creation(json_t *change)
 	return copy;
 }
 
-/* The changes that are left: of a file all, none, or its content. *differs: they are not all as
+/* The changes that remain: for each file all, none, or its new content. *differs: not all are as
  * planned. */
 static json_t *left_changes(const struct review_changes *list, const json_t *details,
                             const json_t *rows, bool *differs)
@@ -453,7 +453,7 @@ static json_t *left_changes(const struct review_changes *list, const json_t *det
 	return left;
 }
 
-/* What is reported of each file later. */
+/* The facts about each file that the report needs later. */
 static json_t *noted_files(const struct review_changes *list, const json_t *details,
                            const json_t *rows)
 {

@@ -66,8 +66,8 @@ struct checkpoints_options {
 struct checkpoints *checkpoints_open(const struct checkpoints_options *options);
 void checkpoints_close(struct checkpoints *checkpoints); /* NULL is fine; no call is under way */
 
-/* Keeps what `arguments` (canonical) of an editor name, before it runs; `data` is the struct
- * checkpoints.  As agent_options.before_edit; from several threads. */
+/* Saves the files that `arguments` (canonical) of an editor name, before it runs; `data` is the
+ * struct checkpoints. As agent_options.before_edit; from several threads. */
 void checkpoints_before_edit(void *data, const char *call_id, const struct tool *tool,
                              const json_t *arguments);
 /* Remembers which states the edit made: a restore may replace these and no others.  Calls that

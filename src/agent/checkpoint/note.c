@@ -253,7 +253,7 @@ bool checkpoint_ledger_line(const char *session, const struct written *written, 
 		json_object_set_new(line, "note", json_cstr(written->note));
 	if (written->blob[0])
 		json_object_set_new(line, "blob", json_string(written->blob));
-	/* A line that a crash cut off must not take the next one with it. */
+	/* A line that a crash truncated must not merge with the next one. */
 	buf_char(out, '\n');
 	json_print(out, line, 0);
 	return buf_char(out, '\n');
@@ -408,7 +408,7 @@ static int compare_note_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Their ids, sorted, which is by time. */
+/* Lists the ids of notes, in order of time. */
 static bool list_ids(const char *folder, const char *first, struct note_names *ret, struct err *err)
 {
 	__attribute__((cleanup(cleanup_folder))) DIR *open = opendir(folder);

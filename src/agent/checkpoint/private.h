@@ -69,7 +69,7 @@ bool repository_commit(struct repository *repository, const char *id, const char
 /* Appends the contents. FILE_NOT_FOUND: there is no such object. TOO_LARGE. */
 bool repository_read(struct repository *repository, const char *blob, struct buf *out,
                      struct err *err);
-/* Takes the checkpoint's reference away; one that is not there is fine. */
+/* Deletes the checkpoint's reference; a missing one is not an error. */
 bool repository_forget(struct repository *repository, const char *id, struct err *err);
 
 /* ---- notes ------------------------------------------------------------------------ */
@@ -171,7 +171,7 @@ struct checkpoints {
 	char *notes, *history;         /* folders; NULL likewise */
 	json_t *pending;               /* calls that are kept and have no result yet: id to the
 	                                * paths of a note, and last its id */
-	bool complained;               /* of an edit without a checkpoint */
+	bool complained;               /* a warning about an edit without a checkpoint was given */
 	int64_t last_ms;               /* of the newest note of this process */
 };
 

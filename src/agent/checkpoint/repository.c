@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The repository that keeps files as they were, over libgit2, loaded when it is needed. */
+/* The repository of saved files, with libgit2, which is loaded when needed. */
 #include "agent/checkpoint/private.h"
 
 #include <errno.h>
@@ -119,10 +119,9 @@ static void load_libgit2(void)
 		err_set(&load_error, ERR_INTERNAL, LIBRARY " could not be initialised.");
 }
 
-/* The library, loaded and initialised once for the process, from whichever thread asks first; it
- * stays. What the user, the system or the environment configure for git does not count in it: no
- * file of settings but the repository's own is read.  NULL with INTERNAL and the package to
- * install when it cannot be loaded. */
+/* Loads and initializes libgit2 once for the process, from any thread; it stays loaded. Git
+ * configuration of the user, the system and the environment is ignored: only the repository's own
+ * is read. NULL with INTERNAL, and the package to install, if it cannot be loaded. */
 static const struct git_library *git_library(struct err *err)
 {
 	pthread_once(&once, load_libgit2);

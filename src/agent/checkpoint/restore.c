@@ -362,13 +362,13 @@ static bool made_of(const struct restore *restore, const struct note *note,
 	return way->exists && checkpoint_ledger_has(restore->ledger, way->path, &way->sha256);
 }
 
-/* Edits of one file that follow each other without anybody between them are one. */
+/* Consecutive edits of one file, with no change by others in between, count as one. */
 struct span_of_edits {
 	const struct note_file *before;
 	struct written after;
 };
 
-/* The file's edits, oldest first; false: of one it is not known what it made. */
+/* The file's edits, oldest first; false: the result of one is unknown. */
 static bool edits_of(struct restore *restore, const struct restore_item *item,
                      const struct way *now, struct span_of_edits *ret, size_t *ret_count)
 {
@@ -401,8 +401,8 @@ static bool edits_of(struct restore *restore, const struct restore_item *item,
 	return true;
 }
 
-/* Whether all that the session's edits made of a file since then can be taken out of it, and what
- * others made stays. Fills `way`, whose text is the caller's to release. */
+/* Whether all the session's edits of a file since then can be undone while changes by others stay.
+ * Fills `way`; the caller releases its text. */
 static bool take_edits_back(struct restore *restore, const struct restore_item *item,
                             struct way *way)
 {
@@ -513,7 +513,7 @@ static bool keep_present(struct restore *restore, char **ret_undo, struct err *e
 	       checkpoints_keep(restore->checkpoints, &keeping, NULL, ret_undo, err);
 }
 
-/* What it is to have, and its hash. */
+/* The hash of its content after the restore. */
 static const struct sha256 *item_sha256(const struct restore_item *item)
 {
 	return item->action == MERGE ? &item->sha256 : &item->target->sha256;

@@ -123,7 +123,7 @@ static const char summary_system[] =
 
 /* ---- how large --------------------------------------------------------------------- */
 
-/* Of what is sent besides the history. */
+/* The estimate for the rest of the request, without the history. */
 static uint64_t estimate_rest(struct agent *agent)
 {
 	json_auto_t *tools = model_tools_before(agent_tools(agent));
@@ -202,7 +202,7 @@ bool compact_is_due(struct agent *agent)
 	if (known != UINT64_MAX && known >= LEARN_LIMITS_AT && agent->compression_threshold <= 1)
 		model_learn_limits(agent->options.model, agent->options.cancel);
 	due = next_due(agent);
-	/* The estimate of everything only when it matters. */
+	/* Estimate the whole only when it matters. */
 	if (!due || (tokens_by_count(agent) < due))
 		return false;
 	return compact_tokens(agent) >= due;

@@ -65,8 +65,8 @@ char *context_first_prompt_of(const json_t *conversation);
  * come out the same. (Tokens: content_estimate_tokens.)
  */
 
-/* The bytes of all strings and names in it, and a few for each number and bracket. NULL: 0. What is
- * nested deeper than JSON_DEPTH_MAX is not counted. */
+/* The bytes of all strings and names, plus a few for each number and bracket. NULL: 0. Values
+ * nested deeper than JSON_DEPTH_MAX are not counted. */
 size_t context_weight(const json_t *value);
 
 /* ---- what newer results replace ---------------------------------------------- */
@@ -98,7 +98,7 @@ size_t context_weight(const json_t *value);
 
 struct superseded;
 
-/* For a history of which no message was looked at yet. Never NULL. */
+/* For a history that has not been processed yet. Never NULL. */
 struct superseded *mask_superseded_new(void);
 void mask_superseded_free(struct superseded *superseded); /* NULL is fine */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Long texts cut in the middle, the first prompt of a conversation, and what contents weigh. */
+/* Cuts long texts in the middle, finds the first prompt of a conversation, and estimates the size
+ * of contents. */
 #include "agent/context/context.h"
 
 #include <string.h>
@@ -122,7 +123,7 @@ void cut_write(const struct cut *cut, size_t head, size_t tail, struct span plac
 
 /* ---- first prompts ----------------------------------------------------------- */
 
-/* Of both ends: what is asked may stand after a long text that it is about. */
+/* Keeps both ends: the question may come after a long text. */
 enum { PROMPT_KEPT = 4000 };
 
 static const struct {
@@ -132,7 +133,7 @@ static const struct {
 	{ "<session_context>", "</session_context>" },
 };
 
-/* Without the block that it begins with; true if there was one. */
+/* Removes the block at the start; true if there was one. */
 static bool drop_first(struct span *text, size_t i)
 {
 	struct span begin = span_str(blocks[i].begin), end = span_str(blocks[i].end);

@@ -172,7 +172,7 @@ static void retire_holder(struct holder *holder, size_t by)
 		holder->note = note_superseded;
 }
 
-/* A new whole content: what was there of the file before it is obsolete. */
+/* A new whole content makes the earlier ones of the file obsolete. */
 static void retire_earlier(struct superseded *superseded, size_t index)
 {
 	struct holder *holder = &superseded->holders[index];
@@ -466,7 +466,7 @@ bool mask_truncate_output(const struct mask_options *options, const struct tool 
 
 /* ---- masking ----------------------------------------------------------------------- */
 
-/* What a person or a plan said is short and stays. */
+/* Answers of the user, and plans, are short and stay. */
 static bool result_stays(const json_t *answer)
 {
 	const json_t *response = json_object_get(answer, "response");

@@ -35,7 +35,7 @@
 #define PIECE_FOLDERS "folders"
 #define PIECE_TREE "tree"
 #define PIECE_PROJECT "project"     /* the project's instructions */
-#define PIECE_SERVERS "servers"     /* what MCP servers say about their tools */
+#define PIECE_SERVERS "servers"     /* instructions of MCP servers */
 #define PIECE_MODE "mode"
 #define PIECE_TOOLS "tools"         /* those that are announced, and not declared */
 #define PIECE_FRAME "frame"         /* what stands around the others */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One session of a host: the conversation that it goes on with, its record, tools and agent; hooks
- * at its beginning and its end. */
+/* One session of a host: the conversation that it continues, its record, tools and agent, and the
+ * hooks at its start and end. */
 #include "agent/host/private.h"
 #include "agent/host/services.h"
 #include "agent/host/subagents.h"
@@ -23,7 +23,7 @@
 
 /* ---- the conversation and its record ---------------------------------------------- */
 
-/* Whether hasp itself keeps sessions where the file is. */
+/* Whether the file is in a folder where hasp stores sessions. */
 static bool is_kept_here(const struct host *host, const char *file)
 {
 	const struct home *home = settings_home(host->options.settings);

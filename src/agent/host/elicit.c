@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What MCP servers ask the user (elicitation): a question on the bus, and the answer for the
- * server.
+/* Elicitation: puts questions of MCP servers to the user, on the bus, and returns the answers.
  *
- * Source: MCP 2025-11-25, client/elicitation.  An answer of the user's is checked against the form
- * before the server gets it.  An address is opened only where an answer says so ("open").
+ * Source: MCP 2025-11-25, client/elicitation. The user's answer is checked against the form before
+ * the server gets it. An address is opened only if the answer says so ("open").
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -108,7 +107,7 @@ static void elicit_open(struct host *host, const json_t *url)
 		host_warn(host, text);
 }
 
-/* What the server gets of what was answered. */
+/* The result for the server, from the user's answer. */
 static json_t *elicit_result(struct host *host, const char *server, const json_t *question,
                              const json_t *answer)
 {

@@ -62,7 +62,8 @@ struct isolation {
 
 /* ---- git ------------------------------------------------------------------------------ */
 
-/* What begins each script. Variables of a git that runs hasp name another repository. */
+/* Starts each script. The variables of a git process that runs hasp would name another
+ * repository. */
 #define GIT_COMMON                                                                                \
 	"exec 2>/dev/null\n"                                                                      \
 	"unset $(git rev-parse --local-env-vars)\n"                                               \

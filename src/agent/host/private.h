@@ -193,7 +193,7 @@ json_t *host_sample(struct host *host, const char *server, const char *identity,
 
 /* ---- skills (skills.c) ---------------------------------------------------------- */
 
-/* Finds them, once; what is wrong with some is a warning. */
+/* Finds the skills, once; invalid ones are warned about. */
 void host_open_skills(struct host *host);
 /* Adds activate_skill to the session's tools, if there is any skill. */
 void host_add_skill_tool(struct host *host);

@@ -303,7 +303,7 @@ static json_t *harmless(struct span text)
 	return json_show_unseen(clean, NULL);
 }
 
-/* As a sub-agent's text: who shows the call shows the line. */
+/* Publishes the line as progress of the call, as for a sub-agent. */
 static void remote_said(void *data, struct span text)
 {
 	struct remote_run *run = data;

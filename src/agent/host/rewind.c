@@ -200,7 +200,7 @@ static void remember_rewind(struct chat *chat, struct rewound rewound)
 	chat->rewound[chat->rewound_count++] = rewound;
 }
 
-/* Of a rewind that failed after all: `done` is what became of them, or NULL. */
+/* Undoes the files of a rewind that failed later. `done` is the result of the restore, or NULL. */
 static void put_files_back(struct host *host, const json_t *done)
 {
 	const char *undo = json_string_value(json_object_get(done, "undo"));

@@ -51,7 +51,7 @@ struct isolation;
  * stays. */
 bool isolation_open(struct host *host, const char *agent, const struct cancel *cancel,
                     struct isolation **ret, struct err *err);
-/* The session's files and commands are those of the worktree. */
+/* Makes the worktree the place of the session's files and commands. */
 void isolation_attach(struct isolation *isolation, struct session *session);
 /* The description of the worktree for the agent, in place of the workspace's folders; the caller
  * frees. */

@@ -238,7 +238,7 @@ static bool is_missing(const json_t *result)
 	       strcmp(code, "file_not_found") == 0;
 }
 
-/* The first file of the workspace whose name has this in it; NULL without. The caller frees. */
+/* The first file of the workspace whose name contains this; NULL: none. The caller frees. */
 static char *search_name(const struct building *building, const char *name)
 {
 	_cleanup_free_ char *pattern = mem_printf("**/*%s*", name);

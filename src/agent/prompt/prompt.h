@@ -210,9 +210,9 @@ void mention_put_path(struct buf *out, struct span path);
 
 /* What an @ may name besides files: agents, resources of MCP servers. */
 struct mention_others {
-	/* What `name` (after the @) is, as a tool's result: {"output": ...}, or a failure; or
-	 * {"note": ...}, a text for the model that is no content. A new reference. NULL: none of
-	 * these, and a path is tried. */
+	/* Reads `name` (without the @) as a tool's result: {"output": ...}, or an error; or
+	 * {"note": ...}, a text for the model without content. A new reference. NULL: not one of
+	 * these; it is tried as a path. */
 	json_t *(*read)(void *data, const char *name);
 	void *data;
 };

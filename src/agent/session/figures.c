@@ -61,7 +61,7 @@ static json_t *object_in(json_t *object, const char *name)
 	return inside;
 }
 
-/* A name that a file chose, made short; "(others)" where there are too many of them. */
+/* A name from a file, truncated; "(others)" if there are too many. */
 static void bounded_name(const json_t *object, struct span name, char out[static NAME_BYTES + 1])
 {
 	const struct span head = utf8_head(name, NAME_BYTES);
@@ -292,7 +292,7 @@ static bool word_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* What the model got; NULL: nothing is known. */
+/* The result that the model got; NULL: not recorded. */
 static const json_t *response_of(const json_t *call)
 {
 	const json_t *first = json_array_get(json_object_get(call, "result"), 0);

@@ -27,7 +27,7 @@ struct record {
 	json_t *directories;
 	int fd;                    /* -1: not made yet */
 	bool resumed;              /* the file has its first line already */
-	bool in_trouble;           /* the last write failed, and it was said */
+	bool in_trouble;           /* the last write failed, and the failure was reported */
 	bool off;                  /* nothing is recorded: the home folder does not exist */
 	struct err why;            /* of that write */
 	struct buf pending;        /* lines that are not written yet */
@@ -172,7 +172,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 	return true;
 }
 
-/* A line about those that are missing. */
+/* Writes a line that reports missing lines. */
 static bool put_gap_line(struct record *record, size_t lines, struct buf *out)
 {
 	json_auto_t *line = record_gap_line(record->since, lines);
@@ -320,7 +320,7 @@ static void record_append(struct record *record, const json_t *line)
 	flush_pending(record);
 }
 
-/* What a message says stands in the file under an id. */
+/* Remembers that the content of a message is in the file under this id. */
 static void know_as(struct record *record, const json_t *line, json_t *id)
 {
 	_cleanup_free_ char *key = record_line_key(line);

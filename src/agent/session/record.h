@@ -71,7 +71,7 @@ enum record_said {
 	SAID_NOTE,  /* hasp's own words to the model */
 };
 
-/* A message of the user's; one with nothing but results of calls has no line (see record_call). */
+/* Records a message of the user; one with only results of calls has no line (see record_call). */
 void record_user(struct record *record, const json_t *content, enum record_said said);
 /* How long a call took, and how long of that it waited for the user; of an edit, whose words
  * it was in (tool_info_dialect), else NULL. */
@@ -96,8 +96,8 @@ void record_calls_end(struct record *record);
 void record_first_prompt(struct record *record, const char *text);
 /* What the session is called in lists. */
 void record_title(struct record *record, struct span title);
-/* The whole history was replaced (compression): a checkpoint line. What stays of it, and stands
- * in the file, is named there and not written again. */
+/* Writes a checkpoint line after the whole history was replaced (compression). Messages that stay
+ * and are in the file are named there, not written again. */
 void record_replace(struct record *record, const json_t *contents);
 /* Writes Gemini CLI's {"$rewindTo": ID}: a message and all after it no longer count. *ret_mark: for
  * record_undo_rewind. False: nothing was written, because the file is incomplete or cannot be
@@ -155,10 +155,10 @@ json_t *record_notice_line(const char *type, const char *text);
 json_t *record_gap_line(const char *since, size_t lines);
 /* The lines of a whole history, a new reference. */
 json_t *record_messages_of(const json_t *contents);
-/* A hash of what a message's line says; the caller frees. */
+/* A hash of the content of a message's line; the caller frees. */
 char *record_line_key(const json_t *line);
-/* Those of `known` (hash: id) stand in the file: {"hasp": {"messages": [ID or message...]}}.
- * Without any: {"$set": {"messages": [...]}}, as Gemini CLI writes it. */
+/* Names messages in `known` (hash: id), which are in the file, by id: {"hasp": {"messages": [ID or
+ * message...]}}. Without any: {"$set": {"messages": [...]}}, as Gemini CLI writes it. */
 json_t *record_checkpoint_line(const json_t *messages, const json_t *known);
 
 #endif

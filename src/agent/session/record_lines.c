@@ -136,7 +136,7 @@ static json_t *thoughts_of(const json_t *content)
 	return thoughts;
 }
 
-/* Whether its text alone says all of it. */
+/* Whether the content is only text. */
 static bool is_plain_text(const json_t *content)
 {
 	const json_t *parts = json_object_get(content, "parts");

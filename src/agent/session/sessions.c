@@ -189,7 +189,7 @@ static int compare_rows(const void *a, const void *b)
 	return order ? order : strcmp(row_file(left), row_file(right));
 }
 
-/* Of read_all_sessions's rows. */
+/* Builds the list from the rows of read_all_sessions. */
 static json_t *list_of(const json_t *rows)
 {
 	json_auto_t *best = one_each(rows);
@@ -516,8 +516,8 @@ static bool session_remove(struct home *home, const char *id, const char *const 
 	return ok;
 }
 
-/* The listed file, and the others of its session: those that say so by what is in them and by
- * name. */
+/* Deletes the listed file and the other files of its session, which must have its id in both
+ * content and name. */
 bool sessions_delete(struct home *home, const char *which, struct err *err)
 {
 	json_auto_t *rows = read_all_sessions(home, describe_session), *list = list_of(rows);

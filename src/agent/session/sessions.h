@@ -45,7 +45,7 @@ struct session_read {
 
 /* INVALID_ARGUMENT: nothing in it is a session. TOO_LARGE. FILE_NOT_FOUND. */
 bool session_read_file(const char *path, struct session_read *ret, struct err *err);
-/* Appends a sentence on what is missing of the session, nothing if it is whole. */
+/* Appends a sentence on the missing parts of the session; nothing if it is complete. */
 void session_read_defects(const struct session_read *read, struct buf *out);
 /* Reads only the end of the conversation, quickly, whatever the length: the messages in the last
  * 256 KB of the file; a new reference, never NULL. *ret_whole: there is nothing before it. Empty if
@@ -93,8 +93,8 @@ bool sessions_find_in(const char *project, const char *which, char **ret_path, s
  * agents said in it: the listed file, and others that have the same id both in them and in their
  * names. BUSY: one of them is open; then all stay. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
-/* Gives a session's file another title: one line is added. BUSY: it is open; INVALID_ARGUMENT: the
- * title is blank, or the file of the older form. */
+/* Adds a line with a new title to a session's file. BUSY: it is open; INVALID_ARGUMENT: the title
+ * is blank, or the file has the old format. */
 bool session_rename(const char *path, struct span title, struct err *err);
 /* Whether the list has a session with exactly this id. */
 bool sessions_have(struct home *home, const char *id);
@@ -124,8 +124,8 @@ struct retention {
  * setting that is wrong, static. */
 bool sessions_retention_read(const struct settings *settings, struct retention *ret,
                              const char **ret_why);
-/* Returns how many sessions were deleted, with their tools' outputs. `kept`: the path of one that
- * stays in any case, or NULL. */
+/* Deletes old sessions with their tools' outputs, and returns the number. `kept`: the path of one
+ * to keep in any case, or NULL. */
 size_t sessions_retention_apply(struct home *home, const struct retention *retention,
                                 int64_t now_seconds,
                                 const char *kept);

@@ -75,7 +75,7 @@ static bool add_all_named(struct loading *loading, enum policy_tier tier,
 	return json_array_size(paths) > 0;
 }
 
-/* Puts the text of one of the project's policies in; false: it cannot be read. */
+/* Adds the text of one of the project's policies; false: it cannot be read. */
 static bool put_policy_text(const char *project, const char *folder, const char *name,
                             json_t *texts)
 {

@@ -57,9 +57,8 @@ void setup_renew_extension_rules(struct policy *policy, const struct settings *s
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
 char *setup_policy_problem_text(const json_t *problem);
 
-/* Whether the user allowed the project's .gemini/policies, as the files are now: without that,
- * its rules that allow do not count (config/authority.h).  What is not allowed is in
- * settings_withheld. */
+/* Whether the user has allowed the project's .gemini/policies as the files are now. Otherwise its
+ * rules that allow are ignored (config/authority.h), and listed in settings_withheld. */
 bool setup_project_policy_allowed(const struct settings *settings);
 
 /* The folder where "always and save" keeps rules: ~/.gemini/policies; the caller frees. */
@@ -95,8 +94,7 @@ struct hooks_sources {
  * themselves. Errors are appended to `problems` ({source, message}), and the hooks concerned left
  * out. Never NULL. */
 struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems);
-/* The commands that remote agents log in with, which run as hooks do, are among those of
- * hooks_held. */
+/* Adds the login commands of remote agents, which run as hooks do, to hooks_held. */
 void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 
 struct worker_held;

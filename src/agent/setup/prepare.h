@@ -75,7 +75,7 @@ json_t *prepare_brought(const struct settings *settings);
 /* The first `max` names of an item, sorted: "a, b and 3 more"; "" without. The caller frees. */
 char *prepare_brought_names(const json_t *item, size_t max);
 
-/* `word`: what the user said, or NULL: the setting. What is no mode is the default one. */
+/* `word`: the user's choice; NULL: the setting. An unknown mode means the default. */
 enum approval_mode prepare_mode(const struct settings *settings, const char *word);
 /* As --approval-mode and the settings spell it; policies have another word. */
 const char *prepare_mode_word(enum approval_mode mode);
@@ -91,12 +91,12 @@ bool prepare_policy(const struct policy_sources *sources, const struct notices *
 /* Where to look for more workspace folders, and where to report missing ones. */
 struct prepare_folders {
 	json_t *list;      /* texts; those that are found are added to it */
-	bool remote;       /* they are another machine's: nothing is looked at, and ~ stays */
+	bool remote;       /* on another machine: paths are not checked, and ~ stays */
 	struct notices notices;
 };
 
-/* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with
- * a warning, as Gemini CLI does; `named_by` says in it who wanted it. */
+/* Adds `folders` (texts); "~" and "~/" stand for the user's home. Anything that is not a folder is
+ * left out with a warning, as in Gemini CLI; the warning names `named_by` as its source. */
 void prepare_add_folders(const json_t *folders, const char *named_by,
                          const struct prepare_folders *to);
 /* The workspace's folders: the project, those in included->list, and those of the setting

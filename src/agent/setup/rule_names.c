@@ -60,7 +60,7 @@ static const json_t *outside_agents(void *data)
 	return names->agents;
 }
 
-/* Servers of agents' own count, too. */
+/* Includes servers of agents. */
 static const json_t *all_servers(void *data)
 {
 	outside_agents(data);

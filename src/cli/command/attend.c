@@ -160,7 +160,7 @@ static void watch_output(struct output_watch *watch, struct span bytes)
 		watch->last = bytes.data[bytes.len - 1];
 }
 
-/* The reader's pace is the command's: the provider's thread waits here. */
+/* A slow reader slows the command down: the provider's thread waits here. */
 static void attend_on_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct attention *attention = data;

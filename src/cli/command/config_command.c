@@ -408,7 +408,7 @@ static void add_other_allowed(const struct config_call *call, json_t *all, struc
 	}
 }
 
-/* Everything that hasp obeys, and who may set it. */
+/* Prints all settings, variables and files, and who may set each. */
 static int show_authority(struct config_call *call)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);

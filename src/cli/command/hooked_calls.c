@@ -128,7 +128,7 @@ json_t *command_hooks_before(void *data, struct session *session, const struct t
 	return ended;
 }
 
-/* Without what only a conversation shows. */
+/* The result without members for conversations. */
 static json_t *plain_response(const struct tool *tool, const json_t *result)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);

@@ -71,7 +71,7 @@ static const char *state_of(const json_t *row)
 	return json_is_true(json_object_get(row, "trusted")) ? "  (off)" : "  (not trusted)";
 }
 
-/* A variable's value may be a secret that was put in for $NAME. */
+/* Hides values that were substituted for $NAME, which may be secrets. */
 static void hide_secrets(json_t *rows)
 {
 	size_t i, j;

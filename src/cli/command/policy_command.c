@@ -32,7 +32,7 @@ struct policy_command {
 
 /* ---- the call --------------------------------------------------------------------------- */
 
-/* What a call's parts are, kept while it is decided on. */
+/* The parts of a call, which must live until it is decided. */
 struct subject {
 	const struct tool *tool; /* NULL: not a built-in one */
 	char *name, *server, *server_tool;

@@ -273,7 +273,7 @@ static int sandbox_show_status(const struct invocation *invocation,
 
 /* ---- how a command ended ----------------------------------------------------- */
 
-/* Why a command that did not end by itself was ended; NULL: it did. */
+/* The reason why a command was killed; NULL: it ended by itself. */
 static const char *end_sentence(enum run_why why)
 {
 	static const char *const sentences[] = {
@@ -595,7 +595,7 @@ static int run_confined(const struct invocation *invocation, struct confinement 
 	bool interrupted = false;
 	int code;
 
-	/* Before the command runs, which could put a link there. */
+	/* Opened before the command runs, because it could put a link there. */
 	if (path && !open_report(path, &confinement->options, &door, &err))
 		return output_fail(&err, EXIT_NOT_RUN);
 	attend_signals();

@@ -61,7 +61,7 @@ static bool read_until_end(int fd, const char *what, struct buf *out, struct err
 			return err_set(err, ERR_TOO_LARGE, "%s holds more than %zu bytes.", what,
 			               out->max);
 		got = read(fd, room, READ_BYTES);
-		room[got > 0 ? got : 0] = '\0'; /* there is always room for it */
+		room[got > 0 ? got : 0] = '\0'; /* the buffer has one more byte */
 		if (got == 0)
 			return true;
 		if (got > 0)
@@ -400,7 +400,7 @@ static bool show_tool_result(const struct invocation *invocation, const json_t *
 	return output_text(buf_view(&text), err);
 }
 
-/* What stands around the one call. */
+/* The context of the one call. */
 struct single_call {
 	struct session *session;
 	struct output_live *live;           /* NULL: its output is not shown as it comes */

@@ -132,7 +132,7 @@ enum complete_kind {
 	COMPLETE_PROGRAM,   /* a program, then its arguments: whatever the shell offers */
 };
 
-/* What a flag takes, or a positional argument is. */
+/* The value of a flag, or a positional argument. */
 struct value {
 	const char *name; /* as help shows it: "DIR"; NULL: a switch takes nothing */
 	enum complete_kind complete;

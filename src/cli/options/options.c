@@ -49,7 +49,7 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
 	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "forbid reading this path" }
 
-/* What the commands that reach a workspace have in common. `WHO` is what is confined. */
+/* Flags shared by commands that reach a workspace. `WHO` is what is confined. */
 #define SANDBOX_FLAGS(WHO)                                                                       \
 	{ .id = FLAG_SANDBOX, .name = "sandbox",                                                 \
 	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },                                  \

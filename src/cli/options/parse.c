@@ -132,7 +132,7 @@ static void remove_flag(struct invocation *invocation, enum flag_id id)
 	invocation->flag_count = kept;
 }
 
-/* A switch that "false" may be said of. */
+/* A switch that also takes the value "false". */
 static bool add_boolean(struct invocation *ret, const struct flag *flag, const char *given,
                         struct err *err)
 {
@@ -443,7 +443,7 @@ static bool check_lone_word(const char *word, struct err *err)
 	return true;
 }
 
-/* Why a command after flags is none, and what to type instead. The caller frees. */
+/* Explains that a command must come before flags, and what to type; the caller frees. */
 static char *misplaced_command(const struct invocation *ret, const char *name)
 {
 	const struct flag *flag = flag_in_the_way(ret);
@@ -455,8 +455,8 @@ static char *misplaced_command(const struct invocation *ret, const char *name)
 	                  "hasp %s ...", name, flag->name, name);
 }
 
-/* Words that begin with a command, or nearly, are a slip that must not become a prompt: with -y
- * that is an agent that may do anything. */
+/* Refuses words that start with a command's name, or a misspelt one: sent as a prompt with -y, they
+ * would start an agent that may do anything. */
 static bool check_prompt_words(const struct invocation *ret, struct err *err)
 {
 	const char *word = ret->positionals[0], *meant;

@@ -98,7 +98,7 @@ static void answer_write(struct agent_output *output, struct span text)
 	}
 }
 
-/* Text of the answer: as it is to a file or pipe; nothing that acts to a terminal. */
+/* Writes text of the answer: unchanged to a file or pipe, sanitized for a terminal. */
 static void answer_write_text(struct agent_output *output, struct span text)
 {
 	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -213,8 +213,8 @@ static json_t *result_event(const json_t *message)
 	return event;
 }
 
-/* What a sub-agent does: the event that it would be of the session's agent, under another type, so
- * that no reader takes the one for the other. */
+/* Writes an event of a sub-agent as the session's agent would have it, but with another type, so
+ * that readers do not confuse them. */
 static void stream_agent(struct agent_output *output, const json_t *message)
 {
 	const struct span topic = json_span(json_object_get(message, "topic"));

@@ -84,8 +84,8 @@ bool output_text(struct span text, struct err *err)
 	return output_write(STDOUT_FILENO, text) || stdout_failed(errno, err);
 }
 
-/* A terminal obeys some characters that JSON leaves alone (C1 controls, marks that
- * reverse the order of text), so there everything but ASCII is escaped. */
+/* A terminal interprets some characters that JSON does not escape (C1 controls, marks that change
+ * the direction of text), so all but ASCII is escaped there. */
 static bool terminal_json(const json_t *document, bool indent, struct buf *out)
 {
 	size_t layout = indent ? JSON_INDENT(2) : JSON_COMPACT;
