@@ -105,7 +105,8 @@ size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, 
 size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count);
 /* Stops and resumes calling events.data: back-pressure towards the other side. At the end of
  * the input it stays quiet as well. */
-void loop_stream_pause(struct loop_stream *stream, bool paused);
+void loop_stream_pause(struct loop_stream *stream);
+void loop_stream_resume(struct loop_stream *stream);
 /* Waits until all is written, or until nothing could be written for `drain_ms`, then frees it.
  * NULL is fine. */
 void loop_stream_close(struct loop_stream *stream, unsigned drain_ms);

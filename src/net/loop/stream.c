@@ -570,9 +570,15 @@ bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
 	return true;
 }
 
-void loop_stream_pause(struct loop_stream *stream, bool paused)
+void loop_stream_pause(struct loop_stream *stream)
 {
-	stream->paused = paused;
+	stream->paused = true;
+	stream_watch(stream);
+}
+
+void loop_stream_resume(struct loop_stream *stream)
+{
+	stream->paused = false;
 	stream_watch(stream);
 }
 
