@@ -420,11 +420,6 @@ size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, 
 	return stream_unwritten(stream);
 }
 
-size_t loop_stream_write(struct loop_stream *stream, struct span bytes)
-{
-	return loop_stream_writev(stream, &bytes, 1);
-}
-
 static void write_gathered(struct loop_task *task)
 {
 	struct loop_stream *stream =
