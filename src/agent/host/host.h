@@ -106,6 +106,9 @@ void host_start_session(struct host *host);
  * which are read (prompt.h). SessionStart hooks run before the first. As agent_prompt. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
+/* Media that go with the next prompt besides those that wait already: an array of {"mime_type",
+ * "data" (base64)}; takes the reference.  While nothing is under way. */
+void host_attach(struct host *host, json_t *media);
 /* As agent_compress, and to be interrupted like a prompt. */
 bool host_compress(struct host *host, struct err *err);
 
