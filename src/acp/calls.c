@@ -359,3 +359,37 @@ json_t *acp_call_end(const struct acp_session *session, const json_t *message)
 	json_decref(places);
 	return call;
 }
+
+json_t *acp_call_recorded(const struct acp_session *session, const json_t *recorded)
+{
+	const char *name = acp_text(recorded, "name"), *status = acp_text(recorded, "status");
+	const struct tool_info *info = name ? tool_info_find(name) : NULL;
+	const json_t *arguments = json_object_get(recorded, "args");
+	const json_t *display = json_object_get(recorded, "resultDisplay");
+	const json_t *about = json_object_get(recorded, "description");
+	const bool done = status && !strcmp(status, "success");
+	json_auto_t *shown = json_pack("{s:O, s:s}", "id", json_object_get(recorded, "id"), "title",
+	                               acp_text(recorded, "displayName") ?: name ? name : "");
+	_cleanup_free_ char *title = NULL;
+	json_t *content = json_array(), *places;
+
+	if (!shown || !json_is_string(json_object_get(recorded, "id"))) {
+		json_decref(content);
+		return NULL;
+	}
+	if (json_is_string(about))
+		json_object_set(shown, "description", (json_t *)about);
+	title = acp_call_title(info, shown);
+	places = acp_places(session, info, arguments);
+	if (json_is_object(display) && done)
+		acp_add_hunks(session, content, json_object_get(display, "filePath") ?:
+		              json_object_get(display, "fileName"),
+		              json_span(json_object_get(display, "fileDiff")), places);
+	else if (json_string_length(display))
+		json_array_append_new(content, acp_text_content(json_span(display)));
+	return json_pack("{s:O, s:o, s:s, s:s, s:o, s:o, s:o}", "toolCallId",
+	                 json_object_get(recorded, "id"), "title", json_text(span_str(title)),
+	                 "kind", acp_kind_of(info), "status", done ? "completed" : "failed",
+	                 "content", content, "locations", places, "rawInput",
+	                 arguments ? json_incref((json_t *)arguments) : json_object());
+}

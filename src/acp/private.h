@@ -133,7 +133,10 @@ void acp_receive(struct acp *acp, struct rpc_message *message);
 /* Handlers of methods. */
 typedef void acp_handler(struct acp_request *request);
 acp_handler acp_do_initialize, acp_do_authenticate;             /* protocol.c */
-acp_handler acp_do_new_session, acp_do_close_session;           /* session.c */
+acp_handler acp_do_new_session, acp_do_load_session, acp_do_resume_session,
+	acp_do_close_session;                                   /* session.c */
+acp_handler acp_do_list, acp_do_delete;                         /* history.c */
+acp_handler acp_do_set_mode, acp_do_set_option;                 /* choices.c */
 acp_handler acp_do_prompt, acp_do_cancel;                       /* prompt.c */
 
 /* ---- sessions (session.c) ------------------------------------------------------------ */
@@ -156,7 +159,7 @@ struct acp_session {
 	struct acp_request *opening;    /* answered when it is open */
 	struct acp_request *closing;    /* answered when it is closed; or NULL */
 	/* Of its request, owned. */
-	json_t *params;                 /* of session/new */
+	json_t *params;                 /* of session/new, load or resume */
 	const char **more;
 	struct session_request request;
 	struct cancel cancel;
@@ -168,7 +171,18 @@ struct acp_session {
 	bool is_loaded;
 	struct loop_task woken;
 	atomic_bool is_woken;           /* from any thread: `woken` is posted */
+	bool resumes, replays;          /* it was recorded; it is shown again */
+	bool is_recorded;               /* when it is opened again */
+	struct front_task *history;     /* history.c's, that reads its record; borrowed; or NULL */
 	uint64_t window;                /* tokens; 0: not known */
+	/* choices.c */
+	enum approval_mode mode;
+	char *model, *thinking;         /* owned; the values of the options */
+	char *wanted_model;             /* owned; request.model, if the client chose it */
+	bool is_changed;                /* it must be opened again before the next prompt */
+	void (*reopen)(struct acp_session *session); /* does that: session.c */
+	struct front_task *listing;     /* that finds commands; borrowed; or NULL */
+	json_t *commands;               /* owned; as the client has them; NULL: not yet */
 	struct acp_prompt *prompts, **last_prompt; /* the first is under way */
 	struct acp_question *questions; /* that are open (ask.c) */
 	/* updates.c */
@@ -179,6 +193,8 @@ struct acp_session {
 	char *message;                  /* owned; the id of the message that pieces belong to */
 	enum bus_topic message_kind;    /* CONTENT, THOUGHT; BUS_NONE: a new one begins */
 	char stop[32];                  /* why the model stopped last: its word */
+	bool is_titled;
+	json_int_t cost;                /* millionths of a dollar */
 };
 
 /* Closes it; `closing` (or NULL) is answered when that is done. */
@@ -207,13 +223,15 @@ void acp_prompt_task_done(struct acp_session *session, const struct front_event 
 void acp_prompt_next(struct acp_session *session);
 /* The one under way is interrupted, those that wait end as cancelled. */
 void acp_prompts_cancel(struct acp_session *session);
-/* The session is closed: all that are left end as cancelled. */
-void acp_prompts_drop(struct acp_session *session);
+/* Ends all that are left: with the error, or, with NULL, as cancelled. */
+void acp_prompts_drop(struct acp_session *session, const struct err *err);
 
 /* ---- updates (updates.c, calls.c) -------------------------------------------------------- */
 
 /* Sends an update, or holds it until the session's opening has been answered; takes it. */
 void acp_update(struct acp_session *session, json_t *update);
+/* Sends an update although the opening has not been answered; takes it. */
+void acp_update_now(struct acp_session *session, json_t *update);
 /* Sends those that were held. */
 void acp_updates_release(struct acp_session *session);
 /* A message of hasp's own: `kind` is "agent_message_chunk" or the like. */
@@ -230,6 +248,36 @@ json_t *acp_call_end(const struct acp_session *session, const json_t *message);
 json_t *acp_call_asked(const struct acp_session *session, const json_t *message);
 /* A list of content with one text, as tool calls have it. */
 json_t *acp_call_text(struct span text);
+/* A call as a session's record has it, with what came of it; NULL: it has no id. */
+json_t *acp_call_recorded(const struct acp_session *session, const json_t *recorded);
+/* The first line of a prompt is the title of a session that has none. */
+void acp_title_from(struct acp_session *session, struct span prompt);
+
+/* ---- menus (choices.c) -------------------------------------------------------------------- */
+
+/* Adds "modes" and "configOptions" to the answer to an opening. */
+void acp_put_state(const struct acp_session *session, json_t *result);
+/* The options with their values; a new reference. */
+json_t *acp_options(const struct acp_session *session);
+/* Sends them to the client. */
+void acp_options_changed(struct acp_session *session);
+/* The session is in another mode, which the client gets. */
+void acp_mode_changed(struct acp_session *session, const char *word);
+struct command_info;
+/* Whether an editor has no use for a command; NULL: no. */
+bool acp_command_is_left_out(const struct command_info *command);
+/* Finds the commands, and sends them if they are others than the client has. */
+void acp_commands_begin(struct acp_session *session);
+/* Of the task session->listing. */
+void acp_commands_done(struct acp_session *session, const struct front_event *event);
+
+/* ---- records (history.c) ------------------------------------------------------------------ */
+
+/* Has the session's record read by a task, session->history.  Errors of front_give. */
+bool acp_history_begin(struct acp_session *session, struct err *err);
+/* It is read: shows all of it to the client.  False: it cannot be read. */
+bool acp_history_done(struct acp_session *session, const struct front_event *event,
+                      struct err *err);
 
 /* ---- questions (ask.c) ------------------------------------------------------------------ */
 

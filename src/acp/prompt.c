@@ -23,20 +23,6 @@ struct acp_prompt {
 
 /* ---- slash commands -------------------------------------------------------------- */
 
-/* Those that are about a terminal, or would put another session in the place of this one, whose id
- * the client has. */
-static const char *const acp_commands_without[] = {
-	"auth", "chat", "clear", "copy", "editor", "quit", "shortcuts", "theme", "vim",
-};
-
-static bool acp_command_is_left_out(const struct command_info *command)
-{
-	for (size_t i = 0; command && i < ARRAY_LEN(acp_commands_without); i++)
-		if (!strcmp(acp_commands_without[i], command->name))
-			return true;
-	return false;
-}
-
 /* "//NAME" is "/NAME" for the model. */
 static bool acp_prompt_is_command(struct acp_content *content)
 {
@@ -149,6 +135,8 @@ void acp_prompt_ended(struct acp_session *session, const struct front_event *eve
 			acp_update_text(session, "agent_message_chunk", json_span(reason));
 		acp_prompt_answer(session, prompt, acp_stop_reason(session, event->end));
 	}
+	/* Servers may have brought prompts meanwhile. */
+	acp_commands_begin(session);
 	acp_prompt_next(session);
 }
 
@@ -159,6 +147,7 @@ static bool acp_prompt_send(struct acp_session *session, struct acp_prompt *prom
 	struct err err = ERR_INIT;
 
 	session->stop[0] = '\0';
+	acp_title_from(session, buf_view(&prompt->content.said));
 	if (front_prompt(session->front, buf_view(&prompt->content.piped),
 	                 buf_view(&prompt->content.said), &err))
 		return true;
@@ -209,6 +198,10 @@ void acp_prompt_next(struct acp_session *session)
 	struct err err = ERR_INIT;
 
 	while (session->state == ACP_OPEN && (prompt = session->prompts) && !prompt->is_given) {
+		if (session->is_changed) {
+			session->reopen(session);
+			return;
+		}
 		prompt->is_given = true;
 		prompt->is_command = acp_prompt_is_command(&prompt->content);
 		if (!prompt->is_command && !json_array_size(prompt->content.media)) {
@@ -246,8 +239,10 @@ void acp_prompts_cancel(struct acp_session *session)
 	}
 }
 
-void acp_prompts_drop(struct acp_session *session)
+void acp_prompts_drop(struct acp_session *session, const struct err *err)
 {
+	while (session->prompts && err)
+		acp_prompt_fail(session, session->prompts, err);
 	while (session->prompts)
 		acp_prompt_answer(session, session->prompts, "cancelled");
 }

@@ -33,9 +33,12 @@ static void acp_read_client(struct acp *acp, const json_t *capabilities)
 
 static json_t *acp_capabilities(void)
 {
-	return json_pack("{s:{s:b, s:b, s:b}, s:{s:{}, s:{}}}",
+	return json_pack("{s:b, s:{s:b, s:b, s:b}, s:{s:b, s:b}, s:{s:{}, s:{}, s:{}, s:{}, s:{}}}",
+	                 "loadSession", 1,
 	                 "promptCapabilities", "image", 1, "audio", 1, "embeddedContext", 1,
-	                 "sessionCapabilities", "close", "additionalDirectories");
+	                 "mcpCapabilities", "http", 1, "sse", 1,
+	                 "sessionCapabilities", "list", "resume", "close", "delete",
+	                 "additionalDirectories");
 }
 
 /* ---- authentication -------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of the client, from their arrival to their answer. */
+/* Requests of the client, from their arrival to their answer; updates of its sessions, which wait
+ * for the answer to the request that opens the session. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,4 +102,30 @@ struct acp_session *acp_session_of(struct acp_request *request)
 			return session;
 	acp_refuse(request, ACP_NOT_FOUND, "No session \"%.100s\" is open here.", id);
 	return NULL;
+}
+
+/* ---- updates --------------------------------------------------------------------- */
+
+void acp_update_now(struct acp_session *session, json_t *update)
+{
+	acp_notify(session->acp, "session/update", json_pack("{s:s, s:o}", "sessionId", session->id,
+	                                                     "update", update));
+}
+
+void acp_update(struct acp_session *session, json_t *update)
+{
+	if (session->opening || !session->id)
+		json_array_append_new(session->held, update);
+	else
+		acp_update_now(session, update);
+}
+
+void acp_updates_release(struct acp_session *session)
+{
+	json_t *update;
+	size_t i;
+
+	json_array_foreach(session->held, i, update)
+		acp_update_now(session, json_incref(update));
+	json_array_clear(session->held);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "acp/private.h"
+#include "agent/session/sessions.h"
 #include "base/mem.h"
+#include "config/home.h"
 #include "data/json.h"
 
 static struct acp_session *acp_session_of_work(struct acp_work *work)
@@ -113,21 +115,74 @@ static bool acp_session_request(struct acp_session *session, struct err *err)
 
 /* ---- events ---------------------------------------------------------------------- */
 
-static void acp_session_opened(struct acp_session *session, const json_t *facts)
+/* The client has its answer, and then what goes with it. */
+static void acp_session_answer(struct acp_session *session)
 {
-	session->state = ACP_OPEN;
-	session->id = mem_strdup(acp_text(facts, "session"));
-	session->window = (uint64_t)json_integer_value(json_object_get(facts, "window"));
-	acp_answer(mem_steal(&session->opening), json_pack("{s:s}", "sessionId", session->id));
+	json_t *result = json_object();
+
+	if (!session->resumes)
+		json_object_set_new(result, "sessionId", json_string(session->id));
+	acp_put_state(session, result);
+	acp_answer(mem_steal(&session->opening), result);
 	acp_updates_release(session);
+	acp_commands_begin(session);
 	acp_prompt_next(session);
 }
 
 static void acp_session_failed(struct acp_session *session, const struct err *err)
 {
-	if (session->opening)
+	if (session->opening && session_step(session->session) == SESSION_STEP_RESUMED)
+		acp_refuse(mem_steal(&session->opening), ACP_NOT_FOUND, "%s", err->message);
+	else if (session->opening)
 		acp_refuse_err(mem_steal(&session->opening), err);
+	acp_prompts_drop(session, err);
 	acp_session_close(session, NULL);
+}
+
+static void acp_session_take_facts(struct acp_session *session, const json_t *facts)
+{
+	free(session->id);
+	free(session->model);
+	session->id = mem_strdup(acp_text(facts, "session"));
+	session->model = mem_strdup(acp_text(facts, "model"));
+	session->window = (uint64_t)json_integer_value(json_object_get(facts, "window"));
+	session->is_titled = session->is_titled || session->resumes ||
+	                     json_object_get(facts, "topic");
+}
+
+static void acp_session_opened(struct acp_session *session, const json_t *facts)
+{
+	struct err err = ERR_INIT;
+
+	session->state = ACP_OPEN;
+	acp_session_take_facts(session, facts);
+	if (!session->opening) { /* again: in the mode that it had */
+		front_set_mode(session->front, session->mode, &err);
+		acp_options_changed(session);
+		acp_prompt_next(session);
+		return;
+	}
+	session->mode = session_mode(session->session);
+	if (!session->replays)
+		acp_session_answer(session);
+	else if (!acp_history_begin(session, &err))
+		acp_session_failed(session, &err);
+}
+
+static void acp_session_task_done(struct acp_session *session, const struct front_event *event)
+{
+	struct err err = ERR_INIT;
+
+	if (!event->task)
+		return;
+	if (event->task == session->listing)
+		acp_commands_done(session, event);
+	else if (event->task != session->history)
+		acp_prompt_task_done(session, event);
+	else if (!acp_history_done(session, event, &err))
+		acp_session_failed(session, &err);
+	else if (session->opening)
+		acp_session_answer(session);
 }
 
 static void acp_session_bus(struct acp_session *session, const struct front_event *event)
@@ -159,7 +214,7 @@ static void acp_session_event(struct acp_session *session, const struct front_ev
 		acp_prompt_ended(session, event);
 		break;
 	case FRONT_DONE:
-		acp_prompt_task_done(session, event);
+		acp_session_task_done(session, event);
 		break;
 	default:
 		break;
@@ -209,8 +264,12 @@ static void acp_session_free(struct acp_session *session)
 	json_decref(session->params);
 	json_decref(session->held);
 	json_decref(session->calls);
+	json_decref(session->commands);
 	free(session->more);
 	free(session->message);
+	free(session->model);
+	free(session->wanted_model);
+	free(session->thinking);
 	free(session->id);
 	free(session);
 }
@@ -247,7 +306,7 @@ static void acp_session_ended(struct acp_work *work)
 
 	acp_session_take(session);
 	acp_ask_drop(session);
-	acp_prompts_drop(session);
+	acp_prompts_drop(session, NULL);
 	loop_timer_stop(session->output);
 	if (session->opening)
 		acp_refuse(mem_steal(&session->opening), ACP_CANCELLED, "The session was closed.");
@@ -295,19 +354,39 @@ void acp_do_close_session(struct acp_request *request)
 
 /* ---- opening --------------------------------------------------------------------- */
 
+/* Whether the record that is asked for is there, by exactly this id. */
+static bool acp_session_find(struct acp_session *session, struct err *err)
+{
+	const char *id = acp_text(session->params, "sessionId");
+	struct home *home = NULL;
+	bool found;
+
+	if (!session->resumes || session->id)
+		return true;
+	if (!home_open(session_folder(session->session), &home, err))
+		return false;
+	found = home_find(home) && sessions_have(home, id);
+	home_free(home);
+	return found || err_set(err, ERR_FILE_NOT_FOUND, "There is no session \"%.100s\" of %s.",
+	                        id, session_folder(session->session));
+}
+
 /* As acp_work.run. */
 static void acp_session_load(struct acp_work *work)
 {
 	struct acp_session *session = acp_session_of_work(work);
 
 	session->is_loaded = session_load(session->session, &session->err) &&
-	                     session_mode_check(session->session, &session->err);
+	                     session_mode_check(session->session, &session->err) &&
+	                     acp_session_find(session, &session->err);
 }
 
 static bool acp_session_start(struct acp_session *session, struct err *err)
 {
 	const struct front_runner_options options = {
 		.session = session->session, .cancel = &session->cancel, .starts_late = true,
+		.resume = session->id ? (session->is_recorded ? session->id : NULL) :
+		          session->resumes ? acp_text(session->params, "sessionId") : NULL,
 	};
 
 	if (!front_runner_new(&options, &session->runner, err))
@@ -333,6 +412,63 @@ static void acp_session_loaded(struct acp_work *work)
 		acp_session_failed(session, &session->err);
 }
 
+static void acp_session_begin_load(struct acp_session *session)
+{
+	session->state = ACP_LOADING;
+	session->session = session_new(&session->request);
+	session->work.run = acp_session_load;
+	session->work.then = acp_session_loaded;
+	acp_work_start(session->acp, &session->work);
+}
+
+/* ---- opening it again, with other options ------------------------------------------- */
+
+/* As acp_work.run. */
+static void acp_session_shut(struct acp_work *work)
+{
+	struct acp_session *session = acp_session_of_work(work);
+	_cleanup_free_ char *path = NULL;
+	struct err ignored = ERR_INIT;
+
+	front_runner_end(session->runner, "other");
+	session->is_recorded = sessions_find_in(session_folder(session->session), session->id,
+	                                        &path, &ignored);
+}
+
+/* As acp_work.then. */
+static void acp_session_shut_done(struct acp_work *work)
+{
+	struct acp_session *session = acp_session_of_work(work);
+
+	acp_session_take(session);
+	front_detach(session->front);
+	front_runner_free(session->runner);
+	session_free(session->session);
+	session->front = NULL;
+	session->runner = NULL;
+	session->session = NULL;
+	if (session->state == ACP_CLOSING) {
+		acp_session_begin_end(session);
+		return;
+	}
+	cancel_reset(&session->cancel);
+	/* One in which nothing was said has no record, but keeps its id. */
+	session->request.session_id = session->is_recorded ? NULL : session->id;
+	acp_session_begin_load(session);
+}
+
+/* As acp_session.reopen: nothing is under way. */
+static void acp_session_reopen(struct acp_session *session)
+{
+	session->is_changed = false;
+	session->state = ACP_LOADING;
+	session->work.run = acp_session_shut;
+	session->work.then = acp_session_shut_done;
+	acp_work_start(session->acp, &session->work);
+}
+
+/* ---- methods ------------------------------------------------------------------------ */
+
 /* As acp_request.cancel. */
 static void acp_cancel_opening(struct acp_request *request)
 {
@@ -345,8 +481,9 @@ static struct acp_session *acp_session_new(struct acp_request *request, struct e
 
 	*session = (struct acp_session){
 		.acp = request->acp, .params = json_incref(request->params),
-		.held = json_array(), .calls = json_object(),
-		.woken.run = acp_session_woken, .err = ERR_INIT,
+		.held = json_array(), .calls = json_object(), .reopen = acp_session_reopen,
+		.thinking = mem_strdup("default"), .woken.run = acp_session_woken,
+		.err = ERR_INIT,
 	};
 	session->last_prompt = &session->prompts;
 	if (cancel_init(&session->cancel, err)) {
@@ -358,12 +495,13 @@ static struct acp_session *acp_session_new(struct acp_request *request, struct e
 	json_decref(session->params);
 	json_decref(session->held);
 	json_decref(session->calls);
+	free(session->thinking);
 	free(session->more);
 	free(session);
 	return NULL;
 }
 
-void acp_do_new_session(struct acp_request *request)
+static void acp_session_open(struct acp_request *request, bool resumes, bool replays)
 {
 	struct acp *acp = request->acp;
 	struct acp_session *session;
@@ -380,14 +518,28 @@ void acp_do_new_session(struct acp_request *request)
 		acp_refuse_err(request, &err);
 		return;
 	}
-	session->session = session_new(&session->request);
+	session->resumes = resumes;
+	session->replays = replays;
 	session->opening = request;
 	request->cancel = acp_cancel_opening;
 	request->data = session;
 	session->next = acp->sessions;
 	acp->sessions = session;
 	acp->session_count++;
-	session->work.run = acp_session_load;
-	session->work.then = acp_session_loaded;
-	acp_work_start(acp, &session->work);
+	acp_session_begin_load(session);
+}
+
+void acp_do_new_session(struct acp_request *request)
+{
+	acp_session_open(request, false, false);
+}
+
+void acp_do_load_session(struct acp_request *request)
+{
+	acp_session_open(request, true, true);
+}
+
+void acp_do_resume_session(struct acp_request *request)
+{
+	acp_session_open(request, true, false);
 }

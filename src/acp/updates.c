@@ -8,37 +8,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "model/prices.h"
 
 enum {
 	OUTPUT_SHOWN = 8 << 10, /* of a running command: the end of what it has printed */
 	OUTPUT_MS = 200,        /* between two looks at it */
+	TITLE_BYTES = 80,       /* of a prompt, as a title */
 };
-
-/* ---- sending --------------------------------------------------------------------- */
-
-static void acp_update_send(struct acp_session *session, json_t *update)
-{
-	acp_notify(session->acp, "session/update", json_pack("{s:s, s:o}", "sessionId", session->id,
-	                                                     "update", update));
-}
-
-void acp_update(struct acp_session *session, json_t *update)
-{
-	if (session->opening || !session->id)
-		json_array_append_new(session->held, update);
-	else
-		acp_update_send(session, update);
-}
-
-void acp_updates_release(struct acp_session *session)
-{
-	json_t *update;
-	size_t i;
-
-	json_array_foreach(session->held, i, update)
-		acp_update_send(session, json_incref(update));
-	json_array_clear(session->held);
-}
 
 /* ---- text ------------------------------------------------------------------------ */
 
@@ -204,18 +180,99 @@ static void acp_publish_request(struct acp_session *session, const json_t *messa
 	session->message_kind = BUS_NONE;
 }
 
+/* What the conversation takes of the model's window, and, where the user gave prices, what the
+ * session has cost. */
+static void acp_publish_usage(struct acp_session *session, const json_t *message)
+{
+	const json_t *usage = json_object_get(message, "usage");
+	const char *role = acp_text(message, "role"), *model = acp_text(message, "model");
+	json_int_t cost;
+	json_t *update;
+
+	if (model && prices_count(settings_get(session_settings(session->session), "hasp.prices"),
+	                          model, usage, &cost))
+		session->cost += cost;
+	if (!session->window || !role || strcmp(role, "main") != 0)
+		return;
+	update = json_pack("{s:s, s:I, s:I}", "sessionUpdate", "usage_update", "used",
+	                   json_integer_value(json_object_get(usage, "total")), "size",
+	                   (json_int_t)session->window);
+	if (session->cost)
+		json_object_set_new(update, "cost", json_pack(
+			"{s:f, s:s}", "amount", (double)session->cost / 1000000, "currency",
+			"USD"));
+	acp_update(session, update);
+}
+
 static void acp_publish_response(struct acp_session *session, const json_t *message)
 {
 	const char *role = acp_text(message, "role"), *reason = acp_text(message, "reason");
 
 	if (role && reason && !strcmp(role, "main"))
 		snprintf(session->stop, sizeof(session->stop), "%s", reason);
+	acp_publish_usage(session, message);
 }
 
 /* Another model answers from now on. */
 static void acp_publish_model(struct acp_session *session, const json_t *message)
 {
+	const char *model = acp_text(message, "model");
+
 	acp_update_notice(session, message);
+	free(session->model);
+	session->model = mem_strdup(model ? model : "");
+	acp_options_changed(session);
+}
+
+/* ---- the session's own state -------------------------------------------------------- */
+
+static void acp_publish_mode(struct acp_session *session, const json_t *message)
+{
+	acp_mode_changed(session, acp_text(message, "mode"));
+}
+
+static void acp_title(struct acp_session *session, struct span title)
+{
+	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "session_info_update", "title",
+	                              json_text(title)));
+	session->is_titled = true;
+}
+
+void acp_title_from(struct acp_session *session, struct span prompt)
+{
+	struct span line;
+
+	if (session->is_titled || !line_next(&prompt, &line) || span_is_blank(line))
+		return;
+	acp_title(session, span_trim(utf8_head(line, TITLE_BYTES)));
+}
+
+static void acp_publish_topic(struct acp_session *session, const json_t *message)
+{
+	const struct span title = json_span(json_object_get(message, "title"));
+
+	if (title.len)
+		acp_title(session, title);
+}
+
+/* The model's list of steps is the client's plan; one that was dropped is no step. */
+static void acp_publish_todos(struct acp_session *session, const json_t *message)
+{
+	json_t *entries = json_array(), *todo;
+	size_t i;
+
+	json_array_foreach(json_object_get(message, "todos"), i, todo) {
+		const char *status = acp_text(todo, "status");
+		const bool known = status && (!strcmp(status, "completed") ||
+		                              !strcmp(status, "in_progress"));
+
+		if (status && !strcmp(status, "cancelled"))
+			continue;
+		json_array_append_new(entries, json_pack(
+			"{s:O, s:s, s:s}", "content", json_object_get(todo, "description"),
+			"priority", "medium", "status", known ? status : "pending"));
+	}
+	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "plan", "entries", entries));
 }
 
 /* ---- the table --------------------------------------------------------------------- */
@@ -235,6 +292,9 @@ void acp_update_bus(struct acp_session *session, enum bus_topic topic, const jso
 		[BUS_API_RESPONSE] = acp_publish_response,
 		[BUS_NOTICE] = acp_update_notice,
 		[BUS_MODEL] = acp_publish_model,
+		[BUS_APPROVAL_MODE] = acp_publish_mode,
+		[BUS_TOPIC_UPDATE] = acp_publish_topic,
+		[BUS_TODOS] = acp_publish_todos,
 	};
 
 	if (rows[topic])

@@ -129,6 +129,8 @@ class Editor:
 
     def end(self):
         """Closes its end; the exit code."""
+        if self.process.stdin.closed:
+            return self.process.wait(SECONDS)
         self.process.stdin.close()
         while self.receive(may_end=True):
             pass
