@@ -109,6 +109,9 @@ void host_start_session(struct host *host);
  * does. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
+/* Adds media to the next prompt, besides those that wait already: an array of {"mime_type",
+ * "data" (base64)}; takes the reference.  Not while a prompt is running. */
+void host_attach(struct host *host, json_t *media);
 /* As agent_compress. Can be interrupted like a prompt. */
 bool host_compress(struct host *host, struct err *err);
 
