@@ -213,6 +213,10 @@ json_t *host_extensions(const struct host *host);
  * others.  Asks about those whose files have changed.  A folder of plans counts from the next
  * session on.  Not while a prompt is under way, as the next. Errors as of the reloads above. */
 bool host_extensions_reload(struct host *host, struct err *err);
+/* Has a hook of this name run, or not any more, by the user's setting hooksConfig.disabled, from
+ * now on.  Not while a prompt is under way. INVALID_ARGUMENT: it is off by another file; errors of
+ * settings_write. */
+bool host_hook_switch(struct host *host, const char *name, bool enable, struct err *err);
 /* Switches one on or off (extension_switch), and does that. */
 bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
                            char **ret_sentence, struct err *err);

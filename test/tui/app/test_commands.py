@@ -21,7 +21,7 @@ APART = {"quit", "clear", "compress", "init", "vim"}
 def names(world):
     with world.fake([]) as server:
         listed = world.command("-p", "/help", server=server).text
-    return re.findall(r"^  /([a-z]+) ", listed, re.M)
+    return re.findall(r"^  /([a-z]+) ", listed.split("From other agents")[0], re.M)
 
 
 def absent():
