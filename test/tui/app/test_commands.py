@@ -36,7 +36,7 @@ def test_each_of_gemini_clis_is_here_or_has_a_reason(world):
     with world.fake([]) as server:
         for name in in_turn(sorted(GEMINI), 3):
             known = world.command("-p", "/help %s" % name, server=server)
-            exact = known.code == 0 and re.search(r"^/%s\b|^Also:.* %s\b" % ((re.escape(name),) * 2), known.text, re.M)
+            exact = known.code == 0 and re.search(r"^/%s\b|^Also:.* /%s\b" % ((re.escape(name),) * 2), known.text, re.M)
             assert bool(exact or name == "?") != (name in there), name
 
 
