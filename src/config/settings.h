@@ -198,6 +198,10 @@ char *variables_users_file(const struct home *home);
  * ASCII). */
 bool variables_keep(const struct home *home, const char *name, const char *value,
                     struct err *err);
+/* Takes all lines for the name out of that file, likewise.  *ret_removed: there were any.
+ * INVALID_ARGUMENT: a value goes on over several lines, which is for the user to change. */
+bool variables_drop(const struct home *home, const char *name, bool *ret_removed,
+                    struct err *err);
 /* Whether a value has no such character, and is not empty. */
 bool variables_is_plain(const char *value);
 /* Whether a variable is of the user's own .env file. */

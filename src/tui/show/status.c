@@ -33,6 +33,13 @@ void status_release(struct status *status)
 	free(status->key_from);
 }
 
+void status_restart(struct status *status)
+{
+	status->context = status->input = status->output = status->cached = 0;
+	status->cost = 0;
+	status->added = status->removed = 0;
+}
+
 void status_add_lines(struct status *status, const json_t *result)
 {
 	json_int_t added = json_integer_value(json_object_get(result, "lines_added"));

@@ -44,6 +44,8 @@ struct status_view {
 /* Nothing is known but the mode. */
 void status_init(struct status *status, enum approval_mode mode);
 void status_release(struct status *status); /* frees its texts */
+/* Another session begins: tokens, cost and lines are counted from 0. */
+void status_restart(struct status *status);
 /* Counts the lines that a call's result says were written, to one file or several. */
 void status_add_lines(struct status *status, const json_t *result);
 /* Counts the tokens of a request. */
