@@ -42,6 +42,7 @@
 #include <stddef.h>
 
 #include "agent/host/host.h"
+#include "base/buf.h"
 #include "base/span.h"
 #include "config/settings.h"
 #include "tui/text/rows.h"
@@ -146,6 +147,8 @@ const struct command_info *command_at(size_t i);
 /* Of a line ("/chat list"), by name, alias, another agent's name for it ("/rename"), or the
  * beginning of one name alone; NULL: none. */
 const struct command_info *command_of(struct span line);
+/* Appends the ways to use it that are shown ("list | resume NAME"), without its name. */
+void command_print_forms(const struct command_info *command, struct buf *out);
 /* Whether there is a command of exactly this name, a custom one too; of the context only settings
  * and `local` are looked at. */
 bool command_exists(const struct command_context *context, struct span line);

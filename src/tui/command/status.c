@@ -132,7 +132,7 @@ void command_bug(struct command_call *call)
 void command_docs(struct command_call *call)
 {
 	_cleanup_free_ char *name = mem_dup(call->arguments.data, call->arguments.len);
-	const struct document *document = *name ? document_named(name) : NULL;
+	const struct manual_page *document = *name ? document_named(name) : NULL;
 
 	if (document) {
 		command_text(call, STYLE(ROLE_TEXT), span_str(document->text));
@@ -153,7 +153,7 @@ void command_docs(struct command_call *call)
 
 void command_complete_docs(struct command_completion *completion)
 {
-	const struct document *document;
+	const struct manual_page *document;
 
 	for (size_t i = 0; (document = document_at(i)); i++)
 		completion->add(completion, document->name, document->title);
