@@ -209,7 +209,7 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 		               "that cannot be sent (RFC 6750, section 2.1).", auth->called);
 	atomic_store(&auth->wanted, false);
 	token_set(auth, "access_token", token);
-	/* Without another one the old stays good (RFC 6749, section 6). */
+	/* Without a new one the old stays valid (RFC 6749, section 6). */
 	if (refresh)
 		token_set(auth, "refresh_token", refresh);
 	token_set(auth, "scope", granted ? granted : scope);
@@ -297,7 +297,7 @@ static bool token_refresh(struct mcp_auth *auth, const struct auth_wait *wait, s
 	return ok;
 }
 
-/* Another thread may hold it while the user logs in. False: nobody waits any more. */
+/* Another thread may hold it while the user logs in. False: the caller's request was cancelled. */
 static bool auth_lock(struct mcp_auth *auth, const struct auth_wait *wait)
 {
 	struct timespec until;
@@ -602,7 +602,8 @@ static char *scopes_together(const char *a, const char *b)
 }
 
 /* Another authorization server: nothing of the old one goes there.  Settings may name the endpoint
- * beside any issuer, and an agent's or an extension's may do so for a server of the user's. */
+ * with any issuer, and an agent's or an extension's settings may do so for one of the user's
+ * servers. */
 static void move_to_issuer(struct mcp_auth *auth, const struct auth_place *place)
 {
 	const char *old = token_text(auth, "issuer"), *before = token_text(auth, "token_endpoint");
@@ -654,7 +655,7 @@ static void token_take_gemini(struct mcp_auth *auth)
 	auth->token = token;
 }
 
-/* The server wants a token, or another than it got. */
+/* The server requires a token, or rejected the one it was sent. */
 static bool answer_by_google(struct mcp_auth *auth, const char *sent, const struct auth_wait *wait,
                              struct err *err)
 {
@@ -698,7 +699,7 @@ void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again)
 		atomic_store(&auth->refused, false);
 }
 
-bool mcp_auth_wants_login(const struct mcp_auth *auth)
+bool mcp_auth_requires_login(const struct mcp_auth *auth)
 {
 	return atomic_load(&auth->wanted);
 }

@@ -35,7 +35,8 @@ struct mcp_login {
 	bool is_agent;               /* as mcp_auth_options has it */
 	const char *url;             /* of the login page, which hasp has made and checked */
 	const char *problem;         /* why what was pasted before is of no use; or NULL */
-	const struct cancel *cancel; /* set when the browser is back, or nobody waits any more */
+	const struct cancel *cancel; /* set when the browser has returned, or the caller's request
+	                              * was cancelled */
 };
 
 /* How hasp logs in at a server. */
@@ -53,11 +54,11 @@ struct mcp_auth_options {
 	const char *audience, *account; /* of MCP_AUTH_GOOGLE_ACCOUNT; copied */
 	const char *home;        /* what ~ is; copied. NULL: not known */
 	const json_t *settings;  /* mcpServers.NAME.oauth, or NULL. Kept */
-	const char *folder;      /* ~/.gemini: tokens where there is no key store; NULL: memory */
-	/* Has the user log in, on a thread of its own.  *ret_pasted: the address that the login
-	 * page led to, where the user says it; NULL, as it was: the browser comes back by itself.
-	 * False: *err; DENIED_BY_USER: not in this session.  NULL: nobody can log in, and an error
-	 * says how to. */
+	const char *folder;      /* ~/.gemini: tokens without a key store; NULL: memory */
+	/* Has the user log in; called on a separate thread.  *ret_pasted: the address that the
+	 * login page redirected to, if the user pasted it; left NULL if the browser returns by
+	 * itself.  False: *err; DENIED_BY_USER: not in this session.  NULL: no login is possible in
+	 * this session, and the error says how to log in. */
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
 	              struct err *err);
 	/* For people: that a login could not be kept. From the thread that asks. */
@@ -82,7 +83,7 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
  * server.  That an earlier login was refused (DENIED_BY_USER) is forgotten with `again`. */
 void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again);
 /* Whether a login is needed that only the user can make. */
-bool mcp_auth_wants_login(const struct mcp_auth *auth);
+bool mcp_auth_requires_login(const struct mcp_auth *auth);
 /* Opens an address in $BROWSER, or with xdg-open. False: there is none.  Only after a yes. */
 bool mcp_browser_open(const char *url);
 /* Forgets the tokens and the registration. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client from its beginning to its end: what is agreed with the server, what it is told to wait
- * for, its tools. */
+/* A client's life: what is negotiated with the server, requests, notifications, its tools. */
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,8 +26,8 @@
 
 void mcp_ask_ring(const struct mcp_ask *ask)
 {
-	if (ask->bell >= 0)
-		eventfd_write(ask->bell, 1);
+	if (ask->wake_fd >= 0)
+		eventfd_write(ask->wake_fd, 1);
 }
 
 uint64_t mcp_ask_held_ms(const struct mcp_ask *ask)
@@ -244,7 +243,7 @@ bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t
 	               client->ops->send(client->transport, message, NULL, &ignored);
 }
 
-/* ---- what the server asks, and tells ---- */
+/* ---- requests and notifications from the server ---- */
 
 char *mcp_said_text(const json_t *text, size_t max)
 {
@@ -288,7 +287,7 @@ uint64_t mcp_client_held_ms(struct mcp_client *client)
 
 void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected)
 {
-	expected->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	expected->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_lock(&client->lock);
 	expected->next = client->expected;
 	client->expected = expected;
@@ -304,7 +303,7 @@ void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *e
 		at = &(*at)->next;
 	*at = expected->next;
 	pthread_mutex_unlock(&client->lock);
-	fd_cleanup_close(&expected->bell);
+	fd_cleanup_close(&expected->wake_fd);
 }
 
 /* ---- for the handshake ---- */
@@ -396,12 +395,12 @@ void mcp_client_declared(struct mcp_client *client, json_t *tools)
 	take_as_tasks(client, tools);
 }
 
-bool mcp_client_wants_task(struct mcp_client *client, const char *tool)
+bool mcp_client_requires_task(struct mcp_client *client, const char *tool)
 {
-	bool wants;
+	bool required;
 
 	pthread_mutex_lock(&client->lock);
-	wants = json_object_get(client->as_tasks, tool);
+	required = json_object_get(client->as_tasks, tool);
 	pthread_mutex_unlock(&client->lock);
-	return wants;
+	return required;
 }

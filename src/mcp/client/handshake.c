@@ -86,11 +86,11 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
                          struct err *err)
 {
 	/* Over HTTP a server that sends nothing at all would answer nothing else either. */
-	const bool tells = mcp_client_exchanges(client) && wait->timeout_ms;
+	const bool limits_rest = mcp_client_exchanges(client) && wait->timeout_ms;
 	const struct mcp_wait probe = {
-		.timeout_ms = tells || (wait->timeout_ms && wait->timeout_ms < PROBE_MS) ?
+		.timeout_ms = limits_rest || (wait->timeout_ms && wait->timeout_ms < PROBE_MS) ?
 		                      wait->timeout_ms : PROBE_MS,
-		.begun_ms = PROBE_MS,
+		.started_ms = PROBE_MS,
 		.cancel = wait->cancel,
 	};
 	json_auto_t *result = NULL;

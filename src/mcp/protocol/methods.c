@@ -280,7 +280,7 @@ static bool no_resources(const struct mcp_call *call)
 	return !call->peer->server->offer->read_resource;
 }
 
-/* A list that nobody keeps is empty. */
+/* A list without a handler is empty. */
 static bool answer_list(struct mcp_call *call, mcp_handler *handler, struct span empty,
                         struct refusal *refusal)
 {

@@ -26,7 +26,7 @@ struct version {
 	bool titles;           /* implementations have a title */
 	bool website;          /* and a websiteUrl */
 	bool elicitation;      /* elicitation/create */
-	bool elicitation_url;  /* by form or by URL, each a capability of its own */
+	bool elicitation_url;  /* by form or by URL, each a separate capability */
 	bool result_type;      /* resultType, serverInfo in _meta, ttlMs and cacheScope */
 	int not_found;         /* code of resources/read for a resource that does not exist */
 };

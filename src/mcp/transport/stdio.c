@@ -156,7 +156,7 @@ static void on_data(void *data, struct span bytes)
 	take_messages(data, bytes);
 }
 
-/* Nobody is there any more. */
+/* The client has closed the output. */
 static void on_broken(void *data, int sys_errno)
 {
 	struct mcp_stdio *stdio = data;
@@ -177,7 +177,7 @@ static void on_input_end(void *data, int sys_errno)
 		on_broken(stdio, sys_errno);
 		return;
 	}
-	/* A last line that lacks its end is a message all the same. */
+	/* A last line without a newline is still a message. */
 	on_data(stdio, SPAN("\n"));
 	if (stdio->peer)
 		mcp_peer_finish(stdio->peer);

@@ -78,8 +78,7 @@ static struct sandbox_options plan_options(const struct local *local, enum sandb
 	};
 }
 
-/* What was read is what later plans assume.  The worker, from whom more may be hidden, is not
- * asked. */
+/* Later plans assume the state that was read.  The worker, which may see less, is not asked. */
 static void learn_pointers(struct local *local, struct sandbox_plan *plan)
 {
 	sandbox_pointers_free(local->known, local->known_count);
@@ -176,8 +175,8 @@ static int open_recall(struct local *local, const struct sandbox_plan *plan)
 
 /* ---- starting ---- */
 
-/* Where a container's filter forbids what entering a shared network needs, the command has one of
- * its own: no less is kept from it. */
+/* Where a container's filter forbids what entering a shared network needs, the command gets a
+ * separate one: it is confined as strictly. */
 static bool start_process(struct local *local, const struct process_start *wanted,
                           struct process *ret, struct err *err)
 {
@@ -239,7 +238,7 @@ static bool start_in(struct local *local, const struct sandbox_plan *plan,
 
 /* ---- weaker levels ---- */
 
-/* One worker that is to be started, from the first try to the last. */
+/* Starting one worker, from the first try to the last. */
 struct local_attempt {
 	struct sandbox_options options;
 	bool level_given;   /* by the user: no other will do */
@@ -426,8 +425,7 @@ static bool start_worker(struct local *local, const struct sandbox_options *opti
 static bool open_to_recover(void *data, const char *const *roots, size_t count,
                             const char *journal);
 
-/* Changes of files outside that were cut short, this provider's own or of processes that are
- * gone. */
+/* Interrupted changes of files outside, by this provider or by processes that have ended. */
 static void recover_outside(struct local *local)
 {
 	if (local->record)
@@ -632,8 +630,8 @@ static struct worker_options options_outside(struct local *local, const char *co
 	return options;
 }
 
-/* The roots of the one that is to be: this provider's own, canonical, if they are asked for; then
- * the folders.  Both are freed by the caller, the own ones one by one. */
+/* The roots of the new provider: this provider's, canonical, if requested; then the folders.  The
+ * caller frees both, this provider's one by one. */
 static const char **roots_outside(const struct local *local, const struct outside_request *request,
                                  size_t *ret_own)
 {
@@ -740,7 +738,7 @@ static bool open_to_recover(void *data, const char *const *roots, size_t count,
 
 /* ---- the provider ---- */
 
-/* Once, at the session's end: what commands knew of workspaces that nobody uses any more. */
+/* Once, at the session's end: removes the recall files of workspaces that are no longer used. */
 static void remove_old_recalls(const struct local *local)
 {
 	_cleanup_free_ char *folder = local->recalls ? local_guard_folder() : NULL;
@@ -773,8 +771,8 @@ static const struct remote_kind kinds[] = {
 	  .outside = local_outside, .weaker = local_weaker, .release = local_release },
 };
 
-/* The plan lets the worker write to the journal's folder, so it has to be there.  Where it cannot
- * be made, only changes of several files fail. */
+/* The plan lets the worker write to the journal's folder, so it must exist.  If it cannot be
+ * created, only changes of several files fail. */
 static void make_journal(struct worker_options *options)
 {
 	struct err err = ERR_INIT;

@@ -35,8 +35,8 @@ struct job {
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
 	void *output_data;
 	pthread_mutex_t run_lock;      /* of `run`; no other lock is taken inside it */
-	struct run *run;               /* owned; set before anybody else has the job; NULL when its
-	                                * provider is gone */
+	struct run *run;               /* owned; set before other threads have the job; NULL once
+	                                * its provider has ended */
 	_Atomic unsigned references;   /* the table's is one */
 
 	pthread_mutex_t lock;          /* of what follows */
@@ -104,7 +104,7 @@ static bool job_has_news(const struct job *job, const struct job_news *news)
 	       job->capture.bytes > news->bytes;
 }
 
-/* The same: wakes those for whom there are some. */
+/* The same: wakes the waiters for which there is news. */
 static void job_announce_news(struct job *job)
 {
 	const uint64_t one = 1;
@@ -130,7 +130,7 @@ static void job_note_started(void *data, int pid)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* Who watches; NULL: nobody. */
+/* The watcher; or NULL. */
 static const struct jobs_watch *job_watch(const struct job *job)
 {
 	return job->interactive ? job->jobs->watch : NULL;
@@ -667,7 +667,7 @@ static bool has_ended(struct job *job)
 	return ended;
 }
 
-/* Nobody will ask for it again. */
+/* Whether it can be removed from the table. */
 static bool job_is_forgettable(struct job *job)
 {
 	const struct capture *capture = &job->capture;
@@ -828,7 +828,7 @@ static struct job **jobs_of(struct jobs *jobs, const struct provider *provider, 
 	return list;
 }
 
-/* All at once, so that it takes no longer than the slowest. */
+/* In parallel, so that it takes no longer than the slowest. */
 static void jobs_kill_all(struct job **list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
+#include "mcp/declared/declared.h"
 #include "mcp/client/requests.h"
 #include "mcp/client/transport.h"
 
@@ -485,7 +485,7 @@ static void test_requests_within_an_answer(void **state)
 	struct bench *bench = *state;
 	struct cancel set = cancelled_already(), no = { .fd = -1 };
 	const struct mcp_wait waits = { .cancel = &no }, gone = { .cancel = &set };
-	const struct mcp_expected over = { .over = true, .bell = -1 };
+	const struct mcp_expected over = { .over = true, .wake_fd = -1 };
 	json_auto_t *params = json_pack("{s:i}", "n", 7), *result = NULL, *ended = NULL;
 	json_t *other = NULL;
 	struct err err = ERR_INIT;
@@ -588,7 +588,7 @@ static bool call_task(struct bench *bench, const char *way, const char *what,
 	bench->person = true;
 	*ret = NULL;
 	if (!open_fake(bench, way, err) ||
-	    !mcp_client_list(bench->client, "tools/list", "tools", 100, wait, &tools, err))
+	    !mcp_client_list(bench->client, MCP_TOOLS, wait, &tools, err))
 		fail_msg("%s", err->message);
 	return mcp_client_call(bench->client, "work", arguments, wait, ret, err);
 }
