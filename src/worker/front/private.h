@@ -132,7 +132,8 @@ struct client {
 	struct process process;
 	struct wire wire;
 	unsigned patience_ms;
-	int wake;                /* owned eventfd that stops a wait of the reader; -errno: none */
+	int wake;                /* owned eventfd that wakes the reading thread; -errno: none could
+	                          * be made */
 
 	_Atomic bool greeted;    /* what arrives are messages */
 
