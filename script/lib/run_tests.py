@@ -69,7 +69,7 @@ UNHARDENED_TOO = {"sandbox/filter", "sandbox/landlock", "sandbox/mounts", "sandb
 # what hasp does for those is in job/run and worker/test_provider with sanitizers.
 UNHARDENED = {"policy/line_cost", "worker/job/confined", "worker/job/jobs"}
 EVERYTHING = os.environ.get("HASP_TESTS") == "all"
-TURNS = 12  # into which each number of rows that take turns in test/conftest.py divides
+TURNS = 120  # each number of parts that take turns in test/ divides it, or some parts would never run
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
 # What is freed is kept for a while to catch its later use: 256 MB of that, the default, double what a program costs.
 ASAN = ("detect_leaks=%d:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8:"

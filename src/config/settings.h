@@ -104,7 +104,7 @@ const json_t *settings_warnings(const struct settings *settings);
 
 /* The first sentence about a setting that restricts (a level, a mode, a list of what is excluded, a
  * switch that forbids) at `above` or below it (NULL: about any), whose value or name hasp cannot
- * use: it would restrict nothing.  NULL: there is none.  Borrowed. */
+ * use: it would restrict nothing.  NULL: none.  Borrowed. */
 const char *settings_unusable(const struct settings *settings, const char *above);
 
 /* What the project says and the user has not allowed yet: an array of {name, value, file, line};
@@ -145,7 +145,7 @@ json_t *settings_schema(void);
  * it is not what the key takes, or there is no such key; the sentence names the one that is like
  * it. */
 bool settings_read_value(const char *path, struct span text, json_t **ret, struct err *err);
-/* The path of known setting `i`, from 0; NULL behind the last. */
+/* The path of known setting `i`, from 0; NULL after the last. */
 const char *settings_name(size_t i);
 
 /* ---- trustedFolders.json ----------------------------------------------------------- */

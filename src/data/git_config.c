@@ -15,7 +15,7 @@
 
 #define END_OF_TEXT (-1)
 
-/* Parts lie behind each other in the room, in this order: each is made of bytes of the text that
+/* Parts lie after each other in the room, in this order: each is made of bytes of the text that
  * belong to no other, so all of them fit. */
 struct git_config_part {
 	char *data;

@@ -590,7 +590,7 @@ static bool mend_end(struct mender *mender)
 
 /* ---- the whole --------------------------------------------------------------- */
 
-/* What may stand behind the fence that opens: a language's name. */
+/* What may stand after the fence that opens: a language's name. */
 static bool is_fence_word(struct span word)
 {
 	for (size_t i = 0; i < word.len; i++)

@@ -3,7 +3,7 @@
  *
  * Each old text is known by the piece of PIECE bytes in it that is rarest in the file; two passes
  * over the text, to count pieces and to look them up, find the places of all.  After a change only
- * what is new is looked through; places before it stay, those behind it move (when they are asked
+ * what is new is looked through; places before it stay, those after it move (when they are asked
  * for), those that it touches are gone.  What is hostile to that is left to memmem: the answers are
  * the same.
  */

@@ -52,7 +52,7 @@ struct edit_body {
 	struct edit_file *origin;   /* the file on disk it came from; NULL: made by this call */
 	struct edit_step *made_by;  /* the step whose content it is; NULL: as on disk */
 	struct edit_text *text;     /* borrowed: the text that it is, but for what is pending
-	                             * there; NULL: there is none */
+	                             * there; NULL: none */
 	bool verified;              /* the caller named the state it comes from, or made it */
 };
 

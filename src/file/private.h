@@ -22,7 +22,7 @@ struct workspace_root {
 	char *path;  /* owned; canonical, absolute, without a slash at the end ("/" is "") */
 	char *alias; /* owned; the path as it was given, made absolute as text */
 	int fd;      /* owned; O_PATH */
-	bool read_only; /* nothing in it is changed; behind those that can be */
+	bool read_only; /* nothing in it is changed; after those that can be */
 };
 
 /* Another absolute spelling of a root. */

@@ -235,6 +235,9 @@ bool swap_move_back(int folder, const char *name, const char *leaf, bool plain);
 
 /* Renames between folders; EEXIST when the new name is taken. False with errno set. */
 bool swap_move(int from_folder, const char *from, int to_folder, const char *to);
+/* Removes the file `leaf` if it has this inode and content.  False: a different file (errno is 0),
+ * or a call failed. */
+bool swap_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum);
 
 /* ---- owner, mode and attributes --------------------------------------------------- */
 

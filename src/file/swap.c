@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "file/private.h"
 
 /* Each round needs a rename by somebody else within microseconds. */
 enum { PUT_BACK_MAX = 10000 };
@@ -125,6 +126,30 @@ bool swap_move(int from_folder, const char *from, int to_folder, const char *to)
 		return result == 0;
 	return linkat(from_folder, from, to_folder, to, 0) == 0 &&
 	       unlinkat(from_folder, from, 0) == 0;
+}
+
+bool swap_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum)
+{
+	_cleanup_fd_ int fd = openat(folder, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char name[TEMPORARY_NAME_SIZE];
+	struct temporary temporary;
+	struct stat stat, out;
+
+	if (fd < 0 || fstat(fd, &stat) < 0)
+		return false;
+	errno = 0;
+	if (!S_ISREG(stat.st_mode) || stat.st_ino != inode || !snapshot_content_is(fd, sum))
+		return false;
+	temporary_init(&temporary, TEMPORARY_STAGED, leaf, NULL, sum);
+	temporary_format(&temporary, name);
+	if (!swap_move(folder, leaf, folder, name))
+		return false;
+	/* It may have been replaced, or written to, since it was looked at. */
+	if (fstatat(folder, name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (!stat_same_file(&out, &stat) || !snapshot_content_is(fd, sum)) &&
+	    swap_move(folder, name, folder, leaf))
+		return true;
+	return unlinkat(folder, name, 0) == 0;
 }
 
 /* ---- leases ----------------------------------------------------------------------- */

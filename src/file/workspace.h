@@ -40,7 +40,7 @@ void workspace_free(struct workspace *ws);
  * path; without such a root nothing happens.  Before the workspace is used. */
 void workspace_name_root(struct workspace *ws, const char *name, const char *root);
 
-/* Adds a folder for reading alone, behind the roots and likewise numbered. What is beneath a root
+/* Adds a folder for reading alone, after the roots and likewise numbered. What is beneath a root
  * already, or is no folder that can be opened, is left out. Before the workspace is used. */
 void workspace_add_read_only(struct workspace *ws, const char *folder);
 

@@ -81,7 +81,6 @@ enum front_order_kind {
 	FRONT_ORDER_OPEN,
 	FRONT_ORDER_PROMPT,
 	FRONT_ORDER_TASK,
-	FRONT_ORDER_REOPEN,
 };
 
 /* What the thread is to do; texts are owned. */
@@ -90,7 +89,6 @@ struct front_order {
 	enum front_order_kind kind;
 	char *piped, *prompt;
 	size_t piped_len, prompt_len;
-	char *resume, *reason;
 	struct front_task *task;
 	struct front *giver;      /* NULL: the owner, or a front that has left */
 	char *by;                 /* its name; owned */

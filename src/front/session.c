@@ -20,6 +20,7 @@ struct front_session {
 	struct settings *settings;
 	enum approval_mode mode;
 	bool warned;                   /* of what the settings have wrong */
+	bool keyless;                  /* host_options.keyless */
 	/* While it is open. */
 	struct policy *policy;
 	char *resume_file;
@@ -60,6 +61,11 @@ void session_set_notices(struct front_session *session, const struct notices *no
 void session_set_watched(struct front_session *session, bool watched)
 {
 	session->request.watched = watched;
+}
+
+void session_set_keyless(struct front_session *session, bool keyless)
+{
+	session->keyless = keyless;
 }
 
 /* ---- settings ------------------------------------------------------------------ */
@@ -239,7 +245,8 @@ static bool session_open_host(struct front_session *session, struct err *err)
 		.session_id = request->session_id, .import_file = request->import_file,
 		.resume_file = session->resume_file, .mode = session->mode,
 		.confinement = session->sentences, .interactive = request->interactive,
-		.watched = request->watched, .checkpoints = request->checkpoints,
+		.watched = request->watched, .keyless = session->keyless,
+		.checkpoints = request->checkpoints,
 		.asks_together = request->asks_together, .cancel = request->cancel,
 		.notices = session->notices, .trace = request->trace ? session_trace : NULL,
 		.data = session,

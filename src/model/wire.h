@@ -122,5 +122,9 @@ bool wire_no_tool(const char *provider, const json_t *name, struct err *err);
 uint64_t wire_count(const json_t *object, const char *member);
 /* Whether the object says something of this count: it is there, and not null. */
 bool wire_counts(const json_t *object, const char *member);
+/* Appends {"id", "contextTokens"?} to a list of models; `context` 0: unknown.  Models whose names
+ * say that they do something else than write text (embeddings, images, speech) are left out, as
+ * are ids that are empty or longer than 200 bytes. */
+void wire_list_add(json_t *list, struct span id, uint64_t context);
 
 #endif

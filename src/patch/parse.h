@@ -150,7 +150,7 @@ struct diff_text {
 	struct line_record *record; /* owned; one per line of the text, a byte-order mark aside */
 	size_t record_count;
 	size_t passed_over;      /* 1-based; the first line that begins with + or - and was found to
-	                          * be prose behind a hunk or before one; 0: none */
+	                          * be prose after a hunk or before one; 0: none */
 	struct buf respelled;    /* owned; lines that are read otherwise (respell.c) */
 };
 
@@ -225,7 +225,7 @@ bool parse_is_change(struct span line);
 bool parse_is_item(struct span line);
 
 /* What lines that begin with +, - or a space, one after the other, have among them: items of a
- * list, others that begin with - and with +, words behind a space after those and before them. */
+ * list, others that begin with - and with +, words after a space after those and before them. */
 enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4, RUN_CONTEXT = 8, RUN_LED = 16 };
 
 /* Whether such lines begin a hunk, also among words; at the start of a text (`first`) and not. */

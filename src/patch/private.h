@@ -189,7 +189,7 @@ size_t candidates_core_end(const struct candidates *hunk, size_t at);
 size_t candidates_ids(const struct fold_index *index, const struct hunk *hunk, size_t count,
                       uint32_t *ids);
 
-/* Reads what the parser left open: drops hunks among words, and lists behind hunks, that the file
+/* Reads what the parser left open: drops hunks among words, and lists after hunks, that the file
  * has no lines for.  INVALID_DIFF, with *ret_diff_line, if it has them: then both readings are
  * possible. TOO_LARGE. */
 bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
@@ -332,7 +332,7 @@ void settle_all(struct settling *s);
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
 
 /* Whether the number says nothing.  Line 0 or 1 is what models write that do not know the line,
- * unless there is context in front, or as much behind as a tool prints at a file's beginning, or
+ * unless there is context in front, or as much after as a tool prints at a file's beginning, or
  * many old lines. */
 bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured);
 

@@ -451,7 +451,7 @@ bool patch_reading_trimmed(const struct lines *file, struct span old_text, struc
 	for (size_t i = 0; i < block.count; i++) {
 		struct span body = line_body(lines_at(file, at + i));
 
-		/* What follows a text without a line ending stays behind it. */
+		/* What follows a text without a line ending stays after it. */
 		buf_span(&ret->old_text, open && i + 1 == block.count ? trim_line_end(body) : body);
 		put_line_feed(lines_at(&block, i), &ret->old_text);
 	}

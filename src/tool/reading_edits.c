@@ -219,7 +219,7 @@ static bool is_block_mark(struct span line, char sign, const char *word)
 	return len >= 5 && span_eq(line, span_str(word));
 }
 
-/* Takes lines up to one that is the fence; false: there is none. */
+/* Takes lines up to one that is the fence; false: none. */
 static bool lines_before(struct span *rest, char sign, char other, const char *word,
                          struct span *ret)
 {
@@ -297,7 +297,7 @@ bool reading_view(struct reading *reading)
 	return true;
 }
 
-/* Lines behind line N, 0 for the beginning: a patch, once the lines around are known
+/* Lines after line N, 0 for the beginning: a patch, once the lines around are known
  * (editor_expand_insert). */
 static bool read_insert(struct reading *reading)
 {

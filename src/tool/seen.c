@@ -327,7 +327,7 @@ void seen_forget(struct session *session, const char *path)
 
 /* ---- edits ---- */
 
-/* "@@ -12,3 +12,4 @@" -> 12; of an empty side (",0") the line after. False: it is none. */
+/* "@@ -12,3 +12,4 @@" -> 12; of an empty side (",0") the line after. False: it is not one. */
 static bool hunk_old_line(struct span line, size_t *ret)
 {
 	struct span rest = span_skip(line, 4);

@@ -708,7 +708,7 @@ static bool is_foreign(const struct tool_set_row *row)
 	return row->owned && !row->left_out && tool_kind_of(row->tool) != TOOL_KIND_AGENT;
 }
 
-/* Behind all that was declared before. False: the settings leave one of them out. */
+/* After all that was declared before. False: the settings leave one of them out. */
 static bool add_ways_to_deferred(struct tool_set *set)
 {
 	const struct tool *const ways[] = { &tool_search_tools, &tool_call_tool };

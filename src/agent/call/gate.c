@@ -177,7 +177,7 @@ static void gate_output(void *data, enum run_stream stream, struct span bytes)
 	struct call *call = data;
 	json_auto_t *message = json_object();
 
-	(void)stream; /* as it came: both are one text for who reads along */
+	(void)stream; /* both streams are shown as one text, in order of arrival */
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "text", json_text(bytes));
 	agent_publish(call->agent, BUS_TOOL_OUTPUT, message);
@@ -224,7 +224,7 @@ static bool tool_was_offered(void *data, const struct tool *tool)
 	return false;
 }
 
-/* Whoever trusts the server, or has a rule for the tool, expects no question. */
+/* A user who trusts the server, or has a rule for the tool, does not expect a question. */
 static void warn_of_change(struct call *call, const struct tool *tool)
 {
 	_cleanup_free_ char *text = NULL;

@@ -369,7 +369,8 @@ static bool place_changes(struct path_rules *rules, struct change *changes, size
 		if (change->new_path &&
 		    !(change->new_resolved = judged_place(rules, change->new_path, err)))
 			return false;
-		/* Who may not read it is not told what is in it, also when the edit fails. */
+		/* A caller who may not read the file must not see its content, not even when the
+		 * edit fails. */
 		if (reading_denied(rules, change->resolved, &why))
 			options->want_content = false;
 	}
@@ -395,15 +396,6 @@ static bool judged_edit(struct provider *provider, const struct change *changes,
 	for (size_t i = 0; i < count; i++)
 		results[i] = (struct change_result){ .err = *err };
 	return false;
-}
-
-static bool judged_end(struct provider *provider, struct provider_request *request,
-                       struct err *err)
-{
-	return request->read ?
-	               judged_read(provider, request->read, request->read_result, err) :
-	               judged_edit(provider, request->changes, request->count,
-	                           request->options, request->results, err);
 }
 
 /* ---- many files -------------------------------------------------------------------------- */
@@ -643,13 +635,12 @@ static bool judged_search(struct provider *provider, const struct search_request
 void path_rules_init(struct path_rules *rules, const struct policy *policy,
                      struct provider *base, const struct policy_call *who)
 {
-	static const struct provider_ops own = {
-		.end = judged_end, .walk = judged_walk, .search = judged_search,
-	};
+	static const struct interposed_files files = { judged_read, judged_edit };
+	static const struct provider_ops own = { .walk = judged_walk, .search = judged_search };
 	struct policy_call reading = *who;
 
 	*rules = (struct path_rules){ .policy = policy, .who = *who };
-	interpose_init(&rules->front, base, &own);
+	interpose_init(&rules->front, base, &files, &own);
 	rules->judged = json_object();
 	reading.tool = tool_name(TOOL_READ_FILE);
 	reading.kind = "read";

@@ -144,7 +144,7 @@ struct repository {
 	git_repository *handle;
 };
 
-/* The library says why in words only; a full disk has to be told from the rest. */
+/* libgit2 reports the reason only as text; a full disk needs its own error code. */
 static bool git_failed(const struct git_library *git, int code, const char *what, struct err *err)
 {
 	const git_error *said = git->error_last();
@@ -174,7 +174,7 @@ static int git_init(const struct git_library *git, const char *folder, git_repos
 	return git->repository_init_ext(ret, folder, &options);
 }
 
-/* What the first commit of all is: made at no time by nobody, so that it is the same everywhere. */
+/* The root commit: a fixed author and date make it the same in all repositories. */
 static int make_root(struct repository *repository, git_oid *ret)
 {
 	const struct git_library *git = repository->git;
@@ -221,7 +221,7 @@ int repository_lock(const char *folder, const struct file_lock_wait *wait, struc
 	return -1;
 }
 
-/* Who makes it holds the lock, so that nobody sees half of it. */
+/* The lock is held while a repository is created, so that no process sees half of it. */
 static bool open_or_make(struct repository *repository, const char *folder, bool create,
                          const struct file_lock_wait *wait, struct err *err)
 {

@@ -335,7 +335,7 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 
 	*ret = (struct hook_outcome){ 0 };
 	if (hooks_any(host->hooks, event, word))
-		/* A signal ends a run, and not what is to be done at its end. */
+		/* A signal cancels the run, but not the SessionEnd hooks. */
 		hooks_fire(host->hooks, event, word, input,
 		           event == HOOK_SESSION_END ? NULL : host->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)

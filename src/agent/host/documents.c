@@ -206,7 +206,7 @@ void host_add_documents_tool(struct host *host, struct tool_set *tools)
 	documents_tool_free(tool);
 }
 
-bool host_wants_documents(const struct agent_definition *definition)
+bool host_lists_documents(const struct agent_definition *definition)
 {
 	return definition->tools &&
 	       agent_definition_requires(definition, tool_name(TOOL_GET_INTERNAL_DOCS));

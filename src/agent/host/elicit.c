@@ -19,7 +19,7 @@
 enum {
 	MESSAGE_BYTES = 4096,
 	URL_BYTES = 4096,
-	NOBODY_TOLD = 20, /* notices of one session */
+	UNASKED_NOTICES_MAX = 20, /* notices of one session */
 };
 
 /* Also without anybody who could be asked: that is known only when a question comes, and a server
@@ -93,7 +93,7 @@ static json_t *elicit_nobody(struct host *host, const char *server, const json_t
 		"The MCP server \"%s\" asked the user something, and nobody could be asked, so it "
 		"was declined: %.*s", server, (int)said.len, said.data ? said.data : "");
 
-	if (atomic_fetch_add(&host->unasked, 1) < NOBODY_TOLD)
+	if (atomic_fetch_add(&host->unasked, 1) < UNASKED_NOTICES_MAX)
 		host_warn(host, text);
 	return elicit_action("decline");
 }

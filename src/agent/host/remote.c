@@ -137,7 +137,7 @@ static json_t *auth_value(const struct remote_auth *auth, const char *member, co
 	return json_string(value);
 }
 
-/* The same with the values that it is to be sent, a new reference; NULL: *err. */
+/* The same with its values resolved, as it will be sent; a new reference. NULL: *err. */
 static json_t *auth_resolve(void *data, struct err *err)
 {
 	const struct remote_auth *auth = data;

@@ -346,7 +346,7 @@ static bool has_marker(const struct memory *memory, const char *folder)
 	return false;
 }
 
-/* The folders above the root up to the one with a marker, nearest first; 0: there is none. */
+/* The folders above the root up to the one with a marker, nearest first; 0: none. */
 static size_t folders_above(const struct memory *memory, char *ret[static FOLDERS_ABOVE_MAX])
 {
 	const char *from = memory->root;

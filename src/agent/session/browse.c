@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions at a glance: each file is read once, its lines told apart by how they begin; of a few
- * the JSON is parsed. */
+/* Lists sessions quickly: each file is read once, its lines are classified by how they start, and
+ * JSON is parsed for only a few. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -161,7 +161,7 @@ static uint64_t hash_id(struct span id)
 	return hash;
 }
 
-/* The string behind `"NAME":"`, in the head of a line; empty: it is not there. */
+/* The string after `"NAME":"`, in the head of a line; empty: it is not there. */
 static struct span head_string(struct span line, const char *before)
 {
 	const struct span head = span_head(line, line.len < HEAD_BYTES ? line.len : HEAD_BYTES);

@@ -152,7 +152,7 @@ static void export_quotation(struct buf *out, struct span text)
 	buf_char(out, '\n');
 }
 
-/* The fence that a line is; 0: none. A closing one has nothing behind it. */
+/* The fence that a line is; 0: none. A closing one has nothing after it. */
 static size_t fence_of(struct span line, char *ret_char, bool *ret_bare)
 {
 	size_t spaces = 0, length = 0;

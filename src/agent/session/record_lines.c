@@ -175,7 +175,7 @@ json_t *record_model_line(const json_t *content, const struct model_usage *usage
 	return line;
 }
 
-/* What people were shown is mostly the result once more: of a long one, its beginning. */
+/* The text shown to the user mostly repeats the result: of a long one, keep the beginning. */
 static json_t *short_display(const char *display)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(2 * DISPLAY_BYTES_MAX);

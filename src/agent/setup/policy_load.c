@@ -49,7 +49,7 @@ static void add_policy_folder(struct loading *loading, enum policy_tier tier, co
 		loading->well = false;
 }
 
-/* Somebody named it, so it has to be there. */
+/* A file that was named explicitly must exist. */
 static void add_named(struct loading *loading, enum policy_tier tier, const char *path)
 {
 	bool (*const add)(struct policy *, enum policy_tier, const char *, json_t *) =

@@ -275,6 +275,7 @@ static bool headless_prepare(struct headless *run, struct agent_request *request
 	warn_of_raw_output(run);
 	session_set_watched(run->session,
 	                    run->output.progress && run->output.format == AGENT_TEXT);
+	session_set_keyless(run->session, run->slash);
 	if (session_open(run->session, request->resume, err))
 		return true;
 	*ending = ending_of_error(agent_request_exit(run->session, err), err);

@@ -338,11 +338,11 @@ static void watch_over(struct attention *attention)
 	uint64_t ignored;
 
 	while (!attend_is_over(attention)) {
-		bool wants_input = attention->input_open && !attention->input_len;
+		bool reads_input = attention->input_open && !attention->input_len;
 		struct pollfd fds[] = {
 			{ .fd = attention->wake, .events = POLLIN },
 			{ .fd = attention->signals, .events = POLLIN },
-			{ .fd = wants_input ? STDIN_FILENO : -1, .events = POLLIN },
+			{ .fd = reads_input ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 
 		if (poll(fds, ARRAY_LEN(fds), attention->input_len ? AGAIN_MS : -1) < 0)

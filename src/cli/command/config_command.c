@@ -520,7 +520,7 @@ static int config_distrust(struct config_call *call)
 static const struct action {
 	const char *name;
 	int (*run)(struct config_call *call);
-	size_t least, most; /* words behind the name */
+	size_t least, most; /* words after the name */
 	bool settings;      /* it needs them */
 	const char *words;
 } actions[] = {

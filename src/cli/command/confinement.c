@@ -60,7 +60,7 @@ static bool is_escape(const char *at, char quote)
 	       (!quote || at[1] == '"' || at[1] == '\\');
 }
 
-/* One word from *at, which moves behind it. */
+/* One word from *at, which moves after it. */
 static bool split_next_word(const char **at, char **ret, struct err *err)
 {
 	struct buf word = BUF_INIT(LIMIT_PATH_BYTES * 4);

@@ -91,7 +91,7 @@ static void hide_secrets(json_t *rows)
 	}
 }
 
-/* Foreign text behind a word of ours: all of it on that line. */
+/* Foreign text after a word of ours: all of it on that line. */
 static void print_part(const char *word, const char *text, struct buf *out)
 {
 	_cleanup_free_ char *line = mem_printf("%s%s", word, text);

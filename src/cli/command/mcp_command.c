@@ -45,7 +45,7 @@ static void show_notice(void *data, enum severity severity, const char *message)
 
 static const struct notices shown = { show_notice, NULL };
 
-/* A line that is typed; NULL: there is none, or *cancel is set first. The caller frees. */
+/* A line that is typed; NULL: none, or *cancel is set first. The caller frees. */
 static char *read_typed_line(const struct cancel *cancel)
 {
 	struct pollfd pollers[] = { { .fd = STDIN_FILENO, .events = POLLIN },

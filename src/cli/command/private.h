@@ -165,10 +165,7 @@ json_t *command_hooks_before(void *data, struct session *session, const struct t
                              json_t **arguments, bool *ask);
 void command_hooks_after(void *data, struct session *session, const struct tool *tool,
                          const json_t *arguments, json_t **result);
-/* "[WARNING] ..." on standard error, with nothing in it that acts on a terminal; `data` is
- * unused. */
-void command_hooks_notice(void *data, enum severity severity, const char *message);
-/* The same for what is wrong with files of hooks ({message} each). */
+/* Warns of each problem in files of hooks ({message} each), on standard error. */
 void command_hooks_problems(const json_t *problems);
 
 /* ---- words ------------------------------------------------------------------- */

@@ -175,7 +175,7 @@ struct command {
 	const struct positional *positionals;
 	size_t positional_count;
 	bool passes_on; /* the first positional ends the flags; the last one may repeat */
-	/* Behind this word as the first positional, flags that are none of the command's, and
+	/* After this word as the first positional, flags that are none of the command's, and
 	 * further words, are positionals: another program's. NULL: none. */
 	const char *loose;
 };

@@ -502,14 +502,26 @@ static const char *const config_synopsis[] = {
 	NULL,
 };
 
-static const char *const policy_choices[] = { "check", "list", NULL };
+static const char *const policy_choices[] = { "list", "check", "allow", "ask", "deny", "remove",
+	                                      NULL };
 
 static const struct flag policy_flags[] = {
 	{ .id = FLAG_MODE, .name = "mode", .letter = 'm',
 	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
 	  .help = "with check: the approval mode (default: from the settings)" },
 	{ .id = FLAG_HEADLESS, .name = "headless",
-	  .help = "with check: decide as if nobody can be asked" },
+	  .help = "with check: decide as for a run that cannot ask" },
+	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
+	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
+	  .help = "whose rules to change or list: user (default) or project",
+	  .man = "Whose rules allow, ask, deny and remove change: user (the default) is "
+		 "~/.gemini/policies/auto-saved.toml, project is .gemini/policies/auto-saved.toml "
+		 "of the project. With list: only the rules of the user or of the project." },
+	{ .id = FLAG_PATH, .name = "path", .value = { "PATTERN", COMPLETE_FILE, NULL },
+	  .help = "with ask, deny, remove: files and folders that are not to be changed",
+	  .man = "With ask, deny and remove: a file, a folder or a pattern of the workspace "
+		 "instead of a command or tool. Nothing can change what is denied: no tool, no "
+		 "command, no server." },
 	JSON_FLAG,
 	POLICY_FLAGS,
 	PROJECT_FLAGS("settings and policies"),
@@ -517,15 +529,20 @@ static const struct flag policy_flags[] = {
 };
 
 static const struct positional policy_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, policy_choices }, "check or list" },
-	{ { "TOOL", COMPLETE_TOOL, NULL }, "a tool, or mcp_SERVER_TOOL" },
+	{ { "ACTION", COMPLETE_CHOICE, policy_choices },
+	  "list (the default), check, allow, ask, deny or remove" },
+	{ { "TOOL", COMPLETE_TOOL, NULL },
+	  "a tool, or mcp_SERVER_TOOL; for a rule also the beginning of a command: \"npm test\"" },
 	{ { "ARGS", COMPLETE_NOTHING, NULL },
-	  "its arguments as JSON; for run_shell_command also just the command" },
+	  "with check: its arguments as JSON; for run_shell_command also just the command" },
 };
 
 static const char *const policy_synopsis[] = {
+	"[list] [--scope user|project] [--json]",
 	"check TOOL [ARGS] [--mode MODE] [--headless] [--json]",
-	"list [--json]",
+	"allow COMMAND|TOOL [--scope user|project]",
+	"ask | deny COMMAND|TOOL|--path PATTERN [--scope user|project]",
+	"remove COMMAND|TOOL|--path PATTERN [--scope user|project]",
 	NULL,
 };
 
@@ -710,7 +727,7 @@ static const char *const mcp_synopsis[] = {
 	NULL,
 };
 
-static const char *const models_choices[] = { "check", NULL };
+static const char *const models_choices[] = { "list", "check", NULL };
 
 static const struct flag models_flags[] = {
 	JSON_FLAG,
@@ -719,13 +736,15 @@ static const struct flag models_flags[] = {
 };
 
 static const struct positional models_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "check" },
+	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "list (the default) or check" },
 	{ { "NAME", COMPLETE_NOTHING, NULL },
-	  "a model as --model takes it (default: the one in use)" },
+	  "for list a provider; for check a model as --model takes it (default: the one in "
+	  "use)" },
 };
 
 static const char *const models_synopsis[] = {
-	"check [NAME] [--json]",
+	"[list [PROVIDER]] [--json]",
+	"check [MODEL] [--json]",
 	NULL,
 };
 
@@ -933,11 +952,15 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "policy",
-		.summary = "show what the policies decide on a call, and by which rule",
+		.summary = "allow or deny commands and tools for good; explain decisions",
 		.synopsis = policy_synopsis,
 		.text =
 			"Policies decide whether a tool call is allowed, denied, or put to the "
-			"user. check prints the decision on one call, with the file and line of "
+			"user. allow, ask and deny write a rule that holds from now on, in place "
+			"of an earlier one about the same; remove removes it. A command stands "
+			"for all that begin with its words: \"npm test\" covers npm test --watch. "
+			"Rules in the forms of other agents work, too: \"Bash(npm test:*)\".\n\n"
+			"check prints the decision on one call, with the file and line of "
 			"the rule behind it; for a command line, the decision on each command in "
 			"it. It runs nothing. list shows all rules, strongest first, then the "
 			"safety checkers.\n\n"
@@ -1115,19 +1138,24 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "models",
-		.summary = "check that a model works",
+		.summary = "list the models you can use, or check that one works",
 		.synopsis = models_synopsis,
 		.text =
+			"list asks each provider for which you have a key which models it offers, "
+			"and prints them with the length of their context and their prices. "
+			"Known models of providers without a key are listed, too, with the "
+			"variable that would hold the key. No request that costs anything is "
+			"sent.\n\n"
 			"check sends the model three small requests, for which its provider may "
 			"charge: for text, for a tool call, and with thinking. It prints which of "
 			"them work and how long they took, and for the others the provider's own "
 			"words. Parameters that the provider refuses are named, left out, and "
 			"remembered. Requests are not repeated for other reasons, and no fallback "
 			"model is used.\n\n"
-			"Each check works, fails, is missing (there was a reply, without what was "
-			"asked for) or was not tried.\n\n"
-			"The exit code is 0 if all three work, 41 if there is no valid key, and 1 "
-			"otherwise.",
+			"The result of a check is works, fails, missing (the reply lacked the "
+			"requested part) or not tried.\n\n"
+			"The exit code of check is 0 if all three work, 41 if there is no valid "
+			"key, and 1 otherwise.",
 		.flags = models_flags,
 		.flag_count = ARRAY_LEN(models_flags),
 		.positionals = models_positionals,

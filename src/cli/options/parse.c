@@ -183,7 +183,7 @@ static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
 	return flag->value.choices ? value_is_choice(&flag->value, word) : word[0] != '-';
 }
 
-/* A word behind a flag that can do without a value is a prompt, unless it looks like one of its
+/* A word after a flag that can do without a value is a prompt, unless it looks like one of its
  * values: with a level that is misspelt, hasp would run with another, and ask the model. */
 static bool check_no_value(const struct cursor *cursor, const struct flag *flag, struct err *err)
 {
@@ -330,7 +330,7 @@ static bool parse_word_of_root(const char *word, struct invocation *ret)
 {
 	const struct command *named = command_find(word);
 
-	/* Behind other flags and words there are only words. */
+	/* After other flags and words there are only words. */
 	if (named && !ret->positional_count && !flag_in_the_way(ret))
 		ret->command = named;
 	else
@@ -338,7 +338,7 @@ static bool parse_word_of_root(const char *word, struct invocation *ret)
 	return true;
 }
 
-/* `word_only`: behind "--", where the name of a command is a word like others. */
+/* `word_only`: after "--", where the name of a command is a word like others. */
 static bool parse_positional(const char *word, bool word_only, struct invocation *ret,
                              struct err *err)
 {
@@ -443,7 +443,7 @@ static bool check_lone_word(const char *word, struct err *err)
 	return true;
 }
 
-/* Why a command behind flags is none, and what to type instead. The caller frees. */
+/* Why a command after flags is none, and what to type instead. The caller frees. */
 static char *misplaced_command(const struct invocation *ret, const char *name)
 {
 	const struct flag *flag = flag_in_the_way(ret);
@@ -495,7 +495,7 @@ bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struc
 
 		if (!flags_ended && strcmp(word, "--") == 0) {
 			flags_ended = true;
-			/* Words that stand behind it are meant as they are. */
+			/* Words that stand after it are meant as they are. */
 			checked = ret->positional_count == 0;
 			continue;
 		}

@@ -33,11 +33,11 @@ struct agent_output {
 	bool terminal;              /* standard output is one: text is made safe for it */
 	bool raw;                   /* it is not; for the caller to set */
 	struct progress *progress;  /* standard error is a terminal: what happens is shown there;
-	                             * NULL: it is none */
+	                             * NULL: it is not one */
 	_Atomic bool closed;        /* standard output has no reader */
 	_Atomic int failed;         /* errno: standard output cannot be written */
 	bool stuck;                 /* its reader has stopped reading, and the run is cancelled */
-	bool begun, ended;          /* events of stream-json may come; the last one has come */
+	bool started, ended;          /* events of stream-json may come; the last one has come */
 	pthread_mutex_t lock;
 	unsigned subscription;
 	char *session_id;           /* owned; what agent_output_begin says; until then for -o json

@@ -35,7 +35,7 @@ bool output_is_terminal(void)
 	return isatty(STDOUT_FILENO) == 1;
 }
 
-bool output_wants_colour(const char *when)
+bool output_uses_colour(const char *when)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
@@ -145,13 +145,13 @@ int output_fail(const struct err *err, int code)
 
 enum { LINE_MAX_BYTES = 64 << 10 }; /* a longer one is shown in pieces */
 
-void output_live_init(struct live *live)
+void output_live_init(struct output_live *live)
 {
-	*live = (struct live){ .line = BUF_INIT(LINE_MAX_BYTES) };
+	*live = (struct output_live){ .line = BUF_INIT(LINE_MAX_BYTES) };
 	pthread_mutex_init(&live->lock, NULL);
 }
 
-static void live_show_line(struct live *live, struct buf *out)
+static void live_show_line(struct output_live *live, struct buf *out)
 {
 	if (denial_is_imitated(buf_view(&live->line)))
 		buf_str(out, DENIAL_QUOTE);
@@ -168,7 +168,7 @@ static bool ends_line(char c)
 
 void output_live(void *data, enum run_stream stream, struct span bytes)
 {
-	struct live *live = data;
+	struct output_live *live = data;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct err ignored = ERR_INIT;
 
@@ -187,7 +187,7 @@ void output_live(void *data, enum run_stream stream, struct span bytes)
 	pthread_mutex_unlock(&live->lock);
 }
 
-void output_live_release(struct live *live)
+void output_live_release(struct output_live *live)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct err ignored = ERR_INIT;

@@ -230,7 +230,7 @@ void uniform_free(struct uniform *u)
 	free(u);
 }
 
-/* The file's line that an old line with this very text stands for; false: there is none. */
+/* The file's line that an old line with this very text stands for; false: none. */
 static bool find_old(const struct uniform *u, size_t h, struct span text, struct span *ret)
 {
 	struct evidence_walk walk = evidence_walk_begin(u->diff, u->places, h);

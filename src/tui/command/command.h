@@ -52,7 +52,7 @@ enum command_then {
 	COMMAND_COMPOSE,   /* `text` goes into the composer; the conversation may be another */
 	COMMAND_CHOOSE,    /* one of `choices` is picked, and its line is run as a command */
 	COMMAND_COPY,      /* `text` goes to the clipboard */
-	COMMAND_REFRESH,   /* the conversation is another: show host_messages instead. With `text`:
+	COMMAND_REFRESH,   /* the conversation is another: show its messages instead. With `text`:
 	                    * it goes into the composer */
 	COMMAND_THEME,     /* ui.theme has changed: `text` is its name */
 	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
