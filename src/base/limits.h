@@ -392,4 +392,9 @@
 #define LIMIT_FRONT_ORDERS 256
 #define LIMIT_FRONTS 64
 
+/* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
+ * a worker. */
+#define LIMIT_ACP_REQUESTS 256
+#define LIMIT_ACP_SESSIONS 64
+
 #endif

@@ -38,6 +38,7 @@ static const struct {
 	{ "hasp", command_run_root },
 	{ "tool", command_run_tool },
 	{ "serve", command_run_serve },
+	{ "acp", command_run_acp },
 	{ "sandbox", command_run_sandbox },
 	{ "config", command_run_config },
 	{ "context", command_run_context },

@@ -79,7 +79,8 @@ const struct setting *schema_exact(const char *path);
 bool schema_is_group(const char *path);
 /* Some row below the path restricts. */
 bool schema_group_restricts(const char *path);
-/* The known path most like a mistyped one; NULL if none is like it. */
+/* The path that is meant by a mistyped one, or by one in the wrong group; NULL: it cannot be
+ * known. */
 const char *schema_nearest(const char *path);
 
 /* All defaults as one object; a new reference. */

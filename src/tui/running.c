@@ -40,6 +40,28 @@ void running_start(struct running_calls *calls, const json_t *message)
 	};
 }
 
+void running_asked(struct running_calls *calls, const json_t *question, bool waits)
+{
+	struct running_call *call = running_find(calls, question);
+
+	if (call)
+		call->is_asked = waits;
+}
+
+void running_declined(struct running_calls *calls, const json_t *question)
+{
+	struct running_call *call = running_find(calls, question);
+	json_t *diff = json_object_get(json_object_get(question, "details"), "fileDiff");
+	json_t *declined;
+
+	if (!call || !json_string_length(diff))
+		return;
+	declined = json_copy(call->call);
+	json_object_set(declined, "declined", diff);
+	json_decref(call->call);
+	call->call = declined;
+}
+
 void running_output(struct running_calls *calls, const json_t *message)
 {
 	struct running_call *call = running_find(calls, message);
@@ -97,11 +119,18 @@ void running_release(struct running_calls *calls)
 void running_calls_rows(const struct running_calls *calls, struct consoles *consoles,
                   const struct view_how *how, struct rows *rows)
 {
-	const size_t more = calls->count > RUNNING_SHOWN ? calls->count - RUNNING_SHOWN : 0;
+	size_t shown = 0, more = 0;
 
-	for (size_t i = 0; i < calls->count - more; i++) {
+	for (size_t i = 0; i < calls->count; i++) {
 		const struct running_call *call = &calls->at[i];
 
+		if (call->is_asked)
+			continue;
+		if (shown == RUNNING_SHOWN) {
+			more++;
+			continue;
+		}
+		shown++;
 		view_call(rows, call->call, how);
 		view_progress(rows, call->progress, how);
 		if (!consoles_rows(consoles, json_span(json_object_get(call->call, "callId")),

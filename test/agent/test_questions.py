@@ -25,9 +25,9 @@ def test_nobody_to_ask_means_no_and_says_what_to_do(world):
 DIFF = "@@ -1 +1 @@\n-1\n+one\n"
 CHANGES = {  # of a file aI with "1", or to a new one nI: a tool, its arguments, and what they do
     "write new": ("write_file", {"file_path": "nI", "content": "x\n"}, {"new files"}),
-    "write old": ("write_file", {"file_path": "aI", "content": "x\n", "base_content_sha256": "SHA"}, {"edits of files"}),
-    "patch": ("safe_patch", {"file_path": "aI", "unified_diff": DIFF, "base_content_sha256": "SHA"}, {"edits of files"}),
-    "update": ("update_file", {"file_path": "aI", "old_content": "1", "new_content": "one"}, {"edits of files"}),
+    "write old": ("write_file", {"file_path": "aI", "content": "x\n", "base_content_sha256": "SHA"}, {"edits of any file"}),
+    "patch": ("safe_patch", {"file_path": "aI", "unified_diff": DIFF, "base_content_sha256": "SHA"}, {"edits of any file"}),
+    "update": ("update_file", {"file_path": "aI", "old_content": "1", "new_content": "one"}, {"edits of any file"}),
     "create": ("apply_changes", {"changes": [{"kind": "create", "file_path": "nI", "content": "x\n"}]}, {"new files"}),
     "delete": ("apply_changes", {"changes": [{"kind": "delete", "file_path": "aI", "base_content_sha256": "SHA"}]},
                {"deletions of files"}),
@@ -35,7 +35,7 @@ CHANGES = {  # of a file aI with "1", or to a new one nI: a tool, its arguments,
                                             "base_content_sha256": "SHA"}]}, {"moves of files"}),
     "both": ("apply_changes", {"changes": [{"kind": "create", "file_path": "nI", "content": "x\n"},
                                            {"kind": "patch", "file_path": "aI", "unified_diff": DIFF,
-                                            "base_content_sha256": "SHA"}]}, {"edits of files", "new files"}),
+                                            "base_content_sha256": "SHA"}]}, {"edits of any file", "new files"}),
 }
 
 
@@ -49,7 +49,7 @@ def change(world, name, number):
 
 def scope_of(name):
     """write_file both makes and replaces files: its choice is about both (requirement 2: per tool)."""
-    return CHANGES[name][2] | ({"edits of files", "new files"} if name.startswith("write") else set())
+    return CHANGES[name][2] | ({"edits of any file", "new files"} if name.startswith("write") else set())
 
 
 @pytest.mark.parametrize("first", sorted(CHANGES))

@@ -105,7 +105,7 @@ void call_scope_release(struct call *call);
 struct scope_choice {
 	struct policy_scope scope;
 	char *pattern;      /* owned; of scope.args_pattern */
-	char *text;         /* owned; for the choice: "edits of files and new files" */
+	char *text;         /* owned; for the choice: "edits of any file and new files" */
 };
 
 /* False: nothing; each such call is asked about. */

@@ -135,7 +135,7 @@ static void put_joined(struct buf *out, const char *const *words, size_t count)
 
 static void put_kinds(struct buf *out, unsigned changes)
 {
-	static const char *const words[] = { "edits of files", "new files", "deletions of files",
+	static const char *const words[] = { "edits of any file", "new files", "deletions of files",
 		                             "moves of files" };
 	const char *said[ARRAY_LEN(words)];
 	size_t count = 0;

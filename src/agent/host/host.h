@@ -109,6 +109,9 @@ void host_start_session(struct host *host);
  * does. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
+/* Adds media to the next prompt, besides those that wait already: an array of {"mime_type",
+ * "data" (base64)}; takes the reference.  Not while a prompt is running. */
+void host_attach(struct host *host, json_t *media);
 /* As agent_compress. Can be interrupted like a prompt. */
 bool host_compress(struct host *host, struct err *err);
 
@@ -215,6 +218,10 @@ json_t *host_extensions(const struct host *host);
  * differ. Asks about extensions whose files have changed. A new folder for plans takes effect in
  * the next session. Not while a prompt is running. Errors as of the reloads above. */
 bool host_extensions_reload(struct host *host, struct err *err);
+/* Has a hook of this name run, or not any more, by the user's setting hooksConfig.disabled, from
+ * now on.  Not while a prompt is running. INVALID_ARGUMENT: it is off by another file; errors of
+ * settings_write. */
+bool host_hook_switch(struct host *host, const char *name, bool enable, struct err *err);
 /* Enables or disables one (extension_switch), and reloads. Not while a prompt is running. */
 bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
                            char **ret_sentence, struct err *err);

@@ -378,6 +378,8 @@ int command_run_root(const struct invocation *invocation)
 		return agent_lists_extensions(invocation);
 	if (!agent_input_check_flags(invocation, &why, &err))
 		return headless_refuse(invocation, why, &err);
+	if (invocation_has(invocation, FLAG_ACP))
+		return command_run_acp(invocation);
 	if (agent_terminal_wanted(invocation))
 		return agent_terminal_run(invocation);
 	if (invocation_has(invocation, FLAG_INTERACTIVE)) {

@@ -101,8 +101,9 @@ static void running_rows(const struct progress *progress, struct rows *rows)
 	};
 
 	view_topic(rows, progress->topic, &how);
-	view_activity(rows, false, (clock_monotonic_ms() - progress->since_ms) / 1000,
-	              progress->thought, &how);
+	view_activity(rows, &(struct view_work){
+		.seconds = (clock_monotonic_ms() - progress->since_ms) / 1000,
+		.thought = progress->thought }, &how);
 	for (size_t i = 0; i < progress->count && i < RUNNING_MAX; i++) {
 		view_call(rows, progress->calls[i].call, &how);
 		view_progress(rows, progress->calls[i].reported, &how);

@@ -309,26 +309,25 @@ static bool auth_lock(struct mcp_auth *auth, const struct auth_wait *wait)
 		until.tv_nsec %= 1000000000;
 		if (pthread_mutex_clocklock(&auth->lock, CLOCK_MONOTONIC, &until) == 0)
 			return true;
-		if (wait->over && wait->over(wait->data))
+		if (auth_wait_is_over(wait))
 			return false;
 	}
 }
 
-char *mcp_auth_field(struct mcp_auth *auth, bool (*over)(void *data), void *data)
+char *mcp_auth_field(struct mcp_auth *auth, const struct auth_wait *wait)
 {
-	const struct auth_wait wait = { over, data };
 	struct err ignored = ERR_INIT;
 	char *field;
 
-	if (!auth_lock(auth, &wait))
+	if (!auth_lock(auth, wait))
 		return NULL;
 	token_load(auth);
 	if (auth->kind != MCP_AUTH_OAUTH) {
 		if (is_expired(auth) || !token_text(auth, "access_token"))
-			auth_google_fetch(auth, &wait, &ignored);
+			auth_google_fetch(auth, wait, &ignored);
 	} else if (is_expired(auth) && token_text(auth, "refresh_token") &&
 	           token_text(auth, "token_endpoint"))
-		token_refresh(auth, &wait, &ignored);
+		token_refresh(auth, wait, &ignored);
 	field = token_field(auth);
 	pthread_mutex_unlock(&auth->lock);
 	return field;
@@ -667,9 +666,8 @@ static bool answer_by_google(struct mcp_auth *auth, const char *sent, const stru
 }
 
 bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
-                         const char *sent, bool (*over)(void *data), void *data, struct err *err)
+                         const char *sent, const struct auth_wait *wait, struct err *err)
 {
-	const struct auth_wait wait = { over, data };
 	_cleanup_free_ char *error = auth_challenge_get(www_authenticate, "error");
 	_cleanup_free_ char *now = NULL;
 	bool ok;
@@ -677,7 +675,7 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 	if (status == 403 && (!error || strcmp(error, "insufficient_scope") != 0))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The %s forbids this (HTTP status 403).", auth->called);
-	if (!auth_lock(auth, &wait))
+	if (!auth_lock(auth, wait))
 		return err_set(err, ERR_CANCELLED, "The login was cancelled.");
 	token_load(auth);
 	if (!sent && !json_object_size(auth->token) && auth->kind == MCP_AUTH_OAUTH)
@@ -686,17 +684,25 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 	/* Another thread has logged in meanwhile. */
 	ok = (now && (!sent || strcmp(now, sent) != 0)) ||
 	     (auth->kind != MCP_AUTH_OAUTH ?
-	              answer_by_google(auth, sent, &wait, err) :
-	              answer_challenge(auth, status, www_authenticate, &wait, err));
+	              answer_by_google(auth, sent, wait, err) :
+	              answer_challenge(auth, status, www_authenticate, wait, err));
 	pthread_mutex_unlock(&auth->lock);
 	return ok;
 }
 
-void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again)
+void mcp_auth_suspend_logins(struct mcp_auth *auth)
 {
-	atomic_store(&auth->unattended, !attended);
-	if (again)
-		atomic_store(&auth->refused, false);
+	atomic_store(&auth->unattended, true);
+}
+
+void mcp_auth_resume_logins(struct mcp_auth *auth)
+{
+	atomic_store(&auth->unattended, false);
+}
+
+void mcp_auth_forget_refusal(struct mcp_auth *auth)
+{
+	atomic_store(&auth->refused, false);
 }
 
 bool mcp_auth_requires_login(const struct mcp_auth *auth)

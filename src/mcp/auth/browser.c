@@ -308,7 +308,7 @@ static bool await_callback(struct browser_login *question, const struct auth_cal
 		                    { .fd = callback->listeners[1], .events = POLLIN } };
 
 	while (!*ret && clock_monotonic_ms() < until) {
-		if (wait->over && wait->over(wait->data))
+		if (auth_wait_is_over(wait))
 			return err_set(err, ERR_CANCELLED, "The login was cancelled.");
 		if (poll(pollers, ARRAY_LEN(pollers), POLL_STEP_MS) > 0)
 			*ret = callback_take(pollers[pollers[0].revents ? 0 : 1].fd, state);
@@ -333,7 +333,7 @@ bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, co
 	if (!cancel_init(&question.over, err))
 		return false;
 	question.login.cancel = &question.over;
-	ok = !(wait->over && wait->over(wait->data)) ? question_begin(&question, err) :
+	ok = !auth_wait_is_over(wait) ? question_begin(&question, err) :
 	     err_set(err, ERR_CANCELLED, "The login was cancelled.");
 	ok = ok &&
 	     await_callback(&question, callback, state, wait, ret, err);

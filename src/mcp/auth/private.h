@@ -43,12 +43,6 @@ struct mcp_auth {
 	_Atomic bool wanted;     /* a login failed because none could be offered */
 };
 
-/* Whether the caller's request was cancelled. */
-struct auth_wait {
-	bool (*over)(void *data);
-	void *data;
-};
-
 /* What discovery found. */
 struct auth_place {
 	json_t *server;      /* the authorization server's metadata */
@@ -68,6 +62,8 @@ const char *auth_setting(const struct mcp_auth *auth, const char *name);
 struct span auth_origin(const char *url);
 /* Whether an address may be asked, or opened in a browser: DENIED_BY_POLICY. */
 bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct err *err);
+/* Whether the caller stops waiting now; false for NULL. */
+bool auth_wait_is_over(const struct auth_wait *wait);
 /* GET, or POST of `body` as `type` with a further field (each may be NULL). The answer's status and
  * its object (NULL: it is none), a new reference. */
 bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,

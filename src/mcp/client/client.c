@@ -76,6 +76,7 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
 	client->watch = mcp_watch_new();
 	client->holders = 1;
 	pthread_mutex_init(&client->lock, NULL);
+	cancel_init_lazily(&client->over);
 	return client;
 }
 
@@ -100,6 +101,7 @@ void mcp_client_unref(struct mcp_client *client)
 	json_decref(client->as_tasks);
 	json_decref(client->hello);
 	pthread_mutex_destroy(&client->lock);
+	cancel_release(&client->over);
 	free(client->name);
 	free(client);
 }
@@ -113,9 +115,9 @@ void mcp_client_end(struct mcp_client *client)
 void mcp_client_lose(struct mcp_client *client, const struct err *why)
 {
 	pthread_mutex_lock(&client->lock);
-	if (!client->lost)
+	if (!cancelled(&client->over))
 		client->why_lost = *why;
-	client->lost = true;
+	cancel_set(&client->over);
 	for (const struct mcp_ask *ask = client->asked; ask; ask = ask->next)
 		mcp_ask_ring(ask);
 	pthread_mutex_unlock(&client->lock);
@@ -134,24 +136,24 @@ void mcp_client_forget(struct mcp_client *client)
 	mcp_client_lose(client, &why);
 }
 
-static bool client_flag(struct mcp_client *client, const bool *flag)
-{
-	bool set;
-
-	pthread_mutex_lock(&client->lock);
-	set = *flag;
-	pthread_mutex_unlock(&client->lock);
-	return set;
-}
-
 bool mcp_client_lost(struct mcp_client *client)
 {
-	return client_flag(client, &client->lost);
+	return cancelled(&client->over);
+}
+
+const struct cancel *mcp_client_over(const struct mcp_client *client)
+{
+	return &client->over;
 }
 
 bool mcp_client_forgotten(struct mcp_client *client)
 {
-	return client_flag(client, &client->forgotten);
+	bool forgotten;
+
+	pthread_mutex_lock(&client->lock);
+	forgotten = client->forgotten;
+	pthread_mutex_unlock(&client->lock);
+	return forgotten;
 }
 
 unsigned mcp_client_changed(struct mcp_client *client)
@@ -320,9 +322,14 @@ const json_t *mcp_client_capabilities(const struct mcp_client *client)
 	return client->capabilities;
 }
 
-void mcp_client_try_modern(struct mcp_client *client, bool modern)
+void mcp_client_try_modern(struct mcp_client *client)
 {
-	client->modern = modern;
+	client->modern = true;
+}
+
+void mcp_client_try_older(struct mcp_client *client)
+{
+	client->modern = false;
 }
 
 void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello)

@@ -96,7 +96,7 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 	json_auto_t *result = NULL;
 	bool ok = false, again = true;
 
-	mcp_client_try_modern(client, true);
+	mcp_client_try_modern(client);
 	for (unsigned tries = 0; tries < 2 && !ok && again; tries++) {
 		json_auto_t *refusal = NULL;
 
@@ -109,7 +109,7 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 		take_discovered(client, result);
 		return true;
 	}
-	mcp_client_try_modern(client, false);
+	mcp_client_try_older(client);
 	*ret_older = (ok || err->code == ERR_TOOL_FAILED) && !mcp_client_lost(client);
 	return false;
 }

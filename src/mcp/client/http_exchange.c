@@ -218,13 +218,15 @@ size_t http_header_count(const char *const *headers)
 	return count;
 }
 
-static bool nobody_waits_for(void *data)
+/* As long as its request waits; for the stream of notifications, until the end. */
+static struct auth_wait login_wait(const struct client_exchange *exchange)
 {
-	const struct client_exchange *exchange = data;
-	struct http *http = exchange->http;
+	const struct http *http = exchange->http;
+	struct auth_wait wait = { .cancels = { &http->closing, mcp_client_over(http->client) } };
 
-	return cancelled(&http->closing) || mcp_client_lost(http->client) ||
-	       (exchange->waits && mcp_client_settled(exchange->waits));
+	if (exchange->waits)
+		mcp_client_wait_of(exchange->waits, &wait.cancels[2], &wait.until_ms);
+	return wait;
 }
 
 /* The message's, the session's and the settings'; with `resumes`, where the stream broke. The
@@ -232,6 +234,7 @@ static bool nobody_waits_for(void *data)
 static const char **request_headers(struct client_exchange *exchange, bool resumes,
                                     char *own[static 3])
 {
+	const struct auth_wait wait = login_wait(exchange);
 	static const char *const usual[] = {
 		"Content-Type: application/json",
 		"Accept: application/json, text/event-stream",
@@ -262,7 +265,7 @@ static const char **request_headers(struct client_exchange *exchange, bool resum
 			headers[n++] = own[i];
 	free(exchange->token);
 	exchange->token =
-		http->auth ? mcp_auth_field(http->auth, nobody_waits_for, exchange) : NULL;
+		http->auth ? mcp_auth_field(http->auth, &wait) : NULL;
 	if (exchange->token)
 		headers[n++] = exchange->token;
 	return headers;
@@ -473,13 +476,14 @@ static void refuse_login(const struct client_exchange *exchange, const struct er
 static bool exchange_log_in(struct client_exchange *exchange, struct err *err)
 {
 	struct mcp_client *client = exchange->http->client;
+	struct auth_wait wait = login_wait(exchange);
 	struct err why = ERR_INIT;
 	bool ok;
 
+	wait.until_ms = 0; /* the user has the time that a login takes */
 	mcp_client_stop_clock(client);
 	ok = mcp_auth_challenged(exchange->http->auth, exchange->status,
-	                         span_str(exchange->challenge), exchange->token, nobody_waits_for,
-	                         exchange, &why);
+	                         span_str(exchange->challenge), exchange->token, &wait, &why);
 	mcp_client_restart_clock(client);
 	buf_clear(&exchange->body);
 	if (!ok)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "mcp/client/client.h"
 #include "mcp/client/requests.h"
@@ -64,7 +65,8 @@ struct mcp_client {
 	size_t unasked;          /* messages since the last answer */
 	size_t unread;           /* answers that could not be read, to some of the doubtful */
 	char unread_why[MCP_ERROR_SHOWN];
-	bool lost, forgotten;
+	bool forgotten;
+	struct cancel over;      /* set when it is lost; why_lost is set before */
 	unsigned lists_changed;  /* bits 1 << enum mcp_list */
 	struct err why_lost;
 };

@@ -72,10 +72,22 @@ bool mcp_client_settled(struct mcp_ask *ask)
 	bool settled;
 
 	pthread_mutex_lock(&ask->client->lock);
-	settled = ask->answered || ask->client->lost || is_late(ask);
+	settled = ask->answered || cancelled(&ask->client->over) || is_late(ask);
 	pthread_mutex_unlock(&ask->client->lock);
 	tell_progress(ask, /* last= */ settled);
 	return settled || nobody_waits(ask);
+}
+
+void mcp_client_wait_of(struct mcp_ask *ask, const struct cancel **ret_cancel,
+                        uint64_t *ret_until_ms)
+{
+	int left_ms;
+
+	pthread_mutex_lock(&ask->client->lock);
+	left_ms = ask_left_ms(ask);
+	pthread_mutex_unlock(&ask->client->lock);
+	*ret_cancel = ask->wait->cancel;
+	*ret_until_ms = left_ms < 0 ? 0 : clock_monotonic_ms() + (uint64_t)left_ms;
 }
 
 void mcp_client_response_started(struct mcp_ask *ask)
@@ -203,7 +215,7 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 	bool lost;
 
 	pthread_mutex_lock(&client->lock);
-	lost = !ask->answered && client->lost;
+	lost = !ask->answered && cancelled(&client->over);
 	if (lost)
 		*err = client->why_lost;
 	pthread_mutex_unlock(&client->lock);

@@ -44,7 +44,8 @@ bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, st
 /* For that, and before any other request: what hasp declares; whether requests are as in
  * MCP_MODERN; what was agreed on, with the server's answer, which is kept. */
 const json_t *mcp_client_capabilities(const struct mcp_client *client);
-void mcp_client_try_modern(struct mcp_client *client, bool modern);
+void mcp_client_try_modern(struct mcp_client *client);
+void mcp_client_try_older(struct mcp_client *client);
 void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello);
 /* The level to request from a server that supports logging; NULL: none. */
 const char *mcp_client_log_level(const struct mcp_client *client);
@@ -68,6 +69,12 @@ uint64_t mcp_client_held_ms(struct mcp_client *client);
 /* Whether the request is settled: answered, lost, timed out or cancelled.  The requesting thread
  * calls it repeatedly: it delivers progress reports, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
+/* What ends the wait for it besides its answer: its cancellation (or NULL), and when it times out,
+ * by clock_monotonic_ms (0: never). */
+void mcp_client_wait_of(struct mcp_ask *ask, const struct cancel **ret_cancel,
+                        uint64_t *ret_until_ms);
+/* Set once the client is lost. Borrowed. */
+const struct cancel *mcp_client_over(const struct mcp_client *client);
 /* The response has started: mcp_wait.started_ms counts from now. */
 void mcp_client_response_started(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a

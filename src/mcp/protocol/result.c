@@ -63,11 +63,20 @@ const struct version *version_find(const char *name)
 	return NULL;
 }
 
-const struct version *version_latest(bool stateless)
+const struct version *version_latest(void)
 {
 	const struct version *version = versions;
 
-	while (version->stateless != stateless)
+	while (version->stateless)
+		version++;
+	return version;
+}
+
+const struct version *version_latest_stateless(void)
+{
+	const struct version *version = versions;
+
+	while (!version->stateless)
 		version++;
 	return version;
 }

@@ -34,7 +34,8 @@ struct version {
 /* NULL when there is no such version. */
 const struct version *version_find(const char *name);
 /* The latest of those with initialize, and of those without. */
-const struct version *version_latest(bool stateless);
+const struct version *version_latest(void);
+const struct version *version_latest_stateless(void);
 /* All of them, the newest first: NULL past the last. */
 const struct version *version_at(size_t i);
 

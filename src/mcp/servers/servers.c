@@ -228,10 +228,10 @@ static void *slot_thread(void *data)
 	bool ok;
 
 	if (slot->auth)
-		mcp_auth_attend(slot->auth, /* attended= */ false, false);
+		mcp_auth_suspend_logins(slot->auth);
 	ok = mcp_server_client(slot, &slot->stopping, &client, &err);
 	if (slot->auth)
-		mcp_auth_attend(slot->auth, /* attended= */ true, false);
+		mcp_auth_resume_logins(slot->auth);
 	if (ok) {
 		mcp_client_unref(client);
 	} else if (err.code != ERR_CANCELLED && !cancelled(&slot->stopping)) {
@@ -319,8 +319,7 @@ static void slot_open_cached(struct mcp_server_slot *slot, const json_t *cached)
 	known = mcp_cache_find(cached, slot->entry.name, slot->entry.hash);
 	if (known) {
 		struct mcp_slot_said said = {
-			.tools = mcp_slot_clean(slot, json_object_get(known, "tools"),
-			                        /* known= */ true),
+			.tools = mcp_slot_recall(slot, json_object_get(known, "tools")),
 			.offers = mcp_offers_clean(json_object_get(known, "offers")),
 		};
 
@@ -581,7 +580,7 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
 	if (changed & 1u << MCP_TOOLS &&
 	    mcp_client_list(client, MCP_TOOLS, &wait, &declared, &ignored)) {
 		json_decref(said.tools);
-		said.tools = mcp_slot_clean(slot, declared, /* known= */ false);
+		said.tools = mcp_slot_clean(slot, declared);
 	}
 	if (changed & ~(1u << MCP_TOOLS)) {
 		json_t *offers = mcp_offers_ask(client, &wait);

@@ -122,9 +122,11 @@ struct mcp_slot_said {
  * results are new.  Without the lock (start.c).  Errors as of a client, and of headersHelper. */
 bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct cancel *cancel,
                     struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err);
-/* Of what the server, or the cache (`known`), declares: what can be used; the first that cannot are
- * warnings. A new reference (start.c). */
-json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, bool known);
+/* The tools that can be used, of those that the server declared; the first that cannot are reported
+ * as warnings. A new reference (start.c). */
+json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared);
+/* The same of what the cache has. */
+json_t *mcp_slot_recall(struct mcp_server_slot *slot, const json_t *cached);
 
 /* Why it is not used, of all that there is; with the lock, once others know the slot. */
 void mcp_slot_settle_off(struct mcp_server_slot *slot);

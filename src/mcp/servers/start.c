@@ -274,7 +274,7 @@ static void report_unknown_names(struct mcp_server_slot *slot, const json_t *too
 		}
 }
 
-json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, bool known)
+static json_t *usable_tools(struct mcp_server_slot *slot, const json_t *declared, bool cached)
 {
 	json_t *tools = json_array(), *tool;
 	size_t i, reported = 0;
@@ -286,7 +286,7 @@ json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, boo
 		if (json_array_size(tools) >= LIMIT_MCP_TOOLS)
 			err_set(&why, ERR_TOO_LARGE, "There are more than %d.", LIMIT_MCP_TOOLS);
 		else
-			own = known ? mcp_declaration_recall(tool, &why) :
+			own = cached ? mcp_declaration_recall(tool, &why) :
 			              mcp_declaration_clean(tool, &why);
 		if (own)
 			json_array_append_new(tools, own);
@@ -298,6 +298,16 @@ json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, boo
 	}
 	report_unknown_names(slot, declared);
 	return tools;
+}
+
+json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared)
+{
+	return usable_tools(slot, declared, /* cached= */ false);
+}
+
+json_t *mcp_slot_recall(struct mcp_server_slot *slot, const json_t *cached)
+{
+	return usable_tools(slot, cached, /* cached= */ true);
 }
 
 bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct cancel *cancel,
@@ -323,7 +333,7 @@ bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct 
 		*ret = NULL;
 		return false;
 	}
-	ret_said->tools = mcp_slot_clean(slot, declared, /* known= */ false);
+	ret_said->tools = mcp_slot_clean(slot, declared);
 	ret_said->offers = mcp_offers_ask(*ret, &wait);
 	json_object_foreach(watched, uri, yes)
 		mcp_client_watch(*ret, uri, &wait);

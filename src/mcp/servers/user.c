@@ -371,7 +371,8 @@ bool mcp_servers_login(struct mcp_servers *servers, const char *name, const stru
 	if (!slot->auth)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The MCP server \"%s\" has no login of hasp's.", name);
-	mcp_auth_attend(slot->auth, true, /* again= */ true);
+	mcp_auth_resume_logins(slot->auth);
+	mcp_auth_forget_refusal(slot->auth);
 	if (!mcp_server_client(slot, cancel, &client, err))
 		return false;
 	mcp_client_unref(client);

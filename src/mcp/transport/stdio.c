@@ -79,7 +79,7 @@ static void pause_for_backlog(struct mcp_stdio *stdio)
 	loop_timer_stop(stdio->moment);
 	stdio->moment = NULL;
 	stdio->state = PAUSED_FOR_BACKLOG; /* until on_drained */
-	loop_stream_pause(stdio->stream, true);
+	loop_stream_pause(stdio->stream);
 }
 
 static void on_pause_over(void *data);
@@ -88,7 +88,7 @@ static void pause_for_calls(struct mcp_stdio *stdio)
 {
 	stdio->state = PAUSED_FOR_CALLS;
 	stdio->moment = loop_timer_start(stdio->loop, MOMENT_MS, 0, on_pause_over, stdio);
-	loop_stream_pause(stdio->stream, true);
+	loop_stream_pause(stdio->stream);
 }
 
 static bool on_frame(void *data, struct span line, bool too_long)
@@ -140,7 +140,7 @@ static void go_on_reading(struct mcp_stdio *stdio, size_t calls_max)
 	stdio->state = READING;
 	take_messages(stdio, buf_view(&rest));
 	if (stdio->state == READING)
-		loop_stream_pause(stdio->stream, false);
+		loop_stream_resume(stdio->stream);
 }
 
 static void on_pause_over(void *data)

@@ -236,8 +236,7 @@ static void connection_refuse(struct connection *connection, enum err_code code,
 		err_set(&connection->why, code, "%s: %s.", connection->url.host, what);
 }
 
-/* libcurl's, with TLS. As many bytes as can be read without waiting; 0: none now. False: it
- * broke. */
+/* libcurl's, with TLS. Reads what it can without waiting; 0: none now. False: it broke. */
 static bool bytes_read(struct connection *connection, void *data, size_t size, size_t *ret)
 {
 	const CURLcode code = connection->curl->easy_recv(connection->easy, data, size, ret);
@@ -249,7 +248,6 @@ static bool bytes_read(struct connection *connection, void *data, size_t size, s
 	return !connection->broke;
 }
 
-/* Sends what is in `out`, if it goes. */
 static void flush_out(struct connection *connection)
 {
 	while (!connection->broke && connection->out_sent < connection->out_len) {
@@ -322,8 +320,7 @@ static void set_connect_options(struct connection *connection, const char *url)
 	set(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	set(easy, CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC);
-	set(easy, CURLOPT_TCP_KEEPALIVE, 1L); /* nothing else detects that the other side has
-	                                       * died */
+	set(easy, CURLOPT_TCP_KEEPALIVE, 1L); /* nothing else detects a dead peer */
 	set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)HTTP_CONNECT_MS);
 	set(easy, CURLOPT_ERRORBUFFER, connection->detail);
 	set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);

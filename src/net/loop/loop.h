@@ -78,8 +78,8 @@ struct loop_stream_events {
 	/* No more bytes will come: end of file (0), or the errno of a failed read. Once. */
 	void (*end)(void *data, int sys_errno);
 	/* No more bytes can be written: the reader has closed (EPIPE), or the errno of another
-	 * failure.  Once, never from within loop_stream_write; after the end of the input also when
-	 * nothing is being written. May be NULL. */
+	 * failure.  Once, never from within loop_stream_writev; after the end of the input also
+	 * when nothing is being written. May be NULL. */
 	void (*broken)(void *data, int sys_errno);
 	/* The backlog, which was above the low-water mark of 1 MiB, is below it again. May be
 	 * NULL. */
@@ -93,19 +93,18 @@ struct loop_stream_events {
 bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
                       const struct loop_stream_events *events, void *data,
                       struct loop_stream **ret, struct err *err);
-/* Writes what can be written without waiting and keeps a copy of the rest, up to
- * LIMIT_BACKLOG_BYTES, which is a failed write (ENOBUFS).  Returns how many bytes wait; the
- * caller stops producing when that is too much. After a failed write bytes are dropped and 0
- * is returned. */
-size_t loop_stream_write(struct loop_stream *stream, struct span bytes);
-/* The same for several runs of bytes, such as a line and its newline. */
+/* Writes several runs of bytes, such as a line and its newline: what can be written without
+ * waiting, and keeps a copy of the rest, up to LIMIT_BACKLOG_BYTES, which is a failed write
+ * (ENOBUFS).  Returns how many bytes wait; the caller stops producing when that is too much.
+ * After a failed write bytes are dropped and 0 is returned. */
 size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, size_t count);
 /* The same for what may go with what is written next: small ones are written together, when the
  * tasks and events that the loop has right now are done with. On the loop's thread. */
 size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count);
 /* Stops and resumes calling events.data: back-pressure towards the other side. At the end of
  * the input it stays quiet as well. */
-void loop_stream_pause(struct loop_stream *stream, bool paused);
+void loop_stream_pause(struct loop_stream *stream);
+void loop_stream_resume(struct loop_stream *stream);
 /* Waits until all is written, or until nothing could be written for `drain_ms`, then frees it.
  * NULL is fine. */
 void loop_stream_close(struct loop_stream *stream, unsigned drain_ms);

@@ -420,11 +420,6 @@ size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, 
 	return stream_unwritten(stream);
 }
 
-size_t loop_stream_write(struct loop_stream *stream, struct span bytes)
-{
-	return loop_stream_writev(stream, &bytes, 1);
-}
-
 static void write_gathered(struct loop_task *task)
 {
 	struct loop_stream *stream =
@@ -570,9 +565,15 @@ bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
 	return true;
 }
 
-void loop_stream_pause(struct loop_stream *stream, bool paused)
+void loop_stream_pause(struct loop_stream *stream)
 {
-	stream->paused = paused;
+	stream->paused = true;
+	stream_watch(stream);
+}
+
+void loop_stream_resume(struct loop_stream *stream)
+{
+	stream->paused = false;
 	stream_watch(stream);
 }
 

@@ -9,6 +9,11 @@
 #include "tui/ask/confirm.h"
 #include "tui/ask/parts.h"
 
+enum {
+	PANE_ROWS_MAX = 400, /* of one call; Ctrl+O has the others */
+	PANE_LEAST = 3,      /* next to the notes */
+};
+
 /* ---- choices ----------------------------------------------------------------- */
 
 /* The first row that fits; `type` NULL: of any. */
@@ -175,7 +180,7 @@ static enum ask_state choices_key(struct ask *ask, const struct key *key)
 		confirm->selected = (confirm->selected + 1) % confirm->count;
 	else if (ask_bound(ask, BIND_NAV_DIALOG_UP, key))
 		confirm->selected = (confirm->selected + confirm->count - 1) % confirm->count;
-	else
+	else if (ask->pane.count <= ask->pane_rows || !ask_scroll(ask, key))
 		return ASK_IGNORED;
 	return ASK_OPEN;
 }
@@ -227,15 +232,22 @@ enum ask_state confirm_key(struct ask *ask, const struct key *key)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-/* The choice, and what it is about: "Allow for this session: edits of files". */
+/* The choice, and what it is about: "Allow for this session: edits of any file, until you quit". */
 static void put_choice_label(const struct ask *ask, const char *outcome, struct buf *out)
 {
-	struct span scope = json_span(json_object_get(ask->message, "scope"));
+	const json_t *details = ask_details(ask);
+	const json_t *scope = !strcmp(outcome, "proceed_always") ?
+	                              json_object_get(ask->message, "scope") :
+	                      !strcmp(outcome, "proceed_always_tool") ?
+	                              json_object_get(details, "toolName") :
+	                      !strcmp(outcome, "proceed_always_server") ?
+	                              json_object_get(details, "serverName") : NULL;
 
 	buf_str(out, choice_label(ask, outcome));
-	if (scope.len && !strcmp(outcome, "proceed_always")) {
+	if (json_string_length(scope)) {
 		buf_str(out, ": ");
-		buf_span(out, scope);
+		buf_span(out, json_span(scope));
+		buf_str(out, ", until you quit");
 	}
 }
 
@@ -251,21 +263,56 @@ static void put_extent(const struct ask *ask, const char *outcome, struct buf *o
 		return;
 	if (ask_is(ask, "sandbox_expansion"))
 		buf_str(out, json_object_get(ask_details(ask), "command") ?
-		        "to every command, without a question" :
-		        "to every call that works on files, without this question");
+		        "to every command, without a question, until you quit" :
+		        "to every call that works on files, until you quit");
 	json_array_foreach(json_object_get(ask_details(ask), "commandPrefixes"), i, prefix) {
 		buf_str(out, i ? ", " : "what begins with: ");
 		buf_span(out, json_span(prefix));
 	}
 }
 
-static void choose_rows(struct ask *ask, struct ask_page *page)
+/* What it is about, with those that joined, made once for a width. */
+static void subject_pane(struct ask *ask, unsigned width)
+{
+	size_t i;
+	json_t *joined;
+
+	if (ask->pane_width == width)
+		return;
+	rows_release(&ask->pane);
+	rows_release(&ask->notes);
+	/* The one that most choices are about is not scrolled out of sight by the others. */
+	subject_rows(ask, ask->message, width, PANE_ROWS_MAX, &ask->pane, &ask->notes);
+	json_array_foreach(ask->joined, i, joined) {
+		rows_add(&ask->pane);
+		subject_rows(ask, joined, width, PANE_ROWS_MAX, &ask->pane, &ask->notes);
+	}
+	ask->pane_width = width;
+}
+
+/* As much of it as there is room for above `below` rows. Its notes stand beneath it; where there is
+ * no room for all of them they come first in what is looked through. */
+static void put_subject(struct ask *ask, struct ask_page *page, size_t below)
+{
+	const size_t height = page->height, taken = page->rows->count - page->first + below;
+	struct rows all = { 0 };
+
+	subject_pane(ask, page->width);
+	if (ask->notes.count && taken + ask->notes.count + PANE_LEAST > height) {
+		rows_move(&all, &ask->notes);
+		rows_move(&all, &ask->pane);
+		ask->pane = all;
+	}
+	page->height = height > below + ask->notes.count ? height - below - ask->notes.count : 0;
+	ask_page_pane(ask, page);
+	page->height = height;
+	rows_copy(page->rows, &ask->notes, 0, ask->notes.count);
+}
+
+static void confirm_choice_rows(struct ask *ask, struct ask_page *page)
 {
 	const struct confirm *confirm = &ask->confirm;
-	_cleanup_free_ char *prompt = mem_printf("%s [1-%zu] ",
-		ask_is(ask, "edit") ? "Apply?" : "Allow?", confirm->count);
 
-	ask_page_prompt(page, prompt);
 	for (size_t i = 0; i < confirm->count; i++) {
 		_cleanup_buf_ struct buf note = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
 		_cleanup_buf_ struct buf label = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
@@ -273,11 +320,35 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 		put_choice_label(ask, confirm->choices[i], &label);
 		put_extent(ask, confirm->choices[i], &note);
 		if (choice_is(confirm, i, CONFIRM_ALL))
-			buf_printf(&note, "this one and the %zu above",
-			           json_array_size(ask->joined));
+			buf_printf(&note, "this one and the %zu %s", json_array_size(ask->joined),
+			           ask->plain ? "above" : "below");
 		ask_page_choice(ask, page, i + 1, i == confirm->selected, NULL,
 		                buf_view(&label), buf_view(&note));
 	}
+}
+
+static void choose_rows(struct ask *ask, struct ask_page *page)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+	struct ask_page choices = { .rows = &rows, .width = page->width };
+	_cleanup_free_ char *prompt = mem_printf("%s [1-%zu] ", subject_question(ask),
+	                                         ask->confirm.count);
+
+	ask_page_prompt(page, prompt);
+	confirm_choice_rows(ask, &choices);
+	if (!ask->plain)
+		put_subject(ask, page, rows.count);
+	page->focus = page->rows->count - page->first + choices.focus;
+	rows_move(page->rows, &rows);
+}
+
+static void say_rows(struct ask *ask, struct ask_page *page)
+{
+	ask_page_field(page, ask->confirm.say, page->height > 1 ? page->height - 1 : 1);
+	ask_page_text(page, "What should be done instead? Enter sends it (empty: just no), "
+	                    "Esc goes back.", STYLE(ROLE_DIM));
+	if (!ask->plain)
+		put_subject(ask, page, 0);
 }
 
 void confirm_rows(struct ask *ask, struct ask_page *page)
@@ -287,9 +358,7 @@ void confirm_rows(struct ask *ask, struct ask_page *page)
 		choose_rows(ask, page);
 		return;
 	case CONFIRM_SAY:
-		ask_page_field(page, ask->confirm.say, page->height > 1 ? page->height - 1 : 1);
-		ask_page_text(page, "What should be done instead? Enter sends it (empty: just no), "
-		                "Esc goes back.", STYLE(ROLE_DIM));
+		say_rows(ask, page);
 		return;
 	case CONFIRM_HUNKS:
 	case CONFIRM_COMMENT:

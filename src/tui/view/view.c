@@ -66,6 +66,16 @@ void view_call(struct rows *rows, const json_t *call, const struct view_how *how
 	body_finish(&body, rows, 0);
 }
 
+/* The user said no to it. */
+static bool is_declined(const json_t *result)
+{
+	const json_t *error = json_object_get(result, "error");
+
+	return span_eq(member_span(error, "type"), SPAN("denied_by_user")) &&
+	       span_starts(member_span(error, "message"),
+	                   SPAN("Denied By User: The user declined"));
+}
+
 static void head_mark(struct row *row, const json_t *result, bool plain)
 {
 	static const struct {
@@ -75,6 +85,7 @@ static void head_mark(struct row *row, const json_t *result, bool plain)
 		{ "success", "\xe2\x9c\x93 ", "Done: ", ROLE_SUCCESS },
 		{ "error", "\xe2\x9c\x97 ", "Failed: ", ROLE_ERROR },
 		{ "cancelled", "- ", "Cancelled: ", ROLE_DIM },
+		{ "declined", "- ", "Declined: ", ROLE_DIM },
 	};
 	const json_t *value = json_object_get(result, "result");
 	const char *status = json_string_value(json_object_get(result, "status"));
@@ -83,6 +94,8 @@ static void head_mark(struct row *row, const json_t *result, bool plain)
 	if (json_integer_value(json_object_get(value, "exit_code")) ||
 	    json_object_get(value, "signal"))
 		status = "error";
+	if (is_declined(result))
+		status = "declined";
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
 		if (status && !strcmp(status, marks[i].status))
 			row_printf(row, STYLE(marks[i].role), "%s",
@@ -131,6 +144,7 @@ static void edit_body(struct body *body, const json_t *value)
 		body->max = VIEW_FOLDED_DIFF_ROWS;
 	if (diff.len)
 		diff_body(body, diff);
+	body->unnamed = false;
 	json_array_foreach(json_object_get(value, "changes"), i, change) {
 		struct span text = member_span(change, "diff");
 
@@ -499,7 +513,7 @@ static void topic_body(struct body *body, const json_t *call, const json_t *argu
 	body_lines(body, member_span(arguments, "summary"), STYLE(ROLE_DIM));
 }
 
-/* What the user answered, each behind the question's header. */
+/* What the user answered, each behind its question. */
 static void answers_body(struct body *body, const json_t *questions, const json_t *answers)
 {
 	size_t i, k;
@@ -508,12 +522,14 @@ static void answers_body(struct body *body, const json_t *questions, const json_
 	json_array_foreach(questions, i, question) {
 		char number[24];
 		const json_t *answer;
+		const struct span asked = member_span(question, "question");
 		struct row row = { 0 };
 
 		snprintf(number, sizeof(number), "%zu", i);
 		answer = json_object_get(answers, number);
-		row_text(&row, member_span(question, "header"), STYLE(ROLE_DIM));
-		row_printf(&row, STYLE(ROLE_DIM), ": ");
+		row_text(&row, asked.len ? asked : member_span(question, "header"),
+		         STYLE(ROLE_DIM));
+		row_printf(&row, STYLE(ROLE_DIM), asked.len ? " " : ": ");
 		row_text(&row, json_span(answer), STYLE(ROLE_TEXT));
 		json_array_foreach(answer, k, one) {
 			row_printf(&row, STYLE(ROLE_TEXT), "%s", k ? ", " : "");
@@ -624,6 +640,27 @@ static void error_body(struct body *body, const json_t *result, const json_t *va
 		body_lines(body, message, STYLE(ROLE_ERROR));
 }
 
+/* What the user said instead, and the edit that was not made. */
+static void declined_body(struct body *body, const json_t *call, const json_t *result)
+{
+	struct span said = member_span(json_object_get(result, "result"), "message");
+	const struct span before = SPAN("Denied By User: The user declined this call and says: ");
+	struct span diff = member_span(call, "declined");
+	struct row row = { 0 };
+
+	row_printf(&row, STYLE(ROLE_WARNING), "You declined this");
+	if (span_starts(said, before)) {
+		row_printf(&row, STYLE(ROLE_WARNING), ": ");
+		row_text(&row, span_skip(said, before.len), STYLE(ROLE_TEXT));
+	}
+	body_wrap(body, &row, NULL);
+	if (!diff.len)
+		return;
+	if (body->how.folded)
+		body->max = VIEW_FOLDED_DIFF_ROWS;
+	diff_body(body, diff);
+}
+
 static void result_body(struct body *body, const json_t *call, const json_t *result)
 {
 	const json_t *value = json_object_get(result, "result");
@@ -632,7 +669,10 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 	const json_t *questions = json_object_get(arguments, "questions");
 	size_t shape = shape_of(value);
 
-	if (!span_eq(member_span(result, "status"), SPAN("success")))
+	body->unnamed = member_span(call, "description").len;
+	if (is_declined(result))
+		declined_body(body, call, result);
+	else if (!span_eq(member_span(result, "status"), SPAN("success")))
 		error_body(body, result, value);
 	else if (json_is_array(todos))
 		todos_body(body, todos);
@@ -649,7 +689,7 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 /* An error is a sentence: it is wrapped even where lines are clipped. */
 static bool is_bare_error(const json_t *result)
 {
-	return !span_eq(member_span(result, "status"), SPAN("success")) &&
+	return !span_eq(member_span(result, "status"), SPAN("success")) && !is_declined(result) &&
 	       !is_command(json_object_get(result, "result"));
 }
 

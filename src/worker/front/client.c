@@ -653,6 +653,8 @@ struct client *client_new(struct process *process, const struct client_options *
 	client->patience_ms = options->patience_ms ? options->patience_ms : PATIENCE_MS;
 	client->ready_fd = -1;
 	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (client->wake < 0)
+		client->wake = -errno;
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->settled, NULL);
 	client_waiter_init(&client->watcher);

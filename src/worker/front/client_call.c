@@ -349,6 +349,11 @@ bool client_open(struct process *process, const struct wire_hello *hello,
 	struct err sending = ERR_INIT;
 	bool sent, ok;
 
+	if (client->wake < 0) {
+		err_set_errno(err, -client->wake, "%s cannot be waited for", client->name);
+		client_unref(client);
+		return false;
+	}
 	client_waiter_init(&pending.waiter);
 	/* If it cannot be written to, what it has to say is the better reason. */
 	sent = say_hello(client, hello, options->lease, &sending);

@@ -132,8 +132,7 @@ struct client {
 	struct process process;
 	struct wire wire;
 	unsigned patience_ms;
-	int wake;                /* owned eventfd that wakes the reading thread; -1: not needed
-	                          * yet */
+	int wake;                /* owned eventfd that stops a wait of the reader; -errno: none */
 
 	_Atomic bool greeted;    /* what arrives are messages */
 

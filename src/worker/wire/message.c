@@ -745,17 +745,6 @@ const struct wire_message *wire_message_at(size_t i)
 	return i < ARRAY_LEN(messages) ? &messages[i] : NULL;
 }
 
-const char *wire_when_name(enum wire_when when)
-{
-	static const char *const names[] = {
-		[WIRE_WHEN_FIRST] = "first",   [WIRE_WHEN_READY] = "ready",
-		[WIRE_WHEN_ANSWER] = "answer", [WIRE_WHEN_WATCH] = "watch",
-		[WIRE_WHEN_RUN] = "run",
-	};
-
-	return names[when];
-}
-
 void wire_welcome_release(struct wire_welcome *welcome)
 {
 	for (size_t i = 0; i < welcome->root_count; i++)

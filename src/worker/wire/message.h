@@ -112,7 +112,6 @@ struct wire_message {
 /* NULL when there is none of that number. */
 const struct wire_message *wire_message_find(unsigned number);
 const struct wire_message *wire_message_at(size_t i); /* NULL past the last */
-const char *wire_when_name(enum wire_when when);
 
 /* ---- what they carry ---- */
 
