@@ -61,8 +61,8 @@ HARDENED = {"agent/answers", "agent/steer", "config/hostile", "net/http/client",
             "worker/test_program"}
 # The same of these, but dear: they run without sanitizers, and one case of so many with them, another one at another
 # commit (test/conftest.py).
-SAMPLED = {"agent/agent", "install/fetched", "install/markets", "sandbox/guard/later", "headless/hostile",
-           "search/hostile_search", "tool/conversation"}
+SAMPLED = {"agent/agent", "agent/compaction", "agent/questions", "install/fetched", "install/markets",
+           "sandbox/guard/later", "headless/hostile", "search/hostile_search", "tool/conversation"}
 SAMPLE = 6
 # Programs in C that run without sanitizers, too: what confines is to hold for the program that is shipped.
 # These and UNHARDENED are not in test/unit_tests, or the first build would have to make all of it (test/meson.build).

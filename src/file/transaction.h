@@ -54,9 +54,9 @@ const struct sha256 *transaction_sha256(const struct transaction *tx, size_t i);
 bool transaction_commit(struct transaction *tx, size_t *ret_failed, struct err *err);
 void transaction_abort(struct transaction *tx); /* frees it; NULL is fine */
 
-/* Undoes or completes what crashed processes left; leaves running ones alone.
- * Cheap when there is nothing (one openat). *ret_recovered counts transactions.  IO_ERROR: the
- * machine failed before one of them was whole; its journal stays, and the next call does it all. */
+/* Undoes or completes the transactions of crashed processes; those of running ones are left alone.
+ * Cheap when there are none (one openat). *ret_recovered counts transactions. IO_ERROR: a system
+ * error stopped a recovery; its journal stays, and the next call repeats it. */
 bool transaction_recover(const struct workspace *ws, const char *journal_folder,
                          size_t *ret_recovered, struct err *err);
 

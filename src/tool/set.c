@@ -193,7 +193,7 @@ static void offer_row(struct tool_set *set, size_t row)
 	set->offered[set->offered_count++] = row;
 }
 
-/* After some rows were left out. */
+/* Rebuilds the list of offered rows after some were left out. */
 static void offer_rows(struct tool_set *set)
 {
 	set->offered_count = 0;

@@ -173,7 +173,7 @@ static void check_row(struct command_call *call, bool good, const char *what, co
 	call->result->ok = call->result->ok && good;
 }
 
-static void check_model(struct command_call *call)
+static void check_session_model(struct command_call *call)
 {
 	struct model_choice choice = { 0 };
 	struct err err = ERR_INIT;
@@ -257,7 +257,7 @@ void command_doctor(struct command_call *call)
 	                                       (struct host_facts){ 0 };
 
 	check_row(call, true, "version", HASP_VERSION, NULL);
-	check_model(call);
+	check_session_model(call);
 	check_settings(call);
 	if (open) {
 		check_sandbox(call, &facts);
