@@ -17,6 +17,7 @@
  *   protocol.c   what is said at the beginning: version, capabilities, authentication
  *   session.c    opening and closing sessions, their events
  *   prompt.c     prompts and slash commands, from content to the reason for stopping
+ *   buffers.c    files with unsaved changes in the editor
  *   choices.c    modes, configuration options, commands
  *   history.c    recorded sessions: listed, deleted, shown again
  *   content.c    content blocks of a prompt as what hasp's prompts are made of

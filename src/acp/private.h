@@ -23,6 +23,7 @@ struct acp_session;
 /* What the client said that it can do. */
 struct acp_client {
 	bool terminal_login;            /* auth.terminal */
+	bool reads_files, writes_files; /* fs */
 	bool elicits_form, elicits_url; /* elicitation */
 };
 
@@ -185,6 +186,9 @@ struct acp_session {
 	json_t *commands;               /* owned; as the client has them; NULL: not yet */
 	struct acp_prompt *prompts, **last_prompt; /* the first is under way */
 	struct acp_question *questions; /* that are open (ask.c) */
+	/* buffers.c */
+	struct acp_file_ask *file_asks; /* requests about files that threads wait for */
+	atomic_bool asks_files;         /* the editor is asked about files; from any thread */
 	/* updates.c */
 	json_t *held;                   /* owned; updates that wait for the answer to `opening` */
 	json_t *calls;                  /* owned; tool calls under way by id: {"output"?: the end
@@ -278,6 +282,13 @@ bool acp_history_begin(struct acp_session *session, struct err *err);
 /* It is read: shows all of it to the client.  False: it cannot be read. */
 bool acp_history_done(struct acp_session *session, const struct front_event *event,
                       struct err *err);
+
+/* ---- unsaved files (buffers.c) -------------------------------------------------------------- */
+
+/* As session_request.interpose; `data` is the session. */
+struct provider *acp_buffers_new(void *data, struct provider *base);
+/* Threads that wait for the editor go on without an answer. */
+void acp_buffers_drop(struct acp_session *session);
 
 /* ---- questions (ask.c) ------------------------------------------------------------------ */
 

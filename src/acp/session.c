@@ -109,6 +109,8 @@ static bool acp_session_request(struct acp_session *session, struct err *err)
 	request->more = session->more;
 	request->interactive = request->watched = request->checkpoints = true;
 	request->cancel = &session->cancel;
+	request->interpose = session->acp->client.reads_files ? acp_buffers_new : NULL;
+	request->interpose_data = session;
 	request->notices = (struct notices){ 0 };
 	return request->overrides != NULL;
 }
@@ -156,6 +158,7 @@ static void acp_session_opened(struct acp_session *session, const json_t *facts)
 
 	session->state = ACP_OPEN;
 	acp_session_take_facts(session, facts);
+	atomic_store(&session->asks_files, true);
 	if (!session->opening) { /* again: in the mode that it had */
 		front_set_mode(session->front, session->mode, &err);
 		acp_options_changed(session);
@@ -321,6 +324,7 @@ static void acp_session_ended(struct acp_work *work)
 static void acp_session_begin_end(struct acp_session *session)
 {
 	acp_ask_drop(session);
+	acp_buffers_drop(session);
 	acp_prompts_cancel(session);
 	if (!session->runner) {
 		acp_session_ended(&session->work);
