@@ -23,7 +23,9 @@
  *   content.c    content blocks of a prompt as what hasp's prompts are made of
  *   updates.c    what the session publishes, as session/update
  *   calls.c      tool calls as the client shows them: kinds, places, diffs
- *   ask.c        questions: session/request_permission and elicitation/create
+ *   ask.c        questions: session/request_permission
+ *   elicit.c     what is asked beyond yes and no: elicitation/create
+ *   question.c   those that are open
  *   request.c    the client's requests, from their arrival to their answer
  *   wire.c       messages in and out, requests to the client, work on other threads
  *

@@ -193,7 +193,7 @@ static void acp_session_bus(struct acp_session *session, const struct front_even
 	if (bus_topic_answer(event->topic) != BUS_NONE)
 		acp_ask(session, event->topic, event->message);
 	else if (event->topic == BUS_QUESTION_ANSWERED)
-		acp_ask_over(session, event->message);
+		acp_questions_over(session, event->message);
 	else
 		acp_update_bus(session, event->topic, event->message);
 }
@@ -308,7 +308,7 @@ static void acp_session_ended(struct acp_work *work)
 	struct acp_session *session = acp_session_of_work(work);
 
 	acp_session_take(session);
-	acp_ask_drop(session);
+	acp_questions_drop(session);
 	acp_prompts_drop(session, NULL);
 	loop_timer_stop(session->output);
 	if (session->opening)
@@ -323,7 +323,7 @@ static void acp_session_ended(struct acp_work *work)
 
 static void acp_session_begin_end(struct acp_session *session)
 {
-	acp_ask_drop(session);
+	acp_questions_drop(session);
 	acp_buffers_drop(session);
 	acp_prompts_cancel(session);
 	if (!session->runner) {
