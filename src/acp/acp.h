@@ -17,12 +17,15 @@
  *   protocol.c   what is said at the beginning: version, capabilities, authentication
  *   session.c    opening and closing sessions, their events
  *   prompt.c     prompts and slash commands, from content to the reason for stopping
+ *   buffers.c    files with unsaved changes in the editor
  *   choices.c    modes, configuration options, commands
  *   history.c    recorded sessions: listed, deleted, shown again
  *   content.c    content blocks of a prompt as what hasp's prompts are made of
  *   updates.c    what the session publishes, as session/update
  *   calls.c      tool calls as the client shows them: kinds, places, diffs
- *   ask.c        questions: session/request_permission and elicitation/create
+ *   ask.c        questions: session/request_permission
+ *   elicit.c     what is asked beyond yes and no: elicitation/create
+ *   question.c   those that are open
  *   request.c    the client's requests, from their arrival to their answer
  *   wire.c       messages in and out, requests to the client, work on other threads
  *

@@ -4,82 +4,11 @@
  * A confirmation is session/request_permission.  Its options are the outcomes that the question
  * offers, by their own words, so that nothing can be chosen that was not offered.  Everything else
  * that can come back (an error, nothing, another word) is a no. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "acp/private.h"
 #include "base/mem.h"
 #include "data/json.h"
-
-/* One that is open. */
-struct acp_question {
-	struct acp_question *next;
-	struct acp_session *session;
-	enum bus_topic topic;
-	json_t *message;  /* owned; of the bus */
-	int64_t id;       /* of the request to the client; 0: none */
-};
-
-/* ---- the list -------------------------------------------------------------------- */
-
-static void acp_question_free(struct acp_question *question)
-{
-	for (struct acp_question **link = &question->session->questions; *link;
-	     link = &(*link)->next)
-		if (*link == question) {
-			*link = question->next;
-			break;
-		}
-	json_decref(question->message);
-	free(question);
-}
-
-/* Answers on the bus, with what `answer` (taken) has besides the id; frees the question. */
-static void acp_question_answer(struct acp_question *question, json_t *answer)
-{
-	struct err ignored = ERR_INIT;
-
-	json_object_set(answer, "correlationId",
-	                json_object_get(question->message, "correlationId"));
-	/* False: it was withdrawn meanwhile. */
-	(void)front_answer(question->session->front, bus_topic_answer(question->topic), answer,
-	                   &ignored);
-	json_decref(answer);
-	acp_question_free(question);
-}
-
-/* The answer no, of each topic. */
-static void acp_question_decline(struct acp_question *question)
-{
-	acp_question_answer(question,
-	                    question->topic == BUS_TOOL_CONFIRMATION_REQUEST ?
-	                            json_pack("{s:s}", "outcome", "cancel") :
-	                    question->topic == BUS_ASK_USER_REQUEST ?
-	                            json_pack("{s:b}", "cancelled", 1) :
-	                            json_pack("{s:s}", "action", "cancel"));
-}
-
-void acp_ask_over(struct acp_session *session, const json_t *message)
-{
-	const json_t *id = json_object_get(message, "correlationId");
-
-	struct acp_question *question = session->questions;
-
-	while (question && !json_equal(json_object_get(question->message, "correlationId"), id))
-		question = question->next;
-	if (!question)
-		return;
-	acp_forget(session->acp, question->id);
-	acp_question_free(question);
-}
-
-void acp_ask_drop(struct acp_session *session)
-{
-	while (session->questions) {
-		acp_forget(session->acp, session->questions->id);
-		acp_question_decline(session->questions);
-	}
-}
 
 /* ---- confirmations --------------------------------------------------------------- */
 
@@ -100,6 +29,9 @@ static const struct acp_option {
 	{ "cancel", NULL, "reject_once", "No" },
 };
 
+/* The option that is none of the outcomes: no, with words. */
+#define ACP_SAY "cancel_and_say"
+
 static const struct acp_option *acp_option_of(const char *outcome, const char *type)
 {
 	for (size_t i = 0; i < ARRAY_LEN(acp_options_known); i++)
@@ -119,7 +51,7 @@ static char *acp_option_name(const struct acp_option *option, const json_t *mess
 	                         mem_strdup(option->name);
 }
 
-static json_t *acp_permission_options(const json_t *message)
+static json_t *acp_permission_options(const json_t *message, bool has_form)
 {
 	const char *type = acp_text(json_object_get(message, "details"), "type");
 	json_t *options = json_array(), *outcome;
@@ -135,6 +67,11 @@ static json_t *acp_permission_options(const json_t *message)
 				"{s:O, s:o, s:s}", "optionId", outcome, "name",
 				json_text(span_str(name)), "kind", option->kind));
 	}
+	/* Words need a form. */
+	if (has_form)
+		json_array_append_new(options, json_pack(
+			"{s:s, s:s, s:s}", "optionId", ACP_SAY, "name",
+			"No, and say what to do instead", "kind", "reject_once"));
 	return options;
 }
 
@@ -154,6 +91,11 @@ static void acp_permission_replied(void *data, const json_t *result, const json_
 	const json_t *offered = json_object_get(question->message, "outcomes");
 
 	(void)error;
+	question->id = 0;
+	if (chosen && !strcmp(chosen, ACP_SAY) && question->session->acp->client.elicits_form) {
+		acp_elicit_words(question);
+		return;
+	}
 	if (!word || strcmp(word, "selected") != 0 || !chosen ||
 	    !json_lists(offered, span_str(chosen)) || !acp_option_of(chosen, "") ||
 	    !strcmp(chosen, "cancel")) {
@@ -183,7 +125,8 @@ static void acp_ask_permission(struct acp_question *question)
 	question->id = acp_request_client(
 		session->acp, "session/request_permission",
 		json_pack("{s:s, s:o, s:o}", "sessionId", session->id, "toolCall", call, "options",
-		          acp_permission_options(question->message)),
+		          acp_permission_options(question->message,
+		                                 session->acp->client.elicits_form)),
 		acp_permission_replied, question);
 }
 
@@ -191,14 +134,14 @@ static void acp_ask_permission(struct acp_question *question)
 
 void acp_ask(struct acp_session *session, enum bus_topic topic, const json_t *message)
 {
-	struct acp_question *question = mem_alloc(1, sizeof(*question));
+	struct acp_question *question = acp_question_new(session, topic, message);
 
-	*question = (struct acp_question){ .next = session->questions, .session = session,
-		                           .topic = topic,
-		                           .message = json_incref((json_t *)message) };
-	session->questions = question;
-	if (topic == BUS_TOOL_CONFIRMATION_REQUEST && session->state == ACP_OPEN)
-		acp_ask_permission(question);
-	else
+	if (session->state != ACP_OPEN)
 		acp_question_decline(question);
+	else if (topic == BUS_TOOL_CONFIRMATION_REQUEST)
+		acp_ask_permission(question);
+	else if (topic == BUS_ASK_USER_REQUEST)
+		acp_elicit_questions(question);
+	else
+		acp_elicit_server(question);
 }

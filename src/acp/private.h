@@ -23,6 +23,7 @@ struct acp_session;
 /* What the client said that it can do. */
 struct acp_client {
 	bool terminal_login;            /* auth.terminal */
+	bool reads_files, writes_files; /* fs */
 	bool elicits_form, elicits_url; /* elicitation */
 };
 
@@ -185,6 +186,9 @@ struct acp_session {
 	json_t *commands;               /* owned; as the client has them; NULL: not yet */
 	struct acp_prompt *prompts, **last_prompt; /* the first is under way */
 	struct acp_question *questions; /* that are open (ask.c) */
+	/* buffers.c */
+	struct acp_file_ask *file_asks; /* requests about files that threads wait for */
+	atomic_bool asks_files;         /* the editor is asked about files; from any thread */
 	/* updates.c */
 	json_t *held;                   /* owned; updates that wait for the answer to `opening` */
 	json_t *calls;                  /* owned; tool calls under way by id: {"output"?: the end
@@ -279,13 +283,42 @@ bool acp_history_begin(struct acp_session *session, struct err *err);
 bool acp_history_done(struct acp_session *session, const struct front_event *event,
                       struct err *err);
 
-/* ---- questions (ask.c) ------------------------------------------------------------------ */
+/* ---- unsaved files (buffers.c) -------------------------------------------------------------- */
+
+/* As session_request.interpose; `data` is the session. */
+struct provider *acp_buffers_new(void *data, struct provider *base);
+/* Threads that wait for the editor go on without an answer. */
+void acp_buffers_drop(struct acp_session *session);
+
+/* ---- questions (question.c, ask.c, elicit.c) -------------------------------------------- */
+
+/* One that is open. */
+struct acp_question {
+	struct acp_question *next;
+	struct acp_session *session;
+	enum bus_topic topic;
+	json_t *message;  /* owned; of the bus */
+	int64_t id;       /* of the request to the client; 0: none */
+};
+
+/* Adds it to the session's. */
+struct acp_question *acp_question_new(struct acp_session *session, enum bus_topic topic,
+                                      const json_t *message);
+/* Answers on the bus, with what `answer` (taken) has besides the id; frees the question. */
+void acp_question_answer(struct acp_question *question, json_t *answer);
+/* Answers no; frees it. */
+void acp_question_decline(struct acp_question *question);
+/* It was answered, or withdrawn: the client is not asked any more. */
+void acp_questions_over(struct acp_session *session, const json_t *message);
+/* All that are open are answered with no. */
+void acp_questions_drop(struct acp_session *session);
 
 /* Asks the client. */
 void acp_ask(struct acp_session *session, enum bus_topic topic, const json_t *message);
-/* It was answered, or withdrawn: the client is not asked any more. */
-void acp_ask_over(struct acp_session *session, const json_t *message);
-/* All that are open are answered with no. */
-void acp_ask_drop(struct acp_session *session);
+/* Forms and addresses: what the model asks the user, what an MCP server asks, and, after a no to a
+ * confirmation, what to do instead. */
+void acp_elicit_questions(struct acp_question *question);
+void acp_elicit_server(struct acp_question *question);
+void acp_elicit_words(struct acp_question *question);
 
 #endif

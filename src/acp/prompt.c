@@ -226,6 +226,7 @@ static void acp_prompt_cancel(struct acp_session *session, struct acp_prompt *pr
 		return;
 	}
 	prompt->is_cancelled = true;
+	acp_buffers_drop(session);
 	front_interrupt(session->front, &ignored);
 }
 

@@ -23,9 +23,12 @@ static bool acp_has(const json_t *object, const char *name)
 static void acp_read_client(struct acp *acp, const json_t *capabilities)
 {
 	const json_t *elicitation = json_object_get(capabilities, "elicitation");
+	const json_t *files = json_object_get(capabilities, "fs");
 
 	acp->client = (struct acp_client){
 		.terminal_login = acp_has(json_object_get(capabilities, "auth"), "terminal"),
+		.reads_files = acp_has(files, "readTextFile"),
+		.writes_files = acp_has(files, "writeTextFile"),
 		.elicits_form = acp_has(elicitation, "form"),
 		.elicits_url = acp_has(elicitation, "url"),
 	};

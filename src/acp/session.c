@@ -109,6 +109,8 @@ static bool acp_session_request(struct acp_session *session, struct err *err)
 	request->more = session->more;
 	request->interactive = request->watched = request->checkpoints = true;
 	request->cancel = &session->cancel;
+	request->interpose = session->acp->client.reads_files ? acp_buffers_new : NULL;
+	request->interpose_data = session;
 	request->notices = (struct notices){ 0 };
 	return request->overrides != NULL;
 }
@@ -156,6 +158,7 @@ static void acp_session_opened(struct acp_session *session, const json_t *facts)
 
 	session->state = ACP_OPEN;
 	acp_session_take_facts(session, facts);
+	atomic_store(&session->asks_files, true);
 	if (!session->opening) { /* again: in the mode that it had */
 		front_set_mode(session->front, session->mode, &err);
 		acp_options_changed(session);
@@ -190,7 +193,7 @@ static void acp_session_bus(struct acp_session *session, const struct front_even
 	if (bus_topic_answer(event->topic) != BUS_NONE)
 		acp_ask(session, event->topic, event->message);
 	else if (event->topic == BUS_QUESTION_ANSWERED)
-		acp_ask_over(session, event->message);
+		acp_questions_over(session, event->message);
 	else
 		acp_update_bus(session, event->topic, event->message);
 }
@@ -305,7 +308,7 @@ static void acp_session_ended(struct acp_work *work)
 	struct acp_session *session = acp_session_of_work(work);
 
 	acp_session_take(session);
-	acp_ask_drop(session);
+	acp_questions_drop(session);
 	acp_prompts_drop(session, NULL);
 	loop_timer_stop(session->output);
 	if (session->opening)
@@ -320,7 +323,8 @@ static void acp_session_ended(struct acp_work *work)
 
 static void acp_session_begin_end(struct acp_session *session)
 {
-	acp_ask_drop(session);
+	acp_questions_drop(session);
+	acp_buffers_drop(session);
 	acp_prompts_cancel(session);
 	if (!session->runner) {
 		acp_session_ended(&session->work);
