@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "shell/analysis.h"
+#include "tool/services.h"
 
 enum { ROOTS_MAX = 64 };
 
@@ -180,6 +181,16 @@ static json_t *outcomes_of(const struct asking *asking, bool always)
 	return outcomes;
 }
 
+/* Of a plan: the modes that it may be carried out in. */
+static void put_plan_modes(const struct asking *asking, json_t *message)
+{
+	const struct tool *tool = asking->question->tool;
+	const struct tool_services *services = asking->call->session.services;
+
+	if (tool->info && tool->info->plan && services && services->plan_modes)
+		json_object_set_new(message, "modes", services->plan_modes(services->data));
+}
+
 static json_t *question_message(struct asking *asking)
 {
 	const struct tool *tool = asking->question->tool;
@@ -202,6 +213,7 @@ static json_t *question_message(struct asking *asking)
 	if (always)
 		json_object_set_new(message, "scope", json_text(span_str(choice.text)));
 	call_scope_choice_release(&choice);
+	put_plan_modes(asking, message);
 	asking->outcomes = outcomes_of(asking, always);
 	json_object_set_new(message, "outcomes", asking->outcomes);
 	if (call->ask_reason)
@@ -323,6 +335,16 @@ static bool decline_call(struct asking *asking, const json_t *answer, struct err
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
 }
 
+/* The mode that the user has chosen for what follows a plan. False: it was not offered. */
+static bool follow_plan_mode(const struct asking *asking, const json_t *answer)
+{
+	const struct tool_services *services = asking->call->session.services;
+	const char *mode = json_string_value(json_object_get(answer, "mode"));
+
+	return !mode || (json_object_get(asking->message, "modes") &&
+	                 services->plan_leads_to(services->data, mode));
+}
+
 static bool follow_answer(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool *tool = asking->question->tool;
@@ -335,7 +357,7 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 	if (offered &&
 	    !review_take(asking->call, asking->question, details, answer, &none, err))
 		return false;
-	if (!offered || none || !strcmp(outcome, "cancel"))
+	if (!offered || none || !strcmp(outcome, "cancel") || !follow_plan_mode(asking, answer))
 		return decline_call(asking, answer, err);
 	asking->call->decision = !strcmp(outcome, "modify_with_editor") ? DECISION_MODIFY :
 	                                                                  DECISION_ACCEPT;
