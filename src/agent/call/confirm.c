@@ -141,25 +141,35 @@ static json_t *details_of(struct asking *asking)
 
 /* ---- what may be answered ---------------------------------------------------------- */
 
-/* What "for this session" is about. False: it is not offered. */
-static bool can_always(const struct asking *asking, struct scope_choice *ret)
+/* What "for this session" is about. Returns NULL, or in a few words why it is not offered. */
+static const char *choose_always(const struct asking *asking, struct scope_choice *ret)
 {
+	const struct agent *agent = asking->agent;
 	const struct call *call = asking->call;
 
 	*ret = (struct scope_choice){ 0 };
-	/* A hook would ask again, and so would a rule that is above; permissions beyond the sandbox
-	 * are for one command. */
-	if (!asking->agent->may_always || call->hook_asks || !asking->agent->options.policy ||
-	    tool_requires_more(asking->question->arguments) ||
-	    (call->has_verdict && !policy_session_helps(&call->verdict)))
-		return false;
-	return call_scope_choose(call, asking->question, ret);
+	if (!agent->may_always || !agent->options.policy)
+		return agent->trusted ? "the settings turn that off" :
+		                        "this folder is not trusted (/permissions)";
+	if (call->hook_asks)
+		return "a hook asks about each such call";
+	if (tool_requires_more(asking->question->arguments))
+		return "permissions beyond the sandbox are for one call";
+	if (call->has_verdict && !policy_session_helps(&call->verdict))
+		return "a rule asks about each such call (/policies)";
+	if (call_scope_choose(call, asking->question, ret))
+		return NULL;
+	return call->obeyed ? "hasp follows what this file says" :
+	                      "each such call is asked about";
 }
 
 static json_t *outcomes_of(const struct asking *asking, bool always)
 {
 	const bool server = asking->question->tool->server != NULL;
-	const bool save = always && asking->agent->may_save &&
+	/* Of a command a rule in a file needs a prefix. */
+	const bool narrow = !is_shell_command(asking->question->tool) ||
+	                    json_array_size(asking->call->verdict.prefixes);
+	const bool save = always && narrow && asking->agent->may_save &&
 	                  asking->agent->options.policy_folder;
 	const struct {
 		const char *name;
@@ -197,7 +207,7 @@ static json_t *question_message(struct asking *asking)
 	const struct call *call = asking->call;
 	json_t *message = json_object();
 	struct scope_choice choice;
-	bool always;
+	const char *why;
 
 	if (tool->changed && !asking->change.state)
 		tool->changed(tool, &asking->change);
@@ -209,12 +219,14 @@ static json_t *question_message(struct asking *asking)
 		json_object_set_new(message, "agentName", json_string(asking->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)asking->question->arguments);
 	json_object_set_new(message, "details", details_of(asking));
-	always = can_always(asking, &choice);
-	if (always)
+	why = choose_always(asking, &choice);
+	if (why)
+		json_object_set_new(message, "noAlways", json_string(why));
+	else
 		json_object_set_new(message, "scope", json_text(span_str(choice.text)));
 	call_scope_choice_release(&choice);
 	put_plan_modes(asking, message);
-	asking->outcomes = outcomes_of(asking, always);
+	asking->outcomes = outcomes_of(asking, !why);
 	json_object_set_new(message, "outcomes", asking->outcomes);
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));

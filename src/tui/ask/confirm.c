@@ -361,6 +361,16 @@ static void confirm_choice_rows(struct ask *ask, struct ask_page *page)
 	}
 }
 
+/* Why no choice is about more than this call. */
+static void no_always_row(const struct ask *ask, struct ask_page *page)
+{
+	const char *why = json_string_value(json_object_get(ask->message, "noAlways"));
+	_cleanup_free_ char *text = why ? mem_printf("Not offered for the session: %s", why) : NULL;
+
+	if (text)
+		ask_page_text(page, text, STYLE(ROLE_DIM));
+}
+
 static void choose_rows(struct ask *ask, struct ask_page *page)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
@@ -370,6 +380,7 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 
 	ask_page_prompt(page, prompt);
 	confirm_choice_rows(ask, &choices);
+	no_always_row(ask, &choices);
 	if (!ask->plain)
 		put_subject(ask, page, rows.count);
 	page->focus = page->rows->count - page->first + choices.focus;

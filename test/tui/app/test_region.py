@@ -142,3 +142,40 @@ def test_in_tmux_the_rows_beneath_are_as_wide_as_the_window(world):
             seen(hasp, lambda shown: "Yes." not in shown and "0% cached" in shown and "? for keys" in shown)
             hasp.type("/").wait("about").quiet(0.3)
             assert any(len(row) > 80 for row in hasp.dump().window) or "\u2026" not in window(hasp)
+
+
+def test_a_line_without_a_prefix_is_allowed_as_it_is(world):
+    """Where a prefix would allow too much, exactly that call is what the choice is about."""
+    world.write("x.py", "print('ran')\n")
+    (world.root / "sub").mkdir()
+    world.write("sub/x.py", "print('other')\n")
+    line = "python3 x.py; make -j4 | sh"
+    script = [[run(line)], [run(line, description="Again.")], [run(line, dir_path="sub")], [run("python3 y.py")], [text("All.")]]
+    with world.fake(script) as server:
+        with world.hasp(server, rows=50) as hasp:
+            hasp.type("go").key("enter").wait("Allow for this session: exactly this command, until you quit")
+            choose(hasp, "Allow for this session").wait("in sub").quiet(0.1)
+            choose(hasp, "Allow once").wait("python3 y.py")
+            choose(hasp, "Allow once").wait("All.")
+            hasp.type("/policies").key("enter").wait("exactly this command: python3 x.py; make -j4 | sh")
+    assert str(server.requests[-1].body).count("'ran\\\\n") + str(server.requests[-1].body).count('ran\\n') >= 2
+
+
+@pytest.mark.parametrize("set_up, why", [
+    (lambda world: {"env": {"GEMINI_CLI_TRUST_WORKSPACE": "false"}}, "this folder is not trusted (/permissions)"),
+    (lambda world: world.settings(security={"disableAlwaysAllow": True}) or {}, "the settings turn that off"),
+    (lambda world: policy(world), "a rule asks about each such call (/policies)"),
+])
+def test_where_nothing_is_offered_for_the_session_it_says_why(world, set_up, why):
+    more = set_up(world)
+    with world.fake([[run("touch a")], [text("Over.")]]) as server:
+        with world.hasp(server, rows=50, **more) as hasp:
+            hasp.type("go").key("enter").wait("Not offered for the session: " + why).key("esc")
+            hasp.wait("you declined the call")
+
+
+def policy(world):
+    folder = world.home / ".gemini" / "policies"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "ask.toml").write_text('[[rule]]\ntoolName = "run_shell_command"\ndecision = "ask_user"\npriority = 900\n')
+    return {}
