@@ -49,6 +49,10 @@ static struct policy_rule *always_rule(const struct policy_scope *always, enum p
 	selector->server = mem_strdup(always->server);
 	selector->server_identity = mem_strdup(always->identity);
 	selector->modes = policy_modes_from(always->mode);
+	if (always->exact) {
+		selector->exact = mem_strdup(always->exact);
+		selector->narrow = NARROW_EXACT;
+	}
 	rule->always = true;
 	rule->message = mem_strdup(always->text);
 	for (size_t i = 0; i < json_array_size(always->prefixes); i++)
@@ -99,7 +103,8 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	struct policy_rule *rule;
 
 	/* Without a prefix it would be every command. */
-	if (!scope->server && tool_info_runs(scope->tool) && json_array_size(scope->prefixes) == 0)
+	if (!scope->server && !scope->exact && tool_info_runs(scope->tool) &&
+	    json_array_size(scope->prefixes) == 0)
 		return;
 	if (scope->args_pattern && !js_regex_compile_with(span_str(scope->args_pattern),
 	                                                  JS_REGEX_BOUNDED, &regex, &ignored))

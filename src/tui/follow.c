@@ -69,10 +69,12 @@ static void follow_call(struct app *app, const json_t *message)
 
 static void follow_result(struct app *app, const json_t *message)
 {
-	const struct view_how how = printout_how(&app->out);
+	struct view_how how = printout_how(&app->out);
 	_cleanup_rows_ struct rows rows = { 0 };
 	json_auto_t *call = running_end(&app->calls, message);
 
+	/* What is written in plan mode is the plan, which is shown when it is asked about. */
+	how.brief = app->status.mode == MODE_PLAN;
 	consoles_returned(app->consoles, json_span(json_object_get(message, "callId")));
 	view_result(&rows, call, message, &how);
 	printout_block(&app->out, &rows);

@@ -180,9 +180,8 @@ static bool question_send(struct app *app, const json_t *answer)
 	const size_t i = question_find(app, answer);
 	const enum bus_topic topic = entry_topic(json_array_get(app->questions.waiting, i));
 
-	if (span_eq(json_span(json_object_get(answer, "outcome")), SPAN("cancel")))
-		running_declined(&app->calls,
-		                 entry_message(json_array_get(app->questions.waiting, i)));
+	running_answered(&app->calls, entry_message(json_array_get(app->questions.waiting, i)),
+	                 span_eq(json_span(json_object_get(answer, "outcome")), SPAN("cancel")));
 	question_leaves(app, i);
 	return runner_answer(app->runner, bus_topic_answer(topic), answer);
 }

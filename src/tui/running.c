@@ -48,18 +48,25 @@ void running_asked(struct running_calls *calls, const json_t *question, bool wai
 		call->is_asked = waits;
 }
 
-void running_declined(struct running_calls *calls, const json_t *question)
+static void running_keep(struct running_call *call, const char *name, json_t *value)
+{
+	json_t *kept = json_copy(call->call);
+
+	json_object_set(kept, name, value);
+	json_decref(call->call);
+	call->call = kept;
+}
+
+void running_answered(struct running_calls *calls, const json_t *question, bool declined)
 {
 	struct running_call *call = running_find(calls, question);
-	json_t *diff = json_object_get(json_object_get(question, "details"), "fileDiff");
-	json_t *declined;
+	const json_t *details = json_object_get(question, "details");
+	json_t *diff = json_object_get(details, "fileDiff");
 
-	if (!call || !json_string_length(diff))
-		return;
-	declined = json_copy(call->call);
-	json_object_set(declined, "declined", diff);
-	json_decref(call->call);
-	call->call = declined;
+	if (call && declined && json_string_length(diff))
+		running_keep(call, "declined", diff);
+	if (call && json_object_get(question, "modes"))
+		running_keep(call, "plan", json_object_get(details, "prompt"));
 }
 
 void running_output(struct running_calls *calls, const json_t *message)

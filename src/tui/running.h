@@ -40,8 +40,9 @@ struct running_calls {
 void running_start(struct running_calls *calls, const json_t *message);
 /* A question about the call (TOOL_CONFIRMATION_REQUEST) waits, or waits no more. */
 void running_asked(struct running_calls *calls, const json_t *question, bool waits);
-/* The user has declined it: its TOOL_CALL keeps the diff that was shown, as `declined`. */
-void running_declined(struct running_calls *calls, const json_t *question);
+/* The user has answered: the TOOL_CALL keeps what its result does not say, of a no the diff that
+ * was shown (`declined`), of a plan its text (`plan`). */
+void running_answered(struct running_calls *calls, const json_t *question, bool declined);
 /* Of a call that does not run nothing is kept. */
 void running_output(struct running_calls *calls, const json_t *message);
 void running_progress(struct running_calls *calls, const json_t *message);

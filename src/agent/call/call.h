@@ -106,6 +106,8 @@ struct scope_choice {
 	struct policy_scope scope;
 	char *pattern;      /* owned; of scope.args_pattern */
 	char *text;         /* owned; for the choice: "edits of any file and new files" */
+	char *exact;        /* owned; of scope.exact */
+	char *listed;       /* owned; scope.text, where it is not the choice's; or NULL */
 };
 
 /* False: nothing; each such call is asked about. */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "shell/analysis.h"
+#include "tool/services.h"
 
 enum { ROOTS_MAX = 64 };
 
@@ -140,25 +141,35 @@ static json_t *details_of(struct confirm_request *request)
 
 /* ---- what may be answered ---------------------------------------------------------- */
 
-/* What "for this session" would allow. False: it is not offered. */
-static bool can_always(const struct confirm_request *request, struct scope_choice *ret)
+/* What "for this session" is about. Returns NULL, or in a few words why it is not offered. */
+static const char *choose_always(const struct confirm_request *request, struct scope_choice *ret)
 {
+	const struct agent *agent = request->agent;
 	const struct call *call = request->call;
 
 	*ret = (struct scope_choice){ 0 };
-	/* A hook would ask again, and so would a rule that is above; permissions beyond the sandbox
-	 * are for one command. */
-	if (!request->agent->may_always || call->hook_asks || !request->agent->options.policy ||
-	    tool_requires_more(request->question->arguments) ||
-	    (call->has_verdict && !policy_session_helps(&call->verdict)))
-		return false;
-	return call_scope_choose(call, request->question, ret);
+	if (!agent->may_always || !agent->options.policy)
+		return agent->trusted ? "the settings turn that off" :
+		                        "this folder is not trusted (/permissions)";
+	if (call->hook_asks)
+		return "a hook asks about each such call";
+	if (tool_requires_more(request->question->arguments))
+		return "permissions beyond the sandbox are for one call";
+	if (call->has_verdict && !policy_session_helps(&call->verdict))
+		return "a rule asks about each such call (/policies)";
+	if (call_scope_choose(call, request->question, ret))
+		return NULL;
+	return call->obeyed ? "hasp follows what this file says" :
+	                      "each such call is asked about";
 }
 
 static json_t *outcomes_of(const struct confirm_request *request, bool always)
 {
 	const bool server = request->question->tool->server != NULL;
-	const bool save = always && request->agent->may_save &&
+	/* Of a command a rule in a file needs a prefix. */
+	const bool narrow = !is_shell_command(request->question->tool) ||
+	                    json_array_size(request->call->verdict.prefixes);
+	const bool save = always && narrow && request->agent->may_save &&
 	                  request->agent->options.policy_folder;
 	const struct {
 		const char *name;
@@ -180,13 +191,23 @@ static json_t *outcomes_of(const struct confirm_request *request, bool always)
 	return outcomes;
 }
 
-static json_t *question_message(struct confirm_request *request)
+/* Of a plan: the modes that it may be carried out in. */
+static void put_plan_modes(const struct confirm_request *request, json_t *message)
+{
+	const struct tool *tool = request->question->tool;
+	const struct tool_services *services = request->call->session.services;
+
+	if (tool->info && tool->info->plan && services && services->plan_modes)
+		json_object_set_new(message, "modes", services->plan_modes(services->data));
+}
+
+static json_t *question_message(struct asking *asking)
 {
 	const struct tool *tool = request->question->tool;
 	const struct call *call = request->call;
 	json_t *message = json_object();
 	struct scope_choice choice;
-	bool always;
+	const char *why;
 
 	if (tool->changed && !request->change.state)
 		tool->changed(tool, &request->change);
@@ -195,15 +216,17 @@ static json_t *question_message(struct confirm_request *request)
 	if (tool->server)
 		json_object_set_new(message, "serverName", json_cstr(tool->server));
 	if (request->agent->options.name)
-		json_object_set_new(message, "agentName",
-		                    json_string(request->agent->options.name));
+		json_object_set_new(message, "agentName", json_string(request->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)request->question->arguments);
-	json_object_set_new(message, "details", details_of(request));
-	always = can_always(request, &choice);
-	if (always)
+	json_object_set_new(message, "details", details_of(asking));
+	why = choose_always(asking, &choice);
+	if (why)
+		json_object_set_new(message, "noAlways", json_string(why));
+	else
 		json_object_set_new(message, "scope", json_text(span_str(choice.text)));
 	call_scope_choice_release(&choice);
-	request->outcomes = outcomes_of(request, always);
+	put_plan_modes(asking, message);
+	request->outcomes = outcomes_of(asking, !why);
 	json_object_set_new(message, "outcomes", request->outcomes);
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
@@ -326,7 +349,17 @@ static bool decline_call(struct confirm_request *request, const json_t *answer, 
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
 }
 
-static bool follow_answer(struct confirm_request *request, const json_t *answer, struct err *err)
+/* The mode that the user has chosen for what follows a plan. False: it was not offered. */
+static bool follow_plan_mode(const struct confirm_request *request, const json_t *answer)
+{
+	const struct tool_services *services = request->call->session.services;
+	const char *mode = json_string_value(json_object_get(answer, "mode"));
+
+	return !mode || (json_object_get(request->message, "modes") &&
+	                 services->plan_leads_to(services->data, mode));
+}
+
+static bool follow_answer(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool *tool = request->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
@@ -338,8 +371,8 @@ static bool follow_answer(struct confirm_request *request, const json_t *answer,
 	if (offered &&
 	    !review_take(request->call, request->question, details, answer, &none, err))
 		return false;
-	if (!offered || none || !strcmp(outcome, "cancel"))
-		return decline_call(request, answer, err);
+	if (!offered || none || !strcmp(outcome, "cancel") || !follow_plan_mode(asking, answer))
+		return decline_call(asking, answer, err);
 	request->call->decision = !strcmp(outcome, "modify_with_editor") ? DECISION_MODIFY :
 	                                                                  DECISION_ACCEPT;
 	if (tool->allowed && request->change.state)

@@ -12,6 +12,7 @@
 #include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/prompt/prompt.h"
+#include "agent/setup/prepare.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -237,6 +238,33 @@ static void set_plan_mode(void *data, bool plan)
 	               plan ? MODE_PLAN : (enum approval_mode)atomic_load(&services->before_plan));
 }
 
+static json_t *plan_modes(void *data)
+{
+	static const enum approval_mode modes[] = { MODE_AUTO_EDIT, MODE_DEFAULT };
+	const struct services *services = data;
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		struct err ignored = ERR_INIT;
+
+		if (prepare_mode_check(services->options.settings, modes[i], &ignored))
+			json_array_append_new(names, json_string(policy_mode_name(modes[i])));
+	}
+	return names;
+}
+
+static bool plan_leads_to(void *data, const char *mode)
+{
+	struct services *services = data;
+	json_auto_t *modes = plan_modes(services);
+	enum approval_mode chosen;
+
+	if (!json_lists(modes, span_str(mode)) || !policy_mode_parse(mode, &chosen))
+		return false;
+	atomic_store(&services->before_plan, (int)chosen);
+	return true;
+}
+
 /* ---- what is missing ------------------------------------------------------------------ */
 
 static bool report_missing(void *data, const json_t *tools, const char *reason, struct err *err)
@@ -425,6 +453,8 @@ struct services *services_open(const struct services_options *options)
 		.plans_folder = services->plans_folder,
 		.in_plan_mode = in_plan_mode,
 		.set_plan_mode = set_plan_mode,
+		.plan_modes = plan_modes,
+		.plan_leads_to = plan_leads_to,
 		.report_missing = report_missing,
 		/* Chat completions know no tools of the provider's. */
 		.ground = is_provider(services, "openai") ? NULL : ground,

@@ -20,6 +20,8 @@ enum {
 static const struct {
 	const char *outcome, *type, *label;
 } wording[] = {
+	{ CONFIRM_PLAN "autoEdit", NULL, "Yes, and accept edits" },
+	{ CONFIRM_PLAN "default", NULL, "Yes, and ask about each edit" },
 	{ "proceed_once", NULL, "Allow once" },
 	{ CONFIRM_ALL, NULL, NULL }, /* says how many */
 	{ "proceed_always", NULL, "Allow for this session" },
@@ -32,6 +34,14 @@ static const struct {
 	{ CONFIRM_REVIEW, NULL, "Review by hunk" },
 	{ "modify_with_editor", NULL, "Modify with external editor" },
 	{ "cancel", NULL, "No, suggest changes (esc)" },
+};
+
+/* Of a plan. */
+static const struct {
+	const char *outcome, *label;
+} plan_wording[] = {
+	{ "modify_with_editor", "Edit the plan in your editor" },
+	{ "cancel", "No, keep planning (esc)" },
 };
 
 static bool offers_outcome(const struct ask *ask, const char *outcome)
@@ -56,6 +66,10 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 
 	if (!strcmp(outcome, CONFIRM_ALL))
 		return ask->confirm.all;
+	if (json_array_size(json_object_get(ask->message, "modes")))
+		for (size_t i = 0; i < ARRAY_LEN(plan_wording); i++)
+			if (!strcmp(plan_wording[i].outcome, outcome))
+				return plan_wording[i].label;
 	/* A rule for several files is one for the tool. */
 	if (!strcmp(outcome, "proceed_always_and_save") && json_object_get(arguments, "changes"))
 		return "Allow this tool, for any file, in all future sessions";
@@ -66,9 +80,23 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 	return outcome;
 }
 
+/* The mode of a choice that is about a plan; NULL: it is another. */
+static const char *plan_mode_of(const char *outcome)
+{
+	const size_t len = strlen(CONFIRM_PLAN);
+
+	return strncmp(outcome, CONFIRM_PLAN, len) ? NULL : outcome + len;
+}
+
 /* Of several files there is no text to open in an editor. */
 static bool offers_choice(const struct ask *ask, const char *outcome)
 {
+	const json_t *modes = json_object_get(ask->message, "modes");
+
+	if (plan_mode_of(outcome))
+		return json_lists(modes, span_str(plan_mode_of(outcome)));
+	if (!strcmp(outcome, "proceed_once") && json_array_size(modes))
+		return false;
 	if (!strcmp(outcome, CONFIRM_REVIEW))
 		return ask->confirm.file_count;
 	if (!strcmp(outcome, CONFIRM_ALL))
@@ -159,6 +187,12 @@ static enum ask_state choose(struct ask *ask, size_t i)
 		ask_editor(ask, &confirm->say);
 		confirm->stage = CONFIRM_SAY;
 		return ASK_OPEN;
+	}
+	if (plan_mode_of(confirm->choices[i])) {
+		ask_outcome(ask, "proceed_once");
+		json_object_set_new(ask->answer, "mode",
+		                    json_string(plan_mode_of(confirm->choices[i])));
+		return ASK_DONE;
 	}
 	return ask_outcome(ask, confirm->choices[i]);
 }
@@ -327,6 +361,16 @@ static void confirm_choice_rows(struct ask *ask, struct ask_page *page)
 	}
 }
 
+/* Why no choice is about more than this call. */
+static void no_always_row(const struct ask *ask, struct ask_page *page)
+{
+	const char *why = json_string_value(json_object_get(ask->message, "noAlways"));
+	_cleanup_free_ char *text = why ? mem_printf("Not offered for the session: %s", why) : NULL;
+
+	if (text)
+		ask_page_text(page, text, STYLE(ROLE_DIM));
+}
+
 static void choose_rows(struct ask *ask, struct ask_page *page)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
@@ -336,6 +380,7 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 
 	ask_page_prompt(page, prompt);
 	confirm_choice_rows(ask, &choices);
+	no_always_row(ask, &choices);
 	if (!ask->plain)
 		put_subject(ask, page, rows.count);
 	page->focus = page->rows->count - page->first + choices.focus;
@@ -345,8 +390,10 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 static void say_rows(struct ask *ask, struct ask_page *page)
 {
 	ask_page_field(page, ask->confirm.say, page->height > 1 ? page->height - 1 : 1);
-	ask_page_text(page, "What should be done instead? Enter sends it (empty: just no), "
-	                    "Esc goes back.", STYLE(ROLE_DIM));
+	ask_page_text(page, json_object_get(ask->message, "modes") ?
+	              "What should change in the plan? Enter sends it, Esc goes back." :
+	              "What should be done instead? Enter sends it (empty: just no), "
+	              "Esc goes back.", STYLE(ROLE_DIM));
 	if (!ask->plain)
 		put_subject(ask, page, 0);
 }

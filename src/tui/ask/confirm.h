@@ -60,6 +60,8 @@ struct confirm {
 /* The choices that are no outcomes: through the hunks; yes to all that joined. */
 #define CONFIRM_REVIEW "review"
 #define CONFIRM_ALL "all"
+/* A plan is carried out in one of the modes that were offered, with this prefix. */
+#define CONFIRM_PLAN "plan:"
 
 /* ---- the choices (confirm.c) -------------------------------------------------------- */
 

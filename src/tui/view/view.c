@@ -10,6 +10,7 @@
 #include "data/json.h"
 #include "data/tools.h"
 #include "tui/markdown/highlight.h"
+#include "tui/markdown/markdown.h"
 #include "tui/view/private.h"
 
 enum { BODY_INDENT = 2 }; /* beneath a result's first line */
@@ -69,10 +70,11 @@ void view_call(struct rows *rows, const json_t *call, const struct view_how *how
 /* The user said no to it. */
 static bool is_declined(const json_t *result)
 {
-	const json_t *error = json_object_get(result, "error");
+	const json_t *value = json_object_get(result, "result");
 
-	return span_eq(member_span(error, "type"), SPAN("denied_by_user")) &&
-	       span_starts(member_span(error, "message"),
+	return span_eq(member_span(json_object_get(value, "error"), "code"),
+	               SPAN("denied_by_user")) &&
+	       span_starts(member_span(value, "message"),
 	                   SPAN("Denied By User: The user declined"));
 }
 
@@ -140,6 +142,8 @@ static void edit_body(struct body *body, const json_t *value)
 	size_t i;
 	json_t *change;
 
+	if (body->how.brief)
+		return;
 	if (body->how.folded)
 		body->max = VIEW_FOLDED_DIFF_ROWS;
 	if (diff.len)
@@ -640,6 +644,13 @@ static void error_body(struct body *body, const json_t *result, const json_t *va
 		body_lines(body, message, STYLE(ROLE_ERROR));
 }
 
+/* As the user was asked to approve it, all of it. */
+static void plan_body(struct body *body, struct span plan)
+{
+	body->max = VIEW_WHOLE_ROWS;
+	markdown_rows(plan, body->how.width, &body->rows);
+}
+
 /* What the user said instead, and the edit that was not made. */
 static void declined_body(struct body *body, const json_t *call, const json_t *result)
 {
@@ -654,6 +665,8 @@ static void declined_body(struct body *body, const json_t *call, const json_t *r
 		row_text(&row, span_skip(said, before.len), STYLE(ROLE_TEXT));
 	}
 	body_wrap(body, &row, NULL);
+	if (member_span(call, "plan").len)
+		plan_body(body, member_span(call, "plan"));
 	if (!diff.len)
 		return;
 	if (body->how.folded)
@@ -667,6 +680,9 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 	const json_t *arguments = json_object_get(call, "arguments");
 	const json_t *todos = json_object_get(arguments, "todos");
 	const json_t *questions = json_object_get(arguments, "questions");
+	/* As it reads after the user has edited it. */
+	const struct span asked = member_span(call, "plan"), edited = member_span(value, "plan");
+	const struct span plan = asked.len && edited.len ? edited : asked;
 	size_t shape = shape_of(value);
 
 	body->unnamed = member_span(call, "description").len;
@@ -676,6 +692,8 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 		error_body(body, result, value);
 	else if (json_is_array(todos))
 		todos_body(body, todos);
+	else if (plan.len)
+		plan_body(body, plan);
 	else if (json_object_get(arguments, "strategic_intent"))
 		topic_body(body, call, arguments);
 	else if (json_is_array(questions))

@@ -35,6 +35,7 @@ struct view_how {
 	bool folded;      /* a few rows, and how many more there are */
 	bool plain;       /* for screen readers: words for signs, no borders */
 	bool source;      /* answers as their Markdown source; for who shows answers */
+	bool brief;       /* of an edit the head alone */
 	size_t max;       /* rows beneath a head, where `folded` does not say fewer; 0: as above */
 };
 

@@ -87,7 +87,7 @@ def test_a_plan_is_edited_in_its_question(world):
     with world.fake([{"reply": leave, "expect": written}, [text("With docs, then.")]]) as server:
         with world.hasp(server, "--approval-mode", "plan", rows=40, env={"EDITOR": editor, "VISUAL": ""}) as hasp:
             hasp.wait("sandbox:").type("plan it").key("enter")
-            choose(hasp, "Modify with external editor").wait("y applies it").wait("3. And the docs.").quiet(0.1)
+            choose(hasp, "Edit the plan in your editor").wait("y applies it").wait("3. And the docs.").quiet(0.1)
             assert (plans[0] / "p.md").read_text() == "1. First the code.\n"
             hasp.type("y").wait("With docs, then.")
     assert (plans[0] / "p.md").read_text() == "1. First the code.\n3. And the docs.\n"
