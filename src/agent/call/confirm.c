@@ -216,7 +216,8 @@ static json_t *question_message(struct confirm_request *request)
 	if (tool->server)
 		json_object_set_new(message, "serverName", json_cstr(tool->server));
 	if (request->agent->options.name)
-		json_object_set_new(message, "agentName", json_string(request->agent->options.name));
+		json_object_set_new(message, "agentName",
+		                    json_string(request->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)request->question->arguments);
 	json_object_set_new(message, "details", details_of(request));
 	why = choose_always(request, &choice);

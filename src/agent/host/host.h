@@ -129,6 +129,9 @@ bool host_resume(struct host *host, const char *file, bool copy, struct err *err
 /* Sets the title that lists show. INVALID_ARGUMENT: the title is blank, or there is no message yet;
  * also errors of the record. */
 bool host_rename(struct host *host, struct span title, struct err *err);
+/* The messages of the session, as its file has them (session_read.messages), for a front that shows
+ * the whole of it. A new reference; NULL: *err. */
+json_t *host_messages(struct host *host, struct err *err);
 /* The prompts that can be rewound to (session_prompts). A new reference; NULL: *err. */
 json_t *host_prompts(struct host *host, struct err *err);
 
