@@ -121,7 +121,7 @@ static bool is_dot_name(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The folder holds nothing but perhaps the file `marker`. */
+/* Whether the folder is empty, apart from the file `marker`. */
 static bool copy_tree_is_new(const char *folder, const char *marker)
 {
 	DIR *entries = opendir(folder);
@@ -376,7 +376,7 @@ static bool registry_has_slug(const json_t *registry, const char *slug)
 
 /* --- Finding ------------------------------------------------------------------------------ */
 
-/* A folder whose marker is ours although the registry does not know it. */
+/* Finds a folder with our marker that is not in the registry. */
 static char *find_marked(const struct home *home)
 {
 	for (size_t i = 0; i < ARRAY_LEN(bases); i++) {

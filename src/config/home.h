@@ -138,7 +138,7 @@ bool servers_disabled_set(const struct home *home, const char *name, bool disabl
 #define KEYSTORE_GEMINI_SERVICE "gemini-cli-api-key"
 #define KEYSTORE_GEMINI_ACCOUNT "default-api-key"
 
-/* False: there is none, or no store that answers. The caller frees *ret, and wipes it if it can. */
+/* False: none, or no store that answers. The caller frees *ret, and wipes it if it can. */
 bool keystore_get(const char *service, const char *account, char **ret);
 /* FILE_NOT_FOUND: no store that answers. INVALID_ARGUMENT: a secret of more than 64 KiB. */
 bool keystore_set(const char *service, const char *account, const char *secret, struct err *err);

@@ -25,7 +25,6 @@
 #define HASP_MODEL_MODEL_H
 
 #include <jansson.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +53,8 @@ struct model_options {
 	const char *base_url;  /* NULL: the provider's own, with its version
 	                        * ("https://.../v1beta") */
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
+	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream and
+	                        * model_count_tokens fail with it, AUTHENTICATION_FAILED */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
 	bool vertex;           /* Gemini's and Anthropic's formats at a Vertex address (base_url has
 	                        * project and location) */
@@ -117,10 +118,9 @@ struct model_request {
 	const char *session_id;      /* for caches and logs of the provider; or NULL */
 	const char *purpose;         /* "main", "compress", ...: for statistics */
 	const struct cancel *cancel;
-	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do
-	                              * that) the stream is left, and the reply is what has come
-	                              * whole or in pieces, with MODEL_FINISH_OTHER and the word
-	                              * "enough" */
+	const struct cancel *stop;   /* or NULL; ends the reply early and successfully: it has what
+	                              * has arrived, with MODEL_FINISH_OTHER and the word "enough".
+	                              * The event function may set it */
 };
 
 struct model_usage {

@@ -507,7 +507,7 @@ static struct policy_rule *make_rule(enum policy_decision decision, double prior
 	return rule;
 }
 
-/* What stands in brackets, of "NAME(prefix)", and the name before it; NULL: there is none. */
+/* What stands in brackets, of "NAME(prefix)", and the name before it; NULL: none. */
 static char *split_entry(const char *entry, char **ret_name)
 {
 	size_t len = strlen(entry);

@@ -268,6 +268,22 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
                  const json_t *prefixes, const char *server, const char *args_pattern,
                  enum approval_mode mode, const struct file_lock_wait *wait, struct err *err);
 
+/* A rule that a command writes or removes (hasp policy allow, deny, ask, remove). All borrowed. */
+struct policy_written {
+	enum policy_decision decision; /* of `remove` it does not matter */
+	const char *tool;      /* canonical, or mcp_SERVER_TOOL; NULL with `path` */
+	const char *prefix;    /* of run_shell_command: commands that begin so; or NULL */
+	const char *path;      /* a pattern of a rule on paths; or NULL */
+};
+/* Writes the rule to FOLDER/auto-saved.toml in place of one about the same; priority 950, above it
+ * (960) if it denies or asks.  Atomic, comments stay. INVALID_ARGUMENT: as of policy_save; the
+ * file has a rule about the same whose end cannot be found.  BUSY. */
+bool policy_write_rule(const char *folder, const struct policy_written *written,
+                       const struct file_lock_wait *wait, struct err *err);
+/* Removes the rules about the same from that file. FILE_NOT_FOUND: there is none; else as above. */
+bool policy_remove_rule(const char *folder, const struct policy_written *written,
+                        const struct file_lock_wait *wait, struct err *err);
+
 /* Appends the paths of rules on paths: to `keep` those that nothing may write, to `ask` those that
  * are asked about.  Absolute or relative to each root; used by worker_options.keep, .ask. */
 void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask);

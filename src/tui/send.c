@@ -145,13 +145,17 @@ static void slash_choose(struct app *app, const struct command_result *result)
 	pick_show(app, pick);
 }
 
-static void slash_refresh(struct app *app, const char *draft)
+static void slash_refresh(struct app *app, const struct command_result *result)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);
 	const json_t *messages = opened ? agent_history(host_facts(opened->host).agent) : NULL;
 
 	transcript_clear(app->out.transcript);
+	if (result->clears)
+		tui_clear(app);
 	app->status.context = 0;
+	if (result->other)
+		status_restart(&app->status);
 	free(app->activity.topic);
 	app->activity.topic = mem_strdup(agent_topic(messages));
 	if (json_array_size(messages)) {
@@ -161,8 +165,8 @@ static void slash_refresh(struct app *app, const char *draft)
 		history_keep(app->out.transcript, messages);
 		tui_show_history(app, end, more);
 	}
-	if (draft)
-		editor_set(app->editor, span_str(draft));
+	if (result->text)
+		editor_set(app->editor, span_str(result->text));
 }
 
 enum { CHORDS_COLUMNS = 30, HELP_COLUMN = 76, NAMES_COLUMNS = 30 };
@@ -218,7 +222,7 @@ static void slash_then(struct app *app, const struct command_result *result)
 		clipboard_copy(app->clipboard, span_str(text));
 		break;
 	case COMMAND_REFRESH:
-		slash_refresh(app, result->text);
+		slash_refresh(app, result);
 		break;
 	case COMMAND_THEME:
 		tui_theme(app);

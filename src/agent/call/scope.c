@@ -239,7 +239,7 @@ bool call_scope_choose(const struct call *call, const struct tool_question *ques
 		buf_printf(&text, "the tool %s of the server %s", tool->server_tool, tool->server);
 	else if (made)
 		made = scope_of_own(call, question, ret, &text);
-	/* What is too long to be read in a choice is not allowed by it. */
+	/* Text too long to read in a choice must not be allowed by it. */
 	made = made && !text.overflowed;
 	ret->text = made ? buf_steal(&text) : NULL;
 	ret->scope.text = ret->listed ? ret->listed : ret->text;

@@ -133,11 +133,6 @@ void command_fail(struct command_call *call, const char *format, ...)
 	va_end(arguments);
 }
 
-void command_usage(struct command_call *call)
-{
-	command_fail(call, "/%s %s", call->command->name, call->command->arguments);
-}
-
 bool command_then(struct command_call *call, enum command_then then, char *text)
 {
 	if (!(call->context->can & 1u << then)) {

@@ -184,7 +184,7 @@ static void offer_names(struct command_call *call, const char *const *names, con
 
 static void add_names(struct command_completion *completion, const char *const *names)
 {
-	for (size_t i = 0; !completion->before.len && names && names[i]; i++)
+	for (size_t i = 0; names && names[i]; i++)
 		completion->add(completion, names[i], NULL);
 }
 
@@ -267,36 +267,62 @@ void command_model(struct command_call *call)
 	}
 }
 
-void command_complete_model(struct command_completion *completion)
-{
-	if (!completion->before.len)
-		completion->add(completion, "set", NULL);
-}
-
 /* ---- keys ------------------------------------------------------------------------ */
 
 static const char *const key_providers[] = {
 	"gemini", "openai", "anthropic", "openrouter", "groq", "deepseek", "mistral", "xai", NULL,
 };
 
+/* The provider that is named; what is chosen without a flag where none is. NULL: the call has
+ * failed. The caller frees. */
+static char *named_provider(struct command_call *call)
+{
+	_cleanup_free_ char *provider = call->arguments.len ?
+		mem_dup(call->arguments.data, call->arguments.len) :
+		model_provider_of(call->context->settings, NULL);
+
+	if (model_provider_has_key(provider))
+		return mem_steal(&provider);
+	command_fail(call, "There is no provider \"%s\" with an API key. /docs models lists the "
+	             "providers.", provider);
+	return NULL;
+}
+
 void command_auth(struct command_call *call)
 {
-	const struct span word = command_word(&call->arguments);
-	_cleanup_free_ char *provider = mem_dup(word.data, word.len);
+	char *provider = call->arguments.len ? named_provider(call) : mem_strdup("");
 
-	if (call->arguments.len)
-		command_usage(call);
-	else if (word.len && !model_provider_has_key(provider))
-		command_fail(call, "There is no provider \"%s\" with a key; docs/models.md has "
-		             "them.", provider);
-	else
-		command_then(call, COMMAND_KEY, mem_steal(&provider));
+	if (provider)
+		command_then(call, COMMAND_KEY, provider);
+}
+
+void command_logout(struct command_call *call)
+{
+	_cleanup_free_ char *provider = named_provider(call), *where = NULL;
+	const char *still = NULL;
+	struct err err = ERR_INIT;
+
+	if (!provider)
+		return;
+	if (!model_key_forget(call->context->settings, provider, &where, &still, &err)) {
+		command_fail(call, "%s", err.message);
+		return;
+	}
+	if (where)
+		command_say(call, STYLE(ROLE_TEXT), "Removed the API key of %s from %s.", provider,
+		            where);
+	else if (!still)
+		command_say(call, STYLE(ROLE_TEXT), "hasp keeps no API key of %s.", provider);
+	if (still)
+		command_fail(call, "%s still holds a key, which hasp did not set: unset it in your "
+		             "environment.", still);
+	else if (where && call->context->host)
+		command_say(call, STYLE(ROLE_DIM), "This session keeps using it until you quit.");
 }
 
 void command_complete_auth(struct command_completion *completion)
 {
-	if (!completion->before.len)
-		add_names(completion, key_providers);
+	add_names(completion, key_providers);
 }
 
 /* ---- trust ----------------------------------------------------------------------- */
@@ -376,11 +402,4 @@ void command_permissions(struct command_call *call)
 		put_withheld(call);
 		command_say(call, STYLE(ROLE_DIM), "/permissions trust, /permissions distrust");
 	}
-}
-
-void command_complete_permissions(struct command_completion *completion)
-{
-	static const char *const words[] = { "trust", "distrust", NULL };
-
-	add_names(completion, words);
 }

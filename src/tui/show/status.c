@@ -45,6 +45,13 @@ void status_release(struct status *status)
 	free(status->key_from);
 }
 
+void status_restart(struct status *status)
+{
+	status->context = status->input = status->output = status->cached = 0;
+	status->cost = 0;
+	status->added = status->removed = 0;
+}
+
 bool status_count_lines(const json_t *result, uint64_t *added, uint64_t *removed)
 {
 	json_int_t more = json_integer_value(json_object_get(result, "lines_added"));

@@ -45,6 +45,8 @@ struct status_view {
 /* Nothing is known but the mode. */
 void status_init(struct status *status, enum approval_mode mode);
 void status_release(struct status *status); /* frees its texts */
+/* Another session begins: tokens, cost and lines are counted from 0. */
+void status_restart(struct status *status);
 /* Adds the lines that a call's result says were written, to one file or several. False: nothing
  * was written. */
 bool status_count_lines(const json_t *result, uint64_t *added, uint64_t *removed);

@@ -741,7 +741,7 @@ def test_the_topic_is_shown_and_is_there_again(world, held):
             assert hasp.end() == 0
     with world.fake([[text("On.")]]) as server:
         with world.hasp(server, "--resume", "latest") as hasp:
-            hasp.wait("The session goes on here.").wait(READY).titled("Ready: Parser")
+            hasp.wait("The session continues here.").wait(READY).titled("Ready: Parser")
             hasp.type("/clear").key("enter").titled("Ready (")
     world.settings(general={"topicUpdateNarration": False})
     with world.fake([[text("On.")]]) as server:
