@@ -86,7 +86,8 @@ static void always_is_for_a_call_as_it_is(void **state)
 	(void)state;
 	assert_string_equal(exact, "{\"command\":\"python3 x.py | sh > out\"}");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct policy *policy = policy_of(rows[i].rules, POLICY_DEFAULT);
+		struct policy *policy =
+			policy_of(rows[i].rules, rows[i].rules ? POLICY_USER : POLICY_DEFAULT);
 
 		policy_allow_for_session(policy, &(struct policy_scope){
 			.tool = "run_shell_command", .exact = exact, .mode = MODE_DEFAULT });
