@@ -2,7 +2,7 @@
 """Takes pictures of the interactive terminal as it really is, docs/terminal-*.png: the program runs in xterm on an X
 server without a screen (Xvfb) against the tests' fake model, and what that server has drawn is kept.
 
-    terminal_pictures.py [review | stale | denial]...
+    terminal_pictures.py [review | stale | denial | neovim | emacs]...
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ import zlib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
+sys.path[:0] = [str(TOP / "test"), str(TOP / "test" / "tui" / "harness")]
 
 import terminal  # noqa: E402
 
@@ -151,7 +151,44 @@ def denial(world):
         return hasp.picture()
 
 
-PICTURES = {"review": review, "stale": stale, "denial": denial}
+def in_editor(world, server, *argv):
+    """An editor that finds the program as "hasp"."""
+    binary = world.top / "bin"
+    binary.mkdir()
+    (binary / "hasp").symlink_to(headless.HASP)
+    env = world.environment(server, PATH="%s:%s" % (binary, world.env["PATH"]), LC_ALL="C.UTF-8")
+    return Screen(["env", "TERM=xterm-256color", *map(str, argv)], COLUMNS + 24, ROWS - 8, env=env, cwd=world.root)
+
+
+def editor_script(world):
+    world.write("parse.c", PARSER)
+    new = PARSER.replace("int port = atoi(text);\n\treturn port;", "return (int)strtol(text, NULL, 10);").replace(
+        "strcmp(text", "strcasecmp(text")
+    return [[read("parse.c")], [call("write_file", {"file_path": "parse.c", "content": new})], [text("Done.")]]
+
+
+def neovim(world):
+    """A question, and its diff in Neovim's diff mode."""
+    with world.fake(editor_script(world)) as server, in_editor(
+            world, server, "nvim", "-u", "NONE", "-i", "NONE", "--cmd", "set rtp^=%s" % (TOP / "editors/nvim"), "-c",
+            "runtime plugin/hasp.lua", "-c", "syntax on", "-c", "set laststatus=2 shortmess+=I", "parse.c") as nvim:
+        nvim.wait("parse_port").type(":Hasp").key("enter").wait("hasp://prompt")
+        nvim.type("imake the parsers stricter").key("esc").key("enter").wait("Allow once")
+        nvim.type(":Hasp review").key("enter").wait("strcasecmp").quiet(0.5)
+        return nvim.picture()
+
+
+def emacs(world):
+    """The conversation and the question that waits in Emacs, next to the file."""
+    with world.fake(editor_script(world)) as server, in_editor(
+            world, server, "emacs", "-nw", "-Q", "-L", TOP / "editors/emacs", "-l", "hasp", "--eval",
+            "(progn (setq inhibit-startup-screen t split-width-threshold 100) (find-file \"parse.c\") (delete-other-windows) (hasp))") as screen:
+        screen.wait("ready").type("p").wait("Prompt:").type("make the parsers stricter").key("enter")
+        screen.wait("Allow once").quiet(0.5)
+        return screen.picture()
+
+
+PICTURES = {"review": review, "stale": stale, "denial": denial, "neovim": neovim, "emacs": emacs}
 
 
 def main():

@@ -50,9 +50,12 @@ end
 local function show(state)
 	local diff = state.diffs[state.at]
 	local old = diff.oldText
-	local title = ("hasp://review/%d/%d"):format(state.number, state.at)
-	local left = scratch(old or "", title .. "/now" .. diff.path, "nofile")
-	local right = scratch(diff.newText, title .. "/proposed" .. diff.path, "acwrite")
+	local name = vim.fn.fnamemodify(diff.path, ":.")
+	local function title(side)
+		return ("hasp://%s/%d/%d/%s"):format(side, state.number, state.at, name)
+	end
+	local left = scratch(old or "", title("now"), "nofile")
+	local right = scratch(diff.newText, title("proposed"), "acwrite")
 	state.buffer, state.left = right, left
 	vim.api.nvim_win_set_buf(state.windows[1], left)
 	vim.api.nvim_win_set_buf(state.windows[2], right)
@@ -73,7 +76,7 @@ local function show(state)
 	end })
 	vim.api.nvim_set_current_win(state.windows[2])
 	pcall(vim.cmd, "normal! gg")
-	vim.api.nvim_echo({ { ("hasp: %s (%d of %d): %s:w takes it"):format(diff.path, state.at,
+	vim.api.nvim_echo({ { ("hasp: %s (%d of %d): %s:w takes it"):format(name, state.at,
 		#state.diffs, diff.modifiable and "do leaves a hunk out, " or "") } }, false, {})
 end
 
