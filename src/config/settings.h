@@ -198,6 +198,8 @@ char *variables_users_file(const struct home *home);
  * ASCII). */
 bool variables_keep(const struct home *home, const char *name, const char *value,
                     struct err *err);
+/* Removes all lines of that file that set NAME; true also when there is none. */
+bool variables_forget(const struct home *home, const char *name, struct err *err);
 /* Whether a value has no such character, and is not empty. */
 bool variables_is_plain(const char *value);
 /* Whether a variable is of the user's own .env file. */

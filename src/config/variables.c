@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "config/authority.h"
 #include "config/private.h"
 #include "config/settings.h"
@@ -584,6 +585,41 @@ bool variables_keep(const struct home *home, const char *name, const char *value
 	if (out.overflowed)
 		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
 	return file_replace(path, buf_view(&out), 0600, err);
+}
+
+/* Whether a line is "NAME=..." or "export NAME=...", blanks aside. */
+static bool line_sets(struct span line, const char *name)
+{
+	const struct span word = SPAN("export");
+
+	line = span_trim(line);
+	if (span_starts(line, word))
+		line = span_trim(span_skip(line, word.len));
+	if (!span_starts(line, span_str(name)))
+		return false;
+	line = span_trim(span_skip(line, strlen(name)));
+	return span_starts(line, SPAN("="));
+}
+
+bool variables_forget(const struct home *home, const char *name, struct err *err)
+{
+	_cleanup_free_ char *path = variables_users_file(home);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_ENV_FILE_BYTES);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	_cleanup_lock_ char *lock = NULL;
+	struct span rest, line;
+
+	if (!file_read(path, LIMIT_ENV_FILE_BYTES, &text, err))
+		return false;
+	file_text_release(&text);
+	lock = home_lock_file(path, err);
+	if (!lock || !file_read(path, LIMIT_ENV_FILE_BYTES, &text, err))
+		return false;
+	rest = file_text_span(&text);
+	while (line_next(&rest, &line))
+		if (!line_sets(line, name))
+			buf_span(&out, line);
+	return out.len == text.len || file_replace(path, buf_view(&out), 0600, err);
 }
 
 /* --- Use ----------------------------------------------------------------------------------- */

@@ -281,3 +281,25 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
 	*ret_where = variables_users_file(settings_home(settings));
 	return true;
 }
+
+bool model_key_forget(const struct settings *settings, const char *provider, struct err *err)
+{
+	const struct choice_row *row = keyed_row(provider);
+	struct err no_store = ERR_INIT;
+	bool users;
+
+	if (!row)
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider %.64s with a key.",
+		               provider);
+	if (!key_is_free(settings, row, &users, err))
+		return false;
+	if (settings_bool(settings, "hasp.keyStore", true) &&
+	    (!keystore_delete(SERVICE, row->name, &no_store) ||
+	     (!strcmp(row->name, "gemini") &&
+	      !keystore_delete(KEYSTORE_GEMINI_SERVICE, KEYSTORE_GEMINI_ACCOUNT, &no_store))) &&
+	    no_store.code != ERR_FILE_NOT_FOUND) { /* no store that answers has nothing */
+		*err = no_store;
+		return false;
+	}
+	return variables_forget(settings_home(settings), row->key_variables[0], err);
+}

@@ -53,4 +53,8 @@ char *model_provider_of(const struct settings *settings, const char *words);
 bool model_key_keep(const struct settings *settings, const char *provider, const char *key,
                     char **ret_where, struct err *err);
 
+/* Removes a key of such a provider that hasp or its user keeps in these places; true also when
+ * there is none.  INVALID_ARGUMENT: as above. */
+bool model_key_forget(const struct settings *settings, const char *provider, struct err *err);
+
 #endif
