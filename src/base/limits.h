@@ -305,6 +305,9 @@
 /* What hasp has learnt about models: 200 entries of a few hundred bytes. */
 #define LIMIT_LEARNT_BYTES ((size_t)1 << 20)
 /* A provider's list of models: OpenRouter has some hundred, of a few kilobytes each. */
+/* Models of one provider's list that are kept: OpenRouter has some hundreds. */
+#define LIMIT_MODELS_LISTED 1000
+
 #define LIMIT_MODEL_LIST_BYTES ((size_t)8 << 20)
 /* Variables in a .env file: each is looked up among the others. */
 #define LIMIT_ENV_FILE_VARIABLES ((size_t)4096)

@@ -80,6 +80,11 @@ const struct choice_end *choice_retirement(const char *provider, const char *mod
 	return NULL;
 }
 
+const struct choice_row *choice_row_at(size_t i)
+{
+	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
+}
+
 const struct choice_row *choice_provider(const char *name, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

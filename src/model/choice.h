@@ -52,6 +52,8 @@ void choice_add_header(struct choice_store *store, char *header);
 /* The day of what the tables of models say. */
 extern const char choice_date[];
 
+/* Row `i` of the table; NULL behind the last. */
+const struct choice_row *choice_row_at(size_t i);
 /* NULL: there is none of that name in the table. */
 const struct choice_row *choice_provider(const char *name, size_t len);
 /* Appends the names of all, with commas between them. */

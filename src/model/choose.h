@@ -58,4 +58,21 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
 bool model_key_forget(const struct settings *settings, const char *provider, char **ret_where,
                       const char **ret_still, struct err *err);
 
+/* ---- which models a key can reach (list.c) ------------------------------------------ */
+
+/* Lists are what providers answer when they are asked:
+ * [{"name": "openai/gpt-5", "title"?, "context"?: tokens, "input"?, "output"?: dollars a million
+ * tokens}], in the provider's order, LIMIT_MODELS_LISTED at most.  Answers are kept for a day
+ * (config/home.h, home_learn), for each address and key by itself. */
+
+/* The provider of what is chosen without a flag, then those for which a variable has a key or an
+ * address, then those of hasp.providers; a new reference.  The key store is not asked. */
+json_t *model_list_providers(const struct settings *settings);
+/* Asks for eight seconds at most. *ret is a new reference.  AUTHENTICATION_FAILED; INVALID_ARGUMENT:
+ * no such provider, or it has no list; NETWORK_ERROR; CANCELLED. */
+bool model_list(const struct settings *settings, const char *provider,
+                const struct cancel *cancel, json_t **ret, struct err *err);
+/* What is remembered of it, without asking; a new reference; NULL: nothing. */
+json_t *model_list_known(const struct settings *settings, const char *provider);
+
 #endif

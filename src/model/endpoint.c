@@ -274,10 +274,10 @@ enum { ASK_MS = 3000, KNOWN_DAYS = 7, CONTEXT_LEAST = 2048, LIST_DEPTH = 32 };
 
 struct endpoint_answer {
 	int status;
-	struct buf body;
+	struct buf *body;
 };
 
-static bool limits_on_head(void *data, int status, struct span headers)
+static bool answer_on_head(void *data, int status, struct span headers)
 {
 	struct endpoint_answer *answer = data;
 
@@ -286,21 +286,23 @@ static bool limits_on_head(void *data, int status, struct span headers)
 	return true;
 }
 
-static bool limits_on_body(void *data, struct span bytes)
+static bool answer_on_body(void *data, struct span bytes)
 {
 	struct endpoint_answer *answer = data;
 
-	return buf_span(&answer->body, bytes);
+	return buf_span(answer->body, bytes);
 }
 
-static bool limits_get(struct endpoint *endpoint, struct wire_request *wire,
-                       const struct cancel *cancel,
-                       struct endpoint_answer *answer)
+bool endpoint_get(struct endpoint *endpoint, struct wire_request *wire, unsigned total_ms,
+                  const struct cancel *cancel, int *ret_status, struct buf *body,
+                  struct err *err)
 {
-	static const struct http_events events = { .head = limits_on_head, .body = limits_on_body };
+	static const struct http_events events = { .head = answer_on_head,
+		                                   .body = answer_on_body };
+	struct endpoint_answer answer = { .body = body };
 	const char *const *header = endpoint->options.headers;
-	struct err ignored = ERR_INIT;
 	struct http_client_request http;
+	bool ok;
 
 	for (; header && *header; header++)
 		wire_header(wire, "%s", *header);
@@ -309,14 +311,15 @@ static bool limits_get(struct endpoint *endpoint, struct wire_request *wire,
 		.url = wire->url.data,
 		.headers = (const char *const *)wire->headers,
 		.proxy = endpoint->options.proxy,
-		.total_ms = ASK_MS,
+		.total_ms = total_ms,
 		.max_bytes = LIMIT_MODEL_LIST_BYTES,
 		.cancel = cancel,
 	};
 	if (!endpoint->client)
 		endpoint->client = http_client_new();
-	return http_client_send(endpoint->client, &http, &events, answer, &ignored) &&
-	       answer->status == 200;
+	ok = http_client_send(endpoint->client, &http, &events, &answer, err);
+	*ret_status = answer.status;
+	return ok;
 }
 
 static uint64_t limits_ask(struct endpoint *endpoint, const struct cancel *cancel)
@@ -324,18 +327,19 @@ static uint64_t limits_ask(struct endpoint *endpoint, const struct cancel *cance
 	struct wire_request wire = { .format = endpoint->format->name,
 	                             .url = BUF_INIT(LIMIT_URI_BYTES),
 	                             .body = BUF_INIT(1) };
-	struct endpoint_answer answer = { .body = BUF_INIT(LIMIT_MODEL_LIST_BYTES) };
+	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_MODEL_LIST_BYTES);
 	struct err ignored = ERR_INIT;
 	json_auto_t *value = NULL;
 	uint64_t found = 0;
+	int status = 0;
 
 	wire_header(&wire, "Accept: application/json");
 	wire_header(&wire, "User-Agent: hasp/%s", HASP_VERSION);
 	if (endpoint->format->limits_build(&endpoint->options, &wire) &&
-	    limits_get(endpoint, &wire, cancel, &answer) &&
-	    json_parse_foreign(buf_view(&answer.body), LIST_DEPTH, &value, NULL, &ignored))
+	    endpoint_get(endpoint, &wire, ASK_MS, cancel, &status, &body, &ignored) &&
+	    status == 200 &&
+	    json_parse_foreign(buf_view(&body), LIST_DEPTH, &value, NULL, &ignored))
 		found = endpoint->format->limits_read(&endpoint->options, value);
-	buf_release(&answer.body);
 	wire_request_release(&wire);
 	return found >= CONTEXT_LEAST ? found : 0;
 }

@@ -21,7 +21,7 @@ static size_t price_fits(struct span name, struct span model)
 	return (open ? span_starts(model, stem) : span_eq(model, stem)) ? name.len : 0;
 }
 
-static const json_t *prices_of(const json_t *prices, const char *model)
+const json_t *prices_of(const json_t *prices, const char *model)
 {
 	const char *slash = strchr(model, '/'), *name;
 	const struct span whole = span_str(model), short_name = span_str(slash ? slash + 1 : model);

@@ -20,6 +20,9 @@
 bool prices_count(const json_t *prices, const char *model, const json_t *tokens,
                   json_int_t *ret);
 
+/* The prices of a model, {"input", ...}: borrowed; NULL: there are none. */
+const json_t *prices_of(const json_t *prices, const char *model);
+
 /* "$12.34", below a dollar "$0.1234". */
 void prices_print(json_int_t millionths, char *out, size_t size);
 

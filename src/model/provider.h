@@ -104,6 +104,12 @@ struct provider_format {
 	bool (*limits_build)(const struct model_options *options, struct wire_request *ret);
 	uint64_t (*limits_read)(const struct model_options *options, const json_t *answer);
 
+	/* The list of the provider's models: a GET, and what it answers as rows of model_list
+	 * (choose.h), named as the provider names them; a new reference. Both NULL: it has none.
+	 * False: not for these options. */
+	bool (*list_build)(const struct model_options *options, struct wire_request *ret);
+	json_t *(*list_read)(const json_t *answer);
+
 	/* A provider without HTTP (replay) has these instead of all of the above but the names;
 	 * NULL for others.  `open` is called by model_open; `answer` puts one whole answer into
 	 * the sink, or fails as a reader does. */

@@ -154,6 +154,15 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 
 /* ---- what it works with, for those who show it -------------------------------- */
 
+/* Another model answers from the next prompt on: `words` as --model has them, NULL:
+ * the same model; published as "model".
+ * `thinking`: how much it thinks; MODEL_THINK_DEFAULT: as the settings say.  While nothing is under
+ * way. Errors as of model_choose and model_open: then nothing has changed. */
+bool host_set_model(struct host *host, const char *words, enum model_thinking thinking,
+                    struct err *err);
+/* How much it thinks by such a choice; MODEL_THINK_DEFAULT: there was none. */
+enum model_thinking host_thinking(const struct host *host);
+
 /* What was allowed for this session, each in words, [".."]: what "always" was said to, then what
  * commands and file tools may do beyond the sandbox and the workspace; a new reference. */
 json_t *host_allowed(const struct host *host);

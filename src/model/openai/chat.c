@@ -381,6 +381,43 @@ static uint64_t chat_limits_read(const struct model_options *options, const json
 	return 0;
 }
 
+bool openai_list_build(const struct model_options *options, struct wire_request *ret)
+{
+	wire_endpoint(&ret->url, options->base_url, "/models");
+	openai_headers(options, ret);
+	return true;
+}
+
+/* OpenAI lists models of all kinds, by their names alone. */
+static bool listed_talks(struct span id)
+{
+	static const char *const others[] = {
+		"embedding", "whisper", "tts", "dall-e", "audio", "realtime", "image", "moderation",
+		"transcribe", "davinci", "babbage", "sora", "rerank",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (id.len && memmem(id.data, id.len, others[i], strlen(others[i])))
+			return false;
+	return id.len > 0;
+}
+
+json_t *openai_list_read(const json_t *answer)
+{
+	const json_t *list = json_is_array(answer) ? answer : json_object_get(answer, "data");
+	json_t *rows = json_array(), *model;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, model) {
+		const struct span id = json_span(json_object_get(model, "id"));
+
+		if (listed_talks(id))
+			wire_list_model(rows, id, json_object_get(model, "name"),
+			                listed_context(model), json_object_get(model, "pricing"));
+	}
+	return rows;
+}
+
 const struct provider_format format_openai_chat = {
 	.name = "openai",
 	.default_base = "https://api.openai.com/v1",
@@ -391,4 +428,6 @@ const struct provider_format format_openai_chat = {
 	.takes_media = chat_takes_media,
 	.limits_build = chat_limits_build,
 	.limits_read = chat_limits_read,
+	.list_build = openai_list_build,
+	.list_read = openai_list_read,
 };

@@ -72,4 +72,8 @@ enum wire_trouble openai_error(int status, const json_t *value, double *delay_s,
 
 extern const struct provider_reader openai_chat_reader;
 
+/* The list of models: the same for both formats (provider_format.list_build). */
+bool openai_list_build(const struct model_options *options, struct wire_request *ret);
+json_t *openai_list_read(const json_t *answer);
+
 #endif

@@ -154,7 +154,7 @@ void command_complete_settings(struct command_completion *completion)
 	}
 }
 
-/* ---- theme, editor, vim, model --------------------------------------------------- */
+/* ---- theme, editor, vim --------------------------------------------------- */
 
 static bool name_is_known(const char *const *names, struct span name)
 {
@@ -188,6 +188,14 @@ static void add_names(struct command_completion *completion, const char *const *
 		completion->add(completion, names[i], NULL);
 }
 
+/* Each is shown while it is selected. */
+static void offer_themes(struct command_call *call, const char *const *themes)
+{
+	offer_names(call, themes, "ui.theme");
+	call->result->question = "Theme";
+	call->result->searches = call->result->previews = true;
+}
+
 void command_theme(struct command_call *call)
 {
 	const char *const *themes = call->context->themes;
@@ -196,7 +204,7 @@ void command_theme(struct command_call *call)
 	if (!themes)
 		command_then(call, COMMAND_THEME, NULL);
 	else if (!call->arguments.len)
-		offer_names(call, themes, "ui.theme");
+		offer_themes(call, themes);
 	else if (!name_is_known(themes, call->arguments))
 		command_fail(call, "There is no theme \"%.*s\".", (int)call->arguments.len,
 		             call->arguments.data);
@@ -245,25 +253,6 @@ void command_vim(struct command_call *call)
 	    settings_put(call, "general.vimMode", on ? json_true() : json_false())) {
 		command_say(call, STYLE(ROLE_TEXT), on ? "vim keys are on." : "vim keys are off.");
 		command_then(call, COMMAND_VIM, NULL);
-	}
-}
-
-void command_model(struct command_call *call)
-{
-	struct span word = command_word(&call->arguments);
-	json_auto_t *name = json_text(call->arguments);
-
-	if (!word.len && call->context->host) {
-		command_say(call, STYLE(ROLE_TEXT), "%s", host_facts(call->context->host).model);
-		command_say(call, STYLE(ROLE_DIM), "\"/model set NAME\" chooses that of the next "
-		            "sessions; \"hasp models\" lists them.");
-	} else if (!command_word_is(word, "set") || !call->arguments.len) {
-		command_usage(call);
-	} else if (settings_may_change(call) && settings_put(call, "model.name", name)) {
-		settings_say_written(call, "model.name");
-		if (call->context->host)
-			command_say(call, STYLE(ROLE_DIM), "This session goes on with %s.",
-			            host_facts(call->context->host).model);
 	}
 }
 

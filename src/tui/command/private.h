@@ -182,10 +182,13 @@ command_handler command_extensions;
 command_completer command_complete_extensions;
 bool command_extensions_works(struct span arguments); /* as command_row.works */
 /* change.c: settings. */
-command_handler command_auth, command_editor, command_logout, command_model,
-	command_permissions, command_settings, command_theme, command_vim;
+command_handler command_auth, command_editor, command_logout, command_permissions,
+	command_settings, command_theme, command_vim;
 command_completer command_complete_auth, command_complete_editor, command_complete_settings,
 	command_complete_theme;
+/* models.c: the model. */
+command_handler command_model;
+command_completer command_complete_model;
 /* session.c: sessions. */
 command_handler command_chat, command_clear, command_fork;
 command_completer command_complete_chat;

@@ -174,7 +174,7 @@ static void help_has_every_command_and_says_how_one_is_used(void **state)
 static const char *const movers[] = {
 	/* Claude Code 2.1 */
 	"add-dir", "agents", "bashes", "branch", "btw", "bug", "checkpoint", "clear", "color",
-	"compact", "config", "context", "continue", "copy", "cost", "desktop", "diff", "doctor",
+	"compact", "config", "effort", "context", "continue", "copy", "cost", "desktop", "diff", "doctor",
 	"exit", "export", "extra-usage", "fast", "feedback", "fork", "help", "hooks", "ide", "init",
 	"install-github-app", "keybindings", "login", "logout", "mcp", "memory", "mobile", "model",
 	"new", "output-style", "permissions", "allowed-tools", "plan", "plugin", "pr-comments",
@@ -349,7 +349,11 @@ static void each_shows_what_there_is(void **state)
 	must_say(bench, "/memory show", "Use tabs.");
 	must_say(bench, "/policies list", "default");
 	must_say(bench, "/policies write_file", "write_file");
-	must_say(bench, "/model", "replay");
+	run(bench, "/model list");
+	assert_non_null(strstr(bench->said.data, "Model: replay"));
+	must_say(bench, "/model effort high", "Effort: high");
+	must_fail(bench, "/model effort huge", "Usage: /model");
+	must_fail(bench, "/model nowhere/x", "nowhere");
 	must_say(bench, "/stats", "Calls of tools");
 	must_say(bench, "/stats model", "No model was asked yet");
 	must_say(bench, "/tasks", "No command is in the background");
@@ -462,8 +466,6 @@ static void settings_are_found_and_changed(void **state)
 	must_fail(bench, "/settings general.vimMode perhaps", "general.vimMode");
 	must_fail(bench, "/settings general.vimMod true", "vimMode");
 	must_fail(bench, "/settings nothing-like-it", "No setting");
-	must_say(bench, "/model set gemini-2.5-flash", "This session goes on");
-	assert_string_equal(settings_string(bench->of.settings, "model.name", ""), "gemini-2.5-flash");
 }
 
 static void secrets_are_not_shown(void **state)
