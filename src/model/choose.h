@@ -68,8 +68,8 @@ bool model_key_forget(const struct settings *settings, const char *provider, cha
 /* The provider of what is chosen without a flag, then those for which a variable has a key or an
  * address, then those of hasp.providers; a new reference.  The key store is not asked. */
 json_t *model_list_providers(const struct settings *settings);
-/* Asks for eight seconds at most. *ret is a new reference.  AUTHENTICATION_FAILED; INVALID_ARGUMENT:
- * no such provider, or it has no list; NETWORK_ERROR; CANCELLED. */
+/* Asks for eight seconds at most. *ret is a new reference.  AUTHENTICATION_FAILED;
+ * INVALID_ARGUMENT: no such provider, or it has no list; NETWORK_ERROR; CANCELLED. */
 bool model_list(const struct settings *settings, const char *provider,
                 const struct cancel *cancel, json_t **ret, struct err *err);
 /* What is remembered of it, without asking; a new reference; NULL: nothing. */

@@ -124,8 +124,8 @@ uint64_t wire_count(const json_t *object, const char *member);
 bool wire_counts(const json_t *object, const char *member);
 
 /* Adds a model to a list (choose.h), LIMIT_MODELS_LISTED at most. `title`: a text, or NULL;
- * `context` 0: not known; `pricing`: NULL, or OpenRouter's {"prompt", "completion"}: dollars a token, as
- * texts. */
+ * `context` 0: not known; `pricing`: NULL, or OpenRouter's {"prompt", "completion"}: dollars a
+ * token, as texts. */
 void wire_list_model(json_t *rows, struct span name, const json_t *title, uint64_t context,
                      const json_t *pricing);
 
