@@ -163,8 +163,9 @@ bool host_set_model(struct host *host, const char *words, enum model_thinking th
 /* How much it thinks by such a choice; MODEL_THINK_DEFAULT: there was none. */
 enum model_thinking host_thinking(const struct host *host);
 
-/* What was allowed for this session, each in words, [".."]: what "always" was said to, then what
- * commands and file tools may do beyond the sandbox and the workspace; a new reference. */
+/* What was allowed for this session, [{"text": in words, "since"?: seconds since 1970}]: what
+ * "always" was said to, then what commands and file tools may do beyond the sandbox and the
+ * workspace; a new reference. */
 json_t *host_allowed(const struct host *host);
 /* Takes back the one with this number of that list, from 1; 0: all; of what is beyond the sandbox
  * and the workspace, all goes with one. False: there is none. */

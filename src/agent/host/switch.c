@@ -119,13 +119,16 @@ json_t *host_allowed(const struct host *host)
 	const struct policy *policy = host->options.policy;
 	json_auto_t *rules = policy ? policy_session_list(policy) : json_array();
 	json_auto_t *permissions = session_permissions(&host->chat.session);
-	json_t *list = json_array(), *rule;
+	json_t *list = json_array(), *one;
 	size_t i;
 
-	json_array_foreach(rules, i, rule)
-		json_array_append(list, json_object_get(rule, "scope") ?:
-		                        json_object_get(rule, "rule"));
-	json_array_extend(list, permissions);
+	json_array_foreach(rules, i, one)
+		json_array_append_new(list, json_pack("{s:O, s:O?}", "text",
+		                                      json_object_get(one, "scope") ?:
+		                                      json_object_get(one, "rule"), "since",
+		                                      json_object_get(one, "since")));
+	json_array_foreach(permissions, i, one)
+		json_array_append_new(list, json_pack("{s:O}", "text", one));
 	return list;
 }
 

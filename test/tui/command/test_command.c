@@ -269,7 +269,7 @@ static void each_word_of_a_form_is_offered_with_what_it_does(void **state)
 	must_offer(bench, "/extensions disable x --scope ", "user ");
 	must_offer(bench, "/docs sett", "settings.md ");
 	must_offer(bench, "/restor", "0-7:/restore ");
-	must_offer(bench, "/policies re", "10-12:revoke ");
+	must_offer(bench, "/permissions re", "13-15:revoke ");
 }
 
 static void hooks_are_switched(void **state)
@@ -510,6 +510,15 @@ static void trust_is_shown_and_decided_on(void **state)
 	host_bench_write(&bench->of, "project/.gemini/settings.json", "{}");
 	open_host(bench, nothing);
 	must_say(bench, "/permissions", ".gemini/settings.json");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	assert_string_equal(bench->result.choices[0].label, "Mode: default");
+	run(bench, "/permissions mode");
+	assert_int_equal(bench->result.choice_count, 4);
+	must_say(bench, "/permissions mode auto_edit", "Mode: auto_edit");
+	assert_int_equal(agent_mode(host_facts(bench->of.host).agent), MODE_AUTO_EDIT);
+	must_fail(bench, "/permissions mode never", "Usage: /permissions");
+	must_fail(bench, "/permissions revoke 1", "No permission");
+	must_say(bench, "/policies plan", "in mode plan");
 	must_say(bench, "/permissions trust", "Trusted");
 	written = host_bench_read(&bench->of, "user/.gemini/trustedFolders.json");
 	assert_non_null(strstr(written, "TRUST_FOLDER"));
