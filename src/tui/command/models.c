@@ -112,7 +112,7 @@ static void offer_model(struct command_call *call, const json_t *row, const char
 	}
 }
 
-/* A provider that answers, or that nobody set a key for. */
+/* A provider that answers, or has no key. */
 static bool provider_is_as_expected(const json_t *row)
 {
 	const char *state = model_member(row, "state");
