@@ -171,13 +171,11 @@ static const char *nearest_model(const json_t *rows, const char *name)
 	return schema_nearest_name(name, names, count);
 }
 
-/* The provider's list has this model, or there is none to look into, which is said. A list that is
- * kept may be older than the model: then the provider is asked. */
-static bool provider_lists(struct command_call *call, const char *provider, const char *name,
-                           bool kept)
+/* The provider's list has this model, or there is none to look into, which is said. */
+static bool provider_lists(struct command_call *call, const char *provider, const char *name)
 {
-	json_auto_t *offers = model_offers(call->context->settings, &(struct offers_options){
-		.provider = provider, .kept = kept });
+	json_auto_t *offers = model_offers(call->context->settings,
+	                                   &(struct offers_options){ .provider = provider });
 	const json_t *asked = json_array_get(json_object_get(offers, "providers"), 0);
 	const json_t *rows = json_object_get(offers, "models");
 	const char *near;
@@ -193,8 +191,6 @@ static bool provider_lists(struct command_call *call, const char *provider, cons
 	json_array_foreach((json_t *)rows, i, row)
 		if (!strcmp(model_member(row, "model"), name))
 			return true;
-	if (kept)
-		return provider_lists(call, provider, name, /* kept= */ false);
 	near = nearest_model(rows, name);
 	command_fail(call, "%s does not list %s.%s%s%s To use it anyway: /model %s --unchecked",
 	             provider, name, near ? " Did you mean " : "", near ? near : "",
@@ -207,6 +203,7 @@ static bool model_is_listed(struct command_call *call, const char *words)
 {
 	struct model_choice choice = { 0 };
 	_cleanup_free_ char *name = NULL, *provider = NULL;
+	json_auto_t *kept = NULL;
 	struct err err = ERR_INIT;
 
 	if (!model_choose(call->context->settings, words, &choice, &err)) {
@@ -216,8 +213,10 @@ static bool model_is_listed(struct command_call *call, const char *words)
 	provider = mem_strdup(choice.options.label);
 	name = mem_printf("%s/%s", provider ? provider : "", choice.options.name);
 	model_choice_release(&choice);
-	/* A recording has no provider. */
-	return !provider || provider_lists(call, provider, name, /* kept= */ true);
+	kept = model_offers_kept(call->context->settings);
+	/* A recording has no provider.  A list that is kept may be older than the model. */
+	return !provider || json_lists(kept, span_str(name)) ||
+	       provider_lists(call, provider, name);
 }
 
 static void model_save(struct command_call *call, const char *words)
