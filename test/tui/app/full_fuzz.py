@@ -140,7 +140,9 @@ class Round:
         """From the first prompt to the last line."""
         first = next(i for i, row in enumerate(rows) if row.startswith("> prompt0"))
         last = max(i for i, row in enumerate(rows) if "E%04d" % self.count in row)
-        return rows[first:last + 1]
+        # What a prompt used is said when it has ended, and not again.
+        used = [i for i in range(first, last) if re.match(r"i .* tokens in, ", rows[i])]
+        return [row for i, row in enumerate(rows) if first <= i <= last and i not in used and i - 1 not in used]
 
     def session(self, hasp):
         hasp.wait("sandbox:")
