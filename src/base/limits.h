@@ -170,7 +170,7 @@
 /* Distinct denials recorded for one command. */
 #define LIMIT_DENIALS ((size_t)256)
 /* Hidden paths reported to a command; a home folder has some dozens. */
-#define LIMIT_HIDDEN_TOLD ((size_t)64)
+#define LIMIT_HIDDEN_REPORTED ((size_t)64)
 /* Files that the user has allowed one by one after a session's denials; and denials of a command
  * that are listed in one question, as many as people read. */
 #define LIMIT_GRANTED_FILES ((size_t)64)
@@ -305,9 +305,6 @@
 /* What hasp has learnt about models: 200 entries of a few hundred bytes. */
 #define LIMIT_LEARNT_BYTES ((size_t)1 << 20)
 /* A provider's list of models: OpenRouter has some hundred, of a few kilobytes each. */
-/* Models of one provider's list that are kept: OpenRouter has some hundreds. */
-#define LIMIT_MODELS_LISTED 1000
-
 #define LIMIT_MODEL_LIST_BYTES ((size_t)8 << 20)
 /* Variables in a .env file: each is looked up among the others. */
 #define LIMIT_ENV_FILE_VARIABLES ((size_t)4096)
@@ -394,5 +391,10 @@
 /* Prompts and other orders of fronts that wait for a session's thread. */
 #define LIMIT_FRONT_ORDERS 256
 #define LIMIT_FRONTS 64
+
+/* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
+ * a worker. */
+#define LIMIT_ACP_REQUESTS 256
+#define LIMIT_ACP_SESSIONS 64
 
 #endif

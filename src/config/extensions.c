@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Installed extensions: found, read, and what each one brings. */
+/* Finds and reads installed extensions and what each one provides. */
 #include "config/extensions.h"
 
 #include <pthread.h>
@@ -380,7 +380,7 @@ char *extension_off_sentence(const struct extension *extension)
 	                                   extension->name, extension->off) : NULL;
 }
 
-/* ---- what one brings ----------------------------------------------------------------- */
+/* ---- what one provides --------------------------------------------------------------- */
 
 static void put_context_path(const struct extension *extension, const json_t *name, json_t *paths)
 {

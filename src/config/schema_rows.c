@@ -507,8 +507,9 @@ static const char schema_hasp_rows[] =
 	        "See docs/mcp.md.",
 	        NEVER)
 	OBJECT("hasp.prices", "{}",
-	       "What a million tokens of a model cost, in US dollars: {\"gpt-5*\": {\"input\": "
-	       "1.25, \"cached\": 0.125, \"output\": 10}}. See docs/stats.md.",
+	       "Prices of a million tokens in US dollars, in place of the list prices that hasp "
+	       "has: {\"gpt-5*\": {\"input\": 1.25, \"cached\": 0.125, \"output\": 10}}. See "
+	       "docs/stats.md.",
 	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "

@@ -108,7 +108,7 @@ static bool read_sign(struct env_cursor *cursor)
 	return cursor_skip_blanks(cursor) > 0 || at_end(cursor);
 }
 
-/* A value in quotes with nothing but a comment behind it on its last line. */
+/* A value in quotes with nothing but a comment after it on its last line. */
 static bool cursor_read_quoted(struct env_cursor *cursor, struct span *ret)
 {
 	struct env_cursor ahead = *cursor;
@@ -211,7 +211,7 @@ struct env_variable {
 struct variables {
 	struct env_variable *items; /* of the .env file, each name once */
 	size_t count, cap;
-	char *file; /* NULL: there is none */
+	char *file; /* NULL: none */
 	bool users; /* it is the user's own */
 };
 
@@ -728,7 +728,7 @@ static bool read_braces(struct span rest, struct reference *ret)
 	inside = span_of(rest.data + 2, (size_t)(close - rest.data - 2));
 	*ret = (struct reference){ .whole = span_of(rest.data, (size_t)(close + 1 - rest.data)),
 		                   .name = inside };
-	/* A name has one character at least: the mark is looked for behind it. */
+	/* A name has one character at least: the mark is looked for after it. */
 	mark = memmem(inside.data + 1, inside.len - 1, ":-", 2);
 	if (mark) {
 		ret->name = span_of(inside.data, (size_t)(mark - inside.data));

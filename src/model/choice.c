@@ -80,17 +80,17 @@ const struct choice_end *choice_retirement(const char *provider, const char *mod
 	return NULL;
 }
 
-const struct choice_row *choice_row_at(size_t i)
-{
-	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
-}
-
 const struct choice_row *choice_provider(const char *name, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0)
 			return &rows[i];
 	return NULL;
+}
+
+const struct choice_row *choice_at(size_t i)
+{
+	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
 }
 
 void choice_provider_names(struct buf *out)
@@ -192,14 +192,20 @@ const char *choice_key(const struct settings *settings, const struct choice_row 
 	return take_key(settings, name, store);
 }
 
-bool choice_no_key(const struct choice_row *row, struct err *err)
+bool choice_no_key(const struct choice_row *row, struct choice_store *store,
+                   struct model_options *options, struct err *err)
 {
-	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "There is no key for %s: set the variable %s%s%s, in the environment or in "
-	               "~/.gemini/.env, or store it in the system's key store (secret-tool store, "
-	               "see docs/models.md).", row->name,
-	               row->key_variables[0], row->key_variables[1] ? " or " : "",
-	               row->key_variables[1] ? row->key_variables[1] : "");
+	const char *other = row->key_variables[1];
+	char *sentence = mem_printf(
+		"No API key for %s. Run hasp and type /auth, or set %s%s%s in the environment or "
+		"in ~/.gemini/.env.", row->name, row->key_variables[0], other ? " or " : "",
+		other ? other : "");
+
+	choice_keep(store, sentence);
+	if (!store->keyless)
+		return err_set(err, ERR_AUTHENTICATION_FAILED, "%s", sentence);
+	options->no_key = sentence;
+	return true;
 }
 
 /* ---- keys that are kept ------------------------------------------------------ */

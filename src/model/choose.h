@@ -20,6 +20,7 @@
 #ifndef HASP_MODEL_CHOOSE_H
 #define HASP_MODEL_CHOOSE_H
 
+#include "base/cancel.h"
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/parameters.h"
@@ -38,7 +39,42 @@ struct model_choice {
  * sentence says which variable would hold it. */
 bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
                   struct err *err);
+/* The same where nothing need be asked: a missing key is no error, and options.no_key says so. */
+bool model_choose_keyless(const struct settings *settings, const char *words,
+                          struct model_choice *ret, struct err *err);
 void model_choice_release(struct model_choice *choice);
+
+/* ---- what there is to choose from (offers.c) ---------------------------------------- */
+
+/* Which models there are: those that the providers list for the user's keys, and those of the table
+ * of prices that no key reaches yet.
+ *
+ * Each provider that has a key is asked for its list, all at the same time, for three seconds at
+ * most; lists are kept for a day in ~/.gemini/hasp-model-lists.json.  Servers of this machine that
+ * need no key (ollama, llama.cpp, vllm, lmstudio) are asked, too; one that is not running is left
+ * out unless a variable or the settings name it.
+ */
+
+struct offers_options {
+	const char *provider; /* NULL, or this one alone */
+	bool kept;            /* a provider whose list is at most a day old is not asked */
+	const struct cancel *cancel; /* may be NULL */
+};
+
+/* {"models": [...], "providers": [...], "pricesAsOf": "2026-11-29"}, a new reference.
+ *
+ * models: {"model": "openai/gpt-5", "provider", "name", "reachable": whether a key's list has it,
+ * "contextTokens"?, "price"? (prices_of_model), "retires"?: {"on"?, "instead"}}, in the order of
+ * providers, then as these list them.
+ * providers: {"provider", "state": "listed" | "no key" | "no list" | "failed" | "unusable",
+ * "message"? (a sentence), "keyFrom"? (a variable, "key store"), "variables"? [names of those that
+ * would hold a key]}. */
+json_t *model_offers(const struct settings *settings, const struct offers_options *options);
+/* The names ("openai/gpt-5") in the lists that are kept, whichever key they were made with, for
+ * completion: nothing is asked, the key store neither; a new reference. */
+json_t *model_offers_kept(const struct settings *settings);
+
+/* ---- keys --------------------------------------------------------------------------- */
 
 /* Whether there is such a provider in the table, and it takes a key. */
 bool model_provider_has_key(const char *provider);
@@ -57,22 +93,5 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
  * holds one, from another place. Errors of the store and of the file. */
 bool model_key_forget(const struct settings *settings, const char *provider, char **ret_where,
                       const char **ret_still, struct err *err);
-
-/* ---- which models a key can reach (list.c) ------------------------------------------ */
-
-/* Lists are what providers answer when they are asked:
- * [{"name": "openai/gpt-5", "title"?, "context"?: tokens, "input"?, "output"?: dollars a million
- * tokens}], in the provider's order, LIMIT_MODELS_LISTED at most.  Answers are kept for a day
- * (config/home.h, home_learn), for each address and key by itself. */
-
-/* The provider of what is chosen without a flag, then those for which a variable has a key or an
- * address, then those of hasp.providers; a new reference.  The key store is not asked. */
-json_t *model_list_providers(const struct settings *settings);
-/* Asks for eight seconds at most. *ret is a new reference.  AUTHENTICATION_FAILED;
- * INVALID_ARGUMENT: no such provider, or it has no list; NETWORK_ERROR; CANCELLED. */
-bool model_list(const struct settings *settings, const char *provider,
-                const struct cancel *cancel, json_t **ret, struct err *err);
-/* What is remembered of it, without asking; a new reference; NULL: nothing. */
-json_t *model_list_known(const struct settings *settings, const char *provider);
 
 #endif

@@ -110,6 +110,7 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->headers = (const char *const *)copy_strings(options->headers);
 	ret->proxy = mem_strdup(options->proxy);
 	ret->replay_file = mem_strdup(options->replay_file);
+	ret->no_key = mem_strdup(options->no_key);
 	ret->learnt_file = mem_strdup(options->learnt_file);
 	ret->without = NULL;
 }
@@ -239,6 +240,7 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->base_url);
 	free((char *)options->proxy);
 	free((char *)options->replay_file);
+	free((char *)options->no_key);
 	free((char *)options->learnt_file);
 	json_decref(endpoint->refused_tools);
 	json_decref(endpoint->reported_tools);
@@ -274,10 +276,10 @@ enum { ASK_MS = 3000, KNOWN_DAYS = 7, CONTEXT_LEAST = 2048, LIST_DEPTH = 32 };
 
 struct endpoint_answer {
 	int status;
-	struct buf *body;
+	struct buf body;
 };
 
-static bool answer_on_head(void *data, int status, struct span headers)
+static bool limits_on_head(void *data, int status, struct span headers)
 {
 	struct endpoint_answer *answer = data;
 
@@ -286,75 +288,83 @@ static bool answer_on_head(void *data, int status, struct span headers)
 	return true;
 }
 
-static bool answer_on_body(void *data, struct span bytes)
+static bool limits_on_body(void *data, struct span bytes)
 {
 	struct endpoint_answer *answer = data;
 
-	return buf_span(answer->body, bytes);
+	return buf_span(&answer->body, bytes);
 }
 
-bool endpoint_get(struct endpoint *endpoint, struct wire_request *wire, unsigned total_ms,
-                  const struct cancel *cancel, int *ret_status, struct buf *body,
-                  struct err *err)
+static bool answer_status(const struct endpoint *endpoint, const struct endpoint_answer *answer,
+                          struct err *err)
 {
-	static const struct http_events events = { .head = answer_on_head,
-		                                   .body = answer_on_body };
-	struct endpoint_answer answer = { .body = body };
-	const char *const *header = endpoint->options.headers;
-	struct http_client_request http;
-	bool ok;
+	const char *host = endpoint->host;
 
-	for (; header && *header; header++)
-		wire_header(wire, "%s", *header);
-	http = (struct http_client_request){
-		.method = "GET",
-		.url = wire->url.data,
-		.headers = (const char *const *)wire->headers,
-		.proxy = endpoint->options.proxy,
-		.total_ms = total_ms,
-		.max_bytes = LIMIT_MODEL_LIST_BYTES,
-		.cancel = cancel,
-	};
-	if (!endpoint->client)
-		endpoint->client = http_client_new();
-	ok = http_client_send(endpoint->client, &http, &events, &answer, err);
-	*ret_status = answer.status;
-	return ok;
+	if (answer->status == 200)
+		return true;
+	if (answer->status == 401 || answer->status == 403)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "%s does not accept the key (HTTP %d).", host, answer->status);
+	return err_set(err, ERR_MODEL_ERROR, "%s answered with HTTP %d.", host, answer->status);
 }
 
-static uint64_t limits_ask(struct endpoint *endpoint, const struct cancel *cancel)
+/* Sends the GET that `build` describes; *ret_value is the answer's JSON, a new reference. */
+static bool endpoint_get(struct endpoint *endpoint,
+                         bool (*build)(const struct model_options *options,
+                                       struct wire_request *ret),
+                         const struct cancel *cancel, json_t **ret_value, struct err *err)
 {
+	static const struct http_events events = { .head = limits_on_head, .body = limits_on_body };
 	struct wire_request wire = { .format = endpoint->format->name,
 	                             .url = BUF_INIT(LIMIT_URI_BYTES),
 	                             .body = BUF_INIT(1) };
-	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_MODEL_LIST_BYTES);
-	struct err ignored = ERR_INIT;
-	json_auto_t *value = NULL;
-	uint64_t found = 0;
-	int status = 0;
+	struct endpoint_answer answer = { .body = BUF_INIT(LIMIT_MODEL_LIST_BYTES) };
+	const char *const *header = endpoint->options.headers;
+	bool ok;
 
 	wire_header(&wire, "Accept: application/json");
 	wire_header(&wire, "User-Agent: hasp/%s", HASP_VERSION);
-	if (endpoint->format->limits_build(&endpoint->options, &wire) &&
-	    endpoint_get(endpoint, &wire, ASK_MS, cancel, &status, &body, &ignored) &&
-	    status == 200 &&
-	    json_parse_foreign(buf_view(&body), LIST_DEPTH, &value, NULL, &ignored))
-		found = endpoint->format->limits_read(&endpoint->options, value);
+	ok = build && build(&endpoint->options, &wire);
+	for (; header && *header; header++)
+		wire_header(&wire, "%s", *header);
+	const struct http_client_request http = {
+		.method = "GET",
+		.url = wire.url.data,
+		.headers = (const char *const *)wire.headers,
+		.proxy = endpoint->options.proxy,
+		.total_ms = ASK_MS,
+		.max_bytes = LIMIT_MODEL_LIST_BYTES,
+		.cancel = cancel,
+	};
+
+	if (!endpoint->client)
+		endpoint->client = http_client_new();
+	if (!ok)
+		err_set(err, ERR_INVALID_ARGUMENT, "%s has no list of models.",
+		        endpoint->options.label);
+	else
+		ok = http_client_send(endpoint->client, &http, &events, &answer, err) &&
+		     answer_status(endpoint, &answer, err) &&
+		     json_parse_foreign(buf_view(&answer.body), LIST_DEPTH, ret_value, NULL, err);
+	buf_release(&answer.body);
 	wire_request_release(&wire);
-	return found >= CONTEXT_LEAST ? found : 0;
+	return ok;
 }
 
 void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel)
 {
-	uint64_t found;
+	struct err ignored = ERR_INIT;
+	json_auto_t *value = NULL;
+	uint64_t found = 0;
 
 	if (endpoint->asked_limits || endpoint->learnt_context ||
 	    endpoint->options.context_tokens ||
 	    !endpoint->format->limits_build)
 		return;
 	endpoint->asked_limits = true;
-	found = limits_ask(endpoint, cancel);
-	if (!found)
+	if (endpoint_get(endpoint, endpoint->format->limits_build, cancel, &value, &ignored))
+		found = endpoint->format->limits_read(&endpoint->options, value);
+	if (found < CONTEXT_LEAST)
 		return;
 	endpoint->learnt_context = found;
 	if (endpoint->options.learnt_file)
@@ -362,4 +372,24 @@ void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cance
 		           json_pack("{s:s, s:o, s:o}", "model", endpoint->id, "contextTokens",
 		                     json_size(found), "contextUntil",
 		                     home_learnt_until(KNOWN_DAYS)));
+}
+
+/* ---- the list of models ---- */
+
+json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
+                      const struct cancel *cancel, struct err *err)
+{
+	json_auto_t *known = home_learnt(file, endpoint->learnt_key), *value = NULL;
+	json_t *list;
+
+	if (kept && home_learnt_holds(json_object_get(known, "modelsUntil")))
+		return json_incref(json_object_get(known, "models"));
+	if (!endpoint_get(endpoint, endpoint->format->list_build, cancel, &value, err))
+		return NULL;
+	list = json_array();
+	endpoint->format->list_read(value, list);
+	home_learn(file, endpoint->learnt_key,
+	           json_pack("{s:s, s:O, s:o}", "provider", endpoint->options.label, "models", list,
+	                     "modelsUntil", home_learnt_until(1)));
+	return list;
 }

@@ -168,8 +168,8 @@ struct stream_transfer {
 	uint64_t event_ms;      /* the last event that is no ping came */
 	uint64_t next_ms;       /* the next MODEL_WAITING comes so long after it */
 	bool over;              /* it lasts too long: asking again is of no use */
-	const _Atomic bool *stop; /* the request's `enough`; or NULL */
-	bool enough;            /* and it was */
+	const struct cancel *stop; /* the request's; or NULL */
+	bool stopped;              /* it was set */
 	enum wire_trouble trouble;
 	refusable_set sent;     /* of an answer that refuses the request: what it had */
 	json_t *refused;        /* and all of it; owned, or NULL */
@@ -279,8 +279,8 @@ static bool transfer_on_event(void *data, const struct sse_event *event, struct 
 		transfer->next_ms = limit_or(transfer->endpoint->options.waiting_ms, WAITING_MS);
 	}
 	transfer->trouble = WIRE_BROKEN;
-	/* What comes in the same packet after it was enough is dropped. */
-	if (transfer->stop && atomic_load(transfer->stop))
+	/* The rest of the packet is dropped. */
+	if (cancelled(transfer->stop))
 		return true;
 	if (!transfer->endpoint->format->reader->event(transfer->reader, event, &transfer->trouble,
 	                                              err))
@@ -359,7 +359,7 @@ static void read_quota(struct span headers, struct model_quota *ret)
 	}
 }
 
-/* A moment of RFC 3339, in seconds from now. False: it is none. */
+/* A moment of RFC 3339, in seconds from now. False: it is not one. */
 static bool moment_seconds(const char *text, double *ret)
 {
 	struct tm moment = { 0 }, zone = { 0 };
@@ -439,8 +439,8 @@ static bool transfer_on_body(void *data, struct span bytes)
 	transfer->trouble = WIRE_BROKEN;
 	transfer->failed = !sse_reader_feed(&transfer->sse, bytes, &transfer->err) ||
 	                   !may_wait(transfer, &left, &transfer->err);
-	transfer->enough = !transfer->failed && transfer->stop && atomic_load(transfer->stop);
-	return !transfer->failed && !transfer->enough;
+	transfer->stopped = !transfer->failed && cancelled(transfer->stop);
+	return !transfer->failed && !transfer->stopped;
 }
 
 /* ---- errors ---- */
@@ -840,12 +840,12 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	sink->fit = &fit;
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
-	transfer.stop = request->enough;
+	transfer.stop = request->stop;
 	ok = transfer_send(endpoint, &fit.request, false, &transfer, err);
-	if (!ok && endpoint->client && !transfer.enough)
+	if (!ok && endpoint->client && !transfer.stopped)
 		transfer_broke(endpoint, &transfer, ret, err);
-	ret->connected |= ok || transfer.enough;
-	if (transfer.enough)
+	ret->connected |= ok || transfer.stopped;
+	if (transfer.stopped)
 		ok = end_early(sink);
 	else if (ok && transfer.status / 100 != 2)
 		ok = read_refusal(endpoint, &transfer, ret, err);

@@ -560,34 +560,27 @@ uint64_t wire_count(const json_t *object, const char *member)
 	return count >= 1 && count <= most ? (uint64_t)count : 0;
 }
 
-/* ---- lists of models ------------------------------------------------------------- */
+/* ---- lists of models ---- */
 
-/* Dollars a million tokens; below 0: not known. */
-static double listed_price(const json_t *pricing, const char *member)
+void wire_list_add(json_t *list, struct span id, uint64_t context)
 {
-	const char *text = json_string_value(json_object_get(pricing, member));
-	double price = text ? strtod(text, NULL) : -1;
-
-	return price >= 0 && price < 1 ? price * 1e6 : -1;
-}
-
-void wire_list_model(json_t *rows, struct span name, const json_t *title, uint64_t context,
-                     const json_t *pricing)
-{
-	const double input = listed_price(pricing, "prompt");
-	const double output = listed_price(pricing, "completion");
+	static const char *const others[] = {
+		"embed", "whisper", "tts", "dall-e", "image", "moderation", "realtime",
+		"transcribe", "audio", "sora", "veo", "imagen", "babbage", "davinci", "-live-",
+		"robotics", "rerank", "guard",
+	};
+	_cleanup_free_ char *name = mem_dup(id.data ? id.data : "", id.len);
 	json_t *row;
 
-	if (!name.len || json_array_size(rows) >= LIMIT_MODELS_LISTED)
+	if (!id.len || id.len > 200 || strlen(name) != id.len)
 		return;
-	row = json_pack("{s:o}", "name", json_text(name));
-	if (json_is_string(title))
-		json_object_set(row, "title", (json_t *)title);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (strstr(name, others[i]))
+			return;
+	row = json_pack("{s:s}", "id", name);
+	if (!row)
+		return;
 	if (context)
-		json_object_set_new(row, "context", json_size(context));
-	if (input >= 0 && output >= 0) {
-		json_object_set_new(row, "input", json_real(input));
-		json_object_set_new(row, "output", json_real(output));
-	}
-	json_array_append_new(rows, row);
+		json_object_set_new(row, "contextTokens", json_size(context));
+	json_array_append_new(list, row);
 }

@@ -18,6 +18,7 @@ enum narrow {
 	NARROW_ARGUMENTS, /* regex, on the arguments as stable JSON */
 	NARROW_PREFIX,    /* prefixes, each on one command of a command line */
 	NARROW_COMMAND,   /* regex, on one command of a command line */
+	NARROW_EXACT,     /* a whole call of a command (shell.c) */
 };
 
 /* Which calls a rule or a checker is about. All strings and arrays are owned; NULL: anything. */
@@ -37,6 +38,7 @@ struct selector {
 	char **prefixes;
 	size_t prefix_count;
 	struct js_regex *regex;
+	char *exact;          /* policy_exact_call's */
 };
 
 struct policy_rule {

@@ -349,7 +349,7 @@ static void complete_argument(struct app *app, struct editor *editor, struct spa
 struct templated {
 	json_t *before;           /* {NAME: VALUE}, owned */
 	struct span name, value;
-	size_t at;                /* where the value prefix */
+	size_t at;                /* where the value begins */
 	struct span after;        /* of the template, up to the next variable */
 };
 
@@ -461,7 +461,7 @@ static void complete_variables(struct app *app, struct editor *editor, struct sp
 /* ---- what bash says ---------------------------------------------------------- */
 
 /* Of a word in a "!" line that is no path.  bash is asked once for a word: with what stands before,
- * and the dashes, or of a command the letter, that it prefix with. */
+ * and the dashes, or of a command the letter, that it begins with. */
 static void complete_shell(struct app *app, struct editor *editor, struct span word, size_t from,
                            struct span text, size_t caret)
 {

@@ -174,7 +174,6 @@ def test_flags_that_change_nothing_are_taken(world, args):
 @pytest.mark.parametrize("args,word", [
     (["-i", "x"], "--prompt-interactive flag cannot be used when input is piped from stdin"),
     (["--prompt-interactive", "x"], "needs a terminal"),
-    (["--acp"], "Agent Client Protocol"), (["--experimental-acp"], "Agent Client Protocol"),
     (["-w"], "git worktree add"), (["--worktree", "name", "-p", "x"], "git worktree add")])
 def test_flags_for_what_there_is_not_say_so(world, args, word):
     done = world.command(*args, "-o", "json", env={"GEMINI_API_KEY": "k"})

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is renewed in a session that is open, at the user's word: files of instructions, skills,
- * agents, MCP servers.  The model is told with the next prompt. */
+/* Reloads in an open session, at the user's request: instruction files, skills, agents, MCP
+ * servers. The next prompt informs the model. */
 #include "agent/call/path_rules.h"
 #include "agent/host/private.h"
 #include "agent/host/subagents.h"
@@ -8,7 +8,7 @@
 #include "catalog/agents.h"
 #include "catalog/skills.h"
 #include "data/json.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 
 /* ---- files of instructions, skills, agents --------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hasp agents: which agents there are; they are switched on and off in the user's settings. */
+/* hasp agents: lists agents, and enables or disables them in the user's settings. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -31,10 +31,13 @@ struct config_call {
 
 static void complain_warnings(const struct settings *settings)
 {
+	json_auto_t *renamed = settings_renamed(settings);
 	const json_t *sentence;
 	size_t i;
 
 	json_array_foreach(settings_warnings(settings), i, sentence)
+		output_complain(json_string_value(sentence));
+	json_array_foreach(renamed, i, sentence)
 		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(settings))
 		output_complain("This folder is not trusted: its own settings do not count. "
@@ -75,6 +78,8 @@ static bool show_lines(const json_t *list, bool origin, struct err *err)
 		render_safe(&out, json_span(json_object_get(item, "key")));
 		buf_str(&out, " = ");
 		put_value(&out, json_object_get(item, "value"));
+		if (json_object_get(item, "unknown"))
+			buf_str(&out, "  (unknown setting, without effect)");
 		if (origin)
 			put_origin(&out, item);
 		buf_char(&out, '\n');
@@ -92,8 +97,9 @@ static json_t *settings_document(json_t *list, bool origin)
 		return json_incref(list);
 	object = json_object();
 	json_array_foreach(list, i, item)
-		json_object_set(object, json_string_value(json_object_get(item, "key")),
-		                json_object_get(item, "value"));
+		if (!json_object_get(item, "unknown"))
+			json_object_set(object, json_string_value(json_object_get(item, "key")),
+			                json_object_get(item, "value"));
 	return object;
 }
 
@@ -408,7 +414,7 @@ static void add_other_allowed(const struct config_call *call, json_t *all, struc
 	}
 }
 
-/* Everything that hasp obeys, and who may set it. */
+/* Prints all settings, variables and files, and who may set each. */
 static int show_authority(struct config_call *call)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -520,7 +526,7 @@ static int config_distrust(struct config_call *call)
 static const struct action {
 	const char *name;
 	int (*run)(struct config_call *call);
-	size_t least, most; /* words behind the name */
+	size_t least, most; /* words after the name */
 	bool settings;      /* it needs them */
 	const char *words;
 } actions[] = {

@@ -71,7 +71,7 @@ static const char *state_of(const json_t *row)
 	return json_is_true(json_object_get(row, "trusted")) ? "  (off)" : "  (not trusted)";
 }
 
-/* A variable's value may be a secret that was put in for $NAME. */
+/* Hides values that were substituted for $NAME, which may be secrets. */
 static void hide_secrets(json_t *rows)
 {
 	size_t i, j;
@@ -91,7 +91,7 @@ static void hide_secrets(json_t *rows)
 	}
 }
 
-/* Foreign text behind a word of ours: all of it on that line. */
+/* Foreign text after a word of ours: all of it on that line. */
 static void print_part(const char *word, const char *text, struct buf *out)
 {
 	_cleanup_free_ char *line = mem_printf("%s%s", word, text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hasp mcp add, remove, enable, disable: what the settings say of MCP servers, changed. */
+/* hasp mcp add, remove, enable, disable: changes MCP servers in the settings. */
 #include <stdlib.h>
 #include <string.h>
 

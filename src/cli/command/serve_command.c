@@ -37,7 +37,7 @@ enum token_source {
 
 enum {
 	RANDOM_BYTES = 32,
-	TOKEN_MIN = 16, /* a shorter one could be guessed by trying */
+	TOKEN_MIN = 16, /* a shorter one could be guessed */
 	TOKEN_MAX = 512,
 };
 
@@ -286,7 +286,7 @@ static bool make_serve(struct service *service, struct err *err)
 
 /* ---- HTTP ------------------------------------------------------------------- */
 
-/* What the user needs to connect a client: standard error is for people. */
+/* Prints to standard error, for people, how to connect a client. */
 static void announce_http(uint16_t port, const char *token, enum token_source source,
                           const char *file)
 {

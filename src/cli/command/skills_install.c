@@ -36,7 +36,8 @@ static const char skills_question[] =
 /* Where skills of a scope are kept, open. */
 struct skills_target {
 	const char *word; /* "user", "workspace" */
-	const char *root; /* what files in it are opened beneath; NULL: links are the user's own */
+	const char *root; /* files in it are opened beneath this; NULL: the user's folder, links are
+			   * followed */
 	char *path;       /* owned */
 	int folder;       /* owned; -1: not there */
 };
@@ -193,7 +194,7 @@ static bool skill_put_files(struct buf *out, const struct skill *skill, struct e
 	return true;
 }
 
-/* What is there under that name already. */
+/* Lists other skills of that name. */
 static void skill_put_others(struct buf *out, const struct skills_target *target,
                              const struct skills *there, const struct skill *skill)
 {
@@ -261,7 +262,8 @@ static bool skills_consented(const struct invocation *invocation, const char *co
 
 /* ---- putting it in ------------------------------------------------------------------- */
 
-/* A link's target: of the project's own relative, as no other counts in it; the caller frees. */
+/* The target of a link; the caller frees. In a project it is relative, because absolute links are
+ * ignored there. */
 static char *link_target(const struct skills_target *target, const char *folder, struct err *err)
 {
 	char inside[64], place[PATH_MAX];

@@ -49,7 +49,7 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
 	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "forbid reading this path" }
 
-/* What the commands that reach a workspace have in common. `WHO` is what is confined. */
+/* Flags shared by commands that reach a workspace. `WHO` is what is confined. */
 #define SANDBOX_FLAGS(WHO)                                                                       \
 	{ .id = FLAG_SANDBOX, .name = "sandbox",                                                 \
 	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },                                  \
@@ -98,6 +98,79 @@ static const char *const mode_choices[] = { "default", "auto_edit", "autoEdit",
 static const char *const sandbox_choices[] = { "auto", "full", "landlock", "paths",
 	                                       "none", "true", "false",    NULL };
 
+/* What the agent's other commands take as well. */
+
+#define MODEL_FLAG                                                                       \
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',                              \
+	  .value = { "MODEL", COMPLETE_NOTHING, NULL },                                  \
+	  .help = "PROVIDER/NAME, a name of Gemini's, or auto, pro, flash, flash-lite",  \
+	  .man = "The model: PROVIDER/NAME (openai/..., anthropic/..., ollama/..., and so on), a " \
+		 "name of Gemini's, one of auto, pro, flash and flash-lite, or replay:FILE. The "  \
+		 "default is the value of GEMINI_MODEL, else the setting model.name, else auto." }
+
+#define APPROVAL_FLAGS                                                                   \
+	{ .id = FLAG_APPROVAL_MODE, .name = "approval-mode",                             \
+	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },                            \
+	  .help = "default, auto_edit, yolo or plan",                                    \
+	  .man = "What runs without asking: default, reading; auto_edit, edits too; yolo, "  \
+		 "everything; plan, reading and writing plans. With nobody to ask, hasp refuses "  \
+		 "what it would ask about." },                                           \
+	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true,               \
+	  .help = "--approval-mode yolo" },                                              \
+	{ .id = FLAG_ALLOWED_TOOLS, .name = "allowed-tools", .repeatable = true,         \
+	  .value = { "LIST", COMPLETE_TOOL, NULL },                                      \
+	  .help = "tools that run without asking, as \"run_shell_command(git status)\"" },  \
+	POLICY_FLAGS,                                                                    \
+	{ .id = FLAG_IGNORE_UNKNOWN, .name = "ignore-unknown-rules", .boolean = true,    \
+	  .help = "start although a rule that restricts names what does not exist",      \
+	  .man = "Starts although a rule that restricts (deny, ask, exclude, a hook's matcher) "  \
+		 "names a tool, server, agent, level or mode that does not exist, or a policy "  \
+		 "file cannot be used. Without it, that is an error." }
+
+#define INCLUDE_FLAG                                                                     \
+	{ .id = FLAG_INCLUDE, .name = "include-directories", .repeatable = true,         \
+	  .value = { "DIRS", COMPLETE_FOLDER, NULL },                                    \
+	  .help = "more workspace folders (comma-separated or repeated)" }
+
+#define AGENT_SANDBOX_FLAGS                                                              \
+	{ .id = FLAG_SANDBOX, .name = "sandbox", .letter = 's',                          \
+	  .value = { "LEVEL", COMPLETE_CHOICE, sandbox_choices }, .optional = true,      \
+	  .boolean = true,                                                               \
+	  .help = "how tools are confined: auto (default), full, landlock or paths",     \
+	  .man = "How tools are confined: auto (the default) is the strongest level that this "  \
+		 "machine supports; full (also true, or without LEVEL), landlock or paths (also "  \
+		 "called none or false) is exactly that level, or an error where it is not "  \
+		 "supported. HASP_SANDBOX is the default. The setting hasp.sandbox.level is a "  \
+		 "requirement: HASP_SANDBOX cannot lower it, and this flag cannot lower the "  \
+		 "administrator's." },                                                   \
+	{ .id = FLAG_NET, .name = "net", .help = "let commands use the network" },       \
+	REACH_FLAGS
+
+#define SOURCE_FLAGS                                                                     \
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust", .boolean = true,                  \
+	  .help = "use the project's own settings, hooks and policies this once" },      \
+	{ .id = FLAG_IGNORE_ENV, .name = "ignore-env", .help = "read no .env file" },    \
+	{ .id = FLAG_RECORD, .name = "record", .value = { "FILE", COMPLETE_FILE, NULL },  \
+	  .help = "append the model's answers to FILE, for replay:FILE" },               \
+	{ .id = FLAG_RECORD, .name = "record-responses", .hidden = true,                 \
+	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--record" },                \
+	{ .id = FLAG_REPLAY, .name = "fake-responses", .hidden = true,                   \
+	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },     \
+	{ .id = FLAG_REPLAY, .name = "fake-responses-non-strict", .hidden = true,        \
+	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" }
+
+#define EXTENSION_FLAGS                                                                  \
+	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,      \
+	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },               \
+	  .help = "the only MCP servers that count, as the setting mcp.allowed" },       \
+	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e',                    \
+	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },               \
+	  .help = "use these extensions alone; \"none\" for none" }
+
+#define DEBUG_FLAG                                                                       \
+	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,  \
+	  .help = "log each request to the model on standard error" }
+
 static const struct flag flags[] = {
 	{ .id = FLAG_PROMPT, .name = "prompt", .letter = 'p',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
@@ -108,35 +181,14 @@ static const struct flag flags[] = {
 	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
 	  .help = "begin with this prompt on the terminal, and go on there" },
-	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
-	  .value = { "MODEL", COMPLETE_NOTHING, NULL },
-	  .help = "PROVIDER/NAME, a name of Gemini's, or auto, pro, flash, flash-lite",
-	  .man = "The model: PROVIDER/NAME (openai/..., anthropic/..., ollama/..., and so on), a "
-		 "name of Gemini's, one of auto, pro, flash and flash-lite, or replay:FILE. The "
-		 "default is the value of GEMINI_MODEL, else the setting model.name, else auto." },
+	MODEL_FLAG,
 	{ .id = FLAG_OUTPUT_FORMAT, .name = "output-format", .letter = 'o',
 	  .value = { "FORMAT", COMPLETE_CHOICE, format_choices },
 	  .help = "text (default), json or stream-json",
 	  .man = "What is written to standard output: text is the answer alone; json is one "
 		 "object with the answer and statistics; stream-json is one line of JSON per "
 		 "event, as it happens." },
-	{ .id = FLAG_APPROVAL_MODE, .name = "approval-mode",
-	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
-	  .help = "default, auto_edit, yolo or plan",
-	  .man = "What runs without asking: default, reading; auto_edit, edits too; yolo, "
-		 "everything; plan, reading and writing plans. With nobody to ask, hasp refuses "
-		 "what it would ask about." },
-	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true,
-	  .help = "--approval-mode yolo" },
-	{ .id = FLAG_ALLOWED_TOOLS, .name = "allowed-tools", .repeatable = true,
-	  .value = { "LIST", COMPLETE_TOOL, NULL },
-	  .help = "tools that run without asking, as \"run_shell_command(git status)\"" },
-	POLICY_FLAGS,
-	{ .id = FLAG_IGNORE_UNKNOWN, .name = "ignore-unknown-rules", .boolean = true,
-	  .help = "start although a rule that restricts names what does not exist",
-	  .man = "Starts although a rule that restricts (deny, ask, exclude, a hook's matcher) "
-		 "names a tool, server, agent, level or mode that does not exist, or a policy "
-		 "file cannot be used. Without it, that is an error." },
+	APPROVAL_FLAGS,
 	{ .id = FLAG_RESUME, .name = "resume", .letter = 'r',
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
 	  .help = "resume a session: latest, a number or an id; on a terminal without one: "
@@ -150,33 +202,11 @@ static const struct flag flags[] = {
 	{ .id = FLAG_DELETE_SESSION, .name = "delete-session",
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL },
 	  .help = "delete a session: a number or an id" },
-	{ .id = FLAG_INCLUDE, .name = "include-directories", .repeatable = true,
-	  .value = { "DIRS", COMPLETE_FOLDER, NULL },
-	  .help = "more workspace folders (comma-separated or repeated)" },
-	{ .id = FLAG_SANDBOX, .name = "sandbox", .letter = 's',
-	  .value = { "LEVEL", COMPLETE_CHOICE, sandbox_choices }, .optional = true, .boolean = true,
-	  .help = "how tools are confined: auto (default), full, landlock or paths",
-	  .man = "How tools are confined: auto (the default) is the strongest level that this "
-		 "machine supports; full (also true, or without LEVEL), landlock or paths (also "
-		 "called none or false) is exactly that level, or an error where it is not "
-		 "supported. HASP_SANDBOX is the default. The setting hasp.sandbox.level is a "
-		 "requirement: HASP_SANDBOX cannot lower it, and this flag cannot lower the "
-		 "administrator's." },
-	{ .id = FLAG_NET, .name = "net", .help = "let commands use the network" },
-	REACH_FLAGS,
+	INCLUDE_FLAG,
+	AGENT_SANDBOX_FLAGS,
 	WORKER_FLAG,
 	DURABILITY_FLAG,
-	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust", .boolean = true,
-	  .help = "use the project's own settings, hooks and policies this once" },
-	{ .id = FLAG_IGNORE_ENV, .name = "ignore-env", .help = "read no .env file" },
-	{ .id = FLAG_RECORD, .name = "record", .value = { "FILE", COMPLETE_FILE, NULL },
-	  .help = "append the model's answers to FILE, for replay:FILE" },
-	{ .id = FLAG_RECORD, .name = "record-responses", .hidden = true,
-	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--record" },
-	{ .id = FLAG_REPLAY, .name = "fake-responses", .hidden = true,
-	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },
-	{ .id = FLAG_REPLAY, .name = "fake-responses-non-strict", .hidden = true,
-	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },
+	SOURCE_FLAGS,
 	{ .id = FLAG_RAW_OUTPUT, .name = "raw-output", .boolean = true,
 	  .help = "print the model's text unescaped; it can control the terminal",
 	  .man = "Prints the model's text to a terminal as it is, control sequences included. To "
@@ -185,21 +215,15 @@ static const struct flag flags[] = {
 	  .hidden = true, .help = "do not warn about --raw-output" },
 	{ .id = FLAG_SCREEN_READER, .name = "screen-reader", .boolean = true,
 	  .help = "plain lines on the terminal, for screen readers" },
-	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,
-	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "the only MCP servers that count, as the setting mcp.allowed" },
-	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e',
-	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "use these extensions alone; \"none\" for none" },
+	EXTENSION_FLAGS,
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l',
 	  .boolean = true, .help = "list the installed extensions and exit" },
-	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "not there" },
+	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "hasp acp" },
 	{ .id = FLAG_ACP, .name = "experimental-acp", .hidden = true, .boolean = true,
 	  .help = "--acp" },
 	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
 	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .optional = true, .help = "not there" },
-	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,
-	  .help = "log each request to the model on standard error" },
+	DEBUG_FLAG,
 	HELP_FLAG,
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'V', .help = "show the version" },
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'v', .hidden = true,
@@ -388,6 +412,20 @@ static const char *const serve_synopsis[] = {
 	NULL,
 };
 
+static const struct flag acp_flags[] = {
+	MODEL_FLAG,
+	APPROVAL_FLAGS,
+	INCLUDE_FLAG,
+	AGENT_SANDBOX_FLAGS,
+	DURABILITY_FLAG,
+	SOURCE_FLAGS,
+	EXTENSION_FLAGS,
+	DEBUG_FLAG,
+	HELP_FLAG,
+};
+
+static const char *const acp_synopsis[] = { "[OPTION]...", NULL };
+
 static const struct flag sandbox_flags[] = {
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
 	  .value = { "DIR", COMPLETE_FOLDER, NULL },
@@ -502,14 +540,26 @@ static const char *const config_synopsis[] = {
 	NULL,
 };
 
-static const char *const policy_choices[] = { "check", "list", NULL };
+static const char *const policy_choices[] = { "list", "check", "allow", "ask", "deny", "remove",
+	                                      NULL };
 
 static const struct flag policy_flags[] = {
 	{ .id = FLAG_MODE, .name = "mode", .letter = 'm',
 	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
 	  .help = "with check: the approval mode (default: from the settings)" },
 	{ .id = FLAG_HEADLESS, .name = "headless",
-	  .help = "with check: decide as if nobody can be asked" },
+	  .help = "with check: decide as for a run that cannot ask" },
+	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
+	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
+	  .help = "whose rules to change or list: user (default) or project",
+	  .man = "Whose rules allow, ask, deny and remove change: user (the default) is "
+		 "~/.gemini/policies/auto-saved.toml, project is .gemini/policies/auto-saved.toml "
+		 "of the project. With list: only the rules of the user or of the project." },
+	{ .id = FLAG_PATH, .name = "path", .value = { "PATTERN", COMPLETE_FILE, NULL },
+	  .help = "with ask, deny, remove: files and folders that are not to be changed",
+	  .man = "With ask, deny and remove: a file, a folder or a pattern of the workspace "
+		 "instead of a command or tool. Nothing can change what is denied: no tool, no "
+		 "command, no server." },
 	JSON_FLAG,
 	POLICY_FLAGS,
 	PROJECT_FLAGS("settings and policies"),
@@ -517,15 +567,20 @@ static const struct flag policy_flags[] = {
 };
 
 static const struct positional policy_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, policy_choices }, "check or list" },
-	{ { "TOOL", COMPLETE_TOOL, NULL }, "a tool, or mcp_SERVER_TOOL" },
+	{ { "ACTION", COMPLETE_CHOICE, policy_choices },
+	  "list (the default), check, allow, ask, deny or remove" },
+	{ { "TOOL", COMPLETE_TOOL, NULL },
+	  "a tool, or mcp_SERVER_TOOL; for a rule also the beginning of a command: \"npm test\"" },
 	{ { "ARGS", COMPLETE_NOTHING, NULL },
-	  "its arguments as JSON; for run_shell_command also just the command" },
+	  "with check: its arguments as JSON; for run_shell_command also just the command" },
 };
 
 static const char *const policy_synopsis[] = {
+	"[list] [--scope user|project] [--json]",
 	"check TOOL [ARGS] [--mode MODE] [--headless] [--json]",
-	"list [--json]",
+	"allow COMMAND|TOOL [--scope user|project]",
+	"ask | deny COMMAND|TOOL|--path PATTERN [--scope user|project]",
+	"remove COMMAND|TOOL|--path PATTERN [--scope user|project]",
 	NULL,
 };
 
@@ -710,7 +765,7 @@ static const char *const mcp_synopsis[] = {
 	NULL,
 };
 
-static const char *const models_choices[] = { "check", NULL };
+static const char *const models_choices[] = { "list", "check", NULL };
 
 static const struct flag models_flags[] = {
 	JSON_FLAG,
@@ -719,13 +774,15 @@ static const struct flag models_flags[] = {
 };
 
 static const struct positional models_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "check" },
+	{ { "ACTION", COMPLETE_CHOICE, models_choices }, "list (the default) or check" },
 	{ { "NAME", COMPLETE_NOTHING, NULL },
-	  "a model as --model takes it (default: the one in use)" },
+	  "for list a provider; for check a model as --model takes it (default: the one in "
+	  "use)" },
 };
 
 static const char *const models_synopsis[] = {
-	"check [NAME] [--json]",
+	"[list [PROVIDER]] [--json]",
+	"check [MODEL] [--json]",
 	NULL,
 };
 
@@ -869,6 +926,24 @@ static const struct command commands[] = {
 		.positional_count = 1,
 	},
 	{
+		.name = "acp",
+		.summary = "be the agent of an editor, over the Agent Client Protocol",
+		.synopsis = acp_synopsis,
+		.text =
+			"An editor starts this command and speaks the Agent Client Protocol "
+			"(version 1) with it on standard input and output. Each of the editor's "
+			"sessions is a recorded session of hasp in its own folder, confined and "
+			"judged by the same settings and policies as in a terminal; the editor "
+			"shows what the agent does and answers its questions. If it does not "
+			"answer, the answer is no.\n\n"
+			"docs/editors.md has the settings of editors. --acp and "
+			"--experimental-acp are other names of this command.\n\n"
+			"At the end of its input, hasp closes the sessions and exits with 0; on "
+			"SIGINT, SIGTERM or SIGHUP, with 128 plus the signal's number.",
+		.flags = acp_flags,
+		.flag_count = ARRAY_LEN(acp_flags),
+	},
+	{
 		.name = "sandbox",
 		.summary = "run any command confined, or explain the confinement",
 		.synopsis = sandbox_synopsis,
@@ -933,11 +1008,15 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "policy",
-		.summary = "show what the policies decide on a call, and by which rule",
+		.summary = "allow or deny commands and tools for good; explain decisions",
 		.synopsis = policy_synopsis,
 		.text =
 			"Policies decide whether a tool call is allowed, denied, or put to the "
-			"user. check prints the decision on one call, with the file and line of "
+			"user. allow, ask and deny write a rule that holds from now on, in place "
+			"of an earlier one about the same; remove removes it. A command stands "
+			"for all that begin with its words: \"npm test\" covers npm test --watch. "
+			"Rules in the forms of other agents work, too: \"Bash(npm test:*)\".\n\n"
+			"check prints the decision on one call, with the file and line of "
 			"the rule behind it; for a command line, the decision on each command in "
 			"it. It runs nothing. list shows all rules, strongest first, then the "
 			"safety checkers.\n\n"
@@ -1115,19 +1194,24 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "models",
-		.summary = "check that a model works",
+		.summary = "list the models you can use, or check that one works",
 		.synopsis = models_synopsis,
 		.text =
+			"list asks each provider for which you have a key which models it offers, "
+			"and prints them with the length of their context and their prices. "
+			"Known models of providers without a key are listed, too, with the "
+			"variable that would hold the key. No request that costs anything is "
+			"sent.\n\n"
 			"check sends the model three small requests, for which its provider may "
 			"charge: for text, for a tool call, and with thinking. It prints which of "
 			"them work and how long they took, and for the others the provider's own "
 			"words. Parameters that the provider refuses are named, left out, and "
 			"remembered. Requests are not repeated for other reasons, and no fallback "
 			"model is used.\n\n"
-			"Each check works, fails, is missing (there was a reply, without what was "
-			"asked for) or was not tried.\n\n"
-			"The exit code is 0 if all three work, 41 if there is no valid key, and 1 "
-			"otherwise.",
+			"The result of a check is works, fails, missing (the reply lacked the "
+			"requested part) or not tried.\n\n"
+			"The exit code of check is 0 if all three work, 41 if there is no valid "
+			"key, and 1 otherwise.",
 		.flags = models_flags,
 		.flag_count = ARRAY_LEN(models_flags),
 		.positionals = models_positionals,

@@ -132,7 +132,7 @@ static void remove_flag(struct invocation *invocation, enum flag_id id)
 	invocation->flag_count = kept;
 }
 
-/* A switch that "false" may be said of. */
+/* A switch that also takes the value "false". */
 static bool add_boolean(struct invocation *ret, const struct flag *flag, const char *given,
                         struct err *err)
 {
@@ -183,7 +183,7 @@ static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
 	return flag->value.choices ? value_is_choice(&flag->value, word) : word[0] != '-';
 }
 
-/* A word behind a flag that can do without a value is a prompt, unless it looks like one of its
+/* A word after a flag that can do without a value is a prompt, unless it looks like one of its
  * values: with a level that is misspelt, hasp would run with another, and ask the model. */
 static bool check_no_value(const struct cursor *cursor, const struct flag *flag, struct err *err)
 {
@@ -330,7 +330,7 @@ static bool parse_word_of_root(const char *word, struct invocation *ret)
 {
 	const struct command *named = command_find(word);
 
-	/* Behind other flags and words there are only words. */
+	/* After other flags and words there are only words. */
 	if (named && !ret->positional_count && !flag_in_the_way(ret))
 		ret->command = named;
 	else
@@ -338,7 +338,7 @@ static bool parse_word_of_root(const char *word, struct invocation *ret)
 	return true;
 }
 
-/* `word_only`: behind "--", where the name of a command is a word like others. */
+/* `word_only`: after "--", where the name of a command is a word like others. */
 static bool parse_positional(const char *word, bool word_only, struct invocation *ret,
                              struct err *err)
 {
@@ -420,8 +420,10 @@ static const char *command_meant(const char *word)
 		if (strcmp(word, gemini_commands[i]) == 0)
 			return gemini_commands[i];
 	for (size_t i = 0; i < command_count(); i++)
-		if (strcmp(word, command_listed(i)->name) == 0 ||
-		    is_one_slip(word, command_listed(i)->name))
+		if (strcmp(word, command_listed(i)->name) == 0)
+			return command_listed(i)->name;
+	for (size_t i = 0; i < command_count(); i++)
+		if (is_one_slip(word, command_listed(i)->name))
 			return command_listed(i)->name;
 	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
 		if (is_one_slip(word, gemini_commands[i]))
@@ -443,7 +445,7 @@ static bool check_lone_word(const char *word, struct err *err)
 	return true;
 }
 
-/* Why a command behind flags is none, and what to type instead. The caller frees. */
+/* Explains that a command must come before flags, and what to type; the caller frees. */
 static char *misplaced_command(const struct invocation *ret, const char *name)
 {
 	const struct flag *flag = flag_in_the_way(ret);
@@ -455,8 +457,8 @@ static char *misplaced_command(const struct invocation *ret, const char *name)
 	                  "hasp %s ...", name, flag->name, name);
 }
 
-/* Words that begin with a command, or nearly, are a slip that must not become a prompt: with -y
- * that is an agent that may do anything. */
+/* Refuses words that start with a command's name, or a misspelt one: sent as a prompt with -y, they
+ * would start an agent that may do anything. */
 static bool check_prompt_words(const struct invocation *ret, struct err *err)
 {
 	const char *word = ret->positionals[0], *meant;
@@ -495,7 +497,7 @@ bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struc
 
 		if (!flags_ended && strcmp(word, "--") == 0) {
 			flags_ended = true;
-			/* Words that stand behind it are meant as they are. */
+			/* Words that stand after it are meant as they are. */
 			checked = ret->positional_count == 0;
 			continue;
 		}

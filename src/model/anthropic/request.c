@@ -526,7 +526,7 @@ static json_t *anthropic_tool_choice(const struct claude_plan *plan, const json_
 	return json_pack("{s:s}", "type", "any");
 }
 
-/* Behind all others: these are no part of what stands before the conversation. */
+/* After all others: these are no part of what stands before the conversation. */
 static void add_deferred(json_t *tools, const json_t *loading)
 {
 	const json_t *tool;
@@ -761,7 +761,7 @@ static uint64_t anthropic_limits_read(const struct model_options *options, const
 static bool anthropic_list_build(const struct model_options *options, struct wire_request *ret)
 {
 	const struct claude_plan plan = { .model = claude_model_of(options->name) };
-	const bool versioned = span_ends(wire_base(options->base_url), SPAN("/v1"));
+	bool versioned = span_ends(wire_base(options->base_url), SPAN("/v1"));
 
 	if (options->vertex)
 		return false;
@@ -771,16 +771,14 @@ static bool anthropic_list_build(const struct model_options *options, struct wir
 	return true;
 }
 
-static json_t *anthropic_list_read(const json_t *answer)
+static void anthropic_list_read(const json_t *answer, json_t *list)
 {
-	json_t *rows = json_array(), *model;
+	const json_t *model;
 	size_t i;
 
 	json_array_foreach(json_object_get(answer, "data"), i, model)
-		wire_list_model(rows, json_span(json_object_get(model, "id")),
-		                json_object_get(model, "display_name"),
-		                wire_count(model, "max_input_tokens"), NULL);
-	return rows;
+		wire_list_add(list, json_span(json_object_get(model, "id")),
+		              wire_count(model, "max_input_tokens"));
 }
 
 const struct provider_format format_anthropic = {

@@ -289,23 +289,22 @@ static bool gemini_list_build(const struct model_options *options, struct wire_r
 	return true;
 }
 
-static json_t *gemini_list_read(const json_t *answer)
+static void gemini_list_read(const json_t *answer, json_t *list)
 {
-	json_t *rows = json_array(), *model;
-	size_t i;
+	const json_t *model, *method;
+	size_t i, k;
 
 	json_array_foreach(json_object_get(answer, "models"), i, model) {
-		const json_t *methods = json_object_get(model, "supportedGenerationMethods");
 		struct span name = json_span(json_object_get(model, "name"));
+		bool generates = false;
 
+		json_array_foreach(json_object_get(model, "supportedGenerationMethods"), k, method)
+			generates |= span_eq(json_span(method), SPAN("generateContent"));
 		if (span_starts(name, SPAN("models/")))
-			name = span_skip(name, strlen("models/"));
-		if (methods && !json_lists(methods, SPAN("generateContent")))
-			continue;
-		wire_list_model(rows, name, json_object_get(model, "displayName"),
-		                wire_count(model, "inputTokenLimit"), NULL);
+			name = span_skip(name, 7);
+		if (generates)
+			wire_list_add(list, name, wire_count(model, "inputTokenLimit"));
 	}
-	return rows;
 }
 
 /* ---- tools ---- */

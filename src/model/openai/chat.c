@@ -356,19 +356,6 @@ static bool chat_limits_build(const struct model_options *options, struct wire_r
 	return true;
 }
 
-/* OpenRouter; Groq; Mistral; vLLM; llama.cpp; LM Studio; Together. */
-static uint64_t listed_context(const json_t *model)
-{
-	static const char *const members[] = { "context_length", "context_window",
-	                                       "max_context_length", "max_model_len",
-	                                       "loaded_context_length", "max_input_tokens" };
-	uint64_t found = wire_count(json_object_get(model, "meta"), "n_ctx");
-
-	for (size_t i = 0; i < ARRAY_LEN(members) && !found; i++)
-		found = wire_count(model, members[i]);
-	return found;
-}
-
 static uint64_t chat_limits_read(const struct model_options *options, const json_t *answer)
 {
 	const json_t *list = json_is_array(answer) ? answer : json_object_get(answer, "data");
@@ -377,45 +364,8 @@ static uint64_t chat_limits_read(const struct model_options *options, const json
 
 	json_array_foreach(list, i, model)
 		if (span_eq(json_span(json_object_get(model, "id")), span_str(options->name)))
-			return listed_context(model);
+			return openai_listed_context(model);
 	return 0;
-}
-
-bool openai_list_build(const struct model_options *options, struct wire_request *ret)
-{
-	wire_endpoint(&ret->url, options->base_url, "/models");
-	openai_headers(options, ret);
-	return true;
-}
-
-/* OpenAI lists models of all kinds, by their names alone. */
-static bool listed_talks(struct span id)
-{
-	static const char *const others[] = {
-		"embedding", "whisper", "tts", "dall-e", "audio", "realtime", "image", "moderation",
-		"transcribe", "davinci", "babbage", "sora", "rerank",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		if (id.len && memmem(id.data, id.len, others[i], strlen(others[i])))
-			return false;
-	return id.len > 0;
-}
-
-json_t *openai_list_read(const json_t *answer)
-{
-	const json_t *list = json_is_array(answer) ? answer : json_object_get(answer, "data");
-	json_t *rows = json_array(), *model;
-	size_t i;
-
-	json_array_foreach((json_t *)list, i, model) {
-		const struct span id = json_span(json_object_get(model, "id"));
-
-		if (listed_talks(id))
-			wire_list_model(rows, id, json_object_get(model, "name"),
-			                listed_context(model), json_object_get(model, "pricing"));
-	}
-	return rows;
 }
 
 const struct provider_format format_openai_chat = {

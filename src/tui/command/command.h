@@ -42,6 +42,7 @@
 #include <stddef.h>
 
 #include "agent/host/host.h"
+#include "base/buf.h"
 #include "base/span.h"
 #include "config/settings.h"
 #include "tui/text/rows.h"
@@ -53,7 +54,7 @@ enum command_then {
 	COMMAND_COMPOSE,   /* `text` goes into the composer; the conversation may be another */
 	COMMAND_CHOOSE,    /* one of `choices` is picked, and its line is run as a command */
 	COMMAND_COPY,      /* `text` goes to the clipboard */
-	COMMAND_REFRESH,   /* the conversation is another: show host_messages instead. With `text`:
+	COMMAND_REFRESH,   /* the conversation is another: show its messages instead. With `text`:
 	                    * it goes into the composer */
 	COMMAND_THEME,     /* ui.theme has changed: `text` is its name */
 	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
@@ -153,6 +154,8 @@ const struct command_info *command_at(size_t i);
 /* Of a line ("/chat list"), by name, alias, another agent's name for it ("/rename"), or the
  * beginning of one name alone; NULL: none. */
 const struct command_info *command_of(struct span line);
+/* Appends the ways to use it that are shown ("list | resume NAME"), without its name. */
+void command_print_forms(const struct command_info *command, struct buf *out);
 /* Whether there is a command of exactly this name, a custom one too; of the context only settings
  * and `local` are looked at. */
 bool command_exists(const struct command_context *context, struct span line);

@@ -179,17 +179,24 @@ void form_print(const struct command_form *form, struct buf *out)
 	}
 }
 
-void command_usage(struct command_call *call)
+void command_print_forms(const struct command_info *command, struct buf *out)
 {
-	const struct command_form *form = call->command->forms;
-	_cleanup_buf_ struct buf usage = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	const size_t before = out->len;
 
-	for (; form && form->words; form++) {
+	for (const struct command_form *form = command->forms; form && form->words; form++) {
 		if (!form->help)
 			continue;
-		buf_str(&usage, usage.len ? " | " : " [");
-		form_print(form, &usage);
+		if (out->len > before)
+			buf_str(out, " | ");
+		form_print(form, out);
 	}
-	command_fail(call, "Usage: /%s%s%s", call->command->name, usage.len ? usage.data : "",
-	             usage.len ? "]" : "");
+}
+
+void command_usage(struct command_call *call)
+{
+	_cleanup_buf_ struct buf forms = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	command_print_forms(call->command, &forms);
+	command_fail(call, "Usage: /%s%s%s%s", call->command->name, forms.len ? " [" : "",
+	             forms.len ? forms.data : "", forms.len ? "]" : "");
 }

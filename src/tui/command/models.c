@@ -10,7 +10,6 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "model/choose.h"
-#include "model/prices.h"
 #include "tui/command/private.h"
 
 static const char *model_member(const json_t *row, const char *name)
@@ -74,38 +73,34 @@ static void offer_efforts(struct command_call *call)
 
 /* ---- the list -------------------------------------------------------------------- */
 
-/* "1M tokens, $1.25 in, $10.00 out": of a million tokens; by the user's own prices, else by the
- * provider's word. */
-static void put_model_note(struct command_call *call, const json_t *row, struct buf *out)
+/* "1M tokens, $1.25 in, $10.00 out, retires on 2026-12-01": prices of a million tokens. */
+static void put_model_note(const json_t *row, struct buf *out)
 {
-	const json_int_t context = json_integer_value(json_object_get(row, "context"));
-	const json_t *input = json_object_get(row, "input");
-	const json_t *output = json_object_get(row, "output");
-	const json_t *own = prices_of(settings_get(call->context->settings, "hasp.prices"),
-	                              model_member(row, "name"));
+	const json_int_t context = json_integer_value(json_object_get(row, "contextTokens"));
+	const json_t *price = json_object_get(row, "price");
+	const json_t *retires = json_object_get(row, "retires");
 
 	if (context >= 1000000)
 		buf_printf(out, "%.3gM tokens", (double)context / 1e6);
 	else if (context)
 		buf_printf(out, "%lldk tokens", (long long)context / 1000);
-	if (own) {
-		input = json_object_get(own, "input");
-		output = json_object_get(own, "output");
-	}
-	if (json_is_number(input) && json_is_number(output))
+	if (price)
 		buf_printf(out, "%s$%.2f in, $%.2f out", out->len ? ", " : "",
-		           json_number_value(input), json_number_value(output));
-	if (*model_member(row, "title"))
-		buf_printf(out, "%s%s", out->len ? ", " : "", model_member(row, "title"));
+		           json_number_value(json_object_get(price, "input")),
+		           json_number_value(json_object_get(price, "output")));
+	if (retires)
+		buf_printf(out, "%sretires%s%s", out->len ? ", " : "",
+		           *model_member(retires, "on") ? " on " : " soon",
+		           model_member(retires, "on"));
 }
 
 static void offer_model(struct command_call *call, const json_t *row, const char *now)
 {
-	const char *name = model_member(row, "name");
+	const char *name = model_member(row, "model");
 	_cleanup_buf_ struct buf note = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	struct command_choice *choice;
 
-	put_model_note(call, row, &note);
+	put_model_note(row, &note);
 	command_choice(call, span_str(name), buf_view(&note), mem_printf("/model %s", name),
 	               now && !strcmp(name, now));
 	choice = &call->result->choices[call->result->choice_count - 1];
@@ -117,35 +112,33 @@ static void offer_model(struct command_call *call, const json_t *row, const char
 	}
 }
 
-/* Those of one provider; what it answers instead is said. */
-static void offer_provider(struct command_call *call, const char *provider, const char *now)
+/* A provider that answers, or has no key. */
+static bool provider_is_as_expected(const json_t *row)
 {
-	json_auto_t *rows = NULL;
-	struct err err = ERR_INIT;
-	size_t i;
-	json_t *row;
+	const char *state = model_member(row, "state");
 
-	if (!model_list(call->context->settings, provider, NULL, &rows, &err)) {
-		command_say(call, STYLE(ROLE_WARNING), "%s: %s", provider, err.message);
-		return;
-	}
-	json_array_foreach(rows, i, row)
-		offer_model(call, row, now);
+	return !strcmp(state, "listed") || !strcmp(state, "no key");
 }
 
 static void models_show(struct command_call *call)
 {
-	json_auto_t *providers = model_list_providers(call->context->settings);
+	json_auto_t *offers = model_offers(call->context->settings,
+	                                   &(struct offers_options){ .kept = true });
 	struct host *host = call->context->host;
 	const char *now = host ? host_facts(host).model : NULL;
 	size_t i;
-	json_t *provider;
+	json_t *row;
 
 	if (now)
 		command_say(call, STYLE(ROLE_TEXT), "Model: %s, effort: %s", now,
 		            effort_name(host_thinking(host)));
-	json_array_foreach(providers, i, provider)
-		offer_provider(call, json_string_value(provider), now);
+	json_array_foreach(json_object_get(offers, "models"), i, row)
+		if (json_is_true(json_object_get(row, "reachable")))
+			offer_model(call, row, now);
+	json_array_foreach(json_object_get(offers, "providers"), i, row)
+		if (!provider_is_as_expected(row))
+			command_say(call, STYLE(ROLE_WARNING), "%s: %s",
+			            model_member(row, "provider"), model_member(row, "message"));
 	if (!call->result->choice_count) {
 		command_say(call, STYLE(ROLE_DIM), "/model PROVIDER/NAME uses another model. /docs "
 		            "models lists the providers.");
@@ -174,44 +167,57 @@ static const char *nearest_model(const json_t *rows, const char *name)
 	_cleanup_free_ const char **names = mem_alloc(count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < count; i++)
-		names[i] = model_member(json_array_get(rows, i), "name");
+		names[i] = model_member(json_array_get(rows, i), "model");
 	return schema_nearest_name(name, names, count);
 }
 
-/* Whether a provider that lists its models lists this one.  False: the call has failed. */
-static bool model_is_listed(struct command_call *call, const char *words)
+/* The provider's list has this model, or there is none to look into, which is said. A list that is
+ * kept may be older than the model: then the provider is asked. */
+static bool provider_lists(struct command_call *call, const char *provider, const char *name,
+                           bool kept)
 {
-	const struct settings *settings = call->context->settings;
-	struct model_choice choice = { 0 };
-	_cleanup_free_ char *name = NULL, *provider = NULL;
-	json_auto_t *rows = NULL;
-	struct err err = ERR_INIT;
+	json_auto_t *offers = model_offers(call->context->settings, &(struct offers_options){
+		.provider = provider, .kept = kept });
+	const json_t *asked = json_array_get(json_object_get(offers, "providers"), 0);
+	const json_t *rows = json_object_get(offers, "models");
 	const char *near;
 	size_t i;
 	json_t *row;
 
-	if (!model_choose(settings, words, &choice, &err)) {
+	if (strcmp(model_member(asked, "state"), "listed") != 0) {
+		command_say(call, STYLE(ROLE_WARNING), "Whether %s has this model is not known: %s",
+		            provider, *model_member(asked, "message") ?
+		            model_member(asked, "message") : "it does not list its models.");
+		return true;
+	}
+	json_array_foreach((json_t *)rows, i, row)
+		if (!strcmp(model_member(row, "model"), name))
+			return true;
+	if (kept)
+		return provider_lists(call, provider, name, /* kept= */ false);
+	near = nearest_model(rows, name);
+	command_fail(call, "%s does not list %s.%s%s%s To use it anyway: /model %s --unchecked",
+	             provider, name, near ? " Did you mean " : "", near ? near : "",
+	             near ? "?" : "", name);
+	return false;
+}
+
+/* False: the call has failed. */
+static bool model_is_listed(struct command_call *call, const char *words)
+{
+	struct model_choice choice = { 0 };
+	_cleanup_free_ char *name = NULL, *provider = NULL;
+	struct err err = ERR_INIT;
+
+	if (!model_choose(call->context->settings, words, &choice, &err)) {
 		command_fail(call, "%s", err.message);
 		return false;
 	}
 	provider = mem_strdup(choice.options.label);
 	name = mem_printf("%s/%s", provider ? provider : "", choice.options.name);
 	model_choice_release(&choice);
-	if (!provider) /* a recording */
-		return true;
-	if (!model_list(settings, provider, NULL, &rows, &err)) {
-		command_say(call, STYLE(ROLE_WARNING), "Whether %s has this model is not known: %s",
-		            provider, err.message);
-		return true;
-	}
-	json_array_foreach(rows, i, row)
-		if (!strcmp(model_member(row, "name"), name))
-			return true;
-	near = nearest_model(rows, name);
-	command_fail(call, "%s does not list %s.%s%s%s To use it anyway: /model %s "
-	             "--unchecked", provider, name, near ? " Did you mean " : "", near ? near : "",
-	             near ? "?" : "", words);
-	return false;
+	/* A recording has no provider. */
+	return !provider || provider_lists(call, provider, name, /* kept= */ true);
 }
 
 static void model_save(struct command_call *call, const char *words)
@@ -273,19 +279,13 @@ void command_model(struct command_call *call)
 	}
 }
 
-/* By what is remembered: nothing is asked while one types. */
+/* By the lists that are kept: nothing is asked while one types. */
 void command_complete_model(struct command_completion *completion)
 {
-	json_auto_t *providers = model_list_providers(completion->context->settings);
-	size_t i, k;
-	json_t *provider, *row;
+	json_auto_t *names = model_offers_kept(completion->context->settings);
+	size_t i;
+	json_t *name;
 
-	json_array_foreach(providers, i, provider) {
-		json_auto_t *rows = model_list_known(completion->context->settings,
-		                                     json_string_value(provider));
-
-		json_array_foreach(rows, k, row)
-			completion->add(completion, model_member(row, "name"),
-			                model_member(row, "title"));
-	}
+	json_array_foreach(names, i, name)
+		completion->add(completion, json_string_value(name), "");
 }

@@ -132,7 +132,7 @@ void command_bug(struct command_call *call)
 void command_docs(struct command_call *call)
 {
 	_cleanup_free_ char *name = mem_dup(call->arguments.data, call->arguments.len);
-	const struct document *document = *name ? document_named(name) : NULL;
+	const struct manual_page *document = *name ? document_named(name) : NULL;
 
 	if (document) {
 		command_text(call, STYLE(ROLE_TEXT), span_str(document->text));
@@ -153,7 +153,7 @@ void command_docs(struct command_call *call)
 
 void command_complete_docs(struct command_completion *completion)
 {
-	const struct document *document;
+	const struct manual_page *document;
 
 	for (size_t i = 0; (document = document_at(i)); i++)
 		completion->add(completion, document->name, document->title);
@@ -173,7 +173,7 @@ static void check_row(struct command_call *call, bool good, const char *what, co
 	call->result->ok = call->result->ok && good;
 }
 
-static void check_model(struct command_call *call)
+static void check_session_model(struct command_call *call)
 {
 	struct model_choice choice = { 0 };
 	struct err err = ERR_INIT;
@@ -257,7 +257,7 @@ void command_doctor(struct command_call *call)
 	                                       (struct host_facts){ 0 };
 
 	check_row(call, true, "version", HASP_VERSION, NULL);
-	check_model(call);
+	check_session_model(call);
 	check_settings(call);
 	if (open) {
 		check_sandbox(call, &facts);

@@ -147,7 +147,7 @@ def test_a_plan_is_shown_edited_and_told(world):
     with world.fake([{"reply": leave, "expect": written}, [text("With docs, then.")]]) as server:
         with world.hasp(server, env={"EDITOR": editor, "VISUAL": ""}) as hasp:
             hasp.wait("sandbox:").type("/plan").key("enter").wait("plan mode").type("plan it").key("enter")
-            hasp.wait("2. Then tests.").wait("Allow once").key("esc").wait("Cancelled").wait(READY)
+            hasp.wait("2. Then tests.").wait("Yes, and accept edits").key("esc").wait("Cancelled").wait(READY)
             hasp.type("/plan edit").key("enter").wait("The plan is changed").type("go on").key("enter")
             hasp.wait("With docs, then.")
     assert "3. And the docs." in str(server.requests[-1].body["contents"][-1])

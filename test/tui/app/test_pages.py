@@ -30,7 +30,7 @@ def test_a_model_is_chosen_from_the_list_of_its_provider(world):
             hasp.type("one").key("enter").wait("First.").quiet()
             hasp.type("/model").key("enter").wait("gemini/gemini-3.1-pro-preview").wait("2.1M tokens")
             assert "text-embedding-9" not in hasp.dump().text
-            hasp.type("3.8 fl").wait("(1 of 7)").key("enter").wait("Model: gemini/gemini-3.8-flash")
+            hasp.type("3.8-fl").wait("(1 of 7)").key("enter").wait("Model: gemini/gemini-3.8-flash")
             hasp.type("two").key("enter").wait("Second.")
     assert models_of(server)[1] == "gemini-3.8-flash" != models_of(server)[0]
     assert "First." in str(server.requests[1].body["contents"])
