@@ -31,10 +31,12 @@ enum {
  * users' scripts wait for). The caret stands before them. */
 static void layout_placeholder(const struct app *app, unsigned width, struct row *row)
 {
-	if (app->out.plain || app->queue.spoken || editor_is_shell(app->editor) ||
-	    !editor_is_empty(app->editor))
+	const bool shell = editor_is_shell(app->editor);
+
+	if (app->out.plain || (app->queue.spoken && !shell) || !editor_is_empty(app->editor))
 		return;
-	row_text(row, SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
+	row_text(row, shell ? SPAN(" Shell command (Esc or Backspace: back to prompts)") :
+	                      SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
 	row_clip(row, width);
 }
 

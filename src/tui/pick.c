@@ -131,13 +131,8 @@ static void pick_print(struct app *app, const struct pick *pick)
 	printout_block(&app->out, &rows);
 }
 
-/* A list in the place of the same one keeps what is searched for. */
 void pick_show(struct app *app, struct pick *pick)
 {
-	if (app->pick && pick->searches && !strcmp(app->pick->title, pick->title)) {
-		buf_span(&pick->words, buf_view(&app->pick->words));
-		pick_filter(pick);
-	}
 	pick_free(app->pick);
 	app->pick = pick;
 	if (app->out.plain)
@@ -240,6 +235,12 @@ static void pick_end(struct app *app, int index)
 
 	app->pick = NULL;
 	pick->chosen(app, pick->data, index);
+	/* The same list, shown again, keeps what is searched for. */
+	if (app->pick && pick->words.len && app->pick->searches &&
+	    !strcmp(app->pick->title, pick->title)) {
+		buf_span(&app->pick->words, buf_view(&pick->words));
+		pick_filter(app->pick);
+	}
 	pick_free(pick);
 }
 

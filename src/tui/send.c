@@ -30,8 +30,8 @@
 
 /* ---- to the model ------------------------------------------------------------ */
 
-/* `plain`: an @ in it names no file. */
-static void send_to_model(struct app *app, struct span text, bool plain)
+/* `shown`: what the user sees of it. `plain`: an @ in it names no file. */
+static void send_to_model(struct app *app, struct span text, struct span shown, bool plain)
 {
 	_cleanup_buf_ struct buf piped = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -40,8 +40,8 @@ static void send_to_model(struct app *app, struct span text, bool plain)
 	if (plain)
 		buf_span(&piped, text);
 
-	printout_user(&app->out, app->editor, text);
-	queue_set_sent(&app->queue, text);
+	printout_user(&app->out, app->editor, shown);
+	queue_set_sent(&app->queue, shown);
 	if (!runner_opened(app->runner))
 		first_reload(app); /* a key may have been set up meanwhile */
 	tui_start_working(app);
@@ -246,7 +246,8 @@ static void slash_then(struct app *app, const struct command_result *result)
 
 	switch (result->then) {
 	case COMMAND_SEND:
-		send_to_model(app, span_str(text), result->plain);
+		send_to_model(app, span_str(text), span_str(result->shown ? result->shown : text),
+		              result->plain);
 		break;
 	case COMMAND_COMPOSE:
 		editor_set(app->editor, span_str(text));
@@ -414,7 +415,7 @@ static void send_now(struct app *app, struct span text)
 	} else if (command_is(text)) {
 		slash_line(app, text);
 	} else {
-		send_to_model(app, send_text(text), false);
+		send_to_model(app, send_text(text), send_text(text), false);
 	}
 }
 

@@ -72,7 +72,7 @@ static void settings_search(struct command_call *call, struct span wanted)
 	call->result->pager = found > 10;
 }
 
-/* What counts more, or is read only when hasp is started. */
+/* What takes precedence, or is read only when hasp is started. */
 static void settings_say_written(struct command_call *call, const char *key)
 {
 	const struct settings *settings = call->context->settings;
@@ -82,10 +82,14 @@ static void settings_say_written(struct command_call *call, const char *key)
 
 	command_say(call, STYLE(ROLE_TEXT), "%s = %s", key, text ? text : "(not set)");
 	if (origin.scope > SCOPE_USER)
-		command_say(call, STYLE(ROLE_WARNING), "It is written, but %s counts more.",
-		            origin.file ? origin.file : "a flag of this run");
-	command_say(call, STYLE(ROLE_DIM), "Written to %s. What is read when a session begins "
-	            "counts from the next one on.", settings_file(settings, SCOPE_USER));
+		command_say(call, STYLE(ROLE_WARNING), "%s takes precedence over your own value.",
+		            origin.file ? origin.file : "A flag of this run");
+	command_say(call, STYLE(ROLE_DIM), "Saved in %s. Settings that are read at the start take "
+	            "effect in the next session.", settings_file(settings, SCOPE_USER));
+	if (!strcmp(key, "ui.theme") && call->context->can & 1u << COMMAND_THEME)
+		command_then(call, COMMAND_THEME, mem_strdup(text ? text : ""));
+	if (!strcmp(key, "general.vimMode") && call->context->can & 1u << COMMAND_VIM)
+		command_then(call, COMMAND_VIM, NULL);
 }
 
 /* The user's own file. */
@@ -104,7 +108,7 @@ static bool settings_may_change(struct command_call *call)
 {
 	if (!call->context->busy)
 		return true;
-	command_fail(call, "Settings are changed when the work under way has ended.");
+	command_fail(call, "Settings cannot be changed while hasp is working.");
 	return false;
 }
 
@@ -120,15 +124,137 @@ static void settings_set(struct command_call *call, struct span key, struct span
 		settings_say_written(call, name);
 }
 
+/* ---- the page -------------------------------------------------------------------- */
+
+/* What the schema says of a setting; of a member of a free object, or an unknown one: NULL.
+ * Borrowed. */
+static const json_t *setting_schema(const json_t *schema, const char *key)
+{
+	struct span rest = span_str(key);
+
+	while (schema && rest.len) {
+		const char *dot = memchr(rest.data, '.', rest.len);
+		const size_t len = dot ? (size_t)(dot - rest.data) : rest.len;
+
+		schema = json_object_getn(json_object_get(schema, "properties"), rest.data, len);
+		rest = span_skip(rest, len + (dot ? 1 : 0));
+	}
+	return schema;
+}
+
+/* "true  user, not by projects  Edit prompts with the keys of vim." */
+static char *setting_note(const json_t *item, const json_t *schema, char *const *variables)
+{
+	const char *key = json_string_value(json_object_get(item, "key"));
+	const char *scope = json_string_value(json_object_get(item, "scope"));
+	const char *project = json_string_value(
+		json_object_get(json_object_get(schema, "x-hasp"), "project"));
+	const char *help = json_string_value(json_object_get(schema, "description"));
+	_cleanup_free_ char *value =
+		command_setting_text(key, json_object_get(item, "value"), variables);
+	const char *who = !project                    ? "" :
+	                  !strcmp(project, "never")   ? ", not by projects" :
+	                  !strcmp(project, "ask")     ? ", by projects if you allow it" :
+	                  !strcmp(project, "trusted") ? ", by trusted projects" : "";
+
+	return mem_printf("%s  (%s%s)  %s", value ? value : "", scope, who, help ? help : "");
+}
+
+/* A list in which each is changed; `chosen`: the one that was changed last, or NULL. */
+static void settings_page(struct command_call *call, const char *chosen)
+{
+	json_auto_t *list = settings_list(call->context->settings, true);
+	json_auto_t *schema = settings_schema();
+	char **variables = variables_list(settings_variables(call->context->settings));
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(list, i, item) {
+		const char *key = json_string_value(json_object_get(item, "key"));
+		_cleanup_free_ char *note =
+			setting_note(item, setting_schema(schema, key), variables);
+
+		command_choice(call, span_str(key), span_str(note),
+		               mem_printf("/settings edit %s", key),
+		               chosen && !strcmp(key, chosen));
+		call->result->choices[call->result->choice_count - 1].other =
+			mem_printf("/settings unset %s", key);
+	}
+	free_variables(variables);
+	call->result->question = "Settings";
+	call->result->searches = true;
+	call->result->other_letter = 'x';
+	call->result->other_help = "use the default";
+	call->result->then = COMMAND_CHOOSE;
+}
+
+static void offer_values(struct command_call *call, const char *key, const json_t *values)
+{
+	const char *now = settings_string(call->context->settings, key, "");
+	size_t i;
+	json_t *value;
+
+	json_array_foreach((json_t *)values, i, value)
+		command_choice(call, json_span(value), SPAN(""),
+		               mem_printf("/settings %s %s", key, json_string_value(value)),
+		               span_eq(json_span(value), span_str(now)));
+	call->result->question = "Value";
+	call->result->then = COMMAND_CHOOSE;
+}
+
+/* The line that changes it, for the user to finish; a secret is not in it. */
+static void compose_value(struct command_call *call, const char *key)
+{
+	const json_t *value = settings_get(call->context->settings, key);
+	char **variables = variables_list(settings_variables(call->context->settings));
+	_cleanup_free_ char *masked = command_setting_text(key, value, variables);
+	_cleanup_buf_ struct buf plain = BUF_INIT(LIMIT_RESULT_BYTES);
+	bool open;
+
+	free_variables(variables);
+	if (json_is_string(value))
+		buf_span(&plain, json_span(value));
+	else if (value)
+		json_print(&plain, value, 0);
+	open = masked && span_eq(span_str(masked), buf_view(&plain));
+	command_then(call, COMMAND_COMPOSE, mem_printf("/settings %s %s", key,
+	                                               open ? masked : ""));
+}
+
+static void settings_edit(struct command_call *call, const char *key)
+{
+	json_auto_t *schema = settings_schema();
+	const json_t *row = setting_schema(schema, key), *values = json_object_get(row, "enum");
+	const char *type = json_string_value(json_object_get(row, "type"));
+	const bool on = json_is_true(settings_get(call->context->settings, key));
+
+	if (!settings_may_change(call))
+		return;
+	if (type && !strcmp(type, "boolean")) {
+		if (!settings_put(call, key, on ? json_false() : json_true()))
+			return;
+		settings_say_written(call, key);
+		if (call->result->then == COMMAND_NOTHING)
+			settings_page(call, key);
+	} else if (json_array_size(values) && call->context->can & 1u << COMMAND_CHOOSE) {
+		offer_values(call, key, values);
+	} else {
+		compose_value(call, key);
+	}
+}
+
 void command_settings(struct command_call *call)
 {
 	struct span rest = call->arguments, word = command_word(&rest);
+	_cleanup_free_ char *name = mem_dup(rest.data, rest.len);
 
-	if (command_word_is(word, "unset") && rest.len) {
-		_cleanup_free_ char *name = mem_dup(rest.data, rest.len);
-
+	if (!word.len && call->context->can & 1u << COMMAND_CHOOSE) {
+		settings_page(call, NULL);
+	} else if (command_word_is(word, "unset")) {
 		if (settings_may_change(call) && settings_put(call, name, NULL))
 			settings_say_written(call, name);
+	} else if (command_word_is(word, "edit")) {
+		settings_edit(call, name);
 	} else if (rest.len) {
 		settings_set(call, word, rest);
 	} else {
@@ -136,19 +262,28 @@ void command_settings(struct command_call *call)
 	}
 }
 
+/* Names of settings; behind one, the values that it takes. */
 void command_complete_settings(struct command_completion *completion)
 {
 	struct span before = completion->before, word = command_word(&before);
-	_cleanup_free_ char *key = NULL;
-	const char *name;
+	_cleanup_free_ char *key = mem_dup(word.data, word.len);
+	json_auto_t *schema = settings_schema();
+	const json_t *row = setting_schema(schema, key), *values = json_object_get(row, "enum");
+	const char *type = json_string_value(json_object_get(row, "type")), *name;
+	size_t i;
+	json_t *value;
 
-	if (!word.len || command_word_is(word, "unset")) {
-		for (size_t i = 0; (name = settings_name(i)); i++)
-			completion->add(completion, name, NULL);
+	if (!word.len || command_word_is(word, "unset") || command_word_is(word, "edit")) {
+		for (i = 0; (name = settings_name(i)); i++)
+			completion->add(completion, name, json_string_value(json_object_get(
+				setting_schema(schema, name), "description")));
 		return;
 	}
-	key = mem_dup(word.data, word.len);
-	if (!before.len && json_is_boolean(settings_get(completion->context->settings, key))) {
+	if (before.len)
+		return;
+	json_array_foreach((json_t *)values, i, value)
+		completion->add(completion, json_string_value(value), NULL);
+	if (type && !strcmp(type, "boolean")) {
 		completion->add(completion, "true", NULL);
 		completion->add(completion, "false", NULL);
 	}

@@ -79,6 +79,7 @@ struct command_result {
 	struct rows rows;
 	enum command_then then;
 	char *text;             /* owned; or NULL */
+	char *shown;            /* owned; of COMMAND_SEND: what the user sees of it; NULL: all */
 	bool plain;             /* of COMMAND_SEND: an @ in the text names no file; it goes to
 	                         * host_prompt as if piped in */
 	struct command_choice *choices; /* owned */

@@ -20,6 +20,9 @@ struct command_completion {
 	struct span before;     /* the arguments before the word, trimmed */
 	struct span word;
 	void (*add)(struct command_completion *completion, const char *text, const char *note);
+	/* One that is shown, and found, under another name: a session by its title. */
+	void (*add_named)(struct command_completion *completion, const char *text,
+	                  const char *name, const char *note);
 };
 typedef void command_completer(struct command_completion *completion);
 

@@ -167,6 +167,7 @@ const struct command_row command_rows[] = {
 	  command_rewind, command_complete_rewind, NULL },
 	{ { "settings", "config", FORMS({ "WORD", "Show settings with WORD in their name" },
 	                                { "KEY VALUE...", "Change a setting" },
+	                                { "edit KEY", "Toggle or choose its value" },
 	                                { "unset KEY", "Use the default again" }),
 	    "Show or change settings", COMMAND_OF_TERMINAL, COMMAND_ALONE },
 	  command_settings, command_complete_settings, NULL },

@@ -180,7 +180,7 @@ def test_tab_runs_sends_and_queues_nothing(world, held, draft, shown, works):
             if works:
                 hasp.type("first").key("enter")
                 held.wait()
-            hasp.type(draft).wait(shown).key("tab").key("tab").type("x").wait("x").quiet()
+            hasp.type(draft).wait(shown).key("tab", "tab", "right", "end", "ctrl+f", "ctrl+e").type("x").wait("x").quiet()
             assert "queued:" not in hasp.dump().text and not (world.root / "ran").exists()
             held.go.set()
     assert len(server.requests) == works

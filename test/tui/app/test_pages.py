@@ -84,3 +84,102 @@ def test_a_theme_is_seen_before_it_is_chosen(world):
             assert before is None or before != after
             assert "theme" not in saved(world).get("ui", {})
             hasp.type("/theme nothing").key("enter").wait('There is no theme "nothing"')
+
+
+def test_what_is_allowed_is_shown_and_taken_back_by_a_key(world):
+    from test_dialogs import choose, write
+    script = [[write("a", "1\n")], [text("One.")], [write("b", "2\n")], [text("Two.")]]
+    with world.fake(script) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").type("go").key("enter")
+            choose(hasp, "Allow for this session").wait("One.").quiet(0.1)
+            hasp.type("/permissions").key("enter").wait("Mode: default").wait("since ")
+            hasp.type("files").wait("(1 of 3)").key("ctrl+x").wait("No longer allowed for this session")
+            hasp.quiet(0.2).type("again").key("enter").wait("Apply this change?").key("esc").quiet()
+            hasp.type("/permissions mode plan").key("enter").wait("Mode: plan.")
+
+
+def test_settings_are_changed_on_their_page(world):
+    with world.fake([]) as server:
+        with world.hasp(server, rows=30) as hasp:
+            hasp.wait("sandbox:").type("/settings").key("enter").wait("Settings  Search:")
+            hasp.type("hideBanner").wait("ui.hideBanner").key("enter").wait("ui.hideBanner = true")
+            hasp.wait("(user").wait("Search: hideBanner")  # the page stays, with what was searched for
+            assert saved(world)["ui"]["hideBanner"] is True
+            hasp.key("ctrl+x").wait("ui.hideBanner = false").quiet()
+            assert "hideBanner" not in saved(world).get("ui", {})
+            hasp.type("/settings edit general.defaultApprovalMode").key("enter").wait("auto_edit").key("down", "enter")
+            hasp.wait("general.defaultApprovalMode = ").type("/settings edit model.name").key("enter")
+            hasp.wait("> /settings model.name")
+
+
+def test_clear_clears_and_quit_names_a_session_only_if_there_is_one(world):
+    with world.fake([[text("First.")]], append_only=False) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("one").key("enter").wait("First.").wait("4").quiet()
+            hasp.type("/clear").key("enter").wait("New session.").quiet()
+            assert not any("First." in line for line in hasp.dump().window)
+            assert not any(" in, " in line for line in hasp.dump().window)
+            hasp.type("/quit").key("enter")
+            assert hasp.end() == 0
+            assert "--resume" not in hasp.dump().text
+        with world.hasp(server, "--resume", "latest", shown="First.") as hasp:
+            hasp.type("/quit").key("enter")
+            assert hasp.end() == 0
+            assert "To continue this session: hasp --resume " in hasp.dump().text
+
+
+def test_a_session_that_begins_with_a_command_is_called_after_it(world):
+    with world.fake([[text("First.")]], append_only=False) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").type("!").wait("Shell command (Esc").type("echo hello").key("enter").wait("hello").quiet()
+            hasp.key("esc").quiet(0.2).type("what was that?").key("enter").wait("First.").quiet()
+            hasp.type("/chat list").key("enter").wait("$ echo hello")
+            assert "The user ran" not in hasp.dump().text
+
+
+def test_a_file_that_goes_along_leaves_a_line(world):
+    world.write("notes.md", "a\n")
+    world.write("src/a.c", "1\n")
+    world.write("src/b.c", "2\n")
+    with world.fake([[text("First.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("see @notes.md and @src ").key("enter").wait("Attached: notes.md, src (2 files)")
+            hasp.wait("First.")
+
+
+def test_the_shell_completes_commands_and_what_bash_knows(world):
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("!printe").wait("> printenv").key("tab").wait("! printenv").key("ctrl+u")
+            assert not server.requests
+
+
+def test_an_unknown_command_does_not_wait_for_the_turn(world, held):
+    with world.fake([{"reply": [text("First.")], "expect": held}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("one").key("enter")
+            held.wait()
+            hasp.type("/nonsense").key("enter").wait("Unknown command /nonsense.")
+            hasp.type("/chat foo").key("enter").wait("Usage: /chat [list")
+            held.go.set()
+            hasp.wait("First.")
+
+
+def test_pages_fit_any_window(world):
+    """40, 80 and 200 columns, without colours, with wide and right-to-left names, and for a screen reader."""
+    odd = [{"name": "models/" + name, "displayName": title, "supportedGenerationMethods": ["generateContent"]}
+           for name, title in (("模型", "大きなモデル"), ("דגם", "דגם גדול"))]
+    for columns, rows, env, flags in ((40, 24, {}, []), (80, 24, {"NO_COLOR": "1"}, []), (200, 50, {}, []),
+                                      (80, 24, {}, ["--screen-reader"])):
+        with world.fake([]) as server:
+            server.lists[GEMINI_LIST] = {"models": GEMINI["models"] + odd}
+            with world.hasp(server, *flags, columns=columns, rows=rows, env=env, shown="hasp 0.1.0") as hasp:
+                hasp.quiet(0.3)
+                for line, shown in (("/model", "模型"), ("/permissions", "Mode: default"), ("/theme", "dracula"),
+                                    ("/settings", "1 of" if not flags else "policyPaths")):
+                    hasp.type(line).key("enter").wait(shown if not line == "/settings" or flags else "Settings").quiet()
+                    window = hasp.dump().window
+                    assert all(len(row) <= columns for row in window), window
+                    assert flags or any("Esc to cancel" in row or "to cancel" in row for row in window), window
+                    hasp.key("esc").quiet()

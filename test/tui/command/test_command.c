@@ -319,7 +319,7 @@ static void a_front_that_cannot_is_told(void **state)
 	bench->context.can = ~0u;
 	bench->context.busy = true;
 	must_fail(bench, "/compress", "has to wait");
-	must_fail(bench, "/settings ui.theme Dark", "has ended");
+	must_fail(bench, "/settings ui.theme Dark", "while hasp is working");
 }
 
 /* ---- what there is ------------------------------------------------------------------------ */
@@ -464,6 +464,15 @@ static void settings_are_found_and_changed(void **state)
 	assert_non_null(strstr(written, "\"vimMode\": true"));
 	must_say(bench, "/settings unset general.vimMode", "general.vimMode = false");
 	must_fail(bench, "/settings general.vimMode perhaps", "general.vimMode");
+	run(bench, "/settings");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	must_say(bench, "/settings edit general.enableNotifications", "general.enableNotifications = true");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	run(bench, "/settings edit general.defaultApprovalMode");
+	assert_string_equal(bench->result.choices[1].line, "/settings general.defaultApprovalMode auto_edit");
+	run(bench, "/settings edit model.name");
+	assert_int_equal(bench->result.then, COMMAND_COMPOSE);
+	must_offer(bench, "/settings general.defaultApprovalMode ", "auto_edit ");
 	must_fail(bench, "/settings general.vimMod true", "vimMode");
 	must_fail(bench, "/settings nothing-like-it", "No setting");
 }
@@ -580,7 +589,9 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	assert_string_equal(bench->result.text, "First.");
 	must_say(bench, "/chat delete one", "Deleted");
 	must_fail(bench, "/chat resume one", "one");
+	id[8] = '\0';
 	must_offer(bench, "/chat resume ", id);
+	must_offer(bench, "/resume Another", id); /* by its title */
 }
 
 static void a_session_is_exported(void **state)
