@@ -35,7 +35,7 @@ static json_t *exec_details(const struct confirm_request *request)
 	struct span roots[ROOTS_MAX];
 	struct shell_analysis analysis;
 	json_t *details = json_object(), *names = json_array(), *problems = json_array();
-	json_t *denials;
+	json_t *denials, *confinement;
 	size_t count;
 
 	shell_analyse(command, &analysis);
@@ -56,7 +56,11 @@ static json_t *exec_details(const struct confirm_request *request)
 	json_object_set_new(details, "problems", problems);
 	if (json_array_size(prefixes))
 		json_object_set(details, "commandPrefixes", prefixes);
-	denials = foreseen_denials(request->call, &analysis, arguments);
+	denials = foreseen_denials(request->call, &analysis, arguments, &confinement);
+	if (confinement)
+		json_object_set_new(details, "confinement", confinement);
+	if (request->call->verdict.commands)
+		json_object_set(details, "commands", request->call->verdict.commands);
 	if (denials)
 		json_object_set_new(details, "denials", denials);
 	shell_analysis_release(&analysis);
@@ -201,7 +205,7 @@ static void put_plan_modes(const struct confirm_request *request, json_t *messag
 		json_object_set_new(message, "modes", services->plan_modes(services->data));
 }
 
-static json_t *question_message(struct asking *asking)
+static json_t *question_message(struct confirm_request *request)
 {
 	const struct tool *tool = request->question->tool;
 	const struct call *call = request->call;
@@ -216,18 +220,21 @@ static json_t *question_message(struct asking *asking)
 	if (tool->server)
 		json_object_set_new(message, "serverName", json_cstr(tool->server));
 	if (request->agent->options.name)
-		json_object_set_new(message, "agentName", json_string(request->agent->options.name));
+		json_object_set_new(message, "agentName",
+		                    json_string(request->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)request->question->arguments);
-	json_object_set_new(message, "details", details_of(asking));
-	why = choose_always(asking, &choice);
+	json_object_set_new(message, "details", details_of(request));
+	why = choose_always(request, &choice);
 	if (why)
 		json_object_set_new(message, "noAlways", json_string(why));
 	else
 		json_object_set_new(message, "scope", json_text(span_str(choice.text)));
 	call_scope_choice_release(&choice);
-	put_plan_modes(asking, message);
-	request->outcomes = outcomes_of(asking, !why);
+	put_plan_modes(request, message);
+	request->outcomes = outcomes_of(request, !why);
 	json_object_set_new(message, "outcomes", request->outcomes);
+	if (call->has_verdict)
+		json_object_set_new(message, "rule", json_text(span_str(call->verdict.rule)));
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
 	else if (request->change.parts)
@@ -359,7 +366,7 @@ static bool follow_plan_mode(const struct confirm_request *request, const json_t
 	                 services->plan_leads_to(services->data, mode));
 }
 
-static bool follow_answer(struct asking *asking, const json_t *answer, struct err *err)
+static bool follow_answer(struct confirm_request *request, const json_t *answer, struct err *err)
 {
 	const struct tool *tool = request->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
@@ -371,8 +378,8 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 	if (offered &&
 	    !review_take(request->call, request->question, details, answer, &none, err))
 		return false;
-	if (!offered || none || !strcmp(outcome, "cancel") || !follow_plan_mode(asking, answer))
-		return decline_call(asking, answer, err);
+	if (!offered || none || !strcmp(outcome, "cancel") || !follow_plan_mode(request, answer))
+		return decline_call(request, answer, err);
 	request->call->decision = !strcmp(outcome, "modify_with_editor") ? DECISION_MODIFY :
 	                                                                  DECISION_ACCEPT;
 	if (tool->allowed && request->change.state)
