@@ -250,6 +250,7 @@ static const struct authority_row files[] = {
 	         "Gemini CLI's logins at MCP servers; only read."),
 	FILE_ROW("~/.gemini/hasp-models.json", NEVER,
 	         "What models' providers refused, and their limits."),
+	FILE_ROW("~/.gemini/hasp-model-lists.json", NEVER, "The models that providers list."),
 	FILE_ROW("~/.gemini/policies/*.toml, ~/.gemini/policies.toml", NEVER,
 	         "The user's policies."),
 	FILE_ROW("~/.gemini/commands/**/*.toml, ~/.claude/commands/**/*.md", NEVER,

@@ -520,8 +520,7 @@ static char *projects_claim(const struct home *home, struct err *err)
 
 enum { LEARNT_ENTRIES = 200, LEARNT_DEPTH = 8, DAY_S = 86400 };
 
-/* Returns {} if the file is missing or unusable. */
-static json_t *read_learnt(const char *file)
+json_t *home_learnt_all(const char *file)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err ignored = ERR_INIT;
@@ -537,7 +536,7 @@ static json_t *read_learnt(const char *file)
 
 json_t *home_learnt(const char *file, const char *key)
 {
-	json_auto_t *all = read_learnt(file);
+	json_auto_t *all = home_learnt_all(file);
 
 	return json_incref(json_object_get(all, key));
 }
@@ -565,7 +564,7 @@ void home_learn(const char *file, const char *key, json_t *members)
 		json_decref(members);
 		return;
 	}
-	all = read_learnt(file);
+	all = home_learnt_all(file);
 	mine = json_incref(json_object_get(all, key));
 	json_object_del(all, key);
 	make_room(all);

@@ -70,6 +70,9 @@ struct offers_options {
  * "message"? (a sentence), "keyFrom"? (a variable, "key store"), "variables"? [names of those that
  * would hold a key]}. */
 json_t *model_offers(const struct settings *settings, const struct offers_options *options);
+/* The names ("openai/gpt-5") in the lists that are kept, whichever key they were made with, for
+ * completion: nothing is asked, the key store neither; a new reference. */
+json_t *model_offers_kept(const struct settings *settings);
 
 /* ---- keys --------------------------------------------------------------------------- */
 

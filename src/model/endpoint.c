@@ -391,6 +391,7 @@ json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
 	if (!file)
 		return list;
 	home_learn(file, endpoint->learnt_key,
-	           json_pack("{s:O, s:o}", "models", list, "modelsUntil", home_learnt_until(1)));
+	           json_pack("{s:s, s:O, s:o}", "provider", endpoint->options.label, "models", list,
+	                     "modelsUntil", home_learnt_until(1)));
 	return list;
 }

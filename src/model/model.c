@@ -71,6 +71,18 @@ bool model_open(const struct model_options *options, struct model **ret, struct 
 	return true;
 }
 
+bool model_replace(struct model *model, const struct model_options *options, struct err *err)
+{
+	struct model before = *model, *next;
+
+	if (!model_open(options, &next, err))
+		return false;
+	*model = *next;
+	*next = before;
+	model_free(next);
+	return true;
+}
+
 static struct endpoint *current_endpoint(const struct model *model)
 {
 	return &model->endpoints[model->current];

@@ -202,6 +202,10 @@ void model_reply_release(struct model_reply *reply);
 /* INVALID_ARGUMENT: no such provider, a URL that is none, a key with line ends, ... */
 bool model_open(const struct model_options *options, struct model **ret, struct err *err);
 void model_free(struct model *model); /* NULL is fine */
+/* Another model answers from the next request on, with its own fallbacks; the conversation goes on,
+ * of which each format leaves out what only the provider that wrote it can read.  Not while a
+ * request is running. Errors as of model_open; then nothing has changed. */
+bool model_replace(struct model *model, const struct model_options *options, struct err *err);
 
 /* "provider/name" of the model that answers now. Borrowed. */
 const char *model_id(const struct model *model);

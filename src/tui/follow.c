@@ -164,6 +164,13 @@ static void follow_model(struct app *app, const json_t *message)
 	follow_forget(app, message);
 	free(app->status.model);
 	app->status.model = mem_strdup(json_string_value(json_object_get(message, "model")));
+	if (json_object_get(message, "window")) {
+		app->status.window =
+			(uint64_t)json_integer_value(json_object_get(message, "window"));
+		free(app->status.key_from);
+		app->status.key_from =
+			mem_strdup(json_string_value(json_object_get(message, "keyFrom")));
+	}
 	if (text.len)
 		printout_notice(&app->out, "warning", text);
 }

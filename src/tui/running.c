@@ -41,7 +41,7 @@ void running_start(struct running_calls *calls, const json_t *message)
 }
 
 /* The model's own questions (ASK_USER_REQUEST) name no call: theirs is the one that asks them. */
-static struct running_call *running_asking(const struct running_calls *calls,
+static struct running_call *running_of_question(const struct running_calls *calls,
                                            const json_t *question)
 {
 	const json_t *asked = json_object_get(question, "questions");
@@ -55,7 +55,7 @@ static struct running_call *running_asking(const struct running_calls *calls,
 
 void running_asked(struct running_calls *calls, const json_t *question, bool waits)
 {
-	struct running_call *call = running_asking(calls, question);
+	struct running_call *call = running_of_question(calls, question);
 
 	if (call)
 		call->is_asked = waits;

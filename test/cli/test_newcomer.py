@@ -106,7 +106,7 @@ def test_the_name_alone_is_a_short_screen_where_it_cannot_be_interactive(ws):
 def test_no_key_says_how_to_give_one(ws):
     done = ws.run("-p", "x")
     assert done.code == 41
-    for words in ("GEMINI_API_KEY", "~/.gemini/.env", "secret-tool store", "docs/models.md"):
+    for words in ("GEMINI_API_KEY", "~/.gemini/.env", "/auth"):
         assert words in done.message
 
 

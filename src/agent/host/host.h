@@ -129,6 +129,9 @@ bool host_resume(struct host *host, const char *file, bool copy, struct err *err
 /* Sets the title that lists show. INVALID_ARGUMENT: the title is blank, or there is no message yet;
  * also errors of the record. */
 bool host_rename(struct host *host, struct span title, struct err *err);
+/* The messages of the session, as its file has them (session_read.messages), for a front that shows
+ * the whole of it. A new reference; NULL: *err. */
+json_t *host_messages(struct host *host, struct err *err);
 /* The prompts that can be rewound to (session_prompts). A new reference; NULL: *err. */
 json_t *host_prompts(struct host *host, struct err *err);
 
@@ -157,6 +160,15 @@ json_t *host_rewind_preview(struct host *host, const char *id, struct err *err);
 bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err);
 
 /* ---- what it works with, for fronts ------------------------------------------- */
+
+/* Another model answers from the next prompt on: `words` as --model takes them, NULL: the same
+ * model; published as "model". `thinking`: how much it thinks; MODEL_THINK_DEFAULT: as the settings
+ * say. Not while a prompt is running. Errors as of model_choose and model_open; then nothing has
+ * changed. */
+bool host_set_model(struct host *host, const char *words, enum model_thinking thinking,
+                    struct err *err);
+/* How much it thinks by such a choice; MODEL_THINK_DEFAULT: none was made. */
+enum model_thinking host_thinking(const struct host *host);
 
 /* Everything allowed for this session, as sentences, [".."]: first what the user answered with
  * "always", then what commands and file tools may access beyond the sandbox and the workspace; a

@@ -49,6 +49,22 @@ bool host_rename(struct host *host, struct span title, struct err *err)
 	return record_whole(host->chat.record, err);
 }
 
+json_t *host_messages(struct host *host, struct err *err)
+{
+	struct session_read read;
+	json_t *messages;
+
+	if (!record_whole(host->chat.record, err))
+		return NULL;
+	if (access(record_path(host->chat.record), F_OK) != 0)
+		return json_array();
+	if (!session_read_file(record_path(host->chat.record), &read, err))
+		return NULL;
+	messages = json_incref(read.messages);
+	session_read_release(&read);
+	return messages;
+}
+
 /* The conversation is what the file has now. */
 static bool return_to_file(struct host *host, struct err *err)
 {

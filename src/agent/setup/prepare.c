@@ -19,12 +19,6 @@
 
 /* ---- prompts ----------------------------------------------------------------------- */
 
-/* Gemini CLI's own that hasp does not have (tui/command/command.h). */
-static const char *const built_in[] = {
-	"commands", "corgi", "export-session", "extensions", "footer", "gemma",
-	"ide", "privacy", "setup-github", "terminal-setup", "upgrade", "voice",
-};
-
 enum { COMMAND_NAME_MAX = 200 };
 
 static bool is_command_name(struct span word)
@@ -47,14 +41,6 @@ static struct span first_word(struct span text)
 	return span_head(text, len);
 }
 
-static const char *kind_of_command(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(built_in); i++)
-		if (strcmp(built_in[i], name) == 0)
-			return "a command of Gemini CLI's, and hasp has no such command";
-	return "no command that hasp knows";
-}
-
 bool prepare_check_prompt(struct span prompt, size_t *ret_skip, struct err *err)
 {
 	const struct span word = first_word(prompt);
@@ -67,8 +53,7 @@ bool prepare_check_prompt(struct span prompt, size_t *ret_skip, struct err *err)
 	if (access(path, F_OK) == 0)
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "%s is %s. To send it to the model as text, write /%s.", path,
-	               kind_of_command(path + 1), path);
+	               "Unknown command %s. To send this as a prompt, begin it with //.", path);
 }
 
 /* ---- preparation ------------------------------------------------------------- */

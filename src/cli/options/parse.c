@@ -420,8 +420,10 @@ static const char *command_meant(const char *word)
 		if (strcmp(word, gemini_commands[i]) == 0)
 			return gemini_commands[i];
 	for (size_t i = 0; i < command_count(); i++)
-		if (strcmp(word, command_listed(i)->name) == 0 ||
-		    is_one_slip(word, command_listed(i)->name))
+		if (strcmp(word, command_listed(i)->name) == 0)
+			return command_listed(i)->name;
+	for (size_t i = 0; i < command_count(); i++)
+		if (is_one_slip(word, command_listed(i)->name))
 			return command_listed(i)->name;
 	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
 		if (is_one_slip(word, gemini_commands[i]))

@@ -48,6 +48,7 @@ void command_result_release(struct command_result *result)
 		free(result->choices[i].label);
 		free(result->choices[i].note);
 		free(result->choices[i].line);
+		free(result->choices[i].other);
 	}
 	free(result->choices);
 	json_decref(result->changes);

@@ -22,8 +22,7 @@ static void free_variables(char **variables)
 	free(variables);
 }
 
-/* As one types it: a text without its quotes. */
-static char *value_text(const char *key, const json_t *value, char *const *variables)
+char *command_setting_text(const char *key, const json_t *value, char *const *variables)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *masked = setup_mask_secrets(key, value, variables);
@@ -40,7 +39,8 @@ static void put_setting(struct command_call *call, const json_t *item, char *con
 	const char *key = json_string_value(json_object_get(item, "key"));
 	const char *scope = json_string_value(json_object_get(item, "scope"));
 	const char *file = json_string_value(json_object_get(item, "file"));
-	_cleanup_free_ char *value = value_text(key, json_object_get(item, "value"), variables);
+	_cleanup_free_ char *value =
+		command_setting_text(key, json_object_get(item, "value"), variables);
 	const bool is_default = !strcmp(scope, "default");
 	struct row row = { 0 };
 
@@ -78,7 +78,7 @@ static void settings_say_written(struct command_call *call, const char *key)
 	const struct settings *settings = call->context->settings;
 	const struct settings_origin origin = settings_origin_of(settings, key);
 	const json_t *value = settings_get(settings, key);
-	_cleanup_free_ char *text = value ? value_text(key, value, NULL) : NULL;
+	_cleanup_free_ char *text = value ? command_setting_text(key, value, NULL) : NULL;
 
 	command_say(call, STYLE(ROLE_TEXT), "%s = %s", key, text ? text : "(not set)");
 	if (origin.scope > SCOPE_USER)
@@ -154,7 +154,7 @@ void command_complete_settings(struct command_completion *completion)
 	}
 }
 
-/* ---- theme, editor, vim, model --------------------------------------------------- */
+/* ---- theme, editor, vim --------------------------------------------------- */
 
 static bool name_is_known(const char *const *names, struct span name)
 {
@@ -188,6 +188,14 @@ static void add_names(struct command_completion *completion, const char *const *
 		completion->add(completion, names[i], NULL);
 }
 
+/* Each is shown while it is selected. */
+static void offer_themes(struct command_call *call, const char *const *themes)
+{
+	offer_names(call, themes, "ui.theme");
+	call->result->question = "Theme";
+	call->result->searches = call->result->previews = true;
+}
+
 void command_theme(struct command_call *call)
 {
 	const char *const *themes = call->context->themes;
@@ -196,7 +204,7 @@ void command_theme(struct command_call *call)
 	if (!themes)
 		command_then(call, COMMAND_THEME, NULL);
 	else if (!call->arguments.len)
-		offer_names(call, themes, "ui.theme");
+		offer_themes(call, themes);
 	else if (!name_is_known(themes, call->arguments))
 		command_fail(call, "There is no theme \"%.*s\".", (int)call->arguments.len,
 		             call->arguments.data);
@@ -245,25 +253,6 @@ void command_vim(struct command_call *call)
 	    settings_put(call, "general.vimMode", on ? json_true() : json_false())) {
 		command_say(call, STYLE(ROLE_TEXT), on ? "vim keys are on." : "vim keys are off.");
 		command_then(call, COMMAND_VIM, NULL);
-	}
-}
-
-void command_model(struct command_call *call)
-{
-	struct span word = command_word(&call->arguments);
-	json_auto_t *name = json_text(call->arguments);
-
-	if (!word.len && call->context->host) {
-		command_say(call, STYLE(ROLE_TEXT), "%s", host_facts(call->context->host).model);
-		command_say(call, STYLE(ROLE_DIM), "\"/model set NAME\" chooses that of the next "
-		            "sessions; \"hasp models\" lists them.");
-	} else if (!command_word_is(word, "set") || !call->arguments.len) {
-		command_usage(call);
-	} else if (settings_may_change(call) && settings_put(call, "model.name", name)) {
-		settings_say_written(call, "model.name");
-		if (call->context->host)
-			command_say(call, STYLE(ROLE_DIM), "This session goes on with %s.",
-			            host_facts(call->context->host).model);
 	}
 }
 
@@ -323,83 +312,4 @@ void command_logout(struct command_call *call)
 void command_complete_auth(struct command_completion *completion)
 {
 	add_names(completion, key_providers);
-}
-
-/* ---- trust ----------------------------------------------------------------------- */
-
-enum { BROUGHT_NAMES_MAX = 12 };
-
-static void put_brought(struct command_call *call)
-{
-	json_auto_t *brought = prepare_brought(call->context->settings);
-	size_t i;
-	json_t *item;
-
-	if (!json_array_size(brought)) {
-		command_say(call, STYLE(ROLE_TEXT),
-		            "This folder has nothing that trust would switch on.");
-		return;
-	}
-	command_heading(call, "What trust switches on");
-	json_array_foreach(brought, i, item) {
-		_cleanup_free_ char *names = prepare_brought_names(item, BROUGHT_NAMES_MAX);
-		_cleanup_free_ char *text = mem_printf(
-			"%s%s%s", json_string_value(json_object_get(item, "what")),
-			*names ? ": " : "", names);
-
-		command_term(call, json_string_value(json_object_get(item, "path")), 22,
-		             span_str(text), STYLE(ROLE_TEXT));
-	}
-}
-
-static void put_withheld(struct command_call *call)
-{
-	const json_t *withheld = settings_withheld(call->context->settings);
-	size_t i;
-	json_t *one;
-
-	if (!json_array_size(withheld))
-		return;
-	command_heading(call, "What the project asks for and nobody allowed (hasp config allow)");
-	json_array_foreach((json_t *)withheld, i, one) {
-		const char *name = json_string_value(json_object_get(one, "name"));
-		_cleanup_free_ char *value = value_text(name, json_object_get(one, "value"), NULL);
-
-		command_term(call, name, 30, span_str(value ? value : ""), STYLE(ROLE_TEXT));
-	}
-}
-
-static void set_folder_trust(struct command_call *call, const char *rule, const char *said)
-{
-	const struct home *home = settings_home(call->context->settings);
-	struct err err = ERR_INIT;
-
-	if (trust_set(home, home_project(home), rule, &err))
-		command_say(call, STYLE(ROLE_TEXT), "%s: %s. It counts when hasp is started anew.",
-		            said, home_project(home));
-	else
-		command_fail(call, "%s", err.message);
-}
-
-void command_permissions(struct command_call *call)
-{
-	const struct settings *settings = call->context->settings;
-	struct span word = command_word(&call->arguments);
-
-	if (command_word_is(word, "trust")) {
-		set_folder_trust(call, "TRUST_FOLDER", "Trusted");
-	} else if (command_word_is(word, "distrust")) {
-		set_folder_trust(call, "DO_NOT_TRUST", "Not trusted");
-	} else if (word.len) {
-		command_usage(call);
-	} else {
-		command_say(call, STYLE(ROLE_TEXT), "%s is %s.",
-		            home_project(settings_home(settings)),
-		            settings_trusted(settings) ? "trusted" :
-		            settings_trust_unknown(settings) ? "not trusted: nobody has decided" :
-		            "not trusted");
-		put_brought(call);
-		put_withheld(call);
-		command_say(call, STYLE(ROLE_DIM), "/permissions trust, /permissions distrust");
-	}
 }

@@ -155,7 +155,8 @@ class Round:
     def run(self):
         with tempfile.TemporaryDirectory() as folder:
             world = World(Path(folder))
-            world.settings(ui={"useAlternateBuffer": True})
+            # More than a row: what fits says at which width it was drawn.
+            world.settings(ui={"useAlternateBuffer": True, "footer": {"items": ["sandbox"] + ["context-used"] * 8}})
             kind = terminal.TERMINALS[self.kind]
             with world.fake([self.reply() for _ in range(PROMPTS)]) as server:
                 with world.hasp(server, columns=COLUMNS, rows=ROWS, kind=kind) as hasp:

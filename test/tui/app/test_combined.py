@@ -166,7 +166,7 @@ def test_an_interruption_makes_no_command_a_part_of_the_draft(world, held):
 # ---- other programs -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("begin, shown", [("/resume\r", "3 sessions"), ("/theme\r", "Esc closes"), ("\x0f", "q closes")])
+@pytest.mark.parametrize("begin, shown", [("/resume\r", "3 sessions"), ("/theme\r", "Esc to cancel"), ("\x0f", "q closes")])
 def test_lists_and_the_pager_are_suspended(world, begin, shown):
     three_sessions(world)
     with world.fake([]) as server:
