@@ -379,7 +379,7 @@ void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cance
 json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
                       const struct cancel *cancel, struct err *err)
 {
-	json_auto_t *known = home_learnt(file, endpoint->learnt_key), *value = NULL;
+	json_auto_t *known = file ? home_learnt(file, endpoint->learnt_key) : NULL, *value = NULL;
 	json_t *list;
 
 	if (kept && home_learnt_holds(json_object_get(known, "modelsUntil")))
@@ -388,6 +388,8 @@ json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
 		return NULL;
 	list = json_array();
 	endpoint->format->list_read(value, list);
+	if (!file)
+		return list;
 	home_learn(file, endpoint->learnt_key,
 	           json_pack("{s:s, s:O, s:o}", "provider", endpoint->options.label, "models", list,
 	                     "modelsUntil", home_learnt_until(1)));

@@ -51,9 +51,9 @@ void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool la
 /* Asks the provider for the model's limits, once (endpoint.c), unless cancelled. */
 void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel);
 /* The provider's list of its models, [{"id", "contextTokens"?}], a new reference, which the home
- * remembers for a day in `file`.  With `kept`, that one counts if it is there; without, the
- * provider is asked, for three seconds at most.  NULL with *err: AUTHENTICATION_FAILED,
- * NETWORK_ERROR, MODEL_ERROR; UNSUPPORTED_OPERATION: it has no list. */
+ * remembers for a day in `file` (NULL: nowhere).  With `kept`, that one counts if it is there;
+ * without, the provider is asked, for three seconds at most.  NULL with *err:
+ * AUTHENTICATION_FAILED, NETWORK_ERROR, MODEL_ERROR; UNSUPPORTED_OPERATION: it has no list. */
 json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
                       const struct cancel *cancel, struct err *err);
 /* By the options, by the provider's own word, by the format, or the least that its provider's

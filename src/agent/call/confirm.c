@@ -35,7 +35,7 @@ static json_t *exec_details(const struct confirm_request *request)
 	struct span roots[ROOTS_MAX];
 	struct shell_analysis analysis;
 	json_t *details = json_object(), *names = json_array(), *problems = json_array();
-	json_t *denials;
+	json_t *denials, *confinement;
 	size_t count;
 
 	shell_analyse(command, &analysis);
@@ -56,7 +56,11 @@ static json_t *exec_details(const struct confirm_request *request)
 	json_object_set_new(details, "problems", problems);
 	if (json_array_size(prefixes))
 		json_object_set(details, "commandPrefixes", prefixes);
-	denials = foreseen_denials(request->call, &analysis, arguments);
+	denials = foreseen_denials(request->call, &analysis, arguments, &confinement);
+	if (confinement)
+		json_object_set_new(details, "confinement", confinement);
+	if (request->call->verdict.commands)
+		json_object_set(details, "commands", request->call->verdict.commands);
 	if (denials)
 		json_object_set_new(details, "denials", denials);
 	shell_analysis_release(&analysis);
@@ -229,6 +233,8 @@ static json_t *question_message(struct confirm_request *request)
 	put_plan_modes(request, message);
 	request->outcomes = outcomes_of(request, !why);
 	json_object_set_new(message, "outcomes", request->outcomes);
+	if (call->has_verdict)
+		json_object_set_new(message, "rule", json_text(span_str(call->verdict.rule)));
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
 	else if (request->change.parts)
