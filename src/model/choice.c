@@ -197,9 +197,9 @@ bool choice_no_key(const struct choice_row *row, struct choice_store *store,
 {
 	const char *other = row->key_variables[1];
 	char *sentence = mem_printf(
-		"No API key for %s. Run hasp and type /auth, or set %s%s%s in the environment or "
-		"in ~/.gemini/.env.", row->name, row->key_variables[0], other ? " or " : "",
-		other ? other : "");
+		"No API key for %s. Add one with /auth in the terminal, or set %s%s%s in the "
+		"environment or in ~/.gemini/.env.", row->name, row->key_variables[0],
+		other ? " or " : "", other ? other : "");
 
 	choice_keep(store, sentence);
 	if (!store->keyless)

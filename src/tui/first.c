@@ -426,13 +426,9 @@ void first_ask_key(struct app *app, const char *provider)
 void first_no_key(struct app *app, struct span why)
 {
 	_cleanup_free_ char *now = model_provider_of(app->settings, app->options->model);
-	_cleanup_free_ char *text = mem_printf(
-		"%.*s\n/auth takes one here. Then send your prompt: hasp tries "
-		"again.", (int)why.len,
-		why.data);
 	struct pick *pick;
 
-	printout_notice(&app->out, "error", span_str(text));
+	printout_notice(&app->out, "error", why);
 	if (!editor_is_empty(app->editor) || app->questions.ask || app->browse || app->pick ||
 	    app->secret)
 		return;

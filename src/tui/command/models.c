@@ -140,8 +140,9 @@ static void models_show(struct command_call *call)
 			command_say(call, STYLE(ROLE_WARNING), "%s: %s",
 			            model_member(row, "provider"), model_member(row, "message"));
 	if (!call->result->choice_count) {
-		command_say(call, STYLE(ROLE_DIM), "/model PROVIDER/NAME uses another model. /docs "
-		            "models lists the providers.");
+		command_say(call, STYLE(ROLE_DIM), "No provider lists a model that you can use. "
+		            "/auth adds an API key, /model PROVIDER/NAME uses a model by name, "
+		            "/docs models lists the providers.");
 		return;
 	}
 	if (host)

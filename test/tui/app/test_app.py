@@ -374,9 +374,9 @@ def test_paths_are_completed(world):
 
 def test_without_a_key_it_says_what_to_do(world):
     with world.hasp(None) as hasp:
-        hasp.wait("GEMINI_API_KEY").wait("hasp tries again")
+        hasp.wait("GEMINI_API_KEY").wait("No API key for gemini")
         hasp.type("hello").wait("> hello").key("enter").quiet(0.3).wait("> hello")
-        assert hasp.dump().text.count("hasp tries again") == 2
+        assert hasp.dump().text.count("No API key for gemini") == 2
         assert hasp.dump().window[hasp.dump().cursor[0]] == "> hello"
 
 
