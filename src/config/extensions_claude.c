@@ -163,8 +163,7 @@ static json_t *claude_hook(const struct manifest_reading *reading, const char *e
 		return NULL;
 	}
 	if (json_is_true(json_object_get(said, "asyncRewake")))
-		config_unused(reading, "\"asyncRewake\" of hooks of %.60s: nobody waits for them, "
-		              "and they wake nobody", event);
+		config_unused(reading, "\"asyncRewake\" of %.60s hooks is not supported", event);
 	hook = json_pack("{s:s, s:O, s:O*, s:O*, s:b}", "type", "command", "command",
 	                 json_object_get(said, "command"), "args", json_object_get(said, "args"),
 	                 "if", json_object_get(said, "if"), "async",
@@ -460,7 +459,7 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
 	if (!config_plugin_name_is_fine(json_string_value(json_object_get(said, "name")))) {
 		json_decref(servers);
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "%s: its \"name\" has to be letters, digits, \"-\", \"_\" and \".\" alone, "
+		        "%s: its \"name\" must be letters, digits, \"-\", \"_\" and \".\" alone, "
 		        "at most %d.", reading->path, PLUGIN_NAME_MAX);
 		return NULL;
 	}

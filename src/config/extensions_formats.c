@@ -55,7 +55,7 @@ static json_t *gemini_read(const struct manifest_reading *reading, const json_t 
 
 	if (!extension_name_is_fine(name)) {
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "%s: its \"name\" has to be letters, digits and \"-\" alone, at most %d.",
+		        "%s: its \"name\" must be letters, digits and \"-\" alone, at most %d.",
 		        reading->path, EXTENSION_NAME_MAX);
 		return NULL;
 	}

@@ -107,7 +107,7 @@ static bool portable_check(const struct manifest_reading *reading, const json_t 
 		               reading->path);
 	if (!portable_name_is_fine(json_string_value(json_object_get(said, "name"))))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%s: its \"name\" has to be lower-case letters, digits, \"-\" and "
+		               "%s: its \"name\" must be lower-case letters, digits, \"-\" and "
 		               "\".\" alone, at most %d.", reading->path, PLUGIN_NAME_MAX);
 	json_object_foreach((json_t *)said, name, value)
 		if (!portable_member_check(reading, name, value, err))

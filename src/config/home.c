@@ -629,8 +629,7 @@ bool home_open(const char *project, struct home **ret, struct err *err)
 
 	if (!user)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no home folder: neither GEMINI_CLI_HOME nor HOME is set "
-		               "to one.");
+		               "No home folder: set HOME or GEMINI_CLI_HOME.");
 	home = mem_alloc(1, sizeof(*home));
 	home->user = user;
 	while (strlen(user) > 1 && user[strlen(user) - 1] == '/')

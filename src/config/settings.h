@@ -95,8 +95,8 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 
 /* Every value in force, as an array of {key, value, scope, file, line}, in the order of the table;
  * last, with "unknown": true, what stands in files and is no setting.  File and line as in struct
- * settings_origin (null, 0).  Members of objects such as mcpServers are listed one by one.  `defaults`: include settings that are not set.  A new
- * reference. */
+ * settings_origin (null, 0).  Members of objects such as mcpServers are listed one by one.
+ * `defaults`: include settings that are not set.  A new reference. */
 json_t *settings_list(const struct settings *settings, bool defaults);
 
 /* A sentence for each file that uses names of earlier versions, which count as today's; a new

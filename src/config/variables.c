@@ -571,7 +571,8 @@ bool variables_keep(const struct home *home, const char *name, const char *value
 
 	if (!variables_is_plain(value))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "That is no key: a key is one word of letters, digits and signs.");
+		               "This is not a key: a key is one word of letters, digits and "
+		               "signs.");
 	if (!file_make_parent(path, err))
 		return false;
 	lock = home_lock_file(path, err);

@@ -275,11 +275,13 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
 	bool users;
 
 	if (!row)
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider %.64s with a key.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "%.64s is not a provider that takes a "
+			"key.",
 		               provider);
 	if (!variables_is_plain(key))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "That is no key: a key is one word of letters, digits and signs.");
+		               "This is not a key: a key is one word of letters, digits and "
+		               "signs.");
 	if (!key_is_free(settings, row, &users, err))
 		return false;
 	if (!users && settings_bool(settings, "hasp.keyStore", true) &&

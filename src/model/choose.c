@@ -126,7 +126,7 @@ static bool unknown_provider(const char *name, size_t len, struct err *err)
 
 	choice_provider_names(&names);
 	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "There is no provider %.*s. There are %s, and those of hasp.providers.",
+	               "Unknown model provider %.*s. Known: %s, and those of hasp.providers.",
 	               (int)(len < 64 ? len : 64), name, names.data);
 }
 
@@ -191,12 +191,12 @@ static void warn_of_retirement(struct model_choice *choice)
 
 	if (end && end->last_day)
 		choice_warn(choice,
-		            mem_printf("%s is out of service from %s on (known on %s). Use %s.",
+		            mem_printf("%s is retired on %s (as of %s). Use %s.",
 		                       options->name, end->last_day, choice_date,
 		                       end->instead));
 	else if (end)
 		choice_warn(choice,
-		            mem_printf("%s is being taken out of service (known on %s). Use %s.",
+		            mem_printf("%s is being retired (as of %s). Use %s.",
 		                       options->name, choice_date, end->instead));
 }
 
@@ -353,7 +353,7 @@ static void warn_of_projects_key(struct model_choice *choice, const struct choic
 static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
 	choice_warn(choice,
-	            mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name,
+	            mem_printf("Cannot use the fallback %.64s (hasp.fallbacks): %s", name,
 	                       why));
 }
 

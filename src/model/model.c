@@ -33,7 +33,7 @@ enum { EMPTIES_BEFORE_NUDGE = 2 };
 /* Behind the sentence that says why another model is asked. */
 #define PAUSED_DROPPED                                                                          \
 	"What the model had said and looked up before it paused is dropped: the next model " \
-	"begins the reply anew."
+	"starts the reply again."
 
 void model_free(struct model *model)
 {

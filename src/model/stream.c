@@ -537,8 +537,8 @@ static bool read_refusal(const struct endpoint *endpoint, struct stream_transfer
 		if (err->code == ERR_INVALID_ARGUMENT)
 			find_cause(transfer, ret);
 	} else {
-		ret->trouble = fault_set_status(transfer->status, SPAN("It leads elsewhere; the "
-		                           "address of the model has to be the final one."), err);
+		ret->trouble = fault_set_status(transfer->status, SPAN("It is a redirect; "
+		                           "configure the final address of the model."), err);
 	}
 	name_endpoint(endpoint, err);
 	return false;

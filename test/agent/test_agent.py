@@ -436,7 +436,7 @@ def test_every_argument_of_every_tool_is_in_its_question(world, tool, hostile):
     for path in string_arguments(tool):
         arguments = minimal(schema)
         at = arguments
-        for name in path[:-1]:  # what is optional has to be made
+        for name in path[:-1]:  # what is optional must be made
             if isinstance(name, str):
                 at = at.setdefault(name, [] if path[path.index(name) + 1] == 0 else {})
             elif not at:

@@ -70,7 +70,7 @@ def test_trust_is_confirmed(ws):
 
 def test_settings_without_any_set(ws):
     done = ws.run("config")
-    assert (done.code, done.out) == (0, b"") and "No setting is set" in done.message
+    assert (done.code, done.out) == (0, b"") and "All settings are at their defaults" in done.message
     assert ws.run("config", "--json").json == {}
 
 
@@ -83,7 +83,7 @@ def test_rules_have_a_heading_and_no_escapes(ws):
 @pytest.mark.parametrize("args,decision", [(["write_file"], "deny"), (["read_file"], None)])
 def test_a_check_says_what_happens_where_nobody_can_be_asked(ws, args, decision):
     text = ws.run("policy", "check", *args).out.decode()
-    assert ("where nobody can be asked (hasp -p in a script): %s" % decision in text) == bool(decision)
+    assert ("in a run that cannot ask (hasp -p in a script): %s" % decision in text) == bool(decision)
     assert ws.run("policy", "check", *args, "--json").json.get("headless") == decision
 
 
@@ -106,7 +106,7 @@ def test_the_name_alone_is_a_short_screen_where_it_cannot_be_interactive(ws):
 def test_no_key_says_how_to_give_one(ws):
     done = ws.run("-p", "x")
     assert done.code == 41
-    for words in ("GEMINI_API_KEY", "~/.gemini/.env", "secret-tool store", "docs/models.md"):
+    for words in ("GEMINI_API_KEY", "~/.gemini/.env", "/auth"):
         assert words in done.message
 
 

@@ -169,14 +169,14 @@ def test_a_wrong_line_is_the_usage(world, args):
 
 def test_a_model_that_ends_is_said_when_it_is_chosen(world):
     for name, words in [("gemini-2.5-pro", "2026-12-01"), ("anthropic/claude-sonnet-4-5",
-                                                           "being taken out of service")]:
+                                                           "being retired")]:
         # An address where nobody listens, by a proxy: nothing leaves this machine.
         done = world.command("models", "check", name, env={
             "GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
-        assert words in done.err and "known on 2026-11-23" in done.err
+        assert words in done.err and "as of 2026-11-23" in done.err
     done = world.command("models", "check", "gemini-2.5-flash-lite", env={
         "GEMINI_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
-    assert "known on" not in done.err
+    assert "as of" not in done.err
 
 
 LONG = ("Unable to submit request because the input token count is 1193000 but model only supports up to "

@@ -258,7 +258,7 @@ def test_one_without_a_manifest(world):
 def test_one_without_a_manifest_whose_folder_has_no_name_for_it(world, name):
     folder = bare(world, name)
     for action in ("validate", "install", "link"):
-        assert 'its "name" has to be' in run(world, action, str(folder), code=1).err
+        assert 'its "name" must be' in run(world, action, str(folder), code=1).err
     assert not world.extensions.exists() or not list(world.extensions.iterdir())
 
 
@@ -315,7 +315,7 @@ def test_what_hasp_does_not_use_is_named(world):
         "language servers", "output styles", "programs for the search path (bin/)", '"futureThing" of the manifest',
         "hooks of the event SubagentStop", "hooks of the event Other", 'hooks of Stop of the type "prompt"',
         'hooks of Stop that have an "if", which is for those of tools', "hooks of SessionStart for PowerShell",
-        '"asyncRewake" of hooks of SessionStart: nobody waits for them, and they wake nobody',
+        '"asyncRewake" of SessionStart hooks is not supported',
         "MCP servers in bundles (./x.mcpb)"])
     assert done.err == ""
     install(world, folder)

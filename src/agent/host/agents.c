@@ -27,7 +27,7 @@ static const char description_head[] =
 	"at the same time. Agents:\n";
 
 static const char isolated_note[] =
-	" (Works on a git branch of its own, which its result names.)";
+	" (Works on a separate git branch, which its result names.)";
 
 static const char agent_result_schema[] =
 	"{\"type\": \"object\", \"required\": [\"success\", \"agent\"], \"properties\": {"

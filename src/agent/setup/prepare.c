@@ -510,8 +510,8 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 		               "another mode, or set that to true.");
 	if (mode > MODE_DEFAULT && !settings_trusted(settings))
 		return err_set(err, ERR_PERMISSION_DENIED,
-		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "
-		               "--skip-trust this once.",
+		               "%s requires a trusted folder. To trust this one: hasp config "
+		               "trust; for one run: --skip-trust",
 		               prepare_mode_word(mode));
 	return true;
 }

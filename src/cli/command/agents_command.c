@@ -128,8 +128,8 @@ static int allow_agent(const struct settings *settings, const struct agents *age
 		err_set(&err, ERR_INVALID_ARGUMENT, "Agent \"%.200s\" not found.", name);
 	else if (!agent_requires_allowance(definition))
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "The agent \"%s\" needs no such word: it is no agent of this project or "
-		        "of an extension that is remote or has MCP servers of its own.",
+		        "The agent \"%s\" cannot be allowed: it is not a remote agent, or one with "
+		        "its own MCP servers, of this project or an extension.",
 		        definition->name);
 	else if (agent_allow(definition, settings_home(settings), &err))
 		facts = agent_facts(definition);

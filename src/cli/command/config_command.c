@@ -40,8 +40,8 @@ static void complain_warnings(const struct settings *settings)
 	json_array_foreach(renamed, i, sentence)
 		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(settings))
-		output_complain("This folder is not trusted: its own settings do not count. "
-		                "\"hasp config trust\" changes that.");
+		output_complain("This folder is not trusted, so its settings are not used. To "
+		                "trust it: hasp config trust");
 }
 
 /* --- show and get -------------------------------------------------------------------------- */
@@ -174,9 +174,9 @@ static int config_show(struct config_call *call)
 		ok = output_json(document, /* indent= */ true, &err);
 	} else {
 		if (!json_array_size(list))
-			output_stderr(SPAN("No setting is set; each has its default. \"hasp "
-			                   "config --all\" lists them, \"hasp config set KEY "
-			                   "VALUE\" sets one.\n"));
+			output_stderr(SPAN("All settings are at their defaults. \"hasp config "
+			                   "--all\" lists them, \"hasp config set KEY VALUE\" sets "
+			                   "one.\n"));
 		ok = show_lines(list, origin, &err);
 	}
 	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
@@ -327,7 +327,7 @@ static int config_allow(struct config_call *call)
 	render_safe(&out, span_str(call->key));
 	buf_str(&out, " = ");
 	put_value(&out, masked);
-	buf_str(&out, "\nAnother value has to be allowed again.\n");
+	buf_str(&out, "\nA changed value must be allowed again.\n");
 	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
@@ -492,7 +492,7 @@ static int set_trust(const struct config_call *call, const char *rule)
 	bool ok;
 
 	if (!real) {
-		err_set(&err, ERR_FILE_NOT_FOUND, "There is no folder %s.", folder);
+		err_set(&err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.", folder);
 		return output_fail(&err, CLI_FAILED);
 	}
 	if (!home_open(real, &home, &err))

@@ -80,8 +80,8 @@ static bool read_token_file(int fd, const char *file, char **ret, struct err *er
 		return err_set_errno(err, errno, "The token file %s cannot be read", file);
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) || st.st_uid != geteuid())
 		return err_set(err, ERR_PERMISSION_DENIED,
-		               "The token file %s is not used: it must be a file of yours that "
-		               "nobody else can read or write (chmod 600).", file);
+		               "The token file %s is not used: only its owner, you, may be able to "
+		               "read or write it (chmod 600).", file);
 	got = fd_read_full(fd, text, sizeof(text));
 	if (got < 0)
 		return err_set_errno(err, errno, "The token file %s cannot be read", file);

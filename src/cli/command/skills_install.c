@@ -236,7 +236,7 @@ static bool consent_make(struct buf *out, const struct skills_target *target,
 		skill_put_others(out, target, there, skill);
 	}
 	return !out->overflowed || err_set(err, ERR_TOO_LARGE,
-	                                   "There are too many skills to be shown at once.");
+	                                   "There are too many skills to list.");
 }
 
 /* Consent by --consent, or by an answer at standard input; without an answer it is no. */
@@ -256,7 +256,7 @@ static bool skills_consented(const struct invocation *invocation, const char *co
 		if (span_eq(span_trim(span_str(answer)), span_str(skills_yes[i])))
 			return true;
 	return err_set(err, ERR_DENIED_BY_USER,
-	               "Nothing was installed. --consent says yes where nobody can be asked.");
+	               "Nothing was installed. Without a terminal, --consent is required.");
 }
 
 /* ---- putting it in ------------------------------------------------------------------- */

@@ -317,7 +317,7 @@ static bool await_callback(struct browser_login *asking, const struct auth_callb
 			return false;
 	}
 	return *ret || err_set(err, ERR_CANCELLED,
-	                       "Nobody came back from the login page of the %s.",
+	                       "The login at the %s was not completed.",
 	                       asking->auth->called);
 }
 

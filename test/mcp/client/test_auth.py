@@ -337,7 +337,7 @@ def free_port():
     (None, {}, "lacks clientId, or one of clientSecret and privateKeyFile"),
     (None, {"privateKeyFile": "key.pem"}, "is not absolute"),
     (None, {"privateKeyFile": "FILE"}, "is not there"),
-    (None, {"tokenEndpointAuthMethod": "private_key_jwt"}, "There is no private key"),
+    (None, {"tokenEndpointAuthMethod": "private_key_jwt"}, "No private key"),
     ("no key", {"privateKeyFile": "FILE"}, "is not in PEM form"),
     (pem(RSA, encryption=serialization.BestAvailableEncryption(b"x")), {"privateKeyFile": "FILE"}, "or it has a passphrase"),
     (pem(ec.generate_private_key(ec.SECP384R1())), {"privateKeyFile": "FILE"}, "neither one on the curve P-256"),
