@@ -161,7 +161,7 @@ def test_a_refresh_token_goes_to_no_other_endpoint(world, far):
         world.use({"far": {"httpUrl": far.base + "/mcp", "oauth": {
             "issuer": far.base + "/as", "authorizationUrl": far.base + "/authorize", "tokenUrl": other.base + "/token"}}})
         done = world.command("mcp", "test", "far")
-        assert done.code == 1 and "wants a login" in done.err + done.text and not other.asked, done.err
+        assert done.code == 1 and "requires a login" in done.err + done.text and not other.asked, done.err
     world.use({"far": {"httpUrl": far.base + "/mcp"}})
     assert world.command("mcp", "test", "far").code == 0  # what was kept is still good
 

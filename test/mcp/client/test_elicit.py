@@ -25,7 +25,7 @@ def test_without_a_user_it_is_declined_and_said(world, what):
     got = inside(said)
     assert got["answer"]["result"] == {"action": "decline"}
     assert got["capabilities"]["elicitation"] == {"form": {}, "url": {}}
-    assert 'The MCP server "fake" asked the user something, and this run has no way to ask' in err
+    assert 'The MCP server "fake" asked the user something, but this run has no way to ask' in err
     assert "\x1b" not in err and "\u202e" not in err
 
 
