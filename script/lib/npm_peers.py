@@ -58,6 +58,8 @@ SETS = {
                 "runs all the others"),
     "sdk": Set(("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0"),
                "clients of the official SDK: protocol versions to 2025-11-25, and to 2026-07-28"),
+    "acp": Set(("@agentclientprotocol/sdk@2.4.0", "ajv@8.17.1"),
+               "the client of the official SDK, and the schema that hasp's messages are checked against"),
     "a2a": Set(("@a2a-js/sdk@1.3.0", "express@5.3.0"), "agents of the official SDK: A2A 1.0"),
     "a2a03": Set(("@a2a-js/sdk@0.3.14", "express@5.3.0"), "the same: A2A 0.3"),
     "ws": Set(("ws@8.18.3",), "WebSockets: servers that the MCP client is tested with"),

@@ -220,7 +220,7 @@ static const struct authority_row variables[] = {
 	OTHERS("LOGNAME", "Who it is."),
 };
 
-/* What is read because of where it lies. */
+/* Files that are read because of their place. */
 static const struct authority_row files[] = {
 	FILE_ROW("/etc/gemini-cli/settings.json", NEVER, "The administrator's settings."),
 	FILE_ROW("/etc/gemini-cli/system-defaults.json", NEVER, "The administrator's defaults."),

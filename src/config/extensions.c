@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Installed extensions: found, read, and what each one brings. */
+/* Finds and reads installed extensions and what each one provides. */
 #include "config/extensions.h"
 
 #include <pthread.h>
@@ -218,8 +218,8 @@ static void extension_check_files(struct discovery *discovery, struct extension 
 	    extension_consent_holds(discovery->settings->home, discovery->consents,
 	                            extension->name, extension->folder))
 		return;
-	extension->off = mem_printf("Its files have changed since you said yes to them. \"hasp "
-	                            "extensions approve %s\" shows what it brings now, and asks.",
+	extension->off = mem_printf("Its files have changed since you approved them. To review and "
+	                            "approve them: hasp extensions approve %s",
 	                            extension->name);
 }
 
@@ -381,7 +381,7 @@ char *extension_off_sentence(const struct extension *extension)
 	                                   extension->name, extension->off) : NULL;
 }
 
-/* ---- what one brings ----------------------------------------------------------------- */
+/* ---- what one provides --------------------------------------------------------------- */
 
 static void put_context_path(const struct extension *extension, const json_t *name, json_t *paths)
 {

@@ -42,8 +42,8 @@ static char *claude_path(const struct manifest_reading *reading, const char *mem
 
 	if (!text || !*text || strlen(text) != json_string_length(value) || text[0] == '/' ||
 	    strlen(text) > LIMIT_PATH_BYTES || !path_is_under(path, reading->folder)) {
-		config_problem(reading, "\"%s\" names %.200s, which is no path in the plugin; it "
-		               "does not count.", member, text && *text ? text : "nothing");
+		config_problem(reading, "\"%s\" names %.200s, which is not a path in the plugin; "
+		               "it is ignored.", member, text && *text ? text : "nothing");
 		return NULL;
 	}
 	inner = path + strlen(reading->folder);
@@ -316,10 +316,10 @@ static void claude_file_add(const struct manifest_reading *reading, json_t *serv
 	json_auto_t *file = config_json(reading->folder, path, &err);
 
 	if (err.code != ERR_NONE)
-		config_problem(reading, "What is in %.200s does not count: %s", name,
+		config_problem(reading, "%.200s is ignored: %s", name,
 		               err.message);
 	else if (!file && needed)
-		config_problem(reading, "There is no file %.200s.", name);
+		config_problem(reading, "The file %.200s does not exist.", name);
 	else if (file && servers)
 		claude_servers_add(reading, servers, file);
 	else if (file)
@@ -523,7 +523,7 @@ static json_t *claude_settings_read(const char *project, const char *path, json_
 		json_parse_depth(file_text_span(&text), EXTENSION_DEPTH, &said, &err);
 	if (err.code != ERR_NONE) {
 		json_auto_t *nowhere = json_string(""), *what = NULL;
-		_cleanup_free_ char *sentence = mem_printf("Its hooks do not count: %s",
+		_cleanup_free_ char *sentence = mem_printf("Its hooks are ignored: %s",
 		                                           err.message);
 
 		what = json_text(span_str(sentence));

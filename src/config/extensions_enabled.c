@@ -69,7 +69,7 @@ static bool rule_fits(struct span rule, struct span folder)
 	return stars <= STARS_MAX && glob_fits(rule, folder);
 }
 
-/* "/" before it and behind it. The caller frees. */
+/* "/" before it and after it. The caller frees. */
 static char *with_slashes(const char *folder)
 {
 	const size_t len = strlen(folder);

@@ -149,7 +149,7 @@ static const char schema_core_rows[] =
 	STRINGS("mcp.allowed", NONE, "The only MCP servers to use.", INTERSECT ASK RESTRICTS)
 	STRINGS("mcp.excluded", NONE, "MCP servers not to use.", UNION RESTRICTS)
 
-	BOOLEAN("security.toolSandboxing", "false", "Confine each tool by itself.", ONLY_TRUE)
+	BOOLEAN("security.toolSandboxing", "false", "Confine each tool separately.", ONLY_TRUE)
 	BOOLEAN("security.disableYoloMode", "false", "Forbid the mode yolo, whatever flags say.",
 	        ONLY_TRUE)
 	BOOLEAN("security.disableAlwaysAllow", "false", "Do not offer \"always\" in confirmations.",

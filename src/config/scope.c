@@ -617,7 +617,7 @@ static bool row_counts(struct scope_checking *check, const struct setting *row, 
 
 static void check_object(struct scope_checking *check, json_t *object);
 
-/* The row of the path; NULL: there is none. */
+/* The row of the path; NULL: none. */
 static const struct setting *row_of(const struct scope_checking *check, bool odd_name)
 {
 	const struct setting *row = odd_name ? NULL : schema_exact(check->path.data);

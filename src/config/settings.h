@@ -108,7 +108,7 @@ const json_t *settings_warnings(const struct settings *settings);
 
 /* The first sentence about a setting that restricts (a level, a mode, a list of what is excluded, a
  * switch that forbids) at `above` or below it (NULL: about any), whose value or name hasp cannot
- * use: it would restrict nothing.  NULL: there is none.  Borrowed. */
+ * use: it would restrict nothing.  NULL: none.  Borrowed. */
 const char *settings_unusable(const struct settings *settings, const char *above);
 
 /* What the project says and the user has not allowed yet: an array of {name, value, file, line};
@@ -149,7 +149,7 @@ json_t *settings_schema(void);
  * it is not what the key takes, or there is no such key; the sentence names the one that is like
  * it. */
 bool settings_read_value(const char *path, struct span text, json_t **ret, struct err *err);
-/* The path of known setting `i`, from 0; NULL behind the last. */
+/* The path of known setting `i`, from 0; NULL after the last. */
 const char *settings_name(size_t i);
 
 /* ---- trustedFolders.json ----------------------------------------------------------- */
@@ -201,6 +201,10 @@ char *variables_users_file(const struct home *home);
  * value has a character that no key has (a blank, a quotation mark, a backslash, what is not
  * ASCII). */
 bool variables_keep(const struct home *home, const char *name, const char *value,
+                    struct err *err);
+/* Takes all lines for the name out of that file, likewise.  *ret_removed: there were any.
+ * INVALID_ARGUMENT: a value goes on over several lines, which is for the user to change. */
+bool variables_drop(const struct home *home, const char *name, bool *ret_removed,
                     struct err *err);
 /* Whether a value has no such character, and is not empty. */
 bool variables_is_plain(const char *value);

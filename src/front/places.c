@@ -93,7 +93,7 @@ static bool worker_place_read(const json_t *entry, size_t i, struct worker_place
 	return true;
 }
 
-/* NULL: there is none. A value of another type would be left out, and work would run elsewhere than
+/* NULL: none. A value of another type would be left out, and work would run elsewhere than
  * it must. */
 static bool worker_places_of(const struct settings *settings, const json_t **ret, struct err *err)
 {

@@ -19,13 +19,14 @@ struct front_session {
 	char *folder;
 	struct settings *settings;
 	enum approval_mode mode;
-	bool warned;                   /* of what the settings have wrong */
+	bool warned;                   /* errors in the settings were reported */
 	bool keyless;                  /* host_options.keyless */
 	/* While it is open. */
 	struct policy *policy;
 	char *resume_file;
 	struct worker_options workers; /* as the workspace was opened */
-	struct provider *provider;
+	struct provider *base;         /* the workspace's */
+	struct provider *provider;     /* it, or what the front has put before it */
 	bool is_local;                 /* the workspace is this machine's */
 	char *sentences;               /* about the sandbox, for the model */
 	char **environment;            /* of hooks */
@@ -209,8 +210,12 @@ static bool session_open_provider(struct front_session *session, struct err *err
 	kept = prepare_kept(session->policy, &texts, options);
 	roots = session_roots(session, &confinement, list);
 	options->roots = roots;
-	if (!confinement_open(&confinement, &session->provider, err))
+	if (!confinement_open(&confinement, &session->base, err))
 		return false;
+	session->provider = session->request.interpose ?
+	                            session->request.interpose(session->request.interpose_data,
+	                                                       session->base) :
+	                            session->base;
 	session->is_local = !confinement.worker;
 	session->workers = worker_options_copy(options);
 	session->sentences = confinement_sentences_at(
@@ -279,14 +284,16 @@ bool session_open(struct front_session *session, const char *resume, struct err 
 void session_close(struct front_session *session, const char *reason)
 {
 	host_close(session->host, reason);
-	provider_free(session->provider);
+	if (session->provider != session->base)
+		provider_free(session->provider);
+	provider_free(session->base);
 	worker_options_release(&session->workers);
 	policy_free(session->policy);
 	environment_free(session->environment);
 	free(session->sentences);
 	free(session->resume_file);
 	session->host = NULL;
-	session->provider = NULL;
+	session->provider = session->base = NULL;
 	session->workers = (struct worker_options){ 0 };
 	session->policy = NULL;
 	session->environment = NULL;

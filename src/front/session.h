@@ -75,6 +75,10 @@ struct session_request {
 	const char *const *environment;  /* of hooks; NULL: this process's, scrubbed */
 	struct cancel *cancel;
 	bool asks_extensions;            /* the session asks about extensions that have changed */
+	/* NULL, or puts a provider in front of the workspace's (worker/interpose.h), which stays
+	 * borrowed; what it returns is the session's.  Gets interpose_data. */
+	struct provider *(*interpose)(void *data, struct provider *base);
+	void *interpose_data;
 	/* The workspace is open, and nothing has run in it: for what a front says of its level. */
 	void (*workspace)(void *data, struct front_session *session);
 	struct notices notices;          /* as host_options.notices */

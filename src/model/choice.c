@@ -240,8 +240,8 @@ static bool key_is_free(const struct settings *settings, const struct choice_row
 			*ret_users = true;
 		else
 			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "%s is set %s%s and counts more than a key that hasp "
-			               "keeps: change it there.", name,
+			               "%s is set %s%s and overrides a key that hasp keeps: change "
+			               "it there.", name,
 			               getenv(name) || !file ? "in the environment" : "in ",
 			               getenv(name) || !file ? "" : file);
 	}
@@ -292,5 +292,57 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
 	if (!variables_keep(settings_home(settings), row->key_variables[0], key, err))
 		return false;
 	*ret_where = variables_users_file(settings_home(settings));
+	return true;
+}
+
+/* From the store, if it is there. */
+static bool drop_from_store(const struct choice_row *row, bool *ret_removed, struct err *err)
+{
+	const bool gemini = strcmp(row->name, "gemini") == 0;
+	char *stored = NULL;
+
+	*ret_removed = gemini ? keystore_gemini_key(&stored) :
+	                        keystore_get(SERVICE, row->name, &stored);
+	if (!*ret_removed)
+		return true;
+	explicit_bzero(stored, strlen(stored));
+	free(stored);
+	return gemini ? keystore_delete(KEYSTORE_GEMINI_SERVICE, KEYSTORE_GEMINI_ACCOUNT, err) :
+	                keystore_delete(SERVICE, row->name, err);
+}
+
+bool model_key_forget(const struct settings *settings, const char *provider, char **ret_where,
+                      const char **ret_still, struct err *err)
+{
+	const struct choice_row *row = keyed_row(provider);
+	const struct home *home = settings_home(settings);
+	bool stored = false, written = false;
+
+	*ret_where = NULL;
+	*ret_still = NULL;
+	if (!row)
+		return err_set(err, ERR_INVALID_ARGUMENT, "%.64s is not a provider that takes a "
+			"key.",
+		               provider);
+	if (settings_bool(settings, "hasp.keyStore", true) &&
+	    !drop_from_store(row, &stored, err))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(row->key_variables); i++) {
+		const char *name = row->key_variables[i];
+		bool one = false;
+
+		if (!name)
+			continue;
+		if (!variables_drop(home, name, &one, err))
+			return false;
+		written = written || one;
+		if (choice_variable(settings, name) &&
+		    (getenv(name) || !variables_is_users(settings_variables(settings), name)))
+			*ret_still = name;
+	}
+	if (stored || written)
+		*ret_where = mem_printf("%s%s%s", stored ? "the system's key store" : "",
+		                        stored && written ? " and " : "",
+		                        written ? "~/.gemini/.env" : "");
 	return true;
 }

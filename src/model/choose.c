@@ -367,6 +367,7 @@ static bool add_fallback(const struct settings *settings, const char *name, size
 		err_set(&err, ERR_INVALID_ARGUMENT, "There may be %d of them.", CHOICE_FALLBACKS);
 	else if (choose_one(settings, name, /* keyless= */ false, &store->fallbacks[at], &err)) {
 		store->fallbacks[at].options.fallbacks = NULL;
+		choice_advise(settings, /* given= */ true, &store->fallbacks[at]);
 		if (!store->key_file)
 			warn_of_projects_key(choice, store->fallbacks[at].store);
 		store->list[at] = &store->fallbacks[at].options;
@@ -404,6 +405,7 @@ static const char *choice_words(const struct settings *settings, const char *wor
 static bool choose_with(const struct settings *settings, const char *words, bool keyless,
                    struct model_choice *ret, struct err *err)
 {
+	const bool given = words && words[0];
 	struct model_choice choice = { 0 };
 
 	words = choice_words(settings, words);
@@ -415,6 +417,7 @@ static bool choose_with(const struct settings *settings, const char *words, bool
 		add_fallbacks(settings, words, &choice);
 	choice.key_from = choice.store->key_from;
 	warn_of_projects_key(&choice, choice.store);
+	choice_advise(settings, given, &choice);
 	*ret = choice;
 	return true;
 }

@@ -70,6 +70,9 @@ struct offers_options {
  * "message"? (a sentence), "keyFrom"? (a variable, "key store"), "variables"? [names of those that
  * would hold a key]}. */
 json_t *model_offers(const struct settings *settings, const struct offers_options *options);
+/* The names ("openai/gpt-5") in the lists that are kept, whichever key they were made with, for
+ * completion: nothing is asked, the key store neither; a new reference. */
+json_t *model_offers_kept(const struct settings *settings);
 
 /* ---- keys --------------------------------------------------------------------------- */
 
@@ -85,5 +88,10 @@ char *model_provider_of(const struct settings *settings, const char *words);
  * sentence says which). */
 bool model_key_keep(const struct settings *settings, const char *provider, const char *key,
                     char **ret_where, struct err *err);
+/* Removes such a key from the key store and from ~/.gemini/.env.  *ret_where names the places, for
+ * people; the caller frees; NULL: there was none.  *ret_still: NULL, or the variable that still
+ * holds one, from another place. Errors of the store and of the file. */
+bool model_key_forget(const struct settings *settings, const char *provider, char **ret_where,
+                      const char **ret_still, struct err *err);
 
 #endif

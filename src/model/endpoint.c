@@ -111,6 +111,8 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->proxy = mem_strdup(options->proxy);
 	ret->replay_file = mem_strdup(options->replay_file);
 	ret->no_key = mem_strdup(options->no_key);
+	for (size_t i = 0; i < MODEL_ADVICE_COUNT; i++)
+		ret->advice[i] = mem_strdup(options->advice[i]);
 	ret->learnt_file = mem_strdup(options->learnt_file);
 	ret->without = NULL;
 }
@@ -241,6 +243,8 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->proxy);
 	free((char *)options->replay_file);
 	free((char *)options->no_key);
+	for (size_t i = 0; i < MODEL_ADVICE_COUNT; i++)
+		free((char *)options->advice[i]);
 	free((char *)options->learnt_file);
 	json_decref(endpoint->refused_tools);
 	json_decref(endpoint->reported_tools);
@@ -389,6 +393,7 @@ json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
 	list = json_array();
 	endpoint->format->list_read(value, list);
 	home_learn(file, endpoint->learnt_key,
-	           json_pack("{s:O, s:o}", "models", list, "modelsUntil", home_learnt_until(1)));
+	           json_pack("{s:s, s:O, s:o}", "provider", endpoint->options.label, "models", list,
+	                     "modelsUntil", home_learnt_until(1)));
 	return list;
 }

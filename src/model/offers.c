@@ -35,6 +35,11 @@ struct offers {
 	json_t *models, *providers;
 };
 
+static char *offers_file(const struct settings *settings)
+{
+	return mem_printf("%s/hasp-model-lists.json", home_gemini(settings_home(settings)));
+}
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static void *offer_ask(void *data)
@@ -93,8 +98,7 @@ static void offers_ask(struct offers *offers)
 		list->chosen = model_choose(offers->settings, words, &list->choice, &list->err);
 		if (!list->chosen)
 			continue;
-		list->file = mem_printf("%s/hasp-model-lists.json",
-		                        home_gemini(settings_home(offers->settings)));
+		list->file = offers_file(offers->settings);
 		list->threaded = pthread_create(&list->thread, NULL, offer_ask, list) == 0;
 		if (!list->threaded)
 			offer_ask(list);
@@ -199,4 +203,24 @@ json_t *model_offers(const struct settings *settings, const struct offers_option
 	free(offers.lists);
 	return json_pack("{s:o, s:o, s:s}", "models", offers.models, "providers", offers.providers,
 	                 "pricesAsOf", prices_date);
+}
+
+json_t *model_offers_kept(const struct settings *settings)
+{
+	_cleanup_free_ char *file = offers_file(settings);
+	json_auto_t *all = home_learnt_all(file);
+	json_t *names = json_array(), *list, *model;
+	const char *key;
+	size_t i;
+
+	json_object_foreach(all, key, list) {
+		const char *provider = json_string_value(json_object_get(list, "provider"));
+
+		if (!provider || !home_learnt_holds(json_object_get(list, "modelsUntil")))
+			continue;
+		json_array_foreach(json_object_get(list, "models"), i, model)
+			json_array_append_new(names, json_sprintf("%s/%s", provider,
+				json_string_value(json_object_get(model, "id"))));
+	}
+	return names;
 }

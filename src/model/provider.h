@@ -149,7 +149,7 @@ extern const struct provider_format format_anthropic;         /* anthropic/ */
 
 extern const struct provider_format format_replay;
 
-/* Puts the answer of one line (its value) into the sink. MODEL_ERROR: it is none. */
+/* Puts the answer of one line (its value) into the sink. MODEL_ERROR: it is not one. */
 bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
                       struct err *err);
 

@@ -141,8 +141,7 @@ static bool undo_hunk(struct diff_text *diff, size_t g, size_t h, size_t count)
 	return any;
 }
 
-/* Such a hunk stands beside the one that it follows; locate_hunks holds it to that
- * (hunk.sequel_of).
+/* Such a hunk is next to the one that it follows; locate_hunks enforces that (hunk.sequel_of).
  *
  * Rewrites hunk `h` (its first `count` lines count), which fits nowhere as it is: context
  * that is the added lines of another hunk becomes the removed lines in their place.  False

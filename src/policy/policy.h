@@ -232,9 +232,11 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call);
 struct policy_scope {
 	const char *tool;         /* canonical; with `changes` any editor's call is meant */
 	unsigned changes;         /* enum policy_change: edits that do nothing but these */
-	const json_t *prefixes;   /* of run_shell_command, which needs them */
+	const json_t *prefixes;   /* of run_shell_command, which needs them or `exact` */
 	const json_t *hosts;      /* fetches from these only */
 	const char *args_pattern; /* as in a rule */
+	const char *exact;        /* of run_shell_command instead of prefixes: this very call, by
+	                           * policy_exact_call */
 	const char *server;       /* all its tools */
 	const char *text;         /* a description for the user */
 	const char *identity;     /* the server_identity of the tool that was asked about: it
@@ -243,10 +245,15 @@ struct policy_scope {
 	enum approval_mode mode;
 };
 
+/* A call of run_shell_command as text: equal for calls that run the same line in the same folder in
+ * the same way; the caller frees. */
+char *policy_exact_call(const json_t *arguments);
+
 /* "Always", for this session: a rule in memory for this mode and the more permissive ones.  Hosts
  * join those that were allowed before. Safe to call from any thread, like policy_decide. */
 void policy_allow_for_session(struct policy *policy, const struct policy_scope *scope);
-/* Those rules, oldest first, in policy_list's format, with "scope": the text; a new reference. */
+/* Those rules, oldest first, in policy_list's format, with "scope": the text, and "since": seconds
+ * since 1970; a new reference. */
 json_t *policy_session_list(const struct policy *policy);
 /* Revokes the rule at this index of that list. Returns false if there is none. */
 bool policy_session_drop(struct policy *policy, size_t at);

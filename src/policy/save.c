@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -49,6 +50,10 @@ static struct policy_rule *always_rule(const struct policy_scope *always, enum p
 	selector->server = mem_strdup(always->server);
 	selector->server_identity = mem_strdup(always->identity);
 	selector->modes = policy_modes_from(always->mode);
+	if (always->exact) {
+		selector->exact = mem_strdup(always->exact);
+		selector->narrow = NARROW_EXACT;
+	}
 	rule->always = true;
 	rule->message = mem_strdup(always->text);
 	for (size_t i = 0; i < json_array_size(always->prefixes); i++)
@@ -99,7 +104,8 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	struct policy_rule *rule;
 
 	/* Without a prefix it would be every command. */
-	if (!scope->server && tool_info_runs(scope->tool) && json_array_size(scope->prefixes) == 0)
+	if (!scope->server && !scope->exact && tool_info_runs(scope->tool) &&
+	    json_array_size(scope->prefixes) == 0)
 		return;
 	if (scope->args_pattern && !js_regex_compile_with(span_str(scope->args_pattern),
 	                                                  JS_REGEX_BOUNDED, &regex, &ignored))
@@ -107,6 +113,7 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	if (scope->hosts && join_hosts(policy, scope))
 		return;
 	rule = always_rule(scope, POLICY_WORKSPACE, RULE_OF_SESSION);
+	rule->since = time(NULL);
 	if (regex) {
 		rule->selector.regex = regex;
 		rule->selector.narrow = NARROW_ARGUMENTS;

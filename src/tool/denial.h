@@ -22,7 +22,7 @@
 json_t *denial_json(const struct denial *denial);
 
 /* Whether a line of a command's output reads as what hasp says about denials in text for people
- * ("denied: ", "hasp: ", in either case, behind blanks).  DENIAL_QUOTE goes before it there. */
+ * ("denied: ", "hasp: ", in either case, after blanks).  DENIAL_QUOTE goes before it there. */
 bool denial_is_imitated(struct span line);
 #define DENIAL_QUOTE "| "
 

@@ -41,6 +41,7 @@ static void follow_thought(struct app *app, const json_t *message)
 {
 	const struct span text = json_span(json_object_get(message, "text"));
 
+	app->activity.streamed += text.len;
 	follow_text(&app->activity.thought, message, "subject");
 	if (strcmp(settings_string(app->settings, "ui.inlineThinkingMode", "off"), "full") == 0) {
 		_cleanup_rows_ struct rows rows = { 0 };
@@ -68,15 +69,18 @@ static void follow_call(struct app *app, const json_t *message)
 
 static void follow_result(struct app *app, const json_t *message)
 {
-	const struct view_how how = printout_how(&app->out);
+	struct view_how how = printout_how(&app->out);
 	_cleanup_rows_ struct rows rows = { 0 };
 	json_auto_t *call = running_end(&app->calls, message);
 
+	/* What is written in plan mode is the plan, which is shown when it is asked about. */
+	how.brief = app->status.mode == MODE_PLAN;
 	consoles_returned(app->consoles, json_span(json_object_get(message, "callId")));
 	view_result(&rows, call, message, &how);
 	printout_block(&app->out, &rows);
 	transcript_call(app->out.transcript, call, message);
 	status_add_lines(&app->status, json_object_get(message, "result"));
+	activity_add_changes(&app->activity, json_object_get(message, "result"));
 }
 
 /* ---- other messages ---------------------------------------------------------- */
@@ -116,6 +120,7 @@ static void follow_turn_end(struct app *app, const json_t *message)
 	prices_count(settings_get(app->settings, "hasp.prices"),
 	             status->model ? status->model : "", usage, &cost);
 	status->cost += cost;
+	activity_add_usage(&app->activity, usage, cost);
 	status_add_usage(status, usage);
 	status->context = (uint64_t)json_integer_value(json_object_get(usage, "input")) +
 	                  (uint64_t)json_integer_value(json_object_get(usage, "output"));
@@ -130,10 +135,13 @@ static void follow_subagent(struct app *app, const json_t *message)
 	const struct span topic = json_span(json_object_get(message, "topic"));
 	const json_t *inner = json_object_get(message, "message");
 
-	if (span_eq(topic, span_str(bus_topic_name(BUS_TOOL_RESULT))))
+	if (span_eq(topic, span_str(bus_topic_name(BUS_TOOL_RESULT)))) {
 		status_add_lines(&app->status, json_object_get(inner, "result"));
-	else if (span_eq(topic, span_str(bus_topic_name(BUS_TURN_END))))
+		activity_add_changes(&app->activity, json_object_get(inner, "result"));
+	} else if (span_eq(topic, span_str(bus_topic_name(BUS_TURN_END)))) {
 		status_add_usage(&app->status, json_object_get(inner, "usage"));
+		activity_add_usage(&app->activity, json_object_get(inner, "usage"), 0);
+	}
 }
 
 static void follow_compressed(struct app *app, const json_t *message)
@@ -155,6 +163,13 @@ static void follow_model(struct app *app, const json_t *message)
 	follow_forget(app, message);
 	free(app->status.model);
 	app->status.model = mem_strdup(json_string_value(json_object_get(message, "model")));
+	if (json_object_get(message, "window")) {
+		app->status.window =
+			(uint64_t)json_integer_value(json_object_get(message, "window"));
+		free(app->status.key_from);
+		app->status.key_from =
+			mem_strdup(json_string_value(json_object_get(message, "keyFrom")));
+	}
 	if (text.len)
 		printout_notice(&app->out, "warning", text);
 }
@@ -212,7 +227,10 @@ static void follow_comment(struct app *app, const json_t *message)
 
 static void follow_content(struct app *app, const json_t *message)
 {
-	printout_answer(&app->out, json_span(json_object_get(message, "text")));
+	const struct span text = json_span(json_object_get(message, "text"));
+
+	app->activity.streamed += text.len;
+	printout_answer(&app->out, text);
 }
 
 static void follow_output(struct app *app, const json_t *message)
@@ -304,6 +322,15 @@ static void follow_closed(struct app *app, const struct err *err)
 		printout_notice(&app->out, "error", span_str(err->message));
 }
 
+/* What the prompt changed and used. */
+static void follow_summary(struct app *app)
+{
+	_cleanup_free_ char *text = activity_summary(&app->activity);
+
+	if (text)
+		printout_notice(&app->out, "info", span_str(text));
+}
+
 static void follow_ended(struct app *app, const struct heard *heard)
 {
 	const char *reason = json_string_value(json_object_get(heard->message, "reason"));
@@ -328,6 +355,7 @@ static void follow_ended(struct app *app, const struct heard *heard)
 		printout_notice(&app->out, "warning", span_str(reason));
 	if (missing)
 		printout_notice(&app->out, "warning", span_str(missing));
+	follow_summary(app);
 	if (app->out.plain && heard->end == AGENT_ANSWERED)
 		printout_notice(&app->out, "info", SPAN("Done."));
 	tui_refuse_all(app);

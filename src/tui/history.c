@@ -185,7 +185,7 @@ void tui_show_history(struct app *app, const json_t *end, bool more)
 		return;
 	if (!shown && !app->full)
 		history_print(app, end, more);
-	printout_notice(&app->out, "info", SPAN("The session goes on here."));
+	printout_notice(&app->out, "info", SPAN("The session continues here."));
 }
 
 void tui_show_end(struct app *app, const char *file)

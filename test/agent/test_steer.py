@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from test_agent import YOLO, World, world  # noqa: E402,F401
+from agent_world import YOLO, World, world  # noqa: E402,F401
 import fake_anthropic  # noqa: E402
 import fake_gemini  # noqa: E402
 import fake_openai  # noqa: E402

@@ -237,7 +237,7 @@ def test_the_project_s_file_is_written_on_demand(place):
     place.run("trust")
     assert place.get("context.fileName") == "A.md"
     place.run("set", "context.fileName", "B.md")
-    assert "counts more" in place.said
+    assert "overridden by" in place.said
     place.run("distrust", str(place.work))
     assert place.get("context.fileName") == "B.md"
 

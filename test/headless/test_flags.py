@@ -174,7 +174,6 @@ def test_flags_that_change_nothing_are_taken(world, args):
 @pytest.mark.parametrize("args,word", [
     (["-i", "x"], "--prompt-interactive flag cannot be used when input is piped from stdin"),
     (["--prompt-interactive", "x"], "needs a terminal"),
-    (["--acp"], "Agent Client Protocol"), (["--experimental-acp"], "Agent Client Protocol"),
     (["-w"], "git worktree add"), (["--worktree", "name", "-p", "x"], "git worktree add")])
 def test_flags_for_what_there_is_not_say_so(world, args, word):
     done = world.command(*args, "-o", "json", env={"GEMINI_API_KEY": "k"})
@@ -255,7 +254,7 @@ def test_what_is_a_prompt_all_the_same(world, args, prompt):
 
 def test_hook_is_hooks(world):
     done, same = world.command("hook", "list"), world.command("hooks", "list")
-    assert (done.code, done.text) == (0, same.text) == (0, "There are no hooks.\n")
+    assert (done.code, done.text) == (0, same.text) == (0, "No hooks are configured.\n")
 
 
 def test_policies_are_named_with_commas(world):

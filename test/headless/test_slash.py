@@ -20,8 +20,8 @@ def set_up(world, top):
 
 
 @pytest.mark.parametrize("prompt,why", [
-    ("/ide status", "a command of Gemini CLI's"), ("/nonesuch", "no command that hasp knows"),
-    ("/comp", "no command that hasp knows"),
+    ("/ide status", "hasp has no /ide."), ("/nonesuch", "Unknown command /nonesuch."),
+    ("/comp", "Unknown command /comp."),
 ])
 @pytest.mark.parametrize("form", [["-p"], ["-y", "--"], ["-o", "json", "-p"]])
 def test_what_is_no_command_is_refused(world, prompt, why, form):
@@ -29,8 +29,7 @@ def test_what_is_no_command_is_refused(world, prompt, why, form):
     with world.fake([]) as server:
         done = world.command(*form, prompt, server=server)
     assert (done.code, done.out, server.requests) == (42, b"", [])
-    word = prompt.split()[0]
-    assert "%s is %s" % (word, why) in done.err and "write /%s." % word in done.err
+    assert why in done.err
 
 
 def test_commands_run_without_the_model(world):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sandbox would deny a command, read from its words: where redirections and the usual
- * programs write, paths that are hidden, programs that need the network. */
+/* Predicts from a command's words what the sandbox would deny it: the targets of redirections and
+ * of the usual programs, hidden paths, programs that need the network. */
 #include <stdlib.h>
 #include <string.h>
 

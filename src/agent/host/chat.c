@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One session of a host: the conversation that it goes on with, its record, tools and agent; hooks
- * at its beginning and its end. */
+/* One session of a host: the conversation that it continues, its record, tools and agent, and the
+ * hooks at its start and end. */
 #include "agent/host/private.h"
 #include "agent/host/services.h"
 #include "agent/host/subagents.h"
@@ -23,7 +23,7 @@
 
 /* ---- the conversation and its record ---------------------------------------------- */
 
-/* Whether hasp itself keeps sessions where the file is. */
+/* Whether the file is in a folder where hasp stores sessions. */
 static bool is_kept_here(const struct host *host, const char *file)
 {
 	const struct home *home = settings_home(host->options.settings);
@@ -335,7 +335,7 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 
 	*ret = (struct hook_outcome){ 0 };
 	if (hooks_any(host->hooks, event, word))
-		/* A signal ends a run, and not what is to be done at its end. */
+		/* A signal cancels the run, but not the SessionEnd hooks. */
 		hooks_fire(host->hooks, event, word, input,
 		           event == HOOK_SESSION_END ? NULL : host->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)

@@ -121,7 +121,8 @@ json_t *host_servers(struct host *host)
 	return mcp_servers_list(host->servers);
 }
 
-/* Asked of the worker, as all in the workspace: a folder is an error of its own. */
+/* Asks the worker, as for all paths of the workspace. A directory gives an error code that nothing
+ * else does. */
 static bool is_git(const struct host *host)
 {
 	struct read_request request = { .path = ".git", .max_lines = 1 };

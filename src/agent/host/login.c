@@ -17,7 +17,7 @@ static json_t *login_question(const struct mcp_login *login, bool opened, const 
 {
 	json_t *question = json_pack(
 		"{s:o, s:s, s:s, s:s, s:b, s:b}", "serverName", json_text(span_str(login->server)),
-		"message", opened ? "Log in there; this goes on when the browser comes back." :
+		"message", opened ? "Log in there; hasp continues when the browser returns." :
 		login->is_agent   ? "To use this agent you have to log in." :
 		                    "To use this server you have to log in.",
 		"mode", "url", "url", login->url, "login", true, "opened", opened);

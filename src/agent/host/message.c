@@ -117,6 +117,14 @@ static void host_tell_updated(struct host *host, json_t *content)
 	host_notice_updated(host, updated);
 }
 
+void host_attach(struct host *host, json_t *media)
+{
+	if (!host->attached)
+		host->attached = json_array();
+	json_array_extend(host->attached, media);
+	json_decref(media);
+}
+
 /* What goes with the prompt. */
 static void host_add_attached(struct host *host, json_t *content)
 {

@@ -137,7 +137,7 @@ static json_t *auth_value(const struct remote_auth *auth, const char *member, co
 	return json_string(value);
 }
 
-/* The same with the values that it is to be sent, a new reference; NULL: *err. */
+/* The same with its values resolved, as it will be sent; a new reference. NULL: *err. */
 static json_t *auth_resolve(void *data, struct err *err)
 {
 	const struct remote_auth *auth = data;
@@ -303,7 +303,7 @@ static json_t *harmless(struct span text)
 	return json_show_unseen(clean, NULL);
 }
 
-/* As a sub-agent's text: who shows the call shows the line. */
+/* Publishes the line as progress of the call, as for a sub-agent. */
 static void remote_said(void *data, struct span text)
 {
 	struct remote_run *run = data;
@@ -332,7 +332,7 @@ static char *question_unanswered(const struct remote_run *run, const json_t *sai
 	        "The agent %s %s, and this run has no way to ask%s%.*s%s", run->definition->name,
 	        login ? "requires the user to log in" : "asks for something",
 	        text.len ? ": " : ".", (int)text.len, text.len ? text.data : "",
-	        login ? "" : " Call it again with the answer as the prompt: its task goes on.");
+	        login ? "" : " Call it again with the answer as the prompt to continue its task.");
 	return NULL;
 }
 

@@ -129,7 +129,7 @@ struct building {
 	const struct mention_others *others; /* or NULL */
 	json_t *content;  /* the message */
 	json_t *notices;
-	bool begun;       /* the heading of the files is there */
+	bool has_heading;       /* the heading of the files is there */
 };
 
 static void message_add_text(struct building *building, const char *text)
@@ -149,14 +149,15 @@ static void begin_file(struct building *building, const char *path)
 {
 	_cleanup_free_ char *heading =
 		mem_printf("%sContent from @%s:\n",
-	                   building->begun ? "\n" : "\n--- Content from referenced files ---\n",
+	                   building->has_heading ? "\n" :
+	                                           "\n--- Content from referenced files ---\n",
 	                   path);
 
-	building->begun = true;
+	building->has_heading = true;
 	message_add_text(building, heading);
 }
 
-/* A file object goes as JSON; the bytes of media beside it, as a part of their own. */
+/* A file object is sent as JSON; the bytes of media in a separate part next to it. */
 static void message_add_file(struct building *building, const struct mention *mention,
                              const json_t *file)
 {
@@ -237,7 +238,7 @@ static bool is_missing(const json_t *result)
 	       strcmp(code, "file_not_found") == 0;
 }
 
-/* The first file of the workspace whose name has this in it; NULL without. The caller frees. */
+/* The first file of the workspace whose name contains this; NULL: none. The caller frees. */
 static char *search_name(const struct building *building, const char *name)
 {
 	_cleanup_free_ char *pattern = mem_printf("**/*%s*", name);
@@ -369,7 +370,7 @@ json_t *mention_message(struct session *session, struct span piped, struct span 
 	for (size_t i = 0; i < count; i++)
 		if (!is_repeated(mentions, i))
 			add_mention(&building, &mentions[i]);
-	if (building.begun)
+	if (building.has_heading)
 		message_add_text(&building, "\n--- End of content ---");
 	mentions_free(mentions, count);
 	return building.content;

@@ -351,7 +351,7 @@ static void put_tool_names(const struct tool_set *tools, struct buf *out)
 		buf_printf(out, "- %s\n", tool_set_at(tools, i)->name);
 }
 
-/* Replaces one ${...}; returns its length, 0: it is none of ours. */
+/* Replaces one ${...}; returns its length, 0: it is not ours. */
 static size_t put_variable(struct making *making, struct span text)
 {
 	const char *end = memchr(text.data, '}', text.len);
@@ -412,7 +412,7 @@ static bool put_replacement(struct making *making, const char *path, struct err 
 	return true;
 }
 
-/* For the user who wants to begin from what there is; never over a file. */
+/* Writes it as a template for the user; never replaces a file. */
 static bool write_system_md(const struct making *making, const char *path, struct err *err)
 {
 	_cleanup_free_ char *whole = system_md_path(making->options->settings, path);

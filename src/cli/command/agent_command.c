@@ -38,8 +38,8 @@ static void early_notice(void *data, enum severity severity, const char *message
 	agent_output_notice(data, notices_severity_name(severity), message);
 }
 
-/* Before there is a session. That no way to log in was found is a plain "Error" of Gemini CLI's
- * then. */
+/* Ends a run before there is a session. A missing login is then a plain "Error", as in Gemini
+ * CLI. */
 static struct agent_ending ending_of_error(enum agent_exit code, const struct err *err)
 {
 	return (struct agent_ending){ .code = code, .message = err->message, .response = "",
@@ -317,7 +317,7 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	return code;
 }
 
-/* Without anything to do: how it is used. */
+/* No prompt and no command: prints the usage. */
 static int show_usage(void)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -378,6 +378,8 @@ int command_run_root(const struct invocation *invocation)
 		return agent_lists_extensions(invocation);
 	if (!agent_input_check_flags(invocation, &why, &err))
 		return headless_refuse(invocation, why, &err);
+	if (invocation_has(invocation, FLAG_ACP))
+		return command_run_acp(invocation);
 	if (agent_terminal_wanted(invocation))
 		return agent_terminal_run(invocation);
 	if (invocation_has(invocation, FLAG_INTERACTIVE)) {

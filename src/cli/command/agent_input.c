@@ -117,9 +117,6 @@ static const struct {
 	enum flag_id id;
 	const char *sentence;
 } missing[] = {
-	{ FLAG_ACP,
-	  "--acp: hasp does not speak the Agent Client Protocol. \"hasp serve mcp\" offers its "
-	            "tools to other agents." },
 	{ FLAG_WORKTREE,
 	  "--worktree: hasp makes no worktree. \"git worktree add DIR\" does; run hasp "
 	                 "there." },

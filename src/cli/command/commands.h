@@ -12,6 +12,7 @@ int command_run_completion(const struct invocation *invocation); /* help_command
 int command_run_tool(const struct invocation *invocation);       /* tool_command.c */
 int command_run_sandbox(const struct invocation *invocation);    /* sandbox_command.c */
 int command_run_serve(const struct invocation *invocation);      /* serve_command.c */
+int command_run_acp(const struct invocation *invocation);        /* acp_command.c */
 int command_run_hooks(const struct invocation *invocation);      /* hooks_command.c */
 int command_run_agents(const struct invocation *invocation);     /* agents_command.c */
 int command_run_skills(const struct invocation *invocation);     /* skills_command.c */

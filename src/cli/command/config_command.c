@@ -240,7 +240,7 @@ static void complain_if_overridden(const struct config_call *call, enum settings
 		                "with its name.");
 	if (origin.scope <= scope || !origin.file)
 		return;
-	sentence = mem_printf("It is written, but %s says something else and counts more.",
+	sentence = mem_printf("Written, but overridden by %s.",
 	                      origin.file);
 	output_complain(sentence);
 }
@@ -288,8 +288,8 @@ static int refuse_to_allow(const struct config_call *call)
 	}
 	if (!settings_trusted(call->settings))
 		err_set(&err, ERR_PERMISSION_DENIED,
-		        "This folder is not trusted, so nothing of it can be allowed. "
-		        "\"hasp config trust\" changes that.");
+		        "This folder is not trusted, so nothing of it can be allowed. To trust it: "
+		        "hasp config trust");
 	else if (json_object_get(settings_allowed(call->settings), call->key))
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is allowed here already.", call->key);
 	else if (known && (row.project == AUTHORITY_NEVER || row.project == AUTHORITY_PROCESS ||
@@ -414,7 +414,7 @@ static void add_other_allowed(const struct config_call *call, json_t *all, struc
 	}
 }
 
-/* Everything that hasp obeys, and who may set it. */
+/* Prints all settings, variables and files, and who may set each. */
 static int show_authority(struct config_call *call)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -526,7 +526,7 @@ static int config_distrust(struct config_call *call)
 static const struct action {
 	const char *name;
 	int (*run)(struct config_call *call);
-	size_t least, most; /* words behind the name */
+	size_t least, most; /* words after the name */
 	bool settings;      /* it needs them */
 	const char *words;
 } actions[] = {

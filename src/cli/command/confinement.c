@@ -53,14 +53,14 @@ static bool from_array(const json_t *array, char ***ret, struct err *err)
 	return true;
 }
 
-/* Whether a backslash at `at` takes the meaning of what follows away. */
+/* Whether a backslash at `at` escapes the next character. */
 static bool is_escape(const char *at, char quote)
 {
 	return at[0] == '\\' && at[1] && quote != '\'' &&
 	       (!quote || at[1] == '"' || at[1] == '\\');
 }
 
-/* One word from *at, which moves behind it. */
+/* One word from *at, which moves after it. */
 static bool split_next_word(const char **at, char **ret, struct err *err)
 {
 	struct buf word = BUF_INIT(LIMIT_PATH_BYTES * 4);
@@ -213,7 +213,7 @@ static bool confinement_read_level(const struct invocation *invocation, struct c
 	return prepare_level(NULL, &ret->level, NULL, &ret->options, err);
 }
 
-/* A value that is none does not count: that is said. */
+/* Warns that an invalid value is ignored. */
 static void warn_of_level(const struct settings *settings)
 {
 	const json_t *sentence;
@@ -372,7 +372,7 @@ void confinement_warn(struct provider *provider)
 	                     why ? info->weaker_because : "this level was asked for.",
 	                     strcmp(info->kind, "command") == 0
 	                             ? ""
-	                             : " \"hasp sandbox --status\" says what would change that.");
+	                             : " \"hasp sandbox --status\" explains what is missing.");
 	output_complain(message);
 }
 

@@ -372,7 +372,7 @@ static json_t *setting_named(const struct extension *extension, const char *word
 	return NULL;
 }
 
-/* A line of standard input; a secret is not shown on a terminal. False: there is none. */
+/* A line of standard input; a secret is not shown on a terminal. False: none. */
 static bool value_ask(const json_t *setting, bool secret, struct buf *ret)
 {
 	_cleanup_free_ char *name = extension_line(json_span(json_object_get(setting, "name")));

@@ -403,7 +403,7 @@ static bool open_check(const struct invocation *invocation, struct check *check,
 	return model_open(&check->choice.options, &check->model, err);
 }
 
-static int check_model(const struct invocation *invocation)
+static int models_check(const struct invocation *invocation)
 {
 	struct check check = { .results = json_array(), .notices = json_array() };
 	struct err err = ERR_INIT;
@@ -441,6 +441,6 @@ int command_run_models(const struct invocation *invocation)
 		err_set(&err, ERR_INVALID_ARGUMENT, "hasp models %s takes one argument.", action);
 		return output_fail(&err, CLI_USAGE);
 	}
-	return action && strcmp(action, "check") == 0 ? check_model(invocation) :
+	return action && strcmp(action, "check") == 0 ? models_check(invocation) :
 	                                                list_models(invocation);
 }

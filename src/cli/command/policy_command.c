@@ -32,7 +32,7 @@ struct policy_command {
 
 /* ---- the call --------------------------------------------------------------------------- */
 
-/* What a call's parts are, kept while it is decided on. */
+/* The parts of a call, which must live until it is decided. */
 struct subject {
 	const struct tool *tool; /* NULL: not a built-in one */
 	char *name, *server, *server_tool;
@@ -70,8 +70,8 @@ static void split_server(const struct settings *settings, struct subject *subjec
 	subject->server_tool = mem_strdup(rest + len + 1);
 }
 
-/* An object's first member or its end follows its brace; behind a shell's stands something else. */
-static bool begins_object(const char *text)
+/* An object's first member or its end follows its brace; after a shell's stands something else. */
+static bool is_json_object(const char *text)
 {
 	if (text[0] != '{')
 		return false;
@@ -90,7 +90,7 @@ static bool read_call_arguments(const struct subject *subject, const char *text,
 		*ret = json_object();
 		return true;
 	}
-	if (shell && !begins_object(text)) {
+	if (shell && !is_json_object(text)) {
 		*ret = json_pack("{s:s}", "command", text);
 		return *ret || err_set(err, ERR_INVALID_ARGUMENT, "The command is not UTF-8.");
 	}

@@ -481,7 +481,7 @@ static bool stats_show(const struct invocation *invocation, const json_t *figure
 	put_stats_heading(&out, figures);
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++)
 		put_stats_table(&out, &sections[i], json_object_get(rows, sections[i].member),
-		            output_wants_colour(NULL));
+		            output_uses_colour(NULL));
 	put_unreadable(&out, figures);
 	return output_text(buf_view(&out), err);
 }

@@ -132,7 +132,7 @@ enum complete_kind {
 	COMPLETE_PROGRAM,   /* a program, then its arguments: whatever the shell offers */
 };
 
-/* What a flag takes, or a positional argument is. */
+/* The value of a flag, or a positional argument. */
 struct value {
 	const char *name; /* as help shows it: "DIR"; NULL: a switch takes nothing */
 	enum complete_kind complete;
@@ -175,7 +175,7 @@ struct command {
 	const struct positional *positionals;
 	size_t positional_count;
 	bool passes_on; /* the first positional ends the flags; the last one may repeat */
-	/* Behind this word as the first positional, flags that are none of the command's, and
+	/* After this word as the first positional, flags that are none of the command's, and
 	 * further words, are positionals: another program's. NULL: none. */
 	const char *loose;
 };

@@ -211,7 +211,7 @@ static void put_choices(struct buf *out, const json_t *schema)
 
 static void help_members(struct buf *out, const json_t *schema, const char *before, unsigned depth);
 
-/* An object's members, an array's elements: as far as anybody writes them. */
+/* Lists the members of an object or the elements of an array, to a limited depth. */
 static void help_below(struct buf *out, const json_t *schema, const char *path, unsigned depth)
 {
 	const json_t *items = json_object_get(schema, "items"), *branch;

@@ -49,7 +49,7 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
 	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "forbid reading this path" }
 
-/* What the commands that reach a workspace have in common. `WHO` is what is confined. */
+/* Flags shared by commands that reach a workspace. `WHO` is what is confined. */
 #define SANDBOX_FLAGS(WHO)                                                                       \
 	{ .id = FLAG_SANDBOX, .name = "sandbox",                                                 \
 	  .value = { "LEVEL", COMPLETE_CHOICE, level_choices },                                  \
@@ -98,6 +98,80 @@ static const char *const mode_choices[] = { "default", "auto_edit", "autoEdit",
 static const char *const sandbox_choices[] = { "auto", "full", "landlock", "paths",
 	                                       "none", "true", "false",    NULL };
 
+/* What the agent's other commands take as well. */
+
+#define MODEL_FLAG                                                                       \
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',                              \
+	  .value = { "MODEL", COMPLETE_NOTHING, NULL },                                  \
+	  .help = "the model: PROVIDER/NAME, or auto, pro, flash; \"hasp models\" lists them",  \
+	  .man = "The model: PROVIDER/NAME (openai/..., anthropic/..., ollama/..., and so on), " \
+		 "the name of a Gemini model, one of auto, pro, flash and flash-lite, or " \
+		 "replay:FILE. \"hasp models\" lists what your keys reach. The default is the " \
+		 "value of GEMINI_MODEL, else the setting model.name, else auto." }
+
+#define APPROVAL_FLAGS                                                                   \
+	{ .id = FLAG_APPROVAL_MODE, .name = "approval-mode",                             \
+	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },                            \
+	  .help = "default, auto_edit, yolo or plan",                                    \
+	  .man = "What runs without asking: default, reading; auto_edit, edits too; yolo, " \
+		 "everything; plan, reading and writing plans. A run that cannot ask refuses " \
+		 "what it would ask about." },                                           \
+	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true,               \
+	  .help = "--approval-mode yolo" },                                              \
+	{ .id = FLAG_ALLOWED_TOOLS, .name = "allowed-tools", .repeatable = true,         \
+	  .value = { "LIST", COMPLETE_TOOL, NULL },                                      \
+	  .help = "tools that run without asking, as \"run_shell_command(git status)\"" },  \
+	POLICY_FLAGS,                                                                    \
+	{ .id = FLAG_IGNORE_UNKNOWN, .name = "ignore-unknown-rules", .boolean = true,    \
+	  .help = "start even if a restricting rule names something unknown",      \
+	  .man = "Starts although a rule that restricts (deny, ask, exclude, a hook's matcher) "  \
+		 "names a tool, server, agent, level or mode that does not exist, or a policy "  \
+		 "file cannot be used. Without it, that is an error." }
+
+#define INCLUDE_FLAG                                                                     \
+	{ .id = FLAG_INCLUDE, .name = "include-directories", .repeatable = true,         \
+	  .value = { "DIRS", COMPLETE_FOLDER, NULL },                                    \
+	  .help = "more workspace folders (comma-separated or repeated)" }
+
+#define AGENT_SANDBOX_FLAGS                                                              \
+	{ .id = FLAG_SANDBOX, .name = "sandbox", .letter = 's',                          \
+	  .value = { "LEVEL", COMPLETE_CHOICE, sandbox_choices }, .optional = true,      \
+	  .boolean = true,                                                               \
+	  .help = "how tools are confined: auto (default), full, landlock or paths",     \
+	  .man = "How tools are confined: auto (the default) is the strongest level that this "  \
+		 "machine supports; full (also true, or without LEVEL), landlock or paths (also "  \
+		 "called none or false) is exactly that level, or an error where it is not "  \
+		 "supported. HASP_SANDBOX is the default. The setting hasp.sandbox.level is a "  \
+		 "requirement: HASP_SANDBOX cannot lower it, and this flag cannot lower the "  \
+		 "administrator's." },                                                   \
+	{ .id = FLAG_NET, .name = "net", .help = "let commands use the network" },       \
+	REACH_FLAGS
+
+#define SOURCE_FLAGS                                                                     \
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust", .boolean = true,                  \
+	  .help = "use the project's own settings, hooks and policies this once" },      \
+	{ .id = FLAG_IGNORE_ENV, .name = "ignore-env", .help = "read no .env file" },    \
+	{ .id = FLAG_RECORD, .name = "record", .value = { "FILE", COMPLETE_FILE, NULL },  \
+	  .help = "append the model's answers to FILE, for replay:FILE" },               \
+	{ .id = FLAG_RECORD, .name = "record-responses", .hidden = true,                 \
+	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--record" },                \
+	{ .id = FLAG_REPLAY, .name = "fake-responses", .hidden = true,                   \
+	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },     \
+	{ .id = FLAG_REPLAY, .name = "fake-responses-non-strict", .hidden = true,        \
+	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" }
+
+#define EXTENSION_FLAGS                                                                  \
+	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,      \
+	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },               \
+	  .help = "use only these MCP servers, as the setting mcp.allowed" },       \
+	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e',                    \
+	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },               \
+	  .help = "use these extensions alone; \"none\" for none" }
+
+#define DEBUG_FLAG                                                                       \
+	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,  \
+	  .help = "log each request to the model, with the prompt, on standard error" }
+
 static const struct flag flags[] = {
 	{ .id = FLAG_PROMPT, .name = "prompt", .letter = 'p',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
@@ -108,36 +182,14 @@ static const struct flag flags[] = {
 	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
 	  .help = "start an interactive session with this prompt" },
-	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
-	  .value = { "MODEL", COMPLETE_NOTHING, NULL },
-	  .help = "the model: PROVIDER/NAME, or auto, pro, flash; \"hasp models\" lists them",
-	  .man = "The model: PROVIDER/NAME (openai/..., anthropic/..., ollama/..., and so on), the "
-		 "name of a Gemini model, one of auto, pro, flash and flash-lite, or replay:FILE. "
-		 "\"hasp models\" lists what your keys reach. The default is the value of "
-		 "GEMINI_MODEL, else the setting model.name, else auto." },
+	MODEL_FLAG,
 	{ .id = FLAG_OUTPUT_FORMAT, .name = "output-format", .letter = 'o',
 	  .value = { "FORMAT", COMPLETE_CHOICE, format_choices },
 	  .help = "text (default), json or stream-json",
 	  .man = "What is written to standard output: text is the answer alone; json is one "
 		 "object with the answer and statistics; stream-json is one line of JSON per "
 		 "event, as it happens." },
-	{ .id = FLAG_APPROVAL_MODE, .name = "approval-mode",
-	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },
-	  .help = "default, auto_edit, yolo or plan",
-	  .man = "What runs without asking: default, reading; auto_edit, edits too; yolo, "
-		 "everything; plan, reading and writing plans. A run that cannot ask refuses what "
-		 "it would ask about." },
-	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true,
-	  .help = "--approval-mode yolo" },
-	{ .id = FLAG_ALLOWED_TOOLS, .name = "allowed-tools", .repeatable = true,
-	  .value = { "LIST", COMPLETE_TOOL, NULL },
-	  .help = "tools that run without asking, as \"run_shell_command(git status)\"" },
-	POLICY_FLAGS,
-	{ .id = FLAG_IGNORE_UNKNOWN, .name = "ignore-unknown-rules", .boolean = true,
-	  .help = "start even if a restricting rule names something unknown",
-	  .man = "Starts although a rule that restricts (deny, ask, exclude, a hook's matcher) "
-		 "names a tool, server, agent, level or mode that does not exist, or a policy "
-		 "file cannot be used. Without it, that is an error." },
+	APPROVAL_FLAGS,
 	{ .id = FLAG_RESUME, .name = "resume", .letter = 'r',
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
 	  .help = "resume a session: latest, a number or an id; on a terminal without one: "
@@ -151,33 +203,11 @@ static const struct flag flags[] = {
 	{ .id = FLAG_DELETE_SESSION, .name = "delete-session",
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL },
 	  .help = "delete a session: a number or an id" },
-	{ .id = FLAG_INCLUDE, .name = "include-directories", .repeatable = true,
-	  .value = { "DIRS", COMPLETE_FOLDER, NULL },
-	  .help = "more workspace folders (comma-separated or repeated)" },
-	{ .id = FLAG_SANDBOX, .name = "sandbox", .letter = 's',
-	  .value = { "LEVEL", COMPLETE_CHOICE, sandbox_choices }, .optional = true, .boolean = true,
-	  .help = "how tools are confined: auto (default), full, landlock or paths",
-	  .man = "How tools are confined: auto (the default) is the strongest level that this "
-		 "machine supports; full (also true, or without LEVEL), landlock or paths (also "
-		 "called none or false) is exactly that level, or an error where it is not "
-		 "supported. HASP_SANDBOX is the default. The setting hasp.sandbox.level is a "
-		 "requirement: HASP_SANDBOX cannot lower it, and this flag cannot lower the "
-		 "administrator's." },
-	{ .id = FLAG_NET, .name = "net", .help = "let commands use the network" },
-	REACH_FLAGS,
+	INCLUDE_FLAG,
+	AGENT_SANDBOX_FLAGS,
 	WORKER_FLAG,
 	DURABILITY_FLAG,
-	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust", .boolean = true,
-	  .help = "use the project's own settings, hooks and policies this once" },
-	{ .id = FLAG_IGNORE_ENV, .name = "ignore-env", .help = "read no .env file" },
-	{ .id = FLAG_RECORD, .name = "record", .value = { "FILE", COMPLETE_FILE, NULL },
-	  .help = "append the model's answers to FILE, for replay:FILE" },
-	{ .id = FLAG_RECORD, .name = "record-responses", .hidden = true,
-	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--record" },
-	{ .id = FLAG_REPLAY, .name = "fake-responses", .hidden = true,
-	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },
-	{ .id = FLAG_REPLAY, .name = "fake-responses-non-strict", .hidden = true,
-	  .value = { "FILE", COMPLETE_FILE, NULL }, .help = "--model replay:FILE" },
+	SOURCE_FLAGS,
 	{ .id = FLAG_RAW_OUTPUT, .name = "raw-output", .boolean = true,
 	  .help = "print the model's text unescaped; it can control the terminal",
 	  .man = "Prints the model's text to a terminal as it is, control sequences included. To "
@@ -186,21 +216,15 @@ static const struct flag flags[] = {
 	  .hidden = true, .help = "do not warn about --raw-output" },
 	{ .id = FLAG_SCREEN_READER, .name = "screen-reader", .boolean = true,
 	  .help = "plain lines on the terminal, for screen readers" },
-	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,
-	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "use only these MCP servers, as the setting mcp.allowed" },
-	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e',
-	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "use these extensions alone; \"none\" for none" },
+	EXTENSION_FLAGS,
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l',
 	  .boolean = true, .help = "list the installed extensions and exit" },
-	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "not there" },
+	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "hasp acp" },
 	{ .id = FLAG_ACP, .name = "experimental-acp", .hidden = true, .boolean = true,
 	  .help = "--acp" },
 	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
 	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .optional = true, .help = "not there" },
-	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,
-	  .help = "log each request to the model, with the prompt, on standard error" },
+	DEBUG_FLAG,
 	HELP_FLAG,
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'V', .help = "show the version" },
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'v', .hidden = true,
@@ -388,6 +412,20 @@ static const char *const serve_synopsis[] = {
 	"mcp --http PORT [OPTION]...",
 	NULL,
 };
+
+static const struct flag acp_flags[] = {
+	MODEL_FLAG,
+	APPROVAL_FLAGS,
+	INCLUDE_FLAG,
+	AGENT_SANDBOX_FLAGS,
+	DURABILITY_FLAG,
+	SOURCE_FLAGS,
+	EXTENSION_FLAGS,
+	DEBUG_FLAG,
+	HELP_FLAG,
+};
+
+static const char *const acp_synopsis[] = { "[OPTION]...", NULL };
 
 static const struct flag sandbox_flags[] = {
 	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .repeatable = true,
@@ -889,6 +927,24 @@ static const struct command commands[] = {
 		.positional_count = 1,
 	},
 	{
+		.name = "acp",
+		.summary = "be the agent of an editor, over the Agent Client Protocol",
+		.synopsis = acp_synopsis,
+		.text =
+			"An editor starts this command and speaks the Agent Client Protocol "
+			"(version 1) with it on standard input and output. Each of the editor's "
+			"sessions is a recorded session of hasp in its own folder, confined and "
+			"judged by the same settings and policies as in a terminal; the editor "
+			"shows what the agent does and answers its questions. If it does not "
+			"answer, the answer is no.\n\n"
+			"docs/editors.md has the settings of editors. --acp and "
+			"--experimental-acp are other names of this command.\n\n"
+			"At the end of its input, hasp closes the sessions and exits with 0; on "
+			"SIGINT, SIGTERM or SIGHUP, with 128 plus the signal's number.",
+		.flags = acp_flags,
+		.flag_count = ARRAY_LEN(acp_flags),
+	},
+	{
 		.name = "sandbox",
 		.summary = "run any command confined, or explain the confinement",
 		.synopsis = sandbox_synopsis,
@@ -934,7 +990,7 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "context",
-		.summary = "show what each request to the model holds, and what it weighs",
+		.summary = "show what is sent to the model, and the size of each part in tokens",
 		.synopsis = context_synopsis,
 		.text =
 			"list shows the system prompt, the first message, the tools and the "

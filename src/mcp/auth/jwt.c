@@ -74,7 +74,7 @@ static const struct library jwt_library_row = {
 
 /* ---- keys ---- */
 
-/* Nobody is asked for a passphrase, which is what libcrypto would do. */
+/* Without a callback libcrypto would prompt for the passphrase. */
 static int give_no_passphrase(char *room, int size, int writes, void *data)
 {
 	(void)room;

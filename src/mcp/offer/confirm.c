@@ -5,7 +5,7 @@
  * whole command, or the files and the whole diff of the plan (tool.h), and all other arguments; a
  * call that is too long for that is refused.  The arguments that will run are bound to the states
  * the plan was made on.  A stateless client brings its answer
- * with the call made again; the plan is then made again, and has to be the one that the user saw.
+ * with the call made again; the plan is then made again, and must be the one that the user saw.
  */
 #include <stdio.h>
 
@@ -232,7 +232,7 @@ bool confirm_ask(struct mcp_call *call, const struct offered_names *names,
 		                      "(it lacks the capability elicitation).", err);
 	case MCP_ASK_REFUSED:
 		return deny_question(question, "The client did not ask the user.", err);
-	case MCP_ASK_GONE:
+	case MCP_ASK_LOST:
 		break;
 	}
 	return deny_question(question, "The question was not answered.", err);

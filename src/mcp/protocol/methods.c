@@ -185,7 +185,7 @@ static bool answer_initialize(struct mcp_call *call, struct refusal *refusal)
 	if (peer->version)
 		return mcp_refuse(refusal, RPC_INVALID_REQUEST, "Initialized already.");
 	if (!version || version->stateless)
-		version = version_latest(/* stateless= */ false);
+		version = version_latest();
 	peer->version = version;
 	peer->client = json_incref(json_object_get(call->params, "capabilities"));
 	call->version = version;
@@ -280,7 +280,7 @@ static bool no_resources(const struct mcp_call *call)
 	return !call->peer->server->offer->read_resource;
 }
 
-/* A list that nobody keeps is empty. */
+/* A list without a handler is empty. */
 static bool answer_list(struct mcp_call *call, mcp_handler *handler, struct span empty,
                         struct refusal *refusal)
 {
@@ -509,7 +509,7 @@ static bool check_legacy(struct mcp_call *call, struct refusal *refusal)
 		return mcp_refuse(refusal, RPC_INVALID_REQUEST,
 		                  "Not initialized: the first request must be initialize.");
 	}
-	call->version = peer->version ? peer->version : version_latest(/* stateless= */ false);
+	call->version = peer->version ? peer->version : version_latest();
 	if (!call->method || !(call->method->era & ERA_LEGACY))
 		return unknown_method(call, refusal);
 	call->session = peer->session;

@@ -9,7 +9,7 @@
 
 #define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
 
-/* A URI that somebody watches. */
+/* A URI with subscribers. */
 struct list_watch {
 	struct idmap_entry entry;
 	struct watch_subscriber *subscribers;

@@ -526,7 +526,7 @@ static json_t *anthropic_tool_choice(const struct claude_plan *plan, const json_
 	return json_pack("{s:s}", "type", "any");
 }
 
-/* Behind all others: these are no part of what stands before the conversation. */
+/* After all others: these are no part of what stands before the conversation. */
 static void add_deferred(json_t *tools, const json_t *loading)
 {
 	const json_t *tool;

@@ -384,12 +384,6 @@ bool rpc_write_result(struct buf *out, const json_t *id, const json_t *result)
 	       rpc_end_result(out);
 }
 
-bool rpc_write_result_text(struct buf *out, const json_t *id, struct span result)
-{
-	return begin_answer(out, id, SPAN(",\"result\":")) && buf_span(out, result) &&
-	       rpc_end_result(out);
-}
-
 /* The value of "error" and the end of the message. */
 static bool write_error_value(struct buf *out, int code, const char *message, const json_t *data)
 {

@@ -22,8 +22,7 @@ static void free_variables(char **variables)
 	free(variables);
 }
 
-/* As one types it: a text without its quotes. */
-static char *value_text(const char *key, const json_t *value, char *const *variables)
+char *command_setting_text(const char *key, const json_t *value, char *const *variables)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *masked = setup_mask_secrets(key, value, variables);
@@ -40,7 +39,8 @@ static void put_setting(struct command_call *call, const json_t *item, char *con
 	const char *key = json_string_value(json_object_get(item, "key"));
 	const char *scope = json_string_value(json_object_get(item, "scope"));
 	const char *file = json_string_value(json_object_get(item, "file"));
-	_cleanup_free_ char *value = value_text(key, json_object_get(item, "value"), variables);
+	_cleanup_free_ char *value =
+		command_setting_text(key, json_object_get(item, "value"), variables);
 	const bool is_default = !strcmp(scope, "default");
 	struct row row = { 0 };
 
@@ -78,7 +78,7 @@ static void settings_say_written(struct command_call *call, const char *key)
 	const struct settings *settings = call->context->settings;
 	const struct settings_origin origin = settings_origin_of(settings, key);
 	const json_t *value = settings_get(settings, key);
-	_cleanup_free_ char *text = value ? value_text(key, value, NULL) : NULL;
+	_cleanup_free_ char *text = value ? command_setting_text(key, value, NULL) : NULL;
 
 	command_say(call, STYLE(ROLE_TEXT), "%s = %s", key, text ? text : "(not set)");
 	if (origin.scope > SCOPE_USER)
@@ -154,7 +154,7 @@ void command_complete_settings(struct command_completion *completion)
 	}
 }
 
-/* ---- theme, editor, vim, model --------------------------------------------------- */
+/* ---- theme, editor, vim --------------------------------------------------- */
 
 static bool name_is_known(const char *const *names, struct span name)
 {
@@ -184,8 +184,16 @@ static void offer_names(struct command_call *call, const char *const *names, con
 
 static void add_names(struct command_completion *completion, const char *const *names)
 {
-	for (size_t i = 0; !completion->before.len && names && names[i]; i++)
+	for (size_t i = 0; names && names[i]; i++)
 		completion->add(completion, names[i], NULL);
+}
+
+/* Each is shown while it is selected. */
+static void offer_themes(struct command_call *call, const char *const *themes)
+{
+	offer_names(call, themes, "ui.theme");
+	call->result->question = "Theme";
+	call->result->searches = call->result->previews = true;
 }
 
 void command_theme(struct command_call *call)
@@ -196,7 +204,7 @@ void command_theme(struct command_call *call)
 	if (!themes)
 		command_then(call, COMMAND_THEME, NULL);
 	else if (!call->arguments.len)
-		offer_names(call, themes, "ui.theme");
+		offer_themes(call, themes);
 	else if (!name_is_known(themes, call->arguments))
 		command_fail(call, "There is no theme \"%.*s\".", (int)call->arguments.len,
 		             call->arguments.data);
@@ -248,139 +256,60 @@ void command_vim(struct command_call *call)
 	}
 }
 
-void command_model(struct command_call *call)
-{
-	struct span word = command_word(&call->arguments);
-	json_auto_t *name = json_text(call->arguments);
-
-	if (!word.len && call->context->host) {
-		command_say(call, STYLE(ROLE_TEXT), "%s", host_facts(call->context->host).model);
-		command_say(call, STYLE(ROLE_DIM), "\"/model set NAME\" chooses that of the next "
-		            "sessions; \"hasp models\" lists them.");
-	} else if (!command_word_is(word, "set") || !call->arguments.len) {
-		command_usage(call);
-	} else if (settings_may_change(call) && settings_put(call, "model.name", name)) {
-		settings_say_written(call, "model.name");
-		if (call->context->host)
-			command_say(call, STYLE(ROLE_DIM), "This session goes on with %s.",
-			            host_facts(call->context->host).model);
-	}
-}
-
-void command_complete_model(struct command_completion *completion)
-{
-	if (!completion->before.len)
-		completion->add(completion, "set", NULL);
-}
-
 /* ---- keys ------------------------------------------------------------------------ */
 
 static const char *const key_providers[] = {
 	"gemini", "openai", "anthropic", "openrouter", "groq", "deepseek", "mistral", "xai", NULL,
 };
 
+/* The provider that is named; what is chosen without a flag where none is. NULL: the call has
+ * failed. The caller frees. */
+static char *named_provider(struct command_call *call)
+{
+	_cleanup_free_ char *provider = call->arguments.len ?
+		mem_dup(call->arguments.data, call->arguments.len) :
+		model_provider_of(call->context->settings, NULL);
+
+	if (model_provider_has_key(provider))
+		return mem_steal(&provider);
+	command_fail(call, "There is no provider \"%s\" with an API key. /docs models lists the "
+	             "providers.", provider);
+	return NULL;
+}
+
 void command_auth(struct command_call *call)
 {
-	const struct span word = command_word(&call->arguments);
-	_cleanup_free_ char *provider = mem_dup(word.data, word.len);
+	char *provider = call->arguments.len ? named_provider(call) : mem_strdup("");
 
-	if (call->arguments.len)
-		command_usage(call);
-	else if (word.len && !model_provider_has_key(provider))
-		command_fail(call, "There is no provider \"%s\" with a key; docs/models.md has "
-		             "them.", provider);
-	else
-		command_then(call, COMMAND_KEY, mem_steal(&provider));
+	if (provider)
+		command_then(call, COMMAND_KEY, provider);
+}
+
+void command_logout(struct command_call *call)
+{
+	_cleanup_free_ char *provider = named_provider(call), *where = NULL;
+	const char *still = NULL;
+	struct err err = ERR_INIT;
+
+	if (!provider)
+		return;
+	if (!model_key_forget(call->context->settings, provider, &where, &still, &err)) {
+		command_fail(call, "%s", err.message);
+		return;
+	}
+	if (where)
+		command_say(call, STYLE(ROLE_TEXT), "Removed the API key of %s from %s.", provider,
+		            where);
+	else if (!still)
+		command_say(call, STYLE(ROLE_TEXT), "hasp keeps no API key of %s.", provider);
+	if (still)
+		command_fail(call, "%s still holds a key, which hasp did not set: unset it in your "
+		             "environment.", still);
+	else if (where && call->context->host)
+		command_say(call, STYLE(ROLE_DIM), "This session keeps using it until you quit.");
 }
 
 void command_complete_auth(struct command_completion *completion)
 {
-	if (!completion->before.len)
-		add_names(completion, key_providers);
-}
-
-/* ---- trust ----------------------------------------------------------------------- */
-
-enum { BROUGHT_NAMES_MAX = 12 };
-
-static void put_brought(struct command_call *call)
-{
-	json_auto_t *brought = prepare_brought(call->context->settings);
-	size_t i;
-	json_t *item;
-
-	if (!json_array_size(brought)) {
-		command_say(call, STYLE(ROLE_TEXT),
-		            "This folder has nothing that trust would switch on.");
-		return;
-	}
-	command_heading(call, "What trust switches on");
-	json_array_foreach(brought, i, item) {
-		_cleanup_free_ char *names = prepare_brought_names(item, BROUGHT_NAMES_MAX);
-		_cleanup_free_ char *text = mem_printf(
-			"%s%s%s", json_string_value(json_object_get(item, "what")),
-			*names ? ": " : "", names);
-
-		command_term(call, json_string_value(json_object_get(item, "path")), 22,
-		             span_str(text), STYLE(ROLE_TEXT));
-	}
-}
-
-static void put_withheld(struct command_call *call)
-{
-	const json_t *withheld = settings_withheld(call->context->settings);
-	size_t i;
-	json_t *one;
-
-	if (!json_array_size(withheld))
-		return;
-	command_heading(call, "What the project asks for and nobody allowed (hasp config allow)");
-	json_array_foreach((json_t *)withheld, i, one) {
-		const char *name = json_string_value(json_object_get(one, "name"));
-		_cleanup_free_ char *value = value_text(name, json_object_get(one, "value"), NULL);
-
-		command_term(call, name, 30, span_str(value ? value : ""), STYLE(ROLE_TEXT));
-	}
-}
-
-static void set_folder_trust(struct command_call *call, const char *rule, const char *said)
-{
-	const struct home *home = settings_home(call->context->settings);
-	struct err err = ERR_INIT;
-
-	if (trust_set(home, home_project(home), rule, &err))
-		command_say(call, STYLE(ROLE_TEXT), "%s: %s. It counts when hasp is started anew.",
-		            said, home_project(home));
-	else
-		command_fail(call, "%s", err.message);
-}
-
-void command_permissions(struct command_call *call)
-{
-	const struct settings *settings = call->context->settings;
-	struct span word = command_word(&call->arguments);
-
-	if (command_word_is(word, "trust")) {
-		set_folder_trust(call, "TRUST_FOLDER", "Trusted");
-	} else if (command_word_is(word, "distrust")) {
-		set_folder_trust(call, "DO_NOT_TRUST", "Not trusted");
-	} else if (word.len) {
-		command_usage(call);
-	} else {
-		command_say(call, STYLE(ROLE_TEXT), "%s is %s.",
-		            home_project(settings_home(settings)),
-		            settings_trusted(settings) ? "trusted" :
-		            settings_trust_unknown(settings) ? "not trusted: nobody has decided" :
-		            "not trusted");
-		put_brought(call);
-		put_withheld(call);
-		command_say(call, STYLE(ROLE_DIM), "/permissions trust, /permissions distrust");
-	}
-}
-
-void command_complete_permissions(struct command_completion *completion)
-{
-	static const char *const words[] = { "trust", "distrust", NULL };
-
-	add_names(completion, words);
+	add_names(completion, key_providers);
 }

@@ -144,10 +144,6 @@ void command_plan(struct command_call *call)
 			command_fail(call, "%s", err.message);
 		return;
 	}
-	if (word.len) {
-		command_usage(call);
-		return;
-	}
 	if (!host_facts(host).plans_folder) {
 		command_fail(call, "Plan mode is off (general.plan.enabled).");
 		return;
@@ -163,10 +159,14 @@ void command_plan(struct command_call *call)
 	}
 }
 
-void command_complete_plan(struct command_completion *completion)
+/* ---- quit, shortcuts ------------------------------------------------------------- */
+
+void command_quit(struct command_call *call)
 {
-	if (!completion->before.len)
-		completion->add(completion, "copy", NULL);
-	if (!completion->before.len)
-		completion->add(completion, "edit", NULL);
+	command_then(call, COMMAND_QUIT, call->arguments.len ? mem_strdup("delete") : NULL);
+}
+
+void command_shortcuts(struct command_call *call)
+{
+	command_then(call, COMMAND_SHORTCUTS, NULL);
 }

@@ -174,9 +174,9 @@ class Round:
                     except AssertionError:
                         self.check_same("narrower and back", end, shown(hasp))
                     hasp.key("ctrl+d")
-                    hasp.wait("goes on with this session.")
+                    hasp.wait("To continue this session:")
                 with world.hasp(server, "--resume", "latest", columns=COLUMNS, rows=ROWS, kind=kind,
-                                shown="The session goes on here.") as hasp:
+                                shown="The session continues here.") as hasp:
                     self.check_same("resumed", self.conversation(rows), self.conversation(walk(hasp)))
         return self.wrong
 

@@ -138,7 +138,7 @@ def test_commands_that_need_a_session_say_so_without_one(world):
         hasp.wait("Whose model").key("esc").quiet()
         for command in ("about", "chat", "copy", "hooks", "memory", "policies", "rewind", "stats", "tools", "todos"):
             hasp.type("/%s " % command).key("enter").wait("/%s needs a session" % command)
-        hasp.type("/model").key("enter").wait("set NAME").type("/help model").key("enter").wait("choose that of")
+        hasp.type("/help model").key("enter").wait("Show or choose the model")
 
 
 # ---- trust ----

@@ -132,7 +132,7 @@ def test_the_end_of_a_long_session_is_shown_once(world):
             with world.hasp(server, *args) as hasp:
                 if not args:
                     hasp.wait(READY).type("/resume").key("enter").wait("1 session").wait("The very end.").key("enter")
-                hasp.wait("The session goes on here.").wait(READY)
+                hasp.wait("The session continues here.").wait(READY)
                 shown = hasp.dump().text
                 assert shown.count("The very end.") == 1 and "Ctrl+O shows the earlier messages." in shown
                 hasp.key("ctrl+o").wait("q closes").key("home").wait("The beginning.").type("q").wait(READY)

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share.  Everything here is used on the loop's thread alone, unless
+ * a comment says otherwise. */
+#ifndef HASP_ACP_PRIVATE_H
+#define HASP_ACP_PRIVATE_H
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "acp/acp.h"
+#include "base/cancel.h"
+#include "base/limits.h"
+#include "front/front.h"
+#include "net/loop/loop.h"
+#include "net/rpc/rpc.h"
+
+struct acp_session;
+
+/* ---- the connection (serve.c) ---------------------------------------------------- */
+
+/* What the client said that it can do. */
+struct acp_client {
+	bool terminal_login;            /* auth.terminal */
+	bool reads_files, writes_files; /* fs */
+	bool elicits_form, elicits_url; /* elicitation */
+};
+
+struct acp {
+	const struct acp_options *options;
+	/* Up from wire.c: a message of the client that is no response, which is taken over; nothing
+	 * more can be read or written; the client reads again. */
+	void (*receive)(struct acp *acp, struct rpc_message *message);
+	void (*end)(struct acp *acp);
+	void (*drained)(struct acp *acp);
+	struct loop *loop;
+	struct pool *pool;
+	/* wire.c */
+	struct loop_stream *stream;
+	struct rpc_reader reader;
+	struct acp_asked *asked;        /* requests to the client without an answer */
+	int64_t last_id;                /* of such a request */
+	bool is_full;                   /* the client does not read what waits for it */
+	bool input_ended;               /* nothing more is read */
+	bool is_broken;                 /* nothing more is written */
+	struct acp_request *requests;   /* the client's, without an answer */
+	size_t request_count;
+	bool is_initialized;
+	struct acp_client client;
+	/* session.c */
+	struct acp_session *sessions;
+	size_t session_count;
+	bool is_ending;                 /* all sessions are being closed */
+	unsigned working;               /* acp_work that is under way */
+	int signal;                     /* that ended it; 0: none */
+};
+
+/* ---- messages (wire.c) ----------------------------------------------------------- */
+
+/* Reads from the options' descriptor as soon as the loop runs. IO_ERROR. */
+bool acp_wire_open(struct acp *acp, struct err *err);
+/* Writes what waits for a client that still reads; open requests get no answer. */
+void acp_wire_close(struct acp *acp);
+/* Sends a message that rpc_write_... made. */
+void acp_send(struct acp *acp, const struct buf *message);
+/* Sends a notification; takes `params`. */
+void acp_notify(struct acp *acp, const char *method, json_t *params);
+
+/* The client's answer to a request: its result, or its error; neither: there will be no answer. */
+typedef void acp_replied(void *data, const json_t *result, const json_t *error);
+/* Sends a request; takes `params`.  `replied` is called exactly once, unless acp_forget is.
+ * Returns its number. */
+int64_t acp_request_client(struct acp *acp, const char *method, json_t *params,
+                           acp_replied *replied, void *data);
+/* The answer does not matter any more: the client gets $/cancel_request, and `replied` is not
+ * called.  Does nothing for a request that was answered. */
+void acp_forget(struct acp *acp, int64_t id);
+
+/* Something that may wait: `run` on a thread of the pool, then `then` on the loop's.  Embedded in
+ * the caller's object. */
+struct acp_work {
+	struct pool_job job;
+	struct loop_task task;
+	struct acp *acp;
+	void (*run)(struct acp_work *work);
+	void (*then)(struct acp_work *work); /* may free it */
+};
+
+/* Starts it; the connection does not end before `then` has returned. */
+void acp_work_start(struct acp *acp, struct acp_work *work);
+/* Stops the loop if the connection is ending and nothing is left to wait for. */
+void acp_end_if_done(struct acp *acp);
+
+/* ---- requests of the client (request.c) -------------------------------------------- */
+
+/* Codes of errors beyond JSON-RPC's. */
+enum {
+	ACP_AUTH_REQUIRED = -32000,
+	ACP_NOT_FOUND = -32002,
+	ACP_CANCELLED = -32800,
+};
+
+/* A request or a notification (without an id).  Its handler answers it exactly once, now or later,
+ * which frees it; the answer to a notification is not sent. */
+struct acp_request {
+	struct acp_request *next;
+	struct acp *acp;
+	json_t *id;                     /* owned; NULL: a notification */
+	json_t *params;                 /* owned; an object, checked against the method's row */
+	/* Set by a handler that answers later: the client cancels the request, which must still be
+	 * answered.  NULL: it cannot be cancelled. */
+	void (*cancel)(struct acp_request *request);
+	void *data;                     /* the handler's */
+};
+
+/* Of a message of the client's, which stays the caller's. */
+struct acp_request *acp_request_new(struct acp *acp, const struct rpc_message *message);
+/* Answers and frees a request; takes `result` (NULL: {}). */
+void acp_answer(struct acp_request *request, json_t *result);
+/* The same with an error. */
+void acp_refuse(struct acp_request *request, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* With the code that belongs to the error. */
+void acp_refuse_err(struct acp_request *request, const struct err *err);
+/* A member that is a string, borrowed; NULL: it is missing, or something else. */
+const char *acp_text(const json_t *object, const char *name);
+/* The session that params.sessionId names.  NULL: the request has been refused. */
+struct acp_session *acp_session_of(struct acp_request *request);
+
+/* As acp.receive (methods.c). */
+void acp_receive(struct acp *acp, struct rpc_message *message);
+
+/* Handlers of methods. */
+typedef void acp_handler(struct acp_request *request);
+acp_handler acp_do_initialize, acp_do_authenticate;             /* protocol.c */
+acp_handler acp_do_new_session, acp_do_load_session, acp_do_resume_session,
+	acp_do_close_session;                                   /* session.c */
+acp_handler acp_do_list, acp_do_delete;                         /* history.c */
+acp_handler acp_do_set_mode, acp_do_set_option;                 /* choices.c */
+acp_handler acp_do_prompt, acp_do_cancel;                       /* prompt.c */
+
+/* ---- sessions (session.c) ------------------------------------------------------------ */
+
+enum acp_state {
+	ACP_LOADING, /* its settings are read */
+	ACP_OPENING, /* its thread opens it */
+	ACP_OPEN,
+	ACP_CLOSING,
+};
+
+/* A prompt that is under way or waits (prompt.c). */
+struct acp_prompt;
+
+struct acp_session {
+	struct acp_session *next;
+	struct acp *acp;
+	enum acp_state state;
+	char *id;                       /* owned; NULL until it is open */
+	struct acp_request *opening;    /* answered when it is open */
+	struct acp_request *closing;    /* answered when it is closed; or NULL */
+	/* Of its request, owned. */
+	json_t *params;                 /* of session/new, load or resume */
+	const char **more;
+	struct session_request request;
+	struct cancel cancel;
+	struct front_session *session;
+	struct front_runner *runner;
+	struct front *front;
+	struct acp_work work;           /* loading, closing */
+	struct err err;                 /* of the work */
+	bool is_loaded;
+	struct loop_task woken;
+	atomic_bool is_woken;           /* from any thread: `woken` is posted */
+	bool resumes, replays;          /* it was recorded; it is shown again */
+	bool is_recorded;               /* when it is opened again */
+	struct front_task *history;     /* history.c's, that reads its record; borrowed; or NULL */
+	uint64_t window;                /* tokens; 0: not known */
+	/* choices.c */
+	enum approval_mode mode;
+	char *model, *thinking;         /* owned; the values of the options */
+	char *wanted_model;             /* owned; request.model, if the client chose it */
+	bool is_changed;                /* it must be opened again before the next prompt */
+	void (*reopen)(struct acp_session *session); /* does that: session.c */
+	struct front_task *listing;     /* that finds commands; borrowed; or NULL */
+	json_t *commands;               /* owned; as the client has them; NULL: not yet */
+	struct acp_prompt *prompts, **last_prompt; /* the first is under way */
+	struct acp_question *questions; /* that are open (ask.c) */
+	/* buffers.c */
+	struct acp_file_ask *file_asks; /* requests about files that threads wait for */
+	atomic_bool asks_files;         /* the editor is asked about files; from any thread */
+	/* updates.c */
+	json_t *held;                   /* owned; updates that wait for the answer to `opening` */
+	json_t *calls;                  /* owned; tool calls under way by id: {"output"?: the end
+	                                 * of what it has printed, which is not shown yet} */
+	struct loop_timer *output;      /* when that is shown; NULL: nothing waits */
+	char *message;                  /* owned; the id of the message that pieces belong to */
+	enum bus_topic message_kind;    /* CONTENT, THOUGHT; BUS_NONE: a new one begins */
+	char stop[32];                  /* why the model stopped last: its word */
+	bool is_titled;
+	json_int_t cost;                /* millionths of a dollar */
+};
+
+/* Closes it; `closing` (or NULL) is answered when that is done. */
+void acp_session_close(struct acp_session *session, struct acp_request *closing);
+/* Takes what its front has to take, unless the client does not read. */
+void acp_session_take(struct acp_session *session);
+
+/* ---- prompts (prompt.c, content.c) ------------------------------------------------------ */
+
+/* What a prompt's content blocks are to hasp. */
+struct acp_content {
+	struct buf said;   /* what the user says, in which @ names files */
+	struct buf piped;  /* what goes with it word for word */
+	json_t *media;     /* owned; [{"mime_type", "data"}] */
+};
+
+/* Reads the blocks into *ret, which the caller releases in any case.  INVALID_ARGUMENT, TOO_LARGE:
+ * a block cannot be read; the sentence names it. */
+bool acp_content_read(const json_t *blocks, struct acp_content *ret, struct err *err);
+void acp_content_release(struct acp_content *content);
+
+/* Events that a prompt waits for. */
+void acp_prompt_ended(struct acp_session *session, const struct front_event *event);
+void acp_prompt_task_done(struct acp_session *session, const struct front_event *event);
+/* Begins the next, if none is under way. */
+void acp_prompt_next(struct acp_session *session);
+/* The one under way is interrupted, those that wait end as cancelled. */
+void acp_prompts_cancel(struct acp_session *session);
+/* Ends all that are left: with the error, or, with NULL, as cancelled. */
+void acp_prompts_drop(struct acp_session *session, const struct err *err);
+
+/* ---- updates (updates.c, calls.c) -------------------------------------------------------- */
+
+/* Sends an update, or holds it until the session's opening has been answered; takes it. */
+void acp_update(struct acp_session *session, json_t *update);
+/* Sends an update although the opening has not been answered; takes it. */
+void acp_update_now(struct acp_session *session, json_t *update);
+/* Sends those that were held. */
+void acp_updates_release(struct acp_session *session);
+/* A message of hasp's own: `kind` is "agent_message_chunk" or the like. */
+void acp_update_text(struct acp_session *session, const char *kind, struct span text);
+/* A message of the bus, and a notice of the session's. */
+void acp_update_bus(struct acp_session *session, enum bus_topic topic, const json_t *message);
+void acp_update_notice(struct acp_session *session, const json_t *notice);
+
+/* The tool call of a message of the topic tool-call, a new reference, as the next three. */
+json_t *acp_call_begin(const struct acp_session *session, const json_t *message);
+/* What changes when it ends: of tool-result. */
+json_t *acp_call_end(const struct acp_session *session, const json_t *message);
+/* What a confirmation is about, with its diffs: of tool-confirmation-request. */
+json_t *acp_call_asked(const struct acp_session *session, const json_t *message);
+/* A list of content with one text, as tool calls have it. */
+json_t *acp_call_text(struct span text);
+/* A call as a session's record has it, with what came of it; NULL: it has no id. */
+json_t *acp_call_recorded(const struct acp_session *session, const json_t *recorded);
+/* The first line of a prompt is the title of a session that has none. */
+void acp_title_from(struct acp_session *session, struct span prompt);
+
+/* ---- menus (choices.c) -------------------------------------------------------------------- */
+
+/* Adds "modes" and "configOptions" to the answer to an opening. */
+void acp_put_state(const struct acp_session *session, json_t *result);
+/* The options with their values; a new reference. */
+json_t *acp_options(const struct acp_session *session);
+/* Sends them to the client. */
+void acp_options_changed(struct acp_session *session);
+/* The session is in another mode, which the client gets. */
+void acp_mode_changed(struct acp_session *session, const char *word);
+struct command_info;
+/* Whether an editor has no use for a command; NULL: no. */
+bool acp_command_is_left_out(const struct command_info *command);
+/* Finds the commands, and sends them if they are others than the client has. */
+void acp_commands_begin(struct acp_session *session);
+/* Of the task session->listing. */
+void acp_commands_done(struct acp_session *session, const struct front_event *event);
+
+/* ---- records (history.c) ------------------------------------------------------------------ */
+
+/* Has the session's record read by a task, session->history.  Errors of front_give. */
+bool acp_history_begin(struct acp_session *session, struct err *err);
+/* It is read: shows all of it to the client.  False: it cannot be read. */
+bool acp_history_done(struct acp_session *session, const struct front_event *event,
+                      struct err *err);
+
+/* ---- unsaved files (buffers.c) -------------------------------------------------------------- */
+
+/* As session_request.interpose; `data` is the session. */
+struct provider *acp_buffers_new(void *data, struct provider *base);
+/* Threads that wait for the editor go on without an answer. */
+void acp_buffers_drop(struct acp_session *session);
+
+/* ---- questions (question.c, ask.c, elicit.c) -------------------------------------------- */
+
+/* One that is open. */
+struct acp_question {
+	struct acp_question *next;
+	struct acp_session *session;
+	enum bus_topic topic;
+	json_t *message;  /* owned; of the bus */
+	int64_t id;       /* of the request to the client; 0: none */
+};
+
+/* Adds it to the session's. */
+struct acp_question *acp_question_new(struct acp_session *session, enum bus_topic topic,
+                                      const json_t *message);
+/* Answers on the bus, with what `answer` (taken) has besides the id; frees the question. */
+void acp_question_answer(struct acp_question *question, json_t *answer);
+/* Answers no; frees it. */
+void acp_question_decline(struct acp_question *question);
+/* It was answered, or withdrawn: the client is not asked any more. */
+void acp_questions_over(struct acp_session *session, const json_t *message);
+/* All that are open are answered with no. */
+void acp_questions_drop(struct acp_session *session);
+
+/* Asks the client. */
+void acp_ask(struct acp_session *session, enum bus_topic topic, const json_t *message);
+/* Forms and addresses: what the model asks the user, what an MCP server asks, and, after a no to a
+ * confirmation, what to do instead. */
+void acp_elicit_questions(struct acp_question *question);
+void acp_elicit_server(struct acp_question *question);
+void acp_elicit_words(struct acp_question *question);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said at the beginning: the version of the wire, capabilities, authentication.
+ *
+ * Version 1 is the only one.  What differs in a later version belongs here: the client names the
+ * latest that it speaks, and gets the latest that hasp speaks (protocol v1, initialization). */
+#include <string.h>
+
+#include "acp/private.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+enum { ACP_VERSION = 1 };
+
+/* ---- capabilities ---------------------------------------------------------------- */
+
+static bool acp_has(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_true(value) || json_is_object(value);
+}
+
+static void acp_read_client(struct acp *acp, const json_t *capabilities)
+{
+	const json_t *elicitation = json_object_get(capabilities, "elicitation");
+	const json_t *files = json_object_get(capabilities, "fs");
+
+	acp->client = (struct acp_client){
+		.terminal_login = acp_has(json_object_get(capabilities, "auth"), "terminal"),
+		.reads_files = acp_has(files, "readTextFile"),
+		.writes_files = acp_has(files, "writeTextFile"),
+		.elicits_form = acp_has(elicitation, "form"),
+		.elicits_url = acp_has(elicitation, "url"),
+	};
+}
+
+static json_t *acp_capabilities(void)
+{
+	return json_pack("{s:b, s:{s:b, s:b, s:b}, s:{s:b, s:b}, s:{s:{}, s:{}, s:{}, s:{}, s:{}}}",
+	                 "loadSession", 1,
+	                 "promptCapabilities", "image", 1, "audio", 1, "embeddedContext", 1,
+	                 "mcpCapabilities", "http", 1, "sse", 1,
+	                 "sessionCapabilities", "list", "resume", "close", "delete",
+	                 "additionalDirectories");
+}
+
+/* ---- authentication -------------------------------------------------------------- */
+
+/* hasp takes keys from variables and from the key store; a terminal asks for one and keeps it. */
+static json_t *acp_auth_methods(const struct acp *acp)
+{
+	json_t *methods = json_pack(
+		"[{s:s, s:s, s:s}]", "id", "environment", "name", "API key from the environment",
+		"description", "Set the key's variable, such as GEMINI_API_KEY, OPENAI_API_KEY or "
+		"ANTHROPIC_API_KEY, for hasp in the editor's settings, or in ~/.gemini/.env.");
+
+	if (acp->client.terminal_login)
+		json_array_append_new(methods, json_pack(
+			"{s:s, s:s, s:s, s:s, s:[s]}", "type", "terminal", "id", "terminal",
+			"name", "Add an API key in a terminal", "description",
+			"Opens hasp in a terminal, which asks for a key and keeps it.",
+			"args", "--login"));
+	return methods;
+}
+
+void acp_do_authenticate(struct acp_request *request)
+{
+	const char *id = acp_text(request->params, "methodId");
+
+	if (!strcmp(id, "environment"))
+		acp_answer(request, NULL);
+	else
+		acp_refuse(request, RPC_INVALID_PARAMS,
+		           "\"%.100s\" is not a method that authenticate takes.", id);
+}
+
+/* ---- initialize ------------------------------------------------------------------ */
+
+/* A client that speaks nothing else ends the connection by itself, and finds why in the answer. */
+static void acp_refuse_version(json_t *result, json_int_t wanted)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"hasp does not speak version %lld of the Agent Client Protocol, which is not "
+		"stable yet, but version %d.", (long long)wanted, ACP_VERSION);
+
+	json_object_set_new(result, "_meta", json_pack("{s:{s:s}}", "hasp", "refused", text));
+}
+
+void acp_do_initialize(struct acp_request *request)
+{
+	const json_int_t wanted =
+		json_integer_value(json_object_get(request->params, "protocolVersion"));
+	struct acp *acp = request->acp;
+	json_t *result;
+
+	if (wanted < ACP_VERSION) {
+		acp_refuse(request, RPC_INVALID_PARAMS,
+		           "hasp speaks version %d of the protocol, not version %lld.",
+		           ACP_VERSION, (long long)wanted);
+		return;
+	}
+	acp_read_client(acp, json_object_get(request->params, "clientCapabilities"));
+	acp->is_initialized = true;
+	result = json_pack("{s:i, s:o, s:o, s:{s:s, s:s, s:s}}", "protocolVersion", ACP_VERSION,
+	                   "agentCapabilities", acp_capabilities(), "authMethods",
+	                   acp_auth_methods(acp), "agentInfo", "name", "hasp", "title", "hasp",
+	                   "version", HASP_VERSION);
+	if (wanted > ACP_VERSION)
+		acp_refuse_version(result, wanted);
+	acp_answer(request, result);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a session publishes, as session/update. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "acp/private.h"
+#include "agent/session/record.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "model/prices.h"
+
+enum {
+	OUTPUT_SHOWN = 8 << 10, /* of a running command: the end of what it has printed */
+	OUTPUT_MS = 200,        /* between two looks at it */
+	TITLE_BYTES = 80,       /* of a prompt, as a title */
+};
+
+/* ---- text ------------------------------------------------------------------------ */
+
+/* Pieces of one kind are of one message, until something else comes. */
+static void acp_update_piece(struct acp_session *session, enum bus_topic kind, json_t *text)
+{
+	if (session->message_kind != kind || !session->message) {
+		free(session->message);
+		session->message = record_new_id();
+		session->message_kind = kind;
+	}
+	acp_update(session, json_pack("{s:s, s:s, s:{s:s, s:o}}", "sessionUpdate",
+	                              kind == BUS_CONTENT ? "agent_message_chunk" :
+	                                                    "agent_thought_chunk",
+	                              "messageId", session->message, "content", "type", "text",
+	                              "text", text));
+}
+
+void acp_update_text(struct acp_session *session, const char *kind, struct span text)
+{
+	_cleanup_free_ char *id = record_new_id();
+
+	session->message_kind = BUS_NONE;
+	acp_update(session, json_pack("{s:s, s:s, s:{s:s, s:o}}", "sessionUpdate", kind,
+	                              "messageId", id, "content", "type", "text", "text",
+	                              json_text(text)));
+}
+
+/* What hasp has to say itself is no part of the model's answer. */
+void acp_update_notice(struct acp_session *session, const json_t *notice)
+{
+	const char *severity = acp_text(notice, "severity"), *text = acp_text(notice, "message");
+	_cleanup_free_ char *id = record_new_id();
+
+	if (!text)
+		return;
+	session->message_kind = BUS_NONE;
+	acp_update(session, json_pack("{s:s, s:s, s:{s:s, s:s+}, s:{s:{s:s}}}", "sessionUpdate",
+	                              "agent_thought_chunk", "messageId", id, "content",
+	                              "type", "text", "text", text, "\n", "_meta", "hasp",
+	                              "notice", severity ? severity : "info"));
+}
+
+static void acp_publish_content(struct acp_session *session, const json_t *message)
+{
+	acp_update_piece(session, BUS_CONTENT, json_incref(json_object_get(message, "text")));
+}
+
+static void acp_publish_thought(struct acp_session *session, const json_t *message)
+{
+	const char *subject = acp_text(message, "subject"), *text = acp_text(message, "text");
+	_cleanup_free_ char *whole = mem_printf("%s%s%s%s", subject ? "**" : "",
+	                                        subject ? subject : "", subject ? "**\n" : "",
+	                                        text ? text : "");
+
+	acp_update_piece(session, BUS_THOUGHT, json_text(span_str(whole)));
+}
+
+/* ---- calls ----------------------------------------------------------------------- */
+
+static json_t *acp_call_named(struct acp_session *session, const json_t *message)
+{
+	const char *id = acp_text(message, "callId");
+
+	return id ? json_object_get(session->calls, id) : NULL;
+}
+
+static void acp_update_call(struct acp_session *session, const char *kind, json_t *call)
+{
+	json_object_set_new(call, "sessionUpdate", json_string(kind));
+	acp_update(session, call);
+}
+
+static void acp_publish_call(struct acp_session *session, const json_t *message)
+{
+	session->message_kind = BUS_NONE;
+	json_object_set_new(session->calls, acp_text(message, "callId"), json_object());
+	acp_update_call(session, "tool_call", acp_call_begin(session, message));
+}
+
+static void acp_publish_result(struct acp_session *session, const json_t *message)
+{
+	if (!acp_call_named(session, message))
+		return;
+	json_object_del(session->calls, acp_text(message, "callId"));
+	acp_update_call(session, "tool_call_update", acp_call_end(session, message));
+}
+
+static void acp_show_output(struct acp_session *session, const char *id, struct span output)
+{
+	acp_update_call(session, "tool_call_update",
+	                json_pack("{s:s, s:s, s:o}", "toolCallId", id, "status", "in_progress",
+	                          "content", acp_call_text(output)));
+}
+
+/* The timer's: what has been printed since the last time. */
+static void acp_show_outputs(void *data)
+{
+	struct acp_session *session = data;
+	const char *id;
+	json_t *call;
+
+	loop_timer_stop(session->output);
+	session->output = NULL;
+	json_object_foreach(session->calls, id, call)
+		if (json_object_del(call, "waits") == 0)
+			acp_show_output(session, id, json_span(json_object_get(call, "output")));
+}
+
+/* The end of a text, from a line's beginning on. */
+static struct span acp_output_end(struct span text)
+{
+	const char *line;
+
+	if (text.len <= OUTPUT_SHOWN)
+		return text;
+	text = span_skip(text, text.len - OUTPUT_SHOWN);
+	line = memchr(text.data, '\n', text.len);
+	if (line)
+		return span_skip(text, (size_t)(line - text.data) + 1);
+	while (text.len && (text.data[0] & 0xC0) == 0x80)
+		text = span_skip(text, 1);
+	return text;
+}
+
+static void acp_publish_output(struct acp_session *session, const json_t *message)
+{
+	json_t *call = acp_call_named(session, message);
+	_cleanup_buf_ struct buf all = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!call)
+		return;
+	buf_span(&all, json_span(json_object_get(call, "output")));
+	buf_span(&all, json_span(json_object_get(message, "text")));
+	json_object_set_new(call, "output", json_text(acp_output_end(buf_view(&all))));
+	json_object_set_new(call, "waits", json_true());
+	if (!session->output)
+		session->output = loop_timer_start(session->acp->loop, OUTPUT_MS, 0,
+		                                   acp_show_outputs, session);
+}
+
+static void acp_publish_progress(struct acp_session *session, const json_t *message)
+{
+	const struct span text = json_span(json_object_get(message, "message"));
+
+	if (text.len && acp_call_named(session, message))
+		acp_show_output(session, acp_text(message, "callId"), text);
+}
+
+/* Of a sub-agent's calls only those that were asked about are the client's: those end. */
+static void acp_publish_subagent(struct acp_session *session, const json_t *message)
+{
+	if (span_eq(json_span(json_object_get(message, "topic")),
+	            span_str(bus_topic_name(BUS_TOOL_RESULT))))
+		acp_publish_result(session, json_object_get(message, "message"));
+}
+
+/* ---- requests to the model --------------------------------------------------------- */
+
+static void acp_publish_request(struct acp_session *session, const json_t *message)
+{
+	(void)message;
+	session->message_kind = BUS_NONE;
+}
+
+/* What the conversation takes of the model's window, and, where the user gave prices, what the
+ * session has cost. */
+static void acp_publish_usage(struct acp_session *session, const json_t *message)
+{
+	const json_t *usage = json_object_get(message, "usage");
+	const char *role = acp_text(message, "role"), *model = acp_text(message, "model");
+	json_int_t cost;
+	json_t *update;
+
+	if (model && prices_count(settings_get(session_settings(session->session), "hasp.prices"),
+	                          model, usage, &cost))
+		session->cost += cost;
+	if (!session->window || !role || strcmp(role, "main") != 0)
+		return;
+	update = json_pack("{s:s, s:I, s:I}", "sessionUpdate", "usage_update", "used",
+	                   json_integer_value(json_object_get(usage, "total")), "size",
+	                   (json_int_t)session->window);
+	if (session->cost)
+		json_object_set_new(update, "cost", json_pack(
+			"{s:f, s:s}", "amount", (double)session->cost / 1000000, "currency",
+			"USD"));
+	acp_update(session, update);
+}
+
+static void acp_publish_response(struct acp_session *session, const json_t *message)
+{
+	const char *role = acp_text(message, "role"), *reason = acp_text(message, "reason");
+
+	if (role && reason && !strcmp(role, "main"))
+		snprintf(session->stop, sizeof(session->stop), "%s", reason);
+	acp_publish_usage(session, message);
+}
+
+/* Another model answers from now on. */
+static void acp_publish_model(struct acp_session *session, const json_t *message)
+{
+	const char *model = acp_text(message, "model");
+
+	acp_update_notice(session, message);
+	free(session->model);
+	session->model = mem_strdup(model ? model : "");
+	acp_options_changed(session);
+}
+
+/* ---- the session's own state -------------------------------------------------------- */
+
+static void acp_publish_mode(struct acp_session *session, const json_t *message)
+{
+	acp_mode_changed(session, acp_text(message, "mode"));
+}
+
+static void acp_title(struct acp_session *session, struct span title)
+{
+	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "session_info_update", "title",
+	                              json_text(title)));
+	session->is_titled = true;
+}
+
+void acp_title_from(struct acp_session *session, struct span prompt)
+{
+	struct span line;
+
+	if (session->is_titled || !line_next(&prompt, &line) || span_is_blank(line))
+		return;
+	acp_title(session, span_trim(utf8_head(line, TITLE_BYTES)));
+}
+
+static void acp_publish_topic(struct acp_session *session, const json_t *message)
+{
+	const struct span title = json_span(json_object_get(message, "title"));
+
+	if (title.len)
+		acp_title(session, title);
+}
+
+/* The model's list of steps is the client's plan; one that was dropped is no step. */
+static void acp_publish_todos(struct acp_session *session, const json_t *message)
+{
+	json_t *entries = json_array(), *todo;
+	size_t i;
+
+	json_array_foreach(json_object_get(message, "todos"), i, todo) {
+		const char *status = acp_text(todo, "status");
+		const bool known = status && (!strcmp(status, "completed") ||
+		                              !strcmp(status, "in_progress"));
+
+		if (status && !strcmp(status, "cancelled"))
+			continue;
+		json_array_append_new(entries, json_pack(
+			"{s:O, s:s, s:s}", "content", json_object_get(todo, "description"),
+			"priority", "medium", "status", known ? status : "pending"));
+	}
+	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "plan", "entries", entries));
+}
+
+/* ---- the table --------------------------------------------------------------------- */
+
+void acp_update_bus(struct acp_session *session, enum bus_topic topic, const json_t *message)
+{
+	static void (*const rows[BUS_TOPIC_COUNT])(struct acp_session *session,
+	                                            const json_t *message) = {
+		[BUS_CONTENT] = acp_publish_content,
+		[BUS_THOUGHT] = acp_publish_thought,
+		[BUS_TOOL_CALL] = acp_publish_call,
+		[BUS_TOOL_OUTPUT] = acp_publish_output,
+		[BUS_TOOL_PROGRESS] = acp_publish_progress,
+		[BUS_TOOL_RESULT] = acp_publish_result,
+		[BUS_SUBAGENT] = acp_publish_subagent,
+		[BUS_API_REQUEST] = acp_publish_request,
+		[BUS_API_RESPONSE] = acp_publish_response,
+		[BUS_NOTICE] = acp_update_notice,
+		[BUS_MODEL] = acp_publish_model,
+		[BUS_APPROVAL_MODE] = acp_publish_mode,
+		[BUS_TOPIC_UPDATE] = acp_publish_topic,
+		[BUS_TODOS] = acp_publish_todos,
+	};
+
+	if (rows[topic])
+		rows[topic](session, message);
+}

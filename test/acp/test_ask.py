@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked beyond yes and no: the model's questions, those of MCP servers, words to a no; servers of the editor."""
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from editor import Editor
+from fake_gemini import call, text
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
+import fake_mcp  # noqa: E402
+
+FORMS = {"elicitation": {"form": {}, "url": {}}}
+COLOURS = {"question": "Which colour?", "header": "Colour", "type": "choice",
+           "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]}
+
+
+def server(*arguments):
+    """As an editor gives it."""
+    command, *args = fake_mcp.words(*arguments)
+    return {"name": "fake", "command": command, "args": args, "env": []}
+
+
+def accept(content):
+    return lambda params: {"result": {"action": "accept", "content": content}}
+
+
+def asked(world, questions, answer, capabilities=FORMS, method="elicitation/create"):
+    """What the model got."""
+    with world.fake([[call("ask_user", {"questions": questions})], [text("Done.")]]) as model:
+        with Editor(world, model, capabilities=capabilities) as editor:
+            editor.on(method, answer)
+            session = editor.new()
+            session.prompt("go")
+            return json.dumps(model.requests[-1].body["contents"][-1]), editor
+
+
+def test_the_models_questions_are_a_form(world):
+    questions = [COLOURS, {"question": "Sure?", "header": "Sure", "type": "yesno"},
+                 {"question": "A name?", "header": "Name", "type": "text"},
+                 {"question": "Sizes?", "header": "Sizes", "type": "choice", "multiSelect": True,
+                  "options": [{"label": "S", "description": "small"}, {"label": "L", "description": "large"}]}]
+    said, editor = asked(world, questions, accept({"0": "Blue", "1": "Yes", "2": "hasp", "3": ["S"], "3-other": "XL"}))
+    for answer in ('"Blue"', '"Yes"', '"hasp"', '"S", "XL"'):
+        assert answer in said
+    params = editor.wait("elicitation/create")["params"]
+    assert params["mode"] == "form"
+    colour = params["requestedSchema"]["properties"]["0"]
+    assert colour["title"] == "Colour" and colour["description"] == "Which colour?"
+    assert colour["oneOf"] == [{"const": "Red", "title": "Red: warm"}, {"const": "Blue", "title": "Blue: cold"}]
+
+
+def test_another_answer_takes_the_place_of_a_choice(world):
+    said, _ = asked(world, [COLOURS], accept({"0": "Red", "0-other": "Green"}))
+    assert '"Green"' in said and '"Red"' not in said
+
+
+@pytest.mark.parametrize("answer", [{"result": {"action": "decline"}}, {"result": {"action": "cancel"}},
+                                    {"result": {"action": "accept", "content": {}}}, {"result": {"action": "accept"}},
+                                    {"error": {"code": -32603, "message": "no"}}])
+def test_no_answer_is_no_answer(world, answer):
+    with world.fake([[call("ask_user", {"questions": [COLOURS]})], [text("Done.")]]) as model:
+        with Editor(world, model, capabilities=FORMS) as editor:
+            editor.on("elicitation/create", lambda params: answer)
+            session = editor.new()
+            assert session.prompt("go")["stopReason"] == "end_turn"
+            assert session.call(session.updates("tool_call")[0]["toolCallId"])["status"] == "failed"
+
+
+def test_without_forms_one_question_is_asked_with_options(world):
+    def choose(params):
+        assert [option["name"] for option in params["options"]] == ["Red", "Blue", "No answer"]
+        return Editor.chosen("1")
+
+    said, editor = asked(world, [COLOURS], choose, {}, "session/request_permission")
+    assert '"Blue"' in said
+
+
+def test_without_forms_a_text_cannot_be_asked_for(world):
+    with world.fake([[call("ask_user", {"questions": [{"question": "A name?", "header": "Name", "type": "text"}]})],
+                     [text("Done.")]]) as model:
+        with Editor(world, model) as editor:
+            session = editor.new()
+            session.prompt("go")
+            assert session.call(session.updates("tool_call")[0]["toolCallId"])["status"] == "failed"
+
+
+def test_a_no_can_have_words_and_the_model_goes_on(world):
+    with world.fake([[call("write_file", {"file_path": "a.txt", "content": "one\n"})], [text("As you like.")]]) as model:
+        with Editor(world, model, capabilities=FORMS) as editor:
+            editor.on("session/request_permission", editor.choose("cancel_and_say"))
+            editor.on("elicitation/create", accept({"message": "use b.txt"}))
+            session = editor.new()
+            assert session.prompt("go")["stopReason"] == "end_turn"
+            assert "use b.txt" in json.dumps(model.requests[-1].body["contents"][-1])
+            assert session.said() == "As you like."
+    assert not (world.root / "a.txt").exists()
+
+
+# ---- servers that the editor gives
+
+def asking():
+    return {"name": "asking", "command": sys.executable, "args": [str(Path(__file__).with_name("asking_server.py"))],
+            "env": []}
+
+
+@pytest.mark.parametrize("answer, got", [
+    (accept({"name": "hasp", "size": "L", "times": 3}), {"action": "accept",
+                                                        "content": {"name": "hasp", "size": "L", "times": 3}}),
+    (accept({"size": "XL"}), {"action": "cancel"}),
+    (lambda params: {"result": {"action": "decline"}}, {"action": "decline"}),
+    (lambda params: {"error": {"code": -32603, "message": "no"}}, {"action": "cancel"}),
+])
+def test_a_form_of_a_server_is_the_editors(world, answer, got):
+    script = [[call("mcp_asking_ask", {})], [text("Done.")]]
+    with world.fake(script) as model, Editor(world, model, "--yolo", capabilities=FORMS) as editor:
+        editor.on("elicitation/create", answer)
+        editor.new(servers=[asking()]).prompt("go")
+        assert json.dumps(json.dumps(got))[1:-1] in json.dumps(model.requests[1].body["contents"][-1])
+        form = editor.wait("elicitation/create")["params"]
+        assert form["message"] == "asking: Who?" and form["requestedSchema"]["required"] == ["name"]
+        assert form["requestedSchema"]["properties"]["size"]["oneOf"][1] == {"const": "L", "title": "Large"}
+
+
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+def test_an_address_of_a_server_is_the_editors_to_open(world, action):
+    script = [[call("mcp_fake_say", {"what": "url"})], [text("Done.")]]
+    with world.fake(script) as model, Editor(world, model, "--yolo", capabilities=FORMS) as editor:
+        editor.on("elicitation/create", lambda params: {"result": {"action": action}})
+        editor.new(servers=[server()]).prompt("go")
+        assert action in json.dumps(model.requests[1].body["contents"][-1])
+        params = editor.wait("elicitation/create")["params"]
+        assert params["mode"] == "url" and params["message"].startswith("fake: ")
+
+
+def test_a_password_is_not_asked_for_in_a_form(world):
+    script = [[call("mcp_fake_say", {"what": "form"})], [text("Done.")]]
+    with world.fake(script) as model, Editor(world, model, "--yolo", capabilities=FORMS) as editor:
+        editor.new(servers=[server()]).prompt("go")
+        assert "cancel" in json.dumps(model.requests[1].body["contents"][-1])
+        assert not [m for m in editor.heard if m["method"] == "elicitation/create"]
+
+
+def test_a_server_of_the_editors_is_asked_about_and_not_trusted(world):
+    world.settings(mcpServers={"fake": {"command": "false", "trust": True}})
+    with world.fake([[call("mcp_fake_say", {"what": "hello"})]]) as model, Editor(world, model) as editor:
+        editor.on("session/request_permission", editor.choose("cancel"))
+        session = editor.new(servers=[server()])
+        session.prompt("go")
+        [question] = [m for m in editor.heard if m["method"] == "session/request_permission"]
+        assert [option["optionId"] for option in question["params"]["options"]][:1] == ["proceed_once"]
+
+
+def test_more_folders_are_part_of_the_workspace(world):
+    more = world.top / "more"
+    more.mkdir()
+    (more / "b.txt").write_text("beyond\n")
+    script = [[call("read_file", {"file_path": str(more / "b.txt")})], [text("Done.")]]
+    with world.fake(script) as model, Editor(world, model) as editor:
+        editor.new(additionalDirectories=[str(more)]).prompt("go")
+        assert "beyond" in json.dumps(model.requests[1].body["contents"][-1])
