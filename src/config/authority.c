@@ -278,7 +278,7 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
 	         "What MCP servers declared last time; checked like what they declare."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-allowed.json", NEVER,
-	         "How their tools were declared, and by whom, when they were last allowed."),
+	         "The declarations of their tools when they were last allowed."),
 	FILE_ROW("~/.gemini/projects.json", NEVER,
 	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,
@@ -343,7 +343,7 @@ static const struct {
 	[AUTHORITY_ASK] = { "ask", "a trusted project, after " ALLOW },
 	[AUTHORITY_NEVER] = { "never", "no project" },
 	[AUTHORITY_PROCESS] = { "process", "no project; the process's environment alone" },
-	[AUTHORITY_REMOTE] = { "remote", "nobody here: remote administration" },
+	[AUTHORITY_REMOTE] = { "remote", "not used: remote administration" },
 };
 
 /* Flags that set what a setting sets. */

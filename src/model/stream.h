@@ -74,11 +74,15 @@ struct attempt {
 	char tool[68];   /* that it has the name of, as it was sent; "": none */
 	double delay_s;  /* what the server asks for; below 0: nothing */
 	double ms;       /* from request to end */
+	int status;      /* of HTTP; 0: there was none */
 };
 
 /* Sends the request and reads the answer into `sink`.  False: *ret says how, *err why. */
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err);
+
+/* Adds the advice about this failure to its sentence (advice.c). `status`: of HTTP; 0: none. */
+void model_advise(const struct model_options *options, int status, struct err *err);
 
 /* After a refusal that is about tools, or may be: finds them (tool_refusal.c), and leaves them out
  * of all later requests.  *requests grows by those that were needed to find out.  False: nothing

@@ -212,12 +212,12 @@ static json_t *unconfirmed_result(struct session *session, const struct pending_
 
 	if (tool_requires_more(call->arguments))
 		err_set(&err, ERR_DENIED_BY_USER,
-		        "Denied By User: Nobody can be asked here about additional permissions. "
-		        "The user can give them when hasp is started: --net, --write PATH, --read "
+		        "Denied By User: This run has no way to ask for additional permissions. "
+		        "The user can grant them when starting hasp: --net, --write PATH, --read "
 		        "PATH. Nothing was run.");
 	else
 		err_set(&err, ERR_DENIED_BY_USER,
-		        "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
+		        "Denied By User: %s must be confirmed, but this run has no way to ask. The "
 		        "user can allow it beforehand by a policy rule.",
 		        call->tool->name);
 	return denied_result(session, call->tool, call->arguments, &err);

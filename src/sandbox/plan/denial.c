@@ -472,7 +472,7 @@ static const struct {
 	{ DENIAL_CALL, SANDBOX_REASON_NETWORK, "socket(AF_INET6, SOCK_DGRAM, ", "",
 	  "names are looked up, at level landlock" },
 	{ DENIAL_CALL, SANDBOX_REASON_KERNEL, "socket(AF_UNIX, SOCK_DGRAM, ", "",
-	  "syslog, utempter and sd_notify write to whoever listens" },
+	  "syslog, utempter and sd_notify write to a listening process" },
 	{ DENIAL_CONNECT, SANDBOX_REASON_SOCKETS, "unix:/run/systemd/resolve/", "",
 	  "names are looked up by systemd-resolved" },
 	{ DENIAL_WRITE, SANDBOX_REASON_SOCKETS, "/run/user/", "",
