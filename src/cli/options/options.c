@@ -168,6 +168,10 @@ static const char *const sandbox_choices[] = { "auto", "full", "landlock", "path
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },               \
 	  .help = "use these extensions alone; \"none\" for none" }
 
+#define LOGIN_FLAG                                                                       \
+	{ .id = FLAG_LOGIN, .name = "login", .boolean = true,                            \
+	  .help = "ask for a key of the model's provider, keep it, and exit" }
+
 #define DEBUG_FLAG                                                                       \
 	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,  \
 	  .help = "log each request to the model, with the prompt, on standard error" }
@@ -220,6 +224,8 @@ static const struct flag flags[] = {
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l',
 	  .boolean = true, .help = "list the installed extensions and exit" },
 	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "hasp acp" },
+	{ .id = FLAG_LOGIN, .name = "login", .boolean = true, .hidden = true,
+	  .help = "hasp acp --login" },
 	{ .id = FLAG_ACP, .name = "experimental-acp", .hidden = true, .boolean = true,
 	  .help = "--acp" },
 	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
@@ -414,6 +420,7 @@ static const char *const serve_synopsis[] = {
 };
 
 static const struct flag acp_flags[] = {
+	LOGIN_FLAG,
 	MODEL_FLAG,
 	APPROVAL_FLAGS,
 	INCLUDE_FLAG,
