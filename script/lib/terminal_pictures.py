@@ -16,7 +16,7 @@ import zlib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
+sys.path[:0] = [str(TOP / "test" / "tui" / "harness"), str(TOP / "test")]
 
 import terminal  # noqa: E402
 

@@ -388,12 +388,13 @@ static bool follow_draft_again(struct app *app)
 static void follow_failed(struct app *app, const struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * ERR_MESSAGE_MAX + LIMIT_PATH_BYTES);
+	_cleanup_buf_ struct buf mend = BUF_INIT(ERR_MESSAGE_MAX + LIMIT_PATH_BYTES);
 
-	buf_printf(&text, "%s\n", err->message);
-	put_mend(app, err, &text);
+	put_mend(app, err, &mend);
+	buf_printf(&text, "%s%s%s", err->message, mend.len ? "\n" : "", mend.data ? mend.data : "");
 	if (follow_draft_again(app))
-		buf_str(&text, " Your prompt is in the composer again.");
-	printout_notice(&app->out, "error", span_trim(buf_view(&text)));
+		buf_str(&text, "\nYour prompt is in the composer again.");
+	printout_notice(&app->out, "error", buf_view(&text));
 }
 
 /* Says why the session could not be opened, and what to do: a few lines, not a wall. */

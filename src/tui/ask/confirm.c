@@ -379,6 +379,9 @@ static void put_last_row(const struct ask *ask, struct ask_page *page)
 	const char *why = json_string_value(json_object_get(ask->message, "noAlways"));
 	_cleanup_free_ char *text = why ? mem_printf("Not offered for the session: %s", why) : NULL;
 
+	/* A plan is asked about because there is one. */
+	if (json_array_size(json_object_get(ask->message, "modes")))
+		return;
 	if (text)
 		ask_page_text(page, text, STYLE(ROLE_DIM));
 	if (!json_object_get(ask->message, "rule"))
