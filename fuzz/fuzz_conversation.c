@@ -43,10 +43,10 @@ static void check_superseded(json_t *history)
 {
 	struct superseded *superseded = mask_superseded_new();
 
-	mask_superseded_update(superseded, history, false);
-	must(mask_superseded_update(superseded, history, false) == 0);
-	mask_superseded_update(superseded, history, true);
-	must(mask_superseded_update(superseded, history, true) == 0);
+	mask_superseded_new_messages(superseded, history);
+	must(mask_superseded_new_messages(superseded, history) == 0);
+	mask_superseded_everywhere(superseded, history);
+	must(mask_superseded_everywhere(superseded, history) == 0);
 	mask_superseded_free(superseded);
 }
 

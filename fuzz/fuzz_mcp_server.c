@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
+#include "mcp/declared/declared.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

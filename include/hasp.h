@@ -62,7 +62,7 @@ typedef enum hasp_code {
 	HASP_NONE = 0,
 	HASP_INVALID_ARGUMENT = 1,
 	HASP_STATE_MISMATCH = 2,     /* the file is not in the state that the base hash names */
-	HASP_BASE_REQUIRED = 3,      /* the file exists: its hash has to be given */
+	HASP_BASE_REQUIRED = 3,      /* the file exists, so its hash is required */
 	HASP_INVALID_DIFF = 4,       /* not one unified diff for one file */
 	HASP_AMBIGUOUS_DIFF = 5,     /* a hunk fits several places */
 	HASP_NO_MATCH = 6,           /* a hunk, or the old text, is nowhere in the file */
@@ -186,10 +186,10 @@ enum {
  * the change is meant for: required (BASE_REQUIRED) when the file exists, except for
  * hasp_update; NULL or the hash of nothing when it does not.  `flags` are those above.
  *
- * `ret_result` may be NULL; otherwise it always gets a result (not NULL, the caller frees
- * it), which after a failure tells the state that the file has now.  Errors of all:
- * STATE_MISMATCH, BASE_REQUIRED, FILE_NOT_FOUND, OUTSIDE_WORKSPACE, NOT_A_FILE, NOT_TEXT,
- * TOO_LARGE, BUSY, CANNOT_PRESERVE, DISK_FULL, PERMISSION_DENIED, IO_ERROR, INVALID_ARGUMENT. */
+ * `ret_result` may be NULL; otherwise it always gets a result (not NULL, the caller frees it),
+ * which after a failure has the current state of the file. Errors of all: STATE_MISMATCH,
+ * BASE_REQUIRED, FILE_NOT_FOUND, OUTSIDE_WORKSPACE, NOT_A_FILE, NOT_TEXT, TOO_LARGE, BUSY,
+ * CANNOT_PRESERVE, DISK_FULL, PERMISSION_DENIED, IO_ERROR, INVALID_ARGUMENT. */
 
 /* Applies a unified diff: line numbers may be wrong or absent, context and removed lines
  * decide.  INVALID_DIFF, NO_MATCH, AMBIGUOUS_DIFF: see hasp_result_failure.  Creates the

@@ -28,8 +28,9 @@
  *     hasp_agent_text_free(answer);
  *     hasp_agent_close(agent);
  *
- * Compile and link with `pkg-config --cflags --libs hasp-agent`.  The program `hasp` of the same
- * version has to be installed too: files and commands are reached through its confined workers.
+ * Compile and link with `pkg-config --cflags --libs hasp-agent`. The program `hasp` of the same
+ * version must be installed as well: it provides the confined workers through which files and
+ * commands are reached.
  *
  * Conventions
  *   - Every `hasp_agent_error *` may be NULL; it is untouched on success.
@@ -82,7 +83,7 @@ typedef enum hasp_agent_code {
 	HASP_AGENT_CONTEXT_TOO_LARGE = 10,    /* the conversation does not fit the model */
 	HASP_AGENT_MODEL_ERROR = 11,          /* its reply could not be used */
 	HASP_AGENT_IO_ERROR = 12,             /* also: the disk is full */
-	HASP_AGENT_CANCELLED = 13,            /* hasp_agent_cancel, or somebody said no */
+	HASP_AGENT_CANCELLED = 13,            /* hasp_agent_cancel, or a question was answered no */
 	HASP_AGENT_STOPPED = 14,              /* by a hook */
 	HASP_AGENT_TURN_LIMIT = 15,
 	HASP_AGENT_LOOP = 16,                 /* the model repeated itself */
@@ -118,7 +119,7 @@ typedef struct hasp_agent_options {
 	bool trust;                    /* the project counts as trusted this time: its settings,
 	                                * policies and hooks, and modes above "default" */
 	bool interactive;              /* questions are answered with hasp_agent_answer; otherwise
-	                                * what has to be confirmed is refused */
+	                                * calls that need confirmation are refused */
 	const char *program;           /* the program hasp: a path, or a name in PATH; NULL: "hasp" */
 	const char *const *environment; /* "NAME=VALUE", NULL-terminated: of hook programs; NULL: this
 	                                * process's without secrets */
@@ -197,19 +198,19 @@ typedef enum hasp_event {
 /* What a callback says. Untouched, it goes on as it would have. */
 typedef struct hasp_decision hasp_decision;
 
-/* It does not happen, and the reason goes to who asked for it: a tool's call is refused and the
- * model told why; a prompt or a request to the model ends the work (STOPPED); AFTER_AGENT: the
- * reason is sent to the model as a new prompt. NULL: no reason. */
+/* Refuses the event, with a reason. A tool's call fails, and the model gets the reason; a prompt or
+ * a request to the model ends the work (STOPPED); AFTER_AGENT: the reason is sent to the model as a
+ * new prompt. NULL: no reason. */
 HASP_AGENT_API void hasp_decision_refuse(hasp_decision *decision, const char *reason);
 
 /* This is the result: of a tool's call, which is not run (AFTER_TOOL: instead of what it gave), or
  * of the model, which is not asked (AFTER_MODEL: instead of what it said). Other events: nothing. */
 HASP_AGENT_API void hasp_decision_respond(hasp_decision *decision, const char *text);
 
-/* These members instead of those in the input: BEFORE_TOOL of the arguments (tool_input), which are
- * then checked as the model's are; BEFORE_MODEL of the request (llm_request); AFTER_MODEL the reply
- * (llm_response); BEFORE_TOOL_SELECTION {"mode", "allowedFunctionNames"}. Others: nothing.  Text
- * that is no JSON object makes the event fail (as hasp_decision_fail) and is told by false. */
+/* Replaces members of the input: BEFORE_TOOL the arguments (tool_input), which are then checked as
+ * the model's are; BEFORE_MODEL the request (llm_request); AFTER_MODEL the reply (llm_response);
+ * BEFORE_TOOL_SELECTION {"mode", "allowedFunctionNames"}. No effect on other events. If the text is
+ * not a JSON object the event fails (as with hasp_decision_fail), and the return value is false. */
 HASP_AGENT_API bool hasp_decision_modify(hasp_decision *decision, const char *json);
 
 /* The callback could not decide: as a refusal, with this sentence. */
@@ -233,18 +234,18 @@ HASP_AGENT_API bool hasp_agent_on(hasp_agent *agent, hasp_event event, const cha
  * the agent, which waits for it: be quick.  It may call what a hook may. */
 typedef void hasp_listener(void *data, const char *topic, const char *message);
 
-/* Every message from now on. Before the first prompt of an interactive agent there has to be a
- * listener: who listens promises to answer; without one, nothing can be asked and the answer is no.
- * INVALID_ARGUMENT: a prompt is under way. */
+/* Receives every message from now on. Questions can be asked only if a listener is set before the
+ * first prompt of an interactive agent; it must answer them. Without a listener every answer is no.
+ * INVALID_ARGUMENT: a prompt is running. */
 HASP_AGENT_API bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
                                       hasp_agent_error *error);
 
-/* Answers a question: `topic` "tool-confirmation-response", "ask-user-response" or
+/* Answers a question: `topic` is "tool-confirmation-response", "ask-user-response" or
  * "elicitation-response"; `message` a JSON object with the question's "correlationId" and
- * {"outcome": "proceed_once"}, or what docs/bus.md says.  From any thread; the first answer counts.
- * Orders to commands on a terminal go the same
- * way: "command-input", "command-resize", "command-background", "mcp-servers" (docs/bus.md).  INVALID_ARGUMENT: not
- * such a topic or message, or nobody waits for the answer any more. */
+ * {"outcome": "proceed_once"}, or another answer of docs/bus.md. From any thread; the first answer
+ * counts. Also sends orders to commands on a terminal: "command-input", "command-resize",
+ * "command-background", "mcp-servers" (docs/bus.md). INVALID_ARGUMENT: unknown topic, malformed
+ * message, or the question is no longer open. */
 HASP_AGENT_API bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message,
                                       hasp_agent_error *error);
 

@@ -17,5 +17,5 @@ def part_step(step):
 
 
 def in_turn(cases, parts):
-    """Of these cases every `parts`-th, others at another commit, or all; 2, 3, 4, 6 and 12 parts all have their turn."""
+    """Of these cases every `parts`-th, others at another commit, or all."""
     return cases if ALL else cases[TURN % parts::parts]

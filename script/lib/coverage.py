@@ -14,6 +14,7 @@ reported: the tests have come to run what it names, or the code has changed.
 """
 
 import argparse
+import datetime
 import os
 import re
 import subprocess
@@ -30,6 +31,9 @@ COUNTERS = BUILD / "counters"
 STAMP = COUNTERS / "program"  # which build of hasp the counts are of
 PROFILE = BUILD / "counters.profdata"
 LEFT = TOP / "script" / "lib" / "coverage_left.txt"
+PAGE = TOP / "CONTRIBUTING.md"  # has the table of the last whole run, between these lines
+BEGIN, END = "<!-- script/coverage --write: -->\n", "<!-- end -->\n"
+ABREAST = 3  # folders in a line of the table
 # Between them these have every function of src/.
 IMAGES = ("hasp", "hasp-http.so", "hasp-highlight.so", "test/unit_tests", "src/api/engine/libhasp.so",
           "src/api/agent/libhasp-agent.so")
@@ -192,13 +196,45 @@ def ranges(numbers):
     return ", ".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in found)
 
 
-def show_folders(files):
+def by_folder(files):
     folders = defaultdict(list)
     for path, file in files.items():
         folders[path.split("/")[0]].append(file)
-    for folder in sorted(folders):
-        print(row(folder, folders[folder]))
-    print(row("src", files.values()))
+    return dict(sorted(folders.items()), src=list(files.values()))
+
+
+def show_folders(files):
+    for folder, its in by_folder(files).items():
+        print(row(folder, its))
+    left = sum(len(file.left) for file in files.values())
+    bare = sum(len(file.uncovered()) for file in files.values()) - left
+    print("%d uncovered lines, %s" % (left + bare, "%d without a reason" % bare if bare else "all with a reason"))
+
+
+def share(counts):
+    counts = list(counts)
+    return percent(sum(map(bool, counts)), len(counts)).strip()
+
+
+def table(files, day):
+    """The percentages of lines and branches of each folder, in Markdown."""
+    cells = ["%s | %s | %s" % (folder, share(count for file in its for count in file.lines.values()),
+                               share(count for file in its for count in file.branches.values()))
+             for folder, its in by_folder(files).items()]
+    cells += ["| |"] * (-len(cells) % ABREAST)
+    height = len(cells) // ABREAST
+    heads = ["folder | lines | branches"] * ABREAST
+    rows = [heads, ["--- | --- | ---"] * ABREAST] + [cells[at::height] for at in range(height)]
+    left = sum(len(file.left) for file in files.values())
+    return ("On %s the tests ran these parts of `src/`; of the %d lines that none runs, `script/lib/coverage_left.txt` has "
+            "the reasons of %d:\n\n%s\n" % (day.isoformat(), sum(len(file.uncovered()) for file in files.values()), left,
+                                          "\n".join("| %s |" % " | ".join(cells) for cells in rows)))
+
+
+def write(files, page):
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + table(files, datetime.date.today()) + END + after
 
 
 def show_files(files, place):
@@ -222,8 +258,9 @@ def main(argv):
     parser.add_argument("folder", nargs="?", help="list the uncovered lines of a folder or file under src/")
     parser.add_argument("--tests", nargs="+", metavar="WORD", help="run only these jobs; counts add up")
     parser.add_argument("--show", action="store_true", help="run nothing: show the counts of earlier runs")
+    parser.add_argument("--write", action="store_true", help="put the counts of earlier runs in CONTRIBUTING.md")
     args = parser.parse_args(argv)
-    status = 0 if args.show or (args.folder and not args.tests) else run(args.tests or [])
+    status = 0 if args.show or args.write or (args.folder and not args.tests) else run(args.tests or [])
     merge()
     files = read(export())
     wrong = apply_left(files, LEFT.read_text(), lambda path: (TOP / "src" / path).read_text())
@@ -231,6 +268,8 @@ def main(argv):
         show_files(files, args.folder)
     else:
         show_folders(files)
+    if args.write:
+        PAGE.write_text(write(files, PAGE.read_text()))
     if wrong:
         print("\n".join(wrong))
     return status or int(bool(wrong))

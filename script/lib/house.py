@@ -12,6 +12,7 @@ from pathlib import Path
 import c_source
 import english
 import house_pieces
+import strings
 
 MOST_COLUMNS = 100
 MOST_LINES = 60  # of a function
@@ -30,7 +31,7 @@ OWN = "hasp wrote or printed it"
 ARGUMENT = "an argument of the command line or of the library"
 ASKED = "asks hasp for something that may be an edit: what is not well-formed is refused"
 STRICT_JSON = {
-    "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/prepare.c": FILES, "agent/state.c": OWN,
+    "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/brought.c": FILES, "agent/state.c": OWN,
     "api/agent/agent.c": ARGUMENT, "cli/command/confinement.c": ARGUMENT, "cli/command/policy_command.c": ARGUMENT,
     "cli/command/tool_command.c": ARGUMENT, "cli/options/completion.c": OWN, "cli/options/help.c": OWN,
     "cli/view/view.c": OWN, "config/extensions_claude.c": FILES, "config/extensions_manifest.c": FILES,
@@ -41,7 +42,7 @@ STRICT_JSON = {
     "install/github.c": "decides what is installed: nothing in it is repaired",
     "install/market.c": "decides what is installed: nothing in it is repaired",
     "mcp/auth/google.c": "credentials: nothing in them is repaired", "mcp/auth/store.c": OWN,
-    "mcp/client/approvals.c": OWN, "mcp/client/cache.c": OWN, "mcp/client/declare.c": OWN,
+    "mcp/servers/approvals.c": OWN, "mcp/servers/cache.c": OWN, "mcp/declared/declare.c": OWN,
     "mcp/client/helper.c": "header fields: nothing in them is repaired", "mcp/offer/names.c": OWN,
     "mcp/protocol/ask.c": ASKED, "mcp/protocol/catalog.c": OWN, "mcp/protocol/receive.c": ASKED,
     "model/arguments.c": "a model's arguments: what is repaired in them is said to the model",
@@ -57,7 +58,7 @@ STRICT_JSON = {
 DEFINES = "defines the tool, as tool/builtin/ does"
 WORD = "the word means something else here"
 TOOLS_NAMED = {
-    "mcp/client/resources.c": DEFINES,
+    "mcp/servers/resources.c": DEFINES,
     "catalog/builtin_agents.c": "defines the agents that have a row, and the tools that they have",
     "tool/spelling.c": "the table of how calls under each name are read",
     "hooks/answer.c": WORD, "model/anthropic/request.c": WORD, "policy/policy.c": WORD, "sandbox/apply/landlock.c": WORD,
@@ -297,6 +298,7 @@ LEFT = {
     "flag parameters": house_pieces.flag_parameters,
     "misnamed": house_pieces.misnamed,
     "words": english.words,
+    "words in texts": strings.words,
 }
 # What may be there.
 SHOWN = {

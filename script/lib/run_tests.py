@@ -50,6 +50,8 @@ BUILDS = {
 COVERAGE = ("build-coverage", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
             ["-Dcoverage=true", "-Doptimization=0", "-Ddebug=false", "-Dc_link_args=['-fuse-ld=lld']",
              "-Dcpp_link_args=['-fuse-ld=lld']"])
+# In it these run all of their rows: each leads through lines of its own, where a call has failed.
+WHOLE = {"file/commit_faults", "file/transaction_kill", "sandbox/faults"}
 # What both builds have runs once; with HASP_TESTS=all in both, and so does what is asked for by name.  Programs in C run
 # with sanitizers.  Tests that drive hasp or a part of it from outside run without, in a third of the time, but for
 # these: what they are given is hostile, or they lead through much that no program in C does.
@@ -59,8 +61,8 @@ HARDENED = {"acp/hostile", "agent/answers", "agent/steer", "config/hostile", "ne
             "worker/test_program"}
 # The same of these, but dear: they run without sanitizers, and one case of so many with them, another one at another
 # commit (test/conftest.py).
-SAMPLED = {"agent/agent", "install/fetched", "install/markets", "sandbox/guard/later", "headless/hostile",
-           "search/hostile_search", "tool/conversation"}
+SAMPLED = {"agent/agent", "agent/compaction", "agent/questions", "install/fetched", "install/markets",
+           "sandbox/guard/later", "headless/hostile", "search/hostile_search", "tool/conversation"}
 SAMPLE = 6
 # Programs in C that run without sanitizers, too: what confines is to hold for the program that is shipped.
 # These and UNHARDENED are not in test/unit_tests, or the first build would have to make all of it (test/meson.build).
@@ -69,7 +71,7 @@ UNHARDENED_TOO = {"sandbox/filter", "sandbox/landlock", "sandbox/mounts", "sandb
 # what hasp does for those is in job/run and worker/test_provider with sanitizers.
 UNHARDENED = {"policy/line_cost", "worker/job/confined", "worker/job/jobs"}
 EVERYTHING = os.environ.get("HASP_TESTS") == "all"
-TURNS = 12  # into which each number of rows that take turns in test/conftest.py divides
+TURNS = 120  # each number of parts that take turns in test/ divides it, or some parts would never run
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
 # What is freed is kept for a while to catch its later use: 256 MB of that, the default, double what a program costs.
 ASAN = ("detect_leaks=%d:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8:"
@@ -182,6 +184,8 @@ def c_jobs(kind, reports):
         if kind == "san":
             env.update(UBSAN, ASAN_OPTIONS=ASAN % (0 if report else 1))
             env.update({"HASP_SAMPLE": str(SAMPLE)} if test["name"] not in HARDENED else {})
+        if BUILDS[kind] is COVERAGE and test["name"] in WHOLE:
+            env["HASP_TESTS"] = "all"
         jobs.append(Job(name, argv, files, env, test["workdir"] or str(folder),
                         min(MOST_SECONDS, test["timeout"] * SECONDS_FACTOR),
                         not test["is_parallel"], report, test["priority"]))

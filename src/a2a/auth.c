@@ -175,7 +175,9 @@ void a2a_auth_release(struct a2a_auth *auth)
 	*auth = (struct a2a_auth){ 0 };
 }
 
-char *a2a_auth_field(const struct a2a_auth *auth, bool (*over)(void *data), void *data)
+char *a2a_auth_field(const struct a2a_auth *auth, const struct cancel *cancel)
 {
-	return auth->tokens ? mcp_auth_field(auth->tokens, over, data) : mem_strdup(auth->field);
+	const struct auth_wait wait = { .cancels = { cancel } };
+
+	return auth->tokens ? mcp_auth_field(auth->tokens, &wait) : mem_strdup(auth->field);
 }

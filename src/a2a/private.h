@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share: addresses, cards, replies, what logs in. */
+/* What the files of this folder share: addresses, cards, replies, logins, requests. */
 #ifndef HASP_A2A_PRIVATE_H
 #define HASP_A2A_PRIVATE_H
 
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
 #include "a2a/a2a.h"
 #include "base/buf.h"
+#include "base/cancel.h"
+#include "net/http/client.h"
+#include "net/http/sse.h"
 
 /* ---- addresses and cards (card.c) ---------------------------------------------- */
 
@@ -121,7 +130,70 @@ struct a2a_auth {
 /* INVALID_ARGUMENT: options->auth is not as a2a.h has it. */
 bool a2a_auth_open(const struct a2a_options *options, struct a2a_auth *ret, struct err *err);
 void a2a_auth_release(struct a2a_auth *auth);
-/* The field to send; NULL: none. `over` as mcp_auth_field has it. The caller frees. */
-char *a2a_auth_field(const struct a2a_auth *auth, bool (*over)(void *data), void *data);
+/* The field to send; NULL: none. The caller frees. */
+char *a2a_auth_field(const struct a2a_auth *auth, const struct cancel *cancel);
+
+/* ---- one request (exchange.c) ------------------------------------------------- */
+
+/*     exchange_open(&exchange, ask);
+ *     exchange.url = ...; exchange.sent = ...;
+ *     ok = exchange_send(&exchange, &err);      // ask->reply has what came
+ *     exchange_close(&exchange);
+ */
+
+enum {
+	SAID_BYTES = 300,     /* of an agent's own sentence */
+	UNSUPPORTED = -32004, /* A2A 1.0, section 9.5; 0.3, section 8.2 */
+};
+
+struct a2a_agent {
+	char *name, *card_url, *card_text;
+	json_t *(*renew)(void *data, struct err *err); /* as a2a_options have it */
+	void *renew_data;
+	pthread_mutex_t lock;      /* of what follows */
+	struct a2a_auth auth;      /* its field alone changes */
+	struct a2a_card card;      /* does not change once `has_card` is set */
+	bool has_card;
+	char *context, *task;      /* what goes on with the next task; or NULL */
+};
+
+/* One a2a_ask. */
+struct a2a_ask {
+	struct a2a_agent *agent;
+	const struct a2a_request *request;
+	struct a2a_reply reply;
+	struct http_client *client;
+	uint64_t until_ms;
+	bool timed_out;
+	int rpc_code;              /* of the last answer that is an error; 0: none */
+};
+
+/* One request, and what comes of it. */
+struct a2a_exchange {
+	struct a2a_ask *ask;
+	const char *method, *url;  /* of HTTP */
+	struct span sent;
+	const char *accept;
+	struct sse_reader events;
+	struct buf body;           /* of anything but a stream of events */
+	char *challenge, *field;   /* owned; of a login; or NULL */
+	int status;
+	bool streams, is_bare;     /* is_bare: a card, whatever the reply has */
+	bool is_done;              /* nothing more is waited for */
+	uint64_t settled_ms;       /* when the reply settled; 0: it has not */
+	unsigned total_ms;         /* 0: ask->until_ms */
+	unsigned idle_ms;          /* without a byte; 0: as long as it takes */
+	const struct cancel *cancel;
+	struct err why;            /* what the agent answered instead of a result */
+};
+
+/* Ready to be sent by POST, until exchange_close. Borrows `ask`. */
+void exchange_open(struct a2a_exchange *exchange, struct a2a_ask *ask);
+void exchange_close(struct a2a_exchange *exchange);
+/* Sends it, after a login if need be.  True: the answer, or all of it that is waited for, came.
+ * TOOL_FAILED, NETWORK_ERROR, AUTHENTICATION_FAILED, CANCELLED. */
+bool exchange_send(struct a2a_exchange *exchange, struct err *err);
+/* How many milliseconds after `now` the time `at` is; 0: it has passed. */
+unsigned exchange_ms_left(uint64_t at, uint64_t now);
 
 #endif

@@ -77,8 +77,13 @@ static bool acp_auth_forget(const struct acp_auth *auth, const struct settings *
                             struct err *err)
 {
 	_cleanup_free_ char *provider = model_provider_of(settings, acp_auth_model(auth));
+	_cleanup_free_ char *where = NULL;
+	const char *still;
 
-	return model_key_forget(settings, provider, err);
+	if (!model_key_forget(settings, provider, &where, &still, err))
+		return false;
+	return !still || err_set(err, ERR_INVALID_ARGUMENT, "%s still holds a key, which hasp did "
+	                         "not set: unset it in the editor's environment.", still);
 }
 
 /* ---- requests ---------------------------------------------------------------------- */

@@ -424,9 +424,11 @@ static bool acp_read_buffer(struct acp_buffers *buffers, const struct acp_buffer
 	return ok;
 }
 
-static bool acp_buffers_read(struct acp_buffers *buffers, const struct read_request *request,
+/* As interposed_files.read. */
+static bool acp_buffers_read(struct provider *provider, const struct read_request *request,
                              struct read_result *ret, struct err *err)
 {
+	struct acp_buffers *buffers = acp_buffers_of(provider);
 	struct acp_buffer buffer = { 0 };
 	bool ok = provider_read(buffers->front.base, request, ret, err);
 
@@ -544,46 +546,37 @@ static bool acp_edit_buffer(struct acp_buffers *buffers, const struct acp_buffer
 	return ok;
 }
 
-static bool acp_buffers_edit(struct acp_buffers *buffers, const struct provider_request *request,
-                             struct err *err)
+/* As interposed_files.edit. */
+static bool acp_buffers_edit(struct provider *provider, const struct change *changes,
+                             size_t count, const struct edit_options *options,
+                             struct change_result *results, struct err *err)
 {
+	struct acp_buffers *buffers = acp_buffers_of(provider);
 	struct acp_buffer buffer = { 0 };
 	bool ok = true;
 
-	for (size_t i = 0; i < request->count && ok && !buffer.text; i++) {
-		const struct change *change = &request->changes[i];
+	for (size_t i = 0; i < count && ok && !buffer.text; i++) {
+		const struct change *change = &changes[i];
 		const char *fault;
 
 		acp_buffer_release(&buffer);
 		ok = acp_buffer_find(buffers, change->path, &buffer, err);
 		fault = ok && buffer.text ?
-		                acp_buffer_fault(buffers, &buffer, change, request->count) : NULL;
+		                acp_buffer_fault(buffers, &buffer, change, count) : NULL;
 		if (fault)
 			ok = err_set(err, ERR_BUSY, "%s %s.", change->path, fault);
 	}
 	if (!ok)
-		acp_results_fail(request->results, request->count, err);
+		acp_results_fail(results, count, err);
 	else if (buffer.text)
-		ok = acp_edit_buffer(buffers, &buffer, request->changes, request->options,
-		                     request->results, err);
+		ok = acp_edit_buffer(buffers, &buffer, changes, options, results, err);
 	else
-		ok = provider_edit(buffers->front.base, request->changes, request->count,
-		                   request->options, request->results, err);
+		ok = provider_edit(buffers->front.base, changes, count, options, results, err);
 	acp_buffer_release(&buffer);
 	return ok;
 }
 
 /* ---- the provider ------------------------------------------------------------------ */
-
-static bool acp_buffers_end(struct provider *provider, struct provider_request *request,
-                            struct err *err)
-{
-	struct acp_buffers *buffers = acp_buffers_of(provider);
-
-	return request->read ?
-	               acp_buffers_read(buffers, request->read, request->read_result, err) :
-	               acp_buffers_edit(buffers, request, err);
-}
 
 static bool acp_buffers_outside(struct provider *provider, const struct outside_request *request,
                                 struct provider **ret, struct err *err)
@@ -610,12 +603,13 @@ static void acp_buffers_free(struct provider *provider)
 struct provider *acp_buffers_new(void *data, struct provider *base)
 {
 	struct acp_buffers *buffers = mem_alloc(1, sizeof(*buffers));
+	const struct interposed_files files = { acp_buffers_read, acp_buffers_edit };
 	const struct provider_ops own = {
-		.end = acp_buffers_end, .free = acp_buffers_free,
+		.free = acp_buffers_free,
 		.outside = base->ops->outside ? acp_buffers_outside : NULL,
 	};
 
-	interpose_init(&buffers->front, base, &own);
+	interpose_init(&buffers->front, base, &files, &own);
 	buffers->session = data;
 	buffers->seen = json_object();
 	pthread_mutex_init(&buffers->lock, NULL);

@@ -5,6 +5,7 @@
 
 #include "acp/private.h"
 #include "agent/setup/prepare.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "tui/command/command.h"
@@ -314,6 +315,7 @@ static void acp_offer_command(void *data, size_t from, size_t to, struct span te
 {
 	const struct command_info *command = command_of(text);
 	struct acp_commands *commands = data;
+	_cleanup_buf_ struct buf hint = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	json_t *row;
 
 	(void)from;
@@ -323,9 +325,12 @@ static void acp_offer_command(void *data, size_t from, size_t to, struct span te
 	if (acp_command_is_left_out(command))
 		return;
 	row = json_pack("{s:o, s:o}", "name", json_text(label), "description", json_text(note));
-	if (!command || *command->arguments)
-		json_object_set_new(row, "input", json_pack(
-			"{s:s}", "hint", command ? command->arguments : "arguments"));
+	if (command)
+		command_print_forms(command, &hint);
+	else
+		buf_str(&hint, "arguments");
+	if (hint.len)
+		json_object_set_new(row, "input", json_pack("{s:s}", "hint", hint.data));
 	json_array_append_new(commands->list, row);
 }
 

@@ -36,7 +36,7 @@ void acp_send(struct acp *acp, const struct buf *message)
 	if (loop_stream_writev(acp->stream, parts, ARRAY_LEN(parts)) <= FULL_BYTES || acp->is_full)
 		return;
 	acp->is_full = true;
-	loop_stream_pause(acp->stream, true);
+	loop_stream_pause(acp->stream);
 }
 
 void acp_notify(struct acp *acp, const char *method, json_t *params)
@@ -188,7 +188,7 @@ static void acp_on_drained(void *data)
 	acp->is_full = false;
 	acp->drained(acp);
 	if (!acp->is_full && !acp->input_ended)
-		loop_stream_pause(acp->stream, false);
+		loop_stream_resume(acp->stream);
 }
 
 /* ---- life ------------------------------------------------------------------------ */

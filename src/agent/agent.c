@@ -40,7 +40,7 @@ struct prompt_run {
 	struct agent_outcome *outcome;
 	struct err *err;
 	json_t *prompt;       /* owned; the message as it was sent */
-	const char *asked;    /* borrowed; its text without what hooks added */
+	const char *asked;    /* borrowed; its text, without additions by hooks */
 	unsigned turns;
 	bool made_smaller;    /* once, because the provider said that it is too large */
 	bool over;
@@ -240,7 +240,7 @@ static json_t *steer_content(struct agent *agent, const json_t *text)
 	return own_message(content);
 }
 
-/* All that wait join `message`, which is not sent yet. Returns whether any did. */
+/* Adds all waiting messages to `message`, which is not sent yet. Returns whether there were any. */
 static bool steers_join(struct prompt_run *run, json_t *message)
 {
 	struct agent *agent = run->agent;
@@ -265,7 +265,7 @@ static bool steers_join(struct prompt_run *run, json_t *message)
 	return any;
 }
 
-/* Where the model would have ended: what waits is the next message. */
+/* The model would have stopped: send the waiting messages as the next one. */
 static void go_on_with_steers(struct prompt_run *run)
 {
 	json_t *message = content_new("user");
@@ -289,7 +289,7 @@ static void compact_if_due(struct prompt_run *run)
 	struct err err = ERR_INIT;
 
 	if (agent->trim_superseded)
-		mask_superseded_update(agent->superseded, agent->history, false);
+		mask_superseded_new_messages(agent->superseded, agent->history);
 	if (!compact_is_due(agent) || compact(agent, COMPACT_NEAR, &err))
 		return;
 	if (err.code == ERR_CANCELLED)
@@ -352,8 +352,8 @@ static void keep_reply(struct prompt_run *run, const struct model_reply *reply)
 	}
 }
 
-/* The model goes in circles: it is told once. False: it was told before. */
-static bool correct_circles(struct prompt_run *run, const char *why, json_t *message)
+/* Warn a looping model once; return false if it was already warned. */
+static bool warn_loop(struct prompt_run *run, const char *why, json_t *message)
 {
 	static const char advice[] =
 		"%s You seem to go in circles. Stop, and think again about what the task needs: do "
@@ -382,15 +382,15 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 {
 	struct agent *agent = run->agent;
 	struct calls_outcome done;
-	const char *circles;
+	const char *repeated;
 	_cleanup_free_ char *why = NULL;
 	bool steered;
 
 	calls_run(agent, content, &done);
 	if (agent->options.record)
 		record_calls_end(agent->options.record);
-	circles = agent->detect_loops ? loop_check_hit(agent->loop) : NULL;
-	why = mem_strdup(circles);
+	repeated = agent->detect_loops ? loop_check_hit(agent->loop) : NULL;
+	why = mem_strdup(repeated);
 	steered = !done.fatal && steers_join(run, done.message);
 	if (done.cancelled || cancelled(agent->options.cancel))
 		prompt_end(run, AGENT_CANCELLED, NULL);
@@ -400,17 +400,17 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 		err_set(run->err, ERR_DISK_FULL, "%s", done.fatal);
 		prompt_end(run, AGENT_FATAL_TOOL, done.fatal);
 	} else if (why)
-		correct_circles(run, why, done.message);
+		warn_loop(run, why, done.message);
 	if (agent_mode(agent) != agent->known_mode)
 		agent_note_changes(agent, done.message);
 	if (agent->options.record)
-		/* What stands beside the results. */
+		/* Sent together with the results. */
 		record_user(agent->options.record, done.message, steered ? SAID_STEER : SAID_NOTE);
 	agent_append(agent, done.message);
 	free(done.fatal);
 }
 
-/* What comes is another conversation. */
+/* Drops the conversation: the next message starts another. */
 static void clear_conversation(struct agent *agent)
 {
 	agent_renew_surroundings(agent, NULL);
@@ -430,7 +430,7 @@ static void report_blocked(struct prompt_run *run, const struct hook_outcome *ou
 	agent_notice(run->agent, SEVERITY_WARNING, text);
 }
 
-/* A hook may send the agent on with a reason of its own. */
+/* An AfterAgent hook may continue the prompt, with its reason as the next message. */
 static void after_agent(struct prompt_run *run, bool active)
 {
 	struct agent *agent = run->agent;
@@ -461,12 +461,12 @@ static void after_agent(struct prompt_run *run, bool active)
 static void end_with_answer(struct prompt_run *run, const struct model_reply *reply)
 {
 	static const char cut[] = "The answer is cut: the model reached its limit of output.";
-	const char *circles = run->agent->detect_loops ? loop_check_hit(run->agent->loop) : NULL;
-	_cleanup_free_ char *why = mem_strdup(circles);
+	const char *repeated = run->agent->detect_loops ? loop_check_hit(run->agent->loop) : NULL;
+	_cleanup_free_ char *why = mem_strdup(repeated);
 	_cleanup_free_ char *unfinished = NULL;
 
 	if (why) {
-		correct_circles(run, why, NULL);
+		warn_loop(run, why, NULL);
 	} else if (reply->withheld) { /* none of its calls may run (model/sink.h) */
 		err_set(run->err, ERR_MODEL_ERROR, "%s", reply->withheld);
 		prompt_fail(run, AGENT_FAILED);
@@ -507,7 +507,7 @@ static void handle_reply(struct prompt_run *run, const struct model_reply *reply
 
 /* ---- turns ------------------------------------------------------------------------- */
 
-/* The provider says that it is too much: once, it is made less and sent again. */
+/* The provider rejected the request as too large: once, compact it and send it again. */
 static bool made_smaller(struct prompt_run *run)
 {
 	const struct err said = *run->err;
@@ -525,8 +525,8 @@ static bool made_smaller(struct prompt_run *run)
 	return false;
 }
 
-/* Of a reply that was cancelled, its words alone: calls that are not whole, and thinking without
- * its signature, nobody takes back. */
+/* Keep only the text of a cancelled reply: no provider accepts incomplete calls, or thinking
+ * without its signature. */
 static void keep_said(struct prompt_run *run, const char *said)
 {
 	struct agent *agent = run->agent;
@@ -618,7 +618,7 @@ static void go_on(struct agent *agent)
 		return;
 	}
 	if (agent->trim_superseded)
-		mask_superseded_update(agent->superseded, agent->history, false);
+		mask_superseded_new_messages(agent->superseded, agent->history);
 	contents = model_sendable(agent->options.model, agent->history);
 	last.contents = contents;
 	context_sent_take(agent->sent, &last);
@@ -642,7 +642,7 @@ void agent_return(struct agent *agent, const json_t *conversation, const json_t 
 	agent->interrupted = false;
 	agent->moved = false;
 	if (agent->trim_superseded)
-		mask_superseded_update(agent->superseded, agent->history, false);
+		mask_superseded_new_messages(agent->superseded, agent->history);
 	contents = model_sendable(agent->options.model, agent->history);
 	last.contents = contents;
 	context_sent_take(agent->sent, &last);
@@ -671,14 +671,14 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 	run.prompt = own_message(content);
 	run.asked = text;
 	if (before_agent(&run, text)) {
-		if (!agent->begun && json_array_size(agent->options.history))
+		if (!agent->started && json_array_size(agent->options.history))
 			go_on(agent);
-		else if (!agent->begun)
+		else if (!agent->started)
 			/* Nothing was sent: servers may have come up since the agent was made. */
 			agent_renew_surroundings(agent, NULL);
-		if (!agent->begun)
+		if (!agent->started)
 			agent_record_beginning(agent);
-		agent->begun = agent->moved = true;
+		agent->started = agent->moved = true;
 		note_interruption(&run);
 		agent_note_changes(agent, run.prompt);
 		if (agent->options.record)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent: a prompt, turns of a model and calls of tools, until it has answered.
+/* The agent: runs one prompt to its end, alternating model replies and tool calls.
  *
  *     struct agent_options options = { .model = model, .session = &session, ... };
  *     struct agent *agent = agent_new(&options);
@@ -7,21 +7,20 @@
  *     agent_outcome_release(&outcome);
  *     agent_free(agent);
  *
- * What happens is published on the bus (bus/bus.h) as it happens, and recorded (record.h).
- * Everything that an agent needs is in its options, borrowed: the model, the tool session,
- * policy, hooks, bus; texts are copied.  One prompt at a time; agent_prompt may be cancelled
- * from anywhere by options.cancel, and when it returns nothing that it started is running, but
- * for commands that were asked for in the background.  What the model had said of its reply is
- * kept; the next prompt works once the cancel is reset, and tells the model that the last one was
- * interrupted.
+ * Events are published on the bus (bus/bus.h) and recorded (record.h). The options hold everything
+ * an agent needs: the model, tool session, policy, hooks and bus are borrowed, strings are copied.
+ * One prompt runs at a time. Any thread may cancel it through options.cancel; when agent_prompt
+ * returns, nothing that it started is still running, except commands that the model put in the
+ * background. A partial reply is kept. After the cancel has been reset the next prompt works, and
+ * the model is informed that the last one was interrupted.
  *
- * A message for a prompt under way (agent_steer) joins it at its next step: behind the results
- * of the calls that run, or where the model would have ended.
+ * agent_steer adds a message to the running prompt. It is sent with the results of the current
+ * calls, or where the model would have stopped.
  *
- * A sub-agent is another agent with its own options (its tools, model, limits, `name`), and a
- * `parent`, with which it shares mode, statistics, ids of calls and the order of questions.  What
- * it publishes is wrapped (BUS_SUBAGENT), so that nobody takes it for its parent's; BeforeAgent and
- * AfterAgent hooks are the parent's alone: what is around a sub-agent is the call of invoke_agent.
+ * A sub-agent is an agent with its own options (tools, model, limits, `name`) and a `parent`, with
+ * which it shares the mode, statistics, call ids and the queue of questions. Its events are wrapped
+ * (BUS_SUBAGENT) to keep them apart from the parent's. BeforeAgent and AfterAgent hooks run for the
+ * parent only; a sub-agent is covered by the hooks around invoke_agent.
  *
  * Folder, by subject:
  *   a prompt's life   agent.c the loop; turn.c one reply of the model, and hooks on it; publish.c
@@ -59,29 +58,28 @@ struct record; /* record.h */
 
 struct agent_options {
 	const char *name;              /* of a sub-agent; NULL: the main agent */
-	struct agent *parent;          /* of a sub-agent; lives longer */
+	struct agent *parent;          /* of a sub-agent; must outlive it */
 	const char *parent_call;       /* of a sub-agent: the id of the call that it answers */
 	struct model *model;
 	/* Of each request, hooks may change them; NULL: the model's own. Borrowed. */
 	const struct model_parameters *parameters;
 	struct session *session;       /* its tools, provider and jobs; hooks are the agent's to
 	                                * set */
-	struct bus *bus;               /* may be NULL: nobody watches, nobody can be asked */
+	struct bus *bus;               /* may be NULL: no subscribers, and no one to ask */
 	struct policy *policy;
 	struct hooks *hooks;           /* may be NULL */
 	const struct settings *settings;
 	struct record *record;         /* may be NULL: nothing is recorded */
-	/* Told of an edit that was allowed and is about to be made, before anything is written;
-	 * on the thread of the call, several at a time. May be NULL. */
+	/* Called with an edit that was allowed, before anything is written. Runs on the thread of
+	 * the call, several at a time. May be NULL. */
 	void (*before_edit)(void *data, const char *call_id, const struct tool *tool,
 	                    const json_t *arguments);
 	void *before_edit_data;
 	const char *session_id;
-	/* What the model is told of its surroundings as they are now, in a mode: system prompt
-	 * and first message in pieces (surroundings.h), a new reference. It is asked for when a
-	 * conversation begins and when it begins anew, and before each prompt; what differs from
-	 * what was told is said in a note. On the thread of agent_prompt. NULL: `system` and
-	 * `context` are all. */
+	/* Returns the surroundings in a mode: the pieces of the system prompt and of the first
+	 * message as they are now (surroundings.h); a new reference. Called on the thread of
+	 * agent_prompt when a conversation starts or restarts, and before each prompt; changes are
+	 * sent in a note. NULL: only `system` and `context` are sent. */
 	json_t *(*surroundings)(void *data, enum approval_mode mode);
 	void *surroundings_data;
 	const json_t *sent;            /* of a resumed session: what its conversation begins with
@@ -96,20 +94,20 @@ struct agent_options {
 	 * what is found just in time (prompt.h) is appended to the result. The caller frees what
 	 * it returns; NULL: nothing. On a call's thread, one at a time. May be NULL. */
 	char *(*context_for)(void *data, const char *path);
-	/* The history was replaced: of what context_for found, the texts in `kept` (an array)
-	 * are still in it. It is asked about every folder once more. May be NULL. */
+	/* Called after the history was replaced. `kept` (an array) holds the texts from context_for
+	 * that are still in it; context_for is called again for every folder. May be NULL. */
 	void (*context_lost)(void *data, const json_t *kept);
 	void *context_data;
-	/* What is sent for a message that joins a prompt (role user), a new reference; on the
-	 * thread of agent_prompt. NULL: the text as it is. */
+	/* Builds the message (role user) for a text that joins a prompt; a new reference. On the
+	 * thread of agent_prompt. NULL: the text is sent unchanged. */
 	json_t *(*steer_message)(void *data, struct span text);
 	void *steer_data;
 	enum approval_mode mode;
-	bool interactive;              /* somebody can be asked */
-	bool watched;                  /* somebody looks on: what the bus says of edits has their
-	                                * diffs; so it is where somebody can be asked */
-	bool asks_together;            /* about all calls of a reply that are to be asked about,
-	                                * and not about one at a time */
+	bool interactive;              /* the user can be asked */
+	bool watched;                  /* edits are published with their diffs; implied by
+	                                * `interactive` */
+	bool asks_together;            /* ask about all calls of a reply together, not one at a
+	                                * time */
 	const char *policy_folder;     /* where "always and save" writes, if the settings permit
 	                                * it; or NULL */
 	const char *output_folder;     /* where masked and truncated outputs go; NULL: nowhere */
@@ -117,15 +115,15 @@ struct agent_options {
 	const struct cancel *cancel;
 };
 
-/* Never NULL; asks nobody and sends nothing yet. */
+/* Never NULL. Asks no questions and sends nothing yet. */
 struct agent *agent_new(const struct agent_options *options);
 void agent_free(struct agent *agent); /* NULL is fine */
 
 enum agent_end {
 	AGENT_ANSWERED,
-	AGENT_CANCELLED,     /* by options.cancel, or somebody said no to a call and nothing else */
+	AGENT_CANCELLED,     /* by options.cancel, or the user rejected a call without comment */
 	AGENT_TURN_LIMIT,    /* max_turns, or 100 turns for one prompt */
-	AGENT_LOOP,          /* the model goes in circles, and was told so once */
+	AGENT_LOOP,          /* the model repeated itself after a warning */
 	AGENT_HOOK_STOPPED,  /* a hook said continue: false */
 	AGENT_FAILED,        /* the model cannot be reached or used: *err */
 	AGENT_FATAL_TOOL,    /* the disk is full (headless) */
@@ -138,8 +136,9 @@ struct agent_outcome {
 	char *text;        /* what the model said last; owned; "" without */
 	char *reason;      /* of HOOK_STOPPED, LOOP, ..., of an answer that was cut (which was a
 	                    * notice, too): for people; owned; NULL without */
-	char *missing;     /* of an answer: what nobody was there to allow, and the flags that
-	                    * would; for people; owned; NULL: nothing */
+	char *missing;     /* of an answer: the permissions that were missing because no one could
+	                    * be asked, and the flags that would grant them; for people; owned;
+	                    * NULL: none */
 	char *unsent;      /* what agent_steer took and the prompt ended without, a blank line
 	                    * between two; owned; NULL: nothing */
 	unsigned turns;
@@ -152,15 +151,14 @@ void agent_outcome_release(struct agent_outcome *outcome);
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err);
 
-/* A sub-agent that has reached a limit, or was interrupted by one, is told so and asked once more,
- * for a report of what it has: it answers without calls, and none is made.  As agent_prompt. */
+/* Asks a sub-agent that reached a limit, or was interrupted by one, to report the results it has.
+ * It answers without tool calls; any that it makes are not run. Otherwise as agent_prompt. */
 bool agent_conclude(struct agent *agent, const char *text, struct agent_outcome *outcome,
                     struct err *err);
 /* Of a sub-agent, how many calls it has made. From any thread. */
 unsigned agent_calls(const struct agent *agent);
 
-/* The session has more tools than it had: the next request declares them.  While no prompt is under
- * way. */
+/* Declares the session's new tools with the next request. Not while a prompt is running. */
 void agent_tools_added(struct agent *agent);
 /* A prompt is about to come: agent_steer takes messages from here on. */
 void agent_expect(struct agent *agent);
@@ -169,8 +167,8 @@ void agent_expect(struct agent *agent);
  * already. From any thread. */
 bool agent_steer(struct agent *agent, struct span text);
 
-/* The conversation is this one again, the beginning of what it is: of `sent` (sessions.h, or NULL)
- * what the model was told up to there. While no prompt is under way. */
+/* Sets the conversation back to this beginning of it. `sent` (sessions.h, or NULL) is the
+ * surroundings the model knew at that point. Not while a prompt is running. */
 void agent_return(struct agent *agent, const json_t *conversation, const json_t *sent);
 /* A prompt has come since it began, or since the last agent_return. */
 bool agent_has_moved(const struct agent *agent);
@@ -178,7 +176,7 @@ bool agent_has_moved(const struct agent *agent);
 /* The conversation so far, as it would be sent (content.h); borrowed, until the next prompt. */
 const json_t *agent_history(const struct agent *agent);
 /* What a conversation is about: the title of its last call of update_topic that had one and
- * succeeded; borrowed. NULL: there is none. */
+ * succeeded; borrowed. NULL: none. */
 const char *agent_topic(const json_t *history);
 /* Statistics in Gemini CLI's form (models, tools, files: reference of -o json); a new reference. */
 json_t *agent_stats(const struct agent *agent);
@@ -186,7 +184,7 @@ json_t *agent_stats(const struct agent *agent);
 json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms);
 /* A sub-agent's is its parent's. */
 enum approval_mode agent_mode(const struct agent *agent);
-/* Told on the bus. From any thread. */
+/* Publishes the change. From any thread. */
 void agent_set_mode(struct agent *agent, enum approval_mode mode);
 /* One call that the user's own command makes: judged, asked about, published and run as the model's
  * are, and no part of the conversation.  While no prompt is under way. The result; a new

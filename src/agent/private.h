@@ -27,7 +27,7 @@ struct agent {
 	struct agent_options options; /* strings are owned, the rest is borrowed */
 	char *system;                 /* owned */
 	char *root;                   /* owned; the workspace folder, for names of files in calls */
-	struct agent *top;            /* the agent that is nobody's sub-agent; often itself */
+	struct agent *top;            /* the agent at the top, which has no parent; often itself */
 	json_t *context;              /* owned; the history's first message; or NULL: there is
 	                               * none */
 	json_t *known;                /* owned; what the model knows of its surroundings
@@ -35,7 +35,7 @@ struct agent {
 	enum approval_mode known_mode; /* the mode that it knows of */
 	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file
 	                               * is to have it; NULL: no surroundings, or it has it */
-	bool begun;                   /* the first prompt has come */
+	bool started;                   /* the first prompt has come */
 	bool moved;                   /* one has come since agent_return, or the beginning */
 	struct sent *sent;            /* owned; the last request */
 	json_t *history;              /* owned */
@@ -51,7 +51,7 @@ struct agent {
 	struct superseded *superseded; /* owned; of `history` */
 	struct loop_check *loop;       /* owned */
 	bool loop_warned;              /* of this prompt */
-	json_t *declared;              /* owned; the tools, as told to the model: the same until
+	json_t *declared;              /* owned; the tools as declared to the model: unchanged until
 	                                * agent_tools_added */
 	json_t *offered;               /* owned; the tools of the last request; NULL: none yet,
 	                                * or none */
@@ -79,15 +79,15 @@ struct agent {
 	json_t *missing;               /* of a prompt: call/calls.h; under `lock` */
 	bool changed;                  /* of a prompt: a call that changes or runs something
 	                                * succeeded */
-	pthread_mutex_t asking;        /* of `top`: one question at a time; or, where they are put
-	                                * together, of `asked` */
+	pthread_mutex_t question_lock; /* of `top`: held while a question is open; with questions
+	                                * asked together, guards `asked` */
 	_Atomic unsigned rounds;       /* of `top`: of questions that were put together */
 	_Atomic unsigned edit_replies; /* of `top`: of the model, which may have several edits */
-	struct asking *asked;          /* of `top`: calls that are being asked about together */
+	struct confirm_request *asked; /* of `top`: the questions that are asked together */
 };
 
-/* Fires an event if there is any hook for it; false: there is none, and *ret is not touched. Tells
- * people what hooks want them told, and takes down that they want to stop. */
+/* Fires an event. Returns false without touching *ret if there is no hook for it. Shows the
+ * messages of hooks to the user and notes a hook's request to stop. */
 bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
                 const json_t *input, struct hook_outcome *ret);
 bool agent_has_hooks(const struct agent *agent, enum hook_event event, const char *matched);
@@ -101,8 +101,8 @@ void agent_notice(struct agent *agent, enum severity severity, const char *messa
 void agent_report_request(struct agent *agent, const char *role, const json_t *contents);
 void agent_report_reply(struct agent *agent, const char *role, const struct model_reply *reply);
 void agent_report_failure(struct agent *agent, const char *role, const struct err *err, double ms);
-/* Appends; takes the reference. After a message of the same role (a prompt that was cancelled) its
- * parts are added to that: as it is in the session's file, and as all providers take it. */
+/* Appends a message; takes the reference. If the last one has the same role (after a cancelled
+ * prompt) the parts are added to it, as in the session's file and as all providers require. */
 void agent_append(struct agent *agent, json_t *message);
 /* The history without the context before it; a new reference. */
 json_t *agent_conversation(const struct agent *agent);
@@ -110,8 +110,8 @@ json_t *agent_conversation(const struct agent *agent);
 void agent_take_history(struct agent *agent, const json_t *conversation);
 /* The same; takes the reference, and records it. */
 void agent_replace(struct agent *agent, json_t *conversation);
-/* The surroundings as they are now, told when a conversation begins anew. `cut`: the first
- * message, where a compaction had to shorten it; NULL: all of it. */
+/* Takes the current surroundings for a conversation that restarts. `cut`: the first message, if a
+ * compaction had to shorten it; NULL: whole. */
 void agent_renew_surroundings(struct agent *agent, json_t *cut);
 /* Records that, if there is something new. */
 void agent_record_beginning(struct agent *agent);
@@ -123,10 +123,10 @@ const json_t *agent_tools(struct agent *agent);
 bool agent_declares(void *data, const struct tool *tool);
 /* The same as the session's file names them: a hash; a new reference. */
 json_t *agent_tools_hash(struct agent *agent);
-/* Adds to a message of the user that is not sent yet what is not as the model was told, and
- * records that. */
+/* Adds a note on what has changed since the model was last informed to a message of the user that
+ * has not been sent yet, and records it. */
 void agent_note_changes(struct agent *agent, json_t *message);
-/* Takes thinking out of the history that its provider would refuse now (content.h), and records
+/* Removes thinking that its provider would now reject (content.h) from the history, and records
  * that. */
 void agent_drop_thoughts(struct agent *agent);
 
@@ -141,10 +141,10 @@ enum turn_end {
 	TURN_FAILED,    /* *err */
 };
 
-/* Sends the history, trimmed as it is; pieces are told on the bus as they come. *ret is for the
- * caller to release (model_reply_release) after TURN_REPLIED alone; *ret_words (owned, may be
- * NULL) are the reason after BLOCKED, and what the model had said after CANCELLED.  The history is
- * not changed. */
+/* Sends the history, trimmed, and publishes the pieces of the reply as they arrive. The history is
+ * not changed. *ret is set only for TURN_REPLIED; the caller releases it (model_reply_release).
+ * *ret_words (owned, may be NULL) is the reason after BLOCKED, and the partial reply after
+ * CANCELLED. */
 enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_words,
                        struct err *err);
 
@@ -170,17 +170,24 @@ void stats_sent(struct stats *stats, size_t bytes, size_t equal);
 
 enum stats_decision {
 	DECISION_NONE,   /* it never came to one */
-	DECISION_ACCEPT, /* somebody said yes */
-	DECISION_REJECT, /* somebody, a rule or a hook said no */
-	DECISION_MODIFY, /* somebody changed it and said yes */
+	DECISION_ACCEPT, /* the user accepted it */
+	DECISION_REJECT, /* the user, a rule or a hook rejected it */
+	DECISION_MODIFY, /* the user changed and accepted it */
 	DECISION_AUTO,   /* rules allow it */
 	DECISION_COUNT,
 };
 
 /* "accept", "reject", "modify", "auto_accept"; NULL of NONE. */
 const char *stats_decision_name(enum stats_decision decision);
-/* A call that ended. `result` is looked at for lines_added and lines_removed. */
-void stats_call(struct stats *stats, const char *tool, bool success, uint64_t duration_ms,
+/* How a call ended. */
+enum stats_end {
+	STATS_SUCCESS,
+	STATS_FAILED,
+	STATS_DECLINED, /* the user said no: neither of the two */
+};
+/* Counts a call that ended. Lines added and removed are taken from `result`. `duration_ms`: without
+ * the time that the user was asked. */
+void stats_call(struct stats *stats, const char *tool, enum stats_end end, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result);
 /* An edit of a model in the words of a dialect that ended "right", "repaired" or "refused"; `what`:
  * the code of a refusal, or NULL. */

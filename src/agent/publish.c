@@ -11,15 +11,15 @@
 
 enum { PROGRESS_BYTES = 160 };
 
-/* What is said of requests and rules is said of the session, whoever of it asked. */
+/* Events of requests and policy updates are the session's, whichever agent caused them. */
 static bool is_of_session(enum bus_topic topic)
 {
 	return topic == BUS_API_REQUEST || topic == BUS_API_RESPONSE || topic == BUS_API_ERROR ||
 	       topic == BUS_UPDATE_POLICY;
 }
 
-/* Warnings and errors are for people wherever they come from; a reply that begins anew is none of
- * theirs. */
+/* Warnings and errors of a sub-agent are shown as well, but not a notice that its reply
+ * restarts. */
 static bool is_for_people(enum bus_topic topic, const json_t *message)
 {
 	const struct span severity = json_span(json_object_get(message, "severity"));
@@ -51,12 +51,12 @@ static void publish_warning(const struct agent *agent, enum bus_topic topic,
 		json_object_set_new(copy, "severity", json_string("warning"));
 	for (size_t i = 0; i < ARRAY_LEN(of_model); i++)
 		json_object_del(copy, of_model[i]);
-	json_object_del(copy, "forget"); /* text of the sub-agent's, which nobody shows */
+	json_object_del(copy, "forget"); /* text of the sub-agent's, which is not shown */
 	json_object_set_new(copy, "message", json_text(span_str(said)));
 	bus_publish(agent->options.bus, BUS_NOTICE, copy);
 }
 
-/* Who shows the call of invoke_agent shows what goes on in it: the last of its own calls. */
+/* The progress shown for the call of invoke_agent is the latest call of the sub-agent. */
 static void publish_as_progress(struct agent *agent, const json_t *message)
 {
 	const unsigned calls = atomic_fetch_add(&agent->calls, 1) + 1;

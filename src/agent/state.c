@@ -195,7 +195,7 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->ids = json_object();
 	agent->folders = json_object();
 	pthread_mutex_init(&agent->lock, NULL);
-	pthread_mutex_init(&agent->asking, NULL);
+	pthread_mutex_init(&agent->question_lock, NULL);
 	read_settings(agent);
 	reserve_call_ids(agent);
 	if (json_array_size(options->history))
@@ -224,7 +224,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->ids);
 	json_decref(agent->folders);
 	pthread_mutex_destroy(&agent->lock);
-	pthread_mutex_destroy(&agent->asking);
+	pthread_mutex_destroy(&agent->question_lock);
 	free((char *)agent->options.name);
 	free((char *)agent->options.parent_call);
 	free((char *)agent->options.session_id);
@@ -478,7 +478,7 @@ void agent_replace(struct agent *agent, json_t *conversation)
 	json_decref(conversation);
 }
 
-/* ---- what the model is told -------------------------------------------------------- */
+/* ---- what is sent to the model ----------------------------------------------------- */
 
 /* The context in its place, before the history. */
 static void renew_context(struct agent *agent, const json_t *surroundings)

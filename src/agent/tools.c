@@ -15,8 +15,8 @@
 #include "tool/dialect.h"
 #include "tool/set.h"
 
-/* The same in every mode that the session may come to: what has been sent stays as it was. A call
- * to one that is off is refused. */
+/* The same in every mode of the session, because sent requests must not change. A call of a tool
+ * that is off is refused. */
 bool agent_declares(void *data, const struct tool *tool)
 {
 	return !gate_hides_always(data, tool);

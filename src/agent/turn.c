@@ -131,9 +131,9 @@ static bool is_declared(const json_t *tools, const char *name)
 	return false;
 }
 
-/* Whether a word of a list allows what is declared as `name`: a declared name itself alone; another
- * one all that it stands for, and of a dialect's editors (tool/dialect.h) those that can do no
- * more. */
+/* Whether an entry of a list allows the tool declared as `name`. The declared name of a tool allows
+ * that tool alone; any other name allows all tools that it stands for, and of a dialect's editors
+ * (tool/dialect.h) those that can do no more. */
 static bool word_allows(const json_t *tools, const char *word, const char *name)
 {
 	if (!strcmp(word, name))
@@ -282,7 +282,7 @@ struct listener {
 	bool hold;         /* a hook sees the reply before anybody else does */
 	size_t published;       /* bytes of CONTENT of this reply */
 	struct buf said;        /* these, for a reply that is cancelled */
-	_Atomic bool enough; /* it goes in circles: the rest need not come */
+	struct cancel stop;     /* the model repeats itself: the rest is not needed */
 	json_t *refused;   /* media that the provider refused (model/media.h); owned, or NULL */
 };
 
@@ -305,7 +305,7 @@ static void on_model_text(struct listener *listener, const struct model_event *e
 	if (listener->agent->detect_loops) {
 		loop_check_text(listener->agent->loop, event->text);
 		if (loop_check_hit(listener->agent->loop))
-			listener->enough = true;
+			cancel_set(&listener->stop);
 	}
 	if (listener->hold)
 		return;
@@ -314,7 +314,7 @@ static void on_model_text(struct listener *listener, const struct model_event *e
 	publish_text(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
 }
 
-/* What was published of the reply does not count. */
+/* The published part of the reply no longer counts. */
 static void note_forgotten(struct listener *listener, json_t *message)
 {
 	if (listener->published)
@@ -421,8 +421,7 @@ struct shaped {
 	json_t *contents, *tools; /* owned, or NULL */
 	json_t *shown;            /* owned, or NULL: llm_request */
 	json_t *instead;          /* owned: the reply that a hook gave; or NULL */
-	json_t *refused;          /* owned: media that are to be taken out of the session; or
-	                           * NULL */
+	json_t *refused;          /* owned; media to remove from the session; or NULL */
 };
 
 static void shaped_release(struct shaped *shaped)
@@ -491,7 +490,7 @@ static void before_selection(struct agent *agent, struct shaped *shaped)
 	hook_outcome_release(&outcome);
 }
 
-/* The text of a reply as a hook wants it; calls stay. */
+/* Replaces the text of a reply with a hook's; calls stay. */
 static void replace_text(struct model_reply *reply, json_t *text)
 {
 	json_t *content = content_new("model"), *part;
@@ -554,8 +553,8 @@ static struct model_request sendable_request(const struct agent *agent, const st
 	return request;
 }
 
-/* Before it goes out. Where a hook, the limits of media, or what nobody thought of, changed what
- * was sent, the thinking that is bound to it stays here. */
+/* Runs before the request is sent. If a hook, the limits on media or anything else changed the
+ * messages that thinking is bound to, that thinking is left out. */
 static void keep_beginning(struct agent *agent, struct shaped *shaped)
 {
 	json_auto_t *first = NULL, *now = NULL;
@@ -619,7 +618,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 	bool ok;
 
 	keep_beginning(agent, shaped);
-	shaped->request.enough = &listener->enough;
+	shaped->request.stop = &listener->stop;
 	agent_report_request(agent, purpose, shaped->request.contents);
 	ok = model_stream(agent->options.model, &shaped->request, on_model_event, listener, ret,
 	                  err);
@@ -654,6 +653,7 @@ static enum turn_end reply_of(struct agent *agent, struct shaped *shaped, struct
 	};
 	enum turn_end end = TURN_REPLIED;
 
+	cancel_init_lazily(&listener.stop);
 	if (shaped->instead)
 		synthetic_reply(agent, shaped, ret);
 	else if (!ask_model(agent, shaped, &listener, ret, err))
@@ -665,11 +665,12 @@ static enum turn_end reply_of(struct agent *agent, struct shaped *shaped, struct
 	if (end == TURN_REPLIED && listener.hold)
 		publish_held(agent, ret);
 	buf_release(&listener.said);
+	cancel_release(&listener.stop);
 	return end;
 }
 
-/* Nothing that a provider accepted changes: what it refused was never a part of an answered
- * request. */
+/* Removes media that the provider refused. Answered requests do not change: refused media were
+ * never part of one. */
 static void take_out_refused(struct agent *agent, const json_t *refused)
 {
 	json_auto_t *conversation = agent_conversation(agent);

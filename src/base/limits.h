@@ -170,7 +170,7 @@
 /* Distinct denials recorded for one command. */
 #define LIMIT_DENIALS ((size_t)256)
 /* Hidden paths reported to a command; a home folder has some dozens. */
-#define LIMIT_HIDDEN_TOLD ((size_t)64)
+#define LIMIT_HIDDEN_REPORTED ((size_t)64)
 /* Files that the user has allowed one by one after a session's denials; and denials of a command
  * that are listed in one question, as many as people read. */
 #define LIMIT_GRANTED_FILES ((size_t)64)

@@ -74,7 +74,7 @@ void lines_index(struct lines *lines, struct span text)
 	for (; at < text.len; at++)
 		if (text.data[at] == '\n')
 			starts[++count] = (uint32_t)(at + 1);
-	/* Behind a line feed at the end no other line begins. */
+	/* After a line feed at the end no other line begins. */
 	count += text.len && text.data[text.len - 1] != '\n';
 	*lines = (struct lines){ .text = text, .starts = starts, .count = count };
 }

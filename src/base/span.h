@@ -138,7 +138,7 @@ static inline size_t span_digits(struct span span)
 	return count;
 }
 
-/* What a hexadecimal digit of either case is worth; -1: it is none. */
+/* What a hexadecimal digit of either case is worth; -1: it is not one. */
 static inline int ascii_hex(int c)
 {
 	if (ascii_is_digit(c))

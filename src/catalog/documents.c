@@ -6,18 +6,18 @@
 #include "base/span.h"
 #include "catalog/private.h"
 
-const struct document *document_at(size_t i)
+const struct manual_page *document_at(size_t i)
 {
-	const struct document *document = &documents_rows[i];
+	const struct manual_page *document = &documents_rows[i];
 
 	return document->name ? document : NULL;
 }
 
-const struct document *document_named(const char *name)
+const struct manual_page *document_named(const char *name)
 {
 	static const struct span folder = SPAN("docs/"), ending = SPAN(".md");
 	struct span wanted = span_str(name);
-	const struct document *document;
+	const struct manual_page *document;
 
 	if (span_starts(wanted, SPAN("./")))
 		wanted = span_skip(wanted, 2);

@@ -12,15 +12,15 @@
 
 #include <stddef.h>
 
-struct document {
+struct manual_page {
 	const char *name;  /* "settings.md" */
 	const char *title; /* its first line */
 	const char *text;  /* Markdown, UTF-8; each line ends with "\n" */
 };
 
 /* In the order of their names; NULL behind the last. */
-const struct document *document_at(size_t i);
+const struct manual_page *document_at(size_t i);
 /* Also by a name with "docs/" in front, or without its ".md"; NULL: there is none. */
-const struct document *document_named(const char *name);
+const struct manual_page *document_named(const char *name);
 
 #endif

@@ -17,7 +17,7 @@ def literal(line):
 
 
 print('#include "catalog/private.h"\n')
-print("const struct document documents_rows[] = {")
+print("const struct manual_page documents_rows[] = {")
 for path in sorted(map(Path, sys.argv[1:])):
     lines = path.read_text(encoding="utf-8").splitlines()
     title = lines[0].lstrip("# ")

@@ -13,7 +13,7 @@
 #include "catalog/documents.h"
 
 /* What embed.py made of docs/; ends with a row without a name. */
-extern const struct document documents_rows[];
+extern const struct manual_page documents_rows[];
 
 /* Whether the project's files are used: it must be trusted, on this machine (`local`), and not the
  * home folder. */

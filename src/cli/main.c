@@ -128,8 +128,8 @@ static void *run_on_stack(void *data)
 	return NULL;
 }
 
-/* Threads get as much as the limit on stacks says, which may be too little for anything: then
- * they get enough, and the program runs on such a thread, as the first one's stack cannot grow. */
+/* Threads get the stack size of the resource limit, which may be too small. Then they get enough,
+ * and the program runs on such a thread, because the first one's stack cannot grow. */
 static bool has_small_stack(void)
 {
 	struct rlimit limit;

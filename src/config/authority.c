@@ -220,12 +220,13 @@ static const struct authority_row variables[] = {
 	OTHERS("LOGNAME", "Who it is."),
 };
 
-/* What is read because of where it lies. */
+/* Files that are read because of their place. */
 static const struct authority_row files[] = {
 	FILE_ROW("/etc/gemini-cli/settings.json", NEVER, "The administrator's settings."),
 	FILE_ROW("/etc/gemini-cli/system-defaults.json", NEVER, "The administrator's defaults."),
 	FILE_ROW("/etc/gemini-cli/policies/*.toml", NEVER, "The administrator's policies."),
 	FILE_ROW("~/.gemini/settings.json", NEVER, "The user's settings."),
+	FILE_ROW("~/.gemini/mcp-settings.json", NEVER, "More MCP servers of the user."),
 	FILE_ROW("~/.gemini/.env, ~/.env", NEVER, "The user's variables."),
 	FILE_ROW("~/.gemini/hooks.toml", NEVER, "The user's hooks."),
 	FILE_ROW("~/.gemini/trustedFolders.json", NEVER, "Which folders are trusted."),
@@ -249,6 +250,7 @@ static const struct authority_row files[] = {
 	         "Gemini CLI's logins at MCP servers; only read."),
 	FILE_ROW("~/.gemini/hasp-models.json", NEVER,
 	         "What models' providers refused, and their limits."),
+	FILE_ROW("~/.gemini/hasp-model-lists.json", NEVER, "The models that providers list."),
 	FILE_ROW("~/.gemini/policies/*.toml, ~/.gemini/policies.toml", NEVER,
 	         "The user's policies."),
 	FILE_ROW("~/.gemini/commands/**/*.toml, ~/.claude/commands/**/*.md", NEVER,
@@ -276,7 +278,7 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
 	         "What MCP servers declared last time; checked like what they declare."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-allowed.json", NEVER,
-	         "How their tools were declared, and by whom, when they were last allowed."),
+	         "The declarations of their tools when they were last allowed."),
 	FILE_ROW("~/.gemini/projects.json", NEVER,
 	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,
@@ -358,7 +360,7 @@ static const struct {
 	[AUTHORITY_ASK] = { "ask", "a trusted project, after " ALLOW },
 	[AUTHORITY_NEVER] = { "never", "no project" },
 	[AUTHORITY_PROCESS] = { "process", "no project; the process's environment alone" },
-	[AUTHORITY_REMOTE] = { "remote", "nobody here: remote administration" },
+	[AUTHORITY_REMOTE] = { "remote", "not used: remote administration" },
 };
 
 /* Flags that set what a setting sets. */

@@ -71,8 +71,8 @@ struct authority_row {
 	enum authority project;
 	const char *help; /* what it decides; a finished sentence.  NULL: see the setting */
 	const char *flag; /* that sets the same, "--sandbox"; NULL: none */
-	/* Of a variable: hasp does not obey it, but libraries, shells or programs that it starts
-	 * do. A project's .env cannot set it, and that is worth no warning. */
+	/* Of a variable: hasp does not use it, but libraries, shells or programs that it starts do.
+	 * A project's .env cannot set it; no warning is given. */
 	bool others;
 	enum authority_held held; /* of files */
 };
@@ -80,7 +80,7 @@ struct authority_row {
 /* Whether the user can allow a project what it may not set by itself. */
 bool authority_can_be_allowed(enum authority authority);
 
-/* Row `i` of settings, variables, files and editors' members, in this order; false behind the
+/* Row `i` of settings, variables, files and editors' members, in this order; false after the
  * last. */
 bool authority_at(size_t i, struct authority_row *ret);
 /* The row of a variable; NULL: none. */

@@ -75,7 +75,7 @@ const struct extensions *extensions_installed(const struct settings *settings);
 /* Reloads them.  Borrowed pointers stay valid until settings_free.  May be called from any
  * thread. */
 void extensions_renew(struct settings *settings);
-/* By its name, letters' cases aside, or by its source; NULL: there is none. */
+/* By its name, letters' cases aside, or by its source; NULL: none. */
 const struct extension *extension_named(const struct extensions *extensions, const char *name);
 /* Whether what it brings is used. */
 bool extension_counts(const struct extension *extension);
@@ -152,15 +152,15 @@ const json_t *extension_unused(const json_t *manifest);
  * none; with *err, they cannot be read. */
 json_t *extension_hooks_said(const char *folder, const json_t *manifest, struct err *err);
 /* A sentence about a hooks.json at the top of the folder, which is not read unless the manifest
- * names it: for the caller to free. NULL: there is none. */
+ * names it: for the caller to free. NULL: none. */
 char *extension_hooks_stray(const char *folder, const json_t *manifest);
 /* The text of a command, skill or agent of an extension in `folder`, where a plugin of Claude Code
  * may name that folder; the caller frees. */
 char *extension_text(enum extension_format format, const char *folder, struct span text);
-/* Makes extension->data, if there is one; its path, for the caller to free.  NULL: there is none,
+/* Makes extension->data, if there is one; its path, for the caller to free.  NULL: none,
  * or it cannot be made. */
 char *extension_data_make(const struct extension *extension);
-/* The origin of an installed folder, likewise; NULL: there is none that can be read. */
+/* The origin of an installed folder, likewise; NULL: none that can be read. */
 json_t *extension_origin_read(const char *folder);
 
 /* Why settings forbid an extension of this origin ({"source", "type"}), the end of a sentence;
@@ -173,7 +173,7 @@ char *extension_line(struct span text);
 
 /* ---- where they are enabled (extensions_enabled.c) ------------------------------------- */
 
-/* The whole file, {NAME: {"overrides": ["/folder/" or "/folder/" with "*" behind it, "!..." for
+/* The whole file, {NAME: {"overrides": ["/folder/" or "/folder/" with "*" after it, "!..." for
  * disabled]}}: a new reference; {} if there is none. With *err when it cannot be read. */
 json_t *extensions_enablement(const struct home *home, struct err *err);
 /* Whether its rules enable the extension in a folder; the last rule that fits decides, and without

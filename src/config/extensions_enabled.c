@@ -69,7 +69,7 @@ static bool rule_fits(struct span rule, struct span folder)
 	return stars <= STARS_MAX && glob_fits(rule, folder);
 }
 
-/* "/" before it and behind it. The caller frees. */
+/* "/" before it and after it. The caller frees. */
 static char *with_slashes(const char *folder)
 {
 	const size_t len = strlen(folder);
@@ -207,7 +207,7 @@ bool extension_switch(struct settings *settings, const struct extension *extensi
 		at++;
 	if (at == ARRAY_LEN(scopes))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no scope \"%.100s\": it is user, workspace or session.",
+		               "Unknown scope \"%.100s\": use user, workspace or session.",
 		               scope);
 	if (scope && !strcmp(scope, "session")) {
 		switch_in_session(settings, extension->name, json_boolean(enable));

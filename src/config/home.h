@@ -88,6 +88,8 @@ static inline void home_cleanup_lock(char **lock)
  * just not remembered.
  */
 
+/* All of the file, {} if it is missing or unusable; a new reference. */
+json_t *home_learnt_all(const char *file);
 /* What is known under a key, a new reference; NULL: nothing. */
 json_t *home_learnt(const char *file, const char *key);
 /* Merges an object's members (taken) into the file, which is replaced, mode 0600; the oldest
@@ -138,7 +140,7 @@ bool servers_disabled_set(const struct home *home, const char *name, bool disabl
 #define KEYSTORE_GEMINI_SERVICE "gemini-cli-api-key"
 #define KEYSTORE_GEMINI_ACCOUNT "default-api-key"
 
-/* False: there is none, or no store that answers. The caller frees *ret, and wipes it if it can. */
+/* False: none, or no store that answers. The caller frees *ret, and wipes it if it can. */
 bool keystore_get(const char *service, const char *account, char **ret);
 /* FILE_NOT_FOUND: no store that answers. INVALID_ARGUMENT: a secret of more than 64 KiB. */
 bool keystore_set(const char *service, const char *account, const char *secret, struct err *err);

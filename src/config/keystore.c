@@ -30,7 +30,7 @@ enum {
 	WAIT_FOR_USER_MS = 60000,
 };
 
-/* What the child ends with. */
+/* Exit codes of the child. */
 enum { CHILD_DONE = 0, CHILD_NOTHING = 1, CHILD_NO_STORE = 2 };
 
 enum action { ACTION_GET, ACTION_SET, ACTION_DELETE };

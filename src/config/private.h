@@ -26,6 +26,9 @@ struct scope {
 	json_t *value;         /* without what does not count; NULL: nothing */
 	json_t *moved;         /* new path -> old path in the text */
 	unsigned repeated_line; /* of the first member that repeats a name; 0: none does */
+	char *more_path;       /* the user's mcp-settings.json, whether it is there or not; or
+	                        * NULL */
+	json_t *more;          /* {name: true} of its servers that count; or NULL */
 };
 
 struct settings {
@@ -51,7 +54,12 @@ struct settings {
 
 /* Reads a scope's file and understands old names. INVALID_ARGUMENT: with path and place. */
 bool scope_read(struct scope *scope, struct err *err);
+/* Adds the servers of more_path, {"mcpServers": {...}}; those of the scope's own file take
+ * precedence.  Errors as above. */
+bool scope_read_servers(struct scope *scope, struct err *err);
 void scope_release(struct scope *scope);
+/* The file that has the value at this path. Borrowed. */
+const char *scope_file(const struct scope *scope, const char *path);
 /* The line of a path in the scope's file; 0: it is not there. */
 unsigned scope_line(const struct scope *scope, const char *path);
 

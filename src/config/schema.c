@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -224,13 +225,31 @@ bool schema_group_restricts(const char *path)
 	return false;
 }
 
+static const char *path_end(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot ? dot + 1 : path;
+}
+
+/* A name that only one group has is that one, in whatever group it was looked for. */
 const char *schema_nearest(const char *path)
 {
 	_cleanup_free_ const char **names = mem_alloc(schema_count(), sizeof(*names));
+	const char *only = NULL, *near;
+	size_t same = 0;
 
-	for (size_t i = 0; i < schema_count(); i++)
+	for (size_t i = 0; i < schema_count(); i++) {
 		names[i] = schema_at(i)->path;
-	return schema_nearest_name(path, names, schema_count());
+		if (strcasecmp(path_end(names[i]), path_end(path)) != 0)
+			continue;
+		only = names[i];
+		same++;
+	}
+	if (same == 1)
+		return only;
+	near = schema_nearest_name(path, names, schema_count());
+	return near && schema_names_alike(path, near) ? near : NULL;
 }
 
 json_t *schema_defaults(void)

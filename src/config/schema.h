@@ -44,7 +44,7 @@ enum setting_merge {
 struct setting {
 	const char *path;     /* "tools.shell.pager"; "hooks.*": any member without a row */
 	enum setting_type type;
-	const char *fallback; /* the default as JSON; NULL: there is none */
+	const char *fallback; /* the default as JSON; NULL: none */
 	const char *help;     /* finished sentences */
 	const char *choices;  /* of a CHOICE: "a|b|c"; else NULL */
 	enum setting_merge merge;
@@ -79,13 +79,14 @@ const struct setting *schema_exact(const char *path);
 bool schema_is_group(const char *path);
 /* Some row below the path restricts. */
 bool schema_group_restricts(const char *path);
-/* The known path most like a mistyped one; NULL if none is like it. */
+/* The path that is meant by a mistyped one, or by one in the wrong group; NULL: it cannot be
+ * known. */
 const char *schema_nearest(const char *path);
 
 /* All defaults as one object; a new reference. */
 json_t *schema_defaults(void);
 /* The choice of a SETTING_CHOICE row that the word is, whatever its case, hyphens, underscores and
- * blanks: "auto_edit" for "autoEdit", as the flag has it. Static; empty: it is none. */
+ * blanks: "auto_edit" for "autoEdit", as the flag has it. Static; empty: it is not one. */
 struct span schema_choice(const struct setting *setting, struct span word);
 /* Whether the value has the row's type; a choice as the row spells it. */
 bool schema_accepts(const struct setting *setting, const json_t *value);

@@ -160,6 +160,44 @@ static void settings_migrate(json_t *value, json_t *moved)
 
 /* ---- one file ---------------------------------------------------------------- */
 
+/* The servers of PATH, which settings.json of the same folder does not have. */
+static bool add_more_servers(struct scope *scope, const char *path, const struct file_text *text,
+                             struct err *err)
+{
+	json_auto_t *value = NULL;
+	json_t *servers, *entry;
+	struct err why = ERR_INIT;
+	const char *name;
+	unsigned line;
+
+	if (!jsonc_parse_repeating(file_text_span(text), &value, &line, &why))
+		return err_set(err, why.code, "%s: %s", path, why.message);
+	if (!json_is_object(json_object_get(value, "mcpServers")))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s must be an object with mcpServers.",
+		               path);
+	if (!scope->value)
+		scope->value = json_object();
+	if (!json_object_get(scope->value, "mcpServers"))
+		json_object_set_new(scope->value, "mcpServers", json_object());
+	servers = json_object_get(scope->value, "mcpServers");
+	json_object_foreach(json_object_get(value, "mcpServers"), name, entry) {
+		if (!json_is_object(servers) || json_object_get(servers, name))
+			continue;
+		json_object_set(servers, name, entry);
+		json_object_set_new(scope->more, name, json_true());
+	}
+	return true;
+}
+
+bool scope_read_servers(struct scope *scope, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+
+	scope->more = json_object();
+	return file_read(scope->more_path, LIMIT_SETTINGS_BYTES, &text, err) &&
+	       (!text.data || add_more_servers(scope, scope->more_path, &text, err));
+}
+
 bool scope_read(struct scope *scope, struct err *err)
 {
 	struct err why = ERR_INIT;
@@ -175,7 +213,7 @@ bool scope_read(struct scope *scope, struct err *err)
 	                           &scope->repeated_line, &why))
 		return err_set(err, why.code, "%s: %s", scope->path, why.message);
 	if (!json_is_object(scope->value))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings have to be an object.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings must be an object.",
 		               scope->path);
 	scope->lines = jsonc_lines(file_text_span(&scope->text));
 	settings_migrate(scope->value, scope->moved);
@@ -185,7 +223,9 @@ bool scope_read(struct scope *scope, struct err *err)
 void scope_release(struct scope *scope)
 {
 	free(scope->path);
+	free(scope->more_path);
 	file_text_release(&scope->text);
+	json_decref(scope->more);
 	json_decref(scope->value);
 	json_decref(scope->lines);
 	json_decref(scope->moved);
@@ -208,6 +248,13 @@ static char *old_path(const struct scope *scope, const char *path)
 			return NULL;
 		*dot = '\0';
 	}
+}
+
+const char *scope_file(const struct scope *scope, const char *path)
+{
+	return schema_is_below(path, "mcpServers") &&
+	                       json_object_get(scope->more, path + sizeof("mcpServers")) ?
+	               scope->more_path : scope->path;
 }
 
 unsigned scope_line(const struct scope *scope, const char *path)
@@ -346,8 +393,9 @@ static bool report_unknown(const char *path, struct err *err)
 		               "\"%s\" is a group of settings: name one of them.", path);
 	if (nearest)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no setting \"%s\"; \"%s\" is like it.", path, nearest);
-	return err_set(err, ERR_INVALID_ARGUMENT, "There is no setting \"%s\".", path);
+		               "Unknown setting \"%s\"; did you mean \"%s\"?", path, nearest);
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "Unknown setting \"%s\"; \"hasp config --all\" lists the settings.", path);
 }
 
 bool settings_read_value(const char *path, struct span text, json_t **ret, struct err *err)
@@ -375,7 +423,7 @@ bool settings_read_value(const char *path, struct span text, json_t **ret, struc
 	}
 	json_decref(value);
 	schema_phrase(row, &phrase);
-	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" has to be %s.", path, phrase.data);
+	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" must be %s.", path, phrase.data);
 }
 
 /* ---- what a file says, held against the table ---- */
@@ -457,12 +505,12 @@ static void warn_unknown(struct scope_checking *check)
 	nearest = warnings_full(check->warnings) ? NULL : schema_nearest(check->path.data);
 	row = nearest ? schema_exact(nearest) : NULL;
 	if (nearest)
-		scope_warn(check, "there is no setting \"%.200s\"; \"%s\" is like it.",
+		scope_warn(check, "unknown setting \"%.200s\"; did you mean \"%s\"?",
 		           check->path.data, nearest);
 	else
-		scope_warn(check, "there is no setting \"%.200s\".", check->path.data);
+		scope_warn(check, "unknown setting \"%.200s\" has no effect.", check->path.data);
 	if (row && row->restricts)
-		scope_add_unusable(check, row, "there is no setting \"%.200s\"; did you mean "
+		scope_add_unusable(check, row, "unknown setting \"%.200s\"; did you mean "
 		                   "\"%s\"?", check->path.data, nearest);
 }
 
@@ -471,7 +519,7 @@ static void warn_type(struct scope_checking *check, const struct setting *row, c
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
 
 	schema_phrase(row, &phrase);
-	scope_warn(check, "\"%.200s\" has to be %s; it is ignored.", check->path.data, phrase.data);
+	scope_warn(check, "\"%.200s\" must be %s; it is ignored.", check->path.data, phrase.data);
 	/* The mode yolo, which no file sets, would allow more. */
 	if (row->restricts && !(span_eq(json_span(value), SPAN("yolo")) &&
 	                        strcmp(row->path, "general.defaultApprovalMode") == 0))
@@ -569,7 +617,7 @@ static bool row_counts(struct scope_checking *check, const struct setting *row, 
 
 static void check_object(struct scope_checking *check, json_t *object);
 
-/* The row of the path; NULL: there is none. */
+/* The row of the path; NULL: none. */
 static const struct setting *row_of(const struct scope_checking *check, bool odd_name)
 {
 	const struct setting *row = odd_name ? NULL : schema_exact(check->path.data);
@@ -593,7 +641,7 @@ static bool counts(struct scope_checking *check, const struct setting *row, json
 		check_object(check, *value);
 		return true;
 	}
-	scope_warn(check, "\"%.200s\" has to be an object; it is ignored.", path);
+	scope_warn(check, "\"%.200s\" must be an object; it is ignored.", path);
 	if (schema_group_restricts(path))
 		scope_add_unusable(check, NULL, "\"%.200s\" must be an object.", path);
 	return false;
@@ -631,19 +679,6 @@ static void check_object(struct scope_checking *check, json_t *object)
 	}
 }
 
-static void warn_moved(struct scope_checking *check)
-{
-	const char *path;
-	json_t *old;
-
-	json_object_foreach(check->scope->moved, path, old) {
-		buf_str(&check->path, path);
-		scope_warn(check, "\"%.200s\" is called \"%.200s\" today.", json_string_value(old),
-		           path);
-		buf_clear(&check->path);
-	}
-}
-
 static void warn_repeated(struct scope_checking *check)
 {
 	if (!check->scope->repeated_line)
@@ -661,7 +696,6 @@ void scope_check(struct settings *settings, struct scope *scope, enum settings_s
 		               .warnings = warnings, .path = BUF_INIT(LIMIT_SETTINGS_BYTES) };
 
 	warn_repeated(&check);
-	warn_moved(&check);
 	if (scope->value)
 		check_object(&check, scope->value);
 	buf_release(&check.path);

@@ -216,6 +216,8 @@ static void find_files(struct settings *settings)
 	scopes[SCOPE_SYSTEM].path = system;
 	scopes[SCOPE_SYSTEM_DEFAULTS].path = defaults;
 	scopes[SCOPE_USER].path = mem_printf("%s/settings.json", home_gemini(settings->home));
+	scopes[SCOPE_USER].more_path = mem_printf("%s/mcp-settings.json",
+	                                          home_gemini(settings->home));
 	settings->project_is_home = strcmp(user ? user : home_user(settings->home), project) == 0;
 	if (!settings->project_is_home) {
 		scopes[SCOPE_WORKSPACE].path = mem_printf("%s/.gemini/settings.json", project);
@@ -287,7 +289,7 @@ static bool read_scopes(struct settings *settings, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
 		if (!scope_read(&settings->scopes[own_scopes[i]], err))
 			return false;
-	return true;
+	return scope_read_servers(&settings->scopes[SCOPE_USER], err);
 }
 
 /* What a project's .env says is for the project's own settings: in the user's it would decide where
@@ -422,6 +424,7 @@ static bool has_own_file(const char *project)
 	find_files(&settings);
 	for (size_t i = 0; i < ARRAY_LEN(own_scopes); i++)
 		any = any || access(settings.scopes[own_scopes[i]].path, F_OK) == 0;
+	any = any || access(settings.scopes[SCOPE_USER].more_path, F_OK) == 0;
 	for (int i = 0; i < SCOPE_COUNT; i++)
 		scope_release(&settings.scopes[i]);
 	home_free(settings.home);
@@ -539,7 +542,8 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 		const struct scope *scope = &settings->scopes[i];
 
 		if (config_path_get(scope->value, path))
-			return (struct settings_origin){ (enum settings_scope)i, scope->path,
+			return (struct settings_origin){ (enum settings_scope)i,
+				                         scope_file(scope, path),
 				                         scope_line(scope, path) };
 	}
 	return (struct settings_origin){ SCOPE_DEFAULT, NULL, 0 };
@@ -548,6 +552,26 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 const json_t *settings_warnings(const struct settings *settings)
 {
 	return settings->warnings;
+}
+
+json_t *settings_renamed(const struct settings *settings)
+{
+	json_t *sentences = json_array(), *old;
+	const char *path;
+
+	for (int i = SCOPE_SYSTEM_DEFAULTS; i < SCOPE_OVERRIDE; i++) {
+		const struct scope *scope = &settings->scopes[i];
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SETTINGS_BYTES);
+
+		json_object_foreach(scope->moved, path, old)
+			buf_printf(&text, "%s%s is now %s", text.len ? ", " : "",
+			           json_string_value(old), path);
+		if (text.len)
+			json_array_append_new(sentences, json_sprintf(
+				"%s uses old names, which still work: %s.", scope->path,
+				text.data));
+	}
+	return sentences;
 }
 
 const char *settings_unusable(const struct settings *settings, const char *above)
@@ -617,13 +641,16 @@ struct settings_listing {
 static void list_add_setting(struct settings_listing *list, const char *path, json_t *value)
 {
 	struct settings_origin origin = settings_origin_of(list->settings, path);
+	json_t *row;
 
 	if (origin.scope == SCOPE_DEFAULT && !list->defaults)
 		return;
-	json_array_append_new(list->items,
-	                      json_pack("{s:s, s:O, s:s, s:o, s:i}", "key", path, "value", value,
-	                                "scope", settings_scope_name(origin.scope), "file",
-	                                json_cstr(origin.file), "line", (int)origin.line));
+	row = json_pack("{s:s, s:O, s:s, s:o, s:i}", "key", path, "value", value, "scope",
+	                settings_scope_name(origin.scope), "file", json_cstr(origin.file), "line",
+	                (int)origin.line);
+	if (!schema_find(path))
+		json_object_set_new(row, "unknown", json_true());
+	json_array_append_new(list->items, row);
 }
 
 /* Whether each member has its own path. */

@@ -93,18 +93,22 @@ struct settings_origin {
 /* Where the merged value comes from (the highest scope that adds to it). */
 struct settings_origin settings_origin_of(const struct settings *settings, const char *path);
 
-/* Every value in force, as an array of {key, value, scope, file, line}, in the order of the table,
- * unknown ones last; file and line as in struct settings_origin (null, 0).  Members of objects such
- * as mcpServers are listed one by one.  `defaults`: include settings that are not set.  A new
- * reference. */
+/* Every value in force, as an array of {key, value, scope, file, line}, in the order of the table;
+ * last, with "unknown": true, what stands in files and is no setting.  File and line as in struct
+ * settings_origin (null, 0).  Members of objects such as mcpServers are listed one by one.
+ * `defaults`: include settings that are not set.  A new reference. */
 json_t *settings_list(const struct settings *settings, bool defaults);
 
-/* Sentences about unknown keys, wrong types, deprecated names; each key once. Borrowed array. */
+/* A sentence for each file that uses names of earlier versions, which count as today's; a new
+ * array. */
+json_t *settings_renamed(const struct settings *settings);
+
+/* Sentences about unknown keys and wrong types; each key once. Borrowed array. */
 const json_t *settings_warnings(const struct settings *settings);
 
 /* The first sentence about a setting that restricts (a level, a mode, a list of what is excluded, a
  * switch that forbids) at `above` or below it (NULL: about any), whose value or name hasp cannot
- * use: it would restrict nothing.  NULL: there is none.  Borrowed. */
+ * use: it would restrict nothing.  NULL: none.  Borrowed. */
 const char *settings_unusable(const struct settings *settings, const char *above);
 
 /* What the project says and the user has not allowed yet: an array of {name, value, file, line};
@@ -145,7 +149,7 @@ json_t *settings_schema(void);
  * it is not what the key takes, or there is no such key; the sentence names the one that is like
  * it. */
 bool settings_read_value(const char *path, struct span text, json_t **ret, struct err *err);
-/* The path of known setting `i`, from 0; NULL behind the last. */
+/* The path of known setting `i`, from 0; NULL after the last. */
 const char *settings_name(size_t i);
 
 /* ---- trustedFolders.json ----------------------------------------------------------- */
@@ -198,8 +202,10 @@ char *variables_users_file(const struct home *home);
  * ASCII). */
 bool variables_keep(const struct home *home, const char *name, const char *value,
                     struct err *err);
-/* Removes all lines of that file that set NAME; true also when there is none. */
-bool variables_forget(const struct home *home, const char *name, struct err *err);
+/* Takes all lines for the name out of that file, likewise.  *ret_removed: there were any.
+ * INVALID_ARGUMENT: a value goes on over several lines, which is for the user to change. */
+bool variables_drop(const struct home *home, const char *name, bool *ret_removed,
+                    struct err *err);
 /* Whether a value has no such character, and is not empty. */
 bool variables_is_plain(const char *value);
 /* Whether a variable is of the user's own .env file. */

@@ -13,7 +13,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "config/authority.h"
 #include "config/private.h"
 #include "config/settings.h"
@@ -109,7 +108,7 @@ static bool read_sign(struct env_cursor *cursor)
 	return cursor_skip_blanks(cursor) > 0 || at_end(cursor);
 }
 
-/* A value in quotes with nothing but a comment behind it on its last line. */
+/* A value in quotes with nothing but a comment after it on its last line. */
 static bool cursor_read_quoted(struct env_cursor *cursor, struct span *ret)
 {
 	struct env_cursor ahead = *cursor;
@@ -212,7 +211,7 @@ struct env_variable {
 struct variables {
 	struct env_variable *items; /* of the .env file, each name once */
 	size_t count, cap;
-	char *file; /* NULL: there is none */
+	char *file; /* NULL: none */
 	bool users; /* it is the user's own */
 };
 
@@ -572,7 +571,8 @@ bool variables_keep(const struct home *home, const char *name, const char *value
 
 	if (!variables_is_plain(value))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "That is no key: a key is one word of letters, digits and signs.");
+		               "This is not a key: a key is one word of letters, digits and "
+		               "signs.");
 	if (!file_make_parent(path, err))
 		return false;
 	lock = home_lock_file(path, err);
@@ -587,39 +587,58 @@ bool variables_keep(const struct home *home, const char *name, const char *value
 	return file_replace(path, buf_view(&out), 0600, err);
 }
 
-/* Whether a line is "NAME=..." or "export NAME=...", blanks aside. */
+/* Whether a line of the file sets the variable. */
 static bool line_sets(struct span line, const char *name)
 {
-	const struct span word = SPAN("export");
-
 	line = span_trim(line);
-	if (span_starts(line, word))
-		line = span_trim(span_skip(line, word.len));
+	if (span_starts(line, SPAN("export ")))
+		line = span_trim(span_skip(line, strlen("export ")));
 	if (!span_starts(line, span_str(name)))
 		return false;
-	line = span_trim(span_skip(line, strlen(name)));
-	return span_starts(line, SPAN("="));
+	return span_starts(span_trim(span_skip(line, strlen(name))), SPAN("="));
 }
 
-bool variables_forget(const struct home *home, const char *name, struct err *err)
+/* Whether a quotation mark stays open at the end of the line. */
+static bool line_stays_open(struct span line)
+{
+	const char *equals = memchr(line.data, '=', line.len);
+	struct span value = span_trim(span_skip(line, (size_t)(equals + 1 - line.data)));
+
+	return value.len && strchr("'\"`", value.data[0]) &&
+	       !memchr(value.data + 1, value.data[0], value.len - 1);
+}
+
+bool variables_drop(const struct home *home, const char *name, bool *ret_removed, struct err *err)
 {
 	_cleanup_free_ char *path = variables_users_file(home);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_ENV_FILE_BYTES);
 	_cleanup_file_text_ struct file_text text = { 0 };
 	_cleanup_lock_ char *lock = NULL;
-	struct span rest, line;
+	struct span rest;
 
-	if (!file_read(path, LIMIT_ENV_FILE_BYTES, &text, err))
-		return false;
-	file_text_release(&text);
+	*ret_removed = false;
+	if (access(path, F_OK) != 0)
+		return true;
 	lock = home_lock_file(path, err);
 	if (!lock || !file_read(path, LIMIT_ENV_FILE_BYTES, &text, err))
 		return false;
-	rest = file_text_span(&text);
-	while (line_next(&rest, &line))
-		if (!line_sets(line, name))
+	for (rest = file_text_span(&text); rest.len;) {
+		const char *end = memchr(rest.data, '\n', rest.len);
+		const struct span line = span_head(rest, end ? (size_t)(end + 1 - rest.data) :
+		                                               rest.len);
+
+		rest = span_skip(rest, line.len);
+		if (!line_sets(line, name)) {
 			buf_span(&out, line);
-	return out.len == text.len || file_replace(path, buf_view(&out), 0600, err);
+			continue;
+		}
+		if (line_stays_open(line))
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "%s in %s spans several lines: remove it there.",
+			               name, path);
+		*ret_removed = true;
+	}
+	return !*ret_removed || file_replace(path, buf_view(&out), 0600, err);
 }
 
 /* --- Use ----------------------------------------------------------------------------------- */
@@ -710,7 +729,7 @@ static bool read_braces(struct span rest, struct reference *ret)
 	inside = span_of(rest.data + 2, (size_t)(close - rest.data - 2));
 	*ret = (struct reference){ .whole = span_of(rest.data, (size_t)(close + 1 - rest.data)),
 		                   .name = inside };
-	/* A name has one character at least: the mark is looked for behind it. */
+	/* A name has one character at least: the mark is looked for after it. */
 	mark = memmem(inside.data + 1, inside.len - 1, ":-", 2);
 	if (mark) {
 		ret->name = span_of(inside.data, (size_t)(mark - inside.data));

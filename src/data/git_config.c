@@ -15,7 +15,7 @@
 
 #define END_OF_TEXT (-1)
 
-/* Parts lie behind each other in the room, in this order: each is made of bytes of the text that
+/* Parts lie after each other in the room, in this order: each is made of bytes of the text that
  * belong to no other, so all of them fit. */
 struct git_config_part {
 	char *data;
@@ -150,7 +150,7 @@ static bool append_escape(struct git_config_reader *r)
 static bool config_read_value(struct git_config_reader *r)
 {
 	bool quoted = false;
-	size_t keep = 0; /* bytes that trailing blanks are not part of */
+	size_t keep = 0; /* length without trailing blanks */
 
 	config_skip_blanks(r);
 	for (;;) {

@@ -15,7 +15,7 @@ static const struct hook_event_names rows[] = {
 #undef HOOK_EVENT_ROW
 };
 
-/* Events of Claude Code that hasp fires nothing for. */
+/* Events of Claude Code that hasp never fires. */
 static const char *const foreign[] = {
 	"ConfigChange", "CwdChanged", "DirectoryAdded", "Elicitation", "ElicitationResult",
 	"FileChanged", "InstructionsLoaded", "MessageDisplay", "PermissionDenied",

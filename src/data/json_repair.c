@@ -476,7 +476,7 @@ static void level_release(struct level *level)
 	free(level->name);
 }
 
-/* The innermost bracket is closed: a comma before that is dropped. */
+/* Closes the innermost bracket, dropping a comma before it. */
 static bool close_level(struct mender *mender)
 {
 	struct level *level = mender_level(mender);
@@ -590,7 +590,7 @@ static bool mend_end(struct mender *mender)
 
 /* ---- the whole --------------------------------------------------------------- */
 
-/* What may stand behind the fence that opens: a language's name. */
+/* What may stand after the fence that opens: a language's name. */
 static bool is_fence_word(struct span word)
 {
 	for (size_t i = 0; i < word.len; i++)

@@ -10,7 +10,7 @@
 struct jsonc_member {
 	size_t name;  /* its quotation mark */
 	size_t value; /* the value's first byte */
-	size_t end;   /* behind the value */
+	size_t end;   /* after the value */
 };
 
 /* Where a path leads in `plain` (from jsonc_blank with keep_bytes: valid JSON but for trailing
@@ -200,7 +200,7 @@ static size_t jsonc_skip_blank(struct span text, size_t at)
 	return at;
 }
 
-/* Behind the string that begins at `at`. */
+/* After the string that begins at `at`. */
 static size_t jsonc_skip_string(struct span text, size_t at)
 {
 	for (at++; at < text.len && text.data[at] != '"'; at++)
@@ -208,7 +208,7 @@ static size_t jsonc_skip_string(struct span text, size_t at)
 	return at < text.len ? at + 1 : text.len;
 }
 
-/* Behind the value that begins at `at`. */
+/* After the value that begins at `at`. */
 static size_t skip_value(struct span text, size_t at)
 {
 	size_t depth = 0;
@@ -436,7 +436,7 @@ static bool print_member(struct buf *out, struct span rest, const json_t *value,
 	return ok;
 }
 
-/* Behind the comments that follow `at` on its line: they belong to what stands before them. */
+/* After the comments that follow `at` on its line: they belong to what stands before them. */
 static size_t behind_comments(struct span text, size_t at)
 {
 	size_t behind = at;
@@ -492,7 +492,7 @@ static bool insert_first(const struct jsonc_change *change, size_t open, size_t 
 	return true;
 }
 
-/* Behind the last of an object's members. */
+/* After the last of an object's members. */
 static bool insert_last(const struct jsonc_change *change, size_t open, size_t first,
                         const struct jsonc_member *last, struct span rest, const json_t *value)
 {
@@ -553,7 +553,7 @@ static bool change_replace(const struct jsonc_change *change, const struct jsonc
 	return true;
 }
 
-/* The comma that goes with a member that is taken out: the one behind it, else the one before. */
+/* The comma that goes with a member that is taken out: the one after it, else the one before. */
 static size_t comma_of(struct span plain, const struct jsonc_member *member)
 {
 	size_t behind = jsonc_skip_blank(plain, member->end), before = member->name;
@@ -604,7 +604,7 @@ static bool change_take_out(const struct jsonc_change *change, const struct json
 	return true;
 }
 
-/* A text without a value gets one behind its comments. */
+/* A text without a value gets one after its comments. */
 static bool change_begin(const struct jsonc_change *change, struct span path, const json_t *value)
 {
 	struct manner manner = { .newline = newline_of(change->text), .unit = SPAN("  "),
@@ -685,7 +685,7 @@ bool jsonc_set(struct span text, const char *path, const json_t *value, struct b
 	return err_set(err, ERR_TOO_LARGE, "The changed text would be too large.");
 }
 
-/* How far the lines of the text are counted. */
+/* The number of lines up to a place in the text. */
 struct line_count {
 	struct span plain;
 	size_t counted;

@@ -27,7 +27,7 @@ bool jsonc_parse_repeating(struct span text, json_t **ret, unsigned *ret_line, s
  * line is its member "". Of members with one name the first counts; those whose names no path can
  * say are left out. */
 json_t *jsonc_lines(struct span text);
-/* The line (from 1) on which the member at the dotted path begins; 0: there is none. */
+/* The line (from 1) on which the member at the dotted path begins; 0: none. */
 unsigned jsonc_line(const json_t *lines, const char *path);
 /* Appends `text` with the member set to `value` (NULL: removed), objects on the way created,
  * indented

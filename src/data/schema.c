@@ -322,6 +322,14 @@ static size_t name_score(const char *name, const char *known)
 	return SIZE_MAX;
 }
 
+bool schema_names_alike(const char *name, const char *known)
+{
+	char a[NAME_MAX_COMPARED + 1], b[NAME_MAX_COMPARED + 1];
+	const size_t a_len = name_fold(name, a), b_len = name_fold(known, b);
+
+	return name_distance(a, a_len, b, b_len) <= 1 + (a_len > b_len ? a_len : b_len) / 8;
+}
+
 const char *schema_nearest_name(const char *name, const char *const *names, size_t count)
 {
 	const char *best = NULL;

@@ -51,6 +51,8 @@ json_t *schema_check(const struct schema *schema, json_t *value, struct buf *pro
 json_t *schema_check_sent(const struct schema *schema, json_t *value, const json_t *names,
                           struct buf *problems);
 
+/* Whether two names are so much alike that one is the other with a mistake. */
+bool schema_names_alike(const char *name, const char *known);
 /* Of `count` names the one that `name` most likely stands for; NULL if none is near.
  * Case, '_' and '-' do not count, and one of the two may be part of the other. */
 const char *schema_nearest_name(const char *name, const char *const *names, size_t count);

@@ -190,7 +190,7 @@ const struct tool_info *tool_info_find(const char *name);
 /* The name that this one is in the table, without what may stand before it and in the table's case:
  * "apply_patch" for "functions.applyPatch". Static; NULL: as of tool_info_find. */
 const char *tool_info_spelling(const char *name);
-/* The row of a canonical name alone; NULL: it is none. */
+/* The row of a canonical name alone; NULL: it is not one. */
 const struct tool_info *tool_info_of(const char *canonical);
 /* The editor that makes such a change alone: safe_patch for "patch"; NULL: none does ("move"). */
 const struct tool_info *tool_info_of_change(struct span kind);
@@ -214,7 +214,7 @@ bool tool_info_means_edits(const char *name);
  * takes tools away, so a name of any editor stands for apply_changes, too. */
 bool tool_info_stand_for(const char *word, const char *tool, bool restricts);
 /* The dialect (tool/dialect.h) of an editor's name, as tool_info_spelling has it: "hasp",
- * "gemini", "openai", "anthropic"; NULL: it is none. */
+ * "gemini", "openai", "anthropic"; NULL: it is not one. */
 const char *tool_info_dialect(const char *spelling);
 /* Whether another agent has a tool of this name, and hasp none that does the same. */
 bool tool_info_foreign(const char *name);

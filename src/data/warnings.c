@@ -16,7 +16,7 @@ bool warnings_full(const json_t *list)
 	return json_array_size(list) >= LIMIT_WARNINGS;
 }
 
-/* The number that the sentence after the last warning begins with; 0: there is none yet. */
+/* The number that the sentence after the last warning begins with; 0: none yet. */
 static unsigned long counted_warnings(const json_t *list)
 {
 	const json_t *last = json_array_get(list, LIMIT_WARNINGS);

@@ -254,7 +254,7 @@ static bool is_octal_byte(struct span text)
 	       text.data[2] <= '7';
 }
 
-/* The byte for the letter behind a backslash, or 0. */
+/* The byte for the letter after a backslash, or 0. */
 static char escaped_byte(char letter)
 {
 	static const char pairs[] = "a\ab\bt\tn\nv\vf\fr\r\"\"\\\\";

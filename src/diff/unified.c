@@ -245,7 +245,7 @@ static void take_hunk_line(struct unified *unified, char sign, struct span line)
 	block_add(unified, row);
 }
 
-/* Removed lines, added ones, and notes behind them, as long as they follow each other. */
+/* Removed lines, added ones, and notes after them, as long as they follow each other. */
 static void take_changed(struct unified *unified, struct unified_block *ret)
 {
 	struct span rest = unified->rest, line;

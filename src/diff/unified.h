@@ -39,7 +39,7 @@ struct unified_header {
 struct unified_line {
 	char sign;        /* ' ', '-', '+'; 0: not of a hunk */
 	struct span text; /* without sign and line end */
-	struct span note; /* "\ No newline at end of file" behind a changed line, or empty */
+	struct span note; /* "\ No newline at end of file" after a changed line, or empty */
 	size_t old_number, new_number; /* 0: unknown, or not in that text */
 	/* Where parts of the text end, in turn the same as in the paired line and different; empty:
 	 * not compared. */

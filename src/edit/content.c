@@ -205,7 +205,7 @@ static size_t lost_at(struct guard *guard, size_t line)
 }
 
 /* The line `steps` lines after line `line` of the edit, or before it if negative, whether it is
- * new or there already. False: there is none. */
+ * new or there already. False: none. */
 static bool line_near(const struct guard *guard, size_t line, ptrdiff_t steps, struct span *ret)
 {
 	const struct lines *new = &guard->exchange.new, *before = guard->before;
@@ -224,7 +224,7 @@ static bool line_near(const struct guard *guard, size_t line, ptrdiff_t steps, s
 }
 
 /* The next line that is not blank before (step -1) or after (1) the line, with its indentation.
- * Empty: there is none. */
+ * Empty: none. */
 static struct span neighbour_of(const struct guard *guard, size_t line, int step)
 {
 	struct span body;

@@ -56,7 +56,7 @@ size_t line_ends_put(const struct line_ends *ends, size_t first, size_t end, str
 	bool closes;
 
 	after = span_starts(rest, SPAN("\r\n")) ? SPAN("\r\n") : SPAN("\n");
-	/* The last line gets its own ending, which stands behind the text, instead of another's.  A
+	/* The last line gets its own ending, which stands after the text, instead of another's.  A
 	 * text that begins with a line ending may follow, and needs this one. */
 	closes = ends->new.count && !has_final_newline(&ends->old) &&
 	         !has_final_newline(&ends->new) && span_starts(rest, after) &&

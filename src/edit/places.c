@@ -2,10 +2,10 @@
 /* Where the old texts of many updates of one file stand, found in one pass for all of them.
  *
  * Each old text is known by the piece of PIECE bytes in it that is rarest in the file; two passes
- * over the text, to count pieces and to look them up, find the places of all.  After a change only
- * what is new is looked through; places before it stay, those behind it move (when they are asked
- * for), those that it touches are gone.  What is hostile to that is left to memmem: the answers are
- * the same.
+ * over the text, to count pieces and to look them up, find the places of all. After a change only
+ * the new text is searched; places before it stay, those after it move (when they are asked for),
+ * those that it touches are dropped. Input for which that would be slow is left to memmem, with the
+ * same results.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +215,7 @@ static int compare_places_found(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Moves a place to where it is now; false: it is gone. */
+/* Moves a place to its present position; false: it was dropped. */
 static bool place_move(const struct edit_places *places, size_t len, struct place_found *found)
 {
 	for (; found->after < places->change_count; found->after++) {

@@ -52,7 +52,7 @@ struct edit_body {
 	struct edit_file *origin;   /* the file on disk it came from; NULL: made by this call */
 	struct edit_step *made_by;  /* the step whose content it is; NULL: as on disk */
 	struct edit_text *text;     /* borrowed: the text that it is, but for what is pending
-	                             * there; NULL: there is none */
+	                             * there; NULL: none */
 	bool verified;              /* the caller named the state it comes from, or made it */
 };
 
@@ -85,7 +85,7 @@ struct edit_step {
 	struct patch_plan plan;         /* PATCH */
 	struct script script;           /* UPDATE */
 	const struct script *edits;     /* plan.script or script; NULL: `text` is all of it */
-	struct buf text_owned;          /* new text, if it had to be made */
+	struct buf text_owned;          /* new text, if one was made */
 	struct span text;               /* WRITE: the whole new text, without byte-order mark */
 	struct pieces pieces;           /* the new bytes */
 	char written_as[32];            /* their encoding, when it is not that of doc */
@@ -164,8 +164,8 @@ bool edit_plan_nothing(struct edit_step *step);
 struct edit_places *edit_places_make(const struct edit_call *call, const struct edit_step *step,
                                      struct span text);
 void edit_places_free(struct edit_places *places); /* NULL is fine */
-/* Bytes [from, to) became `added` others, which `text` has: all of it.  Of several changes at once
- * the last one comes first.  False: give them up. */
+/* Bytes [from, to) became `added` others, which `text`, the whole text, has. Several changes are
+ * reported last one first. False: the places can no longer be used. */
 bool edit_places_follow(struct edit_places *places, struct span text, size_t from, size_t to,
                         size_t added);
 /* Where the old text stands, counted without overlap, ascending; *ret is the caller's.  False: it

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text of a file that several changes of one call edit in turn.
  *
- * It is opened once, as plain UTF-8 in a buffer of its own.  What a change does to it is put into
- * the buffer and into the table of its lines when the next change asks for it: the cost of a change
- * is that of moving what comes after its lines, not of reading the file again.  Files in other
+ * It is opened once, as plain UTF-8 in a separate buffer. What a change does to it is put into the
+ * buffer and into the table of its lines when the next change asks for it: the cost of a change is
+ * that of moving what comes after its lines, not of reading the file again. Files in other
  * encodings, and changes of which that would not be all (a byte-order mark, control characters),
  * are opened again for each change.
  */

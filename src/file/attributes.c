@@ -99,7 +99,7 @@ static bool copy_value(int from, int to, const char *name, const char *path, str
 	return keep_of(name) != KEEP_MUST || attributes_fail(errno, name, path, err);
 }
 
-/* *acl when an ACL was set or removed: the mode has to be set again. */
+/* *acl is set when an ACL was set or removed: the mode must then be set again. */
 static bool copy_xattrs(int from, int to, const char *path, bool *acl, struct err *err)
 {
 	static const char acl_name[] = "system.posix_acl_access";

@@ -70,7 +70,7 @@ static bool decode_utf8(struct decoder *decoder, struct span raw)
 	return !doc->decoded.overflowed;
 }
 
-/* UTF-16 and UTF-32: what is invalid is shown as U+FFFD. */
+/* UTF-16 and UTF-32: invalid sequences are shown as U+FFFD. */
 static bool decode_unicode(struct decoder *decoder, struct span raw)
 {
 	struct document *doc = decoder->doc;

@@ -101,12 +101,12 @@ struct media {
 	bool is_media;      /* an image, audio, video or PDF that a model can be handed */
 };
 
-/* Never fails: what is unknown is "binary data", application/octet-stream. `name` is the
- * path or NULL. */
+/* Never fails: unknown content is "binary data", application/octet-stream. `name` is the path or
+ * NULL. */
 void media_identify(struct span content, const char *name, struct media *ret);
 
-/* Whether the name's extension is one of a media type, and the content does not have to be
- * asked unless it looks like text in a legacy encoding. */
+/* Whether the name's extension is that of a media type. The content need not be examined then,
+ * unless it looks like text in a legacy encoding. */
 bool media_name_suggests(const char *name);
 
 /* Whether the content begins as a kind of media that can look like text (PDF). */

@@ -102,8 +102,8 @@ static bool is_control_character(uint32_t c)
 
 typedef unsigned char block __attribute__((vector_size(16)));
 
-/* How many of sixteen bytes are control characters: is_control_character for all of them at
- * once. */
+/* Counts the control characters among sixteen bytes: is_control_character for all of them in
+ * parallel. */
 static size_t count_controls(const char *sixteen)
 {
 	const block text_low = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
@@ -189,7 +189,7 @@ static bool wide_plausible(struct span raw, size_t width, bool big_endian)
 	return (stat.nul + stat.bad + stat.control) * 10 <= stat.units;
 }
 
-/* Without a mark everything has to fit; short content has to be mostly ASCII. */
+/* Without a mark everything must fit; short content must be mostly ASCII. */
 static bool wide_certain(struct span raw, size_t width, bool big_endian)
 {
 	struct wide_stat stat = wide_measure(raw, width, big_endian);
@@ -521,7 +521,7 @@ bool encoding_named(struct span raw, const char *name, struct encoding_guess *re
 
 	if (!name_is_plain(name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "encoding has to be the name of a character encoding.");
+		               "encoding must be the name of a character encoding.");
 	if (sniff_mark(raw, &guess)) {
 		*ret = guess;
 		return true;

@@ -6,10 +6,10 @@
  * gives candidates; document.c keeps the first in which every line survives
  * decoding and encoding.
  *
- * uchardet is C++: it is loaded when a file needs it, so that nobody else pays
- * for its start-up.  Without it the Western European encodings still work.
+ * uchardet is C++: it is loaded only when a file needs it, because its start-up takes time. Without
+ * it the Western European encodings still work.
  *
- * Not here: lines, edits (document.h); what a file is that is no text (document.h).
+ * Not here: lines, edits, and the kinds of files that are not text (document.h).
  */
 #ifndef HASP_FILE_ENCODING_H
 #define HASP_FILE_ENCODING_H
@@ -38,7 +38,7 @@ struct encoding_guess {
 	size_t name_count;
 };
 
-/* Looks at all of `raw`. Never fails: what is unknown is ENCODING_BINARY. */
+/* Looks at all of `raw`. Never fails: unknown content is ENCODING_BINARY. */
 void encoding_sniff(struct span raw, struct encoding_guess *ret);
 /* The same where no library is needed to know: plain UTF-8.  False: ask encoding_sniff. */
 bool encoding_sniff_utf8(struct span raw, struct encoding_guess *ret);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compare-and-swap itself: verify, exchange, verify what came out; and taking it back.
+/* The compare-and-swap itself: verify, exchange, verify the file that came out; and the undo.
  *
- * With a lease (stage.h): take it, compare every byte of the old file with
- * what was read, see once more that it has its name, exchange the names, see
- * that what came out is that very file and that the lease was not broken. Then no byte of it has
- * changed since the comparison.  Comparing bytes is not a matter of doubt about time stamps: a
- * store through a shared mapping need not move them at once, and they are no finer than a clock
- * tick on older kernels.  Without a lease: compare again after the exchange.
+ * With a lease (stage.h): take it, compare every byte of the old file with what was read, check
+ * again that it has its name, exchange the names, check that the same file came out and that the
+ * lease was not broken. Then no byte of it has changed since the comparison. Time stamps are not
+ * enough: a store through a shared mapping may update them later, and on older kernels they are no
+ * finer than a clock tick. Without a lease: compare again after the exchange.
  */
 #include "file/stage.h"
 
@@ -38,8 +37,8 @@ struct contest {
 
 enum verdict { VERDICT_SAME, VERDICT_CHANGED, VERDICT_BUSY, VERDICT_ERROR };
 
-/* On overlayfs a descriptor opened for reading may go on showing the lower file after
- * somebody else's write has made an upper one: there, what is compared is opened now. */
+/* On overlayfs a descriptor opened for reading may keep showing the lower file after another
+ * process has created an upper one by writing. There the file to compare is opened now. */
 static int contest_reopen_file(const struct snapshot *base)
 {
 	struct statfs fs;
@@ -124,7 +123,7 @@ static enum verdict compare_name(const struct contest *contest, const char *name
 	                                                                    VERDICT_CHANGED;
 }
 
-/* Looked at once more as late as can be: what is renamed in after that has to be put back. */
+/* Checks the name again, as late as possible: a file renamed in after that must be put back. */
 static enum verdict verify_name(const struct contest *contest)
 {
 	struct stat now;
@@ -132,15 +131,15 @@ static enum verdict verify_name(const struct contest *contest)
 	return compare_name(contest, contest->stage->leaf, &now);
 }
 
-/* Before: nobody is writing, and nothing was written.  Whether it still has its name is looked
- * at last, by the attempt. */
+/* Before: no process has it open for writing, and it is unchanged. The attempt itself checks last
+ * whether it still has its name. */
 static enum verdict verify_before(struct contest *contest)
 {
 	contest->lease = contest->how->no_lease ? LEASE_NONE : file_lease_take(contest->fd);
 	return contest->lease == LEASE_BUSY ? VERDICT_BUSY : compare_content(contest);
 }
 
-/* Nobody has opened it for writing since verify_before, or at least nothing was written. */
+/* No process has opened it for writing since verify_before, or at least it is unchanged. */
 static enum verdict verify_still(const struct contest *contest)
 {
 	if (contest->lease == LEASE_HELD)
@@ -164,8 +163,8 @@ static void contest_drop_lease(struct contest *contest)
 	contest->lease = LEASE_NONE;
 }
 
-/* One attempt, with the lease held on when it succeeds; repeated while somebody is
- * writing and there is time. */
+/* One attempt, keeping the lease if it succeeds; repeated while another process is writing and
+ * there is time. */
 static enum verdict contest_run(struct contest *contest,
                                 enum verdict (*attempt)(struct contest *contest))
 {
@@ -206,8 +205,8 @@ static bool contest_end(const struct contest *contest, enum verdict verdict, str
 	}
 	if (contest->kept[0])
 		return err_set_errno(err, errno,
-		                     "Cannot put back what others wrote to %s, which is "
-		                     "in %s beside it", path, contest->kept);
+		                     "Cannot restore what others wrote to %s; it is in %s in the "
+		                     "same folder", path, contest->kept);
 	return err_set_errno(err, errno, "Cannot replace %s", path);
 }
 
@@ -257,7 +256,7 @@ static enum verdict contest_put_back(struct contest *contest, enum verdict verdi
 	if (swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat,
 	                  contest_reached_put_back,
 	                  contest)) {
-		/* Whoever waits for the old file goes first, then those who wait for ours. */
+		/* Processes that wait for the old file go first, then those that wait for ours. */
 		contest_drop_lease(contest);
 		if (verdict != VERDICT_BUSY || stage_awaited(stage)) {
 			stage_leave(stage, contest->deadline_us);
@@ -266,7 +265,7 @@ static enum verdict contest_put_back(struct contest *contest, enum verdict verdi
 		errno = saved;
 		return verdict;
 	}
-	/* It holds somebody's content: recovery puts it back (recover_folder). */
+	/* It holds another process's content: recovery puts it back (recover_folder). */
 	memcpy(contest->kept, stage->name, sizeof(contest->kept));
 	stage->name[0] = '\0';
 	return VERDICT_ERROR;
@@ -349,7 +348,8 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum tempora
 	stage->leaf = base->place.leaf;
 	stage->stat = base->stat;
 	stage->cache = base->place.cache;
-	/* Holds a lock so that others see this process is alive; somebody else's does as well. */
+	/* Hold a lock so that others see this process is alive; a lock that another process holds
+	 * does the same. */
 	flock(base->fd, LOCK_SH | LOCK_NB);
 	temporary_init(&temporary, kind, stage->leaf, &base->sha256, NULL);
 	stage_choose_name(stage, &temporary, stage->name);
@@ -400,7 +400,8 @@ static bool undo_exchange(struct stage *stage)
 	bool ok = stage_name_is_ours(stage);
 
 	if (ok && !swap_put_back(stage->folder, stage->name, stage->leaf, &stage->stat, NULL, NULL))
-		stage->name[0] = '\0'; /* it holds somebody's content: recovery's */
+		stage->name[0] = '\0'; /* it holds another process's content: recovery puts it
+				        * back */
 	if (stage->leased >= 0)
 		file_lease_drop(stage->leased);
 	stage->leased = -1;
@@ -424,7 +425,7 @@ bool stage_undo(struct stage *stage)
 	bool ok = false;
 
 	stage->swapped = stage->created = false;
-	/* Whoever holds the lock longer than that is stopped: go on without. */
+	/* A process that holds the lock longer than that is stopped: go on without it. */
 	stage_lock(stage, clock_deadline(0));
 	if (created)
 		ok = stage_name_is_ours(stage) && unlinkat(stage->folder, stage->leaf, 0) == 0;

@@ -38,7 +38,7 @@ struct journal_entry {
 	char *path;             /* owned; canonical, absolute */
 	char *new_path;         /* owned; MOVE only, else NULL */
 	ino_t old_inode;        /* of the file before; 0: there was none */
-	ino_t new_inode;        /* of the file after; 0: there is none */
+	ino_t new_inode;        /* of the file after; 0: none */
 	struct sha256 old_sum;  /* of the content before and after */
 	struct sha256 new_sum;
 	size_t made;            /* folders above the appearing name that did not exist */
@@ -78,17 +78,17 @@ bool journal_remove(struct journal *journal, struct err *err);
 
 enum journal_state { JOURNAL_UNDO, JOURNAL_DONE };
 
-/* Takes over the journal `name` of a crashed process: locks and reads it.  False with err->code
- * BUSY when its process lives, NONE when `name` is no journal or is gone, INVALID_ARGUMENT
- * when it is damaged (it is then set aside under the name NAME.bad). */
+/* Takes over the journal `name` of a crashed process: locks and reads it. False with err->code BUSY
+ * when its process is alive, NONE when `name` is missing or not a journal, INVALID_ARGUMENT when it
+ * is damaged (it is then set aside under the name NAME.bad). */
 bool journal_take(int folder, const char *name, struct journal *ret,
                   enum journal_state *ret_state, struct journal_entries *ret_entries,
                   struct err *err);
 
-/* Reads the journal `name` without taking it over; *ret_busy: its process lives. False: it is none,
- * is gone or damaged. */
+/* Reads the journal `name` without taking it over; *ret_busy: its process is alive. False: no such
+ * journal, or it is damaged. */
 bool journal_look(int folder, const char *name, struct journal_entries *ret, bool *ret_busy);
-/* Renames it to NAME.bad: nobody obeys it any more. */
+/* Renames it to NAME.bad, so that recovery ignores it. */
 void journal_set_aside(int folder, const char *name);
 
 /* The text format, for tests. */

@@ -64,8 +64,8 @@ static void place_remove_made(int start, char *path, size_t made)
 	}
 }
 
-/* Makes and enters one folder; *made is the length of the unbroken run of folders
- * that are ours: those before one that somebody else made are not empty any more. */
+/* Creates and enters one folder; *made is the length of the unbroken run of folders that we
+ * created: a folder above one that another process created is no longer empty. */
 static bool place_enter_folder(struct place *place, const char *name, size_t *made, struct err *err)
 {
 	int next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of file/ share with each other and with tests: what a workspace is made of and
- * remembers, recovery of a folder, hashing beside other work, the lines that a reader asked for.
- * Not here: the steps of a commit (stage.h). */
+/* Shared by the files of file/ and their tests: the parts and the cache of a workspace, recovery of
+ * a folder, hashing in parallel, the lines that a reader asked for. Not here: the steps of a commit
+ * (stage.h). */
 #ifndef HASP_FILE_PRIVATE_H
 #define HASP_FILE_PRIVATE_H
 
@@ -22,7 +22,7 @@ struct workspace_root {
 	char *path;  /* owned; canonical, absolute, without a slash at the end ("/" is "") */
 	char *alias; /* owned; the path as it was given, made absolute as text */
 	int fd;      /* owned; O_PATH */
-	bool read_only; /* nothing in it is changed; behind those that can be */
+	bool read_only; /* nothing in it is changed; after those that can be */
 };
 
 /* Another absolute spelling of a root. */
@@ -50,16 +50,16 @@ bool workspace_resolve_stat(const struct workspace *ws, const char *path, enum p
 
 /* ---- what a workspace remembers --------------------------------------------------- */
 
-/* What is remembered of a workspace: which folders were lately found free of temporary files, so
- * that not each commit reads them; which such files commits of this process have under way, so that
- * they are not taken for a dead writer's and opened; which files the last commits here have put in
- * place, so that their changes are not taken for somebody else's (stage.h); which contents were
- * hashed last, so that the same bytes are not hashed again.
+/* The cache of a workspace. It holds: folders recently found free of temporary files, so that not
+ * every commit reads them; temporary files of this process's running commits, so that they are not
+ * mistaken for a dead writer's; files that recent commits put in place, so that these changes are
+ * not mistaken for others' (stage.h); contents hashed recently, so that the same bytes are not
+ * hashed again.
  *
- * What is known of a folder holds while the folder's mtime is as it was, and for a second at
- * most, or ten if there is much to be read: a time stamp can hide a change in the same clock tick,
- * and what another process left while we were at work ourselves.  One per workspace; threads may
- * share it.
+ * The facts about a folder hold while its mtime is unchanged, and for a second at most, or ten if
+ * there is much to read: a time stamp can hide a change in the same clock tick, or one that another
+ * process made while we were changing the folder ourselves. One per workspace; threads may share
+ * it.
  */
 
 enum {
@@ -90,9 +90,9 @@ struct own_name *file_cache_own(struct file_cache *cache, const char *name); /* 
 void file_cache_disown(struct file_cache *cache, struct own_name *own); /* NULL is fine */
 bool file_cache_owns(struct file_cache *cache, const char *name);
 
-/* When somebody else last changed the file, for all we know; seconds of CLOCK_REALTIME.  That is
- * its last change (st_ctim), unless it is, with this stat and content, what a commit here put in
- * place: then what was known of the file before. */
+/* When another process last changed the file, as far as known; seconds of CLOCK_REALTIME. That is
+ * its last change (st_ctim), unless a commit here put the file in place with this stat and content:
+ * then the time known before that. */
 time_t file_cache_others_at(struct file_cache *cache, const struct stat *file,
                             const struct sha256 *sum);
 /* A commit has put this file in place; `others_at` is what was known of the one before. */
@@ -108,19 +108,19 @@ void file_cache_keep_sum(struct file_cache *cache, const struct stat *file, stru
 
 /* ---- recovery --------------------------------------------------------------------- */
 
-/* Putting right what a killed writer left in a folder.
+/* Cleans up after a killed writer in a folder.
  *
- * A writer can be killed at any instruction. What it leaves is at most one file under a name
- * of temporary.h, which says whose place it was for, and what content was there before and after:
+ * A writer can be killed at any instruction. It leaves at most one file, under a name of
+ * temporary.h that records the file it was for, and the content before and after:
  *
  *     kind   content      meaning                                    what is done
  *     p      any          was being written                          removed
  *     x      new          not exchanged yet, or put back already     removed
  *     x      old          exchanged: the old file                    removed
- *     x      other        somebody else's, taken out by the          exchanged back if our new
+ *     x      other        another process's, taken out by the        exchanged back if our new
  *                         exchange and not yet put back              content still has the name
  *     d      old          moved away to be removed                   removed
- *     d      other        somebody else's                            moved back if the name is free
+ *     d      other        another process's                          moved back if the name is free
  *     t      any          a transaction's, whose journal knows       left alone
  *
  * A live writer holds a flock on its new file, which has one of the two names (x, p),
@@ -145,9 +145,9 @@ int recover_open(const struct place *place);
 /* After the commit: what has changed in the folder since recover_open is our doing. */
 void recover_note(const struct place *place, int readable);
 
-/* ---- hashing beside reading or writing -------------------------------------------- */
+/* ---- hashing in parallel with reading or writing ---------------------------------- */
 
-/* SHA-256 beside the reading or writing of a large buffer, on a thread of its own.
+/* Computes SHA-256 on a separate thread while a large buffer is being read or written.
  *
  *     struct hasher hasher;
  *     snapshot_hash_start(&hasher, total);
@@ -157,9 +157,8 @@ void recover_note(const struct place *place, int readable);
  *     }
  *     struct sha256 sum = snapshot_hash_finish(&hasher);
  *
- * Below HASHER_THREAD_BYTES (or when no thread can be had) each piece is hashed
- * at once by the caller.  What is fed must stay unchanged until snapshot_hash_finish, and
- * finish must be called.
+ * Below HASHER_THREAD_BYTES (or if no thread can be created) each piece is hashed immediately by
+ * the caller. The bytes fed must stay unchanged until snapshot_hash_finish, which must be called.
  */
 
 /* A thread costs about as much as hashing 50 KB; well above that, the time saved is

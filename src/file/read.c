@@ -27,7 +27,7 @@
 
 enum stream_outcome {
 	STREAM_DONE,     /* the window, the hash and the size are filled */
-	STREAM_NOT_UTF8, /* it has to be looked at whole */
+	STREAM_NOT_UTF8, /* the whole content is needed */
 	STREAM_FAILED,   /* err is set */
 };
 
@@ -307,10 +307,10 @@ static bool read_bytes(const struct workspace *ws, const struct read_request *re
 static bool not_at_once(struct read_result *ret, struct err *err)
 {
 	ret->not_at_once = true;
-	return err_set(err, ERR_BUSY, "The file cannot be read at once.");
+	return err_set(err, ERR_BUSY, "The file is too large to be read in one piece.");
 }
 
-/* What no library has to be loaded for. */
+/* Decodes content that needs no library. */
 static bool decode_at_once(const struct snapshot *snap, const struct read_request *request,
                        struct document *ret)
 {

@@ -120,7 +120,7 @@ static int open_readable(int folder)
 	return openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Somebody else's file, exchanged out by a writer that died: it gets its name back if the
+/* Another process's file, exchanged out by a writer that died: it gets its name back if the
  * writer's new file (unchanged since) still has it. Otherwise something newer has the name. */
 static bool recovery_exchange_back(struct recovery *recovery, int folder, const char *name,
                                    const char *leaf, int leaf_fd, const struct stat *leaf_stat,
@@ -167,8 +167,8 @@ static bool recovery_settle_swap(struct recovery *recovery, int folder, const ch
 	return ok;
 }
 
-/* A temporary file of kind d. A file that is not the one that was to be removed gets its name back
- * (and then `name` is gone), or was superseded by what has the name now. */
+/* A temporary file of kind d. If it is not the file to remove, it gets its name back (and `name` no
+ * longer exists), or a newer file has replaced it. */
 static bool recovery_settle_delete(struct recovery *recovery, int folder, const char *name, int fd,
                                    const struct temporary *temporary)
 {
@@ -199,8 +199,8 @@ static bool recovery_settle(struct recovery *recovery, int folder, const char *n
 	return false;
 }
 
-/* Takes the lock that keeps others from settling the same file, and sees that the name still
- * is this file: somebody may just have settled it. */
+/* Takes the lock that keeps others from settling the same file, and checks that the name still is
+ * this file: another process may just have settled it. */
 static bool recovery_claim(int folder, const char *name, int fd, const struct stat *stat)
 {
 	struct stat now;
@@ -253,8 +253,8 @@ static bool finds_temporary(int folder, const char *name, void *data)
 	return !search->found;
 }
 
-/* Reading the folder is all, nearly always. Settling takes the lock of those who
- * exchange names (stage.h); whoever has it is at work, and the next one settles. */
+/* Nearly always it is enough to read the folder. Settling takes the lock for exchanging names
+ * (stage.h); if it is held, its holder is at work, and the next commit settles. */
 static bool recover_readable(int folder, struct search *search, size_t *removed)
 {
 	struct recovery recovery = { search->cache, .bytes_left = LIMIT_FILE_BYTES };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a file whole, with its hash, or the hash that its content is known to have; hashing on a
- * thread beside other work. */
+/* Reads a file whole, with its hash, or the hash already known for its content; hashes on a
+ * separate thread. */
 #include "file/snapshot.h"
 
 #include <errno.h>
@@ -151,7 +151,7 @@ static ssize_t read_small(struct snapshot *snap, struct file_cache *cache, char 
 	return n;
 }
 
-/* Reads up to `cap` bytes, hashing beside; the number read, or -1 with errno set. */
+/* Reads up to `cap` bytes and hashes them meanwhile; the number read, or -1 with errno set. */
 static ssize_t read_hashed(int fd, char *data, size_t cap, struct sha256 *ret)
 {
 	struct hasher hasher;

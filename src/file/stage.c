@@ -23,8 +23,8 @@
 enum {
 	NAME_TRIES = 16,
 	BATCH_PIECES = 256,
-	/* What one system call writes: enough that its cost does not count, little enough
-	 * that hashing beside it starts at once. */
+	/* The size of one write: large enough to hide the cost of the call, small enough that
+	 * hashing starts early. */
 	BATCH_BYTES = 4 << 20,
 	HOLE_BYTES = 64 << 10,
 };
@@ -70,9 +70,8 @@ void stage_choose_name(struct stage *stage, const struct temporary *temporary,
 	stage->own = file_cache_own(stage->cache, name);
 }
 
-/* A file with a name, for file systems without anonymous ones. Whoever finds it unlocked
- * takes it for a dead writer's: between its creation and the lock it may be removed, and is
- * made again. */
+/* A file with a name, for file systems without anonymous ones. An unlocked one looks like a dead
+ * writer's: between its creation and the lock it may be removed, and is created again. */
 static int open_named(struct stage *stage, const struct temporary *temporary, mode_t mode)
 {
 	for (int i = 0; i < NAME_TRIES; i++) {
@@ -111,7 +110,8 @@ static bool open_temporary(struct stage *stage, const struct snapshot *base, mod
 	}
 	temporary_init(&temporary, TEMPORARY_PART, stage->leaf,
 	               base->exists ? &base->sha256 : NULL, NULL);
-	/* It can be seen while it is written: nobody may read it before it has its attributes. */
+	/* It can be seen while it is written, so others must not read it before it has its
+	 * attributes. */
 	stage->fd = open_named(stage, &temporary, base->exists ? 0600 : mode);
 	return stage->fd >= 0 || err_set_errno(err, errno, "Cannot write in the folder of %s",
 	                                       base->place.path);
@@ -360,7 +360,7 @@ static bool stage_sleep_grace(void)
 	return nanosleep(&delay, NULL) == 0;
 }
 
-/* When somebody else last changed the file that `base` was read from. */
+/* When another process last changed the file that `base` was read from. */
 static time_t stage_others_changed_at(const struct snapshot *base)
 {
 	if (!base->exists || !base->place.cache)
@@ -379,7 +379,7 @@ bool stage_grace(const struct snapshot *base)
 	return false;
 }
 
-/* A lease that conflicts with every other open, also for reading. BUSY: somebody waits for
+/* A lease that conflicts with every other open, also for reading. BUSY: another process waits for
  * it to end, or has the file open. */
 static enum lease stage_take_write_lease(int fd)
 {
@@ -400,7 +400,7 @@ void stage_note(const struct stage *stage, const struct snapshot *base)
 {
 	struct stat now;
 
-	/* Without the lease, what it has now may be somebody else's doing. */
+	/* Without the lease, its present state may be another process's work. */
 	if (stage->guarded && base->place.cache && fstat(stage->fd, &now) == 0)
 		file_cache_note_file(base->place.cache, &now, &stage->sha256,
 		                     stage_others_changed_at(base));
@@ -473,8 +473,8 @@ static enum outcome stage_take_over(struct stage *stage, int fd, const struct st
 	       OUTCOME_AGAIN : OUTCOME_FAILED;
 }
 
-/* Whether `name` has our file. It has a stranger's, older than what has the name, when somebody
- * renamed another over ours. */
+/* Whether `name` has our file. If another file was renamed over ours, it has an older one of
+ * another process. */
 static bool stage_name_has_ours(const struct stage *stage)
 {
 	struct stat now;

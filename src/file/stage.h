@@ -6,12 +6,12 @@
  *     stage_name(&stage, base, TEMPORARY_SWAP, &err)            has a name in the folder now
  *     stage_exchange(&stage, base, how, &err)                verified; the name has the old file
  *     stage_confirm(&stage, base, how, &err)                 a last look
- *     stage_discard(&stage)                                  the name is gone
+ *     stage_discard(&stage)                                  the name is removed
  *
- * Creating: stage_write, then stage_create. Removing: stage_remove, then stage_discard.
- * Undoing an exchange (a transaction): stage_undo.
- * Below: what the steps ask of the kernel: leases, exchanges of names, attributes.
- * Not here: what a crash leaves (recover_folder, private.h).  Internal to file/.
+ * Creating: stage_write, then stage_create. Removing: stage_remove, then stage_discard. Undoing an
+ * exchange (a transaction): stage_undo. Below: what the steps ask of the kernel: leases, exchanges
+ * of names, attributes. Not here: recovery after a crash (recover_folder, private.h). Internal to
+ * file/.
  */
 #ifndef HASP_FILE_STAGE_H
 #define HASP_FILE_STAGE_H
@@ -59,11 +59,11 @@ struct stage {
 	struct own_name *own; /* `name`, as `cache` knows it until stage_release; or NULL */
 	int reopened;         /* owned; the old file opened again, or -1 */
 	int leased;           /* borrowed; the old file's descriptor that has a lease, or -1 */
-	bool guarded;         /* the new file has a lease of its own (stage_guard) */
+	bool guarded;         /* the new file has a lease (stage_guard) */
 	bool swapped;         /* `name` has the old file */
 	bool created;         /* the file did not exist before */
-	bool seen;            /* the new file has had the name: it may be opened even when it has
-	                       * been taken back (stage_leave) */
+	bool seen;            /* the new file has had the name: another process may have opened it,
+	                       * even after an undo (stage_leave) */
 };
 
 #define STAGE_INIT { .fd = -1, .folder = -1, .readable = -1, .reopened = -1, \
@@ -89,15 +89,14 @@ bool stage_lock(struct stage *stage, long long deadline_us);
 /* Gives the lock up; harmless without one. */
 void stage_unlock(struct stage *stage);
 
-/* Puts it in the place of the old file, if that is still what `base` says; then `name` has
- * the old file (or, without RENAME_EXCHANGE, is gone). Otherwise everything is as before. */
+/* Replaces the old file, if it is still as in `base`; then `name` has the old file (or, without
+ * RENAME_EXCHANGE, does not exist). Otherwise everything is as before. */
 bool stage_exchange(struct stage *stage, const struct snapshot *base,
                     const struct commit_how *how, struct err *err);
 
-/* A last look, after stage_exchange or stage_remove, whose lease is still held: a writer who
- * had found the old file by its name before that, and opened it only after, shows now. Then what
- * was done is put back, and can be tried again (BUSY, or STATE_MISMATCH).  The later
- * it is called the better. */
+/* A last check, after stage_exchange or stage_remove, whose lease is still held: it detects a
+ * writer that had found the old file by its name before, and opened it only after. Then the step is
+ * undone, and can be tried again (BUSY, or STATE_MISMATCH). The later it is called the better. */
 bool stage_confirm(struct stage *stage, const struct snapshot *base,
                    const struct commit_how *how, struct err *err);
 
@@ -105,14 +104,14 @@ bool stage_confirm(struct stage *stage, const struct snapshot *base,
 bool stage_create(struct stage *stage, const struct snapshot *base,
                   const struct commit_how *how, struct err *err);
 
-/* Moves the old file away to a name of `kind`, if it still is what `base` says. `stage`
- * is empty before, and holds no file of its own. */
+/* Moves the old file away to a name of `kind`, if it is still as in `base`. `stage` must be
+ * empty. */
 bool stage_remove(struct stage *stage, const struct snapshot *base, enum temporary_kind kind,
                   const struct commit_how *how, struct err *err);
 
-/* Takes back stage_exchange, stage_create or stage_remove, as far as nobody else has
- * touched the file since: their state is newer and stays (false).  Nothing remains under
- * `name`.  A replacement without RENAME_EXCHANGE cannot be taken back (false). */
+/* Undoes stage_exchange, stage_create or stage_remove, unless another process has touched the file
+ * since: its state is newer and stays (false). `name` does not exist afterwards. A replacement
+ * without RENAME_EXCHANGE cannot be undone (false). */
 bool stage_undo(struct stage *stage);
 
 /* Makes up a name for the temporary and reports it to this process's recovery as ours, before
@@ -130,23 +129,22 @@ void stage_discard(struct stage *stage);
 
 /* Those who open a file in the microseconds in which it is being tried out.
  *
- * Between the exchange of the names and its verification, everybody who opens the file gets the
- * new one.  If it then has to be taken back, because a stranger's rename came between
- * comparing and exchanging, what such a writer writes would be lost with it, and
- * such a reader would have read what never was.  So the new file has a lease of its own
- * during that time, which makes every opener wait (F_WRLCK: it conflicts with every open, so
- * it is refused to readers too):
+ * Between the exchange of the names and its verification, a process that opens the file gets the
+ * new one. If the exchange must then be undone, because another rename came between comparing and
+ * exchanging, the bytes of such a writer would be lost, and such a reader would have read a state
+ * that never existed. So the new file has a lease during that time, which makes every opener wait
+ * (F_WRLCK: it conflicts with every open, also for reading):
  *
  *     stage_guard(stage)      before the exchange
- *     stage_leave(stage, ...) after it was taken back for good
+ *     stage_leave(stage, ...) after the final undo
  *
  * Those who wait have our file already, and will go on with it: so it is given the content
  * and attributes that the name has now, and then the name, while they wait.
  *
  * Who has looked our file up by its name, and is interrupted before the kernel counts it as opened,
- * cannot be seen.  So the lease ends only after some time, and before that our file gets the
- * content of the name in any case: then who still comes later reads what the name had when ours
- * was taken back, and never what we had wanted to write.  (If they write in place, that is lost.)
+ * cannot be seen. So the lease ends only after some time, and before that our file gets the content
+ * of the name in any case: then who still comes later reads what the name had when ours was
+ * removed, and never our new content. (If they write in place, that is lost.)
  *
  * An opener with O_NONBLOCK does not wait, but gets EAGAIN.
  */
@@ -154,22 +152,21 @@ void stage_discard(struct stage *stage);
 /* Makes openers of the new file wait, where the file system can. */
 void stage_guard(struct stage *stage);
 
-/* Whether somebody waits for the new file (or has it open). */
+/* Whether a process waits for the new file (or has it open). */
 bool stage_awaited(const struct stage *stage);
 
-/* Ends what stage_guard began, for a new file that was taken back and will not be tried again:
- * `name` goes, and the stage is used up.  Waits until `deadline_us` (CLOCK_MONOTONIC) for those who
- * have the stranger's file open for writing, when somebody waits for ours.  To be called with the
- * folder locked. */
+/* Ends what stage_guard started, for a new file whose exchange was undone and will not be tried
+ * again: removes `name` and uses up the stage. If a process waits for ours, waits until
+ * `deadline_us` (CLOCK_MONOTONIC) for those that have the other file open for writing. Call it with
+ * the folder locked. */
 void stage_leave(struct stage *stage, long long deadline_us);
 
-/* Before the last look at the old file: gives time to those who have found it by its name and
- * not yet come to the point of opening it where the lease shows them.  That takes
- * a fraction of a microsecond, unless they are interrupted just there; then they wait for a
- * processor, and giving ours up helps. A file that somebody else has changed within the last two
- * seconds, in place or by whatever means, has others at work: for it we sleep
- * (true).  What this workspace's own last commit changed does not count (file_cache_others_at), but
- * others' changes before it do. */
+/* Before the last check of the old file: gives time to processes that have found it by its name and
+ * not yet reached the point where the lease shows their open. That takes a fraction of a
+ * microsecond, unless they are interrupted just there; then they wait for a processor, and yielding
+ * ours helps. If others have changed the file within the last two seconds, by whatever means, we
+ * sleep (true). Our own workspace's last commit does not count (file_cache_others_at), but changes
+ * before it do. */
 bool stage_grace(const struct snapshot *base);
 
 /* After the last look, while the new file's lease is still held: what it is now is our doing
@@ -178,22 +175,21 @@ void stage_note(const struct stage *stage, const struct snapshot *base);
 
 /* ---- leases ----------------------------------------------------------------------- */
 
-/* A read lease: proof that nobody has a file open for writing.
+/* A read lease: proof that no process has a file open for writing.
  *
- * The kernel grants F_RDLCK only while no descriptor (or mapping) of any process can write
- * to the file, and breaks it before the next open for writing, or truncation, takes
- * effect: the opener waits until the lease is given up. So while file_lease_is_held() is true,
- * no byte has changed since file_lease_take().  Readers are never disturbed, and several
- * may hold such a lease at once, which is why it is not a write lease: that one is
- * also refused and broken for readers, and proves nothing more.
+ * The kernel grants F_RDLCK only while no descriptor (or mapping) of any process can write to the
+ * file, and breaks it before the next open for writing, or truncation, takes effect: the opener
+ * waits until the lease is given up. So while file_lease_is_held() is true, no byte has changed
+ * since file_lease_take(). Readers are never disturbed, and several may hold such a lease. A write
+ * lease would also be refused and broken for readers, and proves nothing more.
  *
- * The signal for a break would by default end the process. It is set to SIGURG,
- * whose default is to be ignored: file_lease_is_held() asks instead.
+ * The default signal for a break would end the process. It is set to SIGURG, which is ignored by
+ * default; file_lease_is_held() asks instead.
  */
 
 enum lease {
 	LEASE_HELD,
-	LEASE_BUSY, /* somebody has the file open for writing */
+	LEASE_BUSY, /* a process has the file open for writing */
 	LEASE_NONE, /* this file system has none, or this user may not: compare instead */
 };
 
@@ -218,14 +214,12 @@ bool swap_rename(int folder, const char *from, const char *to, unsigned flags);
 /* Whether errno says that the file system has no such flag for rename. */
 bool swap_unsupported(int sys_errno);
 
-/* `leaf` got our file `ours` by an exchange, and what came out, under `name`, was not
- * what we had read: gives it its name back.  A file that somebody else renames to
- * `leaf` meanwhile is newer than what we hold, and wins: when it is seen before the first exchange,
- * there is none, and when it comes between that look and the exchange, it is put back in
- * the next round.
- * Afterwards `name` has our file, or a stranger's that was superseded: it can be removed.
- * False (errno) when it could not be done; then `name` must stay. `before` (may be NULL) is
- * called before each exchange. */
+/* `leaf` got our file `ours` by an exchange, and the file that came out, under `name`, was not the
+ * one we had read: gives it its name back. A file that another process renames to `leaf` meanwhile
+ * is newer than ours, and wins: if it is seen before the first exchange, no exchange takes place;
+ * if it comes between that check and the exchange, it is put back in the next round. Afterwards
+ * `name` has our file, or another that was superseded: it can be removed. False (errno) if that
+ * failed; then `name` must stay. `before` (may be NULL) is called before each exchange. */
 bool swap_put_back(int folder, const char *name, const char *leaf, const struct stat *ours,
                    void (*before)(void *data), void *data);
 
@@ -235,6 +229,9 @@ bool swap_move_back(int folder, const char *name, const char *leaf, bool plain);
 
 /* Renames between folders; EEXIST when the new name is taken. False with errno set. */
 bool swap_move(int from_folder, const char *from, int to_folder, const char *to);
+/* Removes the file `leaf` if it has this inode and content.  False: a different file (errno is 0),
+ * or a call failed. */
+bool swap_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum);
 
 /* ---- owner, mode and attributes --------------------------------------------------- */
 

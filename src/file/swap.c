@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "file/private.h"
 
-/* Each round needs a rename by somebody else within microseconds. */
+/* Each round requires a rename by another process within microseconds. */
 enum { PUT_BACK_MAX = 10000 };
 
 bool swap_rename(int folder, const char *from, const char *to, unsigned flags)
@@ -52,10 +53,10 @@ static bool swap_is_superseded(int folder, const char *leaf, const struct stat *
 	return !stat_same_file(&now, put);
 }
 
-/* `put` is the file that our last exchange gave the name `leaf`. Each exchange takes out
- * what is there now. If that is `put`, nobody came between, and the newest of the
- * strangers' files has the name. If not, somebody replaced it in between, and we have just put an
- * older file over theirs: it is given back in the next round. */
+/* `put` is the file that our last exchange gave the name `leaf`. Each exchange takes out the
+ * present file. If that is `put`, no other rename came between, and the newest of the others' files
+ * has the name. If not, it was replaced in between, and we have just put an older file over a newer
+ * one: the next round gives it back. */
 bool swap_put_back(int folder, const char *name, const char *leaf, const struct stat *ours,
                    void (*before)(void *data), void *data)
 {
@@ -66,7 +67,7 @@ bool swap_put_back(int folder, const char *name, const char *leaf, const struct 
 		int held_pin = swap_hold_file(folder, name, &held);
 
 		if (held_pin < 0)
-			return errno == ENOENT; /* gone: somebody recovered it */
+			return errno == ENOENT; /* removed by a recovery */
 		/* Their next file, or none: no need to take it away, not even for a moment.
 		 * Later on an older one has the name because of us: then no time is lost. */
 		if (i == 0 && swap_is_superseded(folder, leaf, &put)) {
@@ -77,8 +78,8 @@ bool swap_put_back(int folder, const char *name, const char *leaf, const struct 
 			before(data);
 		if (!swap_rename(folder, name, leaf, RENAME_EXCHANGE)) {
 			close(held_pin);
-			/* The name was removed by somebody who saw what we had put there: so
-			 * they would have removed what was there without us. */
+			/* The name was removed by a process that saw the file we had put there. It
+			 * would have removed the earlier file as well. */
 			return errno == ENOENT;
 		}
 		if (put_pin >= 0)
@@ -127,11 +128,35 @@ bool swap_move(int from_folder, const char *from, int to_folder, const char *to)
 	       unlinkat(from_folder, from, 0) == 0;
 }
 
+bool swap_remove_created(int folder, const char *leaf, ino_t inode, const struct sha256 *sum)
+{
+	_cleanup_fd_ int fd = openat(folder, leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char name[TEMPORARY_NAME_SIZE];
+	struct temporary temporary;
+	struct stat stat, out;
+
+	if (fd < 0 || fstat(fd, &stat) < 0)
+		return false;
+	errno = 0;
+	if (!S_ISREG(stat.st_mode) || stat.st_ino != inode || !snapshot_content_is(fd, sum))
+		return false;
+	temporary_init(&temporary, TEMPORARY_STAGED, leaf, NULL, sum);
+	temporary_format(&temporary, name);
+	if (!swap_move(folder, leaf, folder, name))
+		return false;
+	/* It may have been replaced, or written to, since it was looked at. */
+	if (fstatat(folder, name, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (!stat_same_file(&out, &stat) || !snapshot_content_is(fd, sum)) &&
+	    swap_move(folder, name, folder, leaf))
+		return true;
+	return unlinkat(folder, name, 0) == 0;
+}
+
 /* ---- leases ----------------------------------------------------------------------- */
 
 enum lease file_lease_take(int fd)
 {
-	/* First the signal: a break can come at once. */
+	/* Set the signal first: the lease can be broken immediately. */
 	if (fcntl(fd, F_SETSIG, SIGURG) < 0)
 		return LEASE_NONE;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of temporaries, which say what they are to whoever finds them.
+/* The names of temporaries, which record what they are for later processes.
  *
  *     .hasp-K-LLLLLLLLLLLLLLLL-OOOOOOOOOOOOOOOO-NNNNNNNNNNNNNNNN-RRRRRRRR
  *
- * K is the kind, L the hash of the name it is for, O and N the hashes of that
- * file's content before and after (each the first 8 bytes of a SHA-256, in
- * hexadecimal), R makes it unique.  A file that is being removed is nowhere else in
- * its folder, so its temporary name ends in "-" and its whole name, if there is room for it.
- * A live writer holds a flock on the new file (kinds p, x, t) or on the file being
- * removed (kind d).
- * For file/, and for search/, which passes over them.  What is done about them: recover_folder.
+ * K is the kind, L the hash of the name it is for, O and N the hashes of that file's content before
+ * and after (each the first 8 bytes of a SHA-256, in hexadecimal), R makes it unique. A file that
+ * is being removed is nowhere else in its folder, so its temporary name ends in "-" and its whole
+ * name, if there is room for it. A live writer holds a flock on the new file (kinds p, x, t) or on
+ * the file being removed (kind d). For file/, and for search/, which skips them. They are cleaned
+ * up by recover_folder.
  */
 #ifndef HASP_FILE_TEMPORARY_H
 #define HASP_FILE_TEMPORARY_H
@@ -31,7 +30,7 @@ struct temporary {
 	enum temporary_kind kind;
 	unsigned char leaf[TEMPORARY_KEY_SIZE];
 	unsigned char old_sum[TEMPORARY_KEY_SIZE]; /* zeros: there was no file */
-	unsigned char new_sum[TEMPORARY_KEY_SIZE]; /* zeros: none is to be there */
+	unsigned char new_sum[TEMPORARY_KEY_SIZE]; /* zeros: the file will not exist */
 	const char *whole_leaf; /* kind d: the file's name, borrowed; NULL when there is no room */
 };
 

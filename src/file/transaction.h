@@ -15,13 +15,13 @@
  * point, transaction_recover (called when a workspace is opened) undoes or completes, so
  * that all files are old or all are new.
  *
- * What others did to a file meanwhile is never undone: a file that is not as the transaction
- * made it any more keeps their content.  Whoever opens a replaced file before
- * the moment of success waits in open(2) until then (stage.h), so nobody reads what is undone.
+ * Changes that others made meanwhile are never undone: a file that no longer is as the transaction
+ * made it keeps their content. A process that opens a replaced file before the moment of success
+ * waits in open(2) until then (stage.h), so content that is undone is never read.
  *
- * What remains: where there is no RENAME_EXCHANGE a failure is undone, by writing the old
- * content anew, but a crash is not; commit.h's list holds for each file.  A file takes three
- * descriptors from its snapshot to the end: without enough of them nothing is changed.
+ * Limits: without RENAME_EXCHANGE a failure is undone by writing the old content again, but a crash
+ * is not; the list in commit.h applies to each file. A file takes three descriptors from its
+ * snapshot to the end: without enough of them nothing is changed.
  */
 #ifndef HASP_FILE_TRANSACTION_H
 #define HASP_FILE_TRANSACTION_H
@@ -54,9 +54,9 @@ const struct sha256 *transaction_sha256(const struct transaction *tx, size_t i);
 bool transaction_commit(struct transaction *tx, size_t *ret_failed, struct err *err);
 void transaction_abort(struct transaction *tx); /* frees it; NULL is fine */
 
-/* Undoes or completes what crashed processes left; leaves running ones alone.
- * Cheap when there is nothing (one openat). *ret_recovered counts transactions.  IO_ERROR: the
- * machine failed before one of them was whole; its journal stays, and the next call does it all. */
+/* Undoes or completes the transactions of crashed processes; those of running ones are left alone.
+ * Cheap when there are none (one openat). *ret_recovered counts transactions. IO_ERROR: a system
+ * error stopped a recovery; its journal stays, and the next call repeats it. */
 bool transaction_recover(const struct workspace *ws, const char *journal_folder,
                          size_t *ret_recovered, struct err *err);
 

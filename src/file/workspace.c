@@ -213,13 +213,12 @@ bool workspace_match(const struct workspace *ws, const char *path, size_t *ret_r
 
 /* From a path that a stranger wrote to a place beneath a root.
  *
- * Nearly every path has no link in it: one openat2 of its folder, with links
- * refused, and one lstat of the leaf.  When the kernel meets a link (ELOOP), or
- * the path has a "..", a walk of our own takes one component at a time.  Each is opened
- * without following it; a link is read through its own descriptor and its
- * text put in front of what remains, so that what is checked is what is used.
- * ".." drops the last verified name and opens the rest again from the root, so it
- * cannot be led astray by a folder that was moved meanwhile.
+ * Nearly every path has no link in it: one openat2 of its folder, with links refused, and one lstat
+ * of the leaf. When the kernel meets a link (ELOOP), or the path has a "..", our code walks it one
+ * component at a time. Each is opened without following it; a link is read through its own
+ * descriptor and its text put in front of the rest, so the path checked is the path used. ".."
+ * drops the last verified name and opens the rest again from the root, so it cannot be led astray
+ * by a folder that was moved meanwhile.
  */
 
 struct walk {
@@ -267,8 +266,8 @@ static char *join_path(const struct walk *walk, const char *missing, const char 
 	                  missing ? missing : "", leaf);
 }
 
-/* Names of our own temporaries mean something to recovery: nobody else may write, move or
- * read files by such a name, or a name that is allowed could become one that is not. */
+/* Names of our temporaries have a meaning for recovery: no other writer may write, move or read
+ * files by such a name, or an allowed name could become one that is not. */
 static bool check_leaf(const struct walk *walk, const char *leaf, struct err *err)
 {
 	struct temporary temporary;

@@ -6,7 +6,7 @@
  * RESOLVE_BENEATH), so "..", absolute paths, symlinks and races cannot leave it.
  * A relative path is beneath the first root.  An absolute path must name a root
  * (as it was given, canonically, or by one of its names) or something beneath one; it is taken
- * apart as text, after removing "." and empty components, and then resolved beneath that root. 
+ * apart as text, after removing "." and empty components, and then resolved beneath that root.
  * Symlinks inside the workspace are followed, also absolute ones whose target is beneath a root;
  * the place then names the target.
  *
@@ -15,8 +15,8 @@
  *             ... place.folder, place.leaf, place.path ...
  *     place_release(&place);
  *
- * Folders beside the workspace can be added for reading alone.  Paths in them are absolute; they
- * are resolved as beneath any root, and edits of what they lead to are refused (edit/edit.h).
+ * Folders outside the workspace can be added for reading only. Paths in them are absolute; they are
+ * resolved as beneath any root, and edits of what they lead to are refused (edit/edit.h).
  */
 #ifndef HASP_FILE_WORKSPACE_H
 #define HASP_FILE_WORKSPACE_H
@@ -40,7 +40,7 @@ void workspace_free(struct workspace *ws);
  * path; without such a root nothing happens.  Before the workspace is used. */
 void workspace_name_root(struct workspace *ws, const char *name, const char *root);
 
-/* Adds a folder for reading alone, behind the roots and likewise numbered. What is beneath a root
+/* Adds a folder for reading alone, after the roots and likewise numbered. What is beneath a root
  * already, or is no folder that can be opened, is left out. Before the workspace is used. */
 void workspace_add_read_only(struct workspace *ws, const char *folder);
 

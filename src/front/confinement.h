@@ -27,7 +27,7 @@ struct confinement {
 	const char **write, **read, **deny; /* owned arrays; `options` points to them */
 	char *journal;                 /* owned; likewise */
 	char *project;                 /* owned; where commands without a session begin */
-	const char **kept;             /* owned; what rules on paths keep; `options` points to it */
+	const char **kept;             /* owned; paths that rules protect; `options` points to it */
 	json_t *kept_texts;            /* owned; its strings */
 	char **syscalls;               /* owned; likewise (hasp.sandbox.syscalls) */
 	char *root;                    /* owned; the folder over there, of --worker-root or the

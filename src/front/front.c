@@ -150,16 +150,6 @@ bool front_give(struct front *front, struct front_task *task, struct err *err)
 	                          err);
 }
 
-bool front_reopen(struct front *front, const char *resume, const char *reason, struct err *err)
-{
-	return front_runner_order(front->runner,
-	                          &(struct front_order){ .kind = FRONT_ORDER_REOPEN,
-	                                                 .giver = front,
-	                                                 .resume = mem_strdup(resume),
-	                                                 .reason = mem_strdup(reason) },
-	                          err);
-}
-
 bool front_steer(struct front *front, struct span text, struct err *err)
 {
 	struct front_runner *runner = front->runner;

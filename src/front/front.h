@@ -30,7 +30,7 @@
  * its thread does are events, numbered from 1 without gaps from the runner's beginning.  Each front
  * gets all of them in that order, a front that attaches late from the first one on that it asks
  * for.  The last LIMIT_FRONT_LOG_BYTES are kept for that; older ones are one FRONT_MISSED event,
- * and such a front reads the session's record (host_messages) in a task.  Questions that are open
+ * and such a front reads the record of the session in a task.  Questions that are open
  * come in any case.  A front that does not take its events in time loses some of them
  * the same way.  Pieces of text that follow each other may come as one event with several numbers.
  *
@@ -41,7 +41,7 @@
  *
  * Orders (prompts, steering, tasks, interrupting, the mode) may come from any front with
  * FRONT_DRIVE, from any thread: what needs the session's thread waits in one queue, in the order in
- * which it came.  FRONT_BEGUN and the event that ends it (event->ends) say what is under way, and
+ * which it came.  FRONT_STARTED and the event that ends it (event->ends) say what is under way, and
  * whose it is.
  *
  * Not here: opening a session without a thread or a front, as a headless run does (session.h).
@@ -103,7 +103,7 @@ enum front_event_kind {
 	FRONT_BUS,     /* topic, message */
 	FRONT_NOTICE,  /* message {severity, message}: while the session is opened, and later */
 	FRONT_FOUND,   /* message {file}: the record of the session that is being opened */
-	FRONT_BEGUN,   /* something is under way: `by`: the front that gave it */
+	FRONT_STARTED,   /* something is under way: `by`: the front that gave it */
 	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?} */
 	FRONT_CLOSED,  /* it could not be opened: err */
 	FRONT_ENDED,   /* a prompt is over: end, message {text, reason?, missing?, unsent?,
@@ -132,7 +132,7 @@ struct front_event {
 	struct front_task *task; /* FRONT_DONE */
 	char *by;                /* the front's name; owned; NULL: no front's */
 	bool is_own;             /* `by` is the front that takes it */
-	bool ends;               /* what FRONT_BEGUN began is over */
+	bool ends;               /* what FRONT_STARTED began is over */
 };
 
 /* NULL is fine; not what follows it. */
@@ -156,8 +156,8 @@ struct front_options {
 	/* NULL, or called likewise before it is closed. */
 	void (*closes)(void *data, struct front_session *session);
 	/* The front uses the session's host itself (front_options.opened) while nothing is under
-	 * way: what another front gives begins only when this one has taken its FRONT_BEGUN.  From
-	 * front_take on that returned it, until the event that `ends`, it keeps away. */
+	 * way: an order of another front starts only when this one has taken its FRONT_STARTED.
+	 * From then until the event that `ends`, this front must not touch the host. */
 	bool uses_host;
 	/* Of a running command's output that waits to be taken no more than so many of the last
 	 * bytes are kept; 0: all. */
@@ -188,15 +188,13 @@ bool front_answer(struct front *front, enum bus_topic topic, const json_t *answe
  * PERMISSION_DENIED. */
 bool front_comment(struct front *front, struct span text, struct err *err);
 
-/* The next six need FRONT_DRIVE: PERMISSION_DENIED.  Of what waits for the thread: BUSY after
+/* The next five need FRONT_DRIVE: PERMISSION_DENIED.  Of what waits for the thread: BUSY after
  * front_runner_end, LIMIT_REACHED with LIMIT_FRONT_ORDERS waiting. */
 
 /* Gives a prompt, as host_prompt has it; a session that is not open is opened for it. */
 bool front_prompt(struct front *front, struct span piped, struct span prompt, struct err *err);
 /* Gives a task; not taken where it fails. */
 bool front_give(struct front *front, struct front_task *task, struct err *err);
-/* Closes the session with `reason`, and opens `resume` (session_open), or a new one. */
-bool front_reopen(struct front *front, const char *resume, const char *reason, struct err *err);
 /* A message for the prompt under way, as host_steer. INVALID_ARGUMENT: there is none. */
 bool front_steer(struct front *front, struct span text, struct err *err);
 /* The mode of calls from now on.  DENIED_BY_POLICY, PERMISSION_DENIED: as of

@@ -93,7 +93,7 @@ static bool worker_place_read(const json_t *entry, size_t i, struct worker_place
 	return true;
 }
 
-/* NULL: there is none. A value of another type would be left out, and work would run elsewhere than
+/* NULL: none. A value of another type would be left out, and work would run elsewhere than
  * it must. */
 static bool worker_places_of(const struct settings *settings, const json_t **ret, struct err *err)
 {
@@ -378,8 +378,8 @@ void confinement_release(struct confinement *confinement)
 char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level)
 {
 	if (confinement->worker)
-		return mem_strdup("Files and commands are those of another machine or container; "
-		                  "_meta of each result tells how they are confined "
+		return mem_strdup("Files and commands are on another machine or in a container; "
+		                  "_meta of each result says how they are confined "
 		                  "(hasp/sandbox).");
 	return local_sentences(&confinement->options, level);
 }

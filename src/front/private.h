@@ -66,7 +66,7 @@ uint64_t front_hub_add(struct front_hub *hub, struct front_event *event,
 void front_hub_hear(struct front_hub *hub, enum bus_topic topic, const json_t *message);
 /* Adds a front, which gets what is kept after options.after. False: there are too many. */
 bool front_hub_attach(struct front_hub *hub, struct front *front);
-/* Takes it out, and frees what waits for it. */
+/* Removes a front and frees its pending events. */
 void front_hub_detach(struct front_hub *hub, struct front *front);
 /* As front_take. */
 struct front_event *front_hub_take(struct front_hub *hub, struct front *front);
@@ -81,7 +81,6 @@ enum front_order_kind {
 	FRONT_ORDER_OPEN,
 	FRONT_ORDER_PROMPT,
 	FRONT_ORDER_TASK,
-	FRONT_ORDER_REOPEN,
 };
 
 /* What the thread is to do; texts are owned. */
@@ -90,7 +89,6 @@ struct front_order {
 	enum front_order_kind kind;
 	char *piped, *prompt;
 	size_t piped_len, prompt_len;
-	char *resume, *reason;
 	struct front_task *task;
 	struct front *giver;      /* NULL: the owner, or a front that has left */
 	char *by;                 /* its name; owned */

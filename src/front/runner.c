@@ -55,7 +55,7 @@ static void runner_report_end(struct front_runner *runner, const struct front_or
 
 /* ---- facts of a session ------------------------------------------- */
 
-/* The branch, or a part of the commit's hash; the caller frees. NULL: there is none. */
+/* The branch, or a part of the commit's hash; the caller frees. NULL: none. */
 static char *branch_read(struct provider *provider)
 {
 	struct read_request request = { .path = ".git/HEAD", .max_lines = 1 };
@@ -221,11 +221,6 @@ static void runner_greet(struct front_runner *runner, const struct front_order *
 
 static void runner_do_open(struct front_runner *runner, const struct front_order *order)
 {
-	if (order->kind == FRONT_ORDER_REOPEN) {
-		runner_shut(runner, order->reason);
-		free(runner->resume);
-		runner->resume = mem_strdup(order->resume);
-	}
 	if (!runner->is_open)
 		runner_report_found(runner);
 	if (runner_open(runner, order))
@@ -283,11 +278,10 @@ static void runner_do(struct front_runner *runner, const struct front_order *ord
 	static void (*const doers[])(struct front_runner *runner,
 	                             const struct front_order *order) = {
 		[FRONT_ORDER_OPEN] = runner_do_open,
-		[FRONT_ORDER_REOPEN] = runner_do_open,
 		[FRONT_ORDER_PROMPT] = runner_do_prompt,
 		[FRONT_ORDER_TASK] = runner_do_task,
 	};
-	struct front_event event = { .kind = FRONT_BEGUN, .by = order->by };
+	struct front_event event = { .kind = FRONT_STARTED, .by = order->by };
 
 	front_hub_await(&runner->hub, front_hub_add(&runner->hub, &event, order->giver),
 	                order->giver);
@@ -300,8 +294,6 @@ static void order_free(struct front_order *order)
 		return;
 	free(order->piped);
 	free(order->prompt);
-	free(order->resume);
-	free(order->reason);
 	free(order->by);
 	free(order);
 }

@@ -19,7 +19,8 @@ struct front_session {
 	char *folder;
 	struct settings *settings;
 	enum approval_mode mode;
-	bool warned;                   /* of what the settings have wrong */
+	bool warned;                   /* errors in the settings were reported */
+	bool keyless;                  /* host_options.keyless */
 	/* While it is open. */
 	struct policy *policy;
 	char *resume_file;
@@ -63,6 +64,11 @@ void session_set_watched(struct front_session *session, bool watched)
 	session->request.watched = watched;
 }
 
+void session_set_keyless(struct front_session *session, bool keyless)
+{
+	session->keyless = keyless;
+}
+
 /* ---- settings ------------------------------------------------------------------ */
 
 static bool session_find_folder(struct front_session *session, struct err *err)
@@ -74,8 +80,9 @@ static bool session_find_folder(struct front_session *session, struct err *err)
 		session->folder = realpath(folder ? folder : ".", NULL);
 	if (session->folder)
 		return true;
-	return folder ? err_set(err, ERR_FILE_NOT_FOUND, "There is no folder \"%.300s\".", folder) :
-	                err_set(err, ERR_FILE_NOT_FOUND, "The current folder is gone.");
+	return folder ? err_set(err, ERR_FILE_NOT_FOUND, "The folder \"%.300s\" does not "
+		"exist.", folder) :
+	                err_set(err, ERR_FILE_NOT_FOUND, "The current directory no longer exists.");
 }
 
 static bool session_choose_mode(struct front_session *session, struct err *err)
@@ -85,7 +92,8 @@ static bool session_choose_mode(struct front_session *session, struct err *err)
 
 	session->step = SESSION_STEP_MODE;
 	if (word && !policy_mode_parse(word, &ignored))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no approval mode \"%.100s\".",
+		return err_set(err, ERR_INVALID_ARGUMENT, "Unknown approval mode \"%.100s\": use "
+			"default, auto_edit, yolo or plan.",
 		               word);
 	session->mode = prepare_mode(session->settings, word);
 	return true;
@@ -244,7 +252,8 @@ static bool session_open_host(struct front_session *session, struct err *err)
 		.session_id = request->session_id, .import_file = request->import_file,
 		.resume_file = session->resume_file, .mode = session->mode,
 		.confinement = session->sentences, .interactive = request->interactive,
-		.watched = request->watched, .checkpoints = request->checkpoints,
+		.watched = request->watched, .keyless = session->keyless,
+		.checkpoints = request->checkpoints,
 		.asks_together = request->asks_together, .cancel = request->cancel,
 		.notices = session->notices, .trace = request->trace ? session_trace : NULL,
 		.data = session,

@@ -110,6 +110,8 @@ void session_close(struct front_session *session, const char *reason);
 enum session_step session_step(const struct front_session *session);
 /* As session_request.watched, for who knows it only by the settings. While it is not open. */
 void session_set_watched(struct front_session *session, bool watched);
+/* As host_options.keyless.  While it is not open. */
+void session_set_keyless(struct front_session *session, bool keyless);
 /* What is reported from now on goes there, in place of the request's.  While it is not open. */
 void session_set_notices(struct front_session *session, const struct notices *notices);
 

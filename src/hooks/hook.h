@@ -158,7 +158,7 @@ void held_set_roots(struct hooks *hooks, const struct hooks_options *options);
 bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err);
 #define TWIN_UNKNOWN "?"
 /* Another name beneath the roots of the file with this canonical path (twin.c), the caller's; or
- * TWIN_UNKNOWN and a phrase that says why it cannot be found out. NULL: there is none. */
+ * TWIN_UNKNOWN and a phrase that says why it cannot be found out. NULL: none. */
 char *twin_in_roots(const struct hooks *hooks, const char *path);
 /* Writes down `rows` (hooks_held) as trusted. */
 bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err);

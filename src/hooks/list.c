@@ -212,6 +212,8 @@ void hooks_renew(struct hooks *hooks, struct hooks *from)
 	from->groups = NULL;
 	from->count = 0;
 	swap_held(hooks, from);
+	json_decref(hooks->disabled);
+	hooks->disabled = json_incref(from->disabled);
 	hooks_free(from);
 }
 

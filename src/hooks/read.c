@@ -70,7 +70,7 @@ struct hook_reader {
 };
 
 /* Its command, the caller frees. Of Claude Code's that have "args" the program and these, as words
- * of a shell's.  NULL: there is none that can be run. */
+ * of a shell's.  NULL: none that can be run. */
 static char *read_command(const struct hooks *hooks, bool claude, const json_t *entry)
 {
 	static const struct span project = { "${CLAUDE_PROJECT_DIR}", 21 };

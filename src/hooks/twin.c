@@ -105,7 +105,7 @@ static void twin_search_folder(struct twin_search *search, const char *root, con
 		closedir(dir);
 }
 
-/* As twin_in_roots; "": there is none. */
+/* As twin_in_roots; "": none. */
 static char *twin_find(const struct hooks *hooks, const char *own, const struct stat *file)
 {
 	struct twin_search search = { .own = own, .file = file };

@@ -88,6 +88,11 @@ const struct choice_row *choice_provider(const char *name, size_t len)
 	return NULL;
 }
 
+const struct choice_row *choice_at(size_t i)
+{
+	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
+}
+
 void choice_provider_names(struct buf *out)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -187,14 +192,20 @@ const char *choice_key(const struct settings *settings, const struct choice_row 
 	return take_key(settings, name, store);
 }
 
-bool choice_no_key(const struct choice_row *row, struct err *err)
+bool choice_no_key(const struct choice_row *row, struct choice_store *store,
+                   struct model_options *options, struct err *err)
 {
-	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "There is no key for %s: set the variable %s%s%s, in the environment or in "
-	               "~/.gemini/.env, or store it in the system's key store (secret-tool store, "
-	               "see docs/models.md).", row->name,
-	               row->key_variables[0], row->key_variables[1] ? " or " : "",
-	               row->key_variables[1] ? row->key_variables[1] : "");
+	const char *other = row->key_variables[1];
+	char *sentence = mem_printf(
+		"No API key for %s. Add one with /auth in the terminal, or set %s%s%s in the "
+		"environment or in ~/.gemini/.env.", row->name, row->key_variables[0],
+		other ? " or " : "", other ? other : "");
+
+	choice_keep(store, sentence);
+	if (!store->keyless)
+		return err_set(err, ERR_AUTHENTICATION_FAILED, "%s", sentence);
+	options->no_key = sentence;
+	return true;
 }
 
 /* ---- keys that are kept ------------------------------------------------------ */
@@ -229,8 +240,8 @@ static bool key_is_free(const struct settings *settings, const struct choice_row
 			*ret_users = true;
 		else
 			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "%s is set %s%s and counts more than a key that hasp "
-			               "keeps: change it there.", name,
+			               "%s is set %s%s and overrides a key that hasp keeps: change "
+			               "it there.", name,
 			               getenv(name) || !file ? "in the environment" : "in ",
 			               getenv(name) || !file ? "" : file);
 	}
@@ -264,11 +275,13 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
 	bool users;
 
 	if (!row)
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider %.64s with a key.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "%.64s is not a provider that takes a "
+			"key.",
 		               provider);
 	if (!variables_is_plain(key))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "That is no key: a key is one word of letters, digits and signs.");
+		               "This is not a key: a key is one word of letters, digits and "
+		               "signs.");
 	if (!key_is_free(settings, row, &users, err))
 		return false;
 	if (!users && settings_bool(settings, "hasp.keyStore", true) &&
@@ -282,24 +295,54 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
 	return true;
 }
 
-bool model_key_forget(const struct settings *settings, const char *provider, struct err *err)
+/* From the store, if it is there. */
+static bool drop_from_store(const struct choice_row *row, bool *ret_removed, struct err *err)
+{
+	const bool gemini = strcmp(row->name, "gemini") == 0;
+	char *stored = NULL;
+
+	*ret_removed = gemini ? keystore_gemini_key(&stored) :
+	                        keystore_get(SERVICE, row->name, &stored);
+	if (!*ret_removed)
+		return true;
+	explicit_bzero(stored, strlen(stored));
+	free(stored);
+	return gemini ? keystore_delete(KEYSTORE_GEMINI_SERVICE, KEYSTORE_GEMINI_ACCOUNT, err) :
+	                keystore_delete(SERVICE, row->name, err);
+}
+
+bool model_key_forget(const struct settings *settings, const char *provider, char **ret_where,
+                      const char **ret_still, struct err *err)
 {
 	const struct choice_row *row = keyed_row(provider);
-	struct err no_store = ERR_INIT;
-	bool users;
+	const struct home *home = settings_home(settings);
+	bool stored = false, written = false;
 
+	*ret_where = NULL;
+	*ret_still = NULL;
 	if (!row)
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider %.64s with a key.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "%.64s is not a provider that takes a "
+			"key.",
 		               provider);
-	if (!key_is_free(settings, row, &users, err))
-		return false;
 	if (settings_bool(settings, "hasp.keyStore", true) &&
-	    (!keystore_delete(SERVICE, row->name, &no_store) ||
-	     (!strcmp(row->name, "gemini") &&
-	      !keystore_delete(KEYSTORE_GEMINI_SERVICE, KEYSTORE_GEMINI_ACCOUNT, &no_store))) &&
-	    no_store.code != ERR_FILE_NOT_FOUND) { /* no store that answers has nothing */
-		*err = no_store;
+	    !drop_from_store(row, &stored, err))
 		return false;
+	for (size_t i = 0; i < ARRAY_LEN(row->key_variables); i++) {
+		const char *name = row->key_variables[i];
+		bool one = false;
+
+		if (!name)
+			continue;
+		if (!variables_drop(home, name, &one, err))
+			return false;
+		written = written || one;
+		if (choice_variable(settings, name) &&
+		    (getenv(name) || !variables_is_users(settings_variables(settings), name)))
+			*ret_still = name;
 	}
-	return variables_forget(settings_home(settings), row->key_variables[0], err);
+	if (stored || written)
+		*ret_where = mem_printf("%s%s%s", stored ? "the system's key store" : "",
+		                        stored && written ? " and " : "",
+		                        written ? "~/.gemini/.env" : "");
+	return true;
 }

@@ -35,6 +35,7 @@ struct choice_store {
 	const char *headers[CHOICE_HEADERS + 1];
 	size_t header_count;
 	const char *key_from;        /* borrowed from a string, or static */
+	bool keyless;                /* a missing key is no error: options.no_key says it */
 	const char *key_file;        /* borrowed from the settings; of the project, where the key
 	                              * is its; NULL: it is the user's */
 	struct model_choice fallbacks[CHOICE_FALLBACKS];
@@ -54,6 +55,8 @@ extern const char choice_date[];
 
 /* NULL: there is none of that name in the table. */
 const struct choice_row *choice_provider(const char *name, size_t len);
+/* The row at this place of the table, from 0; NULL behind the last. */
+const struct choice_row *choice_at(size_t i);
 /* Appends the names of all, with commas between them. */
 void choice_provider_names(struct buf *out);
 /* NULL: nothing is known of an end. */
@@ -70,8 +73,16 @@ bool choice_is_true(const struct settings *settings, const char *name);
 /* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
 const char *choice_key(const struct settings *settings, const struct choice_row *row,
                        struct choice_store *store);
-/* AUTHENTICATION_FAILED: there is none, and where one would be. */
-bool choice_no_key(const struct choice_row *row, struct err *err);
+/* For a choice without a key: AUTHENTICATION_FAILED, and where one would be; where a choice may
+ * lack one, true and options->no_key. */
+bool choice_no_key(const struct choice_row *row, struct choice_store *store,
+                   struct model_options *options, struct err *err);
+
+/* ---- advice (advice.c) --------------------------------------------------------------- */
+
+/* Fills options.advice by where the choice's values come from. `given`: the model was named by the
+ * caller, not by a variable or a setting. */
+void choice_advise(const struct settings *settings, bool given, struct model_choice *choice);
 
 /* ---- Google's (google.c) --------------------------------------------------------------- */
 

@@ -75,7 +75,7 @@ static bool row_options(const struct settings *settings, const struct choice_row
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
 	options->bearer = options->api_key && store->key_from &&
 	                  strcmp(store->key_from, "ANTHROPIC_AUTH_TOKEN") == 0;
-	return options->api_key || row->keyless || choice_no_key(row, err);
+	return options->api_key || row->keyless || choice_no_key(row, store, options, err);
 }
 
 /* A member of hasp.providers: {"format", "baseUrl", "apiKeyEnv", "headers", "contextTokens"}.
@@ -97,7 +97,8 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 		               "hasp.providers.%.64s has no \"baseUrl\".", name);
 	if (key_name && !key)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "There is no key for %.64s: set the variable %.64s.", name,
+		               "No API key for %.64s. Set %.64s (apiKeyEnv of hasp.providers).",
+		               name,
 		               key_name);
 	options->provider = format ? format : row ? row->format : "openai";
 	options->base_url = base ? base : row->base_url;
@@ -125,7 +126,7 @@ static bool unknown_provider(const char *name, size_t len, struct err *err)
 
 	choice_provider_names(&names);
 	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "There is no provider %.*s. There are %s, and those of hasp.providers.",
+	               "Unknown model provider %.*s. Known: %s, and those of hasp.providers.",
 	               (int)(len < 64 ? len : 64), name, names.data);
 }
 
@@ -190,12 +191,12 @@ static void warn_of_retirement(struct model_choice *choice)
 
 	if (end && end->last_day)
 		choice_warn(choice,
-		            mem_printf("%s is out of service from %s on (known on %s). Use %s.",
+		            mem_printf("%s is retired on %s (as of %s). Use %s.",
 		                       options->name, end->last_day, choice_date,
 		                       end->instead));
 	else if (end)
 		choice_warn(choice,
-		            mem_printf("%s is being taken out of service (known on %s). Use %s.",
+		            mem_printf("%s is being retired (as of %s). Use %s.",
 		                       options->name, choice_date, end->instead));
 }
 
@@ -306,7 +307,7 @@ static bool choose_google(const struct settings *settings, const char *words,
 	return choice_google_options(settings, row, choice->store, options, err);
 }
 
-static bool choose_one(const struct settings *settings, const char *words,
+static bool choose_one(const struct settings *settings, const char *words, bool keyless,
                        struct model_choice *choice, struct err *err)
 {
 	size_t len = provider_length(words);
@@ -314,6 +315,7 @@ static bool choose_one(const struct settings *settings, const char *words,
 	bool ok;
 
 	choice->store = mem_alloc(1, sizeof(*choice->store));
+	choice->store->keyless = keyless;
 	common_options(settings, choice->store, &choice->options);
 	if (strncmp(words, "replay:", 7) == 0) {
 		const char *file = choice_keep(choice->store, mem_strdup(words + 7));
@@ -351,7 +353,7 @@ static void warn_of_projects_key(struct model_choice *choice, const struct choic
 static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
 	choice_warn(choice,
-	            mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name,
+	            mem_printf("Cannot use the fallback %.64s (hasp.fallbacks): %s", name,
 	                       why));
 }
 
@@ -363,8 +365,9 @@ static bool add_fallback(const struct settings *settings, const char *name, size
 
 	if (at >= CHOICE_FALLBACKS)
 		err_set(&err, ERR_INVALID_ARGUMENT, "There may be %d of them.", CHOICE_FALLBACKS);
-	else if (choose_one(settings, name, &store->fallbacks[at], &err)) {
+	else if (choose_one(settings, name, /* keyless= */ false, &store->fallbacks[at], &err)) {
 		store->fallbacks[at].options.fallbacks = NULL;
+		choice_advise(settings, /* given= */ true, &store->fallbacks[at]);
 		if (!store->key_file)
 			warn_of_projects_key(choice, store->fallbacks[at].store);
 		store->list[at] = &store->fallbacks[at].options;
@@ -399,21 +402,36 @@ static const char *choice_words(const struct settings *settings, const char *wor
 	return words[0] ? words : "auto";
 }
 
-bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
-                  struct err *err)
+static bool choose_with(const struct settings *settings, const char *words, bool keyless,
+                   struct model_choice *ret, struct err *err)
 {
+	const bool given = words && words[0];
 	struct model_choice choice = { 0 };
 
 	words = choice_words(settings, words);
-	if (!choose_one(settings, words, &choice, err))
+	if (!choose_one(settings, words, keyless, &choice, err))
 		return false;
 	choose_left_out(settings, &choice);
 	warn_of_retirement(&choice);
-	add_fallbacks(settings, words, &choice);
+	if (!choice.options.no_key)
+		add_fallbacks(settings, words, &choice);
 	choice.key_from = choice.store->key_from;
 	warn_of_projects_key(&choice, choice.store);
+	choice_advise(settings, given, &choice);
 	*ret = choice;
 	return true;
+}
+
+bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
+                  struct err *err)
+{
+	return choose_with(settings, words, /* keyless= */ false, ret, err);
+}
+
+bool model_choose_keyless(const struct settings *settings, const char *words,
+                          struct model_choice *ret, struct err *err)
+{
+	return choose_with(settings, words, /* keyless= */ true, ret, err);
 }
 
 char *model_provider_of(const struct settings *settings, const char *words)

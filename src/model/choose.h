@@ -20,6 +20,7 @@
 #ifndef HASP_MODEL_CHOOSE_H
 #define HASP_MODEL_CHOOSE_H
 
+#include "base/cancel.h"
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/parameters.h"
@@ -38,13 +39,52 @@ struct model_choice {
  * sentence says which variable would hold it. */
 bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
                   struct err *err);
+/* The same where nothing need be asked: a missing key is no error, and options.no_key says so. */
+bool model_choose_keyless(const struct settings *settings, const char *words,
+                          struct model_choice *ret, struct err *err);
 void model_choice_release(struct model_choice *choice);
+
+/* ---- what there is to choose from (offers.c) ---------------------------------------- */
+
+/* Which models there are: those that the providers list for the user's keys, and those of the table
+ * of prices that no key reaches yet.
+ *
+ * Each provider that has a key is asked for its list, all at the same time, for three seconds at
+ * most; lists are kept for a day in ~/.gemini/hasp-model-lists.json.  Servers of this machine that
+ * need no key (ollama, llama.cpp, vllm, lmstudio) are asked, too; one that is not running is left
+ * out unless a variable or the settings name it.
+ */
+
+struct offers_options {
+	const char *provider; /* NULL, or this one alone */
+	bool kept;            /* a provider whose list is at most a day old is not asked */
+	const struct cancel *cancel; /* may be NULL */
+};
+
+/* {"models": [...], "providers": [...], "pricesAsOf": "2026-11-29"}, a new reference.
+ *
+ * models: {"model": "openai/gpt-5", "provider", "name", "reachable": whether a key's list has it,
+ * "contextTokens"?, "price"? (prices_of_model), "retires"?: {"on"?, "instead"}}, in the order of
+ * providers, then as these list them.
+ * providers: {"provider", "state": "listed" | "no key" | "no list" | "failed" | "unusable",
+ * "message"? (a sentence), "keyFrom"? (a variable, "key store"), "variables"? [names of those that
+ * would hold a key]}. */
+json_t *model_offers(const struct settings *settings, const struct offers_options *options);
+/* The names ("openai/gpt-5") in the lists that are kept, whichever key they were made with, for
+ * completion: nothing is asked, the key store neither; a new reference. */
+json_t *model_offers_kept(const struct settings *settings);
+
+/* ---- keys --------------------------------------------------------------------------- */
 
 /* Whether there is such a provider in the table, and it takes a key. */
 bool model_provider_has_key(const char *provider);
 /* The provider of what is chosen without a flag (GEMINI_MODEL, model.name), or of `words`; "" for
  * one that the settings add. The caller frees. */
 char *model_provider_of(const struct settings *settings, const char *words);
+/* Tries a key of a provider of the table: it is asked for its models with it, for three seconds at
+ * most.  AUTHENTICATION_FAILED: it refuses the key; any other error: that was not found out. */
+bool model_key_try(const struct settings *settings, const char *provider, const char *key,
+                   const struct cancel *cancel, struct err *err);
 /* Keeps a key of a provider of the table where model_choose finds it from the next settings_load
  * on: in the system's key store, or, where none answers or hasp.keyStore is off, in ~/.gemini/.env.
  * *ret_where names the place; the caller frees. May wait for the user's password of the store, a
@@ -52,9 +92,10 @@ char *model_provider_of(const struct settings *settings, const char *words);
  * sentence says which). */
 bool model_key_keep(const struct settings *settings, const char *provider, const char *key,
                     char **ret_where, struct err *err);
-
-/* Removes a key of such a provider that hasp or its user keeps in these places; true also when
- * there is none.  INVALID_ARGUMENT: as above. */
-bool model_key_forget(const struct settings *settings, const char *provider, struct err *err);
+/* Removes such a key from the key store and from ~/.gemini/.env.  *ret_where names the places, for
+ * people; the caller frees; NULL: there was none.  *ret_still: NULL, or the variable that still
+ * holds one, from another place. Errors of the store and of the file. */
+bool model_key_forget(const struct settings *settings, const char *provider, char **ret_where,
+                      const char **ret_still, struct err *err);
 
 #endif

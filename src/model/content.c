@@ -180,7 +180,7 @@ json_t *content_drop_bound_thoughts(const json_t *contents)
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
-/* In quarters of a token, so that short names add up to something. */
+/* Counted in quarters of a token, so that short names add up. */
 enum { QUARTERS = 4, MEDIA_LEAST = 258, MEDIA_MOST = 3072 };
 
 static size_t text_quarters(struct span text)
@@ -284,7 +284,7 @@ static bool belongs(const json_t *response, const json_t *call)
 }
 
 /* The part with the response to a call, and the next place to look at: responses mostly come in the
- * order of their calls. NULL: there is none. */
+ * order of their calls. NULL: none. */
 static json_t *response_to(const json_t *parts, const json_t *call, size_t *next)
 {
 	size_t count = json_array_size(parts);

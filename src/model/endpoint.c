@@ -61,7 +61,7 @@ static bool check_options(const struct model_options *options, const char *base,
 		               "The model's name has characters that no name may have.");
 	if (base && !good_url(base))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The address of the model has to be an http or https URL without "
+		               "The address of the model must be an http or https URL without "
 		               "blanks and without a query.");
 	if (options->api_key && has_control(options->api_key))
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -110,6 +110,9 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->headers = (const char *const *)copy_strings(options->headers);
 	ret->proxy = mem_strdup(options->proxy);
 	ret->replay_file = mem_strdup(options->replay_file);
+	ret->no_key = mem_strdup(options->no_key);
+	for (size_t i = 0; i < MODEL_ADVICE_COUNT; i++)
+		ret->advice[i] = mem_strdup(options->advice[i]);
 	ret->learnt_file = mem_strdup(options->learnt_file);
 	ret->without = NULL;
 }
@@ -194,10 +197,10 @@ bool endpoint_open(const struct model_options *options, struct endpoint *ret, st
 	void *state = NULL;
 
 	if (!format)
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider named %.64s.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "Unknown model provider: %.64s",
 		               options->provider ? options->provider : "\"\"");
 	if (!format->answer && (!options->name || !options->name[0]))
-		return err_set(err, ERR_INVALID_ARGUMENT, "No model of %s is named.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "No model name given for %s.",
 		               options->provider);
 	base = options->base_url && options->base_url[0] ? options->base_url : format->default_base;
 	if (!check_options(options, base, err))
@@ -239,6 +242,9 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->base_url);
 	free((char *)options->proxy);
 	free((char *)options->replay_file);
+	free((char *)options->no_key);
+	for (size_t i = 0; i < MODEL_ADVICE_COUNT; i++)
+		free((char *)options->advice[i]);
 	free((char *)options->learnt_file);
 	json_decref(endpoint->refused_tools);
 	json_decref(endpoint->reported_tools);
@@ -293,64 +299,76 @@ static bool limits_on_body(void *data, struct span bytes)
 	return buf_span(&answer->body, bytes);
 }
 
-static bool limits_get(struct endpoint *endpoint, struct wire_request *wire,
-                       const struct cancel *cancel,
-                       struct endpoint_answer *answer)
+static bool answer_status(const struct endpoint *endpoint, const struct endpoint_answer *answer,
+                          struct err *err)
+{
+	const char *host = endpoint->host;
+
+	if (answer->status == 200)
+		return true;
+	if (answer->status == 401 || answer->status == 403)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "%s does not accept the key (HTTP %d).", host, answer->status);
+	return err_set(err, ERR_MODEL_ERROR, "%s answered with HTTP %d.", host, answer->status);
+}
+
+/* Sends the GET that `build` describes; *ret_value is the answer's JSON, a new reference. */
+static bool endpoint_get(struct endpoint *endpoint,
+                         bool (*build)(const struct model_options *options,
+                                       struct wire_request *ret),
+                         const struct cancel *cancel, json_t **ret_value, struct err *err)
 {
 	static const struct http_events events = { .head = limits_on_head, .body = limits_on_body };
+	struct wire_request wire = { .format = endpoint->format->name,
+	                             .url = BUF_INIT(LIMIT_URI_BYTES),
+	                             .body = BUF_INIT(1) };
+	struct endpoint_answer answer = { .body = BUF_INIT(LIMIT_MODEL_LIST_BYTES) };
 	const char *const *header = endpoint->options.headers;
-	struct err ignored = ERR_INIT;
-	struct http_client_request http;
+	bool ok;
 
+	wire_header(&wire, "Accept: application/json");
+	wire_header(&wire, "User-Agent: hasp/%s", HASP_VERSION);
+	ok = build && build(&endpoint->options, &wire);
 	for (; header && *header; header++)
-		wire_header(wire, "%s", *header);
-	http = (struct http_client_request){
+		wire_header(&wire, "%s", *header);
+	const struct http_client_request http = {
 		.method = "GET",
-		.url = wire->url.data,
-		.headers = (const char *const *)wire->headers,
+		.url = wire.url.data,
+		.headers = (const char *const *)wire.headers,
 		.proxy = endpoint->options.proxy,
 		.total_ms = ASK_MS,
 		.max_bytes = LIMIT_MODEL_LIST_BYTES,
 		.cancel = cancel,
 	};
+
 	if (!endpoint->client)
 		endpoint->client = http_client_new();
-	return http_client_send(endpoint->client, &http, &events, answer, &ignored) &&
-	       answer->status == 200;
-}
-
-static uint64_t limits_ask(struct endpoint *endpoint, const struct cancel *cancel)
-{
-	struct wire_request wire = { .format = endpoint->format->name,
-	                             .url = BUF_INIT(LIMIT_URI_BYTES),
-	                             .body = BUF_INIT(1) };
-	struct endpoint_answer answer = { .body = BUF_INIT(LIMIT_MODEL_LIST_BYTES) };
-	struct err ignored = ERR_INIT;
-	json_auto_t *value = NULL;
-	uint64_t found = 0;
-
-	wire_header(&wire, "Accept: application/json");
-	wire_header(&wire, "User-Agent: hasp/%s", HASP_VERSION);
-	if (endpoint->format->limits_build(&endpoint->options, &wire) &&
-	    limits_get(endpoint, &wire, cancel, &answer) &&
-	    json_parse_foreign(buf_view(&answer.body), LIST_DEPTH, &value, NULL, &ignored))
-		found = endpoint->format->limits_read(&endpoint->options, value);
+	if (!ok)
+		err_set(err, ERR_INVALID_ARGUMENT, "%s has no list of models.",
+		        endpoint->options.label);
+	else
+		ok = http_client_send(endpoint->client, &http, &events, &answer, err) &&
+		     answer_status(endpoint, &answer, err) &&
+		     json_parse_foreign(buf_view(&answer.body), LIST_DEPTH, ret_value, NULL, err);
 	buf_release(&answer.body);
 	wire_request_release(&wire);
-	return found >= CONTEXT_LEAST ? found : 0;
+	return ok;
 }
 
 void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel)
 {
-	uint64_t found;
+	struct err ignored = ERR_INIT;
+	json_auto_t *value = NULL;
+	uint64_t found = 0;
 
 	if (endpoint->asked_limits || endpoint->learnt_context ||
 	    endpoint->options.context_tokens ||
 	    !endpoint->format->limits_build)
 		return;
 	endpoint->asked_limits = true;
-	found = limits_ask(endpoint, cancel);
-	if (!found)
+	if (endpoint_get(endpoint, endpoint->format->limits_build, cancel, &value, &ignored))
+		found = endpoint->format->limits_read(&endpoint->options, value);
+	if (found < CONTEXT_LEAST)
 		return;
 	endpoint->learnt_context = found;
 	if (endpoint->options.learnt_file)
@@ -358,4 +376,26 @@ void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cance
 		           json_pack("{s:s, s:o, s:o}", "model", endpoint->id, "contextTokens",
 		                     json_size(found), "contextUntil",
 		                     home_learnt_until(KNOWN_DAYS)));
+}
+
+/* ---- the list of models ---- */
+
+json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
+                      const struct cancel *cancel, struct err *err)
+{
+	json_auto_t *known = file ? home_learnt(file, endpoint->learnt_key) : NULL, *value = NULL;
+	json_t *list;
+
+	if (kept && home_learnt_holds(json_object_get(known, "modelsUntil")))
+		return json_incref(json_object_get(known, "models"));
+	if (!endpoint_get(endpoint, endpoint->format->list_build, cancel, &value, err))
+		return NULL;
+	list = json_array();
+	endpoint->format->list_read(value, list);
+	if (!file)
+		return list;
+	home_learn(file, endpoint->learnt_key,
+	           json_pack("{s:s, s:O, s:o}", "provider", endpoint->options.label, "models", list,
+	                     "modelsUntil", home_learnt_until(1)));
+	return list;
 }

@@ -41,8 +41,8 @@ enum wire_trouble fault_set(const struct fault *fault, struct err *err);
  * or empty. */
 enum wire_trouble fault_set_status(int status, struct span sentence, struct err *err);
 
-/* The status of an error: `status` itself, or else the number in its member "code", or the one that
- * `word` stands for in this format; 0: unknown. `error` may be NULL. */
+/* The status of an error: `status` itself, or the number in its member "code", or the one that
+ * `word` means in this format; 0: unknown. `error` may be NULL. */
 int fault_find_status(enum fault_format format, int status, const json_t *error, struct span word);
 
 /* "try again in 1.5s", "in 20ms", "in 6m0s" in a sentence: seconds; -1: nothing of the sort. */

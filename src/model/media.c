@@ -152,7 +152,7 @@ enum { KIB = 1024, MIB = 1024 * KIB };
  * than `many` images in a request `many_side` is the limit; `total`: base64 bytes of all media. */
 struct media_limits {
 	const char *format, *host; /* host: what the address contains; NULL: any */
-	const char *types;         /* of images, each with a blank behind it */
+	const char *types;         /* of images, each with a blank after it */
 	size_t encoded;
 	unsigned side, many, many_side, count;
 	size_t total;
@@ -404,7 +404,7 @@ static char *why_not(const struct media_fitting *fitting, const json_t *part)
 
 /* ---- types that the provider does not take at all ---- */
 
-/* What files are, and a command that gives something that each model takes. */
+/* Kinds of media, with a command that converts each to a format that all models accept. */
 static const struct media_kind {
 	const char *type;    /* how it begins */
 	const char *words;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "model/fault.h"
 #include "model/media.h"
@@ -21,16 +22,18 @@ struct model {
 	uint64_t *resting;          /* by endpoint: it is not asked before (model_now); owned */
 	struct err first;           /* why the first one does not, if it does not */
 	struct media_memory media;
+	size_t traced;              /* messages of the conversation that were traced */
+	size_t traced_system;       /* bytes of the system text that was */
 };
 
 /* Empty answers until the request itself is changed: a model that said nothing twice says nothing
  * the third time too, if it is asked the same. */
 enum { EMPTIES_BEFORE_NUDGE = 2 };
 #define NUDGE SPAN("Please continue.")
-/* Behind the sentence that says why another model is asked. */
+/* After the sentence that says why another model is asked. */
 #define PAUSED_DROPPED                                                                          \
 	"What the model had said and looked up before it paused is dropped: the next model " \
-	"begins the reply anew."
+	"starts the reply again."
 
 void model_free(struct model *model)
 {
@@ -68,6 +71,18 @@ bool model_open(const struct model_options *options, struct model **ret, struct 
 	return true;
 }
 
+bool model_replace(struct model *model, const struct model_options *options, struct err *err)
+{
+	struct model before = *model, *next;
+
+	if (!model_open(options, &next, err))
+		return false;
+	*model = *next;
+	*next = before;
+	model_free(next);
+	return true;
+}
+
 static struct endpoint *current_endpoint(const struct model *model)
 {
 	return &model->endpoints[model->current];
@@ -90,6 +105,8 @@ uint64_t model_context_tokens(const struct model *model)
 
 void model_learn_limits(struct model *model, const struct cancel *cancel)
 {
+	if (current_endpoint(model)->options.no_key)
+		return;
 	endpoint_recall(current_endpoint(model));
 	endpoint_learn_limits(current_endpoint(model), cancel);
 }
@@ -485,6 +502,7 @@ static bool prepare_next(struct reply_request *pending, const struct attempt *at
 			        pending->asked);
 		*err = said;
 		name_first_cause(pending->model, err);
+		model_advise(&current_endpoint(pending->model)->options, attempt->status, err);
 		return false;
 	}
 	fault_say_retry(&sentence, err->message, delay_ms);
@@ -497,17 +515,100 @@ static bool prepare_next(struct reply_request *pending, const struct attempt *at
 	       err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
+/* ---- the prompt, traced ---------------------------------------------------------------------- */
+
+/* Longest text of a call, a result or other part that is not the prompt's own words. */
+enum { TRACED_BYTES = 2000 };
+
+static void trace_line(const struct model_options *options, const char *before, struct span line)
+{
+	_cleanup_free_ char *text = mem_printf("%s%.*s", before, (int)line.len,
+	                                       line.data ? line.data : "");
+
+	options->trace(options->trace_data, text);
+}
+
+static void trace_text(const struct model_options *options, struct span text)
+{
+	while (text.len) {
+		const char *end = memchr(text.data, '\n', text.len);
+		const size_t len = end ? (size_t)(end - text.data) : text.len;
+
+		trace_line(options, "  | ", span_head(text, len));
+		text = span_skip(text, len + (end != NULL));
+	}
+}
+
+static void trace_part(const struct model_options *options, const json_t *part)
+{
+	const json_t *text = json_object_get(part, "text");
+	_cleanup_free_ char *json = NULL;
+	size_t len;
+
+	if (text) {
+		trace_text(options, json_span(text));
+		return;
+	}
+	json = json_dumps(part, JSON_COMPACT);
+	len = json ? strlen(json) : 0;
+	trace_line(options, "  | ", utf8_head(span_of(json, len), TRACED_BYTES));
+	if (len > TRACED_BYTES) {
+		_cleanup_free_ char *rest = mem_printf("... %zu more bytes", len - TRACED_BYTES);
+
+		trace_text(options, span_str(rest));
+	}
+}
+
+/* What of the request the trace has not had yet: all of it, if it was made shorter. */
+static void trace_request(struct model *model, const struct model_request *request)
+{
+	const struct model_options *options = &model->endpoints[0].options;
+	const size_t count = json_array_size(request->contents);
+	const json_t *part;
+	size_t i;
+
+	if (!options->trace)
+		return;
+	if (count < model->traced)
+		model->traced = 0;
+	if (model->traced_system != request->system.len) {
+		trace_line(options, "system:", SPAN(""));
+		trace_text(options, request->system);
+	}
+	model->traced_system = request->system.len;
+	for (; model->traced < count; model->traced++) {
+		const json_t *message = json_array_get(request->contents, model->traced);
+		const char *role = json_string_value(json_object_get(message, "role"));
+
+		trace_line(options, role ? role : "user", SPAN(":"));
+		json_array_foreach(json_object_get(message, "parts"), i, part)
+			trace_part(options, part);
+	}
+}
+
+/* ---- streams and counts ---------------------------------------------------------------------- */
+
+static bool has_key(const struct model *model, struct err *err)
+{
+	const char *why = current_endpoint(model)->options.no_key;
+
+	return !why || err_set(err, ERR_AUTHENTICATION_FAILED, "%s", why);
+}
+
 bool model_stream(struct model *model, const struct model_request *request,
                   void (*event)(void *data, const struct model_event *event), void *data,
                   struct model_reply *ret, struct err *err)
 {
 	struct reply_request pending =
-		{ .model = model, .request = *request, .event = event, .data = data,
-		                 .contents = answerable(request->contents) };
+		{ .model = model, .request = *request, .event = event, .data = data };
 	struct attempt attempt;
 	struct err failed = ERR_INIT;
 	bool ok, goes_on = true;
 
+	if (!has_key(model, err))
+		return false;
+	pending.contents = answerable(request->contents);
+	trace_request(model, request);
 	pending.request.contents = json_incref(pending.contents);
 	return_to_rested(&pending);
 	stream_retry_init(&pending.retry, &current_endpoint(model)->options,
@@ -545,13 +646,16 @@ enum model_loading model_loads(const struct model *model)
 bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
                         bool *exact, struct err *err)
 {
-	json_t *contents = answerable(request->contents);
-	json_auto_t *tools = model_tools_before(request->tools);
+	json_auto_t *contents = NULL, *tools = NULL;
 	struct model_request repaired = *request;
 	struct err failed = ERR_INIT;
 	struct attempt attempt;
 	bool counted;
 
+	if (!has_key(model, err))
+		return false;
+	contents = answerable(request->contents);
+	tools = model_tools_before(request->tools);
 	repaired.contents = contents;
 	counted = stream_count(current_endpoint(model), &repaired, ret, exact, &attempt, &failed);
 	if (!counted)
@@ -559,7 +663,6 @@ bool model_count_tokens(struct model *model, const struct model_request *request
 	if (!counted && failed.code != ERR_CANCELLED)
 		*ret = content_estimate_tokens(contents) + content_estimate_tokens(tools) +
 		       request->system.len / 4;
-	json_decref(contents);
 	if (failed.code != ERR_CANCELLED)
 		return true;
 	*err = failed;

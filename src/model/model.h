@@ -25,7 +25,6 @@
 #define HASP_MODEL_MODEL_H
 
 #include <jansson.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +43,15 @@ enum model_loading_by {
 	MODEL_LOADING_PROVIDER,  /* the provider, at any address, if its format has a way */
 };
 
+/* Sentences about what to do when a request has failed for good (advice.c). */
+enum model_advice {
+	MODEL_ADVICE_KEY,     /* where the key comes from, and how to replace it */
+	MODEL_ADVICE_NAME,    /* of an unknown model */
+	MODEL_ADVICE_ADDRESS, /* of a server that cannot be reached */
+	MODEL_ADVICE_OTHER,   /* how to use another model */
+	MODEL_ADVICE_COUNT,
+};
+
 /* Where a model is and how it is reached. All strings are copied. */
 struct model_options {
 	const char *provider;  /* "gemini", "openai" (chat completions), "openai-responses",
@@ -54,6 +62,10 @@ struct model_options {
 	const char *base_url;  /* NULL: the provider's own, with its version
 	                        * ("https://.../v1beta") */
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
+	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream and
+	                        * model_count_tokens fail with it, AUTHENTICATION_FAILED */
+	const char *advice[MODEL_ADVICE_COUNT]; /* each added to the errors that it is about; NULL:
+	                                         * nothing is */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
 	bool vertex;           /* Gemini's and Anthropic's formats at a Vertex address (base_url has
 	                        * project and location) */
@@ -117,10 +129,9 @@ struct model_request {
 	const char *session_id;      /* for caches and logs of the provider; or NULL */
 	const char *purpose;         /* "main", "compress", ...: for statistics */
 	const struct cancel *cancel;
-	const _Atomic bool *enough;  /* or NULL; when it becomes true (an event's function may do
-	                              * that) the stream is left, and the reply is what has come
-	                              * whole or in pieces, with MODEL_FINISH_OTHER and the word
-	                              * "enough" */
+	const struct cancel *stop;   /* or NULL; ends the reply early and successfully: it has what
+	                              * has arrived, with MODEL_FINISH_OTHER and the word "enough".
+	                              * The event function may set it */
 };
 
 struct model_usage {
@@ -202,6 +213,10 @@ void model_reply_release(struct model_reply *reply);
 /* INVALID_ARGUMENT: no such provider, a URL that is none, a key with line ends, ... */
 bool model_open(const struct model_options *options, struct model **ret, struct err *err);
 void model_free(struct model *model); /* NULL is fine */
+/* Another model answers from the next request on, with its own fallbacks; the conversation goes on,
+ * of which each format leaves out what only the provider that wrote it can read.  Not while a
+ * request is running. Errors as of model_open; then nothing has changed. */
+bool model_replace(struct model *model, const struct model_options *options, struct err *err);
 
 /* "provider/name" of the model that answers now. Borrowed. */
 const char *model_id(const struct model *model);

@@ -43,7 +43,7 @@ void model_parameters_apply(const struct model_parameters *parameters,
  * hooks too; a new reference. */
 json_t *model_parameters_config(const struct model_request *request);
 
-/* The alias of that name, the user's own first; NULL: there is none. Borrowed. */
+/* The alias of that name, the user's own first; NULL: none. Borrowed. */
 const json_t *model_alias(const struct settings *settings, const char *name);
 
 /* ---- what a provider refuses ---- */
@@ -72,7 +72,7 @@ refusable_set refusable_refused(struct span answer, refusable_set sent);
 
 /* The name of the lowest row of the set: "reasoning.summary".  "": the set is empty. */
 const char *refusable_name(refusable_set set);
-/* The rows with this name (there may be one for each format); 0: there is none. */
+/* The rows with this name (there may be one for each format); 0: none. */
 refusable_set refusable_named(const char *name);
 /* Whether other sessions are to know of it too: what a conversation holds is not the endpoint's. */
 bool refusable_lasts(refusable_set row);

@@ -103,6 +103,11 @@ struct provider_format {
 	 * options. */
 	bool (*limits_build)(const struct model_options *options, struct wire_request *ret);
 	uint64_t (*limits_read)(const struct model_options *options, const json_t *answer);
+	/* Its list of models (offers.c): a GET (without the header fields that all have), and what
+	 * its answer has, appended to `list` as [{"id", "contextTokens"?}]. Both NULL: it has no
+	 * list. False: not for these options. */
+	bool (*list_build)(const struct model_options *options, struct wire_request *ret);
+	void (*list_read)(const json_t *answer, json_t *list);
 
 	/* A provider without HTTP (replay) has these instead of all of the above but the names;
 	 * NULL for others.  `open` is called by model_open; `answer` puts one whole answer into
@@ -144,7 +149,7 @@ extern const struct provider_format format_anthropic;         /* anthropic/ */
 
 extern const struct provider_format format_replay;
 
-/* Puts the answer of one line (its value) into the sink. MODEL_ERROR: it is none. */
+/* Puts the answer of one line (its value) into the sink. MODEL_ERROR: it is not one. */
 bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_trouble *trouble,
                       struct err *err);
 

@@ -380,7 +380,7 @@ static json_t *declared_names(const json_t *body)
 	return names;
 }
 
-/* The number behind a word: "tools[5]", "tools.5.custom", "tools/5"; -1: there is none.  What is
+/* The number after a word: "tools[5]", "tools.5.custom", "tools/5"; -1: none.  What is
  * within a message ("input[3].tools[0]") is not among the tools of the request. */
 static long index_after(struct span text, const char *word)
 {

@@ -329,7 +329,7 @@ static json_t *fit_schema(struct schema_fitting *fitting, const json_t *schema, 
 	return fitting->column == FIT_GEMINI ? schema_mend_for_gemini(out) : out;
 }
 
-/* The targets of references that are sent; what these refer to is added behind them. */
+/* The targets of references that are sent; what these refer to is added after them. */
 static void add_targets(struct schema_fitting *fitting, json_t *out)
 {
 	json_t *all = json_object();

@@ -78,8 +78,8 @@ struct reply_sink;
 enum tagged_state {
 	TAGGED_START,  /* of a text: white space so far, or what may become a tag */
 	TAGGED_PLAIN,
-	TAGGED_THINK,  /* behind a tag that opens */
-	TAGGED_CALLS,  /* behind one of a call: all is held */
+	TAGGED_THINK,  /* after a tag that opens */
+	TAGGED_CALLS,  /* after one of a call: all is held */
 };
 
 struct tagged {

@@ -168,8 +168,8 @@ struct stream_transfer {
 	uint64_t event_ms;      /* the last event that is no ping came */
 	uint64_t next_ms;       /* the next MODEL_WAITING comes so long after it */
 	bool over;              /* it lasts too long: asking again is of no use */
-	const _Atomic bool *stop; /* the request's `enough`; or NULL */
-	bool enough;            /* and it was */
+	const struct cancel *stop; /* the request's; or NULL */
+	bool stopped;              /* it was set */
 	enum wire_trouble trouble;
 	refusable_set sent;     /* of an answer that refuses the request: what it had */
 	json_t *refused;        /* and all of it; owned, or NULL */
@@ -212,7 +212,7 @@ static unsigned limit_or(unsigned limit, unsigned otherwise)
 static void report_waiting(struct stream_transfer *transfer, uint64_t silent, uint64_t limit)
 {
 	_cleanup_free_ char *text = mem_printf(
-		"%s has sent nothing of its reply for %.3g s; it is given up after %.3g s.",
+		"%s has sent nothing for %.3g s; hasp gives up after %.3g s.",
 		transfer->endpoint->id, (double)silent / 1000, (double)limit / 1000);
 
 	endpoint_trace(transfer->endpoint, "%s", text);
@@ -279,8 +279,8 @@ static bool transfer_on_event(void *data, const struct sse_event *event, struct 
 		transfer->next_ms = limit_or(transfer->endpoint->options.waiting_ms, WAITING_MS);
 	}
 	transfer->trouble = WIRE_BROKEN;
-	/* What comes in the same packet after it was enough is dropped. */
-	if (transfer->stop && atomic_load(transfer->stop))
+	/* The rest of the packet is dropped. */
+	if (cancelled(transfer->stop))
 		return true;
 	if (!transfer->endpoint->format->reader->event(transfer->reader, event, &transfer->trouble,
 	                                              err))
@@ -359,7 +359,7 @@ static void read_quota(struct span headers, struct model_quota *ret)
 	}
 }
 
-/* A moment of RFC 3339, in seconds from now. False: it is none. */
+/* A moment of RFC 3339, in seconds from now. False: it is not one. */
 static bool moment_seconds(const char *text, double *ret)
 {
 	struct tm moment = { 0 }, zone = { 0 };
@@ -439,8 +439,8 @@ static bool transfer_on_body(void *data, struct span bytes)
 	transfer->trouble = WIRE_BROKEN;
 	transfer->failed = !sse_reader_feed(&transfer->sse, bytes, &transfer->err) ||
 	                   !may_wait(transfer, &left, &transfer->err);
-	transfer->enough = !transfer->failed && transfer->stop && atomic_load(transfer->stop);
-	return !transfer->failed && !transfer->enough;
+	transfer->stopped = !transfer->failed && cancelled(transfer->stop);
+	return !transfer->failed && !transfer->stopped;
 }
 
 /* ---- errors ---- */
@@ -537,8 +537,8 @@ static bool read_refusal(const struct endpoint *endpoint, struct stream_transfer
 		if (err->code == ERR_INVALID_ARGUMENT)
 			find_cause(transfer, ret);
 	} else {
-		ret->trouble = fault_set_status(transfer->status, SPAN("It leads elsewhere; the "
-		                           "address of the model has to be the final one."), err);
+		ret->trouble = fault_set_status(transfer->status, SPAN("It is a redirect; "
+		                           "configure the final address of the model."), err);
 	}
 	name_endpoint(endpoint, err);
 	return false;
@@ -624,7 +624,7 @@ static bool judge_reply(struct reply_sink *sink, struct attempt *ret, struct err
 		return attempt_fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR, sink->withheld);
 	if (sink->finish == MODEL_FINISH_TOOLS && !sink->calls && !sink->left_out && sink->tools)
 		return attempt_fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR,
-		                    "The reply says that it ends with a call, and has none.");
+		                    "The reply says that it ends with a call, but contains none.");
 	if (sink->said || sink->calls)
 		return true;
 	/* On a second request, a server that broke its own protocol may keep to it. */
@@ -840,17 +840,18 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	sink->fit = &fit;
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
-	transfer.stop = request->enough;
+	transfer.stop = request->stop;
 	ok = transfer_send(endpoint, &fit.request, false, &transfer, err);
-	if (!ok && endpoint->client && !transfer.enough)
+	if (!ok && endpoint->client && !transfer.stopped)
 		transfer_broke(endpoint, &transfer, ret, err);
-	ret->connected |= ok || transfer.enough;
-	if (transfer.enough)
+	ret->connected |= ok || transfer.stopped;
+	if (transfer.stopped)
 		ok = end_early(sink);
 	else if (ok && transfer.status / 100 != 2)
 		ok = read_refusal(endpoint, &transfer, ret, err);
 	else if (ok)
 		ok = transfer_end(&transfer, sink, ret, err);
+	ret->status = transfer.status;
 	read_quota(buf_view(&transfer.headers), &sink->quota);
 	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);

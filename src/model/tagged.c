@@ -111,7 +111,7 @@ bool tagged_is_given(const struct model_request *request)
 /* Of white space before a text, what is held. */
 enum { SPACE_MAX = 1024 };
 
-/* What the text is, once enough of it has come; of a thought, *rest is what stands behind the
+/* What the text is, once enough of it has come; of a thought, *rest is what stands after the
  * tag. */
 static void look_at_start(struct tagged *tagged, struct span *rest)
 {
@@ -135,7 +135,7 @@ static void look_at_start(struct tagged *tagged, struct span *rest)
 		tagged->state = TAGGED_PLAIN;
 }
 
-/* Behind the thought a text begins. */
+/* After the thought a text begins. */
 static struct span feed_thought(struct tagged *tagged, struct span piece, struct reply_sink *sink,
                                 void (*thought)(struct reply_sink *sink, struct span piece))
 {
@@ -259,7 +259,7 @@ static bool read_tagged_parameter(struct span *text, const char *tool_name, cons
 	return true;
 }
 
-/* From "<function=" on: a part. NULL: it is none. */
+/* From "<function=" on: a part. NULL: it is not one. */
 static json_t *read_tagged_function(struct reply_sink *sink, struct span *text, const json_t *tools)
 {
 	struct span rest = span_skip(*text, FUNCTION_OPEN.len), inside;
@@ -288,7 +288,7 @@ static json_t *read_tagged_function(struct reply_sink *sink, struct span *text, 
 	return part_call(NULL, name, args);
 }
 
-/* {"name": ..., "arguments": ...}: a part. NULL: it is none. */
+/* {"name": ..., "arguments": ...}: a part. NULL: it is not one. */
 static json_t *read_object_call(struct reply_sink *sink, struct span text, const json_t *tools)
 {
 	json_auto_t *wrapped = arguments_part(sink, NULL, "", text, false);

@@ -65,7 +65,8 @@ void tool_fit_make(const char *format, const json_t *left_out, const struct mode
 void tool_fit_release(struct tool_fit *fit);
 /* Puts the names of a functionCall (changed in place) back to what the tool knows. */
 void tool_fit_call(const struct tool_fit *fit, json_t *call);
-/* By what a declaration (rewritten) is remembered: the SHA-256 of all of it. A new string. */
+/* The key of a (rewritten) declaration in the memory of refused ones: the SHA-256 of all of it. A
+ * new string. */
 char *tool_fit_key(const json_t *declaration);
 
 /* ---- tools that are refused --------------------------------------------------- */

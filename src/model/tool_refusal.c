@@ -9,7 +9,6 @@
  * cause.  The culprits are left out (tool_fit.h) and remembered by the hash of their declarations;
  * those that could not be isolated are left out for this session.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -23,6 +22,7 @@ struct tool_trial {
 	struct endpoint *endpoint;
 	const struct model_request *request;
 	const json_t *tools;   /* those that are suspected */
+	struct cancel stop;    /* set: a probe's reply ends with its first event */
 	unsigned probes;
 	size_t left_out;
 };
@@ -30,14 +30,13 @@ struct tool_trial {
 /* Asks with a part of the suspects. */
 static enum probe trial_probe(struct tool_trial *trial, size_t from, size_t count)
 {
-	static const _Atomic bool enough = true;
 	json_auto_t *contents = json_pack("[{s:s, s:[{s:s}]}]", "role", "user", "parts", "text",
 	                                  "Answer with OK.");
 	json_auto_t *tools = json_array();
 	struct model_request request = {
 		.contents = contents, .tools = tools, .temperature = -1, .top_p = -1,
 		.session_id = trial->request->session_id, .purpose = "tools",
-		.cancel = trial->request->cancel, .enough = &enough,
+		.cancel = trial->request->cancel, .stop = &trial->stop,
 	};
 	struct attempt attempt;
 	struct err err = ERR_INIT;
@@ -156,11 +155,14 @@ bool stream_settle_tools(struct endpoint *endpoint, const struct model_request *
 	/* The only tool is what the request is about. */
 	if (count < 2)
 		return false;
+	cancel_init_lazily(&trial.stop);
+	cancel_set(&trial.stop);
 	found = attempt->tool[0] && endpoint->tools_refused++ < LIMIT_MODEL_TOOLS_REFUSED &&
 	        leave_out_named(&trial, attempt->tool, attempt->blame != TOOL_BLAME_NAMED);
 	if (!found && trial_probe(&trial, 0, count) == PROBE_REFUSED &&
 	    trial_probe(&trial, 0, 0) == PROBE_TAKEN)
 		trial_split(&trial, 0, count);
 	*requests += trial.probes;
+	cancel_release(&trial.stop);
 	return trial.left_out > 0;
 }

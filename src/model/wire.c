@@ -559,3 +559,28 @@ uint64_t wire_count(const json_t *object, const char *member)
 	}
 	return count >= 1 && count <= most ? (uint64_t)count : 0;
 }
+
+/* ---- lists of models ---- */
+
+void wire_list_add(json_t *list, struct span id, uint64_t context)
+{
+	static const char *const others[] = {
+		"embed", "whisper", "tts", "dall-e", "image", "moderation", "realtime",
+		"transcribe", "audio", "sora", "veo", "imagen", "babbage", "davinci", "-live-",
+		"robotics", "rerank", "guard",
+	};
+	_cleanup_free_ char *name = mem_dup(id.data ? id.data : "", id.len);
+	json_t *row;
+
+	if (!id.len || id.len > 200 || strlen(name) != id.len)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (strstr(name, others[i]))
+			return;
+	row = json_pack("{s:s}", "id", name);
+	if (!row)
+		return;
+	if (context)
+		json_object_set_new(row, "contextTokens", json_size(context));
+	json_array_append_new(list, row);
+}

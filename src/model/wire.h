@@ -120,7 +120,11 @@ bool wire_no_tool(const char *provider, const json_t *name, struct err *err);
 /* A count of tokens that an object has: a number of any kind, or the text of one.  What cannot be a
  * count (missing, null, negative, not a number, above 10^12) is 0. */
 uint64_t wire_count(const json_t *object, const char *member);
-/* Whether the object says something of this count: it is there, and not null. */
+/* Whether the object has this count: the member exists and is not null. */
 bool wire_counts(const json_t *object, const char *member);
+/* Appends {"id", "contextTokens"?} to a list of models; `context` 0: unknown.  Models whose names
+ * say that they do something else than write text (embeddings, images, speech) are left out, as
+ * are ids that are empty or longer than 200 bytes. */
+void wire_list_add(json_t *list, struct span id, uint64_t context);
 
 #endif

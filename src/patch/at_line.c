@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The @@ line of a hunk: its numbers in all their dialects, and the heading behind them.
+/* The @@ line of a hunk: its numbers in all their dialects, and the heading after them.
  *
  * diff -u writes "@@ -12,7 +12,8 @@ heading" (POSIX diff, "Diff -u Output Format").  Models also
  * write the numbers without signs, one of them alone, or in words.  Each form is a row of the
@@ -19,7 +19,7 @@ static const char *const about_words[] = { "around", "near", "about", "approxima
 	                                   "at", "from", "~" };
 static const char *const line_words[] = { "lines", "line", "ln", "l" };
 
-/* What a row may have behind it, inside of the @@. */
+/* What a row may have after it, inside of the @@. */
 enum rest {
 	REST_NOTHING, /* else it is a heading that begins with a digit */
 	REST_HEADING,

@@ -218,7 +218,7 @@ void candidates_note_stated(const struct hunk *hunk, struct candidates *ret)
 
 /* ---- words ------------------------------------------------------------------------ */
 
-/* What a line that only closes or parts blocks is made of, beside punctuation. */
+/* The words, next to punctuation, of a line that only closes or separates blocks. */
 static const struct span closing_words[] = {
 	{ "end", 3 }, { "fi", 2 }, { "done", 4 }, { "esac", 4 }, { "else", 4 }, { "then", 4 },
 	{ "do", 2 }, { "begin", 5 }, { "endif", 5 },
@@ -424,7 +424,7 @@ static unsigned run_kinds(const struct diff_text *diff, const struct hunk *hunk)
 	return kinds;
 }
 
-/* There must be a line that begins with + or - at `line` or behind it. */
+/* There must be a line that begins with + or - at `line` or after it. */
 static bool refuse_doubt(const struct hunk_line *line, size_t *ret_diff_line, struct err *err)
 {
 	struct span shown;
@@ -460,7 +460,7 @@ static bool read_among_words(struct readings *r, const struct hunk *hunk, bool *
 	return refuse_doubt(&r->diff->lines[hunk->first], ret_diff_line, err);
 }
 
-/* Decides whether what follows words behind a hunk is prose, too. */
+/* Decides whether what follows words after a hunk is prose, too. */
 static bool read_tail(struct readings *r, struct diff_text *diff, size_t h, size_t *ret_diff_line,
                       struct err *err)
 {

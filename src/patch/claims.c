@@ -13,7 +13,7 @@
 enum { NAME_SHOWN = 120 };
 
 enum claim {
-	CLAIM_NOTHING,     /* says nothing about the file: known, so that nobody wonders */
+	CLAIM_NOTHING,     /* says nothing about the file: known, and ignored */
 	CLAIM_FILE,        /* another file's part begins */
 	CLAIM_RENAME_FROM,
 	CLAIM_RENAME_TO,

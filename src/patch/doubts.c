@@ -130,7 +130,7 @@ static bool refuse_ambiguous(struct doubting *d, size_t h)
 	       !explain_ambiguous(d->s->diff, h, &d->s->hunks[h], d->failure, d->err);
 }
 
-/* A hunk whose context was read as the result of another must stand beside that one. */
+/* A hunk whose context was read as the result of another must be next to that one. */
 static bool is_astray(const struct settling *s, size_t h)
 {
 	const struct candidates *hunk = &s->hunks[h], *other;
@@ -212,9 +212,9 @@ static bool hunk_resembles_lines(const struct settling *s, size_t i, size_t at, 
 	        r.solid_equal + r.solid_like == r.solid_lines);
 }
 
-/* Whether a placed hunk contradicts its own header in a way that means "the file has
- * changed there": its number is to be believed, the lines near it resemble the hunk,
- * but it was found elsewhere. *ret_expected is the 0-based line. */
+/* Whether a placed hunk contradicts its own header in a way that means "the file has changed
+ * there": its number is credible and the lines near it resemble the hunk, but it was found
+ * elsewhere. *ret_expected is the 0-based line. */
 static bool doubt_contradiction(const struct settling *s, size_t i, size_t *ret_expected)
 {
 	int64_t expected, offset, found_away;

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 /* Places that are named; the last lines of a text that may be a footer; bytes of a line of the file
- * that are shown behind a text that ends within it. */
+ * that are shown after a text that ends within it. */
 enum { NEAREST_NAMED = 3, FOOTER_LINES = 8, SHOWN_BEHIND = 32 };
 
 void patch_failure_release(struct patch_failure *failure)
@@ -127,7 +127,7 @@ void explain_keep_lines(const struct lines *base, size_t at, const struct lines 
 		first = count++ ? first : i;
 		last = i;
 	}
-	/* Where the last one differs, those behind it may have moved. */
+	/* Where the last one differs, those after it may have moved. */
 	to = at + last + 1 + (last + 1 == wanted->count ? LINES_BEHIND : 0);
 	to = to < base->count ? to : base->count;
 	if (count < (failure->found ? 2 : 1) || at + first >= to)
@@ -511,8 +511,8 @@ static void list_candidates(const struct candidates *found, struct patch_failure
 	failure->candidates_total = found->total;
 }
 
-/* What the header says of the place, and why that settles nothing: what was given is not asked for
- * again. "" if it says nothing. */
+/* The place that the header gives, and why it is not enough, so that the model is not asked for it
+ * again. "" if it gives none. */
 static char *what_was_given(const struct diff_text *diff, size_t hunk,
                             const struct candidates *found, size_t stated)
 {

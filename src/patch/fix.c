@@ -397,7 +397,7 @@ static bool fix_once(const struct lines *base, const struct diff_text *diff,
 	return ok;
 }
 
-/* How often what is left is looked at again without the hunks that fail. */
+/* How often the remaining hunks are tried again without those that fail. */
 enum { LOOKED_AGAIN = 3 };
 
 bool fix_hunks(const struct lines *base, const struct diff_text *diff,
@@ -411,7 +411,7 @@ bool fix_hunks(const struct lines *base, const struct diff_text *diff,
 		return true;
 	if (!failure->failed_total)
 		return false;
-	/* What a hunk shows of the damage that the others have is gone once it is corrected. */
+	/* Damage that a hunk shares with the others is no longer visible once it is corrected. */
 	left = mem_alloc(diff->hunk_count, sizeof(*left));
 	memcpy(left, places, diff->hunk_count * sizeof(*left));
 	for (int i = 0; i < LOOKED_AGAIN; i++) {

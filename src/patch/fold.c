@@ -207,7 +207,7 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 	struct buf scratch = BUF_INIT(LIMIT_DIFF_BYTES * 2);
 	size_t total = 1;
 
-	/* Room for all folded texts at once, so that spans into it stay valid. */
+	/* Reserve room for all folded texts, so that spans into it stay valid. */
 	for (size_t i = 0; i < diff->line_count; i++)
 		total += 2 * diff->lines[i].text.len;
 	buf_reserve(&keys->folded, total);

@@ -49,7 +49,7 @@ static bool has_heading_byte(struct span text)
 
 /* ---- looking up ---- */
 
-/* A text in one folding, beside the others. */
+/* A text in one folding, listed with the others. */
 struct key_text {
 	struct span text;
 	size_t index;  /* in headings.texts */
@@ -211,31 +211,31 @@ static bool names_line(const struct heading *heading, size_t line)
 /* ---- blocks ---- */
 
 /* What is seen of a line on the way up. */
-struct seen {
+struct heading_seen {
 	struct span text; /* without indentation; empty: blank */
 	size_t depth;     /* in columns */
 };
 
-static struct seen see_depth(const struct lines *base, size_t line)
+static struct heading_seen see_depth(const struct lines *base, size_t line)
 {
 	struct span body = line_body(lines_at(base, line));
 	size_t i = 0, depth = 0;
 
 	for (; i < body.len && (body.data[i] == ' ' || body.data[i] == '\t'); i++)
 		depth += body.data[i] == '\t' ? TAB_COLUMNS - depth % TAB_COLUMNS : 1;
-	return (struct seen){ span_trim(span_skip(body, i)), depth };
+	return (struct heading_seen){ span_trim(span_skip(body, i)), depth };
 }
 
-static struct seen see_below(const struct lines *base, size_t line)
+static struct heading_seen see_below(const struct lines *base, size_t line)
 {
-	struct seen seen = { 0 };
+	struct heading_seen seen = { 0 };
 
 	while (line < base->count && !seen.text.len)
 		seen = see_depth(base, line++);
 	return seen;
 }
 
-static bool seen_opens(const struct seen *seen, const struct seen *below)
+static bool seen_opens(const struct heading_seen *seen, const struct heading_seen *below)
 {
 	return below->text.len && (below->depth > seen->depth ||
 	       (below->text.data[0] == '{' && seen->text.data[0] != '{'));
@@ -352,8 +352,8 @@ struct walk {
 	bool by_git;     /* the heading is one that git names, and it named no line since */
 };
 
-static void walk_past(struct walk *walk, const struct heading *heading, const struct seen *seen,
-                      const struct seen *below)
+static void walk_past(struct walk *walk, const struct heading *heading,
+                      const struct heading_seen *seen, const struct heading_seen *below)
 {
 	bool opens = seen_opens(seen, below);
 	size_t *least = &walk->parted;
@@ -373,7 +373,7 @@ static void walk_past(struct walk *walk, const struct heading *heading, const st
 size_t headings_above(struct headings *h, struct span text, size_t at, enum heading_hold *ret)
 {
 	const struct heading *heading = heading_of(h, text);
-	struct seen below = see_below(h->base, at);
+	struct heading_seen below = see_below(h->base, at);
 	struct walk walk = { SIZE_MAX, SIZE_MAX, SIZE_MAX, false };
 
 	*ret = HEADING_ELSEWHERE;
@@ -381,7 +381,7 @@ size_t headings_above(struct headings *h, struct span text, size_t at, enum head
 		return SIZE_MAX;
 	walk.by_git = begins_name(heading->text);
 	for (size_t line = at; line-- > 0 && (walk.parted || walk.by_git);) {
-		struct seen seen = see_depth(h->base, line);
+		struct heading_seen seen = see_depth(h->base, line);
 		bool by_git = walk.by_git && !seen.depth;
 
 		if (h->walked++ > WALK_MAX)
@@ -406,7 +406,7 @@ static bool begins_after(const struct lines *base, const struct candidates *hunk
                          size_t depth)
 {
 	for (size_t i = at; i < at + hunk->old_count && i < base->count; i++) {
-		struct seen seen = see_depth(base, i);
+		struct heading_seen seen = see_depth(base, i);
 
 		if (seen.text.len)
 			return seen.depth <= depth && has_heading_byte(seen.text) &&
@@ -470,8 +470,8 @@ static void note_opening(struct headings *h)
 		struct heading *heading = &h->texts[i];
 
 		for (size_t k = 0; k < heading->count && k < CHAIN_MAX && !heading->opens; k++) {
-			struct seen seen = see_depth(h->base, heading->lines[k]);
-			struct seen below = see_below(h->base, heading->lines[k] + 1);
+			struct heading_seen seen = see_depth(h->base, heading->lines[k]);
+			struct heading_seen below = see_below(h->base, heading->lines[k] + 1);
 
 			heading->opens = has_heading_byte(heading->text) &&
 			                 (is_section(seen.text) || seen_opens(&seen, &below));

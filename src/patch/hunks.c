@@ -195,10 +195,10 @@ static void drop_idle_hunks(struct diff_text *diff)
 
 /* ---- what follows the lines that the counts include ---------------------------------- */
 
-/* What there is behind the cut of a hunk. */
+/* What there is after the cut of a hunk. */
 struct behind {
 	bool adds, removes; /* lines that begin with + or -, */
-	bool attached;      /* the first of them right behind, or behind context; */
+	bool attached;      /* the first of them right after, or after context; */
 	bool listed;        /* all of them like items of a list */
 	bool plain_adds, plain_removes; /* some not */
 	bool words;         /* lines without markers come before them */

@@ -141,8 +141,7 @@ static bool undo_hunk(struct diff_text *diff, size_t g, size_t h, size_t count)
 	return any;
 }
 
-/* Such a hunk stands beside the one that it follows; locate_hunks holds it to that
- * (hunk.sequel_of).
+/* Such a hunk is next to the one that it follows; locate_hunks enforces that (hunk.sequel_of).
  *
  * Rewrites hunk `h` (its first `count` lines count), which fits nowhere as it is: context
  * that is the added lines of another hunk becomes the removed lines in their place.  False
@@ -496,7 +495,7 @@ static bool check_applied(const struct lines *base, const struct diff_text *diff
 		return err_set(err, ERR_NO_MATCH,
 		               "Invalid Diff: The provided diff content does not match the file's "
 		               "content. The lines that hunk %zu of %zu adds after line %zu are "
-		               "there already. If they are to be there twice, add context on both "
+		               "there already. To add them a second time, add context on both "
 		               "sides.",
 		               h + 1, diff->hunk_count, places[h].at + places[h].old_count);
 	}

@@ -150,8 +150,7 @@ static bool old_line_stands(const struct made *m, size_t from, size_t to)
 	return false;
 }
 
-/* Whether the line of the base beside the new ones, if the hunk removes lines there, is one of
- * those. */
+/* Whether the line of the base next to the new ones is one of those that the hunk removes there. */
 static bool removed_adjoins(const struct made *m, size_t line, bool at_end)
 {
 	for (size_t k = 0; k < m->count && line < m->base->count; k++) {
@@ -220,7 +219,7 @@ static bool no_old_line_is_left(struct made *m)
 			shared |= says_enough(text) && side_has(m, '+', text);
 			continue;
 		}
-		/* That a brace is gone cannot be seen where there are many. */
+		/* A removed brace cannot be noticed where there are many. */
 		if (text.len && (is_removed(m, i) ? !nearest_is_distinctive(text) :
 		                 count_trimmed(m, '+', text) > count_trimmed(m, '-', text)))
 			return false;
@@ -353,8 +352,8 @@ static enum found look_for(struct made *m, const struct candidates *c, size_t *r
 	return has_own_line(m) || no_old_line_is_left(m) ? FOUND_IF_ALONE : FOUND_ALONE;
 }
 
-/* Whether a hunk that has places may have been made all the same: it says that it ends the file,
- * and none of them does. */
+/* Whether a hunk that has places may nevertheless have been applied already: it says that it ends
+ * the file, and none of the places does. */
 static bool misses_end(const struct made *m, const struct candidates *c)
 {
 	for (size_t i = 0; i < c->kept; i++)
@@ -438,8 +437,8 @@ void made_confirm(const struct diff_text *diff, struct candidates *hunks)
 			end += op != '-';
 			removes |= op == '-';
 		}
-		/* What puts its old lines deeper has them, in a loose reading.  What only adds
-		 * could be added once more. */
+		/* A hunk that indents its old lines deeper matches them, in a loose reading. A hunk
+		 * that only adds could be applied again. */
 		for (size_t i = 0; i < hunk->kept; i++)
 			alone &= removes && hunk->places[i] >= hunk->made_at &&
 			         hunk->places[i] + hunk->old_count <= end;

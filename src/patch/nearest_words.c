@@ -46,7 +46,7 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c & 0x80;
 }
 
-/* Takes the next word, in which there is no underscore; false: there is none. */
+/* Takes the next word, without underscores; false: none. */
 static bool word_next(struct span *text, struct span *ret)
 {
 	for (;;) {

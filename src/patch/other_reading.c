@@ -100,7 +100,7 @@ static bool strip_numbers(struct span text, bool space, bool in_order,
 	while (line_next(&text, &line)) {
 		bool numbered = take_listed_number(&line, form, &number);
 
-		/* What the listing shows may end with a line end of its own. */
+		/* The text that the listing shows may end with a separate line end. */
 		if (!numbered && span_is_blank(line) && !text.len)
 			break;
 		if (in_order && *ret_lines && number != last + 1)

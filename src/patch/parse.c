@@ -281,7 +281,7 @@ static bool is_mail(struct span line)
 }
 
 /* Whether the next line, inside a hunk whose counts do not include it for certain, starts another
- * section.  "--- x" alone may be a removed line, so it needs more behind it. */
+ * section.  "--- x" alone may be a removed line, so it needs more after it. */
 static bool at_file_header(const struct parser *p)
 {
 	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
@@ -507,7 +507,7 @@ static size_t look_at_run(const struct parser *p, unsigned *ret_kinds)
 	return n;
 }
 
-/* Whether a hunk without @@ begins inside of one whose counts are met, behind words. */
+/* Whether a hunk without @@ begins inside of one whose counts are met, after words. */
 static bool at_next_hunk(const struct parser *p)
 {
 	const struct hunk *hunk = last_hunk(p);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a diff says beside its hunks: names, renames, modes, deletions, binary parts.
+/* The parts of a diff apart from its hunks: names, renames, modes, deletions, binary parts.
  *
- * A diff is applied to one file that the caller names, in place.  Whatever else it asks for
- * is never dropped without a word: it is refused, or the plan's note reports that it
- * was not done.  The lines are those of git (gitdiff documentation, "extended header lines") and of
- * the apply_patch format; the table in claims.c has a row for each.  To add one: a row, and
- * its line in test/patch/claims.case.
+ * A diff is applied to one file that the caller names, in place. Any other request in it is never
+ * dropped silently: it is refused, or the plan's note reports that it was not done. The lines are
+ * those of git (gitdiff documentation, "extended header lines") and of the apply_patch format; the
+ * table in claims.c has a row for each. To add one: a row, and its line in test/patch/claims.case.
  */
 #ifndef HASP_PATCH_PARSE_H
 #define HASP_PATCH_PARSE_H
@@ -146,11 +145,11 @@ struct diff_text {
 	struct hunk *anchors;    /* owned; hunks that change nothing, of the apply_patch format */
 	size_t anchor_count;
 	bool apply_patch;        /* it is in that format (anchors.c) */
-	struct claims claims;    /* what it says beside its hunks */
+	struct claims claims;    /* its other parts, apart from the hunks */
 	struct line_record *record; /* owned; one per line of the text, a byte-order mark aside */
 	size_t record_count;
 	size_t passed_over;      /* 1-based; the first line that begins with + or - and was found to
-	                          * be prose behind a hunk or before one; 0: none */
+	                          * be prose after a hunk or before one; 0: none */
 	struct buf respelled;    /* owned; lines that are read otherwise (respell.c) */
 };
 
@@ -225,7 +224,7 @@ bool parse_is_change(struct span line);
 bool parse_is_item(struct span line);
 
 /* What lines that begin with +, - or a space, one after the other, have among them: items of a
- * list, others that begin with - and with +, words behind a space after those and before them. */
+ * list, others that begin with - and with +, words after a space after those and before them. */
 enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4, RUN_CONTEXT = 8, RUN_LED = 16 };
 
 /* Whether such lines begin a hunk, also among words; at the start of a text (`first`) and not. */

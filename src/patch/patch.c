@@ -268,7 +268,7 @@ static void plan_say(struct patch_plan *plan, const char *sentence)
 	snprintf(plan->note + len, sizeof(plan->note) - len, "%s%s", len ? " " : "", sentence);
 }
 
-/* Ends each hunk where it was found to end; what is behind it is prose, and the note says so. */
+/* Ends each hunk where it was found to end; what is after it is prose, and the note says so. */
 static void plan_hunk_ends(struct diff_text *diff, const struct placement *places,
                            struct patch_plan *plan)
 {
@@ -444,7 +444,7 @@ static bool stands_where_listed(const struct diff_text *listed, const struct pat
 	return true;
 }
 
-/* Begins a plan anew; what it says of claims stays. */
+/* Starts the plan again; its notes on claims stay. */
 static void plan_again(struct patch_plan *plan)
 {
 	struct patch_plan empty;

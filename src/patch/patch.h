@@ -34,7 +34,7 @@
 #include "base/text.h"
 #include "diff/diff.h"
 
-/* How the old lines of a hunk had to be compared to fit. */
+/* The comparison by which the old lines of a hunk fit. */
 enum patch_match {
 	PATCH_MATCH_EXACT,          /* the same bytes, line endings aside */
 	PATCH_MATCH_TRAILING_SPACE, /* after dropping white space at line ends */
@@ -86,8 +86,8 @@ struct patch_plan {
 	bool drops_bom; /* the diff removes the byte-order mark of line 1 */
 	bool already;   /* the diff was applied before: the script is empty, no hunk has a place */
 	bool reread;    /* its text was read other than as written; the note says how */
-	char note[256]; /* what the diff says beside its hunks and was not done (parse.h), or how
-	                 * it was read other than as written (patch.c); "" if nothing */
+	char note[256]; /* other requests of the diff that were not carried out (parse.h), or how it
+	                 * was interpreted if not as written (patch.c); "" if nothing */
 };
 
 /* Frees what patch_make gave. */
@@ -173,7 +173,7 @@ struct patch_options {
 /* Makes the plan. `options` may be NULL. On failure *ret is untouched, and *ret_failure
  * (always initialised by this call) holds the details.  Codes:
  *   INVALID_DIFF    no hunk, several files, a hunk that changes nothing, another file's name,
- *                   a rename, copy, deletion, binary part, link or submodule beside the hunks, ...
+ *                   a rename, copy, deletion, binary part, link or submodule besides hunks, ...
  *   AMBIGUOUS_DIFF  a hunk fits several places; candidates are listed
  *   NO_MATCH        a hunk fits nowhere; nearest places are listed
  *   TOO_LARGE       more hunks or bytes than limits.h allows
@@ -256,9 +256,9 @@ bool other_reading_repeated(const struct lines *file, struct span old_text, stru
  * place; others are what is written.  False: the old text has none. */
 bool patch_reading_unseen(struct span old_text, struct span text, struct other_reading *ret);
 
-/* Both texts with the file's own white space at line ends, when the lines of the old text, all of
- * them whole, stand in one place of the file but for that.  False, too, if what the end of a
- * new line is to be is not plain. */
+/* Both texts with the file's own white space at line ends, if the lines of the old text, all of
+ * them whole, are in one place of the file apart from that. Also false if the ending of a new line
+ * is not clear. */
 bool patch_reading_trimmed(const struct lines *file, struct span old_text, struct span text,
                            struct other_reading *ret);
 

@@ -189,7 +189,7 @@ size_t candidates_core_end(const struct candidates *hunk, size_t at);
 size_t candidates_ids(const struct fold_index *index, const struct hunk *hunk, size_t count,
                       uint32_t *ids);
 
-/* Reads what the parser left open: drops hunks among words, and lists behind hunks, that the file
+/* Reads what the parser left open: drops hunks among words, and lists after hunks, that the file
  * has no lines for.  INVALID_DIFF, with *ret_diff_line, if it has them: then both readings are
  * possible. TOO_LARGE. */
 bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
@@ -327,17 +327,17 @@ void settle_release(struct settling *s);
 /* Places what can be placed; hunks that cannot stay !placed. */
 void settle_all(struct settling *s);
 
-/* Where the numbers say that hunk `i` is (0-based), if they are to be believed, and by how much
- * they are all off. */
+/* The place of hunk `i` by the numbers (0-based), if they are credible, and the offset that they
+ * all share. */
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
 
 /* Whether the number says nothing.  Line 0 or 1 is what models write that do not know the line,
- * unless there is context in front, or as much behind as a tool prints at a file's beginning, or
+ * unless there is context in front, or as much after as a tool prints at a file's beginning, or
  * many old lines. */
 bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured);
 
-/* The heading that the hunk names, if nothing better than it says where the hunk is: not beside a
- * number, which the heading may be as old as.  Empty: none. */
+/* The heading that the hunk names, if nothing better gives its place. Not in addition to a number,
+ * which may be as outdated as the heading. Empty: none. */
 struct span settle_heading(const struct settling *s, size_t i);
 
 /* Whether the hunk at line `at` ends the file as its end-of-file mark says; true without a mark. */
@@ -411,7 +411,8 @@ struct line_pair {
 	                                  * added one: that of `removed` */
 	bool same_blanks;                /* of an added line: its run has as many blank lines as the
 	                                  * removed ones before it */
-	bool replaces;                   /* of an added line: some of those removed ones are gone */
+	bool replaces;                   /* of an added line: replaces some of those removed
+					  * lines */
 	enum block_change change;        /* of an added line: what its run does */
 };
 
@@ -442,9 +443,8 @@ enum spelling_escapes {
 bool spelling_unescape(enum spelling_escapes level, struct span text, struct buf *out,
                        size_t *ret_count);
 
-/* Appends `line`, which takes the place of `old`, with those escapes for invisible characters as
- * these that it has from there (patch_reading_unseen). False, appending a part: it cannot be
- * told which they are. */
+/* Appends `line`, which replaces `old`, with escapes for the invisible characters that it has from
+ * there (patch_reading_unseen). False, after appending a part: it is not clear which they are. */
 bool spelling_carry_unseen(struct span old, struct span line, struct buf *out);
 
 /* The same for hunks (respell.c).  Each rewrites the lines of the diff; false, leaving it in any
@@ -477,10 +477,10 @@ bool fix_hunks(const struct lines *base, const struct diff_text *diff,
 
 /* The strict application: an independent step that tolerates nothing.
  *
- * It reads a unified diff of its own and compares every context and removed
- * line, byte for byte with its ending, with the base at exactly the stated numbers; counts,
- * order and the new numbers must be exact, too.  It shares no code with the
- * lenient parser and locator, so that an error in those cannot pass unseen.
+ * It reads a unified diff separately and compares every context and removed line, byte for byte
+ * with its ending, with the base at exactly the stated numbers; counts, order and the new numbers
+ * must be exact, too. It shares no code with the lenient parser and locator, so that an error in
+ * those cannot pass unseen.
  */
 
 /* Fills *ret (empty before; its inserted text borrows from *ret_inserted) with what `diff`

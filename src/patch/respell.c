@@ -7,7 +7,7 @@
 #include "base/unseen.h"
 #include "patch/private.h"
 
-/* Room for all lines at once: what is made of one is never longer, and spans into it stay valid. */
+/* Reserve room for all lines: a respelt line is never longer, and spans into it stay valid. */
 static void reserve_lines(struct diff_text *diff)
 {
 	size_t total = 1;

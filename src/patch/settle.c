@@ -367,7 +367,7 @@ struct span settle_heading(const struct settling *s, size_t i)
 {
 	const struct hunk *hunk = hunk_of(s, i);
 
-	/* Beside a number that is wrong, the heading may be as old as the number. */
+	/* Next to a wrong number, the heading may be just as outdated. */
 	if (s->hunks[i].has_stated && !settle_number_is_idle(hunk_of(s, i), &s->hunks[i]))
 		return span_of("", 0);
 	return hunk->heading.len ? hunk->heading : hunk->within;
@@ -528,8 +528,8 @@ static bool by_being_alone(struct settling *s, size_t i)
 {
 	struct candidates *hunk = &s->hunks[i];
 
-	/* Without old lines there is no context to check: any place is as good, but in an empty
-	 * file there is one only. */
+	/* Without old lines there is no context to check. Any place would do, but an empty file has
+	 * only one. */
 	if (!hunk->old_count && !s->base->count)
 		settle_place(hunk, 0, PATCH_SETTLED_UNIQUE);
 	else if (hunk->total == 1)

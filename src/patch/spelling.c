@@ -69,7 +69,7 @@ static bool same_byte(struct span a, size_t i, struct span b, size_t j)
 	return a.data[i] == b.data[j];
 }
 
-/* Whether both have the same escapes, one after the other, each beside the same byte. */
+/* Whether both have the same escapes in the same order, each next to the same byte. */
 static bool same_escapes(struct span old, struct span new)
 {
 	size_t i = 0, j = 0, old_len, new_len;
@@ -451,7 +451,7 @@ bool patch_reading_trimmed(const struct lines *file, struct span old_text, struc
 	for (size_t i = 0; i < block.count; i++) {
 		struct span body = line_body(lines_at(file, at + i));
 
-		/* What follows a text without a line ending stays behind it. */
+		/* What follows a text without a line ending stays after it. */
 		buf_span(&ret->old_text, open && i + 1 == block.count ? trim_line_end(body) : body);
 		put_line_feed(lines_at(&block, i), &ret->old_text);
 	}

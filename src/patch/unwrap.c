@@ -211,7 +211,7 @@ struct wrapper {
 	size_t indent;    /* of the opening line */
 	char mark;        /* a fence: '`' or '~', */
 	size_t run;       /* and how many */
-	struct span word; /* a fence: the text behind it; a heredoc: the word that ends it; a tag:
+	struct span word; /* a fence: the text after it; a heredoc: the word that ends it; a tag:
 	                   * its name */
 };
 
@@ -376,7 +376,7 @@ static size_t end_of_bare(const struct diff_source *s, size_t from)
 	return i;
 }
 
-/* The end of what goes on right behind the line that closes a wrapper, with a change that is no
+/* The end of what goes on right after the line that closes a wrapper, with a change that is no
  * item of a list: then that line is more likely the hunk's, and what follows is not prose. */
 static size_t end_behind_closing(const struct diff_source *s, size_t from)
 {
@@ -434,7 +434,7 @@ static bool is_header_like(struct span line)
 	return false;
 }
 
-/* Whether the first hunk begins on line `at`, without an @@ line and without a wrapper: behind a
+/* Whether the first hunk begins on line `at`, without an @@ line and without a wrapper: after a
  * header, or with lines that are no list.  *run is the line up to which that is known. */
 static bool starts_bare(const struct diff_source *s, size_t at, bool first, size_t *run)
 {
@@ -493,7 +493,7 @@ static struct span kept_line(const struct diff_source *s, size_t k)
 	return line_body(lines_at(&s->text, s->kept[k]));
 }
 
-/* Whether lines [from, ...) behind a diff with this indentation are words, or a list. */
+/* Whether lines [from, ...) after a diff with this indentation are words, or a list. */
 static bool are_words(const struct diff_source *s, size_t from, size_t indent)
 {
 	for (size_t k = from; k < s->kept_count; k++) {

@@ -27,7 +27,7 @@ struct act {
 	/* "covers": the tool of another agent that would do this; "strict": one whose denials and
 	 * questions are meant for this too, but whose permissions are not.  Canonical, or NULL. */
 	const char *covers, *strict;
-	json_t *arguments; /* owned: in Gemini CLI's names; NULL: there is none but the call's
+	json_t *arguments; /* owned: in Gemini CLI's names; NULL: none but the call's
 	                    * own */
 	bool part;         /* it is not all that the call does */
 	/* NULL, or the same act with its paths spelled otherwise, of another call: patterns are

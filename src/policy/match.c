@@ -319,6 +319,9 @@ static enum prefix_match match_narrow(const struct policy_call *call, struct act
 
 	if (selector->narrow == NARROW_NONE)
 		return PREFIX_YES;
+	/* It is about a line as a whole. */
+	if (selector->narrow == NARROW_EXACT)
+		return PREFIX_NO;
 	if (view && selector->narrow == NARROW_PREFIX)
 		return match_prefixes(selector, strict,
 		                      rule->allow_redirection || call->mode >= MODE_AUTO_EDIT,

@@ -89,6 +89,7 @@ static void selector_release(struct selector *selector)
 	json_decref(selector->annotations);
 	json_decref(selector->hosts);
 	js_regex_free(selector->regex);
+	free(selector->exact);
 }
 
 /* Lists are short: no spare room. */
@@ -381,6 +382,8 @@ static void set_selector(json_t *row, const struct selector *selector)
 	if (selector->narrow == NARROW_PREFIX)
 		json_object_set_new(row, "commandPrefix",
 		                    strings(selector->prefixes, selector->prefix_count));
+	else if (selector->narrow == NARROW_EXACT)
+		set_string(row, "call", selector->exact);
 	else if (selector->narrow != NARROW_NONE)
 		set_string(row, selector->narrow == NARROW_COMMAND ? "commandRegex" : "argsPattern",
 		           js_regex_pattern(selector->regex));
@@ -405,6 +408,8 @@ static json_t *rule_json(const struct policy_rule *rule)
 		json_object_set_new(row, "allowRedirection", json_true());
 	set_string(row, rule_is_of_session(rule) ? "scope" : "denyMessage", rule->message);
 	set_string(row, "rule", rule->origin);
+	if (rule->since)
+		json_object_set_new(row, "since", json_integer((json_int_t)rule->since));
 	return row;
 }
 
@@ -504,7 +509,7 @@ static struct policy_rule *make_rule(enum policy_decision decision, double prior
 	return rule;
 }
 
-/* What stands in brackets, of "NAME(prefix)", and the name before it; NULL: there is none. */
+/* What stands in brackets, of "NAME(prefix)", and the name before it; NULL: none. */
 static char *split_entry(const char *entry, char **ret_name)
 {
 	size_t len = strlen(entry);

@@ -232,9 +232,11 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call);
 struct policy_scope {
 	const char *tool;         /* canonical; with `changes` any editor's call is meant */
 	unsigned changes;         /* enum policy_change: edits that do nothing but these */
-	const json_t *prefixes;   /* of run_shell_command, which needs them */
+	const json_t *prefixes;   /* of run_shell_command, which needs them or `exact` */
 	const json_t *hosts;      /* fetches from these only */
 	const char *args_pattern; /* as in a rule */
+	const char *exact;        /* of run_shell_command instead of prefixes: this very call, by
+	                           * policy_exact_call */
 	const char *server;       /* all its tools */
 	const char *text;         /* a description for the user */
 	const char *identity;     /* the server_identity of the tool that was asked about: it
@@ -243,10 +245,15 @@ struct policy_scope {
 	enum approval_mode mode;
 };
 
+/* A call of run_shell_command as text: equal for calls that run the same line in the same folder in
+ * the same way; the caller frees. */
+char *policy_exact_call(const json_t *arguments);
+
 /* "Always", for this session: a rule in memory for this mode and the more permissive ones.  Hosts
  * join those that were allowed before. Safe to call from any thread, like policy_decide. */
 void policy_allow_for_session(struct policy *policy, const struct policy_scope *scope);
-/* Those rules, oldest first, in policy_list's format, with "scope": the text; a new reference. */
+/* Those rules, oldest first, in policy_list's format, with "scope": the text, and "since": seconds
+ * since 1970; a new reference. */
 json_t *policy_session_list(const struct policy *policy);
 /* Revokes the rule at this index of that list. Returns false if there is none. */
 bool policy_session_drop(struct policy *policy, size_t at);
@@ -261,6 +268,22 @@ bool policy_session_helps(const struct policy_verdict *verdict);
 bool policy_save(struct policy *policy, const char *folder, const char *tool,
                  const json_t *prefixes, const char *server, const char *args_pattern,
                  enum approval_mode mode, const struct file_lock_wait *wait, struct err *err);
+
+/* A rule that a command writes or removes (hasp policy allow, deny, ask, remove). All borrowed. */
+struct policy_written {
+	enum policy_decision decision; /* of `remove` it does not matter */
+	const char *tool;      /* canonical, or mcp_SERVER_TOOL; NULL with `path` */
+	const char *prefix;    /* of run_shell_command: commands that begin so; or NULL */
+	const char *path;      /* a pattern of a rule on paths; or NULL */
+};
+/* Writes the rule to FOLDER/auto-saved.toml in place of one about the same; priority 950, above it
+ * (960) if it denies or asks.  Atomic, comments stay. INVALID_ARGUMENT: as of policy_save; the
+ * file has a rule about the same whose end cannot be found.  BUSY. */
+bool policy_write_rule(const char *folder, const struct policy_written *written,
+                       const struct file_lock_wait *wait, struct err *err);
+/* Removes the rules about the same from that file. FILE_NOT_FOUND: there is none; else as above. */
+bool policy_remove_rule(const char *folder, const struct policy_written *written,
+                        const struct file_lock_wait *wait, struct err *err);
 
 /* Appends the paths of rules on paths: to `keep` those that nothing may write, to `ask` those that
  * are asked about.  Absolute or relative to each root; used by worker_options.keep, .ask. */

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/span.h"
 #include "data/tools.h"
@@ -17,6 +18,7 @@ enum narrow {
 	NARROW_ARGUMENTS, /* regex, on the arguments as stable JSON */
 	NARROW_PREFIX,    /* prefixes, each on one command of a command line */
 	NARROW_COMMAND,   /* regex, on one command of a command line */
+	NARROW_EXACT,     /* a whole call of a command (shell.c) */
 };
 
 /* Which calls a rule or a checker is about. All strings and arrays are owned; NULL: anything. */
@@ -36,6 +38,7 @@ struct selector {
 	char **prefixes;
 	size_t prefix_count;
 	struct js_regex *regex;
+	char *exact;          /* policy_exact_call's */
 };
 
 struct policy_rule {
@@ -51,6 +54,7 @@ struct policy_rule {
 	char *message;          /* denyMessage; of a rule of the session, the scope's text; or
 	                         * NULL */
 	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
+	time_t since;           /* of a rule of the session: when it was made; 0: not known */
 };
 
 enum checker_kind {

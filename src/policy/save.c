@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "Always" and "always and save": rules that the user chose while being asked. */
+/* "Always" and "always and save": rules that the user chose while being asked; and rules that a
+ * command writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -48,6 +50,10 @@ static struct policy_rule *always_rule(const struct policy_scope *always, enum p
 	selector->server = mem_strdup(always->server);
 	selector->server_identity = mem_strdup(always->identity);
 	selector->modes = policy_modes_from(always->mode);
+	if (always->exact) {
+		selector->exact = mem_strdup(always->exact);
+		selector->narrow = NARROW_EXACT;
+	}
 	rule->always = true;
 	rule->message = mem_strdup(always->text);
 	for (size_t i = 0; i < json_array_size(always->prefixes); i++)
@@ -98,7 +104,8 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	struct policy_rule *rule;
 
 	/* Without a prefix it would be every command. */
-	if (!scope->server && tool_info_runs(scope->tool) && json_array_size(scope->prefixes) == 0)
+	if (!scope->server && !scope->exact && tool_info_runs(scope->tool) &&
+	    json_array_size(scope->prefixes) == 0)
 		return;
 	if (scope->args_pattern && !js_regex_compile_with(span_str(scope->args_pattern),
 	                                                  JS_REGEX_BOUNDED, &regex, &ignored))
@@ -106,6 +113,7 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	if (scope->hosts && join_hosts(policy, scope))
 		return;
 	rule = always_rule(scope, POLICY_WORKSPACE, RULE_OF_SESSION);
+	rule->since = time(NULL);
 	if (regex) {
 		rule->selector.regex = regex;
 		rule->selector.narrow = NARROW_ARGUMENTS;
@@ -128,9 +136,14 @@ bool policy_session_helps(const struct policy_verdict *verdict)
 
 #define FILE_NAME "auto-saved.toml"
 
+/* Rules that restrict stand above those that allow. */
+enum { WRITTEN_PRIORITY = ALWAYS_PRIORITY + 10 };
+
 struct saved {
 	struct policy_scope always;
+	enum policy_decision decision;
 	const char *args_pattern;
+	const char *rule_path; /* of a rule on paths, which has no tool; or NULL */
 	const char *folder;
 	char *path;
 };
@@ -168,14 +181,16 @@ static const char *saved_name(const struct saved *saved)
 	return !names ? saved->always.tool : names->gemini ? names->gemini : names->name;
 }
 
-static void append_rule(struct buf *out, const struct saved *saved)
+/* What a rule is about. */
+static void append_subject(struct buf *out, const struct saved *saved)
 {
 	const struct policy_scope *always = &saved->always;
 	size_t count = json_array_size(always->prefixes);
 
-	buf_str(out, out->len ? "\n[[rule]]\n" : "[[rule]]\n");
-	append_member(out, "decision", "allow");
-	buf_printf(out, "priority = %d\n", ALWAYS_PRIORITY);
+	if (saved->rule_path) {
+		append_member(out, "path", saved->rule_path);
+		return;
+	}
 	append_member(out, "toolName", saved_name(saved));
 	if (always->server)
 		append_member(out, "mcpName", always->server);
@@ -186,24 +201,46 @@ static void append_rule(struct buf *out, const struct saved *saved)
 	buf_str(out, count ? " ]\n" : "");
 	if (saved->args_pattern)
 		append_member(out, "argsPattern", saved->args_pattern);
+}
+
+/* A rule that restricts holds in every mode. */
+static void append_rule(struct buf *out, const struct saved *saved)
+{
+	const bool allows = saved->decision == POLICY_ALLOW;
+
+	buf_str(out, out->len ? "\n[[rule]]\n" : "[[rule]]\n");
+	append_member(out, "decision", policy_decision_name(saved->decision));
+	buf_printf(out, "priority = %d\n", allows ? ALWAYS_PRIORITY : WRITTEN_PRIORITY);
+	append_subject(out, saved);
+	if (!allows)
+		return;
 	buf_str(out, "modes = [ ");
-	for (int mode = (int)always->mode; mode < MODE_COUNT; mode++)
+	for (int mode = (int)saved->always.mode; mode < MODE_COUNT; mode++)
 		buf_printf(out, "\"%s\"%s", policy_mode_name((enum approval_mode)mode),
 		           mode + 1 < MODE_COUNT ? ", " : " ]\n");
 }
 
-/* Whether a rule of the file says the same already. */
-static bool says_so(const json_t *table, const struct buf *rule)
+/* The rule as it will be read, a new reference; NULL: it cannot be. */
+static json_t *saved_rule(const struct saved *saved)
 {
-	const json_t *rules = json_object_get(table, "rule");
-	json_auto_t *mine = NULL;
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_POLICY_BYTES);
+	json_auto_t *table = NULL;
 	struct err err = ERR_INIT;
 
-	if (!toml_parse(buf_view(rule), &mine, &err))
-		return false;
-	for (size_t i = 0; i < json_array_size(rules); i++)
-		if (json_equal(json_array_get(rules, i),
-		               json_array_get(json_object_get(mine, "rule"), 0)))
+	append_rule(&text, saved);
+	if (text.overflowed || !toml_parse(buf_view(&text), &table, &err))
+		return NULL;
+	return json_incref(json_array_get(json_object_get(table, "rule"), 0));
+}
+
+/* Whether a rule of the file says the same already. */
+static bool says_so(const json_t *table, const struct saved *saved)
+{
+	const json_t *rules = json_object_get(table, "rule");
+	json_auto_t *mine = saved_rule(saved);
+
+	for (size_t i = 0; mine && i < json_array_size(rules); i++)
+		if (json_equal(json_array_get(rules, i), mine))
 			return true;
 	return false;
 }
@@ -236,19 +273,17 @@ static bool set_aside(const struct saved *saved, struct buf *text, struct err *e
 static bool append_to_file(const struct saved *saved, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_POLICY_BYTES);
-	_cleanup_buf_ struct buf rule = BUF_INIT(LIMIT_POLICY_BYTES);
-	json_auto_t *table = NULL;
+	json_auto_t *table = NULL, *rule = saved_rule(saved);
 	struct err ignored = ERR_INIT;
 
-	append_rule(&rule, saved);
-	if (rule.overflowed)
+	if (!rule)
 		return err_set(err, ERR_TOO_LARGE, "The rule is too long.");
 	if (!read_old(saved, &text, err))
 		return false;
 	if (!toml_parse(buf_from(&text, 0), &table, &ignored) &&
 	    !set_aside(saved, &text, err))
 		return false;
-	if (table && says_so(table, &rule))
+	if (table && says_so(table, saved))
 		return true;
 	if (text.len && text.data[text.len - 1] != '\n')
 		buf_char(&text, '\n');
@@ -256,8 +291,10 @@ static bool append_to_file(const struct saved *saved, struct err *err)
 	return file_replace(saved->path, buf_view(&text), 0600, err);
 }
 
-static bool append_locked(const struct saved *saved, const struct file_lock_wait *wait,
-                          struct err *err)
+/* Calls `change` while no other process of hasp changes the folder's files. */
+static bool saved_locked(const struct saved *saved, const struct file_lock_wait *wait,
+                         bool (*change)(const struct saved *saved, struct err *err),
+                         struct err *err)
 {
 	_cleanup_fd_ int lock = -1;
 
@@ -265,8 +302,8 @@ static bool append_locked(const struct saved *saved, const struct file_lock_wait
 		return false;
 	lock = open(saved->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0)
-		return err_set_errno(err, errno, "%s cannot be locked", saved->folder);
-	return file_lock_take(lock, saved->folder, wait, err) && append_to_file(saved, err);
+		return err_set_errno(err, errno, "Cannot lock %s", saved->folder);
+	return file_lock_take(lock, saved->folder, wait, err) && change(saved, err);
 }
 
 /* ---- the rule ---------------------------------------------------------------------------- */
@@ -291,8 +328,8 @@ static bool check_saved(const struct saved *saved, struct err *err)
 	if (!always->server && !narrow && !saved->args_pattern &&
 	    always_needs_narrowing(always->tool))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%s cannot be allowed for ever without saying for what.",
-		               always->tool);
+		               "A rule that always allows %s must say for which arguments "
+		               "(argsPattern, see docs/policy.md).", always->tool);
 	return true;
 }
 
@@ -303,6 +340,7 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 	_cleanup_free_ char *path = mem_printf("%s/" FILE_NAME, folder);
 	const struct saved saved = {
 		.always = { .tool = tool, .prefixes = prefixes, .server = server, .mode = mode },
+		.decision = POLICY_ALLOW,
 		.args_pattern = args_pattern, .folder = folder, .path = path,
 	};
 	struct js_regex *regex = NULL;
@@ -313,7 +351,7 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 	if (args_pattern &&
 	    !js_regex_compile_with(span_str(args_pattern), JS_REGEX_BOUNDED, &regex, err))
 		return false;
-	if (!append_locked(&saved, wait, err)) {
+	if (!saved_locked(&saved, wait, append_to_file, err)) {
 		js_regex_free(regex);
 		return false;
 	}
@@ -324,4 +362,167 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 	}
 	policy_add_rule(policy, rule);
 	return true;
+}
+
+/* ---- rules that a command writes ------------------------------------------------------------- */
+
+/* What the rule of a file is about, without what it decides: the members by which a rule is found
+ * again.  A new reference. */
+static json_t *saved_subject(const json_t *rule)
+{
+	static const char *const members[] = { "commandPrefix", "argsPattern", "mcpName", "path" };
+	const char *name = json_string_value(json_object_get(rule, "toolName"));
+	const struct tool_info *info = name ? tool_info_find(name) : NULL;
+	json_t *subject = json_object();
+
+	if (name)
+		json_object_set_new(subject, "toolName", json_cstr(info ? info->name : name));
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		json_t *value = json_object_get(rule, members[i]);
+
+		/* A list of one is that one. */
+		if (json_array_size(value) == 1)
+			value = json_array_get(value, 0);
+		if (value)
+			json_object_set(subject, members[i], value);
+	}
+	return subject;
+}
+
+/* Where the table that begins on a line ends: before the next one, or at the text's end. */
+static size_t table_end(struct span text, size_t from)
+{
+	for (size_t at = from; at < text.len;) {
+		const char *end = memchr(text.data + at, '\n', text.len - at);
+
+		at = end ? (size_t)(end + 1 - text.data) : text.len;
+		if (at < text.len && text.data[at] == '[')
+			return at;
+	}
+	return text.len;
+}
+
+static size_t rule_line_start(struct span text, json_int_t line)
+{
+	size_t at = 0;
+
+	while (line-- > 1 && at < text.len) {
+		const char *end = memchr(text.data + at, '\n', text.len - at);
+
+		at = end ? (size_t)(end + 1 - text.data) : text.len;
+	}
+	return at;
+}
+
+/* Copies the text without the rule on these lines. */
+static void cut_rule(struct span text, const json_t *rule, struct buf *out)
+{
+	const json_int_t line = json_integer_value(json_object_get(rule, TOML_LINE));
+	const size_t from = rule_line_start(text, line);
+	const size_t to = table_end(text, from);
+
+	buf_span(out, span_head(text, from));
+	buf_span(out, span_skip(text, to));
+}
+
+/* Whether the text has all rules of `table` but number `left_out`: else a line that looked like the
+ * beginning of a table was none. */
+static bool is_without(struct span text, const json_t *table, size_t left_out)
+{
+	json_auto_t *now = NULL, *expected = json_deep_copy(table);
+	struct err ignored = ERR_INIT;
+	json_t *rules = json_object_get(expected, "rule");
+
+	json_array_remove(rules, left_out);
+	if (!json_array_size(rules))
+		json_object_del(expected, "rule");
+	return toml_parse(text, &now, &ignored) && json_equal(now, expected);
+}
+
+/* Under the lock: removes the first rule about the same. *ret_found: there was one. */
+static bool remove_one(const struct saved *saved, bool *ret_found, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_POLICY_BYTES);
+	_cleanup_buf_ struct buf left = BUF_INIT(2 * LIMIT_POLICY_BYTES);
+	json_auto_t *table = NULL, *plain = NULL, *mine = saved_rule(saved);
+	json_auto_t *subject = saved_subject(mine);
+	struct err why = ERR_INIT;
+	size_t i;
+	json_t *rule;
+
+	*ret_found = false;
+	if (!read_old(saved, &text, err))
+		return false;
+	if (!toml_parse_lines(buf_view(&text), &table, &why) ||
+	    !toml_parse(buf_view(&text), &plain, &why))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s: %s", saved->path, why.message);
+	json_array_foreach(json_object_get(table, "rule"), i, rule) {
+		json_auto_t *theirs = saved_subject(rule);
+
+		if (!json_equal(theirs, subject))
+			continue;
+		cut_rule(buf_view(&text), rule, &left);
+		if (!is_without(buf_view(&left), plain, i))
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "The rule at %s:%d cannot be cut out: remove it by hand.",
+			               saved->path, (int)json_integer_value(
+				               json_object_get(rule, TOML_LINE)));
+		*ret_found = true;
+		return file_replace(saved->path, buf_view(&left), 0600, err);
+	}
+	return true;
+}
+
+/* Under the lock: removes all rules about the same. FILE_NOT_FOUND: there is none. */
+static bool remove_from_file(const struct saved *saved, struct err *err)
+{
+	bool found = true;
+	size_t count = 0;
+
+	for (; found && count <= LIMIT_POLICY_BYTES; count += found)
+		if (!remove_one(saved, &found, err))
+			return false;
+	return count || err_set(err, ERR_FILE_NOT_FOUND, "%s has no such rule.", saved->path);
+}
+
+/* A rule about this replaces an earlier one, whatever that decided. */
+static bool write_to_file(const struct saved *saved, struct err *err)
+{
+	struct err none = ERR_INIT;
+
+	if (!remove_from_file(saved, &none) && none.code != ERR_FILE_NOT_FOUND) {
+		*err = none;
+		return false;
+	}
+	return append_to_file(saved, err);
+}
+
+static bool written_change(const char *folder, const struct policy_written *written,
+                           const struct file_lock_wait *wait,
+                           bool (*change)(const struct saved *saved, struct err *err),
+                           struct err *err)
+{
+	_cleanup_free_ char *path = mem_printf("%s/" FILE_NAME, folder);
+	json_auto_t *prefixes = written->prefix ? json_pack("[s]", written->prefix) : NULL;
+	const struct saved saved = {
+		.always = { .tool = written->tool, .prefixes = prefixes, .mode = MODE_DEFAULT },
+		.decision = written->decision, .rule_path = written->path,
+		.folder = folder, .path = path,
+	};
+
+	if (written->decision == POLICY_ALLOW && !written->path && !check_saved(&saved, err))
+		return false;
+	return saved_locked(&saved, wait, change, err);
+}
+
+bool policy_write_rule(const char *folder, const struct policy_written *written,
+                       const struct file_lock_wait *wait, struct err *err)
+{
+	return written_change(folder, written, wait, write_to_file, err);
+}
+
+bool policy_remove_rule(const char *folder, const struct policy_written *written,
+                        const struct file_lock_wait *wait, struct err *err)
+{
+	return written_change(folder, written, wait, remove_from_file, err);
 }

@@ -637,6 +637,52 @@ struct outcome decide_typed(const struct policy *policy, const struct policy_cal
 	return strictest;
 }
 
+/* ---- a call that was allowed as it is ---- */
+
+char *policy_exact_call(const json_t *arguments)
+{
+	json_auto_t *call = json_copy((json_t *)arguments);
+
+	json_object_del(call, "description");
+	return json_dumps(call, JSON_SORT_KEYS | JSON_COMPACT);
+}
+
+static const struct policy_rule *exact_rule(const struct policy_line *line)
+{
+	const struct policy *policy = line->policy;
+	_cleanup_free_ char *text = NULL;
+
+	for (size_t i = 0; i < policy->rule_count && !policy->no_always; i++) {
+		const struct policy_rule *rule = policy->rules[i];
+
+		if (rule->selector.narrow != NARROW_EXACT ||
+		    !decide_applies(&rule->selector, line->call))
+			continue;
+		if (!text)
+			text = policy_exact_call(line->call->arguments);
+		if (text && strcmp(text, rule->selector.exact) == 0)
+			return rule;
+	}
+	return NULL;
+}
+
+/* A question that the user has answered for the session, about this very line. Not one that a rule
+ * above asks. */
+static void settle_exact(const struct policy_line *line, struct outcome *outcome)
+{
+	const struct policy_rule *rule =
+		outcome->decision == POLICY_ASK ? exact_rule(line) : NULL;
+
+	for (size_t i = 0; i < line->count && rule; i++) {
+		const struct outcome *of = &line->units[i].outcome;
+
+		if (of->decision != POLICY_ALLOW && of->rule && of->rule->priority > rule->priority)
+			rule = NULL;
+	}
+	if (rule && !(outcome->rule && outcome->rule->priority > rule->priority))
+		*outcome = (struct outcome){ .decision = POLICY_ALLOW, .rule = rule };
+}
+
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict)
 {
@@ -654,6 +700,7 @@ struct outcome decide_shell(const struct policy *policy, const struct policy_cal
 	verdict->commands = commands_json(&line);
 	verdict->prefixes = prefixes_json(&line, &outcome);
 	verdict->harmless = verdict->prefixes ? harmless_json(&line) : NULL;
+	settle_exact(&line, &outcome);
 	outcome.said = mem_strdup(outcome.said);
 	for (size_t i = 0; i < line.count; i++)
 		free(line.units[i].outcome.said);

@@ -154,7 +154,7 @@ static void gather_add_line(struct gather *g, struct span text, size_t start, si
 	kept = &g->lines[g->count++];
 	*kept = (struct gathered_line){
 		.line = { .number = number_at(g, text, start), .match = match != NULL,
-			  .begins = match && match->start >= start,
+			  .starts_match = match && match->start >= start,
 			  .cut = shown.len < line.len },
 		.at = g->text.len,
 	};
@@ -449,9 +449,9 @@ static bool file_match_cut(struct file_match *file, size_t max, size_t max_bytes
 		const struct search_line *line = &file->lines[keep];
 
 		bytes += sizeof(*line) + line->text.len;
-		if (bytes > max_bytes || (line->begins && matches == max))
+		if (bytes > max_bytes || (line->starts_match && matches == max))
 			break;
-		matches += line->begins;
+		matches += line->starts_match;
 	}
 	if (keep < file->line_count) {
 		file->more = true;
@@ -467,7 +467,7 @@ static size_t shown_matches(const struct file_match *file)
 	size_t count = 0;
 
 	for (size_t i = 0; i < file->line_count; i++)
-		count += file->lines[i].begins;
+		count += file->lines[i].starts_match;
 	return count;
 }
 

@@ -123,7 +123,7 @@ struct hits {
 
 /* `request` is borrowed as long as the hits are used. */
 void hits_init(struct hits *hits, const struct search_request *request);
-/* With the files that were not handed over. No thread may be using it. */
+/* Frees the hits, with files not yet handed over. No thread may be using them. */
 void hits_release(struct hits *hits);
 
 /* Takes a file over. */

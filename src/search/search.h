@@ -69,7 +69,7 @@ struct search_line {
 	struct span text;   /* UTF-8, without its line end; bytes that are not: U+FFFD */
 	size_t match_start, match_end; /* of the first match, in `text`; equal in context lines */
 	bool match;         /* or context */
-	bool begins;        /* a match begins here; false in the further lines of a multi-line
+	bool starts_match;  /* a match begins here; false in the further lines of a multi-line
 	                     * one */
 	bool cut;           /* only a part of the line is shown */
 };

@@ -137,7 +137,7 @@ static bool may_be_array_text(const struct shell_word *word, size_t at)
 	return value.len == 0 ? word->dynamic != 0 : span_starts(value, SPAN("("));
 }
 
-/* NAME=VALUE behind declare and its kin. */
+/* NAME=VALUE after declare and its kin. */
 static void declare_value(struct hazard *h, const struct shell_word *word, struct span name,
                           bool arrays)
 {
@@ -233,7 +233,7 @@ static void check_setter(struct hazard *h)
 		hazard_check_operand(h, &h->words[i], row->traits, arrays);
 }
 
-/* The name behind test's -v or -R. */
+/* The name after test's -v or -R. */
 static void check_named(struct hazard *h, size_t i)
 {
 	if (i < h->count && (h->words[i].dynamic || has_subscript(h->words[i].value)))

@@ -5,7 +5,7 @@
 
 #include "shell/programs.h"
 
-/* Marks behind an option, after ":" (takes a value) or "?" (may have one attached):
+/* Marks after an option, after ":" (takes a value) or "?" (may have one attached):
  * >  writes a file;  !  runs a program;  #  deletes;  %  takes commands from a file;
  * @  does something else that is more than reading;  =  the value is the program's script. */
 #define PROGRAM_MARKS ">!#%@="
@@ -19,7 +19,7 @@ enum program_trait {
 	PROGRAM_ONE_DASH = 32, /* -name is a long option */
 	PROGRAM_APART = 64,   /* values are their own words, also of letters in a cluster (tree) */
 	PROGRAM_LONE = 128,   /* letters do not form clusters (xxd) */
-	PROGRAM_OUTPUT = 256, /* the operand behind those that it reads is written (uniq) */
+	PROGRAM_OUTPUT = 256, /* the operand after those that it reads is written (uniq) */
 	PROGRAM_PLUS = 512,   /* +COMMAND is run as the program's own command (vim) */
 };
 

@@ -209,7 +209,7 @@ size_t shell_number_expansion(struct span text);
 /* Whether a value, as it is written, is a number or empty. */
 bool shell_number_is_certain(struct span raw);
 
-/* The same of a word behind "for NAME in", which may also be a range: {1..9}. */
+/* The same of a word after "for NAME in", which may also be a range: {1..9}. */
 bool shell_number_is_certain_item(struct span raw);
 
 /* ---- variables -------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ enum wrapper_rest {
 	REST_JOINED,   /* words that are joined to a script (eval, watch) */
 	REST_SHELL,    /* sh: a script with -c, else a file or the input */
 	REST_SCRIPT_C, /* a script as the value of -c (script -c; su -c) */
-	REST_FLOCK,    /* -c SCRIPT behind the file, or a command */
+	REST_FLOCK,    /* -c SCRIPT after the file, or a command */
 	REST_REMOTE,   /* joined to a script for another machine */
 	REST_TRAP,     /* a script, then signals */
 	REST_FIND,
@@ -308,7 +308,7 @@ enum wrapper_trait {
 	TRAIT_SPLIT = 4,        /* -S: a text that is split into words (env) */
 	TRAIT_NO_RUN = 8,       /* with -v or -V, nothing is run (command) */
 	TRAIT_EXEC = 16,        /* a script for sh; with -x, a command instead (watch) */
-	TRAIT_PERMUTES = 32,    /* options may stand behind operands (su, script) */
+	TRAIT_PERMUTES = 32,    /* options may stand after operands (su, script) */
 	TRAIT_NUMBER = 64,      /* the skipped operand is a number, if it is there */
 	TRAIT_PLUS = 128,       /* +o and the like are options too */
 	TRAIT_OWN_SHELL = 256,  /* without a command it runs a shell, which reads its input */

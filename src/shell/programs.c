@@ -402,7 +402,7 @@ void judge_common(struct judging *j)
 	judge_from(j, 1 + (j->row->verb[0] != '\0'));
 }
 
-/* tar cIf PROGRAM FILE: a first word without a dash has letters of options, and the words behind it
+/* tar cIf PROGRAM FILE: a first word without a dash has letters of options, and the words after it
  * are their values, in the same order. */
 void judge_tar(struct judging *j)
 {
@@ -532,7 +532,7 @@ static const char find_with_value[] =
 	"-user -wholename -xtype -newerat -newermt -newerct -newerBt -neweraa -neweram -newermm "
 	"-newerma -newermc";
 
-/* Behind the command of -exec. */
+/* After the command of -exec. */
 static size_t skip_exec(struct judging *j, size_t i)
 {
 	const struct shell_command *command = j->command;

@@ -18,7 +18,7 @@
  * To add a program: a row in programs_table.c with its options as its manual lists them, calls of
  * it in test/policy/test_programs.c, and its name in test/policy/program_calls.py.
  *
- * Not here: programs that run the command behind their options (wrappers.c), variables
+ * Not here: programs that run the command after their options (wrappers.c), variables
  * before the name, redirections.
  */
 #ifndef HASP_SHELL_PROGRAMS_H

@@ -153,7 +153,7 @@ static void sed_number(struct sed *sed)
 		sed_next(sed);
 }
 
-/* False: there is none. */
+/* False: none. */
 static bool sed_address(struct sed *sed)
 {
 	int c = sed_peek(sed);
@@ -219,7 +219,7 @@ static void sed_writes(struct sed *sed, const char *what)
 		judge_note_effect(sed->j, PROGRAM_WRITES, sed->word, what, &file);
 }
 
-/* The text of a, i and c goes on behind each line end that has a backslash before it. */
+/* The text of a, i and c goes on after each line end that has a backslash before it. */
 static void sed_text(struct sed *sed)
 {
 	size_t backslashes = 0;
@@ -325,7 +325,7 @@ struct awk {
 	int before;      /* the last character that was no blank; 'a' of a word, '1' of a number,
 	                  * 'p' of ++ and getline, 'k' of print and the like; 0 at first */
 	bool printing;   /* in a print statement */
-	bool getting;    /* behind getline, in its statement */
+	bool getting;    /* after getline, in its statement */
 	unsigned depth;  /* of parentheses, since it began */
 	bool lost;
 };
@@ -381,12 +381,12 @@ static void awk_name(struct awk *awk)
 		awk->printing = true;
 		awk->depth = 0;
 	}
-	/* Behind these words an expression may begin with a slash. */
+	/* After these words an expression may begin with a slash. */
 	awk->before = name_in(name, "print printf return in case else do delete exit") ? 'k' :
 	              span_eq(name, SPAN("getline")) ? 'p' : 'a';
 }
 
-/* > "/dev/stderr" and nothing behind it. */
+/* > "/dev/stderr" and nothing after it. */
 static bool awk_prints_to_device(const struct awk *awk)
 {
 	static const char *const devices[] = { "\"/dev/stderr\"", "\"/dev/stdout\"" };
@@ -425,7 +425,7 @@ static void awk_reads_from(struct awk *awk)
 		judge_note_effect(awk->j, PROGRAM_CONNECTS, awk->word, "getline <", NULL);
 }
 
-/* A statement ends at a newline, but not behind a comma, an operator or in parentheses; what stands
+/* A statement ends at a newline, but not after a comma, an operator or in parentheses; what stands
  * before the newline then stands before what follows, too. */
 static void awk_newline(struct awk *awk)
 {
@@ -522,7 +522,7 @@ static bool awk_is_plain(struct span text)
 	                      memmem(text.data, text.len, "ARGV", 4)));
 }
 
-/* gawk's names of connections as files that are read: the operands behind the script.  find gives
+/* gawk's names of connections as files that are read: the operands after the script.  find gives
  * names of files that are there. */
 static void awk_operands(struct judging *j, const struct judged_script *script)
 {

@@ -108,7 +108,7 @@ static size_t judge_own_options(struct judging *j)
 
 struct git_call {
 	size_t operands;
-	size_t first;         /* its word; 0: there is none */
+	size_t first;         /* its word; 0: none */
 	bool at_once;         /* nothing stands before it: options could be those of another mode */
 	bool lists, gets;     /* --list and the like; --get */
 };
@@ -157,7 +157,7 @@ static void git_read_call(struct judging *j, size_t at, struct git_call *ret)
 	}
 }
 
-/* Whether the first operand is one of these, right behind the command. */
+/* Whether the first operand is one of these, right after the command. */
 static bool first_is(const struct judging *j, const struct git_call *call, const char *list)
 {
 	const struct shell_word *word = call->first ? &j->command->words[call->first] : NULL;
@@ -519,7 +519,7 @@ static const struct judged_program programs[] = {
 	  READ, MANY, NULL, "file(1) 5.44 (-z runs unpackers)" },
 	{ "find", "", "", "", READ, MANY, judge_find, "GNU findutils 4.9 manual" },
 	{ "getconf", "", "a", "", READ, MANY, NULL,
-	  "getconf(1) of glibc 2.36 (-v runs another one)" },
+	  "getconf(1) of glibc 2.36 (-v runs another version)" },
 	{ "hostname", "", "fsdiIAyv",
 	  "fqdn short domain ip-address all-ip-addresses all-fqdns long",
 	  READ, 0, NULL, "hostname(1)" },
@@ -726,7 +726,7 @@ static bool program_has_short_version(struct span name, struct span option)
 
 /* ---- the two questions ----------------------------------------------------------------------- */
 
-/* The row, NULL: there is none. `verb`: "" but for git. */
+/* The row, NULL: none. `verb`: "" but for git. */
 static const struct judged_program *program_find(struct span name, struct span verb)
 {
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++)

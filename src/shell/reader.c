@@ -12,7 +12,7 @@ enum { MAX_OPEN = LIMIT_SHELL_NESTING };
 enum list_state {
 	STATE_COMMAND, /* a command may begin */
 	STATE_WORDS,   /* in a simple command */
-	STATE_DONE,    /* behind ) } fi done esac ]] */
+	STATE_DONE,    /* after ) } fi done esac ]] */
 };
 
 /* Where the parts of the list began, as numbers of commands. */
@@ -162,7 +162,7 @@ static bool reader_is_at_redirect(const struct shell_reader *r, int *ret_fd, siz
 	return true;
 }
 
-/* The word behind an operator.  For bash the - of >&- and <&- is a token: in ">&-x" x is the next
+/* The word after an operator.  For bash the - of >&- and <&- is a token: in ">&-x" x is the next
  * word. */
 static struct text_place read_target(struct shell_reader *r, enum shell_redirect_kind kind)
 {

@@ -33,7 +33,7 @@ struct shell_reader {
 	unsigned heredoc_count;
 	unsigned heredoc_base; /* those before it belong to the text around a substitution */
 	bool stopped;          /* a limit was reached: nothing more is read */
-	/* Reads a list of commands, and stands behind what ends it; with LIST_END_CASE: true when
+	/* Reads a list of commands, and stands after what ends it; with LIST_END_CASE: true when
 	 * esac ended it.  Here because words, which lists consist of, hold lists themselves. */
 	bool (*read_list)(struct shell_reader *r, enum list_end end);
 };
@@ -87,15 +87,15 @@ void reader_blanks(struct shell_reader *r);
 /* Reads a word up to an unquoted metacharacter, with all substitutions in it. */
 struct text_place reader_word(struct shell_reader *r);
 
-/* The pieces of words; each begins at its first character and ends behind its last. */
+/* The pieces of words; each begins at its first character and ends after its last. */
 void reader_dollar(struct shell_reader *r, enum word_place where);
 void reader_backtick(struct shell_reader *r, enum word_place where);
-/* Behind (( up to and behind )). */
+/* After (( up to and after )). */
 void reader_arithmetic(struct shell_reader *r);
 /* Notes the variables of an arithmetic expression. */
 void reader_note_arithmetic(struct shell_reader *r, struct text_place at);
 
-/* Each behind its keyword. */
+/* Each after its keyword. */
 void reader_case(struct shell_reader *r);
 void reader_for(struct shell_reader *r);
 void reader_condition(struct shell_reader *r);
@@ -104,7 +104,7 @@ void reader_array(struct shell_reader *r);
 
 /* Adds the heredoc's redirection to those whose text follows the line. */
 void reader_expect_heredoc(struct shell_reader *r, uint32_t redirect, struct text_place delimiter);
-/* Behind a line end. */
+/* After a line end. */
 void reader_heredocs(struct shell_reader *r);
 
 /* Notes a value that a variable gets. */

@@ -40,7 +40,7 @@ void reader_blanks(struct shell_reader *r)
 	reader_skip_blanks(r, /* lines= */ false);
 }
 
-/* Line ends too, and the heredocs behind them. */
+/* Line ends too, and the heredocs after them. */
 static void reader_blank_lines(struct shell_reader *r)
 {
 	reader_skip_blanks(r, /* lines= */ true);
@@ -95,7 +95,7 @@ void reader_for(struct shell_reader *r)
 	r->pos += reader_at(r, 0) == ';';
 }
 
-/* PATTERN | PATTERN ), behind a ( that may stand before. */
+/* PATTERN | PATTERN ), after a ( that may stand before. */
 static void reader_case_patterns(struct shell_reader *r)
 {
 	for (;;) {
@@ -316,7 +316,7 @@ static size_t heredoc_line_end(const struct shell_reader *r, size_t at)
 	return end ? (size_t)(end - r->text) : r->len;
 }
 
-/* Finds the line that is the delimiter; returns the text before it, and goes behind it. */
+/* Finds the line that is the delimiter; returns the text before it, and goes after it. */
 static struct text_place find_heredoc_end(struct shell_reader *r,
                                           const struct read_redirect *redirect,
                                      struct span delimiter)

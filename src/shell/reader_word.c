@@ -516,7 +516,7 @@ void reader_note_arithmetic(struct shell_reader *r, struct text_place at)
 	}
 }
 
-/* [subscript] at `i`; returns behind it. */
+/* [subscript] at `i`; returns after it. */
 static size_t arithmetic_check_subscript(struct shell_reader *r, size_t i, size_t end)
 {
 	size_t open = i;
@@ -572,7 +572,7 @@ static void check_operator(struct shell_reader *r, struct text_place name, size_
 		reader_note_arithmetic(r, (struct text_place){ (uint32_t)i + 1, (uint32_t)end });
 }
 
-/* ${!…: what is behind the ! gives the name of what is expanded, but in ${!} and its operators,
+/* ${!…: what is after the ! gives the name of what is expanded, but in ${!} and its operators,
  * ${!prefix*}, ${!prefix@}, ${!array[@]} and ${!array[*]}. */
 static bool is_indirect(const struct shell_reader *r, size_t i, size_t end)
 {

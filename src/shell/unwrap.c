@@ -16,7 +16,7 @@ struct unwrapping {
 	size_t command;
 	const struct shell_word *words; /* its own; the array of commands moves, this does not */
 	size_t count;
-	bool appended;                  /* xargs puts more behind them */
+	bool appended;                  /* xargs puts more after them */
 	const struct shell_wrapper *wrapper;
 };
 
@@ -399,7 +399,7 @@ static void unwrap_split(struct unwrapping *u, const struct shell_word *text, si
 	unwrap_script(u, &word, SHELL_VIA_WRAPPER, 0);
 }
 
-/* NAME=VALUE before the command; returns behind them. */
+/* NAME=VALUE before the command; returns after them. */
 static size_t skip_assignments(struct unwrapping *u, size_t at)
 {
 	for (; at < u->count; at++) {
@@ -656,14 +656,14 @@ static bool word_may_become(const struct shell_word *word, struct span text)
 static const char find_commands[] = "-exec -execdir -ok -okdir";
 static const char find_writers[] = "-fprint -fprint0 -fprintf -fls";
 
-/* Take one word behind them, whatever it is. */
+/* Take one word after them, whatever it is. */
 static const char find_values[] =
 	"-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -newer "
 	"-anewer -cnewer -newermt -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -user "
 	"-group -uid -gid -perm -maxdepth -mindepth -printf -samefile -inum -links -fstype "
 	"-regextype -used -context";
 
-/* NAME or NAME} behind a $ or ${, taken off *rest; an empty one when it is something else. */
+/* NAME or NAME} after a $ or ${, taken off *rest; an empty one when it is something else. */
 static struct span take_expansion_name(struct span *rest)
 {
 	bool braces = span_starts(*rest, SPAN("{"));
@@ -711,7 +711,7 @@ static bool may_be_action(const struct shell_word *word)
 	return unwrap_may_be_option(word) && !is_path(word);
 }
 
-/* Behind -exec; returns behind the ; or + that ends it. If a word before that may be the end, what
+/* After -exec; returns after the ; or + that ends it. If a word before that may be the end, what
  * follows it may be find's own words. */
 static size_t unwrap_exec(struct unwrapping *u, size_t from)
 {

@@ -73,7 +73,7 @@ static bool prints_number(struct span text)
 	return is_row(text, counters[0], ARRAY_LEN(counters), sizeof(counters[0]));
 }
 
-/* Behind the ) that closes the ( at `open`; 0 when there is none, or when quotes and the like
+/* After the ) that closes the ( at `open`; 0 when there is none, or when quotes and the like
  * make it unclear which it is. */
 static size_t close_paren(struct span text, size_t open)
 {

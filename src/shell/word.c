@@ -154,7 +154,7 @@ static bool unquote_control(struct unquoter *u)
 	return value == 0;
 }
 
-/* Behind a backslash in $'…'. */
+/* After a backslash in $'…'. */
 static bool unquote_ansi_escape(struct unquoter *u)
 {
 	static const char letters[] = "abeEfnrtv\\'\"?";
@@ -308,7 +308,7 @@ void word_release(struct word_reading *word)
 
 enum { MAX_DEPTH = 12, MAX_BYTES = 64 << 10 };
 
-/* Raw words, each with a NUL behind it. */
+/* Raw words, each with a NUL after it. */
 struct brace_list {
 	struct buf text;
 	size_t count;
@@ -316,7 +316,7 @@ struct brace_list {
 
 static bool braces_expand_word(struct span raw, unsigned depth, struct brace_list *ret);
 
-/* Behind the character at `i`, or behind what it quotes. */
+/* After the character at `i`, or after what it quotes. */
 static size_t skip(struct span raw, size_t i)
 {
 	char c = raw.data[i++];
@@ -482,7 +482,7 @@ static bool make_alternatives(struct span inside, unsigned depth, struct brace_l
 	return list->count <= LIMIT_SHELL_BRACES && !list->text.overflowed;
 }
 
-/* Each of `heads` behind `prefix`, with each expansion of `rest` behind it. */
+/* Each of `heads` after `prefix`, with each expansion of `rest` after it. */
 static bool multiply(struct span prefix, const struct brace_list *heads, struct span rest,
                      unsigned depth, struct brace_list *ret)
 {

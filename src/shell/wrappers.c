@@ -25,7 +25,7 @@ static void options_take_value(struct options *options)
 	options->dynamic |= options->value.splits;
 }
 
-/* What stands in the word behind the option is its value. */
+/* What stands in the word after the option is its value. */
 static void take_rest(struct options *options, const struct shell_word *word, size_t from)
 {
 	options->value = *word;

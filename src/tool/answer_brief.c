@@ -102,7 +102,7 @@ static bool is_rolled_back(const json_t *change)
 	return span_eq(json_span(json_object_get(error, "code")), SPAN("rolled_back"));
 }
 
-/* What stands in `whole` behind `said`, which has a title there is none of in `whole`. */
+/* What stands in `whole` after `said`, which has a title there is none of in `whole`. */
 static void put_added(struct buf *out, struct span whole, struct span said)
 {
 	const char *title = said.len ? memmem(said.data, said.len, ": ", 2) : NULL;

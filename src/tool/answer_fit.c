@@ -71,7 +71,7 @@ static void fit_say(struct fitting *fitting, const char *name, size_t omitted, s
 		           name, omitted, of, what);
 }
 
-/* So many bytes of `text` that weigh at most `room`, from its beginning or its end. */
+/* The number of bytes, from the start or the end of `text`, that fit in `room`. */
 static size_t bytes_of_room(struct span text, size_t room, bool from_end)
 {
 	size_t bytes = 0, weight = 0;
@@ -87,8 +87,7 @@ static size_t bytes_of_room(struct span text, size_t room, bool from_end)
 	return bytes;
 }
 
-/* The first line that says what its tool left out already (agent/context/context.h); empty: there
- * is none. */
+/* The first line that notes what its tool left out (agent/context/context.h); empty: none. */
 static struct span note_in(struct span text)
 {
 	static const char begin[] = "[... ", end[] = " ...]";

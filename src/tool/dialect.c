@@ -12,7 +12,7 @@
 
 /* ---- families ---------------------------------------------------------------- */
 
-/* A word that a model's name has at its beginning or behind what is no letter; the first that fits
+/* A word that a model's name has at its beginning or after what is no letter; the first that fits
  * counts. Families that were trained to run in another product's agent have that one's tools. */
 static const struct {
 	const char *word;
@@ -65,7 +65,7 @@ enum dialect dialect_choose(const char *setting, const char *model_id)
 	return DIALECT_HASP;
 }
 
-/* ---- what is said of files --------------------------------------------------- */
+/* ---- texts about files ------------------------------------------------------- */
 
 const char *dialect_advice(enum dialect dialect)
 {

@@ -191,7 +191,7 @@ static void read_section_of_file(struct envelope *envelope)
 		             json_pack("{s:s, s:o}", "kind", "delete", "file_path", path));
 }
 
-/* Where the first envelope begins: behind its first line; at the first section, if that line is
+/* Where the first envelope begins: after its first line; at the first section, if that line is
  * missing. */
 static void find_beginning(struct envelope *envelope)
 {

@@ -91,7 +91,7 @@ void outside_init(struct outside *outside, struct provider *base,
                   struct outside_session *always);
 /* Ends its workers; `base` is left alone. */
 void outside_release(struct outside *outside);
-/* A call of this tool begins: what was wanted, and allowed to another call, is forgotten. */
+/* Starts a call of this tool: forgets the requests of the last call, and what was allowed to it. */
 void outside_begin(struct outside *outside, const struct tool *tool);
 
 /* The part of that which the user can be asked to allow. */

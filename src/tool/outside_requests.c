@@ -248,25 +248,15 @@ static bool outside_edit(struct provider *provider, const struct change *changes
 	return true;
 }
 
-static bool outside_end(struct provider *provider, struct provider_request *request,
-                        struct err *err)
-{
-	return request->read ?
-	               outside_read(provider, request->read, request->read_result, err) :
-	               outside_edit(provider, request->changes, request->count,
-	                            request->options, request->results, err);
-}
-
 /* ---- a call ---------------------------------------------------------------------- */
 
-static const struct provider_ops outside_ops = {
-	.end = outside_end, .walk = outside_walk, .search = outside_search,
-};
+static const struct interposed_files outside_files = { outside_read, outside_edit };
+static const struct provider_ops outside_ops = { .walk = outside_walk, .search = outside_search };
 
 void outside_init(struct outside *outside, struct provider *base, struct outside_session *always)
 {
 	*outside = (struct outside){ .always = always };
-	interpose_init(&outside->front, base, &outside_ops);
+	interpose_init(&outside->front, base, &outside_files, &outside_ops);
 }
 
 void outside_release(struct outside *outside)

@@ -14,8 +14,8 @@
 
 /* ---- lists of changes -------------------------------------------------------- */
 
-/* A list with one change is the tool that makes it alone: rules, questions and answers are
- * those. */
+/* A list with one change becomes a call of the tool for it, so that its rules, questions and
+ * answers apply. */
 static void take_changes(struct reading *reading, json_t *changes)
 {
 	json_t *only = json_array_size(changes) == 1 ? json_array_get(changes, 0) : NULL;
@@ -178,7 +178,7 @@ bool reading_envelope(struct reading *reading, struct span text, struct span fol
 	return true;
 }
 
-/* {input}, {patch}; by the name of the parameter a product's own. */
+/* {input} or {patch}; each product has its own name for the parameter. */
 bool reading_patch(struct reading *reading)
 {
 	json_t *text = reading_member(reading->args, "input patch patch_text diff unified_diff "
@@ -219,7 +219,7 @@ static bool is_block_mark(struct span line, char sign, const char *word)
 	return len >= 5 && span_eq(line, span_str(word));
 }
 
-/* Takes lines up to one that is the fence; false: there is none. */
+/* Takes lines up to one that is the fence; false: none. */
 static bool lines_before(struct span *rest, char sign, char other, const char *word,
                          struct span *ret)
 {
@@ -297,7 +297,7 @@ bool reading_view(struct reading *reading)
 	return true;
 }
 
-/* Lines behind line N, 0 for the beginning: a patch, once the lines around are known
+/* Lines after line N, 0 for the beginning: a patch, once the lines around are known
  * (editor_expand_insert). */
 static bool read_insert(struct reading *reading)
 {

@@ -104,7 +104,7 @@ static struct seen_file *take_seen_row(struct seen *seen, const char *path)
 	return file;
 }
 
-/* The same, in this state: what was seen of another is forgotten. */
+/* The same, in this state: drops what was seen of another state. */
 static struct seen_file *take_seen(struct seen *seen, const char *path,
                                    const struct sha256 *sha256, uint64_t version)
 {
@@ -327,7 +327,7 @@ void seen_forget(struct session *session, const char *path)
 
 /* ---- edits ---- */
 
-/* "@@ -12,3 +12,4 @@" -> 12; of an empty side (",0") the line after. False: it is none. */
+/* "@@ -12,3 +12,4 @@" -> 12; of an empty side (",0") the line after. False: it is not one. */
 static bool hunk_old_line(struct span line, size_t *ret)
 {
 	struct span rest = span_skip(line, 4);

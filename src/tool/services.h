@@ -47,6 +47,10 @@ struct tool_services {
 	/* Whether the session is in plan mode, and into it or back to the mode before it. */
 	bool (*in_plan_mode)(void *data);
 	void (*set_plan_mode)(void *data, bool plan);
+	/* The modes that the user may choose for carrying out a plan (Gemini CLI's names), a new
+	 * reference; and that choice, for when plan mode ends. False: it is none of them. */
+	json_t *(*plan_modes)(void *data);
+	bool (*plan_leads_to)(void *data, const char *mode);
 
 	/* Some tools are disabled because their calls need approval and the run cannot ask: the
 	 * model may report which of them the task needs. INVALID_ARGUMENT: one of these names is

@@ -193,7 +193,7 @@ static void offer_row(struct tool_set *set, size_t row)
 	set->offered[set->offered_count++] = row;
 }
 
-/* After some rows were left out. */
+/* Rebuilds the list of offered rows after some were left out. */
 static void offer_rows(struct tool_set *set)
 {
 	set->offered_count = 0;
@@ -708,7 +708,7 @@ static bool is_foreign(const struct tool_set_row *row)
 	return row->owned && !row->left_out && tool_kind_of(row->tool) != TOOL_KIND_AGENT;
 }
 
-/* Behind all that was declared before. False: the settings leave one of them out. */
+/* After all that was declared before. False: the settings leave one of them out. */
 static bool add_ways_to_deferred(struct tool_set *set)
 {
 	const struct tool *const ways[] = { &tool_search_tools, &tool_call_tool };

@@ -48,7 +48,7 @@ size_t tool_set_withdraw(struct tool_set *set,
  * `core` and is ignored in `exclude` (a policy rule sees to it). */
 void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *exclude);
 
-/* The tools that are left, in their order; NULL behind the last. */
+/* The tools that are left, in their order; NULL after the last. */
 size_t tool_set_count(const struct tool_set *set);
 const struct tool *tool_set_at(const struct tool_set *set, size_t i);
 /* By name or alias; NULL if there is none. NULL set: the built-in tools (tool_find). */

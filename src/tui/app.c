@@ -4,9 +4,12 @@
 
 #include "tui/show/activity.h"
 #include "tui/show/desktop.h"
+#include "tui/term/canvas.h"
 #include "tui/term/frames.h"
+#include "tui/show/full.h"
 #include "tui/show/printout.h"
 #include "tui/runner.h"
+#include "tui/term/screen.h"
 #include "tui/tui.h"
 #include "tui/clip/user_program.h"
 #include "worker/provider.h"
@@ -51,4 +54,14 @@ void tui_start_working(struct app *app)
 {
 	if (activity_start(&app->activity) && app->out.plain)
 		printout_notice(&app->out, "info", SPAN("Working."));
+}
+
+void tui_clear(struct app *app)
+{
+	if (app->full) {
+		canvas_redraw(full_canvas(app->full));
+		full_end(app->full);
+	} else {
+		screen_clear(app->out.screen);
+	}
 }

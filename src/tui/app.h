@@ -110,6 +110,8 @@ enum desktop_state tui_state(const struct app *app);
 void tui_roots(const struct app *app, struct user_roots *ret);
 /* Notifies a user who looks elsewhere. */
 void tui_notify(const struct app *app, const char *what);
+/* Clears the window; in full screen, where there is nothing above it, it is drawn again. */
+void tui_clear(struct app *app);
 /* Shows that something is under way from now on. activity_stop ends that. */
 void tui_start_working(struct app *app);
 
@@ -159,6 +161,8 @@ char *tui_edit(struct app *app, struct span text, const char *name);
 
 /* Takes the theme that the settings name. */
 void tui_theme(struct app *app);
+/* Shows a theme without choosing it: until tui_theme. */
+void tui_theme_named(struct app *app, const char *name);
 /* All that there are, NULL-terminated; the caller frees the array, the names are borrowed. */
 const char **tui_theme_names(const struct app *app);
 

@@ -28,7 +28,6 @@
 #include "tui/runner.h"
 #include "tui/send.h"
 #include "tui/show/status.h"
-#include "tui/term/canvas.h"
 #include "tui/term/screen.h"
 
 enum { TWICE_MS = 1000 };
@@ -187,17 +186,6 @@ static void input_toggle(struct app *app, enum overlay overlay)
 	app->keys.overlay = app->keys.overlay == overlay ? OVERLAY_NONE : overlay;
 }
 
-/* In full screen there is nothing above the window that it could go to: it is drawn again. */
-static void input_clear(struct app *app)
-{
-	if (app->full) {
-		canvas_redraw(full_canvas(app->full));
-		full_end(app->full);
-	} else {
-		screen_clear(app->out.screen);
-	}
-}
-
 static bool input_global(struct app *app, const struct key *key)
 {
 	if (input_bound(app, BIND_BASIC_QUIT, key)) {
@@ -209,7 +197,7 @@ static bool input_global(struct app *app, const struct key *key)
 	} else if (input_bound(app, BIND_APP_TOGGLE_YOLO, key)) {
 		tui_set_mode(app, app->status.mode == MODE_YOLO ? MODE_DEFAULT : MODE_YOLO);
 	} else if (input_bound(app, BIND_APP_CLEAR_SCREEN, key)) {
-		input_clear(app);
+		tui_clear(app);
 	} else if (input_bound(app, BIND_APP_SUSPEND, key)) {
 		tui_suspend(app);
 	} else if (input_bound(app, BIND_APP_TOGGLE_MARKDOWN, key)) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The live region: the composer (or what stands in its place), and beneath it what goes
  * on.  For screen readers the composer alone: nothing changes by itself. */
+#include <ctype.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -22,16 +24,19 @@ enum {
 	COMPOSER_ROWS_MAX = 12, /* of a draft; it scrolls within */
 	CANDIDATE_ROWS = 8,
 	SHORTCUTS_OF_FULL = 3,
+	KEYS_MAX = 256,         /* bytes of what keys do */
 };
 
 /* Until something is sent, an empty composer says what it is for (Gemini CLI's words, which its
  * users' scripts wait for). The caret stands before them. */
 static void layout_placeholder(const struct app *app, unsigned width, struct row *row)
 {
-	if (app->out.plain || app->queue.spoken || editor_is_shell(app->editor) ||
-	    !editor_is_empty(app->editor))
+	const bool shell = editor_is_shell(app->editor);
+
+	if (app->out.plain || (app->queue.spoken && !shell) || !editor_is_empty(app->editor))
 		return;
-	row_text(row, SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
+	row_text(row, shell ? SPAN(" Shell command (Esc or Backspace: back to prompts)") :
+	                      SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
 	row_clip(row, width);
 }
 
@@ -100,6 +105,38 @@ static void layout_status(const struct app *app, unsigned width, struct rows *ro
 	rows_take(rows, &row);
 }
 
+/* What can be done while hasp works: "esc to interrupt"; with something typed, what its keys do. */
+static void put_working_keys(const struct bindings *bindings, const struct editor *draft,
+                             struct buf *out)
+{
+	static const struct {
+		enum bind bind;
+		const char *does;
+	} keys[] = { { BIND_BASIC_CANCEL, "interrupt" }, { BIND_INPUT_SUBMIT, "steer" },
+		     { BIND_INPUT_QUEUE_MESSAGE, "queue" } };
+	const size_t count = editor_is_empty(draft) ? 1 : ARRAY_LEN(keys);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *chord = bindings_chord(bindings, keys[i].bind);
+
+		buf_str(out, i ? ", " : "");
+		for (; *chord; chord++)
+			buf_char(out, (char)tolower((unsigned char)*chord));
+		buf_printf(out, " to %s", keys[i].does);
+	}
+}
+
+static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
+{
+	const struct view_how how = { .width = width };
+	_cleanup_buf_ struct buf keys = BUF_INIT(KEYS_MAX);
+
+	/* Into a command that is typed into they go themselves. */
+	if (!consoles_focused(app->consoles))
+		put_working_keys(app->bindings, app->editor, &keys);
+	activity_rows(&app->activity, keys.data, &how, rows);
+}
+
 /* What stands beneath the composer. */
 static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 {
@@ -109,9 +146,10 @@ static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
 		return;
 	}
-	if (!app->questions.ask)
+	if (!app->questions.ask) {
 		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
-	activity_rows(&app->activity, app->questions.ask != NULL, &how, rows);
+		layout_activity(app, width, rows);
+	}
 	how.folded = true;
 	running_calls_rows(&app->calls, app->consoles, &how, rows);
 	consoles_away_rows(app->consoles, width, rows);

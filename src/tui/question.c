@@ -14,6 +14,7 @@
 #include "tui/show/printout.h"
 #include "tui/question.h"
 #include "tui/runner.h"
+#include "tui/running.h"
 #include "tui/tui.h"
 
 static const json_t *entry_message(const json_t *entry)
@@ -90,7 +91,7 @@ static bool round_is_here(const struct app *app, const json_t *entry)
 
 /* ---- putting ----------------------------------------------------------------- */
 
-/* Those of the same kind: each is printed above once. */
+/* Those of the same kind: in plain lines each is printed once. */
 static void question_join_others(struct app *app, struct rows *rows)
 {
 	size_t i;
@@ -101,7 +102,7 @@ static void question_join_others(struct app *app, struct rows *rows)
 		    !round_is_here(app, entry) ||
 		    !ask_join(app->questions.ask, json_object_get(entry, "message")))
 			continue;
-		if (!json_object_get(entry, "shown"))
+		if (app->out.plain && !json_object_get(entry, "shown"))
 			ask_subject_joined(app->questions.ask, term_size(app->term).columns, rows);
 		json_object_set_new(entry, "shown", json_true());
 	}
@@ -126,7 +127,8 @@ static void question_put(struct app *app)
 	                             &options);
 	tui_question_comes(app);
 	question_join_others(app, &rows);
-	ask_subject(app->questions.ask, term_size(app->term).columns, &rows);
+	if (app->out.plain || entry_topic(first) == BUS_ELICITATION_REQUEST)
+		ask_subject(app->questions.ask, term_size(app->term).columns, &rows);
 	printout_rows(&app->out, &rows);
 	tui_notify(app, "hasp has a question.");
 	if (pager_shown(app->pager))
@@ -137,6 +139,7 @@ static void question_put(struct app *app)
 void tui_question(struct app *app, enum bus_topic topic, const json_t *message)
 {
 	question_insert(app, json_pack("{s:i, s:O}", "topic", (int)topic, "message", message));
+	running_asked(&app->calls, message, true);
 	question_put(app);
 }
 
@@ -155,6 +158,16 @@ static size_t question_find(const struct app *app, const json_t *answer)
 	return i;
 }
 
+/* It waits no more: its call goes on, or ends. */
+static void question_leaves(struct app *app, size_t i)
+{
+	const json_t *entry = json_array_get(app->questions.waiting, i);
+
+	if (entry)
+		running_asked(&app->calls, entry_message(entry), false);
+	json_array_remove(app->questions.waiting, i);
+}
+
 static void question_close(struct app *app)
 {
 	ask_free(app->questions.ask);
@@ -167,7 +180,9 @@ static bool question_send(struct app *app, const json_t *answer)
 	const size_t i = question_find(app, answer);
 	const enum bus_topic topic = entry_topic(json_array_get(app->questions.waiting, i));
 
-	json_array_remove(app->questions.waiting, i);
+	running_answered(&app->calls, entry_message(json_array_get(app->questions.waiting, i)),
+	                 span_eq(json_span(json_object_get(answer, "outcome")), SPAN("cancel")));
+	question_leaves(app, i);
 	return runner_answer(app->runner, bus_topic_answer(topic), answer);
 }
 
@@ -225,7 +240,7 @@ void tui_answered(struct app *app, const json_t *answer)
 		question_keep_typed(app);
 		question_close(app);
 	}
-	json_array_remove(app->questions.waiting, i);
+	question_leaves(app, i);
 	question_put(app);
 	frames_want(&app->frames);
 }

@@ -92,7 +92,7 @@ static bool heard_of(struct runner *runner, struct front_event *event, struct he
 {
 	static const enum heard_kind kinds[] = {
 		[FRONT_BUS] = HEARD_BUS,       [FRONT_NOTICE] = HEARD_NOTICE,
-		[FRONT_FOUND] = HEARD_FOUND,   [FRONT_BEGUN] = HEARD_BEGUN,
+		[FRONT_FOUND] = HEARD_FOUND,   [FRONT_STARTED] = HEARD_BEGUN,
 		[FRONT_OPENED] = HEARD_OPENED, [FRONT_CLOSED] = HEARD_CLOSED,
 		[FRONT_ENDED] = HEARD_ENDED,   [FRONT_DONE] = HEARD_DONE,
 	};
@@ -109,7 +109,7 @@ static bool heard_of(struct runner *runner, struct front_event *event, struct he
 	free(given);
 	if (event->kind == FRONT_OPENED)
 		heard_opened(runner, event, ret);
-	return event->kind != FRONT_BEGUN || runner->is_foreign;
+	return event->kind != FRONT_STARTED || runner->is_foreign;
 }
 
 static bool event_is_foreign(const struct front_event *event)
@@ -121,8 +121,8 @@ static void runner_report_event(struct runner *runner, struct front_event *event
 {
 	struct heard heard;
 
-	if (event->kind == FRONT_BEGUN || event->ends)
-		runner->is_foreign = event->kind == FRONT_BEGUN && event_is_foreign(event);
+	if (event->kind == FRONT_STARTED || event->ends)
+		runner->is_foreign = event->kind == FRONT_STARTED && event_is_foreign(event);
 	if (event->ends)
 		runner->under_way--;
 	if (!heard_of(runner, event, &heard))
@@ -143,7 +143,7 @@ static void runner_deliver(struct loop_task *task)
 	first = front_take(runner->front);
 	/* From here on another front's prompt may run. */
 	for (const struct front_event *event = first; event; event = event->next)
-		runner->under_way += event->kind == FRONT_BEGUN && event_is_foreign(event);
+		runner->under_way += event->kind == FRONT_STARTED && event_is_foreign(event);
 	for (struct front_event *event = first; event; event = next) {
 		next = event->next;
 		pieces = pieces || runner_gathers(event);

@@ -40,6 +40,48 @@ void running_start(struct running_calls *calls, const json_t *message)
 	};
 }
 
+/* The model's own questions (ASK_USER_REQUEST) name no call: theirs is the one that asks them. */
+static struct running_call *running_of_question(const struct running_calls *calls,
+                                           const json_t *question)
+{
+	const json_t *asked = json_object_get(question, "questions");
+
+	for (size_t i = 0; asked && i < calls->count; i++)
+		if (json_equal(json_object_get(json_object_get(calls->at[i].call, "arguments"),
+		                               "questions"), asked))
+			return &calls->at[i];
+	return asked ? NULL : running_find(calls, question);
+}
+
+void running_asked(struct running_calls *calls, const json_t *question, bool waits)
+{
+	struct running_call *call = running_of_question(calls, question);
+
+	if (call)
+		call->is_asked = waits;
+}
+
+static void running_keep(struct running_call *call, const char *name, json_t *value)
+{
+	json_t *kept = json_copy(call->call);
+
+	json_object_set(kept, name, value);
+	json_decref(call->call);
+	call->call = kept;
+}
+
+void running_answered(struct running_calls *calls, const json_t *question, bool declined)
+{
+	struct running_call *call = running_find(calls, question);
+	const json_t *details = json_object_get(question, "details");
+	json_t *diff = json_object_get(details, "fileDiff");
+
+	if (call && declined && json_string_length(diff))
+		running_keep(call, "declined", diff);
+	if (call && json_object_get(question, "modes"))
+		running_keep(call, "plan", json_object_get(details, "prompt"));
+}
+
 void running_output(struct running_calls *calls, const json_t *message)
 {
 	struct running_call *call = running_find(calls, message);
@@ -97,11 +139,18 @@ void running_release(struct running_calls *calls)
 void running_calls_rows(const struct running_calls *calls, struct consoles *consoles,
                   const struct view_how *how, struct rows *rows)
 {
-	const size_t more = calls->count > RUNNING_SHOWN ? calls->count - RUNNING_SHOWN : 0;
+	size_t shown = 0, more = 0;
 
-	for (size_t i = 0; i < calls->count - more; i++) {
+	for (size_t i = 0; i < calls->count; i++) {
 		const struct running_call *call = &calls->at[i];
 
+		if (call->is_asked)
+			continue;
+		if (shown == RUNNING_SHOWN) {
+			more++;
+			continue;
+		}
+		shown++;
 		view_call(rows, call->call, how);
 		view_progress(rows, call->progress, how);
 		if (!consoles_rows(consoles, json_span(json_object_get(call->call, "callId")),

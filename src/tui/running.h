@@ -11,6 +11,7 @@
 #define HASP_TUI_RUNNING_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -27,6 +28,7 @@ struct running_call {
 	json_t *call;     /* owned; its TOOL_CALL */
 	struct buf tail;  /* the end of its output */
 	json_t *progress; /* owned; its last TOOL_PROGRESS; or NULL */
+	bool is_asked;    /* a question about it waits, which says what it is */
 };
 
 struct running_calls {
@@ -36,6 +38,12 @@ struct running_calls {
 
 /* A call runs from now on. The message is referenced. */
 void running_start(struct running_calls *calls, const json_t *message);
+/* A question about a call (TOOL_CONFIRMATION_REQUEST), or of one (ASK_USER_REQUEST), waits, or
+ * waits no more. */
+void running_asked(struct running_calls *calls, const json_t *question, bool waits);
+/* The user has answered: the TOOL_CALL keeps what its result does not say, of a no the diff that
+ * was shown (`declined`), of a plan its text (`plan`). */
+void running_answered(struct running_calls *calls, const json_t *question, bool declined);
 /* Of a call that does not run nothing is kept. */
 void running_output(struct running_calls *calls, const json_t *message);
 void running_progress(struct running_calls *calls, const json_t *message);
@@ -45,7 +53,8 @@ json_t *running_end(struct running_calls *calls, const json_t *message);
 /* Forgets all of them. */
 void running_clear(struct running_calls *calls);
 void running_release(struct running_calls *calls);
-/* Appends the first few, each with its console's screen or the end of its output. */
+/* Appends the first few that no question is about, each with its console's screen or the end of its
+ * output. */
 void running_calls_rows(const struct running_calls *calls, struct consoles *consoles,
                   const struct view_how *how, struct rows *rows);
 

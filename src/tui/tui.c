@@ -328,8 +328,9 @@ static bool tui_begin(struct app *app, struct err *err)
 	return true;
 }
 
-/* A session that is over goes, if anything of it was recorded. */
-static void tui_discard(const struct app *app, const char *session)
+/* What becomes of a session that is over, if anything of it was recorded: it is deleted, or the
+ * user hears how to go on with it. */
+static void tui_part(const struct app *app, const char *session)
 {
 	struct err err = ERR_INIT;
 	struct home *home;
@@ -338,8 +339,12 @@ static void tui_discard(const struct app *app, const char *session)
 		fprintf(stderr, "hasp: %s\n", err.message);
 		return;
 	}
-	if (sessions_have(home, session) && !sessions_delete(home, session, &err))
-		fprintf(stderr, "hasp: %s\n", err.message);
+	if (sessions_have(home, session)) {
+		if (!app->discards)
+			printf("To continue this session: hasp --resume %s\n", session);
+		else if (!sessions_delete(home, session, &err))
+			fprintf(stderr, "hasp: %s\n", err.message);
+	}
 	home_free(home);
 }
 
@@ -368,13 +373,11 @@ static void tui_end(struct app *app)
 	status_line_stop(app->status_line);
 	clipboard_stop(app->clipboard);
 	opened = runner_opened(app->runner);
-	if (opened && (app->status.input || app->discards))
+	if (opened && (!app->signal || app->discards))
 		session = mem_strdup(host_facts(opened->host).session_id);
 	runner_end(app->runner, "prompt_input_exit");
-	if (session && app->discards)
-		tui_discard(app, session);
-	else if (session && !app->signal)
-		printf("hasp --resume %s goes on with this session.\n", session);
+	if (session)
+		tui_part(app, session);
 }
 
 int tui_run(const struct tui_options *options)

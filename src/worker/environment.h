@@ -6,10 +6,10 @@
  *     ... execve(path, argv, env) ...
  *     environment_free(env);
  *
- * An allow-list: what is not in the table is left out.  A variable that a row with a `*` lets
- * through is left out all the same when its name looks like that of a secret
- * (ENVIRONMENT_SECRETS and what follows it); any is, when its value looks like one: a URL with a
- * password, a private key, a token that begins as those of a known service do.
+ * An allow-list: what is not in the table is left out.  A variable that matches a row with a `*` is
+ * still left out when its name looks like that of a secret (ENVIRONMENT_SECRETS and what follows
+ * it); any is, when its value looks like one: a URL with a password, a private key, a token that
+ * begins as those of a known service do.
  *
  * To add a variable: a row in ENVIRONMENT_TABLE, with the reason; docs/shell.md names the groups.
  */

@@ -17,10 +17,21 @@ static void free_nothing(struct provider *provider)
 	(void)provider;
 }
 
-void interpose_init(struct interposer *interposer, struct provider *base,
-                    const struct provider_ops *own)
+static bool interposed_end(struct provider *provider, struct provider_request *request,
+                           struct err *err)
 {
-	*interposer = (struct interposer){ .base = base, .ops = *own };
+	const struct interposed_files *files = &((struct interposer *)provider)->files;
+
+	return request->read ? files->read(provider, request->read, request->read_result, err) :
+	                       files->edit(provider, request->changes, request->count,
+	                                   request->options, request->results, err);
+}
+
+void interpose_init(struct interposer *interposer, struct provider *base,
+                    const struct interposed_files *files, const struct provider_ops *own)
+{
+	*interposer = (struct interposer){ .base = base, .ops = *own, .files = *files };
+	interposer->ops.end = interposed_end;
 	interposer->provider.ops = &interposer->ops;
 	if (!own->name)
 		interposer->ops.name = base->ops->name;

@@ -30,9 +30,8 @@ struct worker_options {
 	size_t max_file_bytes;      /* 0: the default */
 	bool keep_cache;            /* as in worker/inside/inprocess.h */
 	size_t *ret_recovered;      /* NULL, or gets how many crashed transactions were put right */
-	bool commands_only;         /* no worker for files is started until somebody asks for one:
-	                             * for a provider that only runs commands. Nothing is
-	                             * recovered */
+	bool commands_only;         /* no worker for files is started until a call requires it: for
+	                             * a provider that only runs commands. Nothing is recovered */
 	/* The confinement of a local worker and what the user allows in general. */
 	bool level_given;
 	enum sandbox_level level;
@@ -50,8 +49,8 @@ struct worker_options {
 	const char *const *syscalls; /* sandbox_options.syscalls */
 	size_t syscall_count;
 	struct sandbox_limits limits; /* of commands; all 0: the defaults */
-	/* Of local workers: the program that has `hasp worker`, looked up in PATH if there is no
-	 * "/" in it; NULL: this program itself. */
+	/* Of local workers: the program that has `hasp worker`, looked up in PATH unless it
+	 * contains "/"; NULL: this program itself. */
 	const char *program;
 };
 

@@ -27,13 +27,12 @@
 
 /* ---- a command that runs ---- */
 
-/* What is asked for, what happens, how it ended.
+/* A command: the request, its events, its end.
  *
- * provider->ops->run starts it and returns at once; what happens is reported through events, in
- * order, on a thread of the provider's.  An `output` that takes its time slows the command down.
- * `main_ended` comes exactly once, when the command itself has ended and its output was passed on;
- * `ended` is the last, exactly once, after it and, unless `leave_running`, all its processes are
- * gone.
+ * provider->ops->run starts it and returns immediately; events are delivered in order, on a thread
+ * of the provider.  An `output` that takes its time slows the command down.  `main_ended` comes
+ * exactly once, when the command itself has ended and its output was passed on; `ended` is the
+ * last, exactly once, after it and, unless `leave_running`, all its processes have ended.
  *
  *     struct run *run;
  *     if (provider->ops->run(provider, &request, &events, data, &run, &err)) ...
@@ -45,9 +44,9 @@ struct run_request {
 	const char *const *argv;     /* NULL-terminated; argv[0] is looked up in PATH of `env` */
 	const char *folder;          /* working directory: a workspace path; NULL: the first root */
 	const char *const *env;      /* NULL-terminated NAME=VALUE: the whole environment but
-	                              * TMPDIR, which the one who runs it sets. NULL: what is
-	                              * allowed through of its own (worker/environment.h) */
-	bool pty;                    /* a terminal of its own, else pipes */
+	                              * TMPDIR, which the runner sets. NULL: the allowed part of the
+	                              * runner's environment (worker/environment.h) */
+	bool pty;                    /* a pseudoterminal, else pipes */
 	bool merge;                  /* pipes: errors go where the output goes, in order:
 	                              * RUN_STDOUT */
 	unsigned rows, columns;      /* of the terminal; 0: 24, 80 */
@@ -58,14 +57,14 @@ struct run_request {
 	unsigned timeout_ms;         /* of it all; 0: none */
 	unsigned inactivity_ms;      /* without output; 0: none */
 	bool leave_running;          /* processes that outlive the command itself go on:
-	                              * `main_ended` says how it ended, `ended` comes when the
-	                              * last is gone */
+	                              * `main_ended` says how it ended, `ended` comes when the last
+	                              * has ended */
 	bool network;                /* permissions beyond the session's */
 	const char *const *write;    /* canonical or workspace paths; may be NULL */
 	size_t write_count;
 	const char *const *read;
 	size_t read_count;
-	/* Local providers only: files that may be written, and nothing beside them
+	/* Local providers only: files that may be written, and no others
 	 * (sandbox_options.exact). */
 	const char *const *exact;
 	size_t exact_count;
@@ -100,7 +99,7 @@ enum run_stream { RUN_STDOUT, RUN_STDERR }; /* a terminal has one: RUN_STDOUT */
  * opens for reading. */
 struct run_hidden {
 	const char *const *paths; /* canonical; a folder stands for all beneath it */
-	size_t count;             /* at most LIMIT_HIDDEN_TOLD */
+	size_t count;             /* at most LIMIT_HIDDEN_REPORTED */
 	size_t left_out;          /* there are so many more */
 };
 
@@ -114,8 +113,8 @@ struct run_events {
 	void (*hidden)(void *data, const struct run_hidden *hidden); /* at most once, before
 	                              * `main_ended`, if the command is confined; may be NULL */
 	void (*denied)(void *data, const struct denial *denial);
-	/* Of a terminal that is not silent: whether what is typed is hidden, as a question for a
-	 * password wants it (lines are read, and not echoed).  At each change; may be NULL. */
+	/* Of a terminal that is not silent: whether input is hidden, as for a password (lines are
+	 * read, and not echoed).  At each change; may be NULL. */
 	void (*secret)(void *data, bool secret);
 	/* Between a worker and its front alone, NULL elsewhere: the command renames PATH.lock to
 	 * this path, a protected configuration of git's, and what differs seems harmless.  Waits
@@ -128,8 +127,8 @@ struct run_events {
 struct run;
 
 struct run_ops {
-	/* Queued (LIMIT_RUN_INPUT_BYTES), never waits; false: nobody reads any more, or not fast
-	 * enough */
+	/* Queued (LIMIT_RUN_INPUT_BYTES), never waits; false: the command no longer reads, or not
+	 * fast enough */
 	bool (*input)(struct run *run, struct span bytes);
 	void (*close_input)(struct run *run); /* when all input was read; a terminal gets ^D */
 	void (*resize)(struct run *run, unsigned rows, unsigned columns);
@@ -166,7 +165,7 @@ struct watch_request {
 	void *data;
 };
 
-/* What somebody allowed to be done with a file outside of the roots. */
+/* An access that was allowed to a file outside of the roots. */
 enum outside_file_kind {
 	OUTSIDE_FILE_WRITE,  /* to be made or replaced */
 	OUTSIDE_FILE_REMOVE,
@@ -200,7 +199,7 @@ struct provider_request {
 	size_t count;
 	const struct edit_options *options;
 	struct change_result *results;   /* `count`, filled in by `end` */
-	/* Of a request that is to be begun.  NULL: the thread that begins it ends it, soon
+	/* Of a request for `begin`.  NULL: the thread that begins it ends it, soon
 	 * (LIMIT_READS_STARTED at a time).  Otherwise for callers with a loop, whose threads must
 	 * not wait: called once, on any thread.  With `here` `end` does not wait, the request
 	 * succeeded and the result is small; without it, leave `end` to a thread that can wait.
@@ -216,18 +215,19 @@ struct provider_request {
  * that it passes to its `base`.  They are named here alone: to add one, add a row, and a function
  * in each provider that has it.
  *
- * begin: NULL, or starts a read or one change, for callers who have one thread for many requests:
- * those that were begun are under way together.  False: this request cannot be begun (call `end`
+ * begin: NULL, or starts a read or one change, for callers that have one thread for many requests:
+ * started requests are under way together.  False: this request cannot be started (call `end`
  * without); nothing was done.
  *
- * end: waits for the answer of a request that was begun, and must follow each; answers one that was
- * not begun.  provider_read and provider_edit are the usual way to call it.
+ * end: waits for the answer of a started request, and must follow each; answers one that was not
+ * started.  provider_read and provider_edit are the usual way to call it.
  *
- * flush: with `begin`: sends the requests that were begun with a `ready`.
+ * flush: with `begin`: sends the requests that were started with a `ready`.
  *
  * ready_fd: with `begin`: a descriptor, the same as long as the provider lives, that becomes
  * readable when `take` has something to take.  Call `take` every few seconds as well, as long as a
- * request with a `ready` is not ready.  -1: no descriptor is left, so no such request can be begun.
+ * request with a `ready` is not ready.  -1: no descriptor is left, so no such request can be
+ * started.
  *
  * walk, search: lists, and searches, files.  `request->cancel` of a search may be NULL.
  *

@@ -17,14 +17,14 @@ struct running_whole {
 	const struct whole_run *request;
 	struct whole_run_result *result;
 	pthread_mutex_t lock;
-	int bell;   /* an eventfd that is rung when watched_is_over; or -1 */
+	int wake_fd;   /* an eventfd that is rung when watched_is_over; or -1 */
 	bool ended;
 };
 
 static void watched_ring(const struct running_whole *watched)
 {
-	if (watched->bell >= 0)
-		eventfd_write(watched->bell, 1);
+	if (watched->wake_fd >= 0)
+		eventfd_write(watched->wake_fd, 1);
 }
 
 static void watched_on_output(void *data, enum run_stream stream, struct span bytes)
@@ -78,11 +78,11 @@ static bool watched_is_over(struct running_whole *watched)
 	return over;
 }
 
-/* Until it has ended, wrote too much, or nobody waits for it any more: false. */
+/* Waits until it has ended (true), wrote too much, or was cancelled (false). */
 static bool watched_wait(struct running_whole *watched, const struct whole_run *request)
 {
-	const int most_ms = watched->bell < 0 ? POLL_MS : cancel_wait_ms(request->cancel, -1);
-	struct pollfd fds[] = { { .fd = watched->bell, .events = POLLIN },
+	const int most_ms = watched->wake_fd < 0 ? POLL_MS : cancel_wait_ms(request->cancel, -1);
+	struct pollfd fds[] = { { .fd = watched->wake_fd, .events = POLLIN },
 		                { .fd = cancel_fd(request->cancel), .events = POLLIN } };
 
 	while (!watched_is_over(watched)) {
@@ -121,9 +121,9 @@ bool whole_run(struct provider *provider, const struct whole_run *request,
 		.main_ended = watched_on_main_ended,
 		.ended = watched_on_ended,
 	};
-	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	_cleanup_fd_ int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct running_whole watched = { .request = request, .result = ret,
-		                         .lock = PTHREAD_MUTEX_INITIALIZER, .bell = bell };
+		                         .lock = PTHREAD_MUTEX_INITIALIZER, .wake_fd = wake_fd };
 	struct run *run;
 	bool ok;
 

@@ -65,7 +65,7 @@ def test_what_is_no_key_and_what_is_the_users_own_is_refused(world):
         with pytest.raises(Refused, match="in the environment"):
             editor.request("logout")
     with Editor(world, raw=True) as editor:
-        with pytest.raises(Refused, match="no key"):
+        with pytest.raises(Refused, match="not a key"):
             editor.request("authenticate", methodId="api-key", _meta={"api-key": "two words"})
 
 

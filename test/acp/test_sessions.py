@@ -289,7 +289,7 @@ def test_slash_commands_answer_without_the_model(world):
         session.prompt("/clear")
         assert "terminal only" in session.said()
         session.prompt("/nosuchcommand")
-        assert "no command" in session.said()
+        assert "Unknown command" in session.said()
         assert not server.requests
         session.prompt("//about")
         assert '"/about"' in json.dumps(server.requests[0].body)

@@ -3,7 +3,7 @@
 import hashlib
 
 import pytest
-from test_agent import call, text, world  # noqa: F401  (world is a fixture)
+from agent_world import call, text, world  # noqa: F401  (world is a fixture)
 
 LINES = ["line %d" % i for i in range(1, 31)]
 

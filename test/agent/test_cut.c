@@ -58,7 +58,7 @@ static void what_only_looks_like_a_note_is_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		assert_int_equal(cut_of(span_str(texts[i])).gone, 0);
+		assert_int_equal(cut_of(span_str(texts[i])).removed, 0);
 }
 
 static void a_prompt_is_what_the_user_said(void **state)

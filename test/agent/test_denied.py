@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from test_agent import call, text, world  # noqa: F401  (world is a fixture)
+from agent_world import call, text, world  # noqa: F401  (world is a fixture)
 
 pytestmark = pytest.mark.rows_in_turn(3)
 

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from test_agent import call, text, world  # noqa: F401  (world is a fixture)
+from agent_world import call, text, world  # noqa: F401  (world is a fixture)
 
 YES, ALWAYS, NO = ({"outcome": o} for o in ("proceed_once", "proceed_always", "cancel"))
 NOT_ROOTS = lambda *paths: paths if os.geteuid() else ()  # noqa: E731  (root may)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from test_agent import call, world  # noqa: F401  (world is a fixture)
+from agent_world import call, world  # noqa: F401  (world is a fixture)
 from test_outside import (  # noqa: F401  (outside is a fixture)
     ALWAYS, AUTO, LEVELS, NO, YES, allowed, asked, code, listing, outside, read, run, sha, swapping, update)
 

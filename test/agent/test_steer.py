@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prompts that are interrupted, and messages that join a prompt, against strict fakes of all providers: each
-request has to be one that the provider takes, and to begin with the one before it."""
+request must be one that the provider takes, and to begin with the one before it."""
 import json
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from test_agent import YOLO, World, world  # noqa: E402,F401
+from agent_world import YOLO, World, world  # noqa: E402,F401
 import fake_anthropic  # noqa: E402
 import fake_gemini  # noqa: E402
 import fake_openai  # noqa: E402

@@ -48,9 +48,9 @@ static void the_newest_content_stays_and_identities_of_all(void **unused)
 {
 	(void)unused;
 	called(history, "1", "read_file", NULL, reading_of("/w/a", 1, "one", 8000));
-	mask_superseded_update(superseded, history, false);
+	mask_superseded_new_messages(superseded, history);
 	called(history, "2", "safe_patch", NULL, edit_of("/w/a", 2, "two", 8000));
-	mask_superseded_update(superseded, history, true);
+	mask_superseded_everywhere(superseded, history);
 	assert_false(has_content(response_at(history, 2)));
 	assert_true(has_content(state_at(4)));
 	assert_int_equal(json_integer_value(json_object_get(response_at(history, 2), "version")), 1);
@@ -70,11 +70,11 @@ static void what_was_sent_stays_until_the_conversation_begins_anew(void **unused
 
 		snprintf(mark, sizeof(mark), "v%d", i);
 		called(history, mark, "safe_patch", NULL, edit_of("/w/a", i, mark, 8000));
-		assert_int_equal(mask_superseded_update(superseded, history, false), 0);
+		assert_int_equal(mask_superseded_new_messages(superseded, history), 0);
 		for (size_t k = 0; k < json_array_size(sent); k++)
 			assert_ptr_equal(json_array_get(sent, k), json_array_get(history, k));
 	}
-	assert_int_equal(mask_superseded_update(superseded, history, true), 80000);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 80000);
 	assert_true(has_content(state_at(json_array_size(history) - 1)));
 }
 
@@ -85,7 +85,7 @@ static void a_result_in_the_hands_of_others_is_not_changed(void **unused)
 	(void)unused;
 	called(history, "1", "read_file", NULL, json_incref(held));
 	called(history, "2", "safe_patch", NULL, edit_of("/w/a", 2, "two", 5000));
-	assert_int_equal(mask_superseded_update(superseded, history, true), 5000);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 5000);
 	assert_true(has_content(held));
 	assert_false(has_content(response_at(history, 2)));
 }
@@ -94,11 +94,11 @@ static void all_of_it_goes_when_it_must(void **unused)
 {
 	(void)unused;
 	called(history, "1", "read_file", NULL, reading_of("/w/small", 1, "one", 2000));
-	mask_superseded_update(superseded, history, false);
+	mask_superseded_new_messages(superseded, history);
 	called(history, "2", "read_file", NULL, reading_of("/w/large", 2, "large", 90000));
-	mask_superseded_update(superseded, history, false);
+	mask_superseded_new_messages(superseded, history);
 	called(history, "3", "safe_patch", NULL, edit_of("/w/small", 3, "two", 2000));
-	assert_int_equal(mask_superseded_update(superseded, history, true), 2000);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 2000);
 }
 
 static void a_failed_edit_brings_the_new_state_once(void **unused)
@@ -109,7 +109,7 @@ static void a_failed_edit_brings_the_new_state_once(void **unused)
 	json_object_set_new(failed, "success", json_false());
 	called(history, "1", "read_file", NULL, reading_of("/w/a", 1, "mine", 5000));
 	called(history, "2", "safe_patch", NULL, failed);
-	mask_superseded_update(superseded, history, true);
+	mask_superseded_everywhere(superseded, history);
 	assert_false(has_content(response_at(history, 2)));
 	assert_true(has_content(state_at(4)));
 }
@@ -122,9 +122,9 @@ static void a_range_makes_no_whole_content_go(void **unused)
 	json_object_set_new(range, "truncated", json_true());
 	called(history, "1", "read_file", NULL, reading_of("/w/a", 1, "whole", 5000));
 	called(history, "2", "read_file", NULL, range);
-	assert_int_equal(mask_superseded_update(superseded, history, true), 0);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 0);
 	called(history, "3", "read_file", NULL, reading_of("/w/a", 3, "again", 5000));
-	assert_int_equal(mask_superseded_update(superseded, history, true), 8000);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 8000);
 }
 
 static void a_file_that_is_gone_needs_no_content(void **unused)
@@ -138,7 +138,7 @@ static void a_file_that_is_gone_needs_no_content(void **unused)
 	json_object_set_new(state, "exists", json_false());
 	called(history, "1", "read_file", NULL, reading_of("/w/a", 1, "whole", 5000));
 	called(history, "2", "apply_changes", NULL, gone);
-	assert_int_equal(mask_superseded_update(superseded, history, true), 5000);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 5000);
 }
 
 static void an_edit_that_returns_no_content_leaves_the_last_one(void **unused)
@@ -149,7 +149,7 @@ static void an_edit_that_returns_no_content_leaves_the_last_one(void **unused)
 	json_object_set_new(json_object_get(quiet, "latest_file_state"), "content", json_null());
 	called(history, "1", "read_file", NULL, reading_of("/w/a", 1, "whole", 5000));
 	called(history, "2", "safe_patch", NULL, quiet);
-	assert_int_equal(mask_superseded_update(superseded, history, true), 0);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 0);
 }
 
 static void what_the_call_wrote_is_not_said_again(void **unused)
@@ -159,7 +159,7 @@ static void what_the_call_wrote_is_not_said_again(void **unused)
 	(void)unused;
 	json_object_set_new(args, "content", content_of("new", 4000));
 	called(history, "1", "write_file", args, edit_of("/w/a", 1, "new", 4000));
-	assert_int_equal(mask_superseded_update(superseded, history, false), 4000);
+	assert_int_equal(mask_superseded_new_messages(superseded, history), 4000);
 	assert_string_equal(json_string_value(json_object_get(state_at(2), "content_left_out")),
 	                    "As written: the content that the call sent.");
 }
@@ -174,7 +174,7 @@ static void of_parallel_results_the_highest_version_stays(void **unused)
 	json_array_append_new(parts, json_pack("{s:{s:s,s:s,s:o}}", "functionResponse", "id", "2",
 	                                       "name", "safe_patch", "response",
 	                                       edit_of("/w/a", 8, "early", 4000)));
-	assert_int_equal(mask_superseded_update(superseded, history, false), 4000);
+	assert_int_equal(mask_superseded_new_messages(superseded, history), 4000);
 	assert_true(has_content(state_at(2)));
 }
 
@@ -189,9 +189,9 @@ static void many_files_of_one_result_go_one_by_one(void **unused)
 	json_object_set_new(wrapped, "output", list);
 	called(history, "1", "read_many_files", NULL, wrapped);
 	called(history, "2", "update_file", NULL, edit_of("/w/a", 4, "a2", 4000));
-	assert_int_equal(mask_superseded_update(superseded, history, true), 4000);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 4000);
 	called(history, "3", "replace", NULL, edit_of("/w/c", 5, "c2", 6000));
-	assert_int_equal(mask_superseded_update(superseded, history, true), 6000);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 6000);
 	list = json_object_get(response_at(history, 2), "output");
 	assert_false(has_content(json_array_get(list, 0)));
 	assert_true(has_content(json_array_get(list, 1)));
@@ -204,7 +204,7 @@ static void a_servers_tool_makes_nothing_go(void **unused)
 	called(history, "1", "read_file", NULL, reading_of("/w/a", 1, "true", 5000));
 	called(history, "2", "mcp_evil_read_file", NULL, reading_of("/w/a", 99, "false", 5000));
 	called(history, "3", "run_shell_command", NULL, reading_of("/w/a", 100, "false", 5000));
-	assert_int_equal(mask_superseded_update(superseded, history, true), 0);
+	assert_int_equal(mask_superseded_everywhere(superseded, history), 0);
 }
 
 /* ---- a resumed session ------------------------------------------------------------- */
@@ -257,9 +257,9 @@ static void one_by_one_or_all_at_once_is_the_same(void **unused)
 		for (size_t i = 0; i < json_array_size(whole); i++) {
 			json_array_append(stepwise, json_array_get(whole, i));
 			if (i % 2 == 0) /* the user's messages: a request goes out */
-				mask_superseded_update(stepping, stepwise, false);
+				mask_superseded_new_messages(stepping, stepwise);
 		}
-		mask_superseded_update(at_once, whole, false);
+		mask_superseded_new_messages(at_once, whole);
 		assert_true(json_equal(whole, stepwise));
 		mask_superseded_free(at_once);
 		mask_superseded_free(stepping);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls that make, change or move what has a path, bare. */
+/* The calls that make, change or move what has a path, or let it run, bare. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -214,6 +214,39 @@ static void remove_and_make(const struct order *order)
 	rename_evil(order);
 }
 
+/* ---- what may run ---- */
+
+enum { NR_FCHMODAT2 = 452 }; /* newer than the headers of some systems */
+
+static void mode_old(const struct order *order)
+{
+#ifdef SYS_chmod
+	syscall(SYS_chmod, order->path, 0777);
+#else
+	syscall(SYS_fchmodat, AT_FDCWD, order->path, 0777);
+#endif
+}
+
+static void mode_at(const struct order *order)
+{
+	syscall(SYS_fchmodat, folder_of(order), order->path, 0777);
+}
+
+static void mode_with_flags(const struct order *order)
+{
+	syscall(NR_FCHMODAT2, folder_of(order), order->path, 0777, AT_SYMLINK_NOFOLLOW);
+}
+
+static void mode_by_descriptor(const struct order *order)
+{
+	int fd = (int)syscall(SYS_openat, folder_of(order), order->path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	syscall(SYS_fchmod, fd, 0777);
+	close(fd);
+}
+
 const struct call_kind calls[] = {
 	{ "openat-create", true, false, false, open_create },
 	{ "openat-exclusive", true, false, true, open_exclusive },
@@ -240,5 +273,9 @@ const struct call_kind calls[] = {
 	{ "rename-exchange", true, true, false, rename_exchange },
 	{ "rename-noreplace", true, false, true, rename_none },
 	{ "unlink-rename", true, true, false, remove_and_make },
+	{ "chmod", false, true, false, mode_old },
+	{ "fchmodat", true, true, false, mode_at },
+	{ "fchmodat2", true, true, false, mode_with_flags },
+	{ "fchmod", true, true, false, mode_by_descriptor },
 	{ 0 },
 };

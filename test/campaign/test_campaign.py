@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-# Whole (HASP_TESTS=all) it is 560 runs of up to 525 calls (and 80 that get no memory), each often where something moves; a commit has a few.
+# Whole (HASP_TESTS=all) it is 560 runs of up to 609 calls (and 80 that get no memory), each often where something moves; a commit has a few.
 pytestmark = [pytest.mark.rows_in_turn(40)]
 
 HASP, HOSTILE = os.environ["HASP"], os.environ["HOSTILE"]

@@ -120,7 +120,7 @@ def test_what_is_read_of_the_process_alone_is_marked_so(table):
 NO_PLACES = {
     "src/search/rules/types.c": None,  # all
     "src/tool/builtin/read_files.c": {".env"},
-    "src/agent/setup/prepare.c": {"gemini-extension.json", "SKILL.md"},
+    "src/agent/setup/brought.c": {"SKILL.md"},
     "src/a2a/client.c": {"agent-card.json"},  # in addresses
     "src/config/extensions_portable.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
     "src/install/markets.c": {"marketplace.json"},  # in a place that the user names

@@ -97,19 +97,19 @@ def test_odd_settings_are_named_once_and_do_no_harm(place):
                         '  "tools": [],\n  "general": {"maxAttempts": 2.5, "defaultApprovalMode": "yolo"},'
                         '\n  "admin": {"secureModeEnabled": true},\n  "context.fileName": "x"\n}')
     values = place.values()
-    assert values["foo"] == 1
+    assert "foo" not in values
     assert values["ui.hideTips"] is False
     assert values["general.maxAttempts"] == 10
     assert values["general.defaultApprovalMode"] == "default"
     assert values["admin.secureModeEnabled"] is False
     said = place.said.replace(str(place.files["user"]), "F")
     for sentence in (
-            'F, line 2: there is no setting "foo".',
-            'F, line 3: "ui.hideTips" has to be true or false; it is ignored.',
-            'F, line 3: there is no setting "ui.hideBaner"; "ui.hideBanner" is like it.',
-            'F, line 4: "tools" has to be an object; it is ignored.',
-            'F, line 5: "general.maxAttempts" has to be an integer; it is ignored.',
-            '"general.defaultApprovalMode" has to be one of default, auto_edit, plan; it is',
+            'F, line 2: unknown setting "foo" has no effect.',
+            'F, line 3: "ui.hideTips" must be true or false; it is ignored.',
+            'F, line 3: unknown setting "ui.hideBaner"; did you mean "ui.hideBanner"?',
+            'F, line 4: "tools" must be an object; it is ignored.',
+            'F, line 5: "general.maxAttempts" must be an integer; it is ignored.',
+            '"general.defaultApprovalMode" must be one of default, auto_edit, plan; it is',
             'F, line 6: "admin.secureModeEnabled" is for remote administration'):
         assert said.count(sentence) == 1, sentence
 
@@ -143,7 +143,8 @@ def test_names_of_earlier_versions_are_understood(place):
     origins = place.origins()
     assert origins["model.name"]["line"] == 2
     assert origins["context.fileFiltering.respectGitIgnore"]["line"] == 5
-    assert '"theme" is called "ui.theme" today' in place.said
+    assert place.said.count("uses old names, which still work: ") == 1
+    assert "theme is now ui.theme" in place.said
 
 
 @pytest.mark.parametrize("word, counts", [
@@ -152,7 +153,7 @@ def test_names_of_earlier_versions_are_understood(place):
 def test_a_choice_counts_in_any_spelling(place, word, counts):
     place.write("user", '{"general": {"defaultApprovalMode": "%s"}}' % word)
     assert place.values()["general.defaultApprovalMode"] == (counts or "default")
-    assert ("has to be one of default, auto_edit, plan" in place.said) == (counts is None)
+    assert ("must be one of default, auto_edit, plan" in place.said) == (counts is None)
 
 
 def test_new_names_count_more_than_old_ones(place):
@@ -207,7 +208,9 @@ def test_old_names_give_way_when_they_are_written(place):
 
 
 @pytest.mark.parametrize("words, says", [
-    (("set", "modl.name", "x"), '"model.name" is like it'),
+    (("set", "modl.name", "x"), 'did you mean "model.name"?'),
+    (("set", "general.hideBanner", "true"), 'did you mean "ui.hideBanner"?'),
+    (("set", "nonsense.enabled", "true"), 'Unknown setting "nonsense.enabled"; "hasp config --all" lists'),
     (("set", "ui.hideTips", "maybe"), "true or false"),
     (("set", "output.format", "xml"), "one of text, json"),
     (("set", "ui", "{}"), "group"),
@@ -234,7 +237,7 @@ def test_the_project_s_file_is_written_on_demand(place):
     place.run("trust")
     assert place.get("context.fileName") == "A.md"
     place.run("set", "context.fileName", "B.md")
-    assert "counts more" in place.said
+    assert "overridden by" in place.said
     place.run("distrust", str(place.work))
     assert place.get("context.fileName") == "B.md"
 
@@ -293,3 +296,42 @@ def test_the_page_is_what_the_table_says():
     run = subprocess.run([sys.executable, TOP / "script/lib/settings_table.py", "--check"],
                          env=os.environ, capture_output=True, timeout=300)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("word, meant", [
+    ("ui.hideBaner", "ui.hideBanner"), ("hideBanner2", None), ("mcpServer", "mcpServers"), ("autoAccept", None),
+    ("security.folderTrust", None), ("tools.maxSessionTurns", "model.maxSessionTurns"), ("ui.enabled", None),
+    ("general.telemetry", None), ("model.temperature", None)])
+def test_only_what_is_meant_is_proposed(place, word, meant):
+    nested = {}
+    inner = nested
+    for name in word.split(".")[:-1]:
+        inner = inner.setdefault(name, {})
+    inner[word.split(".")[-1]] = 1
+    place.write("user", nested)
+    place.values()
+    if meant:
+        assert 'did you mean "%s"?' % meant in place.said
+    else:
+        assert "did you mean" not in place.said
+
+
+def test_what_is_unknown_is_not_listed_as_if_it_counted(place):
+    place.write("user", {"foo": {"bar": 1}, "ui": {"theme": "Dark"}})
+    lines = place.run("show").splitlines()
+    assert 'foo.bar = 1  (unknown setting, without effect)' in lines and 'ui.theme = "Dark"' in lines
+
+
+def test_servers_of_mcp_settings_count_beneath_those_of_settings(place):
+    more = place.files["user"].with_name("mcp-settings.json")
+    more.write_text('{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}} // of mine\n')
+    place.write("user", {"mcpServers": {"b": {"command": "mine"}}})
+    assert place.values()["mcpServers.a"] == {"command": "a"}
+    assert place.values()["mcpServers.b"] == {"command": "mine"}
+    origins = place.origins()
+    assert origins["mcpServers.a"]["file"] == str(more)
+    assert origins["mcpServers.b"]["file"] == str(place.files["user"])
+    for wrong in "{", "[]", '{"servers": {}}':
+        more.write_text(wrong)
+        place.run("show", code=1)
+        assert str(more) in place.said

@@ -198,7 +198,7 @@ static bool waits_until(bool uses_host, bool is_giver, void (*end)(struct front_
                                                                    struct front *front))
 {
 	struct waiting waiting = { .number = 0 };
-	struct front_event event = { .kind = FRONT_BEGUN };
+	struct front_event event = { .kind = FRONT_STARTED };
 	struct front *front;
 	pthread_t thread;
 	bool waited;

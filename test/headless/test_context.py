@@ -194,6 +194,13 @@ def test_debugging_tells_requests_and_no_keys(world):
     assert "test-key" not in done.err
 
 
+def test_debugging_shows_the_prompt_once(world):
+    world.write("a.txt", "what stands there\n")
+    done = world.run([[call("read_file", {"file_path": "a.txt"})], [text("Read.")]], "-p", "Read a.txt", "-d")
+    assert done.err.count("| Read a.txt") == 1 and done.err.count("You are hasp, a coding agent.") == 1
+    assert "what stands there" in done.err and '"functionCall"' in done.err
+
+
 def test_a_retry_is_told(world):
     done = world.run([{"status": 503, "headers": {"retry-after": "0"}}, [text("Hello.")]], "-p",
                      "x", "-o", "json")

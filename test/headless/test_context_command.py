@@ -58,3 +58,7 @@ def test_a_session_has_a_conversation(world):
 def test_it_is_a_command_of_a_session_too(world):
     done = world.run(NEVER, "-p", "/context", "-o", "json", whole=False)
     assert "System prompt: " in json.loads(done.out)["response"]
+
+
+def test_it_needs_no_key(world):
+    assert "hasp, a coding agent" in world.command("context", "show").text

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hasp models check: what of a model works, in the provider's own words what does not."""
+"""hasp models: what there is to choose from; and what of a model works, in the provider's own words what does not."""
 import json
 
 import pytest
+from conftest import KEY
 from fake_gemini import call, text, thought
 
 WORKS = [[text("yes")], [call("report_number", {"number": 7})], [thought("Hm."), text("391")]]
@@ -96,22 +97,86 @@ def test_what_people_see(world):
     assert lines[3].startswith("thinking  works     ") and done.code == 1
 
 
-@pytest.mark.parametrize("args", [[], ["list"], ["check", "a", "b"]])
+LISTS = {
+    "gemini": {"/v1beta/models": {"models": [
+        {"name": "models/gemini-3.8-flash", "inputTokenLimit": 1048576, "supportedGenerationMethods": ["generateContent"]},
+        {"name": "models/gemini-9-nova", "inputTokenLimit": 500000, "supportedGenerationMethods": ["generateContent"]},
+        {"name": "models/embedder", "supportedGenerationMethods": ["embedContent"]}]}},
+    "openai": {"/v1/models": {"data": [{"id": "gpt-5.4"}, {"id": "whisper-1"}, {"id": "my-model", "context_length": 65536}]}},
+    "anthropic": {"/v1/models": {"data": [{"id": "claude-opus-4-8", "max_input_tokens": 1000000}]}},
+}
+
+
+@pytest.mark.parametrize("kind, found", [
+    ("gemini", [("gemini/gemini-3.8-flash", 1048576, 3.75), ("gemini/gemini-9-nova", 500000, None)]),
+    ("openai", [("openai/gpt-5.4", 1050000, 15), ("openai/my-model", 65536, None)]),
+    ("anthropic", [("anthropic/claude-opus-4-8", 1000000, 25)])])
+def test_what_the_key_reaches_is_listed(world, kind, found):
+    with world.fake([], kind) as server:
+        server.lists = LISTS[kind]
+        done = world.command("models", "--json", env=world.environment(server))
+        assert (len(server.asked), server.requests) == (1, [])
+        assert KEY in "".join(server.asked[0].headers.values())
+    document = json.loads(done.out)
+    mine = [one for one in document["models"] if one["reachable"]]
+    assert [(one["model"], one["contextTokens"], one.get("price", {}).get("output")) for one in mine] == found
+    states = {one["provider"]: one["state"] for one in document["providers"]}
+    assert states.pop(kind) == "listed" and set(states.values()) == {"no key"}
+    assert KEY not in done.text + done.err
+
+
+def test_without_a_key_there_is_a_list_too(world):
+    done = world.command("models")
+    assert done.code == 0 and "anthropic/claude-opus-4-8" in done.text and "needs ANTHROPIC_API_KEY" in done.text
+    assert "No API key: gemini, vertex, openai" in done.text and "list prices as of 20" in done.text
+
+
+def test_the_users_prices_come_first(world):
+    world.settings(hasp={"prices": {"claude-opus-*": {"input": 1, "output": 2}}})
+    document = json.loads(world.command("models", "list", "anthropic", "--json").out)
+    prices = {one["name"]: one.get("price") for one in document["models"]}
+    assert prices["claude-opus-4-8"] == {"input": 1, "output": 2, "source": "settings"}
+    assert prices["claude-haiku-4-5"]["source"] == "list"
+    assert {one["provider"] for one in document["models"]} == {"anthropic"}
+
+
+def test_a_key_that_is_refused_and_a_server_that_is_away_are_said(world):
+    with world.fake([], "anthropic") as server:
+        pass
+    done = world.command("models", env=world.environment(server))
+    assert done.code == 0 and "anthropic: " in done.text and "127.0.0.1" in done.text
+    with world.fake([], "openai") as server:
+        server.listed = lambda request: {"status": 401, "error": b"{}"}
+        done = world.command("models", env=world.environment(server))
+    assert "does not accept the key (HTTP 401)" in done.text
+
+
+def test_a_provider_of_the_settings_is_asked(world):
+    with world.fake([], "openai") as server:
+        server.lists = LISTS["openai"]
+        world.settings(hasp={"providers": {"box": {"baseUrl": server.url + "/v1"}}})
+        done = world.command("models", "list", "box", "--json")
+    assert "box/my-model" in [one["model"] for one in done.json["models"]]
+    done = world.command("models", "list", "nonesuch")
+    assert done.code == 1 and "Unknown provider" in done.err
+
+
+@pytest.mark.parametrize("args", [["list", "a", "b"], ["check", "a", "b"], ["lst"]])
 def test_a_wrong_line_is_the_usage(world, args):
     done = world.command("models", *args)
-    assert done.code == 2 and " models" in done.err and not done.out
+    assert done.code == 2 and "models" in done.err and not done.out
 
 
 def test_a_model_that_ends_is_said_when_it_is_chosen(world):
     for name, words in [("gemini-2.5-pro", "2026-12-01"), ("anthropic/claude-sonnet-4-5",
-                                                           "being taken out of service")]:
+                                                           "being retired")]:
         # An address where nobody listens, by a proxy: nothing leaves this machine.
         done = world.command("models", "check", name, env={
             "GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
-        assert words in done.err and "known on 2026-11-23" in done.err
+        assert words in done.err and "as of 2026-11-23" in done.err
     done = world.command("models", "check", "gemini-2.5-flash-lite", env={
         "GEMINI_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
-    assert "known on" not in done.err
+    assert "as of" not in done.err
 
 
 LONG = ("Unable to submit request because the input token count is 1193000 but model only supports up to "
@@ -157,3 +222,37 @@ def test_a_password_in_the_address_is_not_shown(world):
     document = json.loads(done.out)
     assert document["address"].startswith("http://127.0.0.1:")
     assert "hidden" not in done.text + done.err
+
+
+REFUSED = json.dumps({"error": {"code": 401, "message": "API key not valid.", "status": "UNAUTHENTICATED"}}).encode()
+UNKNOWN = json.dumps({"error": {"code": 404, "message": "models/nix is not found.", "status": "NOT_FOUND"}}).encode()
+
+
+@pytest.mark.parametrize("status, error, set_up, says", [
+    (401, REFUSED, {}, "The key is GEMINI_API_KEY from the environment. Change it there."),
+    (404, UNKNOWN, {"args": ["-m", "nix"]}, "To list the models that your key reaches: hasp models"),
+    (404, UNKNOWN, {"env": {"GEMINI_MODEL": "nix"}}, "The name comes from the variable GEMINI_MODEL."),
+    (404, UNKNOWN, {"settings": {"model": {"name": "nix"}}}, "The name comes from model.name in {home}/.gemini/settings.json, line 1."),
+])
+def test_a_failure_says_where_the_value_comes_from_and_what_changes_it(world, status, error, set_up, says):
+    if "settings" in set_up:
+        world.settings(**set_up["settings"])
+    with world.fake([{"status": status, "error": error}]) as server:
+        done = world.command("-p", "x", *set_up.get("args", []), server=server, env=set_up.get("env"))
+    assert done.code in (41, 42) and says.format(home=world.home) in done.err, done.err
+
+
+def test_a_key_of_a_file_is_named_with_it(world):
+    (world.home / ".gemini/.env").write_text("GEMINI_API_KEY=%s\n" % KEY)
+    with world.fake([{"status": 401, "error": REFUSED}]) as server:
+        done = world.command("-p", "x", server=server, env={"GEMINI_API_KEY": None})
+    assert "The key is GEMINI_API_KEY in %s/.gemini/.env. To replace it, type /auth" % world.home in done.err
+    assert KEY not in done.err
+
+
+def test_a_server_that_is_away_is_named_with_its_variable(world):
+    world.settings(general={"maxAttempts": 1})
+    with world.fake([], "anthropic") as server:
+        pass
+    done = world.command("-p", "x", server=server)
+    assert "The address comes from the variable ANTHROPIC_BASE_URL." in done.err, done.err

@@ -97,3 +97,11 @@ def test_what_finds_room_later_is_no_gap(world):
     assert not any("gap" in line.get("hasp", {}) for line in lines)
     calls = {one["id"] for line in lines for one in line.get("toolCalls", [])}
     assert len(calls) == STEPS + 1
+
+
+def test_half_a_surrogate_pair_in_a_record_is_replaced_when_it_goes_on(world):
+    world.run([[text("Hello.")]], "-p", "Look at the emoji.")
+    (path,) = world.sessions()
+    path.write_text(path.read_text().replace("the emoji", "the \\ud83d emoji"))
+    done = world.run([[text("Hello again.")]], "-p", "Go on.", "--resume", "latest")
+    assert "Look at the \ufffd emoji." in done.said(0)

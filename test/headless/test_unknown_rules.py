@@ -46,7 +46,7 @@ LOST = [
     ({"general": {"defaultApprovalMode": "pln"}}, "", "", "general.defaultApprovalMode"),
     ({"tools": {"exclude": "write_file"}}, "", "", "tools.exclude"),
     ({"security": {"disableYoloMode": "yes"}}, "", "", "security.disableYoloMode"),
-    ({"tools": {"exlude": ["glob"]}}, "", "", 'there is no setting "tools.exlude"; did you mean "tools.exclude"?'),
+    ({"tools": {"exlude": ["glob"]}}, "", "", 'unknown setting "tools.exlude"; did you mean "tools.exclude"?'),
     ({"security": ["disableYoloMode"]}, "", "", '"security" must be an object'),
     (hooks("wirte_file", "AfterTool"), "", "", '"wirte_file"'),
     ({**SERVERS, **hooks("mcp_gihub_delete")}, "", "", 'did you mean "github"?'),

@@ -696,26 +696,51 @@ static void several_are_merged(void **state)
 	hooks_free(hooks);
 }
 
+/* What each of two hooks in order makes of its input, and what the second one is then given. */
+static const struct sequence_row {
+	enum hook_event event;
+	const char *name, *input, *makes, *last; /* `makes` of `i`, the input, in Python */
+} sequence_rows[] = {
+	{ HOOK_BEFORE_TOOL, "BeforeTool", "{\"tool_input\":{\"n\":1}}",
+	  "{\"tool_input\":{\"n\":i[\"tool_input\"][\"n\"]+1}}", "{\"n\":3}" },
+	{ HOOK_BEFORE_MODEL, "BeforeModel", "{\"llm_request\":{\"model\":\"m\",\"n\":1}}",
+	  "{\"llm_request\":{\"n\":i[\"llm_request\"][\"n\"]+len(i[\"llm_request\"][\"model\"])}}",
+	  "{\"n\":3}" },
+	{ HOOK_BEFORE_MODEL, "BeforeModel", "{}",
+	  "{\"llm_request\":{\"n\":i.get(\"llm_request\",{}).get(\"n\",0)+1}}", "{\"n\":2}" },
+	{ HOOK_BEFORE_AGENT, "BeforeAgent", "{\"prompt\":\"p\"}",
+	  "{\"additionalContext\":str(i[\"prompt\"].split())}",
+	  "\"['p']\\n['p', \\\"['p']\\\"]\"" },
+};
+
 static void a_sequence_hands_on_what_it_changed(void **state)
 {
-	static const char next[] =
-		"python3 -c 'import json,sys\n"
-		"n=json.load(sys.stdin)[\"tool_input\"][\"n\"]\n"
-		"print(json.dumps({\"hookSpecificOutput\":{\"tool_input\":{\"n\":n+1}}}))'";
-	struct hooks *hooks = open_hooks();
-	json_auto_t *config = json_pack(
-		"{s:[{s:b,s:[{s:s,s:s,s:s},{s:s,s:s,s:s}]}]}", "BeforeTool", "sequential", 1, "hooks",
-		"type", "command", "name", "a", "command", next, "type", "command", "name", "b",
-		"command", next);
-	json_auto_t *input = parse("{\"tool_input\":{\"n\":1}}");
-	struct hook_outcome said;
-
 	(void)state;
-	hooks_add(hooks, HOOK_SOURCE_USER, config, "settings.json", NULL);
-	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", input, NULL, &said);
-	assert_int_equal(json_integer_value(json_object_get(said.tool_input, "n")), 3);
-	hook_outcome_release(&said);
-	hooks_free(hooks);
+	for (size_t i = 0; i < ARRAY_LEN(sequence_rows); i++) {
+		const struct sequence_row *row = &sequence_rows[i];
+		_cleanup_free_ char *next = mem_printf("python3 -c 'import json,sys\n"
+		                                       "i=json.load(sys.stdin)\n"
+		                                       "print(json.dumps({\"hookSpecificOutput\":%s}))'",
+		                                       row->makes);
+		struct hooks *hooks = open_hooks();
+		json_auto_t *config = json_pack(
+			"{s:[{s:b,s:[{s:s,s:s,s:s},{s:s,s:s,s:s}]}]}", row->name, "sequential", 1,
+			"hooks", "type", "command", "name", "a", "command", next, "type", "command",
+			"name", "b", "command", next);
+		json_auto_t *input = parse(row->input), *last = parse(row->last);
+		json_auto_t *got = NULL;
+		struct hook_outcome said;
+
+		hooks_add(hooks, HOOK_SOURCE_USER, config, "settings.json", NULL);
+		hooks_fire(hooks, row->event, "glob", input, NULL, &said);
+		got = row->event == HOOK_BEFORE_TOOL  ? json_incref(said.tool_input) :
+		      row->event == HOOK_BEFORE_MODEL ? json_incref(said.llm_request) :
+		                                        json_string(said.additional_context);
+		if (!json_equal(got, last))
+			fail_msg("%zu: %s", i, json_dumps(got, JSON_ENCODE_ANY));
+		hook_outcome_release(&said);
+		hooks_free(hooks);
+	}
 }
 
 #define IN_8(json) "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":" json "}}}}}}}}"

@@ -50,7 +50,7 @@
 static bool quiet;
 
 /* For model_request.enough: set when so many pieces of text have come; 0: never. */
-static _Atomic bool enough;
+static struct cancel enough;
 static unsigned enough_after, pieces;
 
 static void put(json_t *line)
@@ -97,7 +97,7 @@ static void on_event(void *data, const struct model_event *event)
 
 	(void)data;
 	if (event->kind == MODEL_TEXT && ++pieces == enough_after)
-		atomic_store(&enough, true);
+		cancel_set(&enough);
 	if (quiet)
 		return;
 	line = json_pack("{s:s}", "event", kinds[event->kind]);
@@ -282,8 +282,8 @@ static void run(struct model *model, const json_t *job, struct cancel *cancel)
 
 	clock_ms += (uint64_t)number(job, "advance_s") * 1000;
 	request.cancel = cancel;
-	request.enough = &enough;
-	atomic_store(&enough, false);
+	cancel_init_lazily(&enough);
+	request.stop = &enough;
 	enough_after = number(job, "enough_after");
 	pieces = 0;
 	if (alarm.after_ms && pthread_create(&thread, NULL, ring, &alarm) != 0)

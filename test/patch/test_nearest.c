@@ -124,6 +124,38 @@ static void many_hunks_that_fail_are_counted_and_the_first_explained(void **stat
 	patch_failure_release(&failure);
 }
 
+/* Two lines in turn, and one of them twice: only there does the hunk fit. */
+static void a_hunk_of_lines_that_are_everywhere_is_found_in_one_pass(void **state)
+{
+	enum { PAIRS = 200000, TWICE = 150000, AROUND = 8 };
+	_cleanup_buf_ struct buf diff = BUF_INIT(1 << 16), often = BUF_INIT(1 << 22);
+	struct patch_failure failure;
+	struct patch_plan plan = { 0 };
+	struct err err = ERR_INIT;
+	struct lines base;
+	clock_t begun;
+
+	(void)state;
+	for (size_t i = 0; i < PAIRS; i++)
+		buf_str(&often, i == TWICE ? "even\neven\nodd\n" : "even\nodd\n");
+	lines_index(&base, buf_view(&often));
+	buf_str(&diff, "@@\n");
+	for (size_t i = 0; i < AROUND; i++)
+		buf_str(&diff, " even\n odd\n");
+	buf_str(&diff, "-even\n+EVEN\n");
+	for (size_t i = 0; i < AROUND; i++)
+		buf_str(&diff, " even\n odd\n");
+	begun = clock();
+	if (!patch_make(&base, buf_view(&diff), NULL, &plan, &failure, &err))
+		fail_msg("%s", err.message);
+	assert_true(seconds_since(begun) < SECONDS_MAX);
+	assert_int_equal(plan.script.count, 1);
+	assert_int_equal(plan.script.edits[0].at, 2 * TWICE);
+	patch_plan_release(&plan);
+	patch_failure_release(&failure);
+	lines_release(&base);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +163,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_is_only_like_one_is_found_in_one_pass),
 		cmocka_unit_test(whether_it_is_done_already_takes_one_pass),
 		cmocka_unit_test(many_hunks_that_fail_are_counted_and_the_first_explained),
+		cmocka_unit_test(a_hunk_of_lines_that_are_everywhere_is_found_in_one_pass),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, free_file);

@@ -66,6 +66,39 @@ static void always_is_for_a_prefix_or_a_server(void **state)
 	policy_free(policy);
 }
 
+/* A line that no prefix stands for: it alone, and not where a rule of the user's asks or denies. */
+static void always_is_for_a_call_as_it_is(void **state)
+{
+	static const struct {
+		const char *rules;
+		enum policy_decision same, other;
+	} rows[] = {
+		{ NULL, POLICY_ALLOW, POLICY_ASK },
+		{ "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"sh\"\n"
+		  "decision = \"ask_user\"\npriority = 900\n", POLICY_ASK, POLICY_ASK },
+		{ "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"sh\"\n"
+		  "decision = \"deny\"\npriority = 900\n", POLICY_DENY, POLICY_ASK },
+	};
+	json_auto_t *call = json_pack("{s:s, s:s}", "command", "python3 x.py | sh > out",
+	                              "description", "Runs it.");
+	_cleanup_free_ char *exact = policy_exact_call(call);
+
+	(void)state;
+	assert_string_equal(exact, "{\"command\":\"python3 x.py | sh > out\"}");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct policy *policy =
+			policy_of(rows[i].rules, rows[i].rules ? POLICY_USER : POLICY_DEFAULT);
+
+		policy_allow_for_session(policy, &(struct policy_scope){
+			.tool = "run_shell_command", .exact = exact, .mode = MODE_DEFAULT });
+		assert_int_equal(decide_command(policy, "python3 x.py | sh > out", &interactive),
+		                 rows[i].same);
+		assert_int_equal(decide_command(policy, "python3 x.py", &interactive),
+		                 rows[i].other);
+		policy_free(policy);
+	}
+}
+
 static void always_is_for_the_server_that_was_asked_about(void **state)
 {
 	const struct row rows[] = {
@@ -398,6 +431,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(always_is_for_one_tool),
 		cmocka_unit_test(always_is_for_a_prefix_or_a_server),
+		cmocka_unit_test(always_is_for_a_call_as_it_is),
 		cmocka_unit_test(always_is_for_the_server_that_was_asked_about),
 		cmocka_unit_test(a_scope_of_changes_is_of_all_editors_and_of_these_kinds),
 		cmocka_unit_test(a_scope_of_hosts_grows_and_is_for_these_alone),

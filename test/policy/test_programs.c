@@ -84,13 +84,18 @@ static void a_prefix_does_not_cover_what_options_do(void **state)
 		"curl -w '%output{M}x' http://x", "curl -sw '%output{>>M}x' http://x", "curl --write '%output{M}x' y",
 		"curl -w @f http://x",
 		"echo f | xargs sort", "echo f | xargs sed p", "echo f | xargs -I@ sort @",
+		"echo M | xargs sort -o", "echo --output=M | xargs git log", "echo -x | xargs git rebase",
+		"echo log | xargs git", "echo -s | xargs date", "git \"$x\" f", "git -c \"$x\" log",
+		"sort -o $x f", "find . \"-$x\" M", "sed '/a/I,+3w M' f", "sed '2,~4w M' f",
+		"sed 'l 5;w M' f", "sed 's/\\[a[[:alpha:]b/c/;w M' f", "sed 's/[[.a/b/' $x",
+		"awk '{print a\n> \"M\"}' f; awk \"$x\" f",
 	};
 	struct policy *policy = policy_of(
 		RULE("allow", "commandPrefix = [\"sed\", \"find\", \"git\", \"sort\", \"uniq\", \"xxd\", "
 		     "\"awk\", \"gawk\", \"tar\", \"rsync\", \"rg\", \"fd\", \"tree\", \"shuf\", "
 		     "\"file\", \"curl\", \"wget\", \"man\", \"less\", \"journalctl\", \"split\", \"yq\", "
 		     "\"xmllint\", \"diff\", \"sqlite3\", \"zip\", \"vim\", \"scp\", \"base64\", "
-		     "\"dmesg\", \"more\", \"vi\", \"nvim\", \"psql\", \"cargo\", \"npm\", \"bat\", \"./x\", \"touch\"]"), POLICY_USER);
+		     "\"dmesg\", \"more\", \"vi\", \"nvim\", \"psql\", \"cargo\", \"npm\", \"bat\", \"./x\", \"touch\", \"date\"]"), POLICY_USER);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
@@ -258,6 +263,17 @@ static void what_only_reads_runs_unasked(void **state)
 		{ "find . -execdir git status \\;", POLICY_ASK },
 		{ "find . -name x | xargs grep -n y", POLICY_ALLOW },
 		{ "find . -name x | xargs sort", POLICY_ASK },
+		{ "find . -frobnicate", POLICY_ASK },
+		{ "find . -exec cat $x \\;", POLICY_ASK },
+		{ "echo -s | xargs date", POLICY_ASK },
+		{ "sed -n '/a/I,+3p' f", POLICY_ALLOW },
+		{ "sed -n '2,~4p' f", POLICY_ALLOW },
+		{ "sed 5q f", POLICY_ALLOW },
+		{ "sed -n '1,x p' f", POLICY_ASK },
+		{ "sed s/a f", POLICY_ASK },
+		{ "sed 's/\\[a/b/' f", POLICY_ALLOW },
+		{ "sed 's/[\\]]/b/' f", POLICY_ASK }, /* seds differ in where this ends */
+		{ "sed 's/[[.a]/b/' f", POLICY_ASK },
 		{ "printf '%s\\n' \"$x\"; sleep 1; date +%s", POLICY_ALLOW },
 		{ "date -s 10:00", POLICY_ASK },
 		{ "date 01020304", POLICY_ASK },

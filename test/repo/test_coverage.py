@@ -92,6 +92,20 @@ def test_lines_and_branches_are_summed_by_file(capsys):
     assert capsys.readouterr().out.splitlines()[0] == "src/base/buf.c: 2: 3, 5"
 
 
+def test_the_page_has_the_last_table(capsys):
+    files = coverage.read(["SF:src/base/buf.c", "DA:1,5", "DA:2,0", "BRDA:1,0,0,3", "SF:src/diff/diff.c", "DA:1,1"])
+    page = "before\n" + coverage.BEGIN + "the old one\n" + coverage.END + "after\n"
+    written = coverage.write(files, page)
+    assert written == coverage.write(files, written)
+    assert "the old one" not in written and written.startswith("before\n") and written.endswith("after\n")
+    assert "| base | 50.0 % | 100.0 % | diff | 100.0 % | - | src | 66.7 % | 100.0 % |" in written
+    coverage.show_folders(files)
+    assert capsys.readouterr().out.splitlines()[-1] == "1 uncovered lines, 1 without a reason"
+    files["base/buf.c"].left = {2}
+    coverage.show_folders(files)
+    assert capsys.readouterr().out.splitlines()[-1] == "1 uncovered lines, all with a reason"
+
+
 def test_runs_of_lines_are_named_once():
     assert coverage.ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
 

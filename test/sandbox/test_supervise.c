@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -420,6 +421,119 @@ static void paths_may_end_where_memory_ends(void **state)
 	places_remove(&p);
 }
 
+/* Calls with odd arguments, which change nothing; the error of each, or 0. */
+enum { ODD_MAX = 64 };
+
+static long odd_openat2(const char *path, uint64_t flags, uint64_t mode, uint64_t resolve, size_t size)
+{
+	_Alignas(struct open_how) char bytes[8192] = { 0 };
+	struct open_how how = { .flags = flags, .mode = mode, .resolve = resolve };
+
+	memcpy(bytes, &how, sizeof(how));
+	return syscall(SYS_openat2, AT_FDCWD, path, bytes, size);
+}
+
+static long error_of(long returned)
+{
+	const long error = returned < 0 ? errno : 0;
+
+	if (returned > 2)
+		close((int)returned);
+	return error;
+}
+
+static size_t make_odd_calls(long out[ODD_MAX])
+{
+	const size_t size = sizeof(struct open_how);
+	struct timeval late[2] = { { 1, 2000000 }, { 1, 0 } };
+	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
+	struct open_how more[2] = { { .flags = O_WRONLY }, { .flags = 1 } };
+	size_t n = 0;
+
+	out[n++] = error_of(odd_openat2("file", O_WRONLY, 0, 0, 8));
+	out[n++] = error_of(odd_openat2("file", O_WRONLY, 0, 0, 8192));
+	out[n++] = error_of(odd_openat2("file", O_WRONLY, 0, 0, 2 * size));
+	out[n++] = error_of(syscall(SYS_openat2, AT_FDCWD, "file", more, sizeof(more)));
+	out[n++] = error_of(odd_openat2("file", O_WRONLY | UINT64_C(1) << 33, 0, 0, size));
+	out[n++] = error_of(odd_openat2("file", O_WRONLY, 0600, 0, size));
+	out[n++] = error_of(odd_openat2("new", O_WRONLY | O_CREAT, 010000, 0, size));
+	out[n++] = error_of(odd_openat2("file", O_WRONLY, 0, 0x1000, size));
+	out[n++] = error_of(odd_openat2("file", O_WRONLY, 0, RESOLVE_BENEATH | RESOLVE_IN_ROOT, size));
+	out[n++] = error_of(odd_openat2("file", O_WRONLY | O_CREAT, 0600, RESOLVE_CACHED, size));
+	out[n++] = error_of(odd_openat2("../file", O_WRONLY, 0, RESOLVE_BENEATH, size));
+	out[n++] = error_of(odd_openat2("file/x", O_WRONLY | O_CREAT, 0600, 0, size));
+	out[n++] = error_of(open("file", O_WRONLY | O_CREAT | O_EXCL, 0600));
+	out[n++] = error_of(open("file/", O_WRONLY | O_CREAT, 0600));
+	out[n++] = error_of(open("new/", O_WRONLY | O_CREAT, 0600));
+	out[n++] = error_of(open("file/x/y", O_WRONLY | O_CREAT, 0600));
+	out[n++] = error_of(open(".", O_WRONLY | O_CREAT, 0600));
+	out[n++] = error_of(open("..", O_WRONLY | O_CREAT | O_EXCL, 0600));
+	out[n++] = error_of(open(".", O_WRONLY));
+	out[n++] = error_of(open(".", O_TMPFILE | O_WRONLY, 0600));
+	out[n++] = error_of(open("file", O_PATH | O_WRONLY));
+	out[n++] = error_of(symlink("", "new"));
+	out[n++] = error_of(symlink("x", ""));
+	out[n++] = error_of(linkat(AT_FDCWD, "file", AT_FDCWD, "new", 0x8000));
+	out[n++] = error_of(linkat(AT_FDCWD, "", AT_FDCWD, "new", 0));
+	out[n++] = error_of(linkat(99, "", AT_FDCWD, "new", AT_EMPTY_PATH));
+	out[n++] = error_of(renameat2(AT_FDCWD, "file", AT_FDCWD, "file/new", 0));
+	out[n++] = error_of(renameat2(AT_FDCWD, "file", AT_FDCWD, "new", 0x1000));
+	out[n++] = error_of(unlinkat(AT_FDCWD, "file", 0x8000));
+	out[n++] = error_of(rmdir("file"));
+	out[n++] = error_of(mkdir("file/new", 0700));
+	out[n++] = error_of(utimes("file", late));
+#ifdef SYS_utimes
+	out[n++] = error_of(syscall(SYS_utimes, "file", late));
+	out[n++] = error_of(syscall(SYS_utimes, "file", 1));
+#endif
+	out[n++] = error_of(syscall(SYS_setxattr, "file", 1, "x", 1, 0));
+	out[n++] = error_of(syscall(SYS_setxattr, "file", "user.a", 1, 1, 0));
+	out[n++] = error_of(utimensat(AT_FDCWD, "file", times, 0x8000));
+	out[n++] = error_of(utimensat(AT_FDCWD, "", times, AT_EMPTY_PATH));
+	out[n++] = error_of(syscall(SYS_utimensat, AT_FDCWD, "file", 1, 0));
+	out[n++] = error_of(truncate("file", -1));
+	return n;
+}
+
+struct odd_calls {
+	struct places places;
+	long kernel[ODD_MAX];
+};
+
+static int compare_odd_calls(void *data)
+{
+	const struct odd_calls *odd = data;
+	long out[ODD_MAX];
+	size_t count;
+
+	CHECK(chdir(odd->places.root) == 0);
+	count = make_odd_calls(out);
+	for (size_t i = 0; i < count; i++) {
+		if (out[i] != odd->kernel[i])
+			fprintf(stderr, "call %zu: %ld, the kernel says %ld\n", i, out[i], odd->kernel[i]);
+		CHECK(out[i] == odd->kernel[i]);
+	}
+	return 0;
+}
+
+static void errors_are_the_kernels(void **state)
+{
+	struct odd_calls odd = { 0 };
+	struct heard *heard;
+	char *before = getcwd(NULL, 0);
+
+	(void)state;
+	places_make(&odd.places, SANDBOX_FULL);
+	assert_int_equal(chdir(odd.places.root), 0);
+	make_odd_calls(odd.kernel);
+	assert_int_equal(chdir(before), 0);
+	free(before);
+	heard = supervised(&odd.places.plan.plan, compare_odd_calls, &odd);
+	assert_int_equal(heard->status, 0);
+	heard_free(heard);
+	places_remove(&odd.places);
+}
+
 static int wait_for_enosys(void *data)
 {
 	(void)data;
@@ -533,6 +647,7 @@ int main(void)
 		cmocka_unit_test(before_landlock_3_truncating_is_refused_here),
 		cmocka_unit_test(there_is_an_end_to_what_is_told),
 		cmocka_unit_test(paths_may_end_where_memory_ends),
+		cmocka_unit_test(errors_are_the_kernels),
 		cmocka_unit_test(without_the_supervisor_calls_fail),
 		cmocka_unit_test(it_serves_many_threads_of_which_some_are_killed),
 	};

@@ -119,7 +119,7 @@ static void print_file(const struct file_match *file)
 		const struct search_line *line = &file->lines[i];
 
 		printf("L %zu %s%s %.*s\n", line->number,
-		       line->begins ? "m" : line->match ? "+" : "c", line->cut ? "!" : "",
+		       line->starts_match ? "m" : line->match ? "+" : "c", line->cut ? "!" : "",
 		       (int)line->text.len, line->text.data);
 	}
 }

@@ -63,6 +63,27 @@ static void patterns_fit_the_paths_they_should(void **context)
 		{ "[a-]", "-", true },
 		{ "[[:alpha:][:digit:]]", "7", true },
 		{ "[[:alpha:]]", "7", false },
+		{ "[[:upper:]]", "A", true },
+		{ "[[:upper:]]", "a", false },
+		{ "[[:blank:]]", " ", true },
+		{ "[[:blank:]]", "x", false },
+		{ "[[:cntrl:]]", "\t", true },
+		{ "[[:cntrl:]]", "t", false },
+		{ "[[:graph:]]", "!", true },
+		{ "[[:graph:]]", " ", false },
+		{ "[[:print:]]", " ", true },
+		{ "[[:print:]]", "\n", false },
+		{ "[[:punct:]]", "!", true },
+		{ "[[:punct:]]", "a", false },
+		{ "[[:space:]]", "\n", true },
+		{ "[[:space:]]", "n", false },
+		{ "[[:xdigit:]]", "F", true },
+		{ "[[:xdigit:]]", "g", false },
+		{ "[[:lower:]]", "a", true },
+		{ "[[:lower:]]", "A", false },
+		{ "[[:alnum:]]", "7", true },
+		{ "[[:alnum:]]", "-", false },
+		{ "[[:a-c]x", ":x", true }, /* no name of a class: brackets as ever */
 		{ "[\\]]", "]", true },
 		{ "\\*", "*", true },
 		{ "\\*", "a", false },
@@ -102,8 +123,8 @@ static void flags_ignore_case_and_fit_the_last_component(void **context)
 
 static void wrong_globs_are_refused(void **context)
 {
-	static const char *const wrong[] = { "", "[a", "[", "a[!", "[[:wrong:]]", "{a", "{a,{b}", "a\\",
-		                             "{[a}" };
+	static const char *const wrong[] = { "", "[a", "[", "a[!", "[[:wrong:]]", "[[:alpha", "[a-", "[a-\\", "{a", "{a,{b}",
+		                             "a\\", "{[a}" };
 
 	(void)context;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {

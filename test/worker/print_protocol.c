@@ -19,6 +19,17 @@ static void print_size(uint64_t bytes)
 		printf("%llu", (unsigned long long)bytes);
 }
 
+static const char *when_name(enum wire_when when)
+{
+	static const char *const names[] = {
+		[WIRE_WHEN_FIRST] = "first",   [WIRE_WHEN_READY] = "ready",
+		[WIRE_WHEN_ANSWER] = "answer", [WIRE_WHEN_WATCH] = "watch",
+		[WIRE_WHEN_RUN] = "run",
+	};
+
+	return names[when];
+}
+
 static void print_messages(void)
 {
 	printf("| number | message | to | when | fields | blob | layout | says |\n"
@@ -28,7 +39,7 @@ static void print_messages(void)
 
 		printf("| %u | %s | %s | %s | ", message->number, message->name,
 		       message->direction == WIRE_TO_WORKER ? "worker" : "front",
-		       wire_when_name(message->when));
+		       when_name(message->when));
 		print_size(message->fields_max);
 		printf(" | ");
 		print_size(message->blob_max);

@@ -16,7 +16,7 @@
 
 /* ---- confirmation ------------------------------------------------------------ */
 
-/* The question whether a call may run, and what follows from the answer.
+/* Asks whether a call may run, and acts on the answer.
  *
  * The outcomes are Gemini CLI's: proceed_once, proceed_always (for this session: the tool, of a
  * command its prefixes, of a server's tool that tool), proceed_always_tool,
@@ -24,13 +24,12 @@
  * modify_with_editor (newContent, or what is left of the files, is written instead), cancel.  An
  * outcome that was not offered counts as cancel.
  *
- * One question at a time: the next call's is put when this one is answered, and only if "always"
- * has not answered it.  Nobody to ask means no.
+ * Questions are asked one at a time: that of the next call follows when this one has been answered,
+ * unless an "always" covers it. With no one to ask the answer is no.
  *
- * With options.asks_together all calls of a reply that are to be asked about are asked about
- * together, as soon as no other call of the reply can join them (struct call_round); a question
- * that an "always" answers meanwhile is answered on the bus by the agent itself, so that who shows
- * it takes it away.
+ * With options.asks_together the questions about all calls of a reply are asked together, as soon
+ * as no further call of the reply can need one (struct call_round). If an "always" covers a
+ * question that is already shown, the agent answers it on the bus, and the front closes it.
  */
 
 struct call;
@@ -42,18 +41,18 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
  * anything. */
 void agent_confirm_report(struct call *call);
 
-/* The calls of a reply on their way to their questions.  A call that has begun is awaited until it
- * asks, runs, or has ended.  All but
- * call_round_settle hold `lock`.  Private to this folder. */
+/* The calls of a reply on their way to their questions. A call that has started is awaited until it
+ * asks, runs, or has ended. All functions but call_round_settle are called with `lock` held.
+ * Private to this folder. */
 struct call_round {
 	pthread_mutex_t *lock;    /* the batch's */
 	pthread_cond_t *changed;  /* signalled when another call may begin */
 	pthread_cond_t released;
 	size_t awaited;
 	struct call *gathered;    /* that wait for the others; a list */
-	size_t asking;            /* those, and those whose questions are put */
+	size_t open_questions;            /* those, and those whose questions are put */
 	bool may_begin;           /* a call may begin, or is about to */
-	bool full;                /* none may, because so many run */
+	bool full;                /* no call may start: the limit of parallel calls is reached */
 	unsigned number;          /* rounds that were put */
 	unsigned id;              /* of the last, of the session */
 };
@@ -62,7 +61,7 @@ struct call_round {
 void call_round_init(struct call_round *round, pthread_mutex_t *lock, pthread_cond_t *changed);
 /* When none of them runs any more. */
 void call_round_release(struct call_round *round);
-/* It has begun: it is awaited. */
+/* The call has started, and is awaited. */
 void call_round_begin(struct call *call);
 /* No call can begin now, or one may have become able to. */
 void call_round_set_may_begin(struct call_round *round, bool may);
@@ -79,23 +78,23 @@ void call_round_settle_locked(struct call *call);
 json_t *review_details(struct call *call, const struct tool_question *question);
 /* Whether modify_with_editor can be answered. */
 bool review_may_modify(const struct tool_question *question);
-/* Takes over what the answer says of hunks and files, and what is to be written instead of what
- * was planned. *ret_none: nothing at all. INVALID_ARGUMENT: the answer is not one to this
- * question. */
+/* Applies the answer's choice of hunks and files, and any replacement content. *ret_none: all hunks
+ * were rejected. INVALID_ARGUMENT: the answer does not fit the question. */
 bool review_take(struct call *call, const struct tool_question *question, const json_t *details,
                  const json_t *answer, bool *ret_none, struct err *err);
 
-/* Whether there is somebody to ask. */
+/* Whether the user can be asked. */
 bool confirm_can_ask(const struct agent *agent);
-/* Puts a question, of which hooks hear first.  The caller has agent->top->asking. */
+/* Puts a question, of which hooks hear first.  The caller has agent->top->question_lock. */
 enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t *message,
                            json_t **ret_answer);
 
 /* ---- what "always" is about (scope.c) ------------------------------------------ */
 
-/* Notes what a call does, for rules that somebody chose with "always": from its plan and arguments,
- * what becomes of files, whether hasp obeys one of them, and where it fetches from.  `plan` NULL:
- * it is not planned yet.  Private to this folder, as what follows. */
+/* Notes the effects of a call for rules chosen with "always", from its plan and arguments: which
+ * files it changes, whether hasp itself reads its configuration from one of them, and which hosts
+ * it fetches from. `plan` NULL: not planned yet. Private to this folder, as are the functions
+ * below. */
 void call_scope_note(struct call *call, const struct tool *tool, const json_t *arguments,
                 const json_t *plan);
 /* Forgets it. */
@@ -106,7 +105,9 @@ void call_scope_release(struct call *call);
 struct scope_choice {
 	struct policy_scope scope;
 	char *pattern;      /* owned; of scope.args_pattern */
-	char *text;         /* owned; for the choice: "edits of files and new files" */
+	char *text;         /* owned; for the choice: "edits of any file and new files" */
+	char *exact;        /* owned; of scope.exact */
+	char *listed;       /* owned; scope.text, where it is not the choice's; or NULL */
 };
 
 /* False: nothing; each such call is asked about. */
@@ -119,29 +120,30 @@ char *call_scope_pattern(const json_t *arguments, const char *member);
 
 /* ---- denials ----------------------------------------------------------------- */
 
-/* The offer to run a command again that the sandbox denied something, with exactly that allowed.
+/* Offers to run a command again with exactly the accesses allowed that the sandbox denied.
  *
  * Asked on the bus, with details of the type sandbox_expansion, when a command has ended whose
  * result names denials of which some can be allowed alone (tool/denial.h), and the rules do not
- * deny the same call with these permissions.  Outcomes: proceed_once, proceed_always (for what is
- * left of the session, for all its commands), cancel.  At most DENIED_RUNS_MAX runs of one call;
- * in YOLO mode nobody is asked.
+ * deny the same call with these permissions. Outcomes: proceed_once, proceed_always (for what is
+ * left of the session, for all its commands), cancel. A call runs at most DENIED_RUNS_MAX times. In
+ * YOLO mode the user is not asked.
  *
- * Likewise when a file tool was refused what is outside of the workspace and can be allowed alone
- * (tool/outside.h): the call runs once more, or its plan is made once more, at most as often.
- * proceed_always allows it to all file tools; a no takes the place of the refusal.
+ * The same is offered when a file tool was refused a path outside the workspace that can be allowed
+ * by itself (tool/outside.h): the call, or its planning, is repeated, up to the same limit.
+ * proceed_always allows the path to all file tools; a rejection replaces the original error.
  */
 enum { DENIED_RUNS_MAX = 3 };
 
-/* What the sandbox would deny a command, as far as its words tell, for the question about it: a
- * list of denials as results have them, of the network {"kind": "network", "what": the programs,
- * "message"}.  People are told; nothing else depends on it.  NULL: nothing. */
+/* Predicts from the words of a command what the sandbox would deny it, for the question about it: a
+ * list of denials as in results; of the network {"kind": "network", "what": the programs,
+ * "message"}. It is only shown; no decision depends on it. NULL: nothing.  *ret_confinement as
+ * denial_foresee has it. */
 json_t *foreseen_denials(const struct call *call, const struct shell_analysis *analysis,
-                         const json_t *arguments);
+                         const json_t *arguments, json_t **ret_confinement);
 
 /* call_hooks.again; `data` is the struct call. */
 bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t *result);
-/* Another call takes this one's place, or it is over: what was allowed to it alone is gone. */
+/* Drops what was allowed to this call alone: it has ended, or another call replaces it. */
 void denied_forget(struct call *call);
 
 /* ---- errors ------------------------------------------------------------------ */
@@ -160,9 +162,8 @@ void call_error_instruct(json_t *error);
 
 /* ---- what people are shown --------------------------------------------------- */
 
-/* What people are shown of a call: plain text, which may hold anything that models, files and
- * servers say; whoever shows it on a terminal makes it harmless there.
- */
+/* The text that describes a call to people. It may hold anything that models, files and servers
+ * have sent; a front that shows it on a terminal must sanitize it. */
 
 /* One line that says what a call is about: "src/main.c", "git status". For the caller. */
 char *display_call(const struct tool *tool, const json_t *args);
@@ -171,17 +172,17 @@ char *display_result(const struct tool *tool, const json_t *result);
 
 /* ---- order ------------------------------------------------------------------- */
 
-/* Which calls of one turn have to wait for which: pure.
+/* Which calls of one turn must wait for which others. Pure.
  *
  *     struct order_call calls[n];
  *     call_order_describe(&calls[i], tool, name, args, root);  // for each
  *     if (call_order_may_begin(calls, i, ended)) ...  // all that it waits for have ended
  *     call_order_release(&calls[i]);
  *
- * The results are those of the calls made one after the other, as the model listed them, except
- * that commands run beside each other, and beside what only reads:
+ * The results are the same as if the calls ran one after the other in the model's order, except
+ * that commands run in parallel with each other and with calls that only read:
  *
- *   - editors (edit, delete, move) and what reads run beside each other unless they touch the
+ *   - editors (edit, delete, move) and readers run in parallel unless they touch the
  *     same file and one of them changes it; what reads without naming files (search, glob)
  *     touches all;
  *   - a command, another agent, and a tool of unknown effect wait for all editors before them, and
@@ -189,15 +190,15 @@ char *display_result(const struct tool *tool, const json_t *result);
  *   - a change of mode (plan) or of the topic (think), and a call with wait_for_previous: true,
  *     waits for all before it, and all after it wait for it.
  *
- * Files are the same when their names are, "." and ".." and the workspace folder resolved; two
- * names that are one file by a link are told apart here, and by the state that each edit names.
+ * Files are compared by name, after resolving ".", ".." and the workspace folder. Two links to one
+ * file count as two files here; the state that each edit names still protects the file.
  */
 
 enum order_effect {
 	ORDER_NOTHING, /* touches no file: asks, fetches */
 	ORDER_READS,   /* its paths, or all */
 	ORDER_EDITS,   /* its paths */
-	ORDER_ANY,     /* anything, beside others of its kind */
+	ORDER_ANY,     /* anything, in parallel with others of its kind */
 	ORDER_ALONE,
 };
 
@@ -207,7 +208,7 @@ struct order_call {
 	size_t path_count; /* 0: all */
 };
 
-/* `tool` NULL: unknown, it will fail at once. `root`: the workspace folder, absolute. */
+/* `tool` NULL: unknown, the call fails immediately. `root`: the workspace folder, absolute. */
 void call_order_describe(struct order_call *ret, const struct tool *tool, const char *name,
                          const json_t *args, const char *root);
 void call_order_release(struct order_call *call);
@@ -217,13 +218,13 @@ bool call_order_may_begin(const struct order_call *calls, size_t index, const bo
 
 /* ---- calls ------------------------------------------------------------------- */
 
-/* Why a call was refused that somebody could have allowed, had anybody been there to be asked. */
-enum call_wants {
-	CALL_WANTS_NOTHING,
-	CALL_WANTS_RULE,  /* a rule, a flag or another mode would allow it */
-	CALL_WANTS_FLAGS, /* permissions beyond the sandbox */
-	CALL_WANTS_HOOK,  /* a hook wants somebody asked */
-	CALL_WANTS_LOOK,  /* it is not the tool that was last allowed */
+/* Why a call was refused that the user could have allowed, had it been possible to ask. */
+enum call_missing {
+	CALL_MISSING_NOTHING,
+	CALL_MISSING_RULE,  /* a rule, a flag or another mode would allow it */
+	CALL_MISSING_FLAGS, /* permissions beyond the sandbox */
+	CALL_MISSING_HOOK_ANSWER,  /* a hook requires confirmation */
+	CALL_MISSING_REVIEW,  /* it is not the tool that was last allowed */
 };
 
 enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };
@@ -254,7 +255,7 @@ struct call {
 	size_t place, together;      /* among so many questions that are put together, from 0 */
 
 	/* What happens on the way: of the thread that runs it. */
-	struct session session;      /* a copy, with hooks of its own */
+	struct session session;      /* a copy, with separate hooks */
 	struct outside outside;      /* its provider, in front of the workspace's */
 	struct path_rules paths;     /* and in front of that, where there is a policy */
 	struct policy_verdict verdict;
@@ -263,8 +264,8 @@ struct call {
 	unsigned changes;            /* call_scope_note: enum policy_change, once it is planned */
 	json_t *hosts;               /* likewise: owned, that it fetches from; or NULL */
 	bool obeyed;                 /* likewise: hasp obeys a file that it changes */
-	bool hook_asks;              /* a hook wants somebody asked, whatever the rules say */
-	char *ask_reason;            /* owned; what it said */
+	bool hook_asks;              /* a hook requires confirmation, whatever the rules say */
+	char *ask_reason;            /* owned; the reason the hook gave */
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */
 	json_t *review_files;        /* owned; of several files, what became of each; or NULL */
 	bool modified;               /* the user wrote another content */
@@ -272,12 +273,12 @@ struct call {
 	unsigned runs;               /* that were followed by such a question */
 	unsigned outside_runs;       /* that were refused what is outside, and followed by a run to
 	                              * which it was allowed */
-	char *expansion;             /* owned; what the model is told of it; or NULL */
+	char *expansion;             /* owned; the note about it for the model; or NULL */
 	enum stats_decision decision;
 	uint64_t waited_ms;          /* for answers to questions about it */
-	bool refused;                /* somebody said no, without a word about what else to do */
+	bool refused;                /* the user said no, without an instruction */
 	char *said;                  /* owned; what else to do; or NULL */
-	enum call_wants wants;
+	enum call_missing missing;
 	json_t *allowing;            /* owned; words for --allowed-tools that would; or NULL */
 	char *context;               /* owned; hooks' words for the model */
 	json_t *tail;                /* owned; AfterTool: {name, args} to be called instead */

@@ -291,7 +291,7 @@ static json_t *as_object(const json_t *result)
 	return object;
 }
 
-/* An image, sound or PDF that a result carries goes beside it, as what it is. */
+/* Moves an image, sound or PDF out of a result, into a media part that is sent next to it. */
 static void move_media_out(json_t *object, json_t *media)
 {
 	json_t *mime = json_object_get(object, "mime_type"), *data =
@@ -339,7 +339,7 @@ static json_t *show_unseen(json_t *response)
 	return shown;
 }
 
-static bool wants_diff(const struct call *call)
+static bool diff_is_requested(const struct call *call)
 {
 	const json_t *asked = json_object_get(call->args, "return_content");
 
@@ -418,7 +418,7 @@ static json_t *build_answer(struct call *call)
 
 	if (tool && (tool_kind_of(tool) == TOOL_KIND_READ || tool->server))
 		take_all_media(response, media);
-	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
+	if (tool && tool->plans && call->session.shows_diffs && !diff_is_requested(call))
 		leave_diffs_out(response);
 	truncate_response(call, response);
 	response = fit_response(call, response);
@@ -490,7 +490,7 @@ static void count_edit_of(const struct call *call)
 		           end, what);
 }
 
-/* The call has its result: what is left is to tell everybody. */
+/* Reports the result of a call on the bus. */
 static void call_report_end(struct call *call, uint64_t ms)
 {
 	struct agent *agent = call->agent;
@@ -507,8 +507,10 @@ static void call_report_end(struct call *call, uint64_t ms)
 	display = display_result(call->tool, call->result);
 	call->answer = build_answer(call);
 	response = json_object_get(part_get_response(call->answer), "response");
-	stats_call(agent->stats, call->tool ? call->tool->name : call->name, call->success, ms,
-	           call->decision, call->result);
+	stats_call(agent->stats, call->tool ? call->tool->name : call->name,
+	           call->success                 ? STATS_SUCCESS :
+	           call->refused || call->said   ? STATS_DECLINED : STATS_FAILED,
+	           took.ms - took.waited_ms, call->decision, call->result);
 	count_edit_of(call);
 	publish_result(call, display, ms);
 	if (!agent->options.record)
@@ -523,7 +525,8 @@ static void call_report_end(struct call *call, uint64_t ms)
 
 /* ---- running ----------------------------------------------------------------------- */
 
-/* What a hook wants called instead takes the place of the result; it goes the same way. */
+/* If a hook asks for another call instead, its result replaces this one. It goes through the same
+ * checks. */
 static void follow_tails(struct call *call)
 {
 	for (unsigned i = 0; call->tail && i < TAIL_CALLS_MAX; i++) {
@@ -570,7 +573,7 @@ static void call_run(struct call *call)
 
 enum { ID_MAX = 256 };
 
-struct batch {
+struct call_batch {
 	struct agent *agent;
 	struct call *calls;
 	struct order_call *order; /* shallow copies: `calls` owns what they point to */
@@ -579,22 +582,23 @@ struct batch {
 	pthread_mutex_t lock;     /* of `ended`, the calls' state, and what follows */
 	pthread_cond_t changed;
 	size_t running;
-	bool busy;                /* the thread that begins calls makes one itself */
+	bool busy;                /* the thread that starts calls is running one itself */
 	struct call_round round;   /* their questions */
 	bool refused;             /* nothing more begins */
-	bool declined;            /* somebody said no to one */
+	bool declined;            /* the user rejected a call */
 };
 
-struct runner {
-	struct batch *batch;
+struct call_thread {
+	struct call_batch *batch;
 	struct call *call;
-	pthread_t thread;
+	pthread_t handle;
 	bool started;
 };
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* A part of a reply is nobody else's yet. */
+/* Names the call in a part of a reply. Nothing else references the part yet, so it may be
+ * changed. */
 static void name_part(struct agent *agent, json_t *part)
 {
 	json_t *call = json_object_get(part, "functionCall");
@@ -646,7 +650,7 @@ static void publish_call(struct agent *agent, const struct call *call)
 
 /* ---- running ----------------------------------------------------------------------- */
 
-static void batch_note_end(struct batch *batch, struct call *call)
+static void batch_note_end(struct call_batch *batch, struct call *call)
 {
 	pthread_mutex_lock(&batch->lock);
 	call->state = CALL_ENDED;
@@ -662,17 +666,17 @@ static void batch_note_end(struct batch *batch, struct call *call)
 	pthread_mutex_unlock(&batch->lock);
 }
 
-static void *runner_main(void *data)
+static void *call_thread_main(void *data)
 {
-	struct runner *runner = data;
+	struct call_thread *thread = data;
 
-	call_run(runner->call);
-	batch_note_end(runner->batch, runner->call);
+	call_run(thread->call);
+	batch_note_end(thread->batch, thread->call);
 	return NULL;
 }
 
 /* Whether anything more is to begin. */
-static bool goes_on(const struct batch *batch)
+static bool goes_on(const struct call_batch *batch)
 {
 	const struct agent *agent = batch->agent;
 
@@ -680,7 +684,7 @@ static bool goes_on(const struct batch *batch)
 }
 
 /* The first that may begin now; NULL: none. */
-static struct call *next_call(struct batch *batch)
+static struct call *next_call(struct call_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
 		if (batch->calls[i].state == CALL_WAITING &&
@@ -690,28 +694,29 @@ static struct call *next_call(struct batch *batch)
 }
 
 /* Holds the lock before and after. */
-static void batch_begin_call(struct batch *batch, struct runner *runner, struct call *call,
-                             bool alone)
+static void batch_begin_call(struct call_batch *batch, struct call_thread *thread,
+                             struct call *call, bool alone)
 {
 	call->state = CALL_RUNNING;
 	batch->running++;
 	call_round_begin(call);
-	*runner = (struct runner){ .batch = batch, .call = call };
+	*thread = (struct call_thread){ .batch = batch, .call = call };
 	if (!alone)
-		runner->started = pthread_create(&runner->thread, NULL, runner_main, runner) == 0;
-	if (runner->started)
+		thread->started = pthread_create(&thread->handle, NULL, call_thread_main,
+		                                 thread) == 0;
+	if (thread->started)
 		return;
-	batch->busy = true; /* nothing begins before it has ended */
+	batch->busy = true; /* no call starts before it has ended */
 	call_round_set_may_begin(&batch->round, false);
 	pthread_mutex_unlock(&batch->lock);
-	runner_main(runner);
+	call_thread_main(thread);
 	pthread_mutex_lock(&batch->lock);
 	batch->busy = false;
 	call_round_set_may_begin(&batch->round, true);
 }
 
-/* A call beside which nothing can run needs no thread. */
-static bool batch_call_is_alone(struct batch *batch, struct call *call)
+/* A call that nothing can run in parallel with needs no thread. */
+static bool batch_call_is_alone(struct call_batch *batch, struct call *call)
 {
 	struct call *other;
 
@@ -723,13 +728,13 @@ static bool batch_call_is_alone(struct batch *batch, struct call *call)
 	return !other;
 }
 
-/* Calls that wait for the user take nobody's place. */
-static bool batch_has_place(const struct batch *batch)
+/* Calls that wait for the user do not count against the limit of parallel calls. */
+static bool batch_has_place(const struct call_batch *batch)
 {
-	return batch->running - batch->round.asking < CALLS_AT_ONCE;
+	return batch->running - batch->round.open_questions < CALLS_AT_ONCE;
 }
 
-static void run_all(struct batch *batch, struct runner *runners)
+static void run_all(struct call_batch *batch, struct call_thread *threads)
 {
 	struct call *call;
 
@@ -737,7 +742,7 @@ static void run_all(struct batch *batch, struct runner *runners)
 	while (true) {
 		call = goes_on(batch) && batch_has_place(batch) ? next_call(batch) : NULL;
 		if (call) {
-			batch_begin_call(batch, &runners[call - batch->calls], call,
+			batch_begin_call(batch, &threads[call - batch->calls], call,
 			                 batch_call_is_alone(batch, call));
 		} else if (batch->running) {
 			batch->round.full = !batch_has_place(batch);
@@ -749,11 +754,11 @@ static void run_all(struct batch *batch, struct runner *runners)
 	}
 	pthread_mutex_unlock(&batch->lock);
 	for (size_t i = 0; i < batch->count; i++)
-		if (runners[i].started)
-			pthread_join(runners[i].thread, NULL);
+		if (threads[i].started)
+			pthread_join(threads[i].handle, NULL);
 }
 
-static void refuse_rest(struct batch *batch)
+static void refuse_rest(struct call_batch *batch)
 {
 	const char *why = cancelled(batch->agent->options.cancel) ?
 	                          "The call was cancelled; nothing was done." :
@@ -779,7 +784,7 @@ static size_t calls_collect(struct agent *agent, const json_t *content, struct c
 	return count;
 }
 
-static void too_many(struct batch *batch, size_t total)
+static void too_many(struct call_batch *batch, size_t total)
 {
 	for (size_t i = batch->count; i < total; i++) {
 		publish_call(batch->agent, &batch->calls[i]);
@@ -788,7 +793,7 @@ static void too_many(struct batch *batch, size_t total)
 	}
 }
 
-static void batch_summarize(struct batch *batch, size_t total, struct calls_outcome *ret)
+static void batch_summarize(struct call_batch *batch, size_t total, struct calls_outcome *ret)
 {
 	bool any_done = false;
 
@@ -820,9 +825,9 @@ static void calls_mark_reply(struct agent *agent, struct call *calls, size_t cou
 		calls[i].session.reply = reply;
 }
 
-static void run_batch(struct batch *batch)
+static void run_batch(struct call_batch *batch)
 {
-	_cleanup_free_ struct runner *runners = mem_alloc(batch->count, sizeof(*runners));
+	_cleanup_free_ struct call_thread *threads = mem_alloc(batch->count, sizeof(*threads));
 
 	pthread_mutex_init(&batch->lock, NULL);
 	pthread_cond_init(&batch->changed, NULL);
@@ -831,7 +836,7 @@ static void run_batch(struct batch *batch)
 		batch->calls[i].round = &batch->round;
 		publish_call(batch->agent, &batch->calls[i]);
 	}
-	run_all(batch, runners);
+	run_all(batch, threads);
 	refuse_rest(batch);
 	call_round_release(&batch->round);
 	pthread_cond_destroy(&batch->changed);
@@ -844,7 +849,7 @@ void calls_run(struct agent *agent, const json_t *content, struct calls_outcome 
 	_cleanup_free_ struct call *calls = mem_alloc(total, sizeof(*calls));
 	_cleanup_free_ struct order_call *order = mem_alloc(total, sizeof(*order));
 	_cleanup_free_ bool *done = mem_alloc(total, sizeof(*done));
-	struct batch batch = { .agent = agent, .calls = calls, .order = order, .ended = done };
+	struct call_batch batch = { .agent = agent, .calls = calls, .order = order, .ended = done };
 
 	*ret = (struct calls_outcome){ 0 };
 	total = calls_collect(agent, content, calls);

@@ -9,12 +9,13 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "shell/analysis.h"
+#include "tool/services.h"
 
 enum { ROOTS_MAX = 64 };
 
 /* One question on its way. */
-struct asking {
-	struct asking *next;     /* in `asked` of the agent */
+struct confirm_request {
+	struct confirm_request *next;     /* in `asked` of the agent */
 	struct call *call;
 	struct agent *agent;
 	const struct tool_question *question;
@@ -25,16 +26,16 @@ struct asking {
 
 /* ---- what is shown ----------------------------------------------------------------- */
 
-static json_t *exec_details(const struct asking *asking)
+static json_t *exec_details(const struct confirm_request *request)
 {
-	const json_t *arguments = asking->question->arguments;
-	json_t *prefixes = asking->call->verdict.prefixes;
+	const json_t *arguments = request->question->arguments;
+	json_t *prefixes = request->call->verdict.prefixes;
 	struct span command = json_span(json_object_get(arguments, "command"));
 	_cleanup_buf_ struct buf summary = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
 	struct span roots[ROOTS_MAX];
 	struct shell_analysis analysis;
 	json_t *details = json_object(), *names = json_array(), *problems = json_array();
-	json_t *denials;
+	json_t *denials, *confinement;
 	size_t count;
 
 	shell_analyse(command, &analysis);
@@ -55,16 +56,20 @@ static json_t *exec_details(const struct asking *asking)
 	json_object_set_new(details, "problems", problems);
 	if (json_array_size(prefixes))
 		json_object_set(details, "commandPrefixes", prefixes);
-	denials = foreseen_denials(asking->call, &analysis, arguments);
+	denials = foreseen_denials(request->call, &analysis, arguments, &confinement);
+	if (confinement)
+		json_object_set_new(details, "confinement", confinement);
+	if (request->call->verdict.commands)
+		json_object_set(details, "commands", request->call->verdict.commands);
 	if (denials)
 		json_object_set_new(details, "denials", denials);
 	shell_analysis_release(&analysis);
 	return details;
 }
 
-static json_t *mcp_details(const struct asking *asking)
+static json_t *mcp_details(const struct confirm_request *request)
 {
-	const struct tool *tool = asking->question->tool;
+	const struct tool *tool = request->question->tool;
 	json_t *details = json_object();
 
 	json_object_set_new(details, "type", json_string("mcp"));
@@ -73,8 +78,8 @@ static json_t *mcp_details(const struct asking *asking)
 	json_object_set_new(details, "toolName", json_cstr(tool->server_tool));
 	json_object_set_new(details, "toolDisplayName",
 	                    json_cstr(tool->title ? tool->title : tool->server_tool));
-	if (asking->change.lines)
-		json_object_set_new(details, "changed", json_text(span_str(asking->change.lines)));
+	if (request->change.lines)
+		json_object_set_new(details, "changed", json_text(span_str(request->change.lines)));
 	return details;
 }
 
@@ -121,45 +126,55 @@ static void put_others(json_t *details, const struct tool_question *question)
 		json_object_set_new(details, "otherArguments", json_text(span_str(others)));
 }
 
-static json_t *details_of(struct asking *asking)
+static json_t *details_of(struct confirm_request *request)
 {
-	const struct tool *tool = asking->question->tool;
+	const struct tool *tool = request->question->tool;
 	json_t *details;
 
 	if (tool->server)
-		return mcp_details(asking);
-	if (tool->plans && asking->question->plan)
-		details = review_details(asking->call, asking->question);
+		return mcp_details(request);
+	if (tool->plans && request->question->plan)
+		details = review_details(request->call, request->question);
 	else if (is_shell_command(tool))
-		details = exec_details(asking);
+		details = exec_details(request);
 	else
-		return info_details(asking->question);
-	put_others(details, asking->question);
+		return info_details(request->question);
+	put_others(details, request->question);
 	return details;
 }
 
 /* ---- what may be answered ---------------------------------------------------------- */
 
-/* What "for this session" is about. False: it is not offered. */
-static bool can_always(const struct asking *asking, struct scope_choice *ret)
+/* What "for this session" is about. Returns NULL, or in a few words why it is not offered. */
+static const char *choose_always(const struct confirm_request *request, struct scope_choice *ret)
 {
-	const struct call *call = asking->call;
+	const struct agent *agent = request->agent;
+	const struct call *call = request->call;
 
 	*ret = (struct scope_choice){ 0 };
-	/* A hook would ask again, and so would a rule that is above; permissions beyond the sandbox
-	 * are for one command. */
-	if (!asking->agent->may_always || call->hook_asks || !asking->agent->options.policy ||
-	    tool_requires_more(asking->question->arguments) ||
-	    (call->has_verdict && !policy_session_helps(&call->verdict)))
-		return false;
-	return call_scope_choose(call, asking->question, ret);
+	if (!agent->may_always || !agent->options.policy)
+		return agent->trusted ? "the settings turn that off" :
+		                        "this folder is not trusted (/permissions)";
+	if (call->hook_asks)
+		return "a hook asks about each such call";
+	if (tool_requires_more(request->question->arguments))
+		return "permissions beyond the sandbox are for one call";
+	if (call->has_verdict && !policy_session_helps(&call->verdict))
+		return "a rule asks about each such call (/policies)";
+	if (call_scope_choose(call, request->question, ret))
+		return NULL;
+	return call->obeyed ? "hasp follows what this file says" :
+	                      "each such call is asked about";
 }
 
-static json_t *outcomes_of(const struct asking *asking, bool always)
+static json_t *outcomes_of(const struct confirm_request *request, bool always)
 {
-	const bool server = asking->question->tool->server != NULL;
-	const bool save = always && asking->agent->may_save &&
-	                  asking->agent->options.policy_folder;
+	const bool server = request->question->tool->server != NULL;
+	/* Of a command a rule in a file needs a prefix. */
+	const bool narrow = !is_shell_command(request->question->tool) ||
+	                    json_array_size(request->call->verdict.prefixes);
+	const bool save = always && narrow && request->agent->may_save &&
+	                  request->agent->options.policy_folder;
 	const struct {
 		const char *name;
 		bool offered;
@@ -169,7 +184,7 @@ static json_t *outcomes_of(const struct asking *asking, bool always)
 		{ "proceed_always_tool", always && server },
 		{ "proceed_always_server", always && server },
 		{ "proceed_always_and_save", save },
-		{ "modify_with_editor", review_may_modify(asking->question) },
+		{ "modify_with_editor", review_may_modify(request->question) },
 		{ "cancel", true },
 	};
 	json_t *outcomes = json_array();
@@ -180,36 +195,52 @@ static json_t *outcomes_of(const struct asking *asking, bool always)
 	return outcomes;
 }
 
-static json_t *question_message(struct asking *asking)
+/* Of a plan: the modes that it may be carried out in. */
+static void put_plan_modes(const struct confirm_request *request, json_t *message)
 {
-	const struct tool *tool = asking->question->tool;
-	const struct call *call = asking->call;
+	const struct tool *tool = request->question->tool;
+	const struct tool_services *services = request->call->session.services;
+
+	if (tool->info && tool->info->plan && services && services->plan_modes)
+		json_object_set_new(message, "modes", services->plan_modes(services->data));
+}
+
+static json_t *question_message(struct confirm_request *request)
+{
+	const struct tool *tool = request->question->tool;
+	const struct call *call = request->call;
 	json_t *message = json_object();
 	struct scope_choice choice;
-	bool always;
+	const char *why;
 
-	if (tool->changed && !asking->change.state)
-		tool->changed(tool, &asking->change);
+	if (tool->changed && !request->change.state)
+		tool->changed(tool, &request->change);
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "toolName", json_string(tool->name));
 	if (tool->server)
 		json_object_set_new(message, "serverName", json_cstr(tool->server));
-	if (asking->agent->options.name)
-		json_object_set_new(message, "agentName", json_string(asking->agent->options.name));
-	json_object_set(message, "arguments", (json_t *)asking->question->arguments);
-	json_object_set_new(message, "details", details_of(asking));
-	always = can_always(asking, &choice);
-	if (always)
+	if (request->agent->options.name)
+		json_object_set_new(message, "agentName",
+		                    json_string(request->agent->options.name));
+	json_object_set(message, "arguments", (json_t *)request->question->arguments);
+	json_object_set_new(message, "details", details_of(request));
+	why = choose_always(request, &choice);
+	if (why)
+		json_object_set_new(message, "noAlways", json_string(why));
+	else
 		json_object_set_new(message, "scope", json_text(span_str(choice.text)));
 	call_scope_choice_release(&choice);
-	asking->outcomes = outcomes_of(asking, always);
-	json_object_set_new(message, "outcomes", asking->outcomes);
+	put_plan_modes(request, message);
+	request->outcomes = outcomes_of(request, !why);
+	json_object_set_new(message, "outcomes", request->outcomes);
+	if (call->has_verdict)
+		json_object_set_new(message, "rule", json_text(span_str(call->verdict.rule)));
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
-	else if (asking->change.parts)
+	else if (request->change.parts)
 		json_object_set_new(message, "reason", json_pack(
 			"s++", "This tool is not the one that was last allowed (",
-			asking->change.parts, ")."));
+			request->change.parts, ")."));
 	else if (call->has_verdict && call->verdict.message[0])
 		json_object_set_new(message, "reason", json_text(span_str(call->verdict.message)));
 	return message;
@@ -217,24 +248,26 @@ static json_t *question_message(struct asking *asking)
 
 /* ---- what follows ------------------------------------------------------------------ */
 
-static void publish_update(struct asking *asking, const char *server, bool saved)
+static void publish_update(struct confirm_request *request, const char *server, bool saved)
 {
 	json_auto_t *message = json_object();
 
-	json_object_set_new(message, "toolName", json_string(asking->question->tool->name));
-	if (is_shell_command(asking->question->tool) && asking->call->verdict.prefixes)
-		json_object_set(message, "commandPrefix", asking->call->verdict.prefixes);
+	json_object_set_new(message, "toolName", json_string(request->question->tool->name));
+	if (is_shell_command(request->question->tool) && request->call->verdict.prefixes)
+		json_object_set(message, "commandPrefix", request->call->verdict.prefixes);
 	if (server)
 		json_object_set_new(message, "serverName", json_cstr(server));
 	json_object_set_new(message, "saved", json_boolean(saved));
-	bus_publish(asking->agent->options.bus, BUS_UPDATE_POLICY, message);
+	bus_publish(request->agent->options.bus, BUS_UPDATE_POLICY, message);
 }
 
 /* Whether rules say yes, but for those on paths, which the call's own thread asks. */
-static bool may_be_answered(const struct asking *asking)
+static bool may_be_answered(const struct confirm_request *request)
 {
-	return !asking->call->hook_asks && !tool_requires_more(asking->question->arguments) &&
-	       gate_would_allow(asking->call, asking->question->tool, asking->question->arguments);
+	const struct tool_question *question = request->question;
+
+	return !request->call->hook_asks && !tool_requires_more(question->arguments) &&
+	       gate_would_allow(request->call, question->tool, question->arguments);
 }
 
 static json_t *answer_by_policy(json_t *id)
@@ -243,44 +276,44 @@ static json_t *answer_by_policy(json_t *id)
 	                 "byPolicy", 1);
 }
 
-/* There is a new rule: whom else it answers. */
-static void answer_others(struct asking *asking)
+/* Answer the other open questions that a new rule covers. */
+static void answer_others(struct confirm_request *request)
 {
-	struct agent *top = asking->agent->top;
+	struct agent *top = request->agent->top;
 	json_auto_t *answered = json_array();
 	json_t *id;
 	size_t i;
 
-	if (!asking->agent->options.asks_together)
+	if (!request->agent->options.asks_together)
 		return;
-	pthread_mutex_lock(&top->asking);
-	for (struct asking *other = top->asked; other; other = other->next)
-		if (other != asking && may_be_answered(other))
+	pthread_mutex_lock(&top->question_lock);
+	for (struct confirm_request *other = top->asked; other; other = other->next)
+		if (other != request && may_be_answered(other))
 			json_array_append(answered,
 			                  json_object_get(other->message, "correlationId"));
-	pthread_mutex_unlock(&top->asking);
+	pthread_mutex_unlock(&top->question_lock);
 	json_array_foreach(answered, i, id) {
 		json_auto_t *answer = answer_by_policy(id);
 
-		bus_answer(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);
+		bus_answer(request->agent->options.bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);
 	}
 }
 
 /* "Always": for what is left of the session, within what the choice says. */
-static void allow_for_session(struct asking *asking, const char *server)
+static void allow_for_session(struct confirm_request *request, const char *server)
 {
 	_cleanup_free_ char *all = server ? mem_printf("all tools of the server %s", server) : NULL;
 	struct scope_choice choice;
 
-	if (!call_scope_choose(asking->call, asking->question, &choice))
+	if (!call_scope_choose(request->call, request->question, &choice))
 		return;
 	choice.scope.server = server;
 	if (all)
 		choice.scope.text = all;
-	policy_allow_for_session(asking->agent->options.policy, &choice.scope);
+	policy_allow_for_session(request->agent->options.policy, &choice.scope);
 	call_scope_choice_release(&choice);
-	answer_others(asking);
-	publish_update(asking, server, false);
+	answer_others(request);
+	publish_update(request, server, false);
 }
 
 static void wait_notice(void *data, enum severity severity, const char *message)
@@ -288,99 +321,109 @@ static void wait_notice(void *data, enum severity severity, const char *message)
 	agent_notice(data, severity, message);
 }
 
-static void save_rule(struct asking *asking)
+static void save_rule(struct confirm_request *request)
 {
-	const struct agent_options *options = &asking->agent->options;
+	const struct agent_options *options = &request->agent->options;
 	const struct file_lock_wait wait = { .cancel = options->cancel,
 		                             .max_ms = settings_lock_wait_ms(options->settings),
-		                             .notices = { wait_notice, asking->agent } };
-	const struct tool *tool = asking->question->tool;
+		                             .notices = { wait_notice, request->agent } };
+	const struct tool *tool = request->question->tool;
 	/* An edit that is always allowed is so for its file. */
 	_cleanup_free_ char *pattern =
-		tool->plans ? call_scope_pattern(asking->question->arguments, "file_path") : NULL;
+		tool->plans ? call_scope_pattern(request->question->arguments, "file_path") : NULL;
 	struct err err = ERR_INIT;
 
 	if (policy_save(options->policy, options->policy_folder, tool->name,
-	                is_shell_command(tool) ? asking->call->verdict.prefixes : NULL, NULL,
+	                is_shell_command(tool) ? request->call->verdict.prefixes : NULL, NULL,
 	                pattern,
-	                agent_mode(asking->agent), &wait, &err)) {
-		answer_others(asking);
-		publish_update(asking, NULL, true);
+	                agent_mode(request->agent), &wait, &err)) {
+		answer_others(request);
+		publish_update(request, NULL, true);
 		return;
 	}
-	agent_notice(asking->agent, SEVERITY_WARNING, err.message);
-	allow_for_session(asking, NULL);
+	agent_notice(request->agent, SEVERITY_WARNING, err.message);
+	allow_for_session(request, NULL);
 }
 
-static bool decline_call(struct asking *asking, const json_t *answer, struct err *err)
+static bool decline_call(struct confirm_request *request, const json_t *answer, struct err *err)
 {
 	struct span said = span_trim(json_span(json_object_get(answer, "message")));
 
-	asking->call->decision = DECISION_REJECT;
-	asking->call->refused = !said.len;
-	free(asking->call->said);
-	asking->call->said = said.len ? mem_dup(said.data, said.len) : NULL;
+	request->call->decision = DECISION_REJECT;
+	request->call->refused = !said.len;
+	free(request->call->said);
+	request->call->said = said.len ? mem_dup(said.data, said.len) : NULL;
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
 }
 
-static bool follow_answer(struct asking *asking, const json_t *answer, struct err *err)
+/* The mode that the user has chosen for what follows a plan. False: it was not offered. */
+static bool follow_plan_mode(const struct confirm_request *request, const json_t *answer)
 {
-	const struct tool *tool = asking->question->tool;
+	const struct tool_services *services = request->call->session.services;
+	const char *mode = json_string_value(json_object_get(answer, "mode"));
+
+	return !mode || (json_object_get(request->message, "modes") &&
+	                 services->plan_leads_to(services->data, mode));
+}
+
+static bool follow_answer(struct confirm_request *request, const json_t *answer, struct err *err)
+{
+	const struct tool *tool = request->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
-	const json_t *details = json_object_get(asking->message, "details");
-	const bool offered = json_lists(asking->outcomes, span_str(outcome));
+	const json_t *details = json_object_get(request->message, "details");
+	const bool offered = json_lists(request->outcomes, span_str(outcome));
 	bool none = false;
 
-	asking->call->decision = DECISION_REJECT;
+	request->call->decision = DECISION_REJECT;
 	if (offered &&
-	    !review_take(asking->call, asking->question, details, answer, &none, err))
+	    !review_take(request->call, request->question, details, answer, &none, err))
 		return false;
-	if (!offered || none || !strcmp(outcome, "cancel"))
-		return decline_call(asking, answer, err);
-	asking->call->decision = !strcmp(outcome, "modify_with_editor") ? DECISION_MODIFY :
+	if (!offered || none || !strcmp(outcome, "cancel") || !follow_plan_mode(request, answer))
+		return decline_call(request, answer, err);
+	request->call->decision = !strcmp(outcome, "modify_with_editor") ? DECISION_MODIFY :
 	                                                                  DECISION_ACCEPT;
-	if (tool->allowed && asking->change.state)
-		tool->allowed(tool, &asking->change);
+	if (tool->allowed && request->change.state)
+		tool->allowed(tool, &request->change);
 	if (!strcmp(outcome, "proceed_always") || !strcmp(outcome, "proceed_always_tool"))
-		allow_for_session(asking, NULL);
+		allow_for_session(request, NULL);
 	else if (!strcmp(outcome, "proceed_always_server"))
-		allow_for_session(asking, tool->server);
+		allow_for_session(request, tool->server);
 	else if (!strcmp(outcome, "proceed_always_and_save"))
-		save_rule(asking);
+		save_rule(request);
 	return true;
 }
 
-static bool refuse_unasked(struct asking *asking, struct err *err)
+static bool refuse_unasked(struct confirm_request *request, struct err *err)
 {
-	const struct tool *tool = asking->question->tool;
+	const struct tool *tool = request->question->tool;
 	const char *mode = tool_kind_of(tool) == TOOL_KIND_EDIT ? "auto_edit" : "yolo";
-	const struct tool_change *change = &asking->call->change;
+	const struct tool_change *change = &request->call->change;
 
-	asking->call->decision = DECISION_REJECT;
-	asking->call->wants = tool_requires_more(asking->question->arguments) ? CALL_WANTS_FLAGS :
-	                      asking->call->hook_asks ? CALL_WANTS_HOOK :
-	                      change->parts ? CALL_WANTS_LOOK : CALL_WANTS_RULE;
-	if (asking->call->wants == CALL_WANTS_FLAGS)
+	request->call->decision = DECISION_REJECT;
+	request->call->missing =
+		tool_requires_more(request->question->arguments) ? CALL_MISSING_FLAGS :
+		request->call->hook_asks ? CALL_MISSING_HOOK_ANSWER :
+		change->parts ? CALL_MISSING_REVIEW : CALL_MISSING_RULE;
+	if (request->call->missing == CALL_MISSING_FLAGS)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: Nobody can be asked here about additional "
-		               "permissions. The user can give them when hasp is started: --net, "
+		               "Denied By User: This run has no way to ask for additional "
+		               "permissions. The user can grant them when starting hasp: --net, "
 		               "--write PATH, --read PATH. Nothing was run.");
-	if (asking->call->wants == CALL_WANTS_HOOK)
+	if (request->call->missing == CALL_MISSING_HOOK_ANSWER)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: A hook wants somebody asked about this call, and "
-		               "nobody can be asked here%s%s",
-		               asking->call->ask_reason ? ". It says: " : ".",
-		               asking->call->ask_reason ? asking->call->ask_reason : "");
-	if (asking->call->wants == CALL_WANTS_LOOK)
+		               "Denied By User: A hook requires confirmation for this call, but "
+		               "this run has no way to ask%s%s",
+		               request->call->ask_reason ? ". It says: " : ".",
+		               request->call->ask_reason ? request->call->ask_reason : "");
+	if (request->call->missing == CALL_MISSING_REVIEW)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: This tool of the MCP server \"%s\" is not "
-		               "the one that was last allowed (%s), so no rule allows it, and "
-		               "nobody can be asked here. \"hasp mcp test %s\" shows the user "
-		               "what changed; "
-		               "\"hasp mcp allow %s\" allows it. Nothing was called.",
+		               "Denied By User: This tool of the MCP server \"%s\" differs from "
+		               "the one that was last allowed (%s), so no rule allows it, and this "
+		               "run has no way to ask. \"hasp mcp test %s\" shows the user what "
+		               "changed; \"hasp mcp allow %s\" allows it. Nothing was called.",
 		               tool->server, change->parts, tool->server, tool->server);
 	return err_set(err, ERR_DENIED_BY_USER,
-	               "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
+	               "Denied By User: %s must be confirmed, but this run has no way to ask. The "
 	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, "
 	               "or with --approval-mode %s.",
 	               tool->name, tool->name, mode);
@@ -418,65 +461,65 @@ enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t 
 	               agent->options.cancel, ret_answer);
 }
 
-static void make_question(struct asking *asking)
+static void make_question(struct confirm_request *request)
 {
-	asking->message = question_message(asking);
-	notify_hooks(asking->agent, asking->question->tool, asking->message);
+	request->message = question_message(request);
+	notify_hooks(request->agent, request->question->tool, request->message);
 }
 
-static enum bus_reply ask_user(struct asking *asking, json_t **answer)
+static enum bus_reply ask_user(struct confirm_request *request, json_t **answer)
 {
 	const uint64_t began = clock_monotonic_ms();
 	const enum bus_reply reply =
-		bus_ask(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message,
-	                0, asking->agent->options.cancel, answer);
+		bus_ask(request->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST,
+		        request->message, 0, request->agent->options.cancel, answer);
 
-	asking->call->waited_ms += clock_monotonic_ms() - began;
+	request->call->waited_ms += clock_monotonic_ms() - began;
 	return reply;
 }
 
-static bool follow_reply(struct asking *asking, enum bus_reply reply, const json_t *answer,
-                         struct err *err)
+static bool follow_reply(struct confirm_request *request, enum bus_reply reply,
+                         const json_t *answer, struct err *err)
 {
 	if (reply == BUS_ANSWERED)
-		return follow_answer(asking, answer, err);
+		return follow_answer(request, answer, err);
 	if (reply == BUS_CANCELLED)
 		return err_set(err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
-	return refuse_unasked(asking, err);
+	return refuse_unasked(request, err);
 }
 
-static bool put_question(struct asking *asking, struct err *err)
+static bool put_question(struct confirm_request *request, struct err *err)
 {
 	json_auto_t *answer = NULL;
 	enum bus_reply reply;
 
-	make_question(asking);
-	reply = ask_user(asking, &answer);
-	return follow_reply(asking, reply, answer, err);
+	make_question(request);
+	reply = ask_user(request, &answer);
+	return follow_reply(request, reply, answer, err);
 }
 
 /* What was answered about another call in the meantime may answer this one. */
-static bool answered_by_now(struct asking *asking)
+static bool answered_by_now(struct confirm_request *request)
 {
-	if (asking->call->hook_asks || tool_requires_more(asking->question->arguments) ||
-	    gate_decide(asking->call, asking->question->tool, asking->question->arguments) !=
+	if (request->call->hook_asks || tool_requires_more(request->question->arguments) ||
+	    gate_decide(request->call, request->question->tool, request->question->arguments) !=
 	            CALL_ALLOW)
 		return false;
-	asking->call->decision = DECISION_AUTO;
-	gate_note_allowed(asking->call, asking->question->tool);
+	request->call->decision = DECISION_AUTO;
+	gate_note_allowed(request->call, request->question->tool);
 	return true;
 }
 
-static bool ask_in_turn(struct asking *asking, struct err *err)
+static bool ask_in_turn(struct confirm_request *request, struct err *err)
 {
 	bool yes;
 
-	pthread_mutex_lock(&asking->agent->top->asking);
-	if (cancelled(asking->agent->options.cancel))
+	pthread_mutex_lock(&request->agent->top->question_lock);
+	if (cancelled(request->agent->options.cancel))
 		yes = err_set(err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
 	else
-		yes = answered_by_now(asking) || put_question(asking, err);
-	pthread_mutex_unlock(&asking->agent->top->asking);
+		yes = answered_by_now(request) || put_question(request, err);
+	pthread_mutex_unlock(&request->agent->top->question_lock);
 	return yes;
 }
 
@@ -493,7 +536,8 @@ void call_round_release(struct call_round *round)
 	pthread_cond_destroy(&round->released);
 }
 
-/* Puts the questions, if nobody can join them any more. The calls of a reply are an array. */
+/* Ask the questions, if no further call of the round can need one. The calls of a reply are an
+ * array. */
 static void round_put_if_complete(struct call_round *round)
 {
 	if (round->awaited || round->may_begin || !round->gathered)
@@ -553,7 +597,7 @@ static json_t *round_gather(struct call *call)
 	before = round->number;
 	call->gathered = round->gathered;
 	round->gathered = call;
-	round->asking++;
+	round->open_questions++;
 	round->may_begin = round->may_begin || round->full;
 	call_round_settle_locked(call);
 	round_put_if_complete(round);
@@ -569,85 +613,85 @@ static json_t *round_gather(struct call *call)
 static void round_leave(struct call *call)
 {
 	pthread_mutex_lock(call->round->lock);
-	call->round->asking--;
+	call->round->open_questions--;
 	pthread_mutex_unlock(call->round->lock);
 }
 
 /* From here on a rule may answer it. */
-static void asked_add(struct asking *asking)
+static void asked_add(struct confirm_request *request)
 {
-	struct agent *top = asking->agent->top;
+	struct agent *top = request->agent->top;
 
-	pthread_mutex_lock(&top->asking);
-	bus_identify(asking->message);
-	asking->next = top->asked;
-	top->asked = asking;
-	pthread_mutex_unlock(&top->asking);
+	pthread_mutex_lock(&top->question_lock);
+	bus_identify(request->message);
+	request->next = top->asked;
+	top->asked = request;
+	pthread_mutex_unlock(&top->question_lock);
 }
 
-static void asked_remove(struct asking *asking)
+static void asked_remove(struct confirm_request *request)
 {
-	struct agent *top = asking->agent->top;
-	struct asking **at;
+	struct agent *top = request->agent->top;
+	struct confirm_request **at;
 
-	pthread_mutex_lock(&top->asking);
-	for (at = &top->asked; *at != asking; at = &(*at)->next)
+	pthread_mutex_lock(&top->question_lock);
+	for (at = &top->asked; *at != request; at = &(*at)->next)
 		;
-	*at = asking->next;
-	pthread_mutex_unlock(&top->asking);
+	*at = request->next;
+	pthread_mutex_unlock(&top->question_lock);
 }
 
 /* It was announced with the others, and needs no answer by now: who shows it takes it away. */
-static void publish_answered(struct asking *asking)
+static void publish_answered(struct confirm_request *request)
 {
-	struct bus *bus = asking->agent->options.bus;
+	struct bus *bus = request->agent->options.bus;
 	json_auto_t *answer =
-		answer_by_policy(json_object_get(asking->message, "correlationId"));
+		answer_by_policy(json_object_get(request->message, "correlationId"));
 
-	bus_publish(bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message);
+	bus_publish(bus, BUS_TOOL_CONFIRMATION_REQUEST, request->message);
 	bus_publish(bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);
 }
 
 /* True: a rule says yes. False: as *reply and *answer say. */
-static bool ask_in_round(struct asking *asking, enum bus_reply *reply, json_t **answer)
+static bool ask_in_round(struct confirm_request *request, enum bus_reply *reply, json_t **answer)
 {
 	bool answered;
 
-	json_object_set_new(asking->message, "together", round_gather(asking->call));
-	if (cancelled(asking->agent->options.cancel)) {
-		round_leave(asking->call);
+	json_object_set_new(request->message, "together", round_gather(request->call));
+	if (cancelled(request->agent->options.cancel)) {
+		round_leave(request->call);
 		*reply = BUS_CANCELLED;
 		return false;
 	}
-	asked_add(asking);
-	answered = answered_by_now(asking);
+	asked_add(request);
+	answered = answered_by_now(request);
 	if (answered)
-		publish_answered(asking);
+		publish_answered(request);
 	else
-		*reply = ask_user(asking, answer);
-	asked_remove(asking);
-	round_leave(asking->call);
+		*reply = ask_user(request, answer);
+	asked_remove(request);
+	round_leave(request->call);
 	return answered;
 }
 
-static bool ask_together(struct asking *asking, struct err *err)
+static bool ask_together(struct confirm_request *request, struct err *err)
 {
 	enum bus_reply reply = BUS_NOBODY;
 
-	make_question(asking);
+	make_question(request);
 	while (true) {
 		json_auto_t *answer = NULL;
 
-		if (ask_in_round(asking, &reply, &answer))
+		if (ask_in_round(request, &reply, &answer))
 			return true;
 		if (!json_is_true(json_object_get(answer, "byPolicy")))
-			return follow_reply(asking, reply, answer, err);
-		if (answered_by_now(asking))
+			return follow_reply(request, reply, answer, err);
+		if (answered_by_now(request))
 			return true;
 	}
 }
 
-/* A person can be shown only so much, and nothing runs that was not shown. */
+/* The size of a question is limited, and nothing may run that was not shown. */
 static bool confirm_can_show(const struct tool_question *question, struct err *err)
 {
 	_cleanup_free_ char *all = question->plan ? NULL :
@@ -655,33 +699,34 @@ static bool confirm_can_show(const struct tool_question *question, struct err *e
 
 	return all || question->plan ||
 	       err_set(err, ERR_TOO_LARGE,
-	               "The user has to be asked about this call, and its arguments are more than "
-	               "a question shows (%zu bytes, %zu lines). Nothing was done.",
+	               "This call requires approval, but its arguments are longer than a question "
+	               "can show (%zu bytes, %zu lines). Nothing was done.",
 	               LIMIT_QUESTION_BYTES, LIMIT_QUESTION_LINES);
 }
 
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err)
 {
 	struct call *call = data;
-	struct asking asking = { .call = call, .agent = call->agent, .question = question };
+	struct confirm_request request = { .call = call, .agent = call->agent,
+		                           .question = question };
 	bool yes;
 
 	call_scope_note(call, question->tool, question->arguments, question->plan);
 	if (!confirm_can_ask(call->agent))
-		yes = refuse_unasked(&asking, err);
-	else if (answered_by_now(&asking)) {
+		yes = refuse_unasked(&request, err);
+	else if (answered_by_now(&request)) {
 		call_round_settle(call);
 		yes = true;
 	} else if (!confirm_can_show(question, err))
 		yes = false;
 	else if (call->agent->options.asks_together && call->round)
-		yes = ask_together(&asking, err);
+		yes = ask_together(&request, err);
 	else
-		yes = ask_in_turn(&asking, err);
+		yes = ask_in_turn(&request, err);
 
 	if (yes)
 		gate_about_to_run(call, question->tool, question->arguments);
-	tool_change_release(&asking.change);
-	json_decref(asking.message);
+	tool_change_release(&request.change);
+	json_decref(request.message);
 	return yes;
 }

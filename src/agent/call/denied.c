@@ -192,7 +192,7 @@ static bool follow_expansion(struct call *call, const struct denial_offer *offer
 	return true;
 }
 
-/* With the lock of `asking`. */
+/* With question_lock. */
 static enum bus_reply put_expansion(struct call *call, const struct tool *tool, json_t *message,
                                     json_t **ret_answer)
 {
@@ -214,9 +214,9 @@ static bool put_offer(struct call *call, const struct tool *tool, const json_t *
 	json_auto_t *answer = NULL;
 	enum bus_reply reply;
 
-	pthread_mutex_lock(&call->agent->top->asking);
+	pthread_mutex_lock(&call->agent->top->question_lock);
 	reply = put_expansion(call, tool, message, &answer);
-	pthread_mutex_unlock(&call->agent->top->asking);
+	pthread_mutex_unlock(&call->agent->top->question_lock);
 	return reply == BUS_ANSWERED &&
 	       follow_expansion(call, offer, json_object_get(message, "outcomes"), answer);
 }
@@ -246,7 +246,7 @@ static json_t *outside_details(const struct call *call, const struct outside_off
 		offer->kept, "leftOut", json_size(offer->left_out), "runs",
 		(int)call->outside_runs + 1);
 
-	if (offer->changes) /* what is outside is in no checkpoint */
+	if (offer->changes) /* checkpoints do not cover files outside */
 		json_object_set_new(details, "canRewind", json_false());
 	return details;
 }
@@ -331,7 +331,7 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 	}
 }
 
-/* Nothing of it is offered: the model is told why, after its failure. */
+/* Explain to the model, after the tool's error, why no permission was offered. */
 static void refuse_outside(const struct outside_offer *offer, json_t *result)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
@@ -344,7 +344,7 @@ static void refuse_outside(const struct outside_offer *offer, json_t *result)
 	json_object_set_new(result, "message", json_text(buf_view(&text)));
 }
 
-/* With the lock of `asking`: what another call was allowed for the session meanwhile counts. */
+/* With question_lock: permissions that another call got for the session meanwhile count. */
 static bool put_outside_offer(struct call *call, const struct tool *tool, const json_t *arguments,
                               json_t *result)
 {
@@ -380,9 +380,9 @@ static bool ask_outside(struct call *call, const struct tool *tool, const json_t
 	    !confirm_can_ask(call->agent))
 		return false;
 	call_round_settle(call); /* others are asked about meanwhile */
-	pthread_mutex_lock(&call->agent->top->asking);
+	pthread_mutex_lock(&call->agent->top->question_lock);
 	again = put_outside_offer(call, tool, arguments, result);
-	pthread_mutex_unlock(&call->agent->top->asking);
+	pthread_mutex_unlock(&call->agent->top->question_lock);
 	call->outside_runs += again;
 	return again;
 }

@@ -219,8 +219,8 @@ static void say_changes(struct buf *out, const json_t *result)
 		display_add_line(out, json_span(json_object_get(change, "diff")));
 }
 
-/* What a command printed.  A line that looks like hasp's own about denials, which follow it, is
- * quoted. */
+/* The output of a command. Lines that look like hasp's reports of denials are quoted, because those
+ * come next. */
 static void say_output(struct buf *out, struct span text)
 {
 	struct span line;

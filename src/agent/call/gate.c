@@ -34,8 +34,8 @@ static bool hooked_fire(void *data, enum hook_event event, const char *matched, 
 	return agent_fire(call->agent, event, matched, input, ret);
 }
 
-/* `bare` is the workspace without rules and questions. The name by which hooks know the call is the
- * model's word, when that is one of ours. */
+/* `bare` is the workspace without rules and questions. Hooks get the model's name for the tool, if
+ * that is one of ours. */
 static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
                                     struct session *bare)
 {
@@ -49,7 +49,7 @@ static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
 	};
 }
 
-/* With what the tool adds to its failures. */
+/* Adds the tool's explanation to an error. */
 static json_t *explained(struct call *call, const struct tool *tool, const json_t *arguments,
                          json_t *result)
 {
@@ -177,7 +177,7 @@ static void gate_output(void *data, enum run_stream stream, struct span bytes)
 	struct call *call = data;
 	json_auto_t *message = json_object();
 
-	(void)stream; /* as it came: both are one text for who reads along */
+	(void)stream; /* both streams are shown as one text, in order of arrival */
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "text", json_text(bytes));
 	agent_publish(call->agent, BUS_TOOL_OUTPUT, message);
@@ -224,7 +224,7 @@ static bool tool_was_offered(void *data, const struct tool *tool)
 	return false;
 }
 
-/* Whoever trusts the server, or has a rule for the tool, expects no question. */
+/* A user who trusts the server, or has a rule for the tool, does not expect a question. */
 static void warn_of_change(struct call *call, const struct tool *tool)
 {
 	_cleanup_free_ char *text = NULL;

@@ -19,11 +19,11 @@
 /* Sets the hooks of the call's session. */
 void gate_attach(struct call *call);
 
-/* Asks the policy anew (after somebody said "always"); fills call->verdict and call->change: a
- * tool that is not the one that was last allowed is asked about at least. */
+/* Asks the policy again (after an "always"), and fills call->verdict and call->change. A tool that
+ * differs from the one last allowed needs confirmation at least. */
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
-/* Whether the rules but those on paths say yes; changes nothing, from any thread while the call is
- * being asked about. */
+/* Whether the rules, apart from those on paths, allow the call. Changes nothing; from any thread
+ * while the question about the call is open. */
 bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments);
 /* What follows from CALL_DENY: takes down what the call lacked, publishes the rejection; *err: why,
  * and what the user can do beforehand. */
@@ -34,19 +34,18 @@ void gate_about_to_run(struct call *call, const struct tool *tool, const json_t 
 /* A rule allows the tool as call->change has it. */
 void gate_note_allowed(struct call *call, const struct tool *tool);
 
-/* The tool as rules see it, called by the main agent with nobody to ask and whatever arguments. */
+/* The tool as rules see it, called by the main agent with no one to ask and any arguments. */
 struct policy_call gate_subject(const struct tool *tool);
-/* Whether the tool has no use now, or every call of it would be refused in this mode: it need
- * not be named to the model. */
+/* Whether to leave the tool out of the declarations: it has no use now, or this mode would refuse
+ * every call of it. */
 bool gate_hides(struct agent *agent, const struct tool *tool);
 /* Whether that is so in every mode that the session may come to: it is not declared. */
 bool gate_hides_always(struct agent *agent, const struct tool *tool);
 
 /* ---- tools that are off ------------------------------------------------------ */
 
-/* Tools that are off because nobody can be asked about their calls: they are not offered, so the
- * model has to be told of them, and of what would allow them.
- */
+/* Tools that are off because no one can be asked about their calls. They are not declared, so the
+ * system prompt names them and the flags that would allow them. */
 
 struct off_tools {
 	const struct policy *policy;
@@ -57,8 +56,9 @@ struct off_tools {
 	bool interactive;
 };
 
-/* A line of the system prompt; NULL: none is off for that reason. The caller frees. Those that a
- * rule of somebody's or plan mode keeps out are not named: no answer would allow them. */
+/* Returns a line for the system prompt; NULL: no tool is off for that reason. The caller frees.
+ * Tools that plan mode or a rule of the user keeps out are not named: no answer would allow
+ * them. */
 char *gate_off_text(const struct off_tools *options);
 
 /* The least mode above `call`'s in which not every such call is denied; MODE_COUNT: there is

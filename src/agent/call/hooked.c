@@ -65,7 +65,7 @@ static char *names_for_matchers(const struct tool *tool)
 
 enum { LIST_NONE = -1 };
 
-/* What hooks are shown in one run. */
+/* The input of hooks in one run. */
 struct hook_case {
 	const char *name; /* tool_name; borrowed */
 	json_t *shown;    /* tool_input; owned */
@@ -166,7 +166,7 @@ static void add_path_cases(struct hook_cases *cases, const char *name, const jso
 	add_path_case(cases, name, shown, path, span_str(absolute), element);
 }
 
-/* The lines of a diff that begin with `mark`, without it: what a guard of contents looks for in
+/* The lines of a diff that start with `mark`, without it, for hooks that check the contents of
  * old_string and new_string. */
 static json_t *marked_lines(struct span diff, char mark)
 {

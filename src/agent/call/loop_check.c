@@ -97,8 +97,8 @@ static bool differs_always(const char *name)
 	return false;
 }
 
-/* Each value is marked with its type and length, so that no two look alike. Members count in their
- * order: the same thing said again is said in the same order. */
+/* Each value is hashed with its type and length, so that no two are equal by accident. Members are
+ * hashed in their order, which a repeated call repeats. */
 static void digest_value(struct sha256_stream *stream, const json_t *value, bool result,
                          unsigned depth)
 {
@@ -284,7 +284,7 @@ static void end_line(struct loop_check *check)
 		forget_text(check);
 }
 
-/* A line that is longer than it takes to see what it is, is prose. */
+/* A line too long to be markup is prose. */
 static void take_char(struct loop_check *check, char c)
 {
 	if (c == '\n') {

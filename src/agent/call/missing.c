@@ -73,13 +73,13 @@ static void note_refused(struct call *call)
 	                       call->allowing ? json_incref(call->allowing) : json_array());
 
 	json_object_set_new(note, "kind", json_integer(tool_kind_of(call->tool)));
-	if (call->wants == CALL_WANTS_FLAGS)
+	if (call->missing == CALL_MISSING_FLAGS)
 		json_object_set_new(note, "flags",
 		                    json_string("--net, --write PATH or --read PATH"));
-	else if (call->wants == CALL_WANTS_HOOK)
+	else if (call->missing == CALL_MISSING_HOOK_ANSWER)
 		json_object_set_new(note, "flags",
 		                    json_string("another answer of the hook that asks"));
-	else if (call->wants == CALL_WANTS_LOOK)
+	else if (call->missing == CALL_MISSING_REVIEW)
 		json_object_set_new(note, "flags", json_pack("s+", "hasp mcp allow ",
 		                                             call->tool->server));
 	add_note(call->agent, note);
@@ -121,7 +121,7 @@ void missing_note(struct call *call)
 	if (!call->tool)
 		return;
 	pthread_mutex_lock(&agent->lock);
-	if (call->wants != CALL_WANTS_NOTHING) {
+	if (call->missing != CALL_MISSING_NOTHING) {
 		note_refused(call);
 	} else if (call->success) {
 		forget_kind(agent, tool_kind_of(call->tool));
@@ -207,7 +207,7 @@ static enum approval_mode least_mode(const struct agent *agent, const json_t *no
 	return least;
 }
 
-/* The words of all notes that a flag other than --allowed-tools is for are left out. */
+/* The words of all notes, except those that another flag than --allowed-tools covers. */
 static json_t *all_words(const json_t *notes)
 {
 	json_t *words = json_array(), *note, *word;
@@ -297,7 +297,7 @@ static void put_flags(const struct agent *agent, const json_t *notes, struct buf
 	buf_char(out, '.');
 	if (ways && !agent->trusted && least_mode(agent, notes) != MODE_COUNT)
 		buf_str(out,
-		        " That mode is for trusted folders: \"hasp config trust\", or --skip-trust "
+		        " That mode requires a trusted folder: hasp config trust, or --skip-trust "
 		             "for one run.");
 }
 
@@ -325,7 +325,7 @@ char *missing_sentence(const struct agent *agent)
 	if (!json_array_size(agent->missing))
 		return NULL;
 	buf_str(&out, agent->changed ? "Not all of it was done" : "Nothing was changed");
-	buf_str(&out, ", because nobody was there to allow it: ");
+	buf_str(&out, ", because this run had no way to ask for approval: ");
 	put_calls(agent->missing, &out);
 	buf_char(&out, '.');
 	put_flags(agent, agent->missing, &out);

@@ -26,10 +26,10 @@ static struct path_rules *rules_of(struct provider *provider)
 
 /* ---- paths in arguments ------------------------------------------------------------ */
 
-/* What takes the place of a path: a new reference, or NULL: nothing. */
+/* Returns the replacement of a path: a new reference, or NULL: none. */
 typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolute);
 
-/* Of a path that an argument spells; NULL: nothing takes its place. */
+/* Applies `change` to a path in an argument; NULL: no replacement. */
 static json_t *visit_argument_path(struct path_rules *rules, const json_t *text, visit change,
                                    bool absolute)
 {
@@ -263,8 +263,8 @@ static bool leads_elsewhere(const struct path_rules *rules, const char *named, c
 	return true;
 }
 
-/* Whether rules keep a file from being read, or reached by the tool, by either path.  Who was asked
- * about the call saw those that it names. */
+/* Whether rules deny reading a file, or reaching it with the tool, under either path. If the user
+ * was asked about the call, the paths that it names were shown. */
 static bool opening_denied(const struct path_rules *rules, const char *named, const char *opened,
                            bool by_tool, char **ret_why)
 {
@@ -369,7 +369,8 @@ static bool place_changes(struct path_rules *rules, struct change *changes, size
 		if (change->new_path &&
 		    !(change->new_resolved = judged_place(rules, change->new_path, err)))
 			return false;
-		/* Who may not read it is not told what is in it, also when the edit fails. */
+		/* A caller who may not read the file must not see its content, not even when the
+		 * edit fails. */
 		if (reading_denied(rules, change->resolved, &why))
 			options->want_content = false;
 	}
@@ -395,15 +396,6 @@ static bool judged_edit(struct provider *provider, const struct change *changes,
 	for (size_t i = 0; i < count; i++)
 		results[i] = (struct change_result){ .err = *err };
 	return false;
-}
-
-static bool judged_end(struct provider *provider, struct provider_request *request,
-                       struct err *err)
-{
-	return request->read ?
-	               judged_read(provider, request->read, request->read_result, err) :
-	               judged_edit(provider, request->changes, request->count,
-	                           request->options, request->results, err);
 }
 
 /* ---- many files -------------------------------------------------------------------------- */
@@ -546,8 +538,8 @@ static bool exclude_denied(const struct path_rules *rules, const struct walk_res
 	return true;
 }
 
-/* The files that a search would open, and must not. What cannot be walked has none: the search
- * says why, or it is one file. */
+/* Finds the files that a search would open but must not. A path that cannot be walked has none:
+ * either it is a single file, or the search reports the error. */
 static bool find_denied(struct path_rules *rules, const struct search_request *request,
                         struct excludes *excludes, struct err *err)
 {
@@ -643,13 +635,12 @@ static bool judged_search(struct provider *provider, const struct search_request
 void path_rules_init(struct path_rules *rules, const struct policy *policy,
                      struct provider *base, const struct policy_call *who)
 {
-	static const struct provider_ops own = {
-		.end = judged_end, .walk = judged_walk, .search = judged_search,
-	};
+	static const struct interposed_files files = { judged_read, judged_edit };
+	static const struct provider_ops own = { .walk = judged_walk, .search = judged_search };
 	struct policy_call reading = *who;
 
 	*rules = (struct path_rules){ .policy = policy, .who = *who };
-	interpose_init(&rules->front, base, &own);
+	interpose_init(&rules->front, base, &files, &own);
 	rules->judged = json_object();
 	reading.tool = tool_name(TOOL_READ_FILE);
 	reading.kind = "read";

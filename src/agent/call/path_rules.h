@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on paths, judged by the files that a call opens.
+/* Applies rules on paths to the files that a call really opens.
  *
- * A pattern in a rule sees the arguments; a link, "..", a folder, a glob or a search reaches a
- * file by others.  So each call gets a provider of its own, in front of the workspace's, which
- * asks the rules again about every file.  The worker resolves and opens, this process judges: what
- * comes back carries the path that was opened, and is dropped before a tool, a hook or the model
- * sees any of it.
+ * A pattern in a rule is matched against the arguments, but a link, "..", a folder, a glob or a
+ * search can reach a file under another name. Each call therefore gets its own provider in front of
+ * the workspace's, which checks the rules again for every file. The worker resolves and opens; this
+ * process decides: each reply carries the path that was opened, and a denied one is dropped before
+ * a tool, a hook or the model sees any of it.
  *
  *     path_rules_init(&rules, policy, session->provider, &who); // mode, sub-agent, interactive
  *     session->provider = &rules.front.provider;
@@ -13,20 +13,20 @@
  *     ... tool->run(session, arguments) ...
  *     path_rules_release(&rules);
  *
- * A path in the arguments (files, folders to look through) is resolved before the decision, and
- * decided on as named and as resolved; the stricter counts, so that somebody can be asked.  The
- * call then has to reach those files: reads compare, edits hand the path to the worker
- * (change.resolved), which compares it with the place that it has open.
+ * A path in the arguments (files, folders to search) is resolved before the decision, and checked
+ * both as given and as resolved; the stricter result counts. At that point the user can still be
+ * asked. The call must then reach exactly those files: reads compare the path, edits hand it to the
+ * worker (change.resolved), which compares it with the place it has open.
  *
- * A file that no argument names (of a folder, a glob, a search) is judged by the rules with an
- * argsPattern, as read_file of it would be, and as the tool itself with this path; the names that
- * glob and list_directory show, as the tool itself.  Such files are left out and counted
- * (walk_result.denied). One that somebody would have to be asked about is left out too: nobody is
- * asked a thousand times. Before a search the denied files are found by a walk and excluded, so
- * that neither counts nor limits say what is in them.
+ * A file that no argument names (found in a folder, by a glob or by a search) is checked against
+ * the rules with an argsPattern, once as a read_file of it and once as a call of the tool itself
+ * with this path; names that glob and list_directory show are checked for the tool only. Denied
+ * files are left out and counted (walk_result.denied), and so are files that would need
+ * confirmation, because one search could ask a thousand questions. Before a search a walk finds the
+ * denied files and excludes them, so that neither counts nor limits reveal their contents.
  *
- * Without a rule that has an argsPattern and is about the tool, or about reading, every request is
- * handed on as it is.
+ * If no rule with an argsPattern concerns the tool or reading, every request is passed on
+ * unchanged.
  */
 #ifndef HASP_AGENT_CALL_PATH_RULES_H
 #define HASP_AGENT_CALL_PATH_RULES_H
@@ -48,7 +48,7 @@ struct path_rules {
 	struct policy_files *own;    /* owned: what keeps files from the tool; NULL: nothing */
 	bool by_tool;                /* some rule is about which files the tool reaches */
 	json_t *judged;              /* owned: a path as named: where it led */
-	bool asked;                  /* the call runs only if somebody says yes to it, as it is */
+	bool asked;                  /* the call runs only if the user accepts it as it is */
 };
 
 /* `policy` (NULL: everything is allowed), `base` and the strings of `who` are borrowed until the
@@ -58,8 +58,8 @@ void path_rules_init(struct path_rules *rules, const struct policy *policy,
 /* Frees what it owns; `base` is left alone. */
 void path_rules_release(struct path_rules *rules);
 
-/* What the rules say about the files that the arguments lead to; a stricter decision replaces
- * *verdict, which is policy_decide's on the arguments of `subject`. */
+/* Checks the files that the arguments name; a stricter decision replaces *verdict, which is
+ * policy_decide's for the arguments of `subject`. */
 void path_rules_decide(struct path_rules *rules, const struct tool *tool,
                        const struct policy_call *subject, struct policy_verdict *verdict);
 

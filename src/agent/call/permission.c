@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the policy says of a call and of a tool as such: what runs, what has to be asked about, what
- * is refused and what would have allowed it; which tools are off. */
+/* The policy's decision on a call and on a tool as a whole: whether it runs, needs confirmation or
+ * is refused, and what would have allowed it; and which tools are off. */
 #include <string.h>
 
 #include "agent/call/gate.h"
@@ -99,10 +99,10 @@ char *gate_off_text(const struct off_tools *options)
 	report = tool_set_find(options->session->tools, tool_name(TOOL_REQUEST_PERMISSION)) ?
 	                 " If the task needs one of them, call request_permission." : "";
 	return mem_printf(
-		"- These tools are off, because nobody can be asked about their calls: %.*s. "
-		"--allowed-tools NAME or a policy rule would allow one of them%s.%s Do what can be "
-		"done without them, not by a way around, and say in the end what is missing and "
-		"which of these would allow it.\n",
+		"- These tools are off, because this run has no way to ask about their calls: "
+		"%.*s. --allowed-tools NAME or a policy rule would allow one of them%s.%s Do what "
+		"can be done without them, do not work around them, and say at the end what is "
+		"missing and which of these would allow it.\n",
 		(int)list.len, list.data,
 		settings_trusted(options->settings) ? "" :
 		                                      "; modes that allow more are for folders "
@@ -127,7 +127,7 @@ static struct policy_call policy_call(struct agent *agent, const struct tool *to
 	return call;
 }
 
-/* With what call_scope_note has found. */
+/* The call with the results of call_scope_note. */
 static struct policy_call subject_in_scope(const struct call *call, const struct tool *tool,
                                        const json_t *arguments, const json_t *theirs)
 {
@@ -148,7 +148,7 @@ bool gate_hides(struct agent *agent, const struct tool *tool)
 	return agent->options.policy && policy_hides(agent->options.policy, &call);
 }
 
-/* With nobody at the keyboard only the model changes the mode, by the tools for that. */
+/* Without a user at the keyboard only the model changes the mode, with the tools for that. */
 static bool mode_is_fixed(struct agent *agent)
 {
 	if (agent->options.interactive || agent->options.parent)
@@ -297,8 +297,8 @@ static json_t *words_for(const struct policy_call *subject, const struct policy_
 	return words;
 }
 
-/* Whether somebody who could be asked would have been: then it was refused for want of them. A
- * question to the user is none about permission. */
+/* Notes a call that was refused only because the user could not be asked. A question that a tool
+ * puts to the user is not about permission. */
 static void note_want(struct call *call, const struct tool *tool, const json_t *arguments)
 {
 	json_auto_t *theirs = tool_info_gemini(tool->info, arguments);
@@ -310,7 +310,7 @@ static void note_want(struct call *call, const struct tool *tool, const json_t *
 	subject.interactive = true;
 	policy_decide(call->agent->options.policy, &subject, &verdict);
 	if (verdict.decision == POLICY_ASK) {
-		call->wants = CALL_WANTS_RULE;
+		call->missing = CALL_MISSING_RULE;
 		json_decref(call->allowing);
 		call->allowing = words_for(&subject, &verdict);
 	}
@@ -326,8 +326,9 @@ static bool call_tool_is_off(const struct call *call, const struct tool *tool)
 	return policy_hides(call->agent->options.policy, &subject);
 }
 
-/* A default rule that says no because nobody is there: what somebody could have said beforehand.
- * A tool that is off was not offered either; of it Gemini CLI's words, which its scripts know. */
+/* The error of a default rule that denies because no one can be asked: how the user could have
+ * allowed the call in advance. For a tool that was off, and so not declared, it has Gemini CLI's
+ * wording, which scripts know. */
 static void set_denial(const struct call *call, const struct tool *tool, struct err *err)
 {
 	struct span rule = span_str(call->verdict.rule);
@@ -344,8 +345,8 @@ static void set_denial(const struct call *call, const struct tool *tool, struct 
 		                 tool->name, call->verdict.rule);
 	mode = mode_that_allows(call->agent, tool);
 	err_set(err, ERR_DENIED_BY_POLICY,
-	        "%s Nobody can be asked here; the user can allow it beforehand: by a policy rule, "
-	        "%swith --allowed-tools %s%s%s%s.", off ? off : call->verdict.message,
+	        "%s This run has no way to ask; the user can allow it beforehand: by a policy "
+	        "rule, %swith --allowed-tools %s%s%s%s.", off ? off : call->verdict.message,
 	        mode ? "" : "or ", tool->name, mode ? ", or with --approval-mode " : "",
 	        mode ? mode : "",
 	        mode && !call->agent->trusted ? ", which is for trusted folders" : "");

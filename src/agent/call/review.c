@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edits before they are made: what is shown of them, what is written of what somebody took, and
- * what the model is told of it. */
+/* Review of edits before they are made: what the user is shown, the part of the change that is
+ * written, and the report of that to the model. */
 #include <string.h>
 
 #include "agent/call/call.h"
@@ -29,8 +29,8 @@ static json_t *planned_content(const json_t *plan)
 	return content ? json_incref(content) : json_null();
 }
 
-/* The text of the file in the state that the edit was planned on; null if it has another one now,
- * or no text. */
+/* The text of the file in the state that the edit was planned on; null if the file has changed
+ * since, or is not text. */
 static json_t *original_content(struct call *call, const json_t *state)
 {
 	struct provider *provider = call->session.provider;
@@ -59,7 +59,7 @@ static json_t *original_content(struct call *call, const json_t *state)
 /* The changes of a call, each with the file that it is about: those that share a path, or of which
  * one lies beneath another's, are one "file", which is taken or left as a whole unless all they do
  * is give it another text. */
-struct change_list {
+struct review_changes {
 	const json_t *arguments; /* of the changes, as they were planned; borrowed arrays */
 	const json_t *plans;
 	size_t count;
@@ -67,25 +67,25 @@ struct change_list {
 	size_t *number;          /* owned; and that file's, from 0 */
 };
 
-static const json_t *change_state(const struct change_list *list, size_t i)
+static const json_t *change_state(const struct review_changes *list, size_t i)
 {
 	return json_object_get(json_array_get(list->plans, i), "latest_file_state");
 }
 
 /* Where the file is afterwards. */
-static const json_t *change_planned(const struct change_list *list, size_t i)
+static const json_t *change_planned(const struct review_changes *list, size_t i)
 {
 	return json_object_get(json_array_get(list->plans, i), "planned_state");
 }
 
-static size_t first_of_file(struct change_list *list, size_t i)
+static size_t first_of_file(struct review_changes *list, size_t i)
 {
 	while (list->file[i] != i)
 		i = list->file[i] = list->file[list->file[i]];
 	return i;
 }
 
-static void join_files(struct change_list *list, size_t a, const json_t *b)
+static void join_files(struct review_changes *list, size_t a, const json_t *b)
 {
 	size_t x = first_of_file(list, a), y;
 
@@ -98,8 +98,8 @@ static void join_files(struct change_list *list, size_t a, const json_t *b)
 		list->file[x] = y;
 }
 
-/* With the changes of the same path, and of the folders that it lies in. */
-static void join_by_path(struct change_list *list, size_t i, const json_t *state, json_t *known)
+/* Joins the change with others of the same path, and of the folders above it. */
+static void join_by_path(struct review_changes *list, size_t i, const json_t *state, json_t *known)
 {
 	struct span path = json_span(json_object_get(state, "file_path"));
 
@@ -116,12 +116,12 @@ static void note_path(const json_t *state, size_t i, json_t *known)
 		json_object_set_new(known, path, json_size(i));
 }
 
-static void change_list_init(struct change_list *list, const struct tool_question *question)
+static void change_list_init(struct review_changes *list, const struct tool_question *question)
 {
 	json_auto_t *known = json_object();
 	size_t files = 0;
 
-	*list = (struct change_list){
+	*list = (struct review_changes){
 		.arguments = json_object_get(question->arguments, "changes"),
 		.plans = json_object_get(question->plan, "changes"),
 	};
@@ -145,7 +145,7 @@ static void change_list_init(struct change_list *list, const struct tool_questio
 	}
 }
 
-static void change_list_release(struct change_list *list)
+static void change_list_release(struct review_changes *list)
 {
 	free(list->file);
 	free(list->number);
@@ -159,13 +159,13 @@ static const char *const fates[] = {
 	[FATE_RENAME] = "rename", [FATE_SEVERAL] = "several",
 };
 
-static bool has_kind(const struct change_list *list, size_t i, const char *kind)
+static bool has_kind(const struct review_changes *list, size_t i, const char *kind)
 {
 	return span_eq(json_span(json_object_get(json_array_get(list->arguments, i), "kind")),
 	               span_str(kind));
 }
 
-static enum file_fate file_fate(const struct change_list *list, size_t first)
+static enum file_fate file_fate(const struct review_changes *list, size_t first)
 {
 	const json_t *path = json_object_get(change_state(list, first), "file_path");
 	size_t count = 0, moves = 0, deletes = 0, elsewhere = 0;
@@ -189,8 +189,8 @@ static enum file_fate file_fate(const struct change_list *list, size_t first)
 	                                                                              FATE_CREATE;
 }
 
-/* `full`: the plans once more, with contents; NULL if the files have other states by now. */
-static json_t *file_details(struct call *call, const struct change_list *list, size_t first,
+/* `full`: the same plans made again with contents; NULL if the files have changed since. */
+static json_t *file_details(struct call *call, const struct review_changes *list, size_t first,
                             const json_t *full)
 {
 	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -224,7 +224,7 @@ static json_t *all_files(struct call *call, const struct tool_question *question
 {
 	json_auto_t *full = run_dry(call, question);
 	json_t *files = json_array();
-	struct change_list list;
+	struct review_changes list;
 
 	change_list_init(&list, question);
 	for (size_t i = 0; i < list.count; i++)
@@ -263,7 +263,7 @@ json_t *review_details(struct call *call, const struct tool_question *question)
 {
 	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
 	const bool several = has_several(question);
-	/* The real file, links resolved: what is approved is what is written. */
+	/* The real path, with links resolved: the user approves the file that will be written. */
 	const json_t *first = several ?
 		json_array_get(json_object_get(question->plan, "changes"), 0) : question->plan;
 	const json_t *state = json_object_get(first, "latest_file_state");
@@ -289,7 +289,7 @@ json_t *review_details(struct call *call, const struct tool_question *question)
 
 /* ---- what is written --------------------------------------------------------- */
 
-/* What is written is not what the model sent, so its answer shows it. */
+/* The content written differs from what the model sent, so the answer includes a diff. */
 static void ask_for_diff(const struct call *call, const struct tool_question *question,
                       json_t *arguments)
 {
@@ -298,8 +298,8 @@ static void ask_for_diff(const struct call *call, const struct tool_question *qu
 		json_object_set_new(arguments, "return_content", json_string("diff"));
 }
 
-/* What somebody made of the file is written as a whole, if the file is what the question was
- * about. Of a review it is exact: lines that are not taken keep their endings. */
+/* Content that the user edited replaces the whole file, if the question was about that file. A
+ * review of hunks is exact: lines that were not taken keep their line endings. */
 static bool use_content(struct call *call, const struct tool_question *question,
                         const json_t *details, const json_t *answer, struct err *err)
 {
@@ -328,7 +328,7 @@ static bool use_content(struct call *call, const struct tool_question *question,
 	return true;
 }
 
-/* What somebody made of the text that they were shown runs in its place. */
+/* If the user edited the text shown, the edited version runs. */
 static bool use_preview(struct call *call, const struct tool_question *question,
                         const json_t *answer, struct err *err)
 {
@@ -428,9 +428,9 @@ static json_t *unbound_creation(json_t *change)
 	return copy;
 }
 
-/* The changes that are left: of a file all, none, or its content. *differs: they are not all as
+/* The changes that remain: for each file all, none, or its new content. *differs: not all are as
  * planned. */
-static json_t *left_changes(const struct change_list *list, const json_t *details,
+static json_t *left_changes(const struct review_changes *list, const json_t *details,
                             const json_t *rows, bool *differs)
 {
 	const json_t *files = json_object_get(details, "files");
@@ -453,8 +453,8 @@ static json_t *left_changes(const struct change_list *list, const json_t *detail
 	return left;
 }
 
-/* What is reported of each file later. */
-static json_t *noted_files(const struct change_list *list, const json_t *details,
+/* The facts about each file that the report needs later. */
+static json_t *noted_files(const struct review_changes *list, const json_t *details,
                            const json_t *rows)
 {
 	static const char *const copied[] = { "hunks", "comment" };
@@ -491,7 +491,7 @@ static bool use_files(struct call *call, const struct tool_question *question,
 {
 	json_auto_t *rows = answered_files(details, answer, err);
 	json_auto_t *left = NULL;
-	struct change_list list;
+	struct review_changes list;
 	bool differs = false;
 
 	if (!rows)
@@ -542,7 +542,7 @@ bool review_take(struct call *call, const struct tool_question *question, const 
 	return true;
 }
 
-/* ---- what the model is told -------------------------------------------------- */
+/* ---- the report to the model ------------------------------------------------- */
 
 enum { REVIEW_TEXT_MAX = 256 << 10 };
 

@@ -125,7 +125,10 @@ char *call_scope_pattern(const json_t *arguments, const char *member)
 
 /* ---- the choice -------------------------------------------------------------- */
 
-enum { TEXT_MAX = 16 << 10 };
+enum {
+	TEXT_MAX = 16 << 10,
+	LISTED_MAX = 80, /* bytes of a command that is listed as allowed */
+};
 
 static void put_joined(struct buf *out, const char *const *words, size_t count)
 {
@@ -135,7 +138,7 @@ static void put_joined(struct buf *out, const char *const *words, size_t count)
 
 static void put_kinds(struct buf *out, unsigned changes)
 {
-	static const char *const words[] = { "edits of files", "new files", "deletions of files",
+	static const char *const words[] = { "edits of any file", "new files", "deletions of files",
 		                             "moves of files" };
 	const char *said[ARRAY_LEN(words)];
 	size_t count = 0;
@@ -181,6 +184,20 @@ static bool scope_by_name(const struct tool *tool, const json_t *arguments,
 	return choice->pattern;
 }
 
+/* The very line, where a prefix would allow too much: "python3", a pipe into "sh". */
+static bool scope_of_line(const json_t *arguments, struct scope_choice *choice, struct buf *text)
+{
+	const struct span command = json_span(json_object_get(arguments, "command"));
+	const struct span shown = utf8_head(command, LISTED_MAX);
+
+	choice->exact = policy_exact_call(arguments);
+	choice->scope.exact = choice->exact;
+	choice->listed = mem_printf("exactly this command: %.*s%s", (int)shown.len, shown.data,
+	                            shown.len < command.len ? "\xe2\x80\xa6" : "");
+	buf_str(text, "exactly this command");
+	return choice->exact;
+}
+
 static bool scope_of_own(const struct call *call, const struct tool_question *question,
                          struct scope_choice *choice, struct buf *text)
 {
@@ -191,8 +208,10 @@ static bool scope_of_own(const struct call *call, const struct tool_question *qu
 		return false;
 	if (tool->info && tool->info->runs) {
 		scope->prefixes = call->verdict.prefixes;
+		if (!json_array_size(scope->prefixes))
+			return scope_of_line(question->arguments, choice, text);
 		put_strings(text, "commands that begin with ", scope->prefixes);
-		return json_array_size(scope->prefixes);
+		return true;
 	}
 	if (tool->addresses) {
 		scope->hosts = call->hosts;
@@ -220,10 +239,10 @@ bool call_scope_choose(const struct call *call, const struct tool_question *ques
 		buf_printf(&text, "the tool %s of the server %s", tool->server_tool, tool->server);
 	else if (made)
 		made = scope_of_own(call, question, ret, &text);
-	/* What is too long to be read in a choice is not allowed by it. */
+	/* Text too long to read in a choice must not be allowed by it. */
 	made = made && !text.overflowed;
 	ret->text = made ? buf_steal(&text) : NULL;
-	ret->scope.text = ret->text;
+	ret->scope.text = ret->listed ? ret->listed : ret->text;
 	if (!made)
 		call_scope_choice_release(ret);
 	return made;
@@ -233,5 +252,7 @@ void call_scope_choice_release(struct scope_choice *choice)
 {
 	free(choice->pattern);
 	free(choice->text);
+	free(choice->exact);
+	free(choice->listed);
 	*choice = (struct scope_choice){ 0 };
 }

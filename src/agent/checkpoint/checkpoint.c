@@ -246,7 +246,7 @@ static bool reach_locked(struct checkpoints *checkpoints, bool create, struct er
 	return ok;
 }
 
-/* The reference takes the name; nobody may take it at the same time. */
+/* The lock is held: no other process may take the reference's name at the same time. */
 static bool store_file(struct checkpoints *checkpoints, struct note *note,
                        const struct keeping *keeping, struct err *err)
 {
@@ -343,7 +343,7 @@ static void complain(struct checkpoints *checkpoints, const struct err *err)
 	checkpoints->complained = true;
 	pthread_mutex_unlock(&checkpoints->lock);
 	if (!known)
-		notify_user(checkpoints, SEVERITY_ERROR, "There is no checkpoint of this edit: ",
+		notify_user(checkpoints, SEVERITY_ERROR, "No checkpoint was made of this edit: ",
 		            err->message);
 }
 
@@ -468,7 +468,7 @@ bool checkpoints_ledger(struct checkpoints *checkpoints, const char *session, st
 }
 
 /* States that a call made. */
-struct made {
+struct written_files {
 	struct checkpoints *checkpoints;
 	const char *note;      /* or NULL */
 	struct written *files; /* owned, with their paths */
@@ -476,7 +476,7 @@ struct made {
 	json_t *seen;          /* paths; or NULL */
 };
 
-static void made_release(struct made *made)
+static void made_release(struct written_files *made)
 {
 	for (size_t i = 0; i < made->count; i++)
 		free((char *)made->files[i].path);
@@ -484,7 +484,7 @@ static void made_release(struct made *made)
 	json_decref(made->seen);
 }
 
-static struct written *made_add(struct made *made, const char *path)
+static struct written *made_add(struct written_files *made, const char *path)
 {
 	made->files = mem_grow(made->files, &made->cap, made->count + 1, sizeof(*made->files));
 	made->files[made->count] = (struct written){ .path = mem_strdup(path),
@@ -494,7 +494,7 @@ static struct written *made_add(struct made *made, const char *path)
 
 /* Only the success of an editor counts lines, and only then the state is one that it made. What is
  * there may be another state already: then the hash alone is known. */
-static void take_written_state(struct made *made, const json_t *result)
+static void take_written_state(struct written_files *made, const json_t *result)
 {
 	const json_t *state = json_object_get(result, "latest_file_state");
 	const char *shown = json_string_value(json_object_get(state, "file_path"));
@@ -522,7 +522,7 @@ static void take_written_state(struct made *made, const json_t *result)
 }
 
 /* What was kept before the call and is not there any more, the call has removed. */
-static void take_removed(struct made *made, const json_t *kept)
+static void take_removed(struct written_files *made, const json_t *kept)
 {
 	const size_t count = json_array_size(kept);
 
@@ -543,7 +543,8 @@ static void take_removed(struct made *made, const json_t *kept)
 void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id,
                             const json_t *result)
 {
-	__attribute__((cleanup(made_release))) struct made made = { .checkpoints = checkpoints };
+	__attribute__((cleanup(made_release))) struct written_files made = {
+		.checkpoints = checkpoints };
 	json_auto_t *kept = NULL;
 	struct err err = ERR_INIT;
 	size_t i;
@@ -564,5 +565,5 @@ void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id
 	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, made.files,
 	                       made.count, &err))
 		notify_user(checkpoints, SEVERITY_WARNING,
-		            "A restore will take this edit for somebody else's: ", err.message);
+		            "A restore will treat this edit as someone else's: ", err.message);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints: files as they were before an edit, and the way back.
+/* Checkpoints: saves files before an edit, and restores them.
  *
  *     struct checkpoints_options options = { .provider = provider, .home = home, ... };
  *     checkpoints_open(&options, &checkpoints, &err);
@@ -9,20 +9,19 @@
  *     ok = checkpoints_restore(checkpoints, id, false, &result, &err);
  *     checkpoints_close(checkpoints);
  *
- * Only the files that a call is about to change are kept, byte for byte, in a git repository
- * outside the project (~/.gemini/history/SLUG), with a note of each call in
- * ~/.gemini/tmp/SLUG/checkpoints.  Files are read and written through the provider only.  What
- * commands of a shell change is not kept.
+ * Only the files that a call is about to change are saved, byte for byte, in a git repository
+ * outside the project (~/.gemini/history/SLUG), with a note on each call in
+ * ~/.gemini/tmp/SLUG/checkpoints. Files are read and written only through the provider. Changes
+ * made by shell commands are not covered.
  *
- * A restore goes back to the moment before a call: what the session's edits have changed since
- * then is taken out of every file.  It is an edit like others: of the state that was looked at, and
- * of no other.  What somebody else has changed in between stays, by three-way merges of lines;
- * where those touch what goes back, or there is no text to merge, the file is left, unless `force`.
- * A file that was not there before is removed only if it is as an edit made it, whatever is forced.
- * What a restore replaces is kept before, so that it can be undone.
+ * A restore undoes the edits that the session has made since a call. Like any edit it applies only
+ * to the state of a file that it has read. Changes by others are kept, by three-way merges of
+ * lines; where they conflict, or a file is not text, the file is left as it is unless `force` is
+ * set. A file that an edit created is removed only if it still has the content that an edit wrote,
+ * even with `force`. Files are saved before a restore replaces them, so it can be undone.
  *
- * Folder: checkpoint.c before and after edits; restore.c the way back, merge.c what it makes of
- * texts; list.c what there is; note.c notes and the ledger; repository.c contents, by libgit2.
+ * Folder: checkpoint.c before and after edits; restore.c restores, merge.c merges texts; list.c
+ * lists; note.c notes and the ledger; repository.c contents, with libgit2.
  *
  * Not here: the conversation (record.h); a note names the call, whose place in it the record knows.
  */
@@ -51,11 +50,11 @@ struct checkpoints_options {
 	struct home *home;         /* borrowed: of the project, the provider's first root */
 	const char *session_id;    /* whose edits they are; NULL: only for lists, restores,
 	                            * pruning */
-	bool durable;              /* what is kept is on the disk before the edit is made */
+	bool durable;              /* saved files reach the disk before the edit is made */
 	size_t max_file_bytes;     /* larger files are not kept; 0: LIMIT_CHECKPOINT_FILE_BYTES,
 	                            * the most */
-	/* Told, a sentence each, when something could not be kept; the edit is made all the
-	 * same. From the threads of calls. */
+	/* A sentence for each file that could not be saved; the edit is still made. From the
+	 * threads of calls. */
 	struct notices notices;
 	/* Of waits for another process that keeps a checkpoint: what ends them, and the longest (0:
 	 * FILE_LOCK_WAIT_MS of base/file.h). */
@@ -67,8 +66,8 @@ struct checkpoints_options {
 struct checkpoints *checkpoints_open(const struct checkpoints_options *options);
 void checkpoints_close(struct checkpoints *checkpoints); /* NULL is fine; no call is under way */
 
-/* Keeps what `arguments` (canonical) of an editor name, before it runs; `data` is the struct
- * checkpoints.  As agent_options.before_edit; from several threads. */
+/* Saves the files that `arguments` (canonical) of an editor name, before it runs; `data` is the
+ * struct checkpoints. As agent_options.before_edit; from several threads. */
 void checkpoints_before_edit(void *data, const char *call_id, const struct tool *tool,
                              const json_t *arguments);
 /* Remembers which states the edit made: a restore may replace these and no others.  Calls that
@@ -82,16 +81,16 @@ void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id
  * (more than LIMIT_CHECKPOINTS), PERMISSION_DENIED, IO_ERROR. Changes nothing. */
 json_t *checkpoints_list(struct checkpoints *checkpoints, struct err *err);
 
-/* `id`: of a checkpoint, or "latest".  *ret, for the caller, when it returns true: {"success"
- * (nothing is left or failed), "checkpoint", "undo": the checkpoint of what was replaced, or
- * null, "files": [{"path", "action", "sha256"? (what the file has now), "replaced_sha256"?,
- * "reason"?}]}.  Actions:
+/* `id`: of a checkpoint, or "latest". *ret, for the caller, when it returns true: {"success"
+ * (nothing is left or failed), "checkpoint", "undo": the checkpoint of what was replaced, or null,
+ * "files": [{"path", "action", "sha256"? (what the file has now), "replaced_sha256"?, "reason"?}]}.
+ * Actions:
  *   restored, created, removed   done; created: it had been removed
- *   merged                       what the session's edits had changed is gone, what others
- *                                have changed is still there: "kept": {"added", "removed",
- *                                "diff"?}, what distinguishes it from what it was then
+ *   merged                       the session's edits were undone; changes by others were
+ *                                kept, as a difference to that state: "kept": {"added",
+ *                                "removed", "diff"?}
  *   unchanged                    it is as it was
- *   left                         somebody else's changes are in it: `reason`
+ *   left                         changes by others conflict: `reason`
  *   failed                       `reason`
  * False, and nothing was changed: INVALID_ARGUMENT (no such checkpoint); DISK_FULL and others
  * when what would be replaced cannot be kept. */
@@ -130,7 +129,7 @@ struct checkpoint_session_options {
 	bool wanted;                     /* kept, unless the settings say otherwise */
 };
 
-/* NULL when there are to be none, or there can be none (told). */
+/* NULL if checkpoints are off, or cannot be kept (reported). */
 struct checkpoint_session *checkpoint_session_begin(
 	const struct checkpoint_session_options *options);
 /* NULL of NULL. */

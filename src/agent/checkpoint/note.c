@@ -253,7 +253,7 @@ bool checkpoint_ledger_line(const char *session, const struct written *written, 
 		json_object_set_new(line, "note", json_cstr(written->note));
 	if (written->blob[0])
 		json_object_set_new(line, "blob", json_string(written->blob));
-	/* A line that a crash cut off must not take the next one with it. */
+	/* A line that a crash truncated must not merge with the next one. */
 	buf_char(out, '\n');
 	json_print(out, line, 0);
 	return buf_char(out, '\n');
@@ -391,12 +391,12 @@ static bool note_read(const char *folder, const char *id, struct note *ret)
 	return true;
 }
 
-struct names {
+struct note_names {
 	char **list; /* owned, with its strings */
 	size_t count, cap;
 };
 
-static void note_names_release(struct names *names)
+static void note_names_release(struct note_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		free(names->list[i]);
@@ -408,8 +408,8 @@ static int compare_note_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Their ids, sorted, which is by time. */
-static bool list_ids(const char *folder, const char *first, struct names *ret, struct err *err)
+/* Lists the ids of notes, in order of time. */
+static bool list_ids(const char *folder, const char *first, struct note_names *ret, struct err *err)
 {
 	__attribute__((cleanup(cleanup_folder))) DIR *open = opendir(folder);
 	struct dirent *entry;
@@ -440,7 +440,7 @@ static bool list_ids(const char *folder, const char *first, struct names *ret, s
 bool notes_read(const char *folder, const char *first, struct note **ret, size_t *ret_count,
                 struct err *err)
 {
-	__attribute__((cleanup(note_names_release))) struct names names = { 0 };
+	__attribute__((cleanup(note_names_release))) struct note_names names = { 0 };
 	size_t count = 0;
 
 	if (!list_ids(folder, first, &names, err))

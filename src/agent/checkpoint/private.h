@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of checkpoints share: their state, the repository that keeps contents, the notes
- * beside it. */
+/* Shared by the files of checkpoints: their state, the repository with the contents, and the
+ * notes. */
 #ifndef HASP_AGENT_CHECKPOINT_PRIVATE_H
 #define HASP_AGENT_CHECKPOINT_PRIVATE_H
 
@@ -27,14 +27,13 @@
  *     repository_commit(repository, id, message, files, count, commit, &err);
  *     repository_close(repository);
  *
- * It is Gemini CLI's: FOLDER/.git, with its branch main left alone.  A checkpoint is a commit of
- * its own under refs/hasp/ID, with the files that are kept and nothing else; its parent is an
- * empty commit, the same in all repositories.  So a checkpoint can be taken away by its
- * reference, and git's own "gc" takes the space back.  Contents are stored as they are: no
- * filter, hook or attribute has a part in it.
+ * It is Gemini CLI's: FOLDER/.git, with its branch main left alone. A checkpoint is a separate
+ * commit under refs/hasp/ID that holds only the saved files; its parent is an empty commit, the
+ * same in all repositories. Deleting the reference deletes the checkpoint, and "git gc" frees the
+ * space. Contents are stored unchanged: no filter, hook or attribute applies.
  *
- * One thread at a time; several processes at once are fine.  Nothing in a folder is trusted to be
- * what was written there: who reads a blob compares its hash.
+ * One thread at a time; several processes may share a repository. The folder is not trusted: a
+ * reader compares a blob with its hash.
  */
 
 struct repository;
@@ -70,12 +69,12 @@ bool repository_commit(struct repository *repository, const char *id, const char
 /* Appends the contents. FILE_NOT_FOUND: there is no such object. TOO_LARGE. */
 bool repository_read(struct repository *repository, const char *blob, struct buf *out,
                      struct err *err);
-/* Takes the checkpoint's reference away; one that is not there is fine. */
+/* Deletes the checkpoint's reference; a missing one is not an error. */
 bool repository_forget(struct repository *repository, const char *id, struct err *err);
 
 /* ---- notes ------------------------------------------------------------------------ */
 
-/* What is written down about checkpoints, beside the repository.
+/* The notes on checkpoints, kept outside the repository.
  *
  * A note is a file of Gemini CLI's folder checkpoints/, TIME-FILE-TOOL.json:
  *
@@ -89,7 +88,7 @@ bool repository_forget(struct repository *repository, const char *id, struct err
  *
  * The ledger says which states of files edits made: hasp-written.jsonl, a line for each,
  * {"session", "path", "sha256": hex|null, "note", "blob"}: the note of what was there before, and
- * where the content is kept (by the reference of that note with "+written" behind it).  Lines that
+ * where the content is kept (by the reference of that note with "+written" after it).  Lines that
  * cannot be read are passed over.
  */
 
@@ -140,7 +139,7 @@ bool note_save(const char *folder, const char *id, struct span text, bool durabl
 /* States that edits of one session made, by path and hash. */
 struct ledger;
 
-/* Behind a note's id: the reference that holds what its edit made. */
+/* After a note's id: the reference that holds what its edit made. */
 #define WRITTEN_REFERENCE "+written"
 
 /* A state that an edit made. */
@@ -172,7 +171,7 @@ struct checkpoints {
 	char *notes, *history;         /* folders; NULL likewise */
 	json_t *pending;               /* calls that are kept and have no result yet: id to the
 	                                * paths of a note, and last its id */
-	bool complained;               /* of an edit without a checkpoint */
+	bool complained;               /* a warning about an edit without a checkpoint was given */
 	int64_t last_ms;               /* of the newest note of this process */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The repository that keeps files as they were, over libgit2, loaded when it is needed. */
+/* The repository of saved files, with libgit2, which is loaded when needed. */
 #include "agent/checkpoint/private.h"
 
 #include <errno.h>
@@ -119,10 +119,9 @@ static void load_libgit2(void)
 		err_set(&load_error, ERR_INTERNAL, LIBRARY " could not be initialised.");
 }
 
-/* The library, loaded and initialised once for the process, from whichever thread asks first; it
- * stays. What the user, the system or the environment configure for git does not count in it: no
- * file of settings but the repository's own is read.  NULL with INTERNAL and the package to
- * install when it cannot be loaded. */
+/* Loads and initializes libgit2 once for the process, from any thread; it stays loaded. Git
+ * configuration of the user, the system and the environment is ignored: only the repository's own
+ * is read. NULL with INTERNAL, and the package to install, if it cannot be loaded. */
 static const struct git_library *git_library(struct err *err)
 {
 	pthread_once(&once, load_libgit2);
@@ -144,7 +143,7 @@ struct repository {
 	git_repository *handle;
 };
 
-/* The library says why in words only; a full disk has to be told from the rest. */
+/* libgit2 reports the reason only as text; a full disk needs its own error code. */
 static bool git_failed(const struct git_library *git, int code, const char *what, struct err *err)
 {
 	const git_error *said = git->error_last();
@@ -174,7 +173,7 @@ static int git_init(const struct git_library *git, const char *folder, git_repos
 	return git->repository_init_ext(ret, folder, &options);
 }
 
-/* What the first commit of all is: made at no time by nobody, so that it is the same everywhere. */
+/* The root commit: a fixed author and date make it the same in all repositories. */
 static int make_root(struct repository *repository, git_oid *ret)
 {
 	const struct git_library *git = repository->git;
@@ -221,7 +220,7 @@ int repository_lock(const char *folder, const struct file_lock_wait *wait, struc
 	return -1;
 }
 
-/* Who makes it holds the lock, so that nobody sees half of it. */
+/* The lock is held while a repository is created, so that no process sees half of it. */
 static bool open_or_make(struct repository *repository, const char *folder, bool create,
                          const struct file_lock_wait *wait, struct err *err)
 {

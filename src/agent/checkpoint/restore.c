@@ -24,7 +24,7 @@ enum {
 	MERGE_CONTEXT = 3,          /* lines around a change */
 };
 
-struct item {
+struct restore_item {
 	const struct note_file *target; /* borrowed from its note */
 	enum action action;
 	bool exists;                    /* now */
@@ -44,7 +44,7 @@ struct restore {
 	size_t note_count;
 	const char *session;
 	struct ledger *ledger;
-	struct item *items;
+	struct restore_item *items;
 	size_t count;
 	json_t *index;                  /* path to number of its item */
 	bool force;
@@ -178,7 +178,7 @@ static void restore_add_file(struct restore *restore, const struct note_file *fi
 		return;
 	json_object_set_new_nocheck(restore->index, file->path,
 	                            json_integer((json_int_t)restore->count));
-	restore->items[restore->count++] = (struct item){ .target = file,
+	restore->items[restore->count++] = (struct restore_item){ .target = file,
 		                                          .path = mem_strdup(file->path) };
 }
 
@@ -212,7 +212,7 @@ static void drop_later_name(struct restore *restore, size_t i)
 
 static void look_at_item(struct restore *restore, size_t i)
 {
-	struct item *item = &restore->items[i];
+	struct restore_item *item = &restore->items[i];
 	struct read_result read;
 	struct err why = ERR_INIT;
 
@@ -229,7 +229,7 @@ static void look_at_item(struct restore *restore, size_t i)
 	read_result_release(&read);
 }
 
-static void leave_item(struct item *item, const char *reason)
+static void leave_item(struct restore_item *item, const char *reason)
 {
 	item->action = LEFT;
 	item->reason = mem_strdup(reason);
@@ -252,7 +252,7 @@ static bool read_kept_content(struct restore *restore, const struct note_file *f
 	       err_set(err, ERR_IO_ERROR, "What was kept of %s is damaged.", file->path);
 }
 
-/* ---- what edits made is taken back, one edit after the other ------------------- */
+/* ---- undoing edits, the last one first ----------------------------------------- */
 
 /* A state of a file on the way back. */
 struct way {
@@ -282,8 +282,8 @@ static bool way_read(struct way *way, const struct sha256 *sha256, const char *b
 	memcpy(from.blob, blob, OBJECT_ID_SIZE);
 	if (blob[0] && read_kept_content(way->restore, &from, out, &ignored))
 		return true;
-	way->why = "What this session's edits made of it was not kept, so that changes since then "
-		   "cannot be told from them. Restoring with force replaces it all the same.";
+	way->why = "The content after this session's edits was not kept, so later changes cannot "
+		   "be distinguished from them. Restoring with force replaces the file anyway.";
 	return false;
 }
 
@@ -324,7 +324,7 @@ static void way_back(struct way *way, const struct note_file *before, const stru
 	}
 	if (!undone && (!before->existed || !after->exists || !way->exists)) {
 		way->why = before->existed ?
-			"It was removed in between, and is somebody else's now." :
+			"It was removed and created again by something else." :
 			"It was not there, but what it has now is not what an edit of this session "
 			"made; it is not removed.";
 		return;
@@ -362,15 +362,15 @@ static bool made_of(const struct restore *restore, const struct note *note,
 	return way->exists && checkpoint_ledger_has(restore->ledger, way->path, &way->sha256);
 }
 
-/* Edits of one file that follow each other without anybody between them are one. */
+/* Consecutive edits of one file, with no change by others in between, count as one. */
 struct span_of_edits {
 	const struct note_file *before;
 	struct written after;
 };
 
-/* The file's edits, oldest first; false: of one it is not known what it made. */
-static bool edits_of(struct restore *restore, const struct item *item, const struct way *now,
-                     struct span_of_edits *ret, size_t *ret_count)
+/* The file's edits, oldest first; false: the result of one is unknown. */
+static bool edits_of(struct restore *restore, const struct restore_item *item,
+                     const struct way *now, struct span_of_edits *ret, size_t *ret_count)
 {
 	struct way next = *now;
 	size_t count = 0;
@@ -401,9 +401,10 @@ static bool edits_of(struct restore *restore, const struct item *item, const str
 	return true;
 }
 
-/* Whether all that the session's edits made of a file since then can be taken out of it, and what
- * others made stays. Fills `way`, whose text is the caller's to release. */
-static bool take_edits_back(struct restore *restore, const struct item *item, struct way *way)
+/* Whether all the session's edits of a file since then can be undone while changes by others stay.
+ * Fills `way`; the caller releases its text. */
+static bool take_edits_back(struct restore *restore, const struct restore_item *item,
+                            struct way *way)
 {
 	_cleanup_free_ struct span_of_edits *edits = NULL;
 	size_t most = 0, count = 0;
@@ -414,8 +415,8 @@ static bool take_edits_back(struct restore *restore, const struct item *item, st
 	*way = (struct way){ .restore = restore, .path = item->path, .exists = item->exists,
 		             .sha256 = item->now, .text = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES) };
 	if (!edits_of(restore, item, way, edits, &count)) {
-		way->why = "It has changes that are not of this session's edits; they would be "
-			   "lost. Restoring with force replaces it all the same.";
+		way->why = "It has changes made outside this session, which would be lost. "
+			   "Restoring with force replaces the file anyway.";
 		return false;
 	}
 	for (size_t i = 0; i < count && !way->why; i++)
@@ -423,10 +424,10 @@ static bool take_edits_back(struct restore *restore, const struct item *item, st
 	return !way->why;
 }
 
-/* ---- what is to be done ---------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------- */
 
 /* What others have changed stays. */
-static void decide_merge(struct restore *restore, struct item *item)
+static void decide_merge(struct restore *restore, struct restore_item *item)
 {
 	const struct note_file *target = item->target;
 	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES);
@@ -443,7 +444,7 @@ static void decide_merge(struct restore *restore, struct item *item)
 		item->action = target->existed ? RESTORE : REMOVE;
 	} else if (!target->existed || !way_know(&way) ||
 	           !way_read(&way, &target->sha256, target->blob, &old)) {
-		leave_item(item, "It was not there, and somebody else has made it since.");
+		leave_item(item, "It did not exist, and something else has created it since.");
 	} else {
 		item->action = MERGE;
 		item->merged = way.text;
@@ -455,7 +456,7 @@ static void decide_merge(struct restore *restore, struct item *item)
 	buf_release(&way.text);
 }
 
-static void decide_action(struct restore *restore, struct item *item)
+static void decide_action(struct restore *restore, struct restore_item *item)
 {
 	const struct note_file *target = item->target;
 
@@ -492,12 +493,12 @@ static bool plan_restore(struct restore *restore, const char *id, struct err *er
 
 /* ---- carrying it out --------------------------------------------------------------- */
 
-static bool does_something(const struct item *item)
+static bool does_something(const struct restore_item *item)
 {
 	return !item->dropped && item->action >= RESTORE && item->action <= MERGE;
 }
 
-/* What is replaced is kept as an edit's would be. */
+/* Save what will be replaced, as before an edit. */
 static bool keep_present(struct restore *restore, char **ret_undo, struct err *err)
 {
 	json_auto_t *paths = json_array();
@@ -512,13 +513,13 @@ static bool keep_present(struct restore *restore, char **ret_undo, struct err *e
 	       checkpoints_keep(restore->checkpoints, &keeping, NULL, ret_undo, err);
 }
 
-/* What it is to have, and its hash. */
-static const struct sha256 *item_sha256(const struct item *item)
+/* The hash of its content after the restore. */
+static const struct sha256 *item_sha256(const struct restore_item *item)
 {
 	return item->action == MERGE ? &item->sha256 : &item->target->sha256;
 }
 
-static bool item_content(struct restore *restore, const struct item *item, struct buf *out,
+static bool item_content(struct restore *restore, const struct restore_item *item, struct buf *out,
                          struct err *err)
 {
 	if (item->action != MERGE)
@@ -527,7 +528,7 @@ static bool item_content(struct restore *restore, const struct item *item, struc
 	       err_set(err, ERR_TOO_LARGE, "%s would be too large.", item->path);
 }
 
-static bool apply_item(struct restore *restore, const struct item *item, struct err *err)
+static bool apply_item(struct restore *restore, const struct restore_item *item, struct err *err)
 {
 	static const enum change_kind kinds[] =
 		{ [RESTORE] = CHANGE_WRITE, [CREATE] = CHANGE_CREATE,
@@ -552,7 +553,7 @@ static bool apply_item(struct restore *restore, const struct item *item, struct 
 	return ok;
 }
 
-static void carry_out(struct restore *restore, struct item *item, const char *undo,
+static void carry_out(struct restore *restore, struct restore_item *item, const char *undo,
                       struct written *ret)
 {
 	struct err err = ERR_INIT;
@@ -580,7 +581,7 @@ static bool carry_all_out(struct restore *restore, const char *undo, struct err 
 	size_t count = 0;
 
 	for (size_t i = 0; i < restore->count; i++) {
-		struct item *item = &restore->items[i];
+		struct restore_item *item = &restore->items[i];
 
 		if (!does_something(item))
 			continue;
@@ -590,7 +591,7 @@ static bool carry_all_out(struct restore *restore, const char *undo, struct err 
 	return checkpoints_wrote(restore->checkpoints, restore->session, written, count, err);
 }
 
-static json_t *item_json(const struct item *item)
+static json_t *item_json(const struct restore_item *item)
 {
 	json_t *object = json_object();
 	bool acts = item->action >= RESTORE && item->action <= MERGE;
@@ -616,7 +617,7 @@ static json_t *result_json(const struct restore *restore, const char *id, const 
 	bool success = true;
 
 	for (size_t i = 0; i < restore->count; i++) {
-		const struct item *item = &restore->items[i];
+		const struct restore_item *item = &restore->items[i];
 
 		if (item->dropped)
 			continue;
@@ -649,7 +650,7 @@ bool checkpoints_restore(struct checkpoints *checkpoints, const char *id, bool f
 /* ---- before it is done ------------------------------------------------------- */
 
 /* {"added", "removed", "diff"?} of what would be done with a file. */
-static json_t *item_difference(struct restore *restore, const struct item *item)
+static json_t *item_difference(struct restore *restore, const struct restore_item *item)
 {
 	_cleanup_buf_ struct buf after = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES);
 	const bool ends = item->action == REMOVE;

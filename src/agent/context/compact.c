@@ -100,8 +100,7 @@ enum {
 	SUMMARY_USUAL = 1500,      /* of it, where a place for it is kept */
 };
 
-/* What a conversation begins with that lost its oldest part: this, and the state in a part of
- * its own. */
+/* Starts a conversation whose oldest part was removed, followed by the state in a separate part. */
 static const char summary_system[] =
 	"You compress the record of a conversation between a user and an agent that works with "
 	"tools. The agent will continue from your summary alone, so put in everything that it "
@@ -124,7 +123,7 @@ static const char summary_system[] =
 
 /* ---- how large --------------------------------------------------------------------- */
 
-/* Of what is sent besides the history. */
+/* The estimate for the rest of the request, without the history. */
 static uint64_t estimate_rest(struct agent *agent)
 {
 	json_auto_t *tools = model_tools_before(agent_tools(agent));
@@ -203,7 +202,7 @@ bool compact_is_due(struct agent *agent)
 	if (known != UINT64_MAX && known >= LEARN_LIMITS_AT && agent->compression_threshold <= 1)
 		model_learn_limits(agent->options.model, agent->options.cancel);
 	due = next_due(agent);
-	/* The estimate of everything only when it matters. */
+	/* Estimate the whole only when it matters. */
 	if (!due || (tokens_by_count(agent) < due))
 		return false;
 	return compact_tokens(agent) >= due;
@@ -272,8 +271,8 @@ static json_t *left_out_message(const struct agent *agent, const char *state)
 }
 
 /* A new conversation: what is known of the part before `first`, and the rest. */
-static json_t *begun_with(const struct agent *agent, const char *state, const json_t *history,
-                          size_t first)
+static json_t *compacted_history(const struct agent *agent, const char *state,
+                                 const json_t *history, size_t first)
 {
 	json_t *all = json_array(), *answer;
 
@@ -374,9 +373,9 @@ struct shorter {
 	json_t *conversation; /* owned */
 };
 
-/* It begins anew: with the surroundings as they are now, and without thinking that is bound to
- * what was there. */
-static void begin_anew(struct agent *agent, struct shorter *shorter)
+/* Restarts the conversation with the current surroundings, and without thinking that is bound to
+ * messages that were replaced. */
+static void restart_conversation(struct agent *agent, struct shorter *shorter)
 {
 	json_t *unbound = content_drop_bound_thoughts(shorter->conversation);
 	bool cut = shorter->context != agent->context;
@@ -408,13 +407,13 @@ static bool take_if_smaller(struct agent *agent, struct shorter *shorter, uint64
 		json_decref(shorter->conversation);
 		return false;
 	}
-	begin_anew(agent, shorter);
+	restart_conversation(agent, shorter);
 	agent->compacted_to = after;
 	report_compacted(agent, before, after, how);
 	return true;
 }
 
-/* The newest part that stays: as much as leaves room for turns, beside a summary. */
+/* The size of the newest part to keep: as large as leaves room for a summary and further turns. */
 static size_t tail_that_fits(struct agent *agent, const json_t *conversation)
 {
 	static const double shares[] = { 0.3, 0.2, 0.1, 0.05, 0 };
@@ -450,7 +449,7 @@ static bool by_summary(struct agent *agent, const json_t *conversation, uint64_t
 		return false;
 	text = mem_printf("This is the state of the work; go on from here.\n\n%s", snapshot);
 	shorter = (struct shorter){ json_incref(agent->context),
-		                    begun_with(agent, text, conversation, first) };
+		                    compacted_history(agent, text, conversation, first) };
 	if (take_if_smaller(agent, &shorter, now, before, "summary"))
 		return true;
 	return err_set(err, ERR_CONTEXT_TOO_LARGE,
@@ -547,8 +546,8 @@ static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t g
 		if (!first && !steps[i].longest)
 			continue;
 		shorter = (struct shorter){ json_incref(agent->context),
-			                    first ? begun_with(agent, text, conversation,
-			                                       first) :
+			                    first ? compacted_history(agent, text, conversation,
+			                                              first) :
 			                            json_incref(conversation) };
 		if (steps[i].longest)
 			cut_users(&shorter, steps[i].longest);
@@ -599,7 +598,7 @@ static json_t *trimmed_conversation(struct agent *agent)
 	json_t *conversation = agent_conversation(agent);
 
 	if (agent->trim_superseded)
-		mask_superseded_update(superseded, conversation, true);
+		mask_superseded_everywhere(superseded, conversation);
 	mask_conversation(agent, conversation);
 	mask_superseded_free(superseded);
 	return conversation;
@@ -631,8 +630,8 @@ static char *blame_tools(struct agent *agent)
 	                  (unsigned long long)model_context_tokens(agent->options.model));
 }
 
-/* It is above the threshold all the same: once, people are told why there is no compaction for a
- * while. */
+/* If the conversation is still above the threshold, warn the user, once, why it is not compacted
+ * for a while. */
 static void warn_if_full(struct agent *agent)
 {
 	_cleanup_free_ char *text = NULL;

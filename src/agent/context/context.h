@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a conversation is sent, and in which length: texts cut with a note in place of the rest;
- * large and superseded results taken out; all of it compacted when the model's limit is near.
+/* Shortens what is sent of a conversation: cuts texts and leaves a note, removes large and
+ * superseded results, and compacts the whole when the model's limit is near.
  *
- * Not here: what the model is told of its surroundings, and what was sent last (surroundings.h). */
+ * Not here: the surroundings, and what was sent last (surroundings.h). */
 #ifndef HASP_AGENT_CONTEXT_CONTEXT_H
 #define HASP_AGENT_CONTEXT_CONTEXT_H
 
@@ -16,12 +16,12 @@
 
 /* ---- cuts ------------------------------------------------------------------ */
 
-/* Texts that have to become shorter: where something was left out stands one note,
+/* Shortens texts. One note marks the place that was left out:
  *
  *     [... 12 lines, 3456 bytes left out; the whole output is in /path/to/file ...]
  *
- * (the lines and the place may be missing), also in a text that is cut once more: then the note
- * counts both.
+ * (the lines and the place are optional). A text that is cut again still has one note, which counts
+ * both cuts.
  *
  *     struct cut cut = cut_of(text);
  *     if (cut_is_longer(&cut, 40000))
@@ -31,11 +31,11 @@
 struct cut {
 	struct span before, after; /* the note; views. Without a note: all of the text, and
 	                            * nothing */
-	size_t gone;               /* bytes that the note counts; 0: there is none */
+	size_t removed;               /* bytes that the note counts; 0: none */
 	struct span place;         /* "the whole output is in ..."; a view; may be empty */
 };
 
-/* A text that was not cut as one that is to be. */
+/* A text that was not cut before. */
 struct cut cut_whole(struct span text);
 /* A text in which the first line that is such a note counts as one. */
 struct cut cut_of(struct span text);
@@ -65,16 +65,16 @@ char *context_first_prompt_of(const json_t *conversation);
  * come out the same. (Tokens: content_estimate_tokens.)
  */
 
-/* The bytes of all strings and names in it, and a few for each number and bracket. NULL: 0. What is
- * nested deeper than JSON_DEPTH_MAX is not counted. */
+/* The bytes of all strings and names, plus a few for each number and bracket. NULL: 0. Values
+ * nested deeper than JSON_DEPTH_MAX are not counted. */
 size_t context_weight(const json_t *value);
 
 /* ---- what newer results replace ---------------------------------------------- */
 
-/* File contents that a later result has made obsolete, taken out of what is sent.
+/* Removes file contents that a later result has made obsolete from the messages sent.
  *
  *     struct superseded *superseded = mask_superseded_new();
- *     mask_superseded_update(superseded, history, false);      // before each request
+ *     mask_superseded_new_messages(superseded, history);       // before each request
  *     mask_superseded_free(superseded);
  *
  * Every reading and every edit of a file carries its whole content.  Of one file, only the
@@ -84,13 +84,13 @@ size_t context_weight(const json_t *value);
  * Parts of a file (a range of lines) go when a newer whole content is there, and do not make
  * older whole ones go.
  *
- * When: what has been sent stays as it was (surroundings.h), because caches and signed thinking end
- * where a request differs from the last one.  So content goes before the message that has it is
- * sent for the first time (of two readings in one message, one), and else only where the
- * conversation begins anew anyway: before a compaction, where everything obsolete goes.
+ * Messages that have been sent are not changed (surroundings.h), because caches and signed thinking
+ * end where a request differs from the last one. So content is removed before its message is sent
+ * for the first time (one of two reads in the same message), or before a compaction, which restarts
+ * the conversation anyway; then all obsolete content is removed.
  *
- * The same history always gives the same result, whether it is looked at message by message or
- * all at once (a resumed session): each message depends on itself alone.
+ * The same history always gives the same result, whether it is processed message by message or
+ * whole (a resumed session): each message depends on itself alone.
  *
  * Only results of hasp's own tools count: what a server's tool answers cannot make a file's
  * content go.
@@ -98,37 +98,39 @@ size_t context_weight(const json_t *value);
 
 struct superseded;
 
-/* For a history of which no message was looked at yet. Never NULL. */
+/* For a history that has not been processed yet. Never NULL. */
 struct superseded *mask_superseded_new(void);
 void mask_superseded_free(struct superseded *superseded); /* NULL is fine */
 
-/* Looks at the messages that `history` (content.h) has beyond the last call, and replaces those
- * of which something is taken out by changed copies.  `all`: everything obsolete goes, whatever
- * it costs (before a compaction).  Returns the bytes taken out.  A history that was replaced
- * needs a new struct superseded. */
-size_t mask_superseded_update(struct superseded *superseded, json_t *history, bool all);
+/* Looks at the messages that `history` (content.h) has gained since the last call, and replaces
+ * those with obsolete content by shorter copies.  The first removes only content that its own
+ * message made obsolete, and leaves earlier messages as they were sent; the second, before a
+ * compaction, removes all.  Both return the bytes removed.  A history that was replaced needs a new
+ * struct superseded. */
+size_t mask_superseded_new_messages(struct superseded *superseded, json_t *history);
+size_t mask_superseded_everywhere(struct superseded *superseded, json_t *history);
 
 /* ---- large outputs ----------------------------------------------------------- */
 
-/* Large outputs of tools, put into files: the model keeps a pointer.
+/* Moves large tool outputs into files; the model gets the file name.
  *
  *     mask_truncate_output(&options, tool, call_id, result);     // a new result that is too long
  *     mask_outputs(&options, history);                      // old results, before a compaction
  *
- * Truncation: a text of a result longer than truncate_chars keeps the first fifth and the last
- * four fifths of that; the whole is in a file.  What its tool has cut already is not cut for the
- * length of the note alone, and has one note when it is (struct cut).  Contents of files are left
- * alone: their tools have limits of their own, and a way to read on.
+ * Truncation: a text of a result longer than truncate_chars keeps the first fifth and the last four
+ * fifths of that; the whole is in a file. What its tool has cut already is not cut for the length
+ * of the note alone, and has one note when it is (struct cut). File contents are not truncated:
+ * their tools have separate limits, and can continue reading.
  *
- * Masking: the newest protect_tokens of results stay as they are; of older ones, when at least
- * min_tokens can be gained at once, all large ones are replaced by their small members and the
- * name of a file with the whole.  What has been sent stays as it was (surroundings.h), so this is
- * done before a compaction alone, where the conversation begins anew.  A result in a message of the
- * last turn stays, and so do instructions that were found just in time (prompt.h).
+ * Masking: the newest protect_tokens of results are kept. If that gains at least min_tokens, each
+ * large older result is replaced by its small members and the name of a file with the rest. Because
+ * messages that have been sent are not changed (surroundings.h), this is done only before a
+ * compaction, which restarts the conversation. A result in a message of the last turn stays, and so
+ * do instructions that were found just in time (prompt.h).
  *
- * Files are made in options.folder, with mode 0600, and never follow or replace what has their
- * name.  No folder, or a full disk: truncation goes without the file and says so, masking is not
- * done.
+ * Files are created in options.folder with mode 0600; existing files are never replaced and links
+ * never followed. Without a folder, or with a full disk, truncation works without the file and says
+ * so, and masking is skipped.
  */
 
 struct mask_options {
@@ -155,7 +157,7 @@ bool mask_truncate_output(const struct mask_options *options, const struct tool 
                           const char *name, const char *call_id, json_t *result,
                           struct mask_truncated *ret);
 
-/* Writes all of a result into such a file; the caller frees its path. NULL: there is none. */
+/* Writes all of a result into such a file; the caller frees its path. NULL: none. */
 char *mask_save_whole(const struct mask_options *options, const char *name, const char *call_id,
                       const json_t *result);
 
@@ -165,18 +167,18 @@ size_t mask_outputs(const struct mask_options *options, json_t *history, size_t 
 
 /* ---- compaction ------------------------------------------------------------- */
 
-/* Compaction: a conversation that comes near the model's limit is replaced by a summary of its
- * state and its newest part.
+/* Compaction replaces a conversation that is close to the model's limit by a summary and its newest
+ * part.
  *
- * In this order, and no further than needed: everything obsolete goes (above); the model is
- * asked for a summary of all but the newest 30 %; if that fails, or nothing becomes smaller, the
- * oldest part is left out, then more of it, and at last what remains is cut.  Each step is taken
- * once: there is an end. After a summary that failed, later compactions only leave out.
+ * The steps, each taken at most once and only if needed: remove obsolete content (above); ask the
+ * model for a summary of all but the newest 30 %; if that fails or gains nothing, drop the oldest
+ * part, then more of it; finally cut what remains. After a failed summary, later compactions only
+ * drop messages.
  *
- * What is kept begins at a prompt of the user if there is one in it, else at a message of the
- * model: no result loses its call.  The context that stands before the conversation (agent.h)
- * stays, whole but in the last of these steps; what was found just in time and went with its
- * result is found once more.
+ * The part kept starts at a prompt of the user if it has one, else at a message of the model, so
+ * that no result loses its call. The context before the conversation (agent.h) is kept, and cut
+ * only in the last step. Instructions found just in time that were removed with a result are found
+ * again.
  */
 
 struct agent;

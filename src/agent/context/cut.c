@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Long texts cut in the middle, the first prompt of a conversation, and what contents weigh. */
+/* Cuts long texts in the middle, finds the first prompt of a conversation, and estimates the size
+ * of contents. */
 #include "agent/context/context.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static bool read_cut_note(struct span line, struct cut *ret)
 		return false;
 	if (!count || !take_fixed(&line, SPAN(" bytes left out")))
 		return false;
-	ret->gone = count;
+	ret->removed = count;
 	ret->place = span_of("", 0);
 	if (take_fixed(&line, SPAN("; ")))
 		ret->place = span_head(line, line.len - NOTE_END.len);
@@ -102,10 +103,10 @@ static struct span tail_of(struct span text, size_t bytes)
 
 void cut_write(const struct cut *cut, size_t head, size_t tail, struct span place, struct buf *out)
 {
-	struct span after = cut->gone ? cut->after : cut->before, first, last;
+	struct span after = cut->removed ? cut->after : cut->before, first, last;
 	size_t all = cut->before.len + cut->after.len;
 
-	if (cut->gone && after.len < tail)
+	if (cut->removed && after.len < tail)
 		head += tail - after.len;
 	else if (cut->before.len < head)
 		tail += head - cut->before.len;
@@ -113,7 +114,7 @@ void cut_write(const struct cut *cut, size_t head, size_t tail, struct span plac
 	last = tail_of(after, tail);
 	place = place.len ? place : cut->place;
 	buf_span(out, first);
-	buf_printf(out, "\n[... %zu bytes left out", cut->gone + all - first.len - last.len);
+	buf_printf(out, "\n[... %zu bytes left out", cut->removed + all - first.len - last.len);
 	if (place.len)
 		buf_printf(out, "; %.*s", (int)place.len, place.data);
 	buf_str(out, " ...]\n");
@@ -122,7 +123,7 @@ void cut_write(const struct cut *cut, size_t head, size_t tail, struct span plac
 
 /* ---- first prompts ----------------------------------------------------------- */
 
-/* Of both ends: what is asked may stand behind a long text that it is about. */
+/* Keeps both ends: the question may come after a long text. */
 enum { PROMPT_KEPT = 4000 };
 
 static const struct {
@@ -132,7 +133,7 @@ static const struct {
 	{ "<session_context>", "</session_context>" },
 };
 
-/* Without the block that it begins with; true if there was one. */
+/* Removes the block at the start; true if there was one. */
 static bool drop_first(struct span *text, size_t i)
 {
 	struct span begin = span_str(blocks[i].begin), end = span_str(blocks[i].end);
@@ -161,7 +162,7 @@ static bool drop_last_block(struct span *text, size_t i)
 	return false;
 }
 
-/* A prompt's text without the blocks <hook_context> and <session_context> before and behind it;
+/* A prompt's text without the blocks <hook_context> and <session_context> before and after it;
  * a view. */
 static struct span prompt_words(struct span text)
 {

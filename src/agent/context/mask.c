@@ -31,7 +31,7 @@ enum {
 	FILE_STATES_MAX = 5000, /* of one result: apply_changes has 4,096 at most */
 };
 
-/* Whether results of the tool carry such states; by its name, or an alias. NULL: there is none. */
+/* Whether results of the tool carry such states; by its name, or an alias. NULL: none. */
 static bool file_states_have(const struct tool *tool)
 {
 	return tool && tool->info &&
@@ -130,7 +130,7 @@ struct holder {
 	size_t bytes;      /* of the content */
 	json_int_t version;
 	bool whole;
-	bool obsolete, gone;
+	bool obsolete, removed;
 	size_t by;         /* if obsolete: the message that made it so; its own when it need not
 	                    * be sent */
 	const char *note;
@@ -172,7 +172,7 @@ static void retire_holder(struct holder *holder, size_t by)
 		holder->note = note_superseded;
 }
 
-/* A new whole content: what was there of the file before it is obsolete. */
+/* A new whole content makes the earlier ones of the file obsolete. */
 static void retire_earlier(struct superseded *superseded, size_t index)
 {
 	struct holder *holder = &superseded->holders[index];
@@ -195,11 +195,11 @@ static void retire_earlier(struct superseded *superseded, size_t index)
 /* Whether it says what the whole file holds: here, elsewhere, or that there is none. */
 static bool says_whole_file(const json_t *object)
 {
-	const json_t *gone = json_object_get(object, "exists");
+	const json_t *exists = json_object_get(object, "exists");
 
 	return (json_is_string(json_object_get(object, "content")) ||
 	        json_object_get(object, "content_left_out") ||
-	        (json_is_false(gone) && json_is_null(json_object_get(object, "sha256")))) &&
+	        (json_is_false(exists) && json_is_null(json_object_get(object, "sha256")))) &&
 	       !json_is_true(json_object_get(object, "truncated"));
 }
 
@@ -276,7 +276,7 @@ static void take_out(json_t *history, struct holder *holder)
 	size_t count = file_states_of(response, found, FILE_STATES_MAX);
 	json_t *object;
 
-	holder->gone = true;
+	holder->removed = true;
 	if (holder->place >= count)
 		return;
 	object = found[holder->place].object;
@@ -284,32 +284,41 @@ static void take_out(json_t *history, struct holder *holder)
 	json_object_set_new(object, "content_left_out", json_string(holder->note));
 }
 
-/* Takes out what is obsolete from holder `first` on; unless `all`, only what its own message
- * made so. */
-static size_t take_out_obsolete(struct superseded *superseded, json_t *history, size_t first,
-                                bool all)
+static size_t take_out_if_large(json_t *history, struct holder *holder)
 {
-	size_t bytes = 0;
-
-	for (size_t i = first; i < superseded->count; i++) {
-		struct holder *holder = &superseded->holders[i];
-
-		if (!holder->obsolete || holder->gone || holder->bytes < CONTENT_MIN ||
-		    (!all && holder->by != holder->message))
-			continue;
-		bytes += holder->bytes;
-		take_out(history, holder);
-	}
-	return bytes;
+	if (!holder->obsolete || holder->removed || holder->bytes < CONTENT_MIN)
+		return 0;
+	take_out(history, holder);
+	return holder->bytes;
 }
 
-size_t mask_superseded_update(struct superseded *superseded, json_t *history, bool all)
+static void find_new_holders(struct superseded *superseded, const json_t *history)
 {
-	size_t count = json_array_size(history), first = superseded->count;
+	const size_t count = json_array_size(history);
 
 	for (; superseded->seen < count; superseded->seen++)
 		find_holders(superseded, history, superseded->seen);
-	return take_out_obsolete(superseded, history, all ? 0 : first, all);
+}
+
+size_t mask_superseded_new_messages(struct superseded *superseded, json_t *history)
+{
+	size_t i = superseded->count, bytes = 0;
+
+	find_new_holders(superseded, history);
+	for (; i < superseded->count; i++)
+		if (superseded->holders[i].by == superseded->holders[i].message)
+			bytes += take_out_if_large(history, &superseded->holders[i]);
+	return bytes;
+}
+
+size_t mask_superseded_everywhere(struct superseded *superseded, json_t *history)
+{
+	size_t bytes = 0;
+
+	find_new_holders(superseded, history);
+	for (size_t i = 0; i < superseded->count; i++)
+		bytes += take_out_if_large(history, &superseded->holders[i]);
+	return bytes;
 }
 
 /* ---- masked results ---------------------------------------------------------- */
@@ -380,7 +389,7 @@ static json_t *shortened_text(const struct mask_options *options, const struct c
 	_cleanup_free_ char *place = NULL;
 
 	if (path)
-		place = mem_printf("%s %s", cut->gone ? "what the tool gave of them is in" :
+		place = mem_printf("%s %s", cut->removed ? "what the tool gave of them is in" :
 		                                        "the whole output is in", path);
 	else
 		place = mem_strdup("they are not kept");
@@ -441,7 +450,7 @@ bool mask_truncate_output(const struct mask_options *options, const struct tool 
 	json_t *list, *element;
 	size_t i;
 
-	/* Files have limits of their own. */
+	/* Reading files has separate limits. */
 	if (!options->truncate_chars || file_states_have(tool) || !json_is_object(result))
 		return false;
 	truncate_members(&truncation, result);
@@ -457,7 +466,7 @@ bool mask_truncate_output(const struct mask_options *options, const struct tool 
 
 /* ---- masking ----------------------------------------------------------------------- */
 
-/* What a person or a plan said is short and stays. */
+/* Answers of the user, and plans, are short and stay. */
 static bool result_stays(const json_t *answer)
 {
 	const json_t *response = json_object_get(answer, "response");
@@ -550,7 +559,7 @@ struct old_results {
 	size_t bytes;
 };
 
-static bool last_turn_begins(const json_t *history, size_t index)
+static bool is_in_last_turn(const json_t *history, size_t index)
 {
 	return index > 0 && !content_is_user(json_array_get(history, index - 1)) &&
 	       index + 1 >= json_array_size(history);
@@ -564,7 +573,7 @@ static void find_prunable(const struct mask_options *options, const json_t *hist
 
 	for (size_t m = json_array_size(history); m-- > 0;) {
 		const json_t *parts = json_object_get(json_array_get(history, m), "parts");
-		bool latest = options->protect_latest && last_turn_begins(history, m);
+		bool latest = options->protect_latest && is_in_last_turn(history, m);
 
 		for (size_t p = json_array_size(parts); p-- > 0;) {
 			const json_t *answer = part_get_response(json_array_get(parts, p));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model was told and sent, so that only what is new is said, and what was sent stays. */
+/* Records what was sent to the model, so that only changes are sent again and sent messages stay
+ * unchanged. */
 #include "agent/context/surroundings.h"
 
 #include <string.h>
@@ -15,9 +16,9 @@
 
 enum { TREE_CHANGES_MAX = 60 };
 
-/* What introduces a piece that has changed, or is gone. */
+/* The introduction of a piece that has changed or was removed. */
 static const struct {
-	const char *name, *now, *gone;
+	const char *name, *now, *removed;
 } kinds[] = {
 	{ PIECE_CUSTOM, "The system prompt has changed; this holds now in its place:\n",
 	  "The system prompt above no longer holds.\n" },
@@ -193,14 +194,14 @@ char *surroundings_note(const json_t *known, const json_t *changes)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
-	buf_str(&out, TOLD_NOTE);
+	buf_str(&out, CHANGES_NOTE);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const json_t *text = find_piece(changes, kinds[i].name);
 		struct span now = json_span(text);
 
 		if (!text)
 			continue;
-		buf_str(&out, now.len ? kinds[i].now : kinds[i].gone);
+		buf_str(&out, now.len ? kinds[i].now : kinds[i].removed);
 		if (now.len && strcmp(kinds[i].name, PIECE_TREE) == 0)
 			put_tree_changes(&out, json_span(json_object_get(known, PIECE_TREE)), now);
 		else

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model has been told of its surroundings, in pieces.
+/* The surroundings as sent to the model, in pieces.
  *
- * What has been sent stays as it was: providers cache the beginning of a request that equals the
- * last one's, and newer models refuse thinking of theirs if anything that stood before it has
- * changed (Anthropic:
- * platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks).  So the
- * system prompt and the first message are made once, of named pieces; the session's file keeps
- * them (record.h), and a resumed session sends them again byte for byte.  A piece that has
- * another text by then (the date, the files, the instructions, the mode) is told in a note at
- * the end.  A compaction begins anew, with the pieces as they are then.
+ * Messages that have been sent are never changed: providers cache the common prefix of consecutive
+ * requests, and newer models reject their own thinking if anything before it has changed
+ * (Anthropic: platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks). So
+ * the system prompt and the first message are made once, from named pieces; the session's file
+ * stores them (record.h), and a resumed session sends them again byte for byte. If the text of a
+ * piece changes (the date, the files, the instructions, the mode), a note at the end says so. A
+ * compaction restarts with the current pieces.
  *
  *     surroundings = {"system": [PIECE...], "context": [PIECE...]}      PIECE = {"name", "text"}
  *
@@ -24,9 +23,9 @@
 #include "base/span.h"
 #include "model/model.h"
 
-/* ---- what the model is told of changes --------------------------------------- */
+/* ---- notes on changes -------------------------------------------------------- */
 
-/* Names of pieces; one that is not in this table is never told again. */
+/* Names of pieces; changes of a piece not in this table are never sent. */
 #define PIECE_BASE "base"           /* hasp's own system prompt: another version's is as good */
 #define PIECE_CUSTOM "custom"       /* the user's own (GEMINI_SYSTEM_MD) */
 #define PIECE_SANDBOX "sandbox"
@@ -36,13 +35,13 @@
 #define PIECE_FOLDERS "folders"
 #define PIECE_TREE "tree"
 #define PIECE_PROJECT "project"     /* the project's instructions */
-#define PIECE_SERVERS "servers"     /* what MCP servers say about their tools */
+#define PIECE_SERVERS "servers"     /* instructions of MCP servers */
 #define PIECE_MODE "mode"
 #define PIECE_TOOLS "tools"         /* those that are announced, and not declared */
 #define PIECE_FRAME "frame"         /* what stands around the others */
 
 /* How each note of changes begins: notes are a part of the conversation. */
-#define TOLD_NOTE "<session_context>\nThis holds from here on; it needs no answer.\n"
+#define CHANGES_NOTE "<session_context>\nThis holds from here on; it needs no answer.\n"
 
 /* Appends a piece to a list; an empty text too, so that it can come to be something. */
 void surroundings_add(json_t *pieces, const char *name, struct span text);
@@ -58,13 +57,13 @@ json_t *surroundings_pieces_of(const json_t *message);
 
 /* {name: text} of all pieces; a new reference. */
 json_t *surroundings_by_name(const json_t *surroundings);
-/* The pieces of `surroundings` that differ from `known`; a new reference, may be empty. What was
- * never told, and is empty, is no difference. */
+/* The pieces of `surroundings` that differ from `known`; a new reference, may be empty. An empty
+ * piece that was never sent does not count as a difference. */
 json_t *surroundings_changes(const json_t *known, const json_t *surroundings);
 /* `known` with the texts of `changes`. */
 void surroundings_update(json_t *known, const json_t *changes);
-/* The note that tells the changes, in <session_context>; the caller frees. Of the tree only the
- * names that came and went, if they are few. */
+/* The note on these changes, in <session_context>; the caller frees. Of the tree it lists only the
+ * names added and removed, if they are few. */
 char *surroundings_note(const json_t *known, const json_t *changes);
 
 /* ---- what was sent ----------------------------------------------------------- */
@@ -101,7 +100,7 @@ struct sent_share context_sent_compare(const struct sent *sent,
                                        const struct model_request *request);
 /* It is the last one now; its contents and tools are shared, not copied. */
 void context_sent_take(struct sent *sent, const struct model_request *request);
-/* The conversation begins anew. */
+/* The conversation restarts. */
 void context_sent_forget(struct sent *sent);
 
 #endif

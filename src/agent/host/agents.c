@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invoke_agent: a task handed to an agent with a conversation of its own (subagent.c), or to one
- * elsewhere (remote.c). */
+/* invoke_agent: hands a task to an agent with a separate conversation (subagent.c), or to a remote
+ * one (remote.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const char description_head[] =
 	"at the same time. Agents:\n";
 
 static const char isolated_note[] =
-	" (Works on a git branch of its own, which its result names.)";
+	" (Works on a separate git branch, which its result names.)";
 
 static const char agent_result_schema[] =
 	"{\"type\": \"object\", \"required\": [\"success\", \"agent\"], \"properties\": {"
@@ -46,12 +46,12 @@ static const struct agent_definition *agent_called(const struct tool *tool,
 		name ? agents_find(own->host->agents, name) : NULL;
 
 	if (!definition)
-		err_set(err, ERR_INVALID_ARGUMENT, "There is no agent \"%.100s\".",
+		err_set(err, ERR_INVALID_ARGUMENT, "Unknown agent: \"%.100s\"",
 		        name ? name : "");
 	return definition;
 }
 
-/* What somebody who is asked sees. */
+/* The preview shown with the question. */
 static char *agent_preview(struct session *session, const struct tool *tool,
                            const json_t *arguments, struct err *err)
 {
@@ -192,13 +192,14 @@ bool host_renew_agent_tool(struct host *host)
 	const bool any = agents_enabled_count(host->agents) > 0;
 	_cleanup_free_ char *wanted = any ? agents_description(host->agents) : NULL;
 	struct agent_tool_renewal renewal = { .description = wanted };
-	const size_t gone = tool_set_withdraw(host->chat.tools, agent_tool_is_outdated, &renewal);
+	const size_t withdrawn = tool_set_withdraw(host->chat.tools, agent_tool_is_outdated,
+	                                           &renewal);
 
 	host_guard_remote_agents(host);
 	if (renewal.same)
 		return false;
 	host_add_agent_tool(host);
-	return gone || any;
+	return withdrawn || any;
 }
 
 json_t *host_mentioned_agent(const struct host *host, const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One session of a host: the conversation that it goes on with, its record, tools and agent; hooks
- * at its beginning and its end. */
+/* One session of a host: the conversation that it continues, its record, tools and agent, and the
+ * hooks at its start and end. */
 #include "agent/host/private.h"
 #include "agent/host/services.h"
 #include "agent/host/subagents.h"
@@ -23,7 +23,7 @@
 
 /* ---- the conversation and its record ---------------------------------------------- */
 
-/* Whether hasp itself keeps sessions where the file is. */
+/* Whether the file is in a folder where hasp stores sessions. */
 static bool is_kept_here(const struct host *host, const char *file)
 {
 	const struct home *home = settings_home(host->options.settings);
@@ -335,14 +335,14 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 
 	*ret = (struct hook_outcome){ 0 };
 	if (hooks_any(host->hooks, event, word))
-		/* A signal ends a run, and not what is to be done at its end. */
+		/* A signal cancels the run, but not the SessionEnd hooks. */
 		hooks_fire(host->hooks, event, word, input,
 		           event == HOOK_SESSION_END ? NULL : host->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
 		host_notice(host, SEVERITY_HOOK, ret->system_message);
 	if (ret->denied) {
 		_cleanup_free_ char *text = mem_printf(
-			"A hook of %s objects; a session begins and ends all the same: %s",
+			"A %s hook objected, but cannot stop a session from starting or ending: %s",
 			hook_event_name(event), ret->reason);
 
 		host_warn(host, text);

@@ -65,7 +65,7 @@ static void add_files(json_t *parts, const char *part, const char *name, const j
 		         span_of(begin, (size_t)(text.data + text.len - begin)));
 }
 
-/* `pieces` (surroundings.h), with the texts that the model was told of them. */
+/* `pieces`: surroundings.h, with the texts that were sent to the model. */
 static void add_pieces(json_t *parts, const char *part, const struct host *host,
                        const json_t *pieces)
 {
@@ -75,8 +75,8 @@ static void add_pieces(json_t *parts, const char *part, const struct host *host,
 
 	json_array_foreach((json_t *)pieces, i, piece) {
 		const char *name = json_string_value(json_object_get(piece, "name"));
-		const json_t *told = json_object_get(known, name);
-		const struct span text = json_span(told ? told : json_object_get(piece, "text"));
+		const json_t *sent = json_object_get(known, name);
+		const struct span text = json_span(sent ? sent : json_object_get(piece, "text"));
 
 		if (!strcmp(name, PIECE_MEMORY) || !strcmp(name, PIECE_PROJECT))
 			add_files(parts, part, name, memory_files(host->memory), text);

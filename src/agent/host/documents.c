@@ -56,7 +56,7 @@ static struct span document_line(struct span *text)
 static json_t *documents_list(void)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(PAGE_BYTES);
-	const struct document *document;
+	const struct manual_page *document;
 
 	for (size_t i = 0; (document = document_at(i)); i++)
 		buf_printf(&out, "%s: %s (%zu bytes)\n", document->name, document->title,
@@ -64,7 +64,7 @@ static json_t *documents_list(void)
 	return json_pack("{s:o}", "output", json_text(buf_view(&out)));
 }
 
-static json_t *document_page(const struct document *document, json_int_t first)
+static json_t *document_page(const struct manual_page *document, json_int_t first)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(PAGE_BYTES);
 	struct span rest = span_str(document->text);
@@ -113,7 +113,7 @@ static bool line_has_all(const struct documents_search *search, struct span line
 	return true;
 }
 
-static void document_search(struct documents_search *search, const struct document *document)
+static void document_search(struct documents_search *search, const struct manual_page *document)
 {
 	struct span rest = span_str(document->text);
 
@@ -131,10 +131,10 @@ static void document_search(struct documents_search *search, const struct docume
 }
 
 /* `only`: NULL: all of them. */
-static json_t *documents_search(struct span text, const struct document *only)
+static json_t *documents_search(struct span text, const struct manual_page *only)
 {
 	struct documents_search search = { .out = BUF_INIT(SEARCH_BYTES) };
-	const struct document *document;
+	const struct manual_page *document;
 	json_t *result = json_object();
 
 	while (text.len && search.count < SEARCH_WORDS_MAX) {
@@ -164,12 +164,12 @@ static json_t *documents_run(struct session *session, const json_t *arguments)
 	const char *path = json_string_value(json_object_get(arguments, "path"));
 	const json_t *search = json_object_get(arguments, "search");
 	const json_t *start = json_object_get(arguments, "start_line");
-	const struct document *document = path ? document_named(path) : NULL;
+	const struct manual_page *document = path ? document_named(path) : NULL;
 	struct err err = ERR_INIT;
 
 	(void)session;
 	if (path && !document) {
-		err_set(&err, ERR_FILE_NOT_FOUND, "There is no page \"%.100s\". Without arguments "
+		err_set(&err, ERR_FILE_NOT_FOUND, "Unknown page: \"%.100s\". Without arguments "
 		        "this tool returns the list of the pages.", path);
 		return tool_failure(&err);
 	}
@@ -206,7 +206,7 @@ void host_add_documents_tool(struct host *host, struct tool_set *tools)
 	documents_tool_free(tool);
 }
 
-bool host_wants_documents(const struct agent_definition *definition)
+bool host_lists_documents(const struct agent_definition *definition)
 {
 	return definition->tools &&
 	       agent_definition_requires(definition, tool_name(TOOL_GET_INTERNAL_DOCS));

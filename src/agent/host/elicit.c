@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What MCP servers ask the user (elicitation): a question on the bus, and the answer for the
- * server.
+/* Elicitation: puts questions of MCP servers to the user, on the bus, and returns the answers.
  *
- * Source: MCP 2025-11-25, client/elicitation.  An answer of the user's is checked against the form
- * before the server gets it.  An address is opened only where an answer says so ("open").
+ * Source: MCP 2025-11-25, client/elicitation. The user's answer is checked against the form before
+ * the server gets it. An address is opened only if the answer says so ("open").
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 enum {
 	MESSAGE_BYTES = 4096,
 	URL_BYTES = 4096,
-	NOBODY_TOLD = 20, /* notices of one session */
+	UNASKED_NOTICES_MAX = 20, /* notices of one session */
 };
 
 /* Also without anybody who could be asked: that is known only when a question comes, and a server
@@ -90,10 +89,10 @@ static json_t *elicit_nobody(struct host *host, const char *server, const json_t
 {
 	const struct span said = utf8_head(json_span(json_object_get(question, "message")), 200);
 	_cleanup_free_ char *text = mem_printf(
-		"The MCP server \"%s\" asked the user something, and nobody could be asked, so it "
-		"was declined: %.*s", server, (int)said.len, said.data ? said.data : "");
+		"The MCP server \"%s\" asked the user something, but this run has no way to ask, "
+		"so it was declined: %.*s", server, (int)said.len, said.data ? said.data : "");
 
-	if (atomic_fetch_add(&host->unasked, 1) < NOBODY_TOLD)
+	if (atomic_fetch_add(&host->unasked, 1) < UNASKED_NOTICES_MAX)
 		host_warn(host, text);
 	return elicit_action("decline");
 }
@@ -108,7 +107,7 @@ static void elicit_open(struct host *host, const json_t *url)
 		host_warn(host, text);
 }
 
-/* What the server gets of what was answered. */
+/* The result for the server, from the user's answer. */
 static json_t *elicit_result(struct host *host, const char *server, const json_t *question,
                              const json_t *answer)
 {
@@ -130,7 +129,7 @@ static json_t *elicit_result(struct host *host, const char *server, const json_t
 	if (!content) {
 		_cleanup_free_ char *text = mem_printf(
 			"The answer to the MCP server \"%s\" does not fit its form, so the server "
-			"was told that nobody answered: %s", server, err.message);
+			"got no answer: %s", server, err.message);
 
 		host_warn(host, text);
 		return elicit_action("cancel");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extensions of the session: shown, switched on and off, found anew with all that they bring. */
+/* Extensions of the session: lists, enables, disables and reloads them, with everything they
+ * provide. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +49,7 @@ json_t *host_extensions(const struct host *host)
 	return json_pack("{s:o, s:O}", "extensions", rows, "notices", all->notices);
 }
 
-/* ---- what they bring, taken anew ------------------------------------------------- */
+/* ---- reloading what they provide ------------------------------------------------- */
 
 /* The MCP servers of those that count, to be compared. A new object. */
 static json_t *servers_of_extensions(const struct settings *settings)
@@ -151,7 +152,9 @@ static bool extension_ask(struct host *host, const struct extension *extension)
 	return ok;
 }
 
-void host_ask_extensions(struct host *host)
+/* Asks the user, once, about extensions whose files have changed, and loads what accepted ones
+ * provide now. With no one to ask they stay disabled. */
+static void ask_about_changed(struct host *host)
 {
 	const struct extensions *all = extensions_installed(host->options.settings);
 	struct err err = ERR_INIT;
@@ -175,7 +178,7 @@ bool host_extensions_reload(struct host *host, struct err *err)
 		return false;
 	host->extensions_asked = false;
 	host_begin(host);
-	host_ask_extensions(host);
+	ask_about_changed(host);
 	host_end(host);
 	host_renew_servers(host);
 	return true;
@@ -221,8 +224,8 @@ static bool update_agreed(struct host *host, const struct extension *extension,
 	if (yes)
 		return true;
 	return nobody ? err_set(err, ERR_DENIED_BY_USER,
-	                        "Extension \"%s\" was not updated: what it brings has changed, and "
-	                        "nobody can be asked here. In a shell: hasp extensions update %s",
+	                        "Extension \"%s\" was not updated: its contents have changed, and "
+	                        "this run has no way to ask. In a shell: hasp extensions update %s",
 	                        extension->name, extension->name) :
 	                err_set(err, ERR_DENIED_BY_USER, "Extension \"%s\" was not updated.",
 	                        extension->name);
@@ -272,7 +275,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	bool ok;
 
 	host_begin(host);
-	host_ask_extensions(host);
+	ask_about_changed(host);
 	ok = host_send(host, piped, prompt, outcome, err);
 	host_end(host);
 	return ok;

@@ -53,7 +53,8 @@ static bool open_model(struct host *host, struct err *err)
 {
 	struct model_options *options = &host->choice.options;
 
-	if (!model_choose(host->options.settings, host->options.model, &host->choice, err))
+	if (!(host->options.keyless ? model_choose_keyless : model_choose)(
+		    host->options.settings, host->options.model, &host->choice, err))
 		return false;
 	host_warn_all(host, host->choice.warnings);
 	/* Before anything is asked: what cannot be recorded is not to be paid for. */
@@ -120,7 +121,8 @@ json_t *host_servers(struct host *host)
 	return mcp_servers_list(host->servers);
 }
 
-/* Asked of the worker, as all in the workspace: a folder is an error of its own. */
+/* Asks the worker, as for all paths of the workspace. A directory gives an error code that nothing
+ * else does. */
 static bool is_git(const struct host *host)
 {
 	struct read_request request = { .path = ".git", .max_lines = 1 };

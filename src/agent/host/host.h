@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that an agent works with, put together for one session: whoever shows it (headless, a
- * terminal, an editor) opens a host, subscribes to its bus, and sends prompts.
+/* Everything an agent works with, assembled for one session. A front (headless, a terminal, an
+ * editor) opens a host, subscribes to its bus, and sends prompts.
  *
  *     struct host *host;
  *     if (!host_open(&options, &host, &err)) ...      // connects to nothing yet
@@ -8,12 +8,12 @@
  *     ok = host_prompt(host, SPAN(""), SPAN("fix the build"), &outcome, &err);
  *     host_close(host, "exit");                       // SessionEnd hooks; nothing is left running
  *
- * Prompts run on one thread.  Another may end the one under way (host_interrupt), or add to it
- * (host_steer).
+ * Prompts run on one thread. Another thread may interrupt the running prompt (host_interrupt) or
+ * add to it (host_steer).
  *
- * In this order: the model, the history and the record, tools, hooks, files of instructions,
- * checkpoints, the system prompt, the agent.  What is not needed is not made: a prompt that only
- * talks starts no worker beyond that for files.
+ * host_open sets up, in this order: the model, the history and the record, tools, hooks,
+ * instruction files, checkpoints, the system prompt, the agent. Anything that may not be needed is
+ * created on first use: a prompt without tool calls starts no worker but the one for files.
  */
 #ifndef HASP_AGENT_HOST_HOST_H
 #define HASP_AGENT_HOST_HOST_H
@@ -50,6 +50,8 @@ struct host_options {
 	enum approval_mode mode;
 	bool interactive;
 	bool watched;               /* as agent_options.watched */
+	bool keyless;                  /* without a key for the model the session opens, and prompts
+	                                * fail: for commands that ask nothing */
 	bool asks_together;            /* as agent_options has it */
 	bool checkpoints;              /* kept, unless the settings say otherwise */
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
@@ -72,14 +74,14 @@ void host_close(struct host *host, const char *reason);
 
 struct bus *host_bus(const struct host *host); /* as long as it is open */
 
-/* What a host works with now, all borrowed.  Those of the session (*) are others after host_clear,
- * host_resume and host_rewind; what is reloaded is another after its reload. */
+/* What a host works with now; all pointers are borrowed. Members marked * belong to the session and
+ * change with host_clear, host_resume and host_rewind; others change when they are reloaded. */
 struct host_facts {
 	const char *model;            /* "gemini/gemini-2.5-pro" */
 	const char *key_from;         /* the variable of its key, or "key store"; NULL: no key */
 	uint64_t context_tokens;      /* that the model takes; 0: not known */
 	const char *session_id;       /* * */
-	const char *record_file;      /* *; "": there is no place for it */
+	const char *record_file;      /* *; "": the session is not recorded */
 	const char *plans_folder;     /* *; NULL: there is no plan mode */
 	const json_t *memory_files;   /* paths of the files of instructions, as they were read */
 	struct span memory_global, memory_project; /* the text of the user's and the project's */
@@ -92,44 +94,45 @@ struct host_facts {
 	const struct skills *skills;  /* also those that are disabled */
 	struct home *home;            /* of the project's folders */
 };
-/* Not while another session takes the place of this one; a prompt may be under way. */
+/* Must not run while another session replaces this one; a prompt may be running. */
 struct host_facts host_facts(const struct host *host);
-/* Whether all of the session is in its record. False: *err says what is missing, and why. */
+/* Whether the whole session is in its record. False: *err says what is missing, and why. */
 bool host_recorded(struct host *host, struct err *err);
 
-/* Runs the SessionStart hooks of the session that is there, unless they have run; what they add
- * stands before its first prompt.  For a front that is open before there is a prompt: else
- * host_prompt runs them. To be interrupted like a prompt. */
+/* Runs the SessionStart hooks of the current session, unless they have run; the context they add
+ * goes before its first prompt. For a front that opens before there is a prompt; otherwise
+ * host_prompt runs them. Can be interrupted like a prompt. */
 void host_start_session(struct host *host);
 
-/* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in
- * which are read (prompt.h). SessionStart hooks run before the first. As agent_prompt. */
+/* Sends one prompt: the text that was piped in (or none) unchanged, then the user's, with its
+ * @paths read in (prompt.h). SessionStart hooks run before the first. Returns as agent_prompt
+ * does. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
-/* Media that go with the next prompt besides those that wait already: an array of {"mime_type",
- * "data" (base64)}; takes the reference.  While nothing is under way. */
+/* Adds media to the next prompt, besides those that wait already: an array of {"mime_type",
+ * "data" (base64)}; takes the reference.  Not while a prompt is running. */
 void host_attach(struct host *host, json_t *media);
-/* As agent_compress, and to be interrupted like a prompt. */
+/* As agent_compress. Can be interrupted like a prompt. */
 bool host_compress(struct host *host, struct err *err);
 
-/* ---- another session, an earlier state: while nothing is under way --------------- */
+/* ---- another session, an earlier state: not while a prompt is running ------------ */
 
-/* A new session with an empty conversation takes the place of this one: SessionEnd hooks ("clear"),
- * another id and record; SessionStart hooks ("clear") run before its first prompt.  Mode, rules
- * for the session, commands in the background and subscribers of the bus stay. False: nothing has
- * changed. */
+/* Replaces this session with a new one that has an empty conversation: runs SessionEnd hooks
+ * ("clear") and gives it another id and record; SessionStart hooks ("clear") run before its first
+ * prompt. The mode, rules for the session, background commands and bus subscribers are kept. False:
+ * nothing has changed. */
 bool host_clear(struct host *host, struct err *err);
-/* The same with a recorded session (sessions_find), which goes on; `copy`: a new session that
- * begins with its conversation, and its file stays as it is. Errors as of host_open. */
+/* The same with a recorded session (sessions_find), which continues. `copy`: starts a new session
+ * with its conversation, and leaves its file unchanged. Errors as of host_open. */
 bool host_resume(struct host *host, const char *file, bool copy, struct err *err);
 
-/* What it is called in lists. INVALID_ARGUMENT: the title is blank, or nothing was said yet; errors
- * of the record. */
+/* Sets the title that lists show. INVALID_ARGUMENT: the title is blank, or there is no message yet;
+ * also errors of the record. */
 bool host_rename(struct host *host, struct span title, struct err *err);
-/* The messages of the session as its file has them (session_read.messages): for who shows all of
- * it. A new reference; NULL: *err. */
+/* The messages of the session, as its file has them (session_read.messages), for a front that shows
+ * the whole of it. A new reference; NULL: *err. */
 json_t *host_messages(struct host *host, struct err *err);
-/* The prompts that can be gone back to (session_prompts); likewise. */
+/* The prompts that can be rewound to (session_prompts). A new reference; NULL: *err. */
 json_t *host_prompts(struct host *host, struct err *err);
 
 enum { REWIND_CONVERSATION = 1, REWIND_FILES = 2 };
@@ -141,69 +144,80 @@ struct host_rewound {
 };
 /* Frees the text and the files. */
 void host_rewound_release(struct host_rewound *rewound);
-/* `what`, bits of the above, goes back to before the prompt with this id: the conversation; files
- * as far as their checkpoints know, what others have changed in them since being kept by merging
- * (checkpoint.h): *ret names those that were left for that reason.  What was sent stays as it was.
- * False: nothing has changed. INVALID_ARGUMENT: there is no such prompt, or no checkpoints. Else
- * errors of the record, which has to be whole. */
+/* Rewinds to before the prompt with this id. `what` is bits of the above: the conversation, or the
+ * files that have checkpoints, keeping later changes by others (checkpoint.h). *ret lists files
+ * that conflicts kept from being restored. What was already sent stays as it was. False: nothing
+ * has changed. INVALID_ARGUMENT: unknown prompt, or no checkpoints; also errors of the record,
+ * which must be complete. */
 bool host_rewind(struct host *host, const char *id, unsigned what, struct host_rewound *ret,
                  struct err *err);
-/* What that would do, and nothing is done: {"text": of the prompt, "prompts": how many would go, it
- * included, "files": [...] (checkpoints_preview), or "noFiles": why none can go back}; a new
- * reference. Errors as above; NULL. */
+/* Reports what a rewind would do, without doing it: {"text": of the prompt, "prompts": how many it
+ * would remove, including this one, "files": [...] (checkpoints_preview), or "noFiles": why none
+ * can be restored}; a new reference. NULL: errors as above. */
 json_t *host_rewind_preview(struct host *host, const char *id, struct err *err);
-/* Takes the last rewind back, as long as nothing was sent since; then the one before it. */
+/* Undoes the last rewind, as long as nothing was sent since; the next call undoes the one before
+ * it. */
 bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err);
 
-/* ---- what it works with, for those who show it -------------------------------- */
+/* ---- what it works with, for fronts ------------------------------------------- */
 
-/* What was allowed for this session, each in words, [".."]: what "always" was said to, then what
- * commands and file tools may do beyond the sandbox and the workspace; a new reference. */
+/* Another model answers from the next prompt on: `words` as --model takes them, NULL: the same
+ * model; published as "model". `thinking`: how much it thinks; MODEL_THINK_DEFAULT: as the settings
+ * say. Not while a prompt is running. Errors as of model_choose and model_open; then nothing has
+ * changed. */
+bool host_set_model(struct host *host, const char *words, enum model_thinking thinking,
+                    struct err *err);
+/* How much it thinks by such a choice; MODEL_THINK_DEFAULT: none was made. */
+enum model_thinking host_thinking(const struct host *host);
+
+/* Everything allowed for this session, as sentences, [".."]: first what the user answered with
+ * "always", then what commands and file tools may access beyond the sandbox and the workspace; a
+ * new reference. */
 json_t *host_allowed(const struct host *host);
-/* Takes back the one with this number of that list, from 1; 0: all; of what is beyond the sandbox
- * and the workspace, all goes with one. False: there is none. */
+/* Revokes the entry with this number of that list, from 1; 0: all. Accesses beyond the sandbox and
+ * the workspace are revoked together. False: no such entry. */
 bool host_revoke(struct host *host, size_t number);
-/* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
+/* The MCP servers of the settings, as mcp_servers_list has them (mcp/servers/servers.h); a new
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
-/* Switches one of them on or off, in all projects or for this session alone, as mcp_servers_switch
- * does; the model's tools follow.  Waits for one that is switched on, as a prompt would;
- * host_interrupt ends the wait.  Only while nothing is under way, as the next. */
+/* Enables or disables one of them, in all projects or for this session only, as mcp_servers_switch
+ * does; the model's tools follow. Waits for a server that is enabled, as a prompt would;
+ * host_interrupt ends the wait. Not while a prompt is running. */
 bool host_server_switch(struct host *host, const char *name, bool use, bool session,
                         struct err *err);
-/* Has the user log in at one, by questions on the bus, and the model has its tools then: as
- * mcp_servers_login; otherwise as host_server_switch. */
+/* Logs the user in at a server, with questions on the bus, after which the model has its tools: as
+ * mcp_servers_login. Not while a prompt is running. */
 bool host_server_login(struct host *host, const char *name, struct err *err);
-/* Reads the settings again and starts the servers that they name now; all before them are ended.
- * Their rules (trust, mcp.allowed, mcp.excluded) are renewed; all other settings stay as they were
- * for this session.  Errors as of settings_load: then all is as it was. */
+/* Reads the settings again, stops all servers, and starts those that the settings name now. Their
+ * rules (trust, mcp.allowed, mcp.excluded) are reloaded; all other settings keep their values in
+ * this session. Errors as of settings_load; then nothing has changed. */
 bool host_servers_reload(struct host *host, struct err *err);
-/* Their prompts, as mcp_servers_prompts has them; a new reference.  `wait`: servers that are still
- * starting are waited for, as before a prompt (then while nothing is under way). */
+/* Their prompts, as mcp_servers_prompts returns them; a new reference. `wait`: first wait for
+ * servers that are still starting, as before a prompt (not while one is running). */
 json_t *host_server_prompts(struct host *host, bool wait);
 /* As mcp_servers_complete. From any thread. */
 json_t *host_server_complete(struct host *host, const char *server, const json_t *params,
                              const struct cancel *cancel);
-/* Their resources, as mcp_servers_resources has them: "@SERVER:URI" in a prompt attaches one. A new
- * reference. From any thread. */
+/* Their resources, as mcp_servers_resources returns them; "@SERVER:URI" in a prompt attaches one. A
+ * new reference. From any thread. */
 json_t *host_server_resources(struct host *host);
-/* Appends what one of the prompts says to `out`, for host_prompt; its images go with the next
- * prompt.  To be interrupted like a prompt. Errors as of mcp_servers_prompt. */
+/* Appends the text of one of the prompts to `out`, for host_prompt; its images are sent with the
+ * next prompt. Can be interrupted like a prompt. Errors as of mcp_servers_prompt. */
 bool host_server_prompt(struct host *host, const char *server, const char *name,
                         const json_t *arguments, struct buf *out, struct err *err);
-/* What the next request would hold before the next prompt: an array of {"part": "system", "first"
- * (message), "tools" or "conversation", "name", "from": the file of instructions or the MCP server,
- * or null, "bytes", "tokens": an estimate (content_estimate_tokens), "text"}, in their order; a new
- * reference.  Servers that are still starting are waited for, as before a prompt. */
+/* The parts of the next request, without the next prompt: an array of {"part": "system", "first"
+ * (message), "tools" or "conversation", "name", "from": the instruction file or the MCP server, or
+ * null, "bytes", "tokens": an estimate (content_estimate_tokens), "text"}, in order; a new
+ * reference. Waits for servers that are still starting, as before a prompt. */
 json_t *host_context(struct host *host);
-/* Reads the files of instructions again; the next prompt names what has changed in them. Errors as
- * of host_open: then nothing has changed. */
+/* Reads the instruction files again; the next prompt reports changes to the model. Errors as of
+ * host_open; then nothing has changed. */
 bool host_memory_reload(struct host *host, struct err *err);
-/* Finds the skills again, by the settings as their files are now.  activate_skill has them
- * immediately; the next prompt names what has changed.  Errors as of host_open: then nothing has
- * changed.  Not while a prompt is under way. */
+/* Reloads the skills, with the settings as their files are now. activate_skill has them
+ * immediately; the next prompt reports changes to the model. Errors as of host_open; then nothing
+ * has changed. Not while a prompt is running. */
 bool host_skills_reload(struct host *host, struct err *err);
-/* Likewise of agents, for invoke_agent. Errors as of settings_load_again. */
+/* The same for agents, for invoke_agent. Errors as of settings_load_again. */
 const struct agents *host_agents(const struct host *host);
 bool host_agents_reload(struct host *host, struct err *err);
 /* Extensions that are installed: {"extensions": [{"name", "version", "enabled": in this project,
@@ -211,36 +225,40 @@ bool host_agents_reload(struct host *host, struct err *err);
  * "source", "updates": it came from a place that is known, and is no link, "problem"?: a
  * sentence}], "notices": [sentences]}; a new reference. From any thread. */
 json_t *host_extensions(const struct host *host);
-/* Looks for them anew, and takes what they bring now: rules, hooks, excluded tools, skills, agents,
- * instructions, commands, and MCP servers, all of which begin anew if those of extensions are
- * others.  Asks about those whose files have changed.  A folder of plans counts from the next
- * session on.  Not while a prompt is under way, as the next. Errors as of the reloads above. */
+/* Finds the extensions again, and reloads what they provide: rules, hooks, excluded tools, skills,
+ * agents, instructions, commands and MCP servers, all of which restart if those of extensions
+ * differ. Asks about extensions whose files have changed. A new folder for plans takes effect in
+ * the next session. Not while a prompt is running. Errors as of the reloads above. */
 bool host_extensions_reload(struct host *host, struct err *err);
-/* Switches one on or off (extension_switch), and does that. */
+/* Has a hook of this name run, or not any more, by the user's setting hooksConfig.disabled, from
+ * now on.  Not while a prompt is running. INVALID_ARGUMENT: it is off by another file; errors of
+ * settings_write. */
+bool host_hook_switch(struct host *host, const char *name, bool enable, struct err *err);
+/* Enables or disables one (extension_switch), and reloads. Not while a prompt is running. */
 bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
                            char **ret_sentence, struct err *err);
-/* Updates one (install_update_open); where what it brings has changed it asks the user on the bus,
- * and with nobody there it is not done (DENIED_BY_USER).  *ret_sentence, which the caller frees,
- * says what was done; *ret_changed: it is another now, for host_extensions_reload.  Not while a
- * prompt is under way. */
+/* Updates one (install_update_open). If what it provides has changed the user is asked, on the bus;
+ * with no one to ask the update fails (DENIED_BY_USER). *ret_sentence, which the caller frees,
+ * describes the result; *ret_changed: it was updated, so call host_extensions_reload. Not while a
+ * prompt is running. */
 bool host_extension_update(struct host *host, const char *name, char **ret_sentence,
                            bool *ret_changed, struct err *err);
-/* What a marketplace lists, or with NULL all that are kept: {"marketplaces": market_explore's,
+/* The listing of a marketplace, or for NULL of all known ones: {"marketplaces": market_explore's,
  * "notices": [sentences]}; a new reference. */
 json_t *host_extensions_explore(const struct host *host, const char *word);
 
-/* As agent_call, and to be interrupted like a prompt. */
+/* As agent_call. Can be interrupted like a prompt. */
 json_t *host_call(struct host *host, const char *name, json_t *arguments);
 
-/* ---- while a prompt is under way, from any thread ----------------------------- */
+/* ---- while a prompt is running, from any thread ------------------------------- */
 
-/* Ends what is under way: the prompt ends as AGENT_CANCELLED, at once, and all processes of its
- * calls and hooks with it, but for commands in the background. What the model had said stays in the
- * conversation; the next prompt works. False: nothing was under way. */
+/* Interrupts the running prompt, which ends promptly with AGENT_CANCELLED, and kills all processes
+ * of its calls and hooks, except background commands. The partial reply stays in the conversation;
+ * the next prompt works. False: nothing was running. */
 bool host_interrupt(struct host *host);
-/* A message of the user for the prompt under way: it joins at its next step, @paths in it are read
- * then (agent_steer). What did not join when the prompt ended is in outcome.unsent. False: no
- * prompt is under way; it is for the caller to send. */
+/* Adds a message of the user to the running prompt, at its next step; @paths in it are read then
+ * (agent_steer). Messages that came too late are in outcome.unsent. False: no prompt is running;
+ * the caller must send it. */
 bool host_steer(struct host *host, struct span text);
 /* As agent_set_mode. */
 void host_set_mode(struct host *host, enum approval_mode mode);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A git worktree of an agent's own: its files are there, and its tools and commands are confined to
- * it.
+/* A separate git worktree for an agent: its files are there, and its tools and commands are
+ * confined to it.
  *
  *     ~/.gemini/tmp/SLUG/worktrees/ID/NAME    the worktree; NAME is that of the repository's folder
  *     ~/.gemini/tmp/SLUG/worktrees/ID.json    {"branch", "base", "agent", "tree"}, as long as its
@@ -13,9 +13,10 @@
  * repository's configuration names (filters) runs there, too, and its hooks do not run at all.
  * What git prints decides nothing that is not checked again here.
  *
- * When the agent has ended, an untouched worktree goes, with its branch.  In another one what was
- * not committed is committed, and it stays.  One whose process was killed is found by its free
- * lock, when the next is made: without the .json nothing has worked in it, and it goes. */
+ * When the agent has ended, an unchanged worktree is removed with its branch. In a changed one,
+ * uncommitted changes are committed, and the worktree stays. One whose process was killed is
+ * recognized by its free lock when the next worktree is made; without the .json no agent has worked
+ * in it, and it is removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -61,8 +62,9 @@ struct isolation {
 
 /* ---- git ------------------------------------------------------------------------------ */
 
-/* What begins each script. Variables of a git that runs hasp name another repository. */
-#define GIT_BEGINS                                                                                \
+/* Starts each script. The variables of a git process that runs hasp would name another
+ * repository. */
+#define GIT_COMMON                                                                                \
 	"exec 2>/dev/null\n"                                                                      \
 	"unset $(git rev-parse --local-env-vars)\n"                                               \
 	"g() { git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c gc.auto=0 "             \
@@ -75,7 +77,7 @@ enum {
 
 /* $1: the tree, $2: the branch. Prints the commit, and the project's folder in the repository. */
 static const char make_script[] =
-	GIT_BEGINS
+	GIT_COMMON
 	"command -v git >/dev/null || exit 21\n"
 	"said=$(git rev-parse --show-prefix 2>&1) || { printf '%s\\n' \"$said\"; exit 22; }\n"
 	"base=$(g rev-parse -q --verify 'HEAD^{commit}') || exit 23\n"
@@ -85,7 +87,7 @@ static const char make_script[] =
 
 /* Likewise; what was never worked in. */
 static const char drop_script[] =
-	GIT_BEGINS
+	GIT_COMMON
 	"g worktree remove -f -f \"$1\"\n"
 	"g update-ref -d \"refs/heads/$2\"\n"
 	"exit 0\n";
@@ -93,7 +95,7 @@ static const char drop_script[] =
 /* $1: the tree, $2: the branch, $3: the commit it began with, $4: the message of a commit.  Prints
  * the branch, and what has changed. */
 static const char finish_script[] =
-	GIT_BEGINS
+	GIT_COMMON
 	"top=$PWD\n"
 	"cd \"$1\" || exit 1\n"
 	"own=$(g rev-parse --absolute-git-dir) || exit 1\n"
@@ -241,8 +243,9 @@ static char *worktrees_folder(const struct host *host, struct err *err)
 	return real;
 }
 
-/* The lock, if nobody has it. What was locked has to be the file that has the name: whoever had it
- * may have removed it meanwhile.  A file that is made is locked before anybody finds it free. */
+/* Takes the lock if it is free. Its previous holder may have removed the file meanwhile, so the
+ * file that was locked must still be the one with that name. A file that is created gets its name
+ * when it is already locked. */
 static bool isolation_lock(struct isolation *own, bool make)
 {
 	_cleanup_free_ char *path = isolation_file(own, "lock");
@@ -298,8 +301,8 @@ static void isolation_drop(struct isolation *own)
 	isolation_forget(own);
 }
 
-/* What becomes of it, as the result of the agent's call says it; a new reference. NULL: it was
- * untouched, and is gone. */
+/* Returns what happened to the worktree, for the result of the agent's call; a new reference. NULL:
+ * it was unchanged, and has been removed. */
 static json_t *isolation_finish(struct isolation *own)
 {
 	struct git_said said = { .code = -1 };
@@ -351,8 +354,8 @@ static bool commit_is_valid(const char *commit)
 	return len >= COMMIT_DIGITS_MIN && len <= COMMIT_DIGITS_MAX && !commit[len];
 }
 
-/* False: there is none, so nothing has worked in it. The project may have been renamed since, the
- * tree has the name that it had. */
+/* False: there is no state, so no agent has worked in it. The project may have been renamed since;
+ * the directory keeps its old name. */
 static bool isolation_read_state(struct isolation *own)
 {
 	_cleanup_free_ char *path = isolation_file(own, "json");
@@ -425,12 +428,13 @@ static bool isolation_possible(const struct host *host, struct err *err)
 
 	if (!host->options.local || !host->options.workers || !provider->ops->run)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "it asks for a git worktree of its own (isolation), which is made "
-		               "only where the workspace is on this machine.");
+		               "it requires a separate git worktree (isolation), which is only "
+		               "possible if the workspace is on this machine.");
 	if (provider->ops->info(provider)->level == SANDBOX_PATHS)
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
-		               "it asks for a git worktree of its own (isolation), and git is not "
-		               "run for that without a sandbox: a repository says what git runs.");
+		               "it requires a separate git worktree (isolation), and git is not "
+		               "run for that without a sandbox, because a repository decides what "
+		               "git runs.");
 	return true;
 }
 
@@ -440,17 +444,16 @@ static bool make_failed(const struct isolation *own, const struct git_said *said
 
 	switch (said->code) {
 	case NO_GIT:
-		return err_set(err, ERR_TOOL_FAILED, "it asks for a git worktree of its own "
-		               "(isolation), and git is not on this machine.");
+		return err_set(err, ERR_TOOL_FAILED, "it requires a separate git worktree "
+		               "(isolation), and git is not installed.");
 	case NO_REPOSITORY:
-		return err_set(err, ERR_INVALID_ARGUMENT, "it asks for a git worktree of its own "
-		               "(isolation), and git has no repository at %s: run \"git init\" and "
+		return err_set(err, ERR_INVALID_ARGUMENT, "it requires a separate git worktree "
+		               "(isolation), and %s is not a git repository: run \"git init\" and "
 		               "commit, or take \"isolation\" out of the agent's file. %.300s",
 		               own->host->root, out);
 	case NO_COMMIT:
-		return err_set(err, ERR_INVALID_ARGUMENT, "it asks for a git worktree of its own "
-		               "(isolation), and the repository has no commit yet to begin with: "
-		               "commit first.");
+		return err_set(err, ERR_INVALID_ARGUMENT, "it requires a separate git worktree "
+		               "(isolation), and the repository has no commit yet: commit first.");
 	default:
 		return err_set(err, ERR_TOOL_FAILED, "git cannot make its worktree: %.800s",
 		               *out ? out : "it was ended.");

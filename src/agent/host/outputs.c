@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders outside of the workspace that the session reads: its tool outputs that were too long, the
- * images that were pasted, skills that were activated; each with a worker of its own. */
+/* Folders outside the workspace that the session reads: long tool outputs, pasted images, activated
+ * skills; each through a separate worker. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

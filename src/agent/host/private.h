@@ -17,7 +17,7 @@
 #include "catalog/skills.h"
 #include "config/home.h"
 #include "config/settings.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 #include "model/choose.h"
 #include "model/model.h"
 
@@ -65,6 +65,7 @@ struct host {
 	struct model_choice choice;
 	struct recording *recording; /* of the models' answers; or NULL */
 	struct model *model;
+	enum model_thinking thinking; /* chosen in this session (host_set_model) */
 	struct hooks *hooks;
 	struct telemetry *telemetry; /* NULL: it is off */
 	struct chat chat;
@@ -78,7 +79,7 @@ struct host {
 	struct retention retention;
 	bool retains;              /* old sessions are deleted in the end */
 	struct memory *memory;
-	/* What the model is told of the surroundings (surroundings.h), as it was when the host was
+	/* The surroundings for the model (surroundings.h), as they were when the host was
 	 * opened. */
 	json_t *system, *context;
 	char *root;
@@ -91,11 +92,11 @@ struct host {
 	unsigned servers_listener;   /* to those */
 	bool extensions_asked;       /* about those that have changed */
 	bool servers_asked;          /* about those that the project's files name */
-	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
-	struct samplings *samplings; /* what they want the model to answer */
+	_Atomic unsigned unasked;    /* servers' questions with no one to ask */
+	struct samplings *samplings; /* their requests to the model */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
-	struct skills *skills;     /* found when the host was opened, or looked for anew */
+	struct skills *skills;     /* found when the host was opened, or reloaded */
 	struct agents *agents;     /* likewise */
 	pthread_mutex_t replaying; /* recorded answers are one row: one sub-agent at a time */
 	const char **ignore_files; /* owned array of names that are the settings' */
@@ -150,7 +151,7 @@ json_t *host_steer_message(void *data, struct span text);
 bool host_send(struct host *host, struct span piped, struct span prompt,
                struct agent_outcome *outcome, struct err *err);
 
-/* ---- what the model is told (surroundings.c) ---------------------------------- */
+/* ---- surroundings of the model (surroundings.c) ------------------------------- */
 
 /* Which files a prompt, or a file of instructions, may bring in: rules on paths hold for them as
  * well. */
@@ -159,7 +160,7 @@ struct policy_call host_subject(const struct host *host);
 void host_load_memory(struct host *host);
 /* Of prompt_make, as the host is now; borrowed from it. */
 struct prompt_options host_prompt_options(const struct host *host);
-/* What is to be said of tools that are off in a mode. The caller frees; NULL: none is. */
+/* A text on the tools that are off in a mode. The caller frees; NULL: none is. */
 char *host_off_text(const struct host *host, enum approval_mode mode);
 /* As agent_options.surroundings; `data` is the host. */
 json_t *host_surroundings(void *data, enum approval_mode mode);
@@ -171,7 +172,8 @@ void host_context_lost(void *data, const json_t *kept);
 
 /* For mcp_servers_options; `data` is the host. A new object. */
 json_t *host_elicit_capabilities(void);
-/* As mcp_servers_options.answer: asks on the host's bus; with nobody there it is "decline". */
+/* As mcp_servers_options.answer: asks on the host's bus; with no one to ask the answer is
+ * "decline". */
 json_t *host_elicit(void *data, const char *server, const char *method, const json_t *params,
                     const struct cancel *cancel, struct err *err);
 
@@ -182,7 +184,8 @@ struct samplings;
 /* Never NULL: none yet. */
 struct samplings *samplings_new(void);
 void samplings_free(struct samplings *samplings); /* after the servers; NULL is fine */
-/* As mcp_servers_options.samples: where somebody can be asked, or the user's settings name it. */
+/* As mcp_servers_options.samples: true if the user can be asked, or the user's settings name the
+ * server. */
 bool host_may_sample(void *data, const char *server);
 /* The result of sampling/createMessage, a new reference; NULL: *err, as mcp_servers_options.answer
  * has it.  While the server's tool is being called. */
@@ -191,7 +194,7 @@ json_t *host_sample(struct host *host, const char *server, const char *identity,
 
 /* ---- skills (skills.c) ---------------------------------------------------------- */
 
-/* Finds them, once; what is wrong with some is a warning. */
+/* Finds the skills, once; invalid ones are warned about. */
 void host_open_skills(struct host *host);
 /* Adds activate_skill to the session's tools, if there is any skill. */
 void host_add_skill_tool(struct host *host);
@@ -202,12 +205,8 @@ bool host_renew_skill_tool(struct host *host);
 
 /* The hooks of settings, files and extensions, as these are now (host.c). */
 void host_renew_hooks(struct host *host);
-/* Waits for servers that were begun; the session has what they offer now (renew.c). */
+/* Waits for servers that are starting, and adds their tools to the session (renew.c). */
 void host_renew_servers(struct host *host);
-
-/* Asks the user, once, about extensions whose files have changed, and takes what those bring that
- * are to be used as they are now; with nobody there they stay off (extensions.c). */
-void host_ask_extensions(struct host *host);
 
 /* ---- MCP servers ---------------------------------------------------------------- */
 
@@ -219,8 +218,8 @@ void host_defer_tools(const struct host *host, struct tool_set *set);
 
 /* ---- MCP servers of a project's files (servers.c) ------------------------------ */
 
-/* Asks the user about those that nobody has decided about, once; with nobody there a notice says
- * how to allow them. */
+/* Asks the user, once, about servers that are neither allowed nor denied yet. With no one to ask a
+ * notice says how to allow them. */
 void host_ask_servers(struct host *host);
 /* Listens to orders about servers (BUS_MCP_SERVERS) on the host's bus, and no more. */
 void host_take_server_orders(struct host *host);
@@ -236,7 +235,7 @@ void host_end(struct host *host);
 /* Before what is sent next: asks about servers, waits for them, and lets the session have the tools
  * that they have listed by now. */
 void host_await_servers(struct host *host);
-/* Whoever shows such a question has to know that it is over. */
+/* Announces on the bus that a server's question is withdrawn, so that fronts close it. */
 void host_elicit_withdraw(struct host *host, const json_t *question);
 /* mcp_servers_options.login (login.c); `data` is the host. */
 bool host_login(void *data, const struct mcp_login *login, char **ret_pasted, struct err *err);

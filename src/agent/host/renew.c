@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is renewed in a session that is open, at the user's word: files of instructions, skills,
- * agents, MCP servers.  The model is told with the next prompt. */
+/* Reloads in an open session, at the user's request: instruction files, skills, agents, MCP
+ * servers. The next prompt informs the model. */
 #include "agent/call/path_rules.h"
 #include "agent/host/private.h"
 #include "agent/host/subagents.h"
 #include "agent/prompt/prompt.h"
 #include "catalog/agents.h"
 #include "catalog/skills.h"
-#include "mcp/client/servers.h"
+#include "data/json.h"
+#include "mcp/servers/servers.h"
 
 /* ---- files of instructions, skills, agents --------------------------------------- */
 
@@ -71,6 +72,29 @@ bool host_agents_reload(struct host *host, struct err *err)
 	settings_free(settings);
 	if (host_renew_agent_tool(host))
 		host_take_new_tools(host);
+	return true;
+}
+
+bool host_hook_switch(struct host *host, const char *name, bool enable, struct err *err)
+{
+	static const char setting[] = "hooksConfig.disabled";
+	struct settings *settings = host->options.settings;
+	const json_t *before = settings_of_scope(settings, SCOPE_USER, setting), *one;
+	json_auto_t *after = json_array();
+	size_t i;
+
+	json_array_foreach(before, i, one)
+		if (!span_eq(json_span(one), span_str(name)))
+			json_array_append(after, (json_t *)one);
+	if (!enable)
+		json_array_append_new(after, json_text(span_str(name)));
+	if (!settings_write(settings, SCOPE_USER, setting, after, err))
+		return false;
+	host_renew_hooks(host);
+	if (enable && json_lists(settings_get(settings, setting), span_str(name)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The hook \"%.200s\" stays disabled: %s disables it, too.", name,
+		               settings_origin_of(settings, setting).file ?: "a flag");
 	return true;
 }
 

@@ -103,7 +103,7 @@ static char *look_up_prompt(const struct session_read *read, const char *id, jso
 	return text;
 }
 
-/* The oldest checkpoint of these calls of this session; NULL: there is none. The caller frees. */
+/* The oldest checkpoint of these calls of this session; NULL: none. The caller frees. */
 static char *first_checkpoint(struct host *host, const json_t *calls, struct err *err)
 {
 	json_auto_t *notes = checkpoints_list(checkpoint_session_of(host->chat.checkpoints), err);
@@ -161,7 +161,7 @@ static char *read_prompt(struct host *host, const char *id, json_t *ret_calls, s
 	text = look_up_prompt(&read, id, ret_calls);
 	session_read_release(&read);
 	if (!text)
-		err_set(err, ERR_INVALID_ARGUMENT, "There is no such prompt.");
+		err_set(err, ERR_INVALID_ARGUMENT, "No such prompt.");
 	return text;
 }
 
@@ -216,7 +216,7 @@ static void remember_rewind(struct chat *chat, struct rewound rewound)
 	chat->rewound[chat->rewound_count++] = rewound;
 }
 
-/* Of a rewind that failed after all: `done` is what became of them, or NULL. */
+/* Undoes the files of a rewind that failed later. `done` is the result of the restore, or NULL. */
 static void put_files_back(struct host *host, const json_t *done)
 {
 	const char *undo = json_string_value(json_object_get(done, "undo"));
@@ -281,7 +281,7 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 	if (!last || agent_has_moved(chat->agent))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               last ? "Something was sent since; it cannot be undone." :
-		               "There is nothing to undo.");
+		               "Nothing to undo.");
 	if (last->checkpoint &&
 	    !checkpoints_restore(checkpoint_session_of(chat->checkpoints), last->checkpoint, false,
 	                         &files, err))

@@ -22,7 +22,7 @@
 
 enum {
 	MINUTE_MS = 60000,
-	REFUSALS_TOLD = 20, /* notices of one session */
+	REFUSAL_NOTICES_MAX = 20, /* notices of one session */
 };
 
 #define SAMPLING_ROLE "sampling" /* of its requests in figures and on the bus */
@@ -32,8 +32,8 @@ struct samplings {
 	                      * follows belongs; -1: there was no descriptor */
 	struct model *model; /* owned; NULL: not opened */
 	json_t *allowed;     /* {identity: true}: for this session, that very server */
-	json_t *begun;       /* {server: [ms]}: when its last ones began */
-	unsigned told;
+	json_t *starts;       /* {server: [ms]}: when its last ones began */
+	unsigned refusals;
 };
 
 struct samplings *samplings_new(void)
@@ -42,7 +42,7 @@ struct samplings *samplings_new(void)
 
 	own->turn = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	own->allowed = json_object();
-	own->begun = json_object();
+	own->starts = json_object();
 	return own;
 }
 
@@ -52,7 +52,7 @@ void samplings_free(struct samplings *own)
 		return;
 	model_free(own->model);
 	json_decref(own->allowed);
-	json_decref(own->begun);
+	json_decref(own->starts);
 	fd_cleanup_close(&own->turn);
 	free(own);
 }
@@ -86,11 +86,11 @@ static void sampling_give_turn(struct samplings *own)
 static bool sampling_count(struct samplings *own, const char *server, struct err *err)
 {
 	const json_int_t now = (json_int_t)clock_monotonic_ms();
-	json_t *times = json_object_get(own->begun, server);
+	json_t *times = json_object_get(own->starts, server);
 
 	if (!times) {
 		times = json_array();
-		json_object_set_new(own->begun, server, times);
+		json_object_set_new(own->starts, server, times);
 	}
 	while (json_array_size(times) &&
 	       json_integer_value(json_array_get(times, 0)) <= now - MINUTE_MS)
@@ -120,10 +120,10 @@ bool host_may_sample(void *data, const char *server)
 static void tell_nobody(struct host *host, const char *server)
 {
 	_cleanup_free_ char *text = mem_printf(
-		"The MCP server \"%s\" asked for an answer of the model, and nobody could be "
-		"asked, so it was refused. The setting hasp.servers.sampling allows it.", server);
+		"The MCP server \"%s\" asked the model a question, and this run has no way to ask "
+		"you, so it was refused. The setting hasp.servers.sampling allows it.", server);
 
-	if (host->samplings->told++ < REFUSALS_TOLD)
+	if (host->samplings->refusals++ < REFUSAL_NOTICES_MAX)
 		host_warn(host, text);
 }
 
@@ -168,11 +168,11 @@ static bool sampling_ask(struct host *host, const char *server, const char *iden
 
 /* ---- the answer ---- */
 
-/* What has come of the reply, and whether it is enough. */
+/* The reply so far; `stop` is set at a stop sequence. */
 struct sampling_reply {
 	const struct mcp_sampling *sampling;
 	struct buf text;
-	_Atomic bool enough;
+	struct cancel stop;
 };
 
 static void sampling_hear(void *data, const struct model_event *event)
@@ -186,7 +186,7 @@ static void sampling_hear(void *data, const struct model_event *event)
 		return;
 	buf_span(&reply->text, event->text);
 	if (mcp_sampling_stops(reply->sampling, buf_view(&reply->text), &len))
-		atomic_store(&reply->enough, true);
+		cancel_set(&reply->stop);
 }
 
 /* Its own, so that the agent's is free; but recorded answers are one row, and then the agent's is
@@ -211,8 +211,8 @@ static const char *sampling_reason(enum model_finish finish)
 static json_t *sampling_run(struct host *host, const struct mcp_sampling *sampling,
                             const struct cancel *cancel, struct err *err)
 {
-	struct sampling_reply heard = { .sampling = sampling,
-		                        .text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) };
+	struct sampling_reply partial = { .sampling = sampling,
+		                          .text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) };
 	const struct model_request request = {
 		.system = json_span(sampling->system),
 		.contents = sampling->contents,
@@ -223,7 +223,7 @@ static json_t *sampling_run(struct host *host, const struct mcp_sampling *sampli
 		.session_id = record_session_id(host->chat.record),
 		.purpose = SAMPLING_ROLE,
 		.cancel = cancel,
-		.enough = &heard.enough,
+		.stop = &partial.stop,
 	};
 	struct agent *agent = host->chat.agent;
 	struct model *model = sampling_model(host, err);
@@ -232,12 +232,13 @@ static json_t *sampling_run(struct host *host, const struct mcp_sampling *sampli
 
 	if (!model)
 		return NULL;
+	cancel_init_lazily(&partial.stop);
 	agent_report_request(agent, SAMPLING_ROLE, NULL);
-	if (model_stream(model, &request, sampling_hear, &heard, &reply, err)) {
+	if (model_stream(model, &request, sampling_hear, &partial, &reply, err)) {
 		agent_report_reply(agent, SAMPLING_ROLE, &reply);
-		buf_clear(&heard.text);
-		content_text(reply.content, &heard.text);
-		result = mcp_sampling_result(sampling, buf_view(&heard.text), reply.model,
+		buf_clear(&partial.text);
+		content_text(reply.content, &partial.text);
+		result = mcp_sampling_result(sampling, buf_view(&partial.text), reply.model,
 		                             sampling_reason(reply.finish));
 	} else if (err->code != ERR_CANCELLED) {
 		/* Why is the user's, and not the server's. */
@@ -246,7 +247,8 @@ static json_t *sampling_run(struct host *host, const struct mcp_sampling *sampli
 		err_set(err, ERR_MODEL_ERROR, "The model could not answer.");
 	}
 	model_reply_release(&reply);
-	buf_release(&heard.text);
+	buf_release(&partial.text);
+	cancel_release(&partial.stop);
 	return result;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP servers of the session, and of its agents: what they are begun with; the user is asked before
- * one that a file of the project names is used; they are begun anew; orders of fronts about
- * them. */
+/* MCP servers of the session and its agents: starts them with their options, asks the user before
+ * using one from a project's file, restarts them, and carries out orders of fronts. */
 #include <string.h>
 
 #include "agent/host/private.h"
@@ -10,7 +9,7 @@
 #include "base/mem.h"
 #include "bus/bus.h"
 #include "data/json.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 #include "tool/set.h"
 
 enum {
@@ -165,7 +164,7 @@ void host_ask_servers(struct host *host)
 	}
 }
 
-/* ---- beginning them anew --------------------------------------------------------- */
+/* ---- restarting them ------------------------------------------------------------- */
 
 bool host_reload_servers(struct host *host, struct err *err)
 {
@@ -196,7 +195,7 @@ static void carry_out_order(struct host *host, const json_t *order)
 	host->servers_asked = false;
 	if (span_eq(action, SPAN("reload"))) {
 		ok = host_reload_servers(host, &err);
-		done = mem_strdup("The MCP servers are started anew.");
+		done = mem_strdup("Restarting the MCP servers.");
 	} else if (name && (use || span_eq(action, SPAN("disable")))) {
 		ok = mcp_servers_switch(host->servers, name, use,
 		                        json_is_true(json_object_get(order, "session")), &err);
@@ -223,7 +222,7 @@ void host_follow_server_orders(struct host *host)
 		carry_out_order(host, order);
 }
 
-/* Not at once: what it ends may be waiting for a place on the bus itself. */
+/* Only queues the order: a server that it ends may itself be waiting for the bus. */
 static void take_server_order(void *data, enum bus_topic topic, const json_t *message)
 {
 	struct host *host = data;

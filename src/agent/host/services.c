@@ -12,6 +12,7 @@
 #include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/prompt/prompt.h"
+#include "agent/setup/prepare.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -76,7 +77,7 @@ static struct provider *own_of(struct provider *provider, struct err *err)
 	return own;
 }
 
-/* Relative paths begin at the workspace's first root. The caller frees; NULL: there is none. */
+/* Relative paths begin at the workspace's first root. The caller frees; NULL: none. */
 static char *plans_absolute_path(const struct plans *plans, const char *path)
 {
 	struct provider *base = plans->front.base;
@@ -164,15 +165,6 @@ static bool plans_provider_edit(struct provider *provider, const struct change *
 	return provider_edit(to, changes, count, options, results, err);
 }
 
-static bool plans_provider_end(struct provider *provider, struct provider_request *request,
-                               struct err *err)
-{
-	return request->read ?
-	               plans_provider_read(provider, request->read, request->read_result, err) :
-	               plans_provider_edit(provider, request->changes, request->count,
-	                                   request->options, request->results, err);
-}
-
 static bool plans_provider_outside(struct provider *provider,
                                    const struct outside_request *request,
                                    struct provider **ret, struct err *err)
@@ -195,13 +187,13 @@ static void plans_free(struct provider *provider)
 static struct provider *plans_provider(struct provider *base, const char *folder)
 {
 	struct plans *plans = mem_alloc(1, sizeof(*plans));
+	static const struct interposed_files files = { plans_provider_read, plans_provider_edit };
 	const struct provider_ops own = {
-		.end = plans_provider_end,
 		.outside = base->ops->outside ? plans_provider_outside : NULL,
 		.free = plans_free,
 	};
 
-	interpose_init(&plans->front, base, &own);
+	interpose_init(&plans->front, base, &files, &own);
 	plans->folder = mem_strdup(folder);
 	pthread_mutex_init(&plans->lock, NULL);
 	return &plans->front.provider;
@@ -244,6 +236,33 @@ static void set_plan_mode(void *data, bool plan)
 		atomic_store(&services->before_plan, (int)agent_mode(services->agent));
 	agent_set_mode(services->agent,
 	               plan ? MODE_PLAN : (enum approval_mode)atomic_load(&services->before_plan));
+}
+
+static json_t *plan_modes(void *data)
+{
+	static const enum approval_mode modes[] = { MODE_AUTO_EDIT, MODE_DEFAULT };
+	const struct services *services = data;
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		struct err ignored = ERR_INIT;
+
+		if (prepare_mode_check(services->options.settings, modes[i], &ignored))
+			json_array_append_new(names, json_string(policy_mode_name(modes[i])));
+	}
+	return names;
+}
+
+static bool plan_leads_to(void *data, const char *mode)
+{
+	struct services *services = data;
+	json_auto_t *modes = plan_modes(services);
+	enum approval_mode chosen;
+
+	if (!json_lists(modes, span_str(mode)) || !policy_mode_parse(mode, &chosen))
+		return false;
+	atomic_store(&services->before_plan, (int)chosen);
+	return true;
 }
 
 /* ---- what is missing ------------------------------------------------------------------ */
@@ -336,7 +355,7 @@ static char *memory_file(const struct services_options *options)
 	return mem_printf("%s/%s", home_gemini(options->home), name);
 }
 
-/* Beneath the project's .gemini/tmp, which is protected: plans there get a worker of their own. */
+/* Under the project's .gemini/tmp, which is protected: plans there get a separate worker. */
 static bool is_temporary(const char *folder, const char *project)
 {
 	_cleanup_free_ char *temp = path_join(project, ".gemini/tmp");
@@ -359,7 +378,7 @@ static bool leads_inside(const char *folder, const char *project)
 	return found && root && path_is_under(found, root);
 }
 
-/* The setting's folder, which has to be in the project; NULL: there is none. */
+/* The setting's folder, which must be in the project; NULL: none. */
 static char *project_plans(struct services *services)
 {
 	const struct services_options *options = &services->options;
@@ -434,6 +453,8 @@ struct services *services_open(const struct services_options *options)
 		.plans_folder = services->plans_folder,
 		.in_plan_mode = in_plan_mode,
 		.set_plan_mode = set_plan_mode,
+		.plan_modes = plan_modes,
+		.plan_leads_to = plan_leads_to,
 		.report_missing = report_missing,
 		/* Chat completions know no tools of the provider's. */
 		.ground = is_provider(services, "openai") ? NULL : ground,

@@ -41,7 +41,7 @@ void outputs_close(struct outputs *outputs); /* NULL is fine */
 struct provider *outputs_reader(void *data, const char *path);
 /* From now on what is in this folder, absolute and canonical, is read as well. From any thread. */
 void outputs_allow(struct outputs *outputs, const char *folder);
-const char *outputs_folder(const struct outputs *outputs); /* NULL: there is none */
+const char *outputs_folder(const struct outputs *outputs); /* NULL: none */
 
 /* ---- services ------------------------------------------------------------------ */
 

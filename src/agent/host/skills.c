@@ -43,7 +43,7 @@ static const struct skill *skill_called(const struct tool *tool, const json_t *a
 	const struct skill *skill = name ? skills_find(own->host->skills, name) : NULL;
 
 	if (!skill)
-		err_set(err, ERR_INVALID_ARGUMENT, "There is no skill \"%.100s\".",
+		err_set(err, ERR_INVALID_ARGUMENT, "Unknown skill: \"%.100s\"",
 		        name ? name : "");
 	return skill;
 }
@@ -68,7 +68,7 @@ static void put_resources(struct buf *out, const struct skill *skill)
 		buf_str(out, "(and more)\n");
 }
 
-/* What somebody who is asked sees. */
+/* The preview shown with the question. */
 static char *skill_preview(struct session *session, const struct tool *tool,
                            const json_t *arguments, struct err *err)
 {
@@ -222,10 +222,11 @@ bool host_renew_skill_tool(struct host *host)
 	const bool any = skills_enabled_count(host->skills) > 0;
 	_cleanup_free_ char *schema = any ? skill_schema(host->skills) : NULL;
 	struct skill_tool_renewal renewal = { .schema = schema };
-	const size_t gone = tool_set_withdraw(host->chat.tools, skill_tool_is_outdated, &renewal);
+	const size_t withdrawn = tool_set_withdraw(host->chat.tools, skill_tool_is_outdated,
+	                                           &renewal);
 
 	if (renewal.same)
 		return false;
 	host_add_skill_tool(host);
-	return gone || any;
+	return withdrawn || any;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of a sub-agent: its model, its tools, its conversation and the record of that, its
- * limits, and what becomes of it as the result of a call.
+/* One run of a sub-agent: its model, tools, conversation and record, its limits, and its result for
+ * the call.
  *
- * It is on the thread of the call, and over when the call is: what ends the session's work ends it,
- * and its own time limit ends it alone.  At a limit it is asked once more, for a report without
- * calls, for which it has a minute.
+ * It runs on the thread of the call and ends with it. Cancelling the session's work ends it; its
+ * own time limit ends it alone. At a limit it is asked for a report, without calls, and has a
+ * minute for it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "config/extensions.h"
 #include "config/servers.h"
 #include "data/json.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 #include "model/content.h"
 #include "tool/set.h"
 
@@ -138,7 +138,7 @@ static bool is_of_the_user(const struct tool *tool)
 }
 
 /* As tool_set_choose has it. */
-static bool subagent_wants(void *data, const struct tool *tool)
+static bool subagent_has_tool(void *data, const struct tool *tool)
 {
 	const struct subagent *own = data;
 
@@ -152,7 +152,7 @@ static bool subagent_refuses(void *data, const struct tool *tool)
 	return agent_definition_refuses(own->definition, tool->name);
 }
 
-/* It works without those that cannot be had, and people are told. */
+/* The agent works without servers that failed; warn the user. */
 static void tell_failed_servers(const struct subagent *own)
 {
 	json_auto_t *rows = mcp_servers_list(own->servers);
@@ -172,7 +172,8 @@ static void tell_failed_servers(const struct subagent *own)
 	}
 }
 
-/* Starts the servers of its own, and waits until they can be used or not.  The user was asked. */
+/* Starts the agent's servers and waits until each is ready or has failed. The user was asked
+ * before. */
 static bool subagent_open_servers(struct subagent *own, struct err *err)
 {
 	const struct agent_definition *definition = own->definition;
@@ -192,7 +193,7 @@ static bool subagent_open_servers(struct subagent *own, struct err *err)
 	       err_set(err, ERR_CANCELLED, "The call was cancelled.");
 }
 
-/* Whatever its list of tools has, those of its own servers are its tools. */
+/* The tools of the agent's servers are always added to its list. */
 static void subagent_add_servers(struct subagent *own)
 {
 	json_auto_t *excluded = extensions_excluded_tools(own->host->options.settings);
@@ -207,8 +208,8 @@ static void subagent_open_session(struct subagent *own)
 {
 	const struct session *session = &own->host->chat.session;
 
-	own->tools = tool_set_choose(own->host->chat.tools, subagent_wants, own);
-	if (host_wants_documents(own->definition))
+	own->tools = tool_set_choose(own->host->chat.tools, subagent_has_tool, own);
+	if (host_lists_documents(own->definition))
 		host_add_documents_tool(own->host, own->tools);
 	if (own->servers)
 		subagent_add_servers(own);
@@ -245,7 +246,8 @@ static bool subagent_announces(void *data, const struct tool *tool)
 	return true;
 }
 
-/* What it is told at first: its instructions; where it works, and what the project says. */
+/* Builds the start of its conversation: its instructions, the working directory, and the project's
+ * instructions. */
 static void subagent_open_prompt(struct subagent *own)
 {
 	struct host *host = own->host;

@@ -14,14 +14,14 @@ void host_open_agents(struct host *host);
 void host_add_agent_tool(struct host *host);
 /* Has it name the agents that there are now. False: it does already. */
 bool host_renew_agent_tool(struct host *host);
-/* What the model is told where a prompt names an agent, as mention_others.read has it (a new
- * reference); NULL: there is no such agent, or nothing that could call it. */
+/* The text sent to the model where a prompt names an agent, as mention_others.read returns it (a
+ * new reference). NULL: unknown agent, or no tool could call it. */
 json_t *host_mentioned_agent(const struct host *host, const char *name);
 /* Adds get_internal_docs, which returns hasp's own documents, unless it is left out
  * (documents.c). */
 void host_add_documents_tool(struct host *host, struct tool_set *tools);
-/* Whether the agent's file names that tool: nobody else has it. */
-bool host_wants_documents(const struct agent_definition *definition);
+/* Whether the agent's file names that tool; only then does it get it. */
+bool host_lists_documents(const struct agent_definition *definition);
 /* A run of an agent, for agent-run of the bus. */
 struct agent_run {
 	const char *agent, *call, *id; /* its name, the call, the session of its record; or NULL */
@@ -33,9 +33,9 @@ struct agent_run {
 /* Publishes it, once when it begins and once when it has ended. */
 void host_report_run(const struct host *host, struct agent_run *run);
 
-/* Has the agent, which the user wants to be used (host_agent_consent), carry out the task, on this
- * thread, until it has reported or can go on no further; `call`: the id of the call that it
- * answers. The result of that call; a new reference. */
+/* Runs the agent, which the user has accepted (host_agent_consent), on the task, on this thread,
+ * until it has reported or failed. `call`: the id of the call that it answers. Returns the result
+ * of that call; a new reference. */
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,
                           const char *task, const char *call);
 
@@ -51,9 +51,10 @@ struct isolation;
  * stays. */
 bool isolation_open(struct host *host, const char *agent, const struct cancel *cancel,
                     struct isolation **ret, struct err *err);
-/* The session's files and commands are those of the worktree. */
+/* Makes the worktree the place of the session's files and commands. */
 void isolation_attach(struct isolation *isolation, struct session *session);
-/* What the agent is told of it, in place of the workspace's folders; the caller frees. */
+/* The description of the worktree for the agent, in place of the workspace's folders; the caller
+ * frees. */
 char *isolation_words(const struct isolation *isolation);
 /* Ends what runs there.  Without changes the worktree and its branch are removed; else what is not
  * committed is committed, and it stays.  `result`, of the agent's call, says which: "worktree":
@@ -68,9 +69,9 @@ struct remotes;
 /* Never NULL: none has been used yet. */
 struct remotes *remotes_new(void);
 void remotes_free(struct remotes *remotes); /* NULL is fine */
-/* Whether the user wants the agent to be used that a file of the project or of an extension
- * describes (agent_is_allowed): asks, unless they were; several calls are one question.
- * DENIED_BY_USER, DENIED_BY_POLICY: nobody could be asked; CANCELLED. */
+/* Asks whether an agent that a file of the project or of an extension describes may be used, unless
+ * the user has answered before (agent_is_allowed); several calls share one question.
+ * DENIED_BY_USER; DENIED_BY_POLICY: the user cannot be asked; CANCELLED. */
 bool host_agent_consent(struct host *host, const struct agent_definition *definition,
                         struct err *err);
 /* As host_run_subagent, of a definition that is remote; `hooks` are those of the call. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model of a session is told of its surroundings: instructions, skills, the mode, tools
- * that are off or announced.  Which pieces there are: agent/context/surroundings.h. */
+/* The surroundings of a session's model: instructions, skills, the mode, tools that are off or
+ * announced. The pieces are listed in agent/context/surroundings.h. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,7 +11,7 @@
 #include "agent/prompt/prompt.h"
 #include "base/mem.h"
 #include "catalog/skills.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 
 struct policy_call host_subject(const struct host *host)
 {

@@ -78,8 +78,8 @@ static size_t terminal_unfinished(struct span bytes)
 	return 0;
 }
 
-/* A mutex may be taken again and again by one thread while another waits for it: the bus is let go
- * for long enough that whoever types, or draws, gets it. */
+/* One thread can take a mutex again and again while another waits for it. Release the bus long
+ * enough for threads that type or draw to get it. */
 static void let_others(struct terminals *terminals)
 {
 	const struct timespec moment = { 0, 100000 };

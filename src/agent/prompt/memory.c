@@ -56,7 +56,7 @@ static void put_comment(struct buf *out, const char *what, struct span name, con
 	buf_printf(out, "%s%s -->", *why ? " - " : "", why);
 }
 
-/* A word that may be meant otherwise is left alone when no file is there. */
+/* A word that could mean something else is left unchanged if no such file exists. */
 static bool is_surely_a_path(struct span name)
 {
 	return name.data[0] == '.' || name.data[0] == '/' || span_ends(name, SPAN(".md")) ||
@@ -192,7 +192,7 @@ struct memory {
 	json_t *names;        /* of files, in their order */
 	bool names_given;     /* by the settings */
 	json_t *files, *notices;
-	json_t *folders;      /* those that were looked into: path: whether memory_load did it */
+	json_t *folders;      /* folders searched so far: path: whether by memory_load */
 	bool loaded;
 	struct buf global, project;
 	pthread_mutex_t lock; /* of memory_found */
@@ -346,7 +346,7 @@ static bool has_marker(const struct memory *memory, const char *folder)
 	return false;
 }
 
-/* The folders above the root up to the one with a marker, nearest first; 0: there is none. */
+/* The folders above the root up to the one with a marker, nearest first; 0: none. */
 static size_t folders_above(const struct memory *memory, char *ret[static FOLDERS_ABOVE_MAX])
 {
 	const char *from = memory->root;

@@ -129,7 +129,7 @@ struct building {
 	const struct mention_others *others; /* or NULL */
 	json_t *content;  /* the message */
 	json_t *notices;
-	bool begun;       /* the heading of the files is there */
+	bool has_heading;       /* the heading of the files is there */
 };
 
 static void message_add_text(struct building *building, const char *text)
@@ -149,14 +149,15 @@ static void begin_file(struct building *building, const char *path)
 {
 	_cleanup_free_ char *heading =
 		mem_printf("%sContent from @%s:\n",
-	                   building->begun ? "\n" : "\n--- Content from referenced files ---\n",
+	                   building->has_heading ? "\n" :
+	                                           "\n--- Content from referenced files ---\n",
 	                   path);
 
-	building->begun = true;
+	building->has_heading = true;
 	message_add_text(building, heading);
 }
 
-/* A file object goes as JSON; the bytes of media beside it, as a part of their own. */
+/* A file object is sent as JSON; the bytes of media in a separate part next to it. */
 static void message_add_file(struct building *building, const struct mention *mention,
                              const json_t *file)
 {
@@ -237,7 +238,7 @@ static bool is_missing(const json_t *result)
 	       strcmp(code, "file_not_found") == 0;
 }
 
-/* The first file of the workspace whose name has this in it; NULL without. The caller frees. */
+/* The first file of the workspace whose name contains this; NULL: none. The caller frees. */
 static char *search_name(const struct building *building, const char *name)
 {
 	_cleanup_free_ char *pattern = mem_printf("**/*%s*", name);
@@ -307,6 +308,16 @@ static void add_other(struct building *building, const struct mention *mention,
 	}
 }
 
+/* For the user: that it was read. */
+static void note_attached(struct building *building, const struct mention *mention, size_t files)
+{
+	_cleanup_free_ char *text = files > 1 ? mem_printf("%s (%zu files)", mention->path, files) :
+	                                        mem_strdup(mention->path);
+
+	if (building->others && building->others->attached && files)
+		json_array_append_new(building->others->attached, json_text(span_str(text)));
+}
+
 static void add_mention(struct building *building, const struct mention *mention)
 {
 	json_auto_t *other = building->others ?
@@ -333,6 +344,7 @@ static void add_mention(struct building *building, const struct mention *mention
 		report_unread(building, mention, file);
 		message_add_file(building, mention, file);
 	}
+	note_attached(building, mention, json_array_size(result));
 }
 
 /* \@ was written for @. */
@@ -369,7 +381,7 @@ json_t *mention_message(struct session *session, struct span piped, struct span 
 	for (size_t i = 0; i < count; i++)
 		if (!is_repeated(mentions, i))
 			add_mention(&building, &mentions[i]);
-	if (building.begun)
+	if (building.has_heading)
 		message_add_text(&building, "\n--- End of content ---");
 	mentions_free(mentions, count);
 	return building.content;

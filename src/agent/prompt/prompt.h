@@ -20,8 +20,8 @@
 
 /* ---- the system prompt ------------------------------------------------------- */
 
-/* The system prompt, which stays as it is for all of a session, and what a mode adds to it,
- * which is told in messages (surroundings.h).
+/* The system prompt, which does not change during a session, and the texts of modes, which are sent
+ * in messages (surroundings.h).
  *
  * It is made of sections, each of which GEMINI_PROMPT_<SECTION>=0 (or false) leaves out:
  * PREAMBLE, MANDATES, STATE, WORKFLOW, PLAN, OPERATION, SANDBOX, GIT, SKILLS, MEMORY.
@@ -59,11 +59,10 @@ char *prompt_mode_text(const struct prompt_options *options, enum approval_mode 
 
 /* ---- facts ------------------------------------------------------------------- */
 
-/* The first message of a conversation: where and when it takes place, and what the project's
- * files of instructions say.
+/* The first message of a conversation: place and time, and the project's instruction files.
  *
- * It stands before the history.  It is made once, and again by a compaction; what changes is
- * told at the end (surroundings.h).
+ * It comes before the history. It is made once, and again by a compaction; changes are sent at the
+ * end (surroundings.h).
  */
 
 struct facts_options {
@@ -192,9 +191,8 @@ void memory_resolve_imports(const struct source *source, const char *path, struc
  * mention.  It may be a file, a folder (all files beneath) or a glob.  A name that is not there
  * is looked for in the workspace (`search`).
  *
- * Only what the user says is searched, in one pass.  Text that is piped in beside it (a log, a
- * diff) is what it is about: whoever wrote an @ there does not choose which files the model is
- * given.
+ * Only the text that the user typed is searched, in one pass. Text that is piped in (a log, a diff)
+ * is not: its author must not be able to choose which files the model gets.
  */
 
 struct mention {
@@ -207,16 +205,18 @@ struct mention {
  * Linear. */
 size_t mentions_find(struct span prompt, struct mention **ret);
 void mentions_free(struct mention *mentions, size_t count);
-/* Appends a path, which has no control characters, as it is to stand behind an @. */
+/* Appends a path, which has no control characters, as it is to stand after an @. */
 void mention_put_path(struct buf *out, struct span path);
 
 /* What an @ may name besides files: agents, resources of MCP servers. */
 struct mention_others {
-	/* What `name` (behind the @) is, as a tool's result: {"output": ...}, or a failure; or
-	 * {"note": ...}, a text for the model that is no content. A new reference. NULL: none of
-	 * these, and a path is tried. */
+	/* Reads `name` (without the @) as a tool's result: {"output": ...}, or an error; or
+	 * {"note": ...}, a text for the model without content. A new reference. NULL: not one of
+	 * these; it is tried as a path. */
 	json_t *(*read)(void *data, const char *name);
 	void *data;
+	json_t *attached; /* NULL, or gets a text for each name whose content goes along:
+	                   * "src/a.c", "src (12 files)"; borrowed */
 };
 
 /* The user's message (model/content.h): `piped` as it is, the prompt, then what that names: what

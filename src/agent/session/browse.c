@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions at a glance: each file is read once, its lines told apart by how they begin; of a few
- * the JSON is parsed. */
+/* Lists sessions quickly: each file is read once, its lines are classified by how they start, and
+ * JSON is parsed for only a few. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -161,7 +161,7 @@ static uint64_t hash_id(struct span id)
 	return hash;
 }
 
-/* The string behind `"NAME":"`, in the head of a line; empty: it is not there. */
+/* The string after `"NAME":"`, in the head of a line; empty: it is not there. */
 static struct span head_string(struct span line, const char *before)
 {
 	const struct span head = span_head(line, line.len < HEAD_BYTES ? line.len : HEAD_BYTES);
@@ -313,12 +313,13 @@ static void glance_text(struct glance *glance, struct span text)
 	else
 		glance_model(glance);
 	if (!glance->title && glance->first)
-		glance->title = one_line(span_str(glance->first), TITLE_BYTES);
+		glance->title = one_line(session_prompt_title(span_str(glance->first)),
+		                         TITLE_BYTES);
 }
 
 /* ---- words in a file --------------------------------------------------------- */
 
-/* The word, in any string of the value; *ret_found, owned by the caller, gets the place. */
+/* Finds the word in any string of the value; *ret_found, owned by the caller, gets the place. */
 static bool word_in_value(struct looker *looker, size_t word, const json_t *value, unsigned depth,
                           char **ret_found)
 {
@@ -371,7 +372,7 @@ static bool is_said(struct span line)
 	       (span_eq(type, SPAN("user")) || span_eq(type, SPAN("gemini")));
 }
 
-/* A name in the JSON, or what stands before the message itself. */
+/* Whether the range is a name in the JSON, or comes before the message itself. */
 static bool is_form(struct span line, size_t start, size_t end)
 {
 	const char *content = memmem(line.data, line.len < HEAD_BYTES ? line.len : HEAD_BYTES,

@@ -152,7 +152,7 @@ static void export_quotation(struct buf *out, struct span text)
 	buf_char(out, '\n');
 }
 
-/* The fence that a line is; 0: none. A closing one has nothing behind it. */
+/* The fence that a line is; 0: none. A closing one has nothing after it. */
 static size_t fence_of(struct span line, char *ret_char, bool *ret_bare)
 {
 	size_t spaces = 0, length = 0;
@@ -169,7 +169,7 @@ static size_t fence_of(struct span line, char *ret_char, bool *ret_bare)
 	return length >= FENCE_MIN ? length : 0;
 }
 
-/* HTML of a reply stands there as text: it could hide what comes after it. */
+/* HTML in a reply is escaped: it could hide the text after it. */
 static void put_without_html(struct buf *out, struct span line)
 {
 	for (size_t i = 0; i < line.len; i++) {

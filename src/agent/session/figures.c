@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting over sessions' files. Each thread counts into objects of its own, which are added up at
- * the end; a message or call that stands in several lines or files is counted where it is met
+/* Counts over the files of sessions. Each thread counts into separate objects, which are added up
+ * at the end; a message or call that appears in several lines or files is counted where it is seen
  * first. */
 #include "agent/session/sessions.h"
 
@@ -61,7 +61,7 @@ static json_t *object_in(json_t *object, const char *name)
 	return inside;
 }
 
-/* A name that a file chose, made short; "(others)" where there are too many of them. */
+/* A name from a file, truncated; "(others)" if there are too many. */
 static void bounded_name(const json_t *object, struct span name, char out[static NAME_BYTES + 1])
 {
 	const struct span head = utf8_head(name, NAME_BYTES);
@@ -117,7 +117,7 @@ static void add_object(json_t *into, const json_t *from)
 /* ---- what was counted -------------------------------------------------------- */
 
 /* Hashes of what was counted; open addressing, 0 is free. */
-struct seen {
+struct seen_hashes {
 	pthread_mutex_t lock;
 	uint64_t *slots; /* owned */
 	size_t count, cap;
@@ -143,7 +143,7 @@ static bool seen_slot_take(uint64_t *slots, size_t cap, uint64_t hash)
 }
 
 /* True the first time. */
-static bool seen_add(struct seen *seen, uint64_t hash)
+static bool seen_add(struct seen_hashes *seen, uint64_t hash)
 {
 	bool fresh;
 
@@ -172,7 +172,7 @@ static bool seen_add(struct seen *seen, uint64_t hash)
 /* What a thread counts into, and the file it is in. */
 struct counter {
 	const struct figures_options *options;
-	struct seen *seen;
+	struct seen_hashes *seen;
 	json_t *all;          /* owned */
 	const char *project;  /* borrowed */
 	char session[NAME_BYTES + 1]; /* its id; the file's name until that is known */
@@ -292,7 +292,7 @@ static bool word_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* What the model got; NULL: nothing is known. */
+/* The result that the model got; NULL: not recorded. */
 static const json_t *response_of(const json_t *call)
 {
 	const json_t *first = json_array_get(json_object_get(call, "result"), 0);
@@ -300,7 +300,7 @@ static const json_t *response_of(const json_t *call)
 	return json_object_get(json_object_get(first, "functionResponse"), "response");
 }
 
-/* How the text of the hunks had to be matched, or NULL: as it stands. */
+/* How the text of the hunks was matched; NULL: exactly. */
 static const char *hunks_repaired(const json_t *hunks)
 {
 	const char *how = NULL, *matched;
@@ -320,7 +320,7 @@ static const char *hunks_repaired(const json_t *hunks)
 	return how;
 }
 
-/* How the text had to be read, by the note (edit/update.c, patch/patch.c); NULL: as written. */
+/* How the text was interpreted, from the note (edit/update.c, patch/patch.c); NULL: as written. */
 static const char *note_repaired(const json_t *note)
 {
 	static const char *const notes[][2] = {
@@ -385,7 +385,7 @@ static void count_changed_lines(const struct places *places, const json_t *respo
 	places_add(places, "lines_removed", removed);
 }
 
-/* Whom the call was denied by; NULL: nobody. */
+/* Who denied the call; NULL: it was not denied. */
 static const char *denied_by(const json_t *response, const char *code)
 {
 	if (!strcmp(code, "denied_by_user"))
@@ -457,8 +457,8 @@ static void count_took(const struct places *places, const json_t *own)
 	places_add(places, "timed_calls", 1);
 }
 
-/* Whose words an edit is in; NULL: it is none. Files of other programs and of earlier versions have
- * the tool's name alone. */
+/* The dialect of an edit; NULL: none. Files of other programs and of earlier versions record only
+ * the name of the tool. */
 static const char *dialect_of(const json_t *call, const char *tool)
 {
 	const json_t *own = json_object_get(call, "hasp");
@@ -716,7 +716,7 @@ static void counter_begin(struct counter *counter, const char *project, const ch
 
 json_t *figures_of_text(const struct figures_options *options, struct span text)
 {
-	struct seen seen = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct seen_hashes seen = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct counter counter = { .options = options, .seen = &seen, .all = json_object() };
 	struct span line;
 
@@ -739,7 +739,7 @@ struct figures_run {
 	struct figures_file *files; /* owned */
 	size_t count, cap;
 	atomic_size_t next;
-	struct seen seen;
+	struct seen_hashes seen;
 	pthread_mutex_t lock; /* of `all` */
 	json_t *all;
 };

@@ -19,7 +19,7 @@ struct replay {
 	json_t *places; /* id: index in messages */
 	json_t *versions; /* id: how many messages had it before */
 	json_t *calls;  /* call_key of those that the messages have now, and of older ones */
-	json_t *told_at; /* of each piece in read->sent.told: how many messages there were */
+	json_t *changes_at; /* for each piece in read->sent.told: the count of messages before */
 	bool has_id;    /* the metadata have a good sessionId */
 };
 
@@ -135,8 +135,8 @@ static bool is_slash_command(const json_t *messages, size_t i)
 	return *text == '\0' || *text == ' ';
 }
 
-/* What Gemini CLI tells the model of the surroundings when it starts; it stands before the first
- * question, and each program tells its own. */
+/* The surroundings that Gemini CLI sends when it starts, before the first question. They are left
+ * out, because each program sends its own. */
 static bool is_surroundings(const json_t *messages, size_t i)
 {
 	const json_t *value = json_object_get(json_array_get(messages, i), "content");
@@ -144,11 +144,11 @@ static bool is_surroundings(const json_t *messages, size_t i)
 	if (json_is_array(value))
 		value = json_object_get(json_array_get(value, 0), "text");
 	return span_starts(span_trim(json_span(value)), SPAN("<session_context>")) &&
-	       !span_starts(json_span(value), SPAN(TOLD_NOTE)) &&
+	       !span_starts(json_span(value), SPAN(CHANGES_NOTE)) &&
 	       !message_is_type(json_array_get(messages, i + 1), "gemini");
 }
 
-/* NULL: it is none of the user's. A new reference. */
+/* NULL: it is not the user's. A new reference. */
 static json_t *user_content(const json_t *messages, size_t i)
 {
 	json_t *content;
@@ -228,28 +228,30 @@ static void drop_last_message(struct replay *replay)
 	json_array_remove(replay->read->messages, last);
 }
 
-/* What messages from `count` on told is not known any more. */
-static void forget_told(struct replay *replay, size_t count)
+/* Forgets the changes that were sent with messages from `count` on. */
+static void replay_forget_changes(struct replay *replay, size_t count)
 {
-	json_t *told = json_object_get(replay->read->sent, "told");
+	json_t *changes = json_object_get(replay->read->sent, "told");
 
-	for (size_t last; (last = json_array_size(replay->told_at)) > 0;) {
-		if ((size_t)json_integer_value(json_array_get(replay->told_at, last - 1)) < count)
+	for (size_t last; (last = json_array_size(replay->changes_at)) > 0;) {
+		const json_t *at = json_array_get(replay->changes_at, last - 1);
+
+		if ((size_t)json_integer_value(at) < count)
 			break;
-		json_array_remove(replay->told_at, last - 1);
-		json_array_remove(told, json_array_size(told) - 1);
+		json_array_remove(replay->changes_at, last - 1);
+		json_array_remove(changes, json_array_size(changes) - 1);
 	}
 }
 
-/* The pieces stand in a line before the message that tells them. */
-static void add_told(struct replay *replay, json_t *pieces)
+/* The pieces are in a line before the message that reports them. */
+static void replay_add_changes(struct replay *replay, json_t *pieces)
 {
-	json_t *told = json_object_get(replay->read->sent, "told");
+	json_t *changes = json_object_get(replay->read->sent, "told");
 
-	for (size_t i = 0; told && i < json_array_size(pieces); i++)
-		json_array_append_new(replay->told_at,
+	for (size_t i = 0; changes && i < json_array_size(pieces); i++)
+		json_array_append_new(replay->changes_at,
 		                      json_size(json_array_size(replay->read->messages)));
-	json_array_extend(told, pieces);
+	json_array_extend(changes, pieces);
 }
 
 /* Drops a message and all after it. False: it is not there; its line was damaged, and all stay. */
@@ -259,13 +261,13 @@ static bool rewind_to(struct replay *replay, const json_t *id)
 
 	if (!message_by_id(replay, id, &i))
 		return false;
-	if (i == 0) { /* the session begins anew */
+	if (i == 0) { /* the session starts over */
 		free(replay->read->first_prompt);
 		replay->read->first_prompt = NULL;
 	}
 	while (json_array_size(replay->read->messages) > i)
 		drop_last_message(replay);
-	forget_told(replay, i);
+	replay_forget_changes(replay, i);
 	return true;
 }
 
@@ -308,7 +310,7 @@ static void set_sent(struct replay *replay, json_t *sent)
 {
 	struct session_read *read = replay->read;
 
-	json_array_clear(replay->told_at);
+	json_array_clear(replay->changes_at);
 	json_decref(read->sent);
 	read->sent = json_copy(sent);
 	if (!json_is_array(json_object_get(sent, "told")))
@@ -362,14 +364,14 @@ static void keep_messages(struct replay *replay, const json_t *list)
 /* Lines that are hasp's alone. */
 static bool replay_hasp_line(struct replay *replay, const json_t *hasp)
 {
-	json_t *sent = json_object_get(hasp, "sent"), *told = json_object_get(hasp, "told");
+	json_t *sent = json_object_get(hasp, "sent"), *changes = json_object_get(hasp, "told");
 
 	if (json_object_get(hasp, "callOf"))
 		add_call(replay, hasp);
 	else if (json_is_object(sent))
 		set_sent(replay, sent);
-	else if (json_is_array(told))
-		add_told(replay, told);
+	else if (json_is_array(changes))
+		replay_add_changes(replay, changes);
 	else if (json_object_get(hasp, "thinking"))
 		drop_thoughts(replay->read);
 	else if (json_is_array(json_object_get(hasp, "messages")))
@@ -645,7 +647,7 @@ json_t *session_prompts(const struct session_read *read)
 	return prompts;
 }
 
-/* Whether anything in it was said, by whoever. */
+/* Whether it has any message of the user or the model. */
 static bool has_message(const struct session_read *read)
 {
 	for (size_t i = 0; i < json_array_size(read->messages); i++) {
@@ -662,7 +664,7 @@ bool session_read_named(struct span text, const char *named, struct session_read
 {
 	static const struct span mark = { "\xEF\xBB\xBF", 3 };
 	struct replay replay = { .read = ret, .places = json_object(), .versions = json_object(),
-		                 .calls = json_object(), .told_at = json_array() };
+		                 .calls = json_object(), .changes_at = json_array() };
 
 	*ret = (struct session_read){ .messages = json_array(), .metadata = json_object() };
 	if (span_starts(text, mark))
@@ -673,7 +675,7 @@ bool session_read_named(struct span text, const char *named, struct session_read
 	json_decref(replay.places);
 	json_decref(replay.versions);
 	json_decref(replay.calls);
-	json_decref(replay.told_at);
+	json_decref(replay.changes_at);
 	if (!replay.has_id && named && has_message(ret)) {
 		json_object_set_new(ret->metadata, "sessionId", json_text(span_str(named)));
 		replay.has_id = true;

@@ -53,15 +53,15 @@ static char *id_of_name(const char *path)
 }
 
 /* A session's file as it is read, without lines that are too long. */
-struct pieces {
+struct session_pieces {
 	char *room;   /* for the whole file; what is not read into it takes no memory */
 	size_t len, line; /* what is kept, and where in it the last line begins */
 	size_t too_long;  /* lines that were dropped */
 	bool skipping;    /* up to the end of one */
 };
 
-/* `got` more bytes stand behind what is kept. */
-static void session_piece_add(struct pieces *pieces, size_t got)
+/* `got` more bytes stand after what is kept. */
+static void session_piece_add(struct session_pieces *pieces, size_t got)
 {
 	char *at = pieces->room + pieces->len;
 	const char *end = memchr(at, '\n', got), *last = memrchr(at, '\n', got);
@@ -84,13 +84,13 @@ static void session_piece_add(struct pieces *pieces, size_t got)
 	pieces->too_long++;
 }
 
-static bool read_session_file(const char *path, struct pieces *ret, struct err *err)
+static bool read_session_file(const char *path, struct session_pieces *ret, struct err *err)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	ssize_t got = 1;
 
-	*ret = (struct pieces){ 0 };
+	*ret = (struct session_pieces){ 0 };
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ?
 		               err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.",
@@ -115,7 +115,7 @@ static bool read_session_file(const char *path, struct pieces *ret, struct err *
 bool session_read_file(const char *path, struct session_read *ret, struct err *err)
 {
 	_cleanup_free_ char *named = id_of_name(path);
-	struct pieces pieces;
+	struct session_pieces pieces;
 	bool ok;
 
 	*ret = (struct session_read){ 0 };
@@ -170,8 +170,8 @@ static bool may_lose_messages(struct span text)
 	return false;
 }
 
-/* What so many bytes at the end of a file have of its conversation; empty, where they do not tell
- * because messages were taken back. */
+/* The part of the conversation in the last bytes of a file; empty if it cannot be determined
+ * because messages were rewound. */
 static json_t *read_last(const char *path, size_t bytes, bool *ret_whole)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -199,21 +199,21 @@ json_t *session_read_end(const char *path, bool *ret_whole)
 	return read_last(path, END_BYTES, ret_whole);
 }
 
-bool session_is_begun(const char *path)
+bool session_has_messages(const char *path)
 {
 	static const size_t tries[] = { END_BYTES / 16, END_BYTES };
 	struct err ignored = ERR_INIT;
 	struct session_read read;
-	bool begun = false, whole;
+	bool any = false, whole;
 
-	for (size_t i = 0; i < ARRAY_LEN(tries) && !begun; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(tries) && !any; i++) {
 		json_auto_t *contents = read_last(path, tries[i], &whole);
 
-		begun = json_array_size(contents) > 0;
+		any = json_array_size(contents) > 0;
 	}
-	if (begun || !session_read_file(path, &read, &ignored))
-		return begun;
-	begun = json_array_size(read.contents) > 0;
+	if (any || !session_read_file(path, &read, &ignored))
+		return any;
+	any = json_array_size(read.contents) > 0;
 	session_read_release(&read);
-	return begun;
+	return any;
 }

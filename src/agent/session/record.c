@@ -27,14 +27,14 @@ struct record {
 	json_t *directories;
 	int fd;                    /* -1: not made yet */
 	bool resumed;              /* the file has its first line already */
-	bool in_trouble;           /* the last write failed, and it was said */
+	bool in_trouble;           /* the last write failed, and the failure was reported */
 	bool off;                  /* nothing is recorded: the home folder does not exist */
 	struct err why;            /* of that write */
 	struct buf pending;        /* lines that are not written yet */
 	size_t waiting, dropped;   /* how many those are; how many will never be written */
 	char since[CLOCK_TIMESTAMP_SIZE]; /* when the first of either was said */
 	bool gap_waits;            /* among the waiting lines is one about dropped ones */
-	off_t mark;                /* where the mark of a gap begins, behind which nothing is;
+	off_t mark;                /* where the mark of a gap begins, after which nothing is;
 	                            * -1: none */
 	json_t *message;           /* the last model message, with its calls so far; or NULL */
 	bool whole;                /* it was written with all of its calls */
@@ -103,7 +103,7 @@ static bool open_resumed(struct record *record, const char *path, struct err *er
 	return true;
 }
 
-/* Where a new session's file will be; hooks are told before it is there. */
+/* Chooses the path of a new session's file: hooks get it before the file exists. */
 static bool choose_path(struct record *record, struct err *err)
 {
 	_cleanup_free_ char *chats = NULL, *own = NULL;
@@ -172,7 +172,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 	return true;
 }
 
-/* A line about those that are missing. */
+/* Writes a line that reports missing lines. */
 static bool put_gap_line(struct record *record, size_t lines, struct buf *out)
 {
 	json_auto_t *line = record_gap_line(record->since, lines);
@@ -320,7 +320,7 @@ static void record_append(struct record *record, const json_t *line)
 	flush_pending(record);
 }
 
-/* What a message says stands in the file under an id. */
+/* Remembers that the content of a message is in the file under this id. */
 static void know_as(struct record *record, const json_t *line, json_t *id)
 {
 	_cleanup_free_ char *key = record_line_key(line);
@@ -492,7 +492,7 @@ void record_replace(struct record *record, const json_t *contents)
 	know_all(record);
 	line = record_checkpoint_line(messages, record->known);
 	record_append(record, line);
-	/* What is not in it is gone: only its messages can be named from now on. */
+	/* From now on only messages of this line can be named. */
 	forget_known(record);
 	json_array_foreach(line_messages(line), i, message)
 		if (json_is_object(message))

@@ -136,7 +136,7 @@ static json_t *thoughts_of(const json_t *content)
 	return thoughts;
 }
 
-/* Whether its text alone says all of it. */
+/* Whether the content is only text. */
 static bool is_plain_text(const json_t *content)
 {
 	const json_t *parts = json_object_get(content, "parts");
@@ -175,7 +175,7 @@ json_t *record_model_line(const json_t *content, const struct model_usage *usage
 	return line;
 }
 
-/* What people were shown is mostly the result once more: of a long one, its beginning. */
+/* The text shown to the user mostly repeats the result: of a long one, keep the beginning. */
 static json_t *short_display(const char *display)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(2 * DISPLAY_BYTES_MAX);

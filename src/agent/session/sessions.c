@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -26,11 +27,37 @@
 
 enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8, REMOVAL_MS = 5000 };
 
+void session_local_time(const char *moment, char *out, size_t size)
+{
+	struct tm tm = { 0 };
+	time_t seconds;
+
+	snprintf(out, size, "%.16s", moment ? moment : "");
+	if (!moment || !strptime(moment, "%Y-%m-%dT%H:%M:%S", &tm))
+		return;
+	seconds = timegm(&tm);
+	if (localtime_r(&seconds, &tm) && !strftime(out, size, "%Y-%m-%d %H:%M", &tm))
+		snprintf(out, size, "%.16s", moment);
+}
+
+struct span session_prompt_title(struct span prompt)
+{
+	static const struct span note = SPAN(SESSION_COMMAND_NOTE);
+	const char *end;
+
+	if (!span_starts(prompt, note))
+		return prompt;
+	prompt = span_skip(prompt, note.len - strlen("$ "));
+	end = memchr(prompt.data, '\n', prompt.len);
+	return end ? span_head(prompt, (size_t)(end - prompt.data)) : prompt;
+}
+
 /* On one line. */
 static json_t *session_title(const struct session_read *read)
 {
 	const struct span summary = json_span(json_object_get(read->metadata, "summary"));
-	struct span head = utf8_head(summary.len ? summary : span_str(read->first_prompt),
+	struct span head = utf8_head(summary.len ? summary :
+	                             session_prompt_title(span_str(read->first_prompt)),
 	                             TITLE_BYTES);
 	_cleanup_buf_ struct buf text = BUF_INIT(TITLE_BYTES + 1);
 
@@ -46,7 +73,8 @@ static const char *later_time(const char *left, const char *right)
 	return right && (!left || strcmp(left, right) < 0) ? right : left;
 }
 
-/* The last moment that the file tells of; NULL: of none. Not every program keeps `lastUpdated`. */
+/* The time of the last event in the file; NULL: it has none. Not every program updates
+ * `lastUpdated`. */
 static const char *last_moment(const struct session_read *read)
 {
 	const char *last = json_string_value(json_object_get(read->metadata, "lastUpdated"));
@@ -71,7 +99,7 @@ static void add_conversation(json_t *row, const struct session_read *read)
 	                    json_integer((json_int_t)json_array_size(read->messages)));
 }
 
-/* What one of Gemini CLI's agents said is no session of its own. */
+/* A conversation of one of Gemini CLI's agents is not a session. */
 static bool is_of_agent(const struct session_read *read)
 {
 	const char *kind = json_string_value(json_object_get(read->metadata, "kind"));
@@ -188,7 +216,7 @@ static int compare_rows(const void *a, const void *b)
 	return order ? order : strcmp(row_file(left), row_file(right));
 }
 
-/* Of read_all_sessions's rows. */
+/* Builds the list from the rows of read_all_sessions. */
 static json_t *list_of(const json_t *rows)
 {
 	json_auto_t *best = one_each(rows);
@@ -213,7 +241,7 @@ json_t *sessions_list(struct home *home)
 	return list_of(rows);
 }
 
-/* The number that the text is, from 1; 0: it is none. */
+/* The number that the text is, from 1; 0: it is not one. */
 static size_t parse_list_number(const char *text)
 {
 	if (*text < '1' || *text > '9' || strspn(text, "0123456789") != strlen(text) ||
@@ -316,7 +344,7 @@ static json_t *glance_sessions(struct home *home)
 	return list;
 }
 
-/* The only file of its session, of which something can be gone on with. */
+/* Whether the file is the only one of its session, and has something to resume. */
 static bool is_sure(const json_t *rows, const json_t *row)
 {
 	const char *kind = json_string_value(json_object_get(row, "kind"));
@@ -326,7 +354,7 @@ static bool is_sure(const json_t *rows, const json_t *row)
 	json_array_foreach((json_t *)rows, i, other)
 		same += strcmp(id_of(other), id_of(row)) == 0;
 	return same == 1 && (!kind || strcmp(kind, "subagent") != 0) &&
-	       session_is_begun(row_file(row));
+	       session_has_messages(row_file(row));
 }
 
 /* The file that `which` names, where the first lines of all files tell that; NULL: they do not.
@@ -373,7 +401,7 @@ static bool is_session(const char *path, const char *id)
 {
 	_cleanup_free_ char *own = session_read_id(path);
 
-	return own && strcmp(own, id) == 0 && session_is_begun(path);
+	return own && strcmp(own, id) == 0 && session_has_messages(path);
 }
 
 bool sessions_have(struct home *home, const char *id)
@@ -411,9 +439,9 @@ static void remove_in(int above, const char *name)
 		temp_remove_folder(above, name, folder, REMOVAL_MS);
 }
 
-/* What a session keeps beside its file: outputs that were too long, plans, Gemini CLI's tasks.
- * The id is one that record_id_is_valid finds good. It may be the name of another folder here:
- * only what is known to be the session's goes. */
+/* Removes the other files of a session: long outputs, plans, Gemini CLI's tasks. The id is valid by
+ * record_id_is_valid, but may be the name of another folder here: remove only files known to be the
+ * session's. */
 static void remove_belongings(const struct home *home, const char *id)
 {
 	_cleanup_free_ char *outputs_name = mem_printf("session-%s", id);
@@ -515,8 +543,8 @@ static bool session_remove(struct home *home, const char *id, const char *const 
 	return ok;
 }
 
-/* The listed file, and the others of its session: those that say so by what is in them and by
- * name. */
+/* Deletes the listed file and the other files of its session, which must have its id in both
+ * content and name. */
 bool sessions_delete(struct home *home, const char *which, struct err *err)
 {
 	json_auto_t *rows = read_all_sessions(home, describe_session), *list = list_of(rows);
@@ -583,7 +611,8 @@ void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out
 
 enum { FILES_MAX = 100000 };
 
-/* "12h", "30d", "4w", "2m" (30 days each), in seconds, at most a thousand years; -1: it is none. */
+/* Parses "12h", "30d", "4w", "2m" (30 days each) into seconds, at most a thousand years; -1:
+ * invalid. */
 static int64_t retention_parse(const char *text)
 {
 	static const struct {
@@ -678,7 +707,8 @@ static bool may_go(const struct retention *retention, int64_t changed, size_t ne
 	return (old || many) && age > retention->min_age;
 }
 
-/* Whether any would go if each were a session of its own: sessions are no older and no more. */
+/* Whether any would be deleted if each file were a separate session. Sessions are at most as old,
+ * and as many, as their files. */
 static bool any_may_go(const struct retention *retention, const struct file *files, size_t count,
                        int64_t now)
 {
@@ -698,14 +728,14 @@ static int by_session(const void *a, const void *b)
 	return order ? order : newest_first(a, b);
 }
 
-struct group {
+struct session_group {
 	size_t from, count; /* of the files */
 	int64_t changed;    /* the newest one */
 };
 
 static int newest_group_first(const void *a, const void *b)
 {
-	const struct group *left = a, *right = b;
+	const struct session_group *left = a, *right = b;
 
 	if (left->changed != right->changed)
 		return left->changed > right->changed ? -1 : 1;
@@ -713,9 +743,9 @@ static int newest_group_first(const void *a, const void *b)
 }
 
 /* The caller frees. */
-static struct group *group_files(struct file *files, size_t count, size_t *ret_count)
+static struct session_group *group_files(struct file *files, size_t count, size_t *ret_count)
 {
-	struct group *groups = mem_alloc(count + 1, sizeof(*groups));
+	struct session_group *groups = mem_alloc(count + 1, sizeof(*groups));
 	size_t made = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -726,7 +756,7 @@ static struct group *group_files(struct file *files, size_t count, size_t *ret_c
 		    strcmp(files[i].id, files[i - 1].id) == 0)
 			groups[made - 1].count++;
 		else
-			groups[made++] = (struct group){ i, 1, files[i].changed };
+			groups[made++] = (struct session_group){ i, 1, files[i].changed };
 	}
 	qsort(groups, made, sizeof(*groups), newest_group_first);
 	*ret_count = made;
@@ -755,7 +785,7 @@ static size_t delete_old(struct home *home, const struct retention *retention, s
                          size_t count, int64_t now, const char *kept)
 {
 	size_t group_count, deleted = 0;
-	_cleanup_free_ struct group *groups = group_files(files, count, &group_count);
+	_cleanup_free_ struct session_group *groups = group_files(files, count, &group_count);
 
 	for (size_t i = 0; i < group_count; i++)
 		if (may_go(retention, groups[i].changed, i, now) &&

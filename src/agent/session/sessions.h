@@ -12,6 +12,9 @@
 #ifndef HASP_AGENT_SESSION_SESSIONS_H
 #define HASP_AGENT_SESSION_SESSIONS_H
 
+/* How the note begins that stands before a prompt for a "!" command of the user. */
+#define SESSION_COMMAND_NOTE "The user ran this command:\n\n$ "
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,9 +36,9 @@ struct session_read {
 	json_t *metadata;  /* of the file; owned */
 	char *first_prompt; /* what the user said first, at most 4,000 bytes of it, also when a
 	                     * compression has replaced it; NULL: nothing. Owned */
-	json_t *sent;      /* what its conversation begins with: {"system": [PIECE...], "context":
-	                    * [PIECE...], "tools": HASH, "told": [PIECE...] what changed since}
-	                    * (surroundings.h); NULL: the file does not have it. Owned */
+	json_t *sent;      /* the start of its conversation: {"system": [PIECE...], "context":
+	                    * [PIECE...], "tools": HASH, "told": [PIECE...] changes sent since}
+	                    * (surroundings.h); NULL: not in the file. Owned */
 	size_t bad_lines;  /* that cannot be read, or have no meaning */
 	size_t long_lines; /* that were skipped: more than LIMIT_SESSION_LINE_BYTES */
 	size_t gap_lines;  /* that could not be written */
@@ -45,11 +48,11 @@ struct session_read {
 
 /* INVALID_ARGUMENT: nothing in it is a session. TOO_LARGE. FILE_NOT_FOUND. */
 bool session_read_file(const char *path, struct session_read *ret, struct err *err);
-/* Appends a sentence on what is missing of the session, nothing if it is whole. */
+/* Appends a sentence on the missing parts of the session; nothing if it is complete. */
 void session_read_defects(const struct session_read *read, struct buf *out);
-/* The end of the conversation alone, soon, however long that is: what the last 256 KB of the file
- * have of it; a new reference, never NULL. *ret_whole: nothing is before it. Empty, where that does
- * not tell, because messages were taken back. */
+/* Reads only the end of the conversation, quickly, whatever the length: the messages in the last
+ * 256 KB of the file; a new reference, never NULL. *ret_whole: there is nothing before it. Empty if
+ * messages were rewound and the end cannot be determined. */
 json_t *session_read_end(const char *path, bool *ret_whole);
 void session_read_release(struct session_read *read);
 /* As session_read_file, of a file's text, for tests; the id has to stand in it. */
@@ -62,27 +65,26 @@ bool session_read_named(struct span text, const char *named, struct session_read
                         struct err *err);
 /* Whether a value is the id of a session. */
 bool session_id_is_one(const json_t *value);
-/* The content of one message of a file (model/content.h), its calls aside; NULL: nobody said it. A
- * new reference. */
+/* The content of one message of a file (model/content.h), without its calls; NULL: it is from
+ * neither the user nor the model. A new reference. */
 json_t *session_message_content(const json_t *message);
 /* What the user asked, oldest first: [{"id" (of the message in the file), "text", "time"?}],
  * without messages that joined a prompt; a new reference. */
 json_t *session_prompts(const struct session_read *read);
-/* What the first line alone says of the session: its good sessionId and more; a new reference.
- * NULL: it has none, and all of the file has to be read. */
+/* The metadata in the first line: a valid sessionId and more; a new reference. NULL: none,
+ * and the whole file must be read. */
 json_t *session_read_metadata(const char *path);
 /* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is
  * a session. */
 char *session_read_id(const char *path);
-/* Whether somebody said something in the session, and it was not taken back; as a rule the end of
- * the file tells. */
-bool session_is_begun(const char *path);
+/* Whether the session has a message that was not rewound. Usually reads only the end of the
+ * file. */
+bool session_has_messages(const char *path);
 
-/* Sessions with something to resume, in the order in which they began: [{id, file, title,
- * startTime, lastUpdated, messages, defects}], `file` in the bytes of its path (not to be
- * printed); a new reference. A project without a folder has none.  Of several files with one id
- * the one that was changed last is the session's; a file in which nobody said anything (Gemini
- * CLI leaves them) counts for none. */
+/* Sessions that can be resumed, oldest first: [{id, file, title, startTime, lastUpdated, messages,
+ * defects}]; `file` is the path as bytes (not for printing); a new reference. A project without a
+ * folder has none. If several files have the same id, the one modified last counts; files without
+ * messages (Gemini CLI leaves them) are skipped. */
 json_t *sessions_list(struct home *home);
 /* An id, "latest" (the last of the list), a number of the list (from 1), or the beginning of an
  * id (at least 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there
@@ -94,8 +96,14 @@ bool sessions_find_in(const char *project, const char *which, char **ret_path, s
  * agents said in it: the listed file, and others that have the same id both in them and in their
  * names. BUSY: one of them is open; then all stay. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
-/* Gives a session's file another title: one line is added. BUSY: it is open; INVALID_ARGUMENT: the
- * title is blank, or the file of the older form. */
+/* Prints a moment of a session's file ("2026-11-24T05:32:00Z") in the user's time zone, to the
+ * minute; what is no such moment as it stands. */
+void session_local_time(const char *moment, char *out, size_t size);
+/* What a session is called by its first prompt, a part of it: where that begins with a "!" command,
+ * "$ " and the command. */
+struct span session_prompt_title(struct span prompt);
+/* Adds a line with a new title to a session's file. BUSY: it is open; INVALID_ARGUMENT: the title
+ * is blank, or the file has the old format. */
 bool session_rename(const char *path, struct span title, struct err *err);
 /* Whether the list has a session with exactly this id. */
 bool sessions_have(struct home *home, const char *id);
@@ -125,8 +133,8 @@ struct retention {
  * setting that is wrong, static. */
 bool sessions_retention_read(const struct settings *settings, struct retention *ret,
                              const char **ret_why);
-/* Returns how many sessions were deleted, with their tools' outputs. `kept`: the path of one that
- * stays in any case, or NULL. */
+/* Deletes old sessions with their tools' outputs, and returns the number. `kept`: the path of one
+ * to keep in any case, or NULL. */
 size_t sessions_retention_apply(struct home *home, const struct retention *retention,
                                 int64_t now_seconds,
                                 const char *kept);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that trusted commands outside of the sandbox name, for whoever keeps them from being
- * changed: plans of commands and servers, and the policy of edits.  Both are brought up to date
- * while they are used. */
+/* Files named by trusted commands that run outside the sandbox. They must not be changed, so they
+ * are handed to the plans of commands and servers, and to the policy on edits; both are updated
+ * while in use. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +17,18 @@
 #include "worker/environment.h"
 #include "worker/local.h"
 
-char *setup_held_record(const char *gemini)
+/* The path of the record of trusted files, in the user's folder of settings; the caller frees. */
+static char *held_record(const char *gemini)
 {
 	return path_join(gemini, "hasp-trusted-files.json");
 }
 
-json_t *setup_held_paths(const struct settings *settings)
+/* Files of the workspace that trusted commands outside the sandbox name, as absolute paths
+ * (hooks_held_paths); a new reference. Without a record none is trusted. */
+static json_t *held_paths(const struct settings *settings)
 {
 	const struct home *home = settings_home(settings);
-	_cleanup_free_ char *record = setup_held_record(home_gemini(home));
+	_cleanup_free_ char *record = held_record(home_gemini(home));
 	char **environment;
 	json_auto_t *ignored = json_array();
 	struct hooks *hooks;
@@ -53,7 +56,7 @@ static bool held_has_changed(const char *root, struct worker_held *held, struct 
 	struct stat st;
 
 	if (!held->record && home_open(root, &home, &ignored))
-		held->record = setup_held_record(home_gemini(home));
+		held->record = held_record(home_gemini(home));
 	home_free(home);
 	if (!held->record || stat(held->record, &st) != 0)
 		return false;
@@ -72,7 +75,7 @@ void setup_renew_held(const char *root, struct worker_held *held)
 	/* Else what was held stays so, and the next command tries again. */
 	if (!held_has_changed(root, held, &now) || !settings_load(&options, &settings, &ignored))
 		return;
-	paths = setup_held_paths(settings);
+	paths = held_paths(settings);
 	worker_texts_free(held->paths);
 	held->paths = mem_alloc(json_array_size(paths) + 1, sizeof(*held->paths));
 	for (size_t i = 0; i < json_array_size(paths); i++)
@@ -126,10 +129,10 @@ void setup_add_held(struct policy *policy, const struct settings *settings)
 
 	pthread_mutex_init(&rules->lock, NULL);
 	rules->root = mem_strdup(home_project(settings_home(settings)));
-	rules->held.record = setup_held_record(home_gemini(settings_home(settings)));
+	rules->held.record = held_record(home_gemini(settings_home(settings)));
 	if (held_has_changed(rules->root, &rules->held, &now))
 		rules->held.seen = now;
-	paths = setup_held_paths(settings);
+	paths = held_paths(settings);
 	policy_add_held(policy, paths);
 	policy_set_renewal(policy, &(struct policy_renewal){
 		.renew = renew_held_rules, .release = release_held_rules, .data = rules,

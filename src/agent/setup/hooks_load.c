@@ -30,7 +30,7 @@ static void add_hooks_toml(struct hooks *hooks, enum hook_source source, const c
 	hooks_add_toml(hooks, source, path, problems);
 }
 
-/* Those of one of Claude Code's files; its name is put behind the folder's. */
+/* Those of one of Claude Code's files; its name is put after the folder's. */
 static void add_claude_hooks(struct hooks *hooks, const struct hooks_sources *sources,
                              enum hook_source source, const char *folder, const char *name,
                              json_t *problems, bool *off)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rules on paths keep from being written, for workers. */
+/* For workers: the files that rules on paths protect from being written. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

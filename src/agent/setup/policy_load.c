@@ -49,7 +49,7 @@ static void add_policy_folder(struct loading *loading, enum policy_tier tier, co
 		loading->well = false;
 }
 
-/* Somebody named it, so it has to be there. */
+/* A file that was named explicitly must exist. */
 static void add_named(struct loading *loading, enum policy_tier tier, const char *path)
 {
 	bool (*const add)(struct policy *, enum policy_tier, const char *, json_t *) =
@@ -75,7 +75,7 @@ static bool add_all_named(struct loading *loading, enum policy_tier tier,
 	return json_array_size(paths) > 0;
 }
 
-/* Puts the text of one of the project's policies in; false: it cannot be read. */
+/* Adds the text of one of the project's policies; false: it cannot be read. */
 static bool put_policy_text(const char *project, const char *folder, const char *name,
                             json_t *texts)
 {

@@ -34,7 +34,7 @@ struct policy_sources {
  * user or the administrator is wrong, or a file that a flag or a setting names is missing, with the
  * first problem; its author relies on it.  *ret_lost (the caller frees): the first problem
  * by which a guard is lost, anyone's: a rule that restricts and names what does not exist, a
- * project's or extension's file that cannot be used; NULL: there is none.  A run that may write
+ * project's or extension's file that cannot be used; NULL: none.  A run that may write
  * does not start with one (prepare_policy). */
 bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
                  char **ret_lost, struct err *err);
@@ -57,9 +57,8 @@ void setup_renew_extension_rules(struct policy *policy, const struct settings *s
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
 char *setup_policy_problem_text(const json_t *problem);
 
-/* Whether the user allowed the project's .gemini/policies, as the files are now: without that,
- * its rules that allow do not count (config/authority.h).  What is not allowed is in
- * settings_withheld. */
+/* Whether the user has allowed the project's .gemini/policies as the files are now. Otherwise its
+ * rules that allow are ignored (config/authority.h), and listed in settings_withheld. */
 bool setup_project_policy_allowed(const struct settings *settings);
 
 /* The folder where "always and save" keeps rules: ~/.gemini/policies; the caller frees. */
@@ -91,32 +90,27 @@ struct hooks_sources {
 	                 * NULL */
 };
 
-/* Reads them all; a project's own count if its folder is trusted, and run once they are trusted
- * themselves. What is wrong is appended to `problems` ({source, message}) and left out. Never
- * NULL. */
+/* Reads all hooks. A project's count only if its folder is trusted, and run once they are trusted
+ * themselves. Errors are appended to `problems` ({source, message}), and the hooks concerned left
+ * out. Never NULL. */
 struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems);
-/* The commands that remote agents log in with, which run as hooks do, are among those of
- * hooks_held. */
+/* Adds the login commands of remote agents, which run as hooks do, to hooks_held. */
 void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 
-/* Files of the workspace that commands outside of the sandbox name and that the user trusts as they
- * are (hooks_held_paths): absolute paths, a new reference.  Without a record none is trusted. */
-json_t *setup_held_paths(const struct settings *settings);
 struct worker_held;
-/* Brings them up to date for the workspace that begins in `root`, if the record has changed since
- * held->seen: worker_options.renew_held. */
+/* As worker_options.renew_held: reads the list of files that trusted commands outside the sandbox
+ * name (hooks_held_paths) again for the workspace in `root`, if the record of trusted files has
+ * changed since held->seen. */
 void setup_renew_held(const char *root, struct worker_held *held);
-/* Rules for these, and for what is trusted later, while the policy is used. */
+/* Adds rules that protect these files, and those trusted later, while the policy is in use. */
 void setup_add_held(struct policy *policy, const struct settings *settings);
-/* That record, in the user's folder of settings; the caller frees. */
-char *setup_held_record(const char *gemini);
 
 /* The first hook that could refuse something and cannot run, because its event, type or tool does
- * not exist or its file cannot be read: "FILE:LINE: ..."; the caller frees. NULL: there is none. */
+ * not exist or its file cannot be read: "FILE:LINE: ..."; the caller frees. NULL: none. */
 char *setup_hooks_lost(const struct settings *settings);
 
-/* "2 hooks of this project are not trusted ...": to be told where hooks would run. The caller
- * frees it; NULL: there are none such. */
+/* "2 hooks of this project are not trusted ...", to show where hooks would run. The caller frees
+ * it; NULL: all are trusted. */
 char *setup_hooks_untrusted_sentence(const struct hooks *hooks);
 
 #endif

@@ -25,15 +25,15 @@
 
 /* ---- variables of commands --------------------------------------------------- */
 
-/* What the settings say of the environment of commands and hooks: variables that they get all
- * the same or do not get (security.environmentVariableRedaction), the pager (tools.shell.pager).
+/* The environment of commands and hooks, by the settings: variables to keep or to remove
+ * (security.environmentVariableRedaction), and the pager (tools.shell.pager).
  *
  *     struct command_env env;
  *     setup_command_env_init(&env, settings);
  *     vars = environment_for_command(environ, &env.options);
  *     setup_command_env_release(&env);
  *
- * What else they see is in worker/environment.h.
+ * For all other variables see worker/environment.h.
  */
 
 struct command_env {
@@ -54,9 +54,9 @@ void setup_command_env_release(struct command_env *env);
  * those `variables` (NAME=VALUE, NULL-terminated; or NULL) that do.  A new reference. */
 json_t *setup_mask_secrets(const char *path, const json_t *value, char *const *variables);
 
-/* A copy of a text in which are masked: words that look like a key, or like a variable that holds
- * one (NAME=VALUE, "NAME": "VALUE"), what follows "Bearer" and "Basic", and the values of those
- * `variables` (as above) that are secrets.  What is masked is more than what is secret.  A new
+/* Returns a copy of a text with secrets masked: words that look like a key, or like a variable that
+ * holds one (NAME=VALUE, "NAME": "VALUE"), whatever follows "Bearer" and "Basic", and the values of
+ * those `variables` (as above) that are secrets. It masks more rather than less. A new
  * reference. */
 json_t *setup_mask_text(struct span text, char *const *variables);
 
@@ -75,7 +75,7 @@ json_t *prepare_brought(const struct settings *settings);
 /* The first `max` names of an item, sorted: "a, b and 3 more"; "" without. The caller frees. */
 char *prepare_brought_names(const json_t *item, size_t max);
 
-/* `word`: what the user said, or NULL: the setting. What is no mode is the default one. */
+/* `word`: the user's choice; NULL: the setting. An unknown mode means the default. */
 enum approval_mode prepare_mode(const struct settings *settings, const char *word);
 /* As --approval-mode and the settings spell it; policies have another word. */
 const char *prepare_mode_word(enum approval_mode mode);
@@ -88,16 +88,15 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 bool prepare_policy(const struct policy_sources *sources, const struct notices *notices,
                     struct policy **ret, struct err *err);
 
-/* Where to look for further folders of the workspace, and who is told of those that are not
- * there. */
+/* Where to look for more workspace folders, and where to report missing ones. */
 struct prepare_folders {
 	json_t *list;      /* texts; those that are found are added to it */
-	bool remote;       /* they are another machine's: nothing is looked at, and ~ stays */
+	bool remote;       /* on another machine: paths are not checked, and ~ stays */
 	struct notices notices;
 };
 
-/* Adds `folders` (texts), "~" and "~/" being the user's home. What is no folder is left out with
- * a warning, as Gemini CLI does; `named_by` says in it who wanted it. */
+/* Adds `folders` (texts); "~" and "~/" stand for the user's home. Anything that is not a folder is
+ * left out with a warning, as in Gemini CLI; the warning names `named_by` as its source. */
 void prepare_add_folders(const json_t *folders, const char *named_by,
                          const struct prepare_folders *to);
 /* The workspace's folders: the project, those in included->list, and those of the setting
@@ -106,17 +105,17 @@ void prepare_add_folders(const json_t *folders, const char *named_by,
 const char **prepare_roots(const struct settings *settings, const char *project,
                            const struct prepare_folders *included, size_t *ret_count);
 
-/* How strongly the user wants it confined; "auto": as strongly as the machine allows. */
+/* The confinement that the user asked for; "auto": the strongest that the machine supports. */
 struct prepare_level {
 	const char *flag;     /* --sandbox; NULL: not given */
 	const char *variable; /* HASP_SANDBOX; NULL or "": not set */
 };
 
-/* The level of `ret` out of these and the setting hasp.sandbox.level, which is a requirement: a
- * variable never lowers it, a flag only the user's own (which is reported), nothing the
- * administrator's. `settings` may be NULL: nobody requires anything.  INVALID_ARGUMENT: no
- * level.  DENIED_BY_POLICY: it would be lowered; or the administrator forbids the network and
- * ret->network asks for it. */
+/* Sets the level of `ret` from these and the setting hasp.sandbox.level, which is a minimum: a
+ * variable never lowers it; a flag may lower the user's own (which is reported), but not the
+ * administrator's. `settings` may be NULL: there is no minimum. INVALID_ARGUMENT: unknown level.
+ * DENIED_BY_POLICY: the level would be lowered, or ret->network is set and the administrator
+ * forbids the network. */
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
                    const struct notices *notices, struct worker_options *ret, struct err *err);
 
@@ -145,9 +144,9 @@ bool prepare_is_read(const struct settings *settings, const char *name, struct e
  * a name is none. */
 bool prepare_syscalls(const struct settings *settings, struct worker_options *options, char ***ret,
                       struct err *err);
-/* What the settings say of the sandbox, beside what `ret` has already: the network; paths to
- * write and to read, in an array that takes the place of ret->write and ret->read.  The caller
- * frees that; its strings are the settings'. */
+/* Adds the sandbox settings to `ret`: the network, and the paths to write and to read, in an array
+ * that replaces ret->write and ret->read. The caller frees the array; its strings belong to the
+ * settings. */
 const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
 /* What rules on paths keep from being written, as ret->keep and ret->ask.  The caller frees the

@@ -16,7 +16,7 @@
 #include "data/toml.h"
 #include "data/tools.h"
 
-/* Read when a rule names something that is none of hasp's tools. */
+/* Read when a rule names something that is not one of hasp's tools. */
 struct outside_names {
 	const struct settings *settings;
 	json_t *servers, *agents; /* NULL: not read yet */
@@ -60,7 +60,7 @@ static const json_t *outside_agents(void *data)
 	return names->agents;
 }
 
-/* Servers of agents' own count, too. */
+/* Includes servers of agents. */
 static const json_t *all_servers(void *data)
 {
 	outside_agents(data);

@@ -38,8 +38,8 @@ static void early_notice(void *data, enum severity severity, const char *message
 	agent_output_notice(data, notices_severity_name(severity), message);
 }
 
-/* Before there is a session. That no way to log in was found is a plain "Error" of Gemini CLI's
- * then. */
+/* Ends a run before there is a session. A missing login is then a plain "Error", as in Gemini
+ * CLI. */
 static struct agent_ending ending_of_error(enum agent_exit code, const struct err *err)
 {
 	return (struct agent_ending){ .code = code, .message = err->message, .response = "",
@@ -275,6 +275,7 @@ static bool headless_prepare(struct headless *run, struct agent_request *request
 	warn_of_raw_output(run);
 	session_set_watched(run->session,
 	                    run->output.progress && run->output.format == AGENT_TEXT);
+	session_set_keyless(run->session, run->slash);
 	if (session_open(run->session, request->resume, err))
 		return true;
 	*ending = ending_of_error(agent_request_exit(run->session, err), err);
@@ -316,7 +317,7 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	return code;
 }
 
-/* Without anything to do: how it is used. */
+/* No prompt and no command: prints the usage. */
 static int show_usage(void)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -367,8 +368,8 @@ int command_run_root(const struct invocation *invocation)
 		if (!invocation->positional_count)
 			return agent_lists_sessions(invocation);
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "--%s takes no further word: \"%.100s\". Nothing "
-		        "was done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ?
+		        "--%s takes no argument: \"%.100s\". Nothing was "
+		        "done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ?
 		        "list-sessions" :
 		        "delete-session SESSION", invocation->positionals[0]);
 		return output_fail(&err, CLI_USAGE);
@@ -398,7 +399,7 @@ int command_run_root(const struct invocation *invocation)
 		                       &err);
 	} else if (!input.text.len) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "There is no prompt: give one with -p, as words, or on standard input.");
+		        "No prompt given. Use -p, arguments, or standard input.");
 		code = headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
 	} else {
 		code = run_agent(invocation, &input);

@@ -160,7 +160,7 @@ static void watch_output(struct output_watch *watch, struct span bytes)
 		watch->last = bytes.data[bytes.len - 1];
 }
 
-/* The reader's pace is the command's: the provider's thread waits here. */
+/* A slow reader slows the command down: the provider's thread waits here. */
 static void attend_on_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct attention *attention = data;
@@ -338,11 +338,11 @@ static void watch_over(struct attention *attention)
 	uint64_t ignored;
 
 	while (!attend_is_over(attention)) {
-		bool wants_input = attention->input_open && !attention->input_len;
+		bool reads_input = attention->input_open && !attention->input_len;
 		struct pollfd fds[] = {
 			{ .fd = attention->wake, .events = POLLIN },
 			{ .fd = attention->signals, .events = POLLIN },
-			{ .fd = wants_input ? STDIN_FILENO : -1, .events = POLLIN },
+			{ .fd = reads_input ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 
 		if (poll(fds, ARRAY_LEN(fds), attention->input_len ? AGAIN_MS : -1) < 0)

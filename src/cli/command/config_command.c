@@ -31,14 +31,17 @@ struct config_call {
 
 static void complain_warnings(const struct settings *settings)
 {
+	json_auto_t *renamed = settings_renamed(settings);
 	const json_t *sentence;
 	size_t i;
 
 	json_array_foreach(settings_warnings(settings), i, sentence)
 		output_complain(json_string_value(sentence));
+	json_array_foreach(renamed, i, sentence)
+		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(settings))
-		output_complain("This folder is not trusted: its own settings do not count. "
-		                "\"hasp config trust\" changes that.");
+		output_complain("This folder is not trusted, so its settings are not used. To "
+		                "trust it: hasp config trust");
 }
 
 /* --- show and get -------------------------------------------------------------------------- */
@@ -75,6 +78,8 @@ static bool show_lines(const json_t *list, bool origin, struct err *err)
 		render_safe(&out, json_span(json_object_get(item, "key")));
 		buf_str(&out, " = ");
 		put_value(&out, json_object_get(item, "value"));
+		if (json_object_get(item, "unknown"))
+			buf_str(&out, "  (unknown setting, without effect)");
 		if (origin)
 			put_origin(&out, item);
 		buf_char(&out, '\n');
@@ -92,8 +97,9 @@ static json_t *settings_document(json_t *list, bool origin)
 		return json_incref(list);
 	object = json_object();
 	json_array_foreach(list, i, item)
-		json_object_set(object, json_string_value(json_object_get(item, "key")),
-		                json_object_get(item, "value"));
+		if (!json_object_get(item, "unknown"))
+			json_object_set(object, json_string_value(json_object_get(item, "key")),
+			                json_object_get(item, "value"));
 	return object;
 }
 
@@ -168,9 +174,9 @@ static int config_show(struct config_call *call)
 		ok = output_json(document, /* indent= */ true, &err);
 	} else {
 		if (!json_array_size(list))
-			output_stderr(SPAN("No setting is set; each has its default. \"hasp "
-			                   "config --all\" lists them, \"hasp config set KEY "
-			                   "VALUE\" sets one.\n"));
+			output_stderr(SPAN("All settings are at their defaults. \"hasp config "
+			                   "--all\" lists them, \"hasp config set KEY VALUE\" sets "
+			                   "one.\n"));
 		ok = show_lines(list, origin, &err);
 	}
 	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
@@ -234,7 +240,7 @@ static void complain_if_overridden(const struct config_call *call, enum settings
 		                "with its name.");
 	if (origin.scope <= scope || !origin.file)
 		return;
-	sentence = mem_printf("It is written, but %s says something else and counts more.",
+	sentence = mem_printf("Written, but overridden by %s.",
 	                      origin.file);
 	output_complain(sentence);
 }
@@ -282,8 +288,8 @@ static int refuse_to_allow(const struct config_call *call)
 	}
 	if (!settings_trusted(call->settings))
 		err_set(&err, ERR_PERMISSION_DENIED,
-		        "This folder is not trusted, so nothing of it can be allowed. "
-		        "\"hasp config trust\" changes that.");
+		        "This folder is not trusted, so nothing of it can be allowed. To trust it: "
+		        "hasp config trust");
 	else if (json_object_get(settings_allowed(call->settings), call->key))
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is allowed here already.", call->key);
 	else if (known && (row.project == AUTHORITY_NEVER || row.project == AUTHORITY_PROCESS ||
@@ -321,7 +327,7 @@ static int config_allow(struct config_call *call)
 	render_safe(&out, span_str(call->key));
 	buf_str(&out, " = ");
 	put_value(&out, masked);
-	buf_str(&out, "\nAnother value has to be allowed again.\n");
+	buf_str(&out, "\nA changed value must be allowed again.\n");
 	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
@@ -408,7 +414,7 @@ static void add_other_allowed(const struct config_call *call, json_t *all, struc
 	}
 }
 
-/* Everything that hasp obeys, and who may set it. */
+/* Prints all settings, variables and files, and who may set each. */
 static int show_authority(struct config_call *call)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -486,7 +492,7 @@ static int set_trust(const struct config_call *call, const char *rule)
 	bool ok;
 
 	if (!real) {
-		err_set(&err, ERR_FILE_NOT_FOUND, "There is no folder %s.", folder);
+		err_set(&err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.", folder);
 		return output_fail(&err, CLI_FAILED);
 	}
 	if (!home_open(real, &home, &err))
@@ -520,7 +526,7 @@ static int config_distrust(struct config_call *call)
 static const struct action {
 	const char *name;
 	int (*run)(struct config_call *call);
-	size_t least, most; /* words behind the name */
+	size_t least, most; /* words after the name */
 	bool settings;      /* it needs them */
 	const char *words;
 } actions[] = {

@@ -53,14 +53,14 @@ static bool from_array(const json_t *array, char ***ret, struct err *err)
 	return true;
 }
 
-/* Whether a backslash at `at` takes the meaning of what follows away. */
+/* Whether a backslash at `at` escapes the next character. */
 static bool is_escape(const char *at, char quote)
 {
 	return at[0] == '\\' && at[1] && quote != '\'' &&
 	       (!quote || at[1] == '"' || at[1] == '\\');
 }
 
-/* One word from *at, which moves behind it. */
+/* One word from *at, which moves after it. */
 static bool split_next_word(const char **at, char **ret, struct err *err)
 {
 	struct buf word = BUF_INIT(LIMIT_PATH_BYTES * 4);
@@ -189,7 +189,7 @@ bool command_open_project(const struct invocation *invocation, char **ret_projec
 
 	options.project = *ret_project = realpath(folder ? folder : ".", NULL);
 	if (!*ret_project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.",
 		               folder ? folder : ".");
 	return settings_load(&options, ret_settings, err);
 }
@@ -213,7 +213,7 @@ static bool confinement_read_level(const struct invocation *invocation, struct c
 	return prepare_level(NULL, &ret->level, NULL, &ret->options, err);
 }
 
-/* A value that is none does not count: that is said. */
+/* Warns that an invalid value is ignored. */
 static void warn_of_level(const struct settings *settings)
 {
 	const json_t *sentence;
@@ -280,7 +280,7 @@ static bool check_path_flags(const struct invocation *invocation, struct err *er
 		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
 			if (given->id == flags[k].id && given->value && !*given->value)
 				return err_set(err, ERR_INVALID_ARGUMENT,
-				               "%s takes a path, and what was given is empty.",
+				               "%s requires a path, and the one given is empty.",
 				               flags[k].name);
 	}
 	return true;
@@ -372,7 +372,7 @@ void confinement_warn(struct provider *provider)
 	                     why ? info->weaker_because : "this level was asked for.",
 	                     strcmp(info->kind, "command") == 0
 	                             ? ""
-	                             : " \"hasp sandbox --status\" says what would change that.");
+	                             : " \"hasp sandbox --status\" explains what is missing.");
 	output_complain(message);
 }
 

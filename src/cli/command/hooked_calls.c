@@ -24,7 +24,8 @@ struct command_hooks {
 	const struct cancel *cancel; /* borrowed; or NULL */
 };
 
-void command_hooks_notice(void *data, enum severity severity, const char *message)
+/* Prints "[WARNING] ..." to standard error, sanitized for a terminal. */
+static void print_hooks_notice(void *data, enum severity severity, const char *message)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
 
@@ -43,7 +44,7 @@ void command_hooks_problems(const json_t *problems)
 	json_array_foreach(problems, i, problem) {
 		const char *text = json_string_value(json_object_get(problem, "message"));
 
-		command_hooks_notice(NULL, SEVERITY_WARNING, text ? text : "");
+		print_hooks_notice(NULL, SEVERITY_WARNING, text ? text : "");
 	}
 }
 
@@ -76,11 +77,11 @@ bool command_hooks_open(const struct invocation *invocation, const struct cancel
 	all->hooks = setup_load_hooks(&(struct hooks_sources){
 		.settings = all->settings, .project = all->project, .local = true,
 		.session_id = "", .transcript_path = "", .environment = all->environment,
-		.notices = { command_hooks_notice, NULL } }, problems);
+		.notices = { print_hooks_notice, NULL } }, problems);
 	command_hooks_problems(problems);
 	untrusted = setup_hooks_untrusted_sentence(all->hooks);
 	if (untrusted)
-		command_hooks_notice(NULL, SEVERITY_WARNING, untrusted);
+		print_hooks_notice(NULL, SEVERITY_WARNING, untrusted);
 	*ret = all;
 	return true;
 }
@@ -97,7 +98,7 @@ static bool fire_of_command(void *data, enum hook_event event, const char *match
 
 	hooks_fire(all->hooks, event, matched, input, all->cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
-		command_hooks_notice(NULL, SEVERITY_INFO, ret->system_message);
+		print_hooks_notice(NULL, SEVERITY_INFO, ret->system_message);
 	return true;
 }
 
@@ -127,7 +128,7 @@ json_t *command_hooks_before(void *data, struct session *session, const struct t
 	return ended;
 }
 
-/* Without what only a conversation shows. */
+/* The result without members for conversations. */
 static json_t *plain_response(const struct tool *tool, const json_t *result)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -165,7 +166,7 @@ void command_hooks_after(void *data, struct session *session, const struct tool 
 		json_object_set_new(*result, "hook_context",
 		                    json_text(span_str(said.additional_context)));
 	if (said.tail_call)
-		command_hooks_notice(NULL, SEVERITY_WARNING,
+		print_hooks_notice(NULL, SEVERITY_WARNING,
 		                     "A hook of AfterTool asks for another call "
 		                     "in place of this one; only an agent makes it.");
 	hook_outcome_release(&said);

@@ -51,8 +51,8 @@ static bool open_project_hooks(struct hooks_command *command, struct err *err)
 	json_array_foreach(unused, i, sentence)
 		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(command->settings))
-		output_complain("This folder is not trusted: its own hooks do not count. \"hasp "
-		                "config trust\" changes that.");
+		output_complain("This folder is not trusted, so its hooks are not used. To trust "
+		                "it: hasp config trust");
 	return true;
 }
 
@@ -71,7 +71,7 @@ static const char *state_of(const json_t *row)
 	return json_is_true(json_object_get(row, "trusted")) ? "  (off)" : "  (not trusted)";
 }
 
-/* A variable's value may be a secret that was put in for $NAME. */
+/* Hides values that were substituted for $NAME, which may be secrets. */
 static void hide_secrets(json_t *rows)
 {
 	size_t i, j;
@@ -91,7 +91,7 @@ static void hide_secrets(json_t *rows)
 	}
 }
 
-/* Foreign text behind a word of ours: all of it on that line. */
+/* Foreign text after a word of ours: all of it on that line. */
 static void print_part(const char *word, const char *text, struct buf *out)
 {
 	_cleanup_free_ char *line = mem_printf("%s%s", word, text);
@@ -192,7 +192,7 @@ static int list_hooks(struct hooks_command *command)
 		               CLI_OK : output_fail(&err, CLI_FAILED);
 	}
 	if (!json_array_size(rows))
-		buf_str(&out, "There are no hooks.\n");
+		buf_str(&out, "No hooks are configured.\n");
 	json_array_foreach(rows, i, row)
 		print_row(row, &out);
 	if (json_array_size(command->held)) {

@@ -21,7 +21,7 @@
 #include "config/servers.h"
 #include "data/json.h"
 #include "mcp/auth/auth.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 
 enum { LOGIN_LINE_BYTES = 8192 };
 
@@ -45,7 +45,7 @@ static void show_notice(void *data, enum severity severity, const char *message)
 
 static const struct notices shown = { show_notice, NULL };
 
-/* A line that is typed; NULL: there is none, or *cancel is set first. The caller frees. */
+/* A line that is typed; NULL: none, or *cancel is set first. The caller frees. */
 static char *read_typed_line(const struct cancel *cancel)
 {
 	struct pollfd pollers[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -64,7 +64,7 @@ static char *read_typed_line(const struct cancel *cancel)
 	return NULL;
 }
 
-/* On standard error: what a program reads stays as it is. */
+/* Prints to standard error, because standard output may be read by a program. */
 static bool show_login(void *data, const struct mcp_login *login, char **ret_pasted,
                        struct err *err)
 {
@@ -138,11 +138,11 @@ static void warn_of_project(const struct settings *settings)
 	json_t *withheld;
 
 	if (settings_trust_unknown(settings))
-		output_complain("This folder is not trusted: its own servers do not count. \"hasp "
-		                "config trust\" changes that.");
+		output_complain("This folder is not trusted, so its servers are not used. To trust "
+		                "it: hasp config trust");
 	json_array_foreach((json_t *)settings_withheld(settings), i, withheld)
 		if (span_eq(json_span(json_object_get(withheld, "name")), SPAN("mcpServers")))
-			output_complain("The project has servers of its own, which do not count "
+			output_complain("This project configures MCP servers, which are not used "
 			                "until you run: hasp config allow mcpServers");
 }
 
@@ -171,7 +171,7 @@ static void print_changed(const json_t *tool, struct buf *out)
 		render_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
 }
 
-/* What a server offers besides tools: prompts by name, then its instructions. */
+/* Prints a server's prompts by name, and its instructions. */
 static void print_offers(const json_t *server, struct buf *out)
 {
 	const struct span said = json_span(json_object_get(server, "instructions"));
@@ -275,7 +275,7 @@ static int list_servers(struct mcp_command *command)
 	if (invocation_has(command->invocation, FLAG_JSON))
 		return print_json(servers);
 	if (!json_array_size(servers))
-		buf_str(&out, "The settings have no MCP servers (mcpServers).\n");
+		buf_str(&out, "No MCP servers are configured. To add one: hasp mcp add\n");
 	json_array_foreach(servers, i, server)
 		print_server(server, false, &out);
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
@@ -302,7 +302,7 @@ static json_t *find_server(struct mcp_command *command, const char *name)
 	return json_object();
 }
 
-/* What is not found may be there, and not count yet. */
+/* A server that is not found may exist without being in use yet. */
 static int fail_not_found(struct mcp_command *command, const char *name, struct err *err)
 {
 	_cleanup_free_ char *waits = mcp_change_waits(command->settings, name);
@@ -363,7 +363,7 @@ static bool check_mcp_flags(const struct invocation *invocation, const char *act
 	return true;
 }
 
-/* A server of a file of the project's that the user has not allowed: to allow it starts none. */
+/* Allows a server of a project's file, without starting it. */
 static bool allow_project_server(struct mcp_command *command, const char *name, int *ret)
 {
 	json_auto_t *ignored = json_array();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `hasp models check`: what of a model works, with three small requests. */
+/* `hasp models`: the models that there are to choose from; and what of one works, with three small
+ * requests. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "data/json.h"
 #include "model/choose.h"
 #include "model/content.h"
+#include "model/prices.h"
 
 /* Long enough for models that think before a word. */
 enum { ANSWER_TOKENS = 4000 };
@@ -208,6 +210,169 @@ static bool print_results(const struct invocation *invocation, struct check *che
 	return output_text(buf_view(&text), err);
 }
 
+/* ---- the list ---- */
+
+enum { MODELS_NAME_LEAST = 24, MODELS_NAME_MOST = 48 };
+
+static size_t widest_name(const json_t *models)
+{
+	size_t most = MODELS_NAME_LEAST, i;
+	const json_t *model;
+
+	json_array_foreach(models, i, model) {
+		size_t len = json_string_length(json_object_get(model, "model"));
+
+		most = len > most ? len : most;
+	}
+	return most < MODELS_NAME_MOST ? most : MODELS_NAME_MOST;
+}
+
+/* "2.00", "0.075"; "-": unknown. */
+static void put_price(struct buf *out, const json_t *price, const char *member)
+{
+	const json_t *value = json_object_get(price, member);
+	const double number = json_number_value(value);
+	char text[32] = "-";
+
+	if (value)
+		snprintf(text, sizeof(text), number * 100 == (double)(int64_t)(number * 100) ?
+		                                     "%.2f" : "%.3f", number);
+	buf_printf(out, "  %7s", text);
+}
+
+static void put_context(struct buf *out, const json_t *context)
+{
+	const long long tokens = json_integer_value(context);
+
+	if (tokens)
+		buf_printf(out, "  %8lldk", (tokens + 500) / 1000);
+	else
+		buf_printf(out, "  %9s", "-");
+}
+
+static void put_remarks(struct buf *out, const json_t *model, const char *in_use,
+                        const json_t *provider)
+{
+	const json_t *retires = json_object_get(model, "retires");
+	const json_t *up_to = json_object_get(json_object_get(model, "price"), "up_to");
+	const char *on = json_string_value(json_object_get(retires, "on"));
+
+	if (in_use && !strcmp(in_use, json_string_value(json_object_get(model, "model"))))
+		buf_str(out, "  in use");
+	if (!json_is_true(json_object_get(model, "reachable")))
+		buf_printf(out, "  needs %s", json_string_value(json_array_get(
+				json_object_get(provider, "variables"), 0)));
+	if (retires)
+		buf_printf(out, "  %s%s: use %s", on ? "ends on " : "is being retired",
+		           on ? on : "",
+		           json_string_value(json_object_get(retires, "instead")));
+	if (up_to)
+		buf_printf(out, "  prompts above %lldk cost more",
+		           json_integer_value(up_to) / 1000);
+	buf_char(out, '\n');
+}
+
+static const json_t *offers_provider(const json_t *offers, const json_t *model)
+{
+	const json_t *name = json_object_get(model, "provider"), *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(offers, "providers"), i, row)
+		if (json_equal(json_object_get(row, "provider"), name))
+			return row;
+	return NULL;
+}
+
+/* Providers that have no key, in one line; others that gave no list, one line each. */
+static void put_providers(struct buf *out, const json_t *providers)
+{
+	_cleanup_buf_ struct buf keyless = BUF_INIT(4096);
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(providers, i, row) {
+		const char *name = json_string_value(json_object_get(row, "provider"));
+		const char *state = json_string_value(json_object_get(row, "state"));
+
+		if (strcmp(state, "no key") == 0)
+			buf_printf(&keyless, "%s%s", keyless.len ? ", " : "", name);
+		else if (strcmp(state, "listed") != 0)
+			render_printf(out, "%s: %s\n", name,
+			              json_string_value(json_object_get(row, "message")));
+	}
+	if (keyless.len)
+		render_printf(out, "No API key: %s. To add one, run hasp and type /auth.\n",
+		              keyless.data);
+}
+
+static void put_list(struct buf *out, const json_t *offers, const char *in_use)
+{
+	const json_t *models = json_object_get(offers, "models"), *model;
+	const int width = (int)widest_name(models);
+	size_t i;
+
+	buf_printf(out, "%-*s  %9s  %7s  %7s  %7s\n", width, "MODEL", "CONTEXT", "INPUT", "CACHED",
+	           "OUTPUT");
+	json_array_foreach(models, i, model) {
+		const json_t *price = json_object_get(model, "price");
+
+		render_printf(out, "%s", json_string_value(json_object_get(model, "model")));
+		for (size_t k = json_string_length(json_object_get(model, "model"));
+		     k < (size_t)width; k++)
+			buf_char(out, ' ');
+		put_context(out, json_object_get(model, "contextTokens"));
+		put_price(out, price, "input");
+		put_price(out, price, "cached");
+		put_price(out, price, "output");
+		put_remarks(out, model, in_use, offers_provider(offers, model));
+	}
+	buf_printf(out, "\nPrices: US dollars a million tokens, list prices as of %s unless "
+	           "hasp.prices has others; -: unknown.\n", prices_date);
+	put_providers(out, json_object_get(offers, "providers"));
+}
+
+/* Of what is chosen without a flag: "provider/name". The caller frees; NULL: nothing can be. */
+static char *model_in_use(const struct settings *settings)
+{
+	struct model_choice choice;
+	struct err none = ERR_INIT;
+	char *id = NULL;
+
+	if (!model_choose(settings, NULL, &choice, &none))
+		return NULL;
+	if (choice.options.label && choice.options.name)
+		id = mem_printf("%s/%s", choice.options.label, choice.options.name);
+	model_choice_release(&choice);
+	return id;
+}
+
+static int list_models(const struct invocation *invocation)
+{
+	const struct offers_options options = { .provider = invocation_positional(invocation, 1) };
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	_cleanup_free_ char *project = NULL, *in_use = NULL;
+	struct settings *settings = NULL;
+	json_auto_t *offers = NULL;
+	struct err err = ERR_INIT;
+	bool ok = command_open_project(invocation, &project, &settings, &err);
+
+	if (ok)
+		offers = model_offers(settings, &options);
+	if (ok && !json_array_size(json_object_get(offers, "providers")))
+		ok = err_set(&err, ERR_INVALID_ARGUMENT,
+		             "Unknown provider: \"%.64s\". \"hasp models\" lists those that "
+		             "there are.", options.provider ? options.provider : "");
+	if (ok && invocation_has(invocation, FLAG_JSON)) {
+		ok = output_json(offers, output_is_terminal(), &err);
+	} else if (ok) {
+		in_use = model_in_use(settings);
+		put_list(&text, offers, in_use);
+		ok = output_text(buf_view(&text), &err);
+	}
+	settings_free(settings);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
 /* ---- the command ---- */
 
 static bool open_check(const struct invocation *invocation, struct check *check, struct err *err)
@@ -222,7 +387,8 @@ static bool open_check(const struct invocation *invocation, struct check *check,
 	size_t i;
 
 	if (!project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", root ?
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a "
+			"folder.", root ?
 		               root : ".");
 	if (!settings_load(&options, &check->settings, err) ||
 	    !model_choose(check->settings, invocation_positional(invocation, 1), &check->choice,
@@ -237,17 +403,13 @@ static bool open_check(const struct invocation *invocation, struct check *check,
 	return model_open(&check->choice.options, &check->model, err);
 }
 
-int command_run_models(const struct invocation *invocation)
+static int models_check(const struct invocation *invocation)
 {
-	const char *action = invocation_positional(invocation, 0);
 	struct check check = { .results = json_array(), .notices = json_array() };
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!action || strcmp(action, "check") != 0 || invocation->positional_count > 2) {
-		output_complain("hasp models check [NAME] [--json]");
-		code = CLI_USAGE;
-	} else if (!open_check(invocation, &check, &err)) {
+	if (!open_check(invocation, &check, &err)) {
 		output_complain(err.message);
 		code = err.code == ERR_AUTHENTICATION_FAILED ? (int)AGENT_EXIT_AUTH : CLI_FAILED;
 	} else {
@@ -268,4 +430,17 @@ int command_run_models(const struct invocation *invocation)
 	json_decref(check.results);
 	json_decref(check.notices);
 	return code;
+}
+
+int command_run_models(const struct invocation *invocation)
+{
+	const char *action = invocation_positional(invocation, 0);
+	struct err err = ERR_INIT;
+
+	if (invocation->positional_count > 2) {
+		err_set(&err, ERR_INVALID_ARGUMENT, "hasp models %s takes one argument.", action);
+		return output_fail(&err, CLI_USAGE);
+	}
+	return action && strcmp(action, "check") == 0 ? models_check(invocation) :
+	                                                list_models(invocation);
 }

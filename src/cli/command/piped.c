@@ -23,7 +23,7 @@ enum {
 	ANCESTORS_MAX = 64,
 };
 
-/* The parent of a process in /proc and its group; false: it is gone. */
+/* The parent of a process in /proc and its group; false: it has ended. */
 static bool process_of(pid_t pid, pid_t *ret_parent, pid_t *ret_group)
 {
 	char path[64], text[1024], *end;
@@ -115,7 +115,7 @@ bool piped_has_input(void)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct stat status;
-	bool told = false;
+	bool reported = false;
 
 	/* A closed one has become one that cannot be read (output_setup): there is nothing on
 	 * it. */
@@ -124,13 +124,13 @@ bool piped_has_input(void)
 		return false;
 	for (int ms = FIRST_BYTE_MS; poll(&input, 1, ms) <= 0; ms = LOOK_AGAIN_MS) {
 		if (!S_ISFIFO(status.st_mode) || !job_writes_to(&status)) {
-			output_complain("Nothing came on standard input; going on without it. "
-			                "</dev/null says at once that nothing comes.");
+			output_complain("Nothing arrived on standard input; continuing without it. "
+			                "Use </dev/null to avoid this wait.");
 			return false;
 		}
-		if (!told && ms == LOOK_AGAIN_MS)
+		if (!reported && ms == LOOK_AGAIN_MS)
 			output_complain("Waiting for what the command before | writes.");
-		told = told || ms == LOOK_AGAIN_MS;
+		reported = reported || ms == LOOK_AGAIN_MS;
 	}
 	return input.revents & (POLLIN | POLLHUP);
 }

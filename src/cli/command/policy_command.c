@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `hasp policy`: what would be decided on a call, by which rule; and all rules. */
+/* `hasp policy`: what would be decided on a call, by which rule; all rules; and rules written for
+ * good. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +20,19 @@
 #include "tool/spelling.h"
 #include "tool/tool.h"
 
+struct policy_action;
+
 struct policy_command {
 	const struct invocation *invocation;
 	struct settings *settings;
 	struct policy *policy;
 	char *project;
+	bool changes; /* rules are about to be changed: what is wrong with them is said after */
 };
 
 /* ---- the call --------------------------------------------------------------------------- */
 
-/* What a call's parts are, kept while it is decided on. */
+/* The parts of a call, which must live until it is decided. */
 struct subject {
 	const struct tool *tool; /* NULL: not a built-in one */
 	char *name, *server, *server_tool;
@@ -66,8 +70,8 @@ static void split_server(const struct settings *settings, struct subject *subjec
 	subject->server_tool = mem_strdup(rest + len + 1);
 }
 
-/* An object's first member or its end follows its brace; behind a shell's stands something else. */
-static bool begins_object(const char *text)
+/* An object's first member or its end follows its brace; after a shell's stands something else. */
+static bool is_json_object(const char *text)
 {
 	if (text[0] != '{')
 		return false;
@@ -86,7 +90,7 @@ static bool read_call_arguments(const struct subject *subject, const char *text,
 		*ret = json_object();
 		return true;
 	}
-	if (shell && !begins_object(text)) {
+	if (shell && !is_json_object(text)) {
 		*ret = json_pack("{s:s}", "command", text);
 		return *ret || err_set(err, ERR_INVALID_ARGUMENT, "The command is not UTF-8.");
 	}
@@ -145,7 +149,8 @@ static bool read_mode(const struct policy_command *command, enum approval_mode *
 		word = settings_string(command->settings, "general.defaultApprovalMode", "default");
 	if (policy_mode_parse(word, ret))
 		return true;
-	return err_set(err, ERR_INVALID_ARGUMENT, "There is no mode \"%s\".", word);
+	return err_set(err, ERR_INVALID_ARGUMENT, "Unknown mode \"%s\": use default, auto_edit, "
+	                                          "yolo or plan.", word);
 }
 
 /* ---- what is shown ------------------------------------------------------------------------ */
@@ -217,7 +222,7 @@ static bool show_verdict(const struct policy_command *command, const struct subj
 	}
 	put_verdict(&out, subject, verdict);
 	if (headless) {
-		buf_printf(&out, "where nobody can be asked (hasp -p in a script): %s (rule: ",
+		buf_printf(&out, "in a run that cannot ask (hasp -p in a script): %s (rule: ",
 		           policy_decision_name(headless->decision));
 		render_safe(&out, span_str(headless->rule));
 		buf_str(&out, ")\n");
@@ -227,8 +232,9 @@ static bool show_verdict(const struct policy_command *command, const struct subj
 
 /* ---- check, list ---------------------------------------------------------------------------- */
 
-static int check_call(struct policy_command *command)
+static int check_call(struct policy_command *command, const struct policy_action *action)
 {
+	(void)action;
 	const char *const roots[] = { command->project, NULL };
 	struct subject subject = { 0 };
 	struct policy_verdict verdict, headless = { .decision = POLICY_DENY };
@@ -288,6 +294,15 @@ static void put_pattern(struct buf *out, struct span pattern)
 	}
 }
 
+/* --scope: the rules of the user or the project alone. */
+static bool row_is_in_scope(const struct policy_command *command, const json_t *row)
+{
+	const char *scope = invocation_value(command->invocation, FLAG_SCOPE);
+	const int tier = (int)json_real_value(json_object_get(row, "priority"));
+
+	return !scope || tier == (strcmp(scope, "user") == 0 ? POLICY_USER : POLICY_WORKSPACE);
+}
+
 static void put_rule_row(struct buf *out, const json_t *row)
 {
 	static const char *const members[] =
@@ -320,12 +335,17 @@ static void put_rule_row(struct buf *out, const json_t *row)
 	buf_str(out, ")\n");
 }
 
-static int list_rules(struct policy_command *command)
+static int list_rules(struct policy_command *command, const struct policy_action *action)
 {
+	(void)action;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *rows = policy_list(command->policy);
 	struct err err = ERR_INIT;
 	bool ok;
+
+	for (size_t i = json_array_size(rows); i-- > 0;)
+		if (!row_is_in_scope(command, json_array_get(rows, i)))
+			json_array_remove(rows, i);
 
 	if (invocation_has(command->invocation, FLAG_JSON)) {
 		ok = output_json(rows, output_is_terminal(), &err);
@@ -340,7 +360,7 @@ static int list_rules(struct policy_command *command)
 	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
-/* ---- the command ---- */
+/* ---- the policies ---- */
 
 /* Except the one that is the error. */
 static void print_rule_problems(const json_t *problems, const struct err *err)
@@ -353,7 +373,8 @@ static void print_rule_problems(const json_t *problems, const struct err *err)
 	}
 }
 
-static bool open_policies(struct policy_command *command, struct err *err)
+/* Reads the policies, in place of those read before. */
+static bool load_policies(struct policy_command *command, struct err *err)
 {
 	size_t count;
 	_cleanup_free_ const char **files = invocation_values(command->invocation, FLAG_POLICY,
@@ -364,35 +385,289 @@ static bool open_policies(struct policy_command *command, struct err *err)
 	json_auto_t *problems = json_array();
 	bool ok;
 
-	if (!command_open_project(command->invocation, &command->project, &command->settings, err))
-		return false;
+	policy_free(command->policy);
+	command->policy = NULL;
 	const struct policy_sources sources = {
 		.settings = command->settings, .files = files, .admin_files = admin_files,
 	};
 
 	ok = policy_load(&sources, problems, &command->policy, &lost, err);
-	print_rule_problems(problems, err);
+	if (!command->changes)
+		print_rule_problems(problems, err);
 	return ok;
+}
+
+/* A row of the table of actions, at the end. */
+struct policy_action {
+	const char *name;
+	size_t least, most; /* arguments after it */
+	int (*run)(struct policy_command *command, const struct policy_action *action);
+	enum policy_decision decision; /* of a rule that is written */
+	bool removes;
+};
+
+/* ---- allow, ask, deny, remove ---------------------------------------------------------------- */
+
+/* A rule as the command line describes it. */
+struct rule_words {
+	struct policy_written written;
+	char *tool, *prefix, *folder; /* owned */
+	bool removes;
+};
+
+static void rule_words_release(struct rule_words *words)
+{
+	free(words->tool);
+	free(words->prefix);
+	free(words->folder);
+}
+
+/* Whether a word means a tool rather than a command: "ls" is a command, although a tool is known by
+ * that name, too. */
+static const struct tool_info *meant_tool(const char *word)
+{
+	const struct tool_info *info = tool_info_find(word);
+
+	return info && (!strcmp(info->name, word) || (word[0] >= 'A' && word[0] <= 'Z') ||
+	                (info->gemini && !strcmp(info->gemini, word))) ? info : NULL;
+}
+
+/* "Bash(npm test:*)", as Claude Code and Gemini CLI write rules: the tool, and the command. */
+static const struct tool_info *read_rule_call(const char *word, char **ret_prefix)
+{
+	const char *open = strchr(word, '('), *end = word + strlen(word);
+	_cleanup_free_ char *name = open ? mem_dup(word, (size_t)(open - word)) : NULL;
+	const struct tool_info *info = name ? meant_tool(name) : NULL;
+
+	if (!info || !info->runs || end[-1] != ')')
+		return NULL;
+	end--;
+	if (end - open > 2 && end[-1] == '*' && (end[-2] == ':' || end[-2] == ' '))
+		end -= 2;
+	*ret_prefix = mem_dup(open + 1, (size_t)(end - open - 1));
+	return info;
+}
+
+static bool read_rule_words(const struct policy_command *command, struct rule_words *ret,
+                            struct err *err)
+{
+	const char *word = invocation_positional(command->invocation, 1);
+	const char *args = invocation_positional(command->invocation, 2);
+	const char *path = invocation_value(command->invocation, FLAG_PATH);
+	const struct tool_info *info = word ? read_rule_call(word, &ret->prefix) : NULL;
+
+	if (!word == !path || (args && (path || ret->prefix)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Name a command (\"npm test\"), a tool, or --path PATTERN.");
+	ret->written.path = path;
+	if (path)
+		return true;
+	if (!info)
+		info = meant_tool(word);
+	if (!info && strncmp(word, "mcp_", 4) != 0 && !args)
+		info = tool_info_find(tool_name(TOOL_RUN_SHELL_COMMAND)),
+		ret->prefix = mem_strdup(word);
+	else if (args && info && info->runs)
+		ret->prefix = mem_strdup(args);
+	else if (args)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A rule on %s takes no arguments here; docs/policy.md has "
+		               "argsPattern, for a file of rules.", word);
+	ret->tool = mem_strdup(info ? info->name : word);
+	ret->written.tool = ret->tool;
+	ret->written.prefix = ret->prefix;
+	return true;
+}
+
+/* The verdict in the default mode on a call that the rule is about. */
+static void decide_on_rule(const struct policy_command *command, const struct rule_words *words,
+                           struct policy_verdict *ret)
+{
+	const char *const roots[] = { command->project, NULL };
+	const struct tool *tool = tool_find(words->tool);
+	json_auto_t *arguments = words->prefix ? json_pack("{s:s}", "command", words->prefix) :
+	                                         json_object();
+	const struct policy_call call = {
+		.tool = words->tool,
+		.kind = tool ? tool_kind_name(tool_kind_of(tool)) : "other",
+		.arguments = arguments,
+		.roots = roots,
+		.mode = MODE_DEFAULT,
+		.interactive = true,
+		.trusted = settings_trusted(command->settings),
+		.project = command->project,
+	};
+
+	policy_decide(command->policy, &call, ret);
+}
+
+/* A prefix is compared with single commands: one that is not of that kind would match nothing. */
+static bool check_rule_words(const struct policy_command *command, const struct rule_words *words,
+                             struct err *err)
+{
+	struct policy_verdict verdict;
+	size_t count;
+
+	if (words->written.path)
+		return words->written.decision != POLICY_ALLOW || words->removes ||
+		       err_set(err, ERR_INVALID_ARGUMENT,
+		               "A rule on a path can deny or ask, not allow.");
+	if (!words->prefix)
+		return true;
+	decide_on_rule(command, words, &verdict);
+	count = json_array_size(verdict.commands);
+	policy_verdict_release(&verdict);
+	return count == 1 ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "A rule is about the beginning of one command, such as \"npm test\": "
+	               "\"%.200s\" is %s.", words->prefix, count ? "several" : "none");
+}
+
+static json_t *rule_words_json(const struct policy_command *command,
+                               const struct rule_words *words)
+{
+	_cleanup_free_ char *file = mem_printf("%s/auto-saved.toml", words->folder);
+	json_t *document = json_pack("{s:s, s:o}", "action",
+	                             invocation_positional(command->invocation, 0), "file",
+	                             json_cstr(file));
+
+	if (words->written.path)
+		json_object_set_new(document, "path", json_cstr(words->written.path));
+	else
+		json_object_set_new(document, "tool", json_cstr(words->tool));
+	if (words->prefix)
+		json_object_set_new(document, "commandPrefix", json_cstr(words->prefix));
+	return document;
+}
+
+static void put_rule_subject(struct buf *out, const struct rule_words *words)
+{
+	if (words->written.path)
+		render_printf(out, "changes of %s", words->written.path);
+	else if (words->prefix)
+		render_printf(out, "commands that begin with \"%s\"", words->prefix);
+	else
+		render_printf(out, "calls of %s", words->tool);
+}
+
+/* Whether the rule that was written decides, of the rules as they are now read; a sentence about
+ * the one that does otherwise. */
+static bool rule_decides(const struct policy_command *command, const struct rule_words *words,
+                         json_t *document, struct buf *out)
+{
+	struct policy_verdict verdict;
+	bool decides;
+
+	if (words->written.path || words->removes)
+		return true;
+	decide_on_rule(command, words, &verdict);
+	decides = verdict.decision == words->written.decision;
+	json_object_set_new(document, "decision",
+	                    json_string(policy_decision_name(verdict.decision)));
+	json_object_set_new(document, "rule", json_cstr(verdict.rule));
+	if (!decides)
+		render_printf(out, "The rule is written, but another rule decides here: %s (%s).\n",
+		              verdict.rule, policy_decision_name(verdict.decision));
+	policy_verdict_release(&verdict);
+	return decides;
+}
+
+static bool show_written_rule(const struct policy_command *command, const struct rule_words *words,
+                      struct err *err)
+{
+	static const char *const done[] = { "Allowed", "Always asked about", "Denied" };
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *document = rule_words_json(command, words);
+
+	if (rule_decides(command, words, document, &out)) {
+		render_printf(&out, "%s from now on: ", words->removes ? "Without a rule" :
+		                    done[words->written.decision]);
+		put_rule_subject(&out, words);
+		buf_str(&out, ".\n");
+	}
+	render_printf(&out, "%s %s/auto-saved.toml\n",
+	              words->removes ? "Removed from" : "Written to", words->folder);
+	if (invocation_has(command->invocation, FLAG_JSON))
+		return output_json(document, output_is_terminal(), err);
+	return output_text(buf_view(&out), err);
+}
+
+static int change_rules(struct policy_command *command, const struct policy_action *action)
+{
+	const bool removes = action->removes;
+	const char *scope = invocation_value(command->invocation, FLAG_SCOPE);
+	struct rule_words words = { .written.decision = action->decision, .removes = removes };
+	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings) };
+	struct err err = ERR_INIT;
+	bool ok = read_rule_words(command, &words, &err) &&
+	          check_rule_words(command, &words, &err);
+	int code = CLI_USAGE;
+
+	if (ok) {
+		code = CLI_FAILED;
+		words.folder = scope && strcmp(scope, "user") != 0 ?
+		                       mem_printf("%s/.gemini/policies", command->project) :
+		                       setup_policy_save_folder(command->settings);
+		ok = removes ? policy_remove_rule(words.folder, &words.written, &wait, &err) :
+		               policy_write_rule(words.folder, &words.written, &wait, &err);
+	}
+	command->changes = false;
+	if (ok)
+		ok = load_policies(command, &err) && show_written_rule(command, &words, &err);
+	rule_words_release(&words);
+	return ok ? CLI_OK : output_fail(&err, code);
+}
+
+/* ---- the command ---- */
+
+/* To add an action: a row here, and a word in policy_choices (cli/options/options.c). */
+static const struct policy_action actions[] = {
+	{ "list", 0, 0, list_rules, POLICY_ALLOW, false },
+	{ "check", 1, 2, check_call, POLICY_ALLOW, false },
+	{ "allow", 0, 2, change_rules, POLICY_ALLOW, false },
+	{ "ask", 0, 2, change_rules, POLICY_ASK, false },
+	{ "deny", 0, 2, change_rules, POLICY_DENY, false },
+	{ "remove", 0, 2, change_rules, POLICY_ALLOW, true },
+};
+
+/* NULL with *err: it is none, or has too few or too many arguments. */
+static const struct policy_action *policy_action_find(const struct invocation *invocation,
+                                                      struct err *err)
+{
+	const char *word = invocation_positional(invocation, 0);
+	const size_t given = invocation->positional_count ? invocation->positional_count - 1 : 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+		const struct policy_action *action = &actions[i];
+
+		if (strcmp(action->name, word ? word : "list") != 0)
+			continue;
+		if (given >= action->least && given <= action->most)
+			return action;
+		err_set(err, ERR_INVALID_ARGUMENT, given < action->least ?
+		        "hasp policy %s requires a tool." :
+		        "hasp policy %s: too many arguments; quote a command.", action->name);
+		return NULL;
+	}
+	err_set(err, ERR_INVALID_ARGUMENT, "Unknown action: %.100s", word);
+	return NULL;
 }
 
 int command_run_policy(const struct invocation *invocation)
 {
-	const char *action = invocation_positional(invocation, 0);
-	bool checks = action && strcmp(action, "check") == 0;
-	size_t words = invocation->positional_count;
 	struct policy_command command = { .invocation = invocation };
 	struct err err = ERR_INIT;
+	const struct policy_action *action = policy_action_find(invocation, &err);
 	int code;
 
-	if (checks ? words < 2 : words != 1) {
-		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "hasp policy check TOOL [ARGS], or hasp policy list");
+	if (!action)
 		return output_fail(&err, CLI_USAGE);
-	}
-	if (!open_policies(&command, &err))
+	command.changes = action->run == change_rules;
+	if (!command_open_project(invocation, &command.project, &command.settings, &err) ||
+	    !load_policies(&command, &err))
 		code = output_fail(&err, CLI_FAILED);
 	else
-		code = checks ? check_call(&command) : list_rules(&command);
+		code = action->run(&command, action);
 	policy_free(command.policy);
 	settings_free(command.settings);
 	free(command.project);

@@ -24,23 +24,8 @@
  * lacked a permission and had no way to ask for it; 57: there is an answer, but the session
  * could not be recorded whole. */
 
-/* X(symbol, code, type in JSON, sentence) */
-#define AGENT_EXIT_TABLE(X)                                                                       \
-	X(OK, 0, "", "")                                                                          \
-	X(GENERAL, 1, "Error", "The run failed.")                                                 \
-	X(AUTH, 41, "FatalAuthenticationError", "There is no valid key for the model.")           \
-	X(INPUT, 42, "FatalInputError", "The prompt or a flag cannot be used.")                   \
-	X(SANDBOX, 44, "FatalSandboxError", "The requested sandbox is not available.")      \
-	X(CONFIG, 52, "FatalConfigError", "A settings or policy file is wrong.")                  \
-	X(TURNS, 53, "FatalTurnLimitedError", "The limit of turns was reached.")                  \
-	X(TOOL, 54, "FatalToolExecutionError", "A tool cannot go on.")                            \
-	X(UNTRUSTED, 55, "FatalUntrustedWorkspaceError", "The folder is not trusted.")            \
-	X(PERMISSION, 56, "FatalPermissionError", "Nobody was there to allow it.")                \
-	X(RECORD, 57, "FatalRecordError", "The session is not recorded whole.")                   \
-	X(CANCELLED, 130, "FatalCancellationError", "The run was cancelled.")
-
 enum agent_exit {
-#define AGENT_EXIT_ENUM(symbol, code, type, sentence) AGENT_EXIT_##symbol = code,
+#define AGENT_EXIT_ENUM(symbol, code, type, sentence, meaning) AGENT_EXIT_##symbol = code,
 	AGENT_EXIT_TABLE(AGENT_EXIT_ENUM)
 #undef AGENT_EXIT_ENUM
 };
@@ -49,7 +34,7 @@ enum agent_exit {
 const char *cli_agent_exit_type(enum agent_exit code);
 /* What the code means, as the man page has it; "" for a code that is not in the table. */
 const char *cli_agent_exit_sentence(enum agent_exit code);
-/* Of an end; `err` when the agent failed, else NULL. */
+/* The exit code of an end; `err` if the agent failed, else NULL. */
 enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err);
 
 /* ---- the input of a run (agent_input.c) ---------------------------------------- */
@@ -93,8 +78,8 @@ bool agent_input_check_flags(const struct invocation *invocation, enum agent_exi
  * text. */
 enum agent_format agent_input_format(const struct invocation *invocation,
                                      const struct settings *settings);
-/* The values of a flag that takes lists, cut at commas: texts, a new array.  A comma in parentheses
- * parts nothing: "glob,run_shell_command(a, b)" is two values. */
+/* The values of a flag that takes lists, split at commas: texts, a new array. Commas in parentheses
+ * do not separate: "glob,run_shell_command(a, b)" is two values. */
 json_t *agent_input_list(const struct invocation *invocation, enum flag_id id);
 
 /* ---- what the flags ask for (agent_request.c) ----------------------------------- */
@@ -165,10 +150,7 @@ json_t *command_hooks_before(void *data, struct session *session, const struct t
                              json_t **arguments, bool *ask);
 void command_hooks_after(void *data, struct session *session, const struct tool *tool,
                          const json_t *arguments, json_t **result);
-/* "[WARNING] ..." on standard error, with nothing in it that acts on a terminal; `data` is
- * unused. */
-void command_hooks_notice(void *data, enum severity severity, const char *message);
-/* The same for what is wrong with files of hooks ({message} each). */
+/* Warns of each problem in files of hooks ({message} each), on standard error. */
 void command_hooks_problems(const json_t *problems);
 
 /* ---- words ------------------------------------------------------------------- */
@@ -183,8 +165,9 @@ void command_hooks_problems(const json_t *problems);
  * any character.  Nothing else means anything: no variables, globs, pipes, comments.
  */
 
-/* *ret is NULL-terminated, with one word or more, for command_words_free. INVALID_ARGUMENT: a
- * quote that is not closed, no word, an array of anything but strings. */
+/* Splits a command line into words. *ret is NULL-terminated and has at least one word; free it with
+ * command_words_free. INVALID_ARGUMENT: an unclosed quote, no word, or an array with other values
+ * than strings. */
 bool command_words_split(const char *text, char ***ret, struct err *err);
 void command_words_free(char **words); /* NULL is fine */
 

@@ -29,12 +29,12 @@ extern char **environ;
 enum { DEPTH_MAX = 16 };
 
 /* What a reporter says becomes a document; the innermost container is the last. */
-struct document {
+struct plan_document {
 	json_t *open[DEPTH_MAX]; /* borrowed but the first */
 	size_t depth;
 };
 
-static void document_put(struct document *document, const char *key, json_t *value)
+static void document_put(struct plan_document *document, const char *key, json_t *value)
 {
 	json_t *inner = document->open[document->depth - 1];
 
@@ -46,7 +46,7 @@ static void document_put(struct document *document, const char *key, json_t *val
 
 static void document_begin(void *data, const char *key, bool list)
 {
-	struct document *document = data;
+	struct plan_document *document = data;
 	json_t *inner = list ? json_array() : json_object();
 
 	document_put(document, key, inner);
@@ -56,7 +56,7 @@ static void document_begin(void *data, const char *key, bool list)
 
 static void document_end(void *data)
 {
-	((struct document *)data)->depth--;
+	((struct plan_document *)data)->depth--;
 }
 
 static void document_text(void *data, const char *key, const char *value)
@@ -74,9 +74,9 @@ static void document_flag(void *data, const char *key, bool value)
 	document_put(data, key, json_boolean(value));
 }
 
-static struct reporter json_reporter(struct document *document)
+static struct reporter json_reporter(struct plan_document *document)
 {
-	*document = (struct document){ .open = { json_object() }, .depth = 1 };
+	*document = (struct plan_document){ .open = { json_object() }, .depth = 1 };
 	return (struct reporter){
 		.data = document,
 		.begin = document_begin,
@@ -176,7 +176,7 @@ static int show_plan_json(const struct invocation *invocation,
                           const struct confinement *confinement, const struct sandbox_plan *plan)
 {
 	__attribute__((cleanup(twins_release))) struct twins twins;
-	struct document document;
+	struct plan_document document;
 	const struct reporter reporter = json_reporter(&document);
 
 	find_twins(confinement, &twins);
@@ -246,7 +246,7 @@ static int sandbox_show_status(const struct invocation *invocation,
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	enum sandbox_level level;
 	struct err err = ERR_INIT;
-	struct document document;
+	struct plan_document document;
 
 	if (!sandbox_level_choose(&options, sandbox_probe(), &level, &err)) {
 		return output_fail(&err, CLI_USAGE);
@@ -273,7 +273,7 @@ static int sandbox_show_status(const struct invocation *invocation,
 
 /* ---- how a command ended ----------------------------------------------------- */
 
-/* Why a command that did not end by itself was ended; NULL: it did. */
+/* The reason why a command was killed; NULL: it ended by itself. */
 static const char *end_sentence(enum run_why why)
 {
 	static const char *const sentences[] = {
@@ -281,8 +281,8 @@ static const char *end_sentence(enum run_why why)
 		[RUN_INACTIVE] = "the command was silent for too long and was ended",
 		[RUN_CANCELLED] = "the command was ended",
 		[RUN_LIMIT] = "the command reached a limit and was ended",
-		[RUN_LOST] = "the worker that ran the command is gone; how the command ended is "
-			     "not known",
+		[RUN_LOST] = "the worker that ran the command is lost; how the command ended is "
+			     "unknown",
 	};
 
 	return (unsigned)why < ARRAY_LEN(sentences) ? sentences[why] : NULL;
@@ -338,7 +338,7 @@ static void sandbox_report_lines(const struct attended *attended, struct buf *ou
 		buf_char(out, '\n');
 	}
 	if (attended->denial_count >= LIMIT_DENIALS)
-		buf_str(out, "hasp: there may have been more denials than are told\n");
+		buf_str(out, "hasp: there may have been more denials than these\n");
 	if (ended && !attended->output_lost)
 		buf_printf(out, "hasp: %s\n", ended);
 }
@@ -595,7 +595,7 @@ static int run_confined(const struct invocation *invocation, struct confinement 
 	bool interrupted = false;
 	int code;
 
-	/* Before the command runs, which could put a link there. */
+	/* Opened before the command runs, because it could put a link there. */
 	if (path && !open_report(path, &confinement->options, &door, &err))
 		return output_fail(&err, EXIT_NOT_RUN);
 	attend_signals();

@@ -481,7 +481,7 @@ static bool stats_show(const struct invocation *invocation, const json_t *figure
 	put_stats_heading(&out, figures);
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++)
 		put_stats_table(&out, &sections[i], json_object_get(rows, sections[i].member),
-		            output_wants_colour(NULL));
+		            output_uses_colour(NULL));
 	put_unreadable(&out, figures);
 	return output_text(buf_view(&out), err);
 }
@@ -498,7 +498,7 @@ static bool stats_count(const struct invocation *invocation, struct err *err)
 	char time[32];
 
 	if (!project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.",
 		               folder ? folder : ".");
 	if ((since && !since_read(since, time, err)) || !home_open(project, &options.home, err))
 		return false;

@@ -61,7 +61,7 @@ static bool read_until_end(int fd, const char *what, struct buf *out, struct err
 			return err_set(err, ERR_TOO_LARGE, "%s holds more than %zu bytes.", what,
 			               out->max);
 		got = read(fd, room, READ_BYTES);
-		room[got > 0 ? got : 0] = '\0'; /* there is always room for it */
+		room[got > 0 ? got : 0] = '\0'; /* the buffer has one more byte */
 		if (got == 0)
 			return true;
 		if (got > 0)
@@ -392,7 +392,7 @@ static bool show_tool_result(const struct invocation *invocation, const json_t *
 
 	if (!for_people)
 		return output_json(result, invocation_has(invocation, FLAG_PRETTY), err);
-	view.colour = output_wants_colour(invocation_value(invocation, FLAG_COLOR));
+	view.colour = output_uses_colour(invocation_value(invocation, FLAG_COLOR));
 	view.width = output_is_terminal() ? output_width() : 0;
 	view.output_shown = output_shown;
 	if (!view_print(&text, result, &view))
@@ -400,10 +400,10 @@ static bool show_tool_result(const struct invocation *invocation, const json_t *
 	return output_text(buf_view(&text), err);
 }
 
-/* What stands around the one call. */
+/* The context of the one call. */
 struct single_call {
 	struct session *session;
-	struct live *live;           /* NULL: its output is not shown as it comes */
+	struct output_live *live;           /* NULL: its output is not shown as it comes */
 	struct command_hooks *hooks; /* NULL: none run */
 	size_t answer_tokens;        /* the budget of the answer; 0: none */
 };
@@ -502,7 +502,7 @@ static int tool_command_call(const struct invocation *invocation, const struct t
 	                  (invocation_has(invocation, FLAG_PRETTY) || output_is_terminal());
 	struct provider *provider = NULL;
 	struct err err = ERR_INIT;
-	struct live live;
+	struct output_live live;
 	struct single_call single = { .live = for_people ? &live : NULL };
 	json_t *result;
 	bool failed, shown;

@@ -9,13 +9,13 @@
  * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where
  * the words are a prompt: the first word is a command's name only where nothing stands before
  * it.  A first word that is a command's name elsewhere, is nearly one, or is one of Gemini CLI's
- * is refused; so is a lone word that other programs have as a command ("login").  Words behind
+ * is refused; so is a lone word that other programs have as a command ("login").  Words after
  * "--" and -p are a prompt whatever they are.  A flag is --name, --name=VALUE, --name VALUE, -x,
  * -xVALUE or -x VALUE; "--" ends the flags and "-" is a positional.  A switch of Gemini CLI's
  * (`boolean`) is also --name=true, --name false, --no-name; the last one given counts.  Flags
  * are not abbreviated, so that a new one never changes what a script means.  Of a command that
  * passes words on (`passes_on`) the first positional ends the flags too: what follows is another
- * program's.  Behind the action that a command names (`loose`), unknown flags are words.
+ * program's.  After the action that a command names (`loose`), unknown flags are words.
  */
 #ifndef HASP_CLI_OPTIONS_INVOCATION_H
 #define HASP_CLI_OPTIONS_INVOCATION_H

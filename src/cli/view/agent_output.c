@@ -98,7 +98,7 @@ static void answer_write(struct agent_output *output, struct span text)
 	}
 }
 
-/* Text of the answer: as it is to a file or pipe; nothing that acts to a terminal. */
+/* Writes text of the answer: unchanged to a file or pipe, sanitized for a terminal. */
 static void answer_write_text(struct agent_output *output, struct span text)
 {
 	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -213,8 +213,8 @@ static json_t *result_event(const json_t *message)
 	return event;
 }
 
-/* What a sub-agent does: the event that it would be of the session's agent, under another type, so
- * that no reader takes the one for the other. */
+/* Writes an event of a sub-agent as the session's agent would have it, but with another type, so
+ * that readers do not confuse them. */
 static void stream_agent(struct agent_output *output, const json_t *message)
 {
 	const struct span topic = json_span(json_object_get(message, "topic"));
@@ -373,7 +373,7 @@ static void print_notice(struct agent_output *output, const char *severity, cons
 		json_t *text = json_text(span_str(message));
 
 		json_array_append_new(output->warnings, text);
-		if (output->begun)
+		if (output->started)
 			stream_notice(output, severity, text, notice_more);
 	}
 }
@@ -434,7 +434,7 @@ static void on_message(void *data, enum bus_topic topic, const json_t *message)
 	if (output->format == AGENT_STREAM_JSON)
 		on_stream(output, topic, message);
 	on_text_topic(output, topic, message);
-	progress_heard(output->progress, topic, message);
+	progress_message(output->progress, topic, message);
 	progress_again(output);
 	pthread_mutex_unlock(&output->lock);
 }
@@ -468,7 +468,7 @@ static void stream_early_notices(struct agent_output *output)
 	size_t i;
 	json_t *message;
 
-	output->begun = true;
+	output->started = true;
 	json_array_foreach(output->warnings, i, message)
 		stream_notice(output, "warning", message, (struct notice_more){ 0 });
 }
@@ -541,7 +541,7 @@ static void answer_stream_end(struct agent_output *output, const struct agent_en
 {
 	json_t *event;
 
-	if (!output->begun)
+	if (!output->started)
 		stream_early_notices(output);
 	event = new_event("result");
 	json_object_set_new(event, "status", json_string(ending->type ? "error" : "success"));

@@ -32,12 +32,12 @@ struct agent_output {
 	struct cancel *cancel;      /* set when the reader has closed standard output */
 	bool terminal;              /* standard output is one: text is made safe for it */
 	bool raw;                   /* it is not; for the caller to set */
-	struct progress *progress;  /* standard error is a terminal: what happens is shown there;
-	                             * NULL: it is none */
+	struct progress *progress;  /* shows progress on standard error; NULL: it is not a
+	                             * terminal */
 	_Atomic bool closed;        /* standard output has no reader */
 	_Atomic int failed;         /* errno: standard output cannot be written */
 	bool stuck;                 /* its reader has stopped reading, and the run is cancelled */
-	bool begun, ended;          /* events of stream-json may come; the last one has come */
+	bool started, ended;          /* events of stream-json may come; the last one has come */
 	pthread_mutex_t lock;
 	unsigned subscription;
 	char *session_id;           /* owned; what agent_output_begin says; until then for -o json
@@ -45,7 +45,7 @@ struct agent_output {
 	struct buf held;            /* text: of the reply that is coming; empty on a terminal */
 	unsigned pieces;            /* stream-json: messages of the reply that is coming */
 	json_t *warnings;           /* of -o json */
-	json_t *calls;              /* text: what those that run are about, by id */
+	json_t *calls;              /* text format: the subjects of running calls, by id */
 	bool midline;               /* the answer has no line end yet */
 };
 

@@ -35,7 +35,7 @@ bool output_is_terminal(void)
 	return isatty(STDOUT_FILENO) == 1;
 }
 
-bool output_wants_colour(const char *when)
+bool output_uses_colour(const char *when)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
@@ -84,8 +84,8 @@ bool output_text(struct span text, struct err *err)
 	return output_write(STDOUT_FILENO, text) || stdout_failed(errno, err);
 }
 
-/* A terminal obeys some characters that JSON leaves alone (C1 controls, marks that
- * reverse the order of text), so there everything but ASCII is escaped. */
+/* A terminal interprets some characters that JSON does not escape (C1 controls, marks that change
+ * the direction of text), so all but ASCII is escaped there. */
 static bool terminal_json(const json_t *document, bool indent, struct buf *out)
 {
 	size_t layout = indent ? JSON_INDENT(2) : JSON_COMPACT;
@@ -145,13 +145,13 @@ int output_fail(const struct err *err, int code)
 
 enum { LINE_MAX_BYTES = 64 << 10 }; /* a longer one is shown in pieces */
 
-void output_live_init(struct live *live)
+void output_live_init(struct output_live *live)
 {
-	*live = (struct live){ .line = BUF_INIT(LINE_MAX_BYTES) };
+	*live = (struct output_live){ .line = BUF_INIT(LINE_MAX_BYTES) };
 	pthread_mutex_init(&live->lock, NULL);
 }
 
-static void live_show_line(struct live *live, struct buf *out)
+static void live_show_line(struct output_live *live, struct buf *out)
 {
 	if (denial_is_imitated(buf_view(&live->line)))
 		buf_str(out, DENIAL_QUOTE);
@@ -168,7 +168,7 @@ static bool ends_line(char c)
 
 void output_live(void *data, enum run_stream stream, struct span bytes)
 {
-	struct live *live = data;
+	struct output_live *live = data;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct err ignored = ERR_INIT;
 
@@ -187,7 +187,7 @@ void output_live(void *data, enum run_stream stream, struct span bytes)
 	pthread_mutex_unlock(&live->lock);
 }
 
-void output_live_release(struct live *live)
+void output_live_release(struct output_live *live)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct err ignored = ERR_INIT;

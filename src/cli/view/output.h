@@ -29,7 +29,7 @@ void output_setup(void);
 bool output_is_terminal(void);
 
 /* Whether to colour, for --color's value (NULL: "auto"). */
-bool output_wants_colour(const char *when);
+bool output_uses_colour(const char *when);
 
 /* Columns of the terminal, 80 when unknown. */
 size_t output_width(void);
@@ -64,16 +64,16 @@ int output_fail(const struct err *err, int code);
  * line too.  From any thread.
  */
 
-struct live {
+struct output_live {
 	pthread_mutex_t lock;
 	struct buf line; /* what has no end yet */
 	bool any;        /* something was shown */
 };
 
 /* Nothing is shown yet. */
-void output_live_init(struct live *live);
-/* For call_hooks.output (tool/tool.h); `data` is the struct live. */
+void output_live_init(struct output_live *live);
+/* For call_hooks.output (tool/tool.h); `data` is the struct output_live. */
 void output_live(void *data, enum run_stream stream, struct span bytes);
-void output_live_release(struct live *live); /* shows what is left, with a line end */
+void output_live_release(struct output_live *live); /* shows what is left, with a line end */
 
 #endif

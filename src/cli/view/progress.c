@@ -101,8 +101,9 @@ static void running_rows(const struct progress *progress, struct rows *rows)
 	};
 
 	view_topic(rows, progress->topic, &how);
-	view_activity(rows, false, (clock_monotonic_ms() - progress->since_ms) / 1000,
-	              progress->thought, &how);
+	view_activity(rows, &(struct view_work){
+		.seconds = (clock_monotonic_ms() - progress->since_ms) / 1000,
+		.thought = progress->thought }, &how);
 	for (size_t i = 0; i < progress->count && i < RUNNING_MAX; i++) {
 		view_call(rows, progress->calls[i].call, &how);
 		view_progress(rows, progress->calls[i].reported, &how);
@@ -190,7 +191,7 @@ static void watched_release(struct watched_call *call)
 	buf_release(&call->tail);
 }
 
-static void call_begins(struct progress *progress, const json_t *message)
+static void progress_call_start(struct progress *progress, const json_t *message)
 {
 	const struct view_how how = whole_width(progress);
 	_cleanup_rows_ struct rows rows = { 0 };
@@ -278,12 +279,12 @@ void progress_topic(struct progress *progress, const char *topic)
 		note_text(progress, &progress->topic, topic);
 }
 
-void progress_heard(struct progress *progress, enum bus_topic topic, const json_t *message)
+void progress_message(struct progress *progress, enum bus_topic topic, const json_t *message)
 {
 	if (!progress || progress->ended)
 		return;
 	if (topic == BUS_TOOL_CALL)
-		call_begins(progress, message);
+		progress_call_start(progress, message);
 	else if (topic == BUS_TOOL_OUTPUT)
 		call_writes(progress, message);
 	else if (topic == BUS_TOOL_PROGRESS)

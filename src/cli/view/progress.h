@@ -5,7 +5,7 @@
  *
  *     struct progress *progress = progress_new(&lock);  // NULL: standard error is no terminal
  *     progress_begin(progress);                         // from now on something goes on
- *     progress_heard(progress, topic, message);         // each message of the bus
+ *     progress_message(progress, topic, message);         // each message of the bus
  *     progress_clear(progress);                         // before something else is written there
  *     progress_hide(progress, midline);                 // nothing beneath a line without an end
  *     progress_end(progress);
@@ -47,7 +47,7 @@ void progress_topic(struct progress *progress, const char *topic);
 /* Starts a thread that shows how time passes. */
 void progress_begin(struct progress *progress);
 /* Shows what has come of it. */
-void progress_heard(struct progress *progress, enum bus_topic topic, const json_t *message);
+void progress_message(struct progress *progress, enum bus_topic topic, const json_t *message);
 /* Takes away what is drawn again and again. */
 void progress_clear(struct progress *progress);
 /* Whether what goes on is not to be shown now; else it is, if it is not yet. */

@@ -209,7 +209,7 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 		               "that cannot be sent (RFC 6750, section 2.1).", auth->called);
 	atomic_store(&auth->wanted, false);
 	token_set(auth, "access_token", token);
-	/* Without another one the old stays good (RFC 6749, section 6). */
+	/* Without a new one the old stays valid (RFC 6749, section 6). */
 	if (refresh)
 		token_set(auth, "refresh_token", refresh);
 	token_set(auth, "scope", granted ? granted : scope);
@@ -297,7 +297,7 @@ static bool token_refresh(struct mcp_auth *auth, const struct auth_wait *wait, s
 	return ok;
 }
 
-/* Another thread may hold it while the user logs in. False: nobody waits any more. */
+/* Another thread may hold it while the user logs in. False: the caller's request was cancelled. */
 static bool auth_lock(struct mcp_auth *auth, const struct auth_wait *wait)
 {
 	struct timespec until;
@@ -309,26 +309,25 @@ static bool auth_lock(struct mcp_auth *auth, const struct auth_wait *wait)
 		until.tv_nsec %= 1000000000;
 		if (pthread_mutex_clocklock(&auth->lock, CLOCK_MONOTONIC, &until) == 0)
 			return true;
-		if (wait->over && wait->over(wait->data))
+		if (auth_wait_is_over(wait))
 			return false;
 	}
 }
 
-char *mcp_auth_field(struct mcp_auth *auth, bool (*over)(void *data), void *data)
+char *mcp_auth_field(struct mcp_auth *auth, const struct auth_wait *wait)
 {
-	const struct auth_wait wait = { over, data };
 	struct err ignored = ERR_INIT;
 	char *field;
 
-	if (!auth_lock(auth, &wait))
+	if (!auth_lock(auth, wait))
 		return NULL;
 	token_load(auth);
 	if (auth->kind != MCP_AUTH_OAUTH) {
 		if (is_expired(auth) || !token_text(auth, "access_token"))
-			auth_google_fetch(auth, &wait, &ignored);
+			auth_google_fetch(auth, wait, &ignored);
 	} else if (is_expired(auth) && token_text(auth, "refresh_token") &&
 	           token_text(auth, "token_endpoint"))
-		token_refresh(auth, &wait, &ignored);
+		token_refresh(auth, wait, &ignored);
 	field = token_field(auth);
 	pthread_mutex_unlock(&auth->lock);
 	return field;
@@ -533,10 +532,10 @@ static bool login_unasked(const struct mcp_auth *auth, struct err *err)
 
 	if (auth->is_agent)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The %s wants a login%s; a session with the user asks for it.",
+		               "The %s requires a login%s; an interactive session asks for it.",
 		               auth->called, refused);
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "The %s wants a login%s: %shasp mcp auth %s", auth->called, refused,
+	               "The %s requires a login%s: %shasp mcp auth %s", auth->called, refused,
 	               auth->login ? "/mcp auth, or " : "", auth->name);
 }
 
@@ -602,7 +601,8 @@ static char *scopes_together(const char *a, const char *b)
 }
 
 /* Another authorization server: nothing of the old one goes there.  Settings may name the endpoint
- * beside any issuer, and an agent's or an extension's may do so for a server of the user's. */
+ * with any issuer, and an agent's or an extension's settings may do so for one of the user's
+ * servers. */
 static void move_to_issuer(struct mcp_auth *auth, const struct auth_place *place)
 {
 	const char *old = token_text(auth, "issuer"), *before = token_text(auth, "token_endpoint");
@@ -654,7 +654,7 @@ static void token_take_gemini(struct mcp_auth *auth)
 	auth->token = token;
 }
 
-/* The server wants a token, or another than it got. */
+/* The server requires a token, or rejected the one it was sent. */
 static bool answer_by_google(struct mcp_auth *auth, const char *sent, const struct auth_wait *wait,
                              struct err *err)
 {
@@ -666,9 +666,8 @@ static bool answer_by_google(struct mcp_auth *auth, const char *sent, const stru
 }
 
 bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
-                         const char *sent, bool (*over)(void *data), void *data, struct err *err)
+                         const char *sent, const struct auth_wait *wait, struct err *err)
 {
-	const struct auth_wait wait = { over, data };
 	_cleanup_free_ char *error = auth_challenge_get(www_authenticate, "error");
 	_cleanup_free_ char *now = NULL;
 	bool ok;
@@ -676,7 +675,7 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 	if (status == 403 && (!error || strcmp(error, "insufficient_scope") != 0))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The %s forbids this (HTTP status 403).", auth->called);
-	if (!auth_lock(auth, &wait))
+	if (!auth_lock(auth, wait))
 		return err_set(err, ERR_CANCELLED, "The login was cancelled.");
 	token_load(auth);
 	if (!sent && !json_object_size(auth->token) && auth->kind == MCP_AUTH_OAUTH)
@@ -685,20 +684,28 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 	/* Another thread has logged in meanwhile. */
 	ok = (now && (!sent || strcmp(now, sent) != 0)) ||
 	     (auth->kind != MCP_AUTH_OAUTH ?
-	              answer_by_google(auth, sent, &wait, err) :
-	              answer_challenge(auth, status, www_authenticate, &wait, err));
+	              answer_by_google(auth, sent, wait, err) :
+	              answer_challenge(auth, status, www_authenticate, wait, err));
 	pthread_mutex_unlock(&auth->lock);
 	return ok;
 }
 
-void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again)
+void mcp_auth_suspend_logins(struct mcp_auth *auth)
 {
-	atomic_store(&auth->unattended, !attended);
-	if (again)
-		atomic_store(&auth->refused, false);
+	atomic_store(&auth->unattended, true);
 }
 
-bool mcp_auth_wants_login(const struct mcp_auth *auth)
+void mcp_auth_resume_logins(struct mcp_auth *auth)
+{
+	atomic_store(&auth->unattended, false);
+}
+
+void mcp_auth_forget_refusal(struct mcp_auth *auth)
+{
+	atomic_store(&auth->refused, false);
+}
+
+bool mcp_auth_requires_login(const struct mcp_auth *auth)
 {
 	return atomic_load(&auth->wanted);
 }

@@ -2,9 +2,9 @@
 /* OAuth 2.1 for MCP servers over HTTP (MCP, basic/authorization, 2025-11-25 and 2026-07-28).
  *
  *     struct mcp_auth *auth = mcp_auth_new(&options);
- *     char *field = mcp_auth_field(auth, over, data);   // "Authorization: Bearer ...", or NULL
+ *     char *field = mcp_auth_field(auth, &wait);        // "Authorization: Bearer ...", or NULL
  *     ...                                               // 401 or 403 came back:
- *     again = mcp_auth_challenged(auth, status, www_authenticate, field, over, data, &err);
+ *     again = mcp_auth_challenged(auth, status, www_authenticate, field, &wait, &err);
  *     mcp_auth_free(auth);
  *
  * Finds the authorization server (RFC 9728, RFC 8414, OpenID discovery), registers (pre-registered,
@@ -21,6 +21,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cancel.h"
 #include "base/err.h"
@@ -35,7 +36,8 @@ struct mcp_login {
 	bool is_agent;               /* as mcp_auth_options has it */
 	const char *url;             /* of the login page, which hasp has made and checked */
 	const char *problem;         /* why what was pasted before is of no use; or NULL */
-	const struct cancel *cancel; /* set when the browser is back, or nobody waits any more */
+	const struct cancel *cancel; /* set when the browser has returned, or the caller's request
+	                              * was cancelled */
 };
 
 /* How hasp logs in at a server. */
@@ -53,11 +55,11 @@ struct mcp_auth_options {
 	const char *audience, *account; /* of MCP_AUTH_GOOGLE_ACCOUNT; copied */
 	const char *home;        /* what ~ is; copied. NULL: not known */
 	const json_t *settings;  /* mcpServers.NAME.oauth, or NULL. Kept */
-	const char *folder;      /* ~/.gemini: tokens where there is no key store; NULL: memory */
-	/* Has the user log in, on a thread of its own.  *ret_pasted: the address that the login
-	 * page led to, where the user says it; NULL, as it was: the browser comes back by itself.
-	 * False: *err; DENIED_BY_USER: not in this session.  NULL: nobody can log in, and an error
-	 * says how to. */
+	const char *folder;      /* ~/.gemini: tokens without a key store; NULL: memory */
+	/* Has the user log in; called on a separate thread.  *ret_pasted: the address that the
+	 * login page redirected to, if the user pasted it; left NULL if the browser returns by
+	 * itself.  False: *err; DENIED_BY_USER: not in this session.  NULL: no login is possible in
+	 * this session, and the error says how to log in. */
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
 	              struct err *err);
 	/* For people: that a login could not be kept. From the thread that asks. */
@@ -69,20 +71,27 @@ struct mcp_auth_options {
 struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options);
 void mcp_auth_free(struct mcp_auth *auth); /* NULL is fine */
 
-/* The field to send, refreshed if it has expired; NULL: there is no token.  A login that another
- * thread makes is waited for, until `over(data)` says that nobody waits any more (then NULL).  The
- * caller frees. */
-char *mcp_auth_field(struct mcp_auth *auth, bool (*over)(void *data), void *data);
+/* How long a caller waits. */
+struct auth_wait {
+	const struct cancel *cancels[3]; /* until one of these is set; any may be NULL */
+	uint64_t until_ms;               /* at most, by clock_monotonic_ms; 0: no limit */
+};
+
+/* The field to send, refreshed if it has expired; NULL: no token.  Waits for a login that another
+ * thread makes as long as `wait` says (then NULL).  The caller frees. */
+char *mcp_auth_field(struct mcp_auth *auth, const struct auth_wait *wait);
 /* The server answered `status` 401 or 403 to a request with the field `sent` (NULL: none), and with
- * this WWW-Authenticate.  True: the request may be sent again.  `over(data)` says whether nobody
- * waits any more.  AUTHENTICATION_FAILED, NETWORK_ERROR, CANCELLED. */
+ * this WWW-Authenticate.  True: the request may be sent again.  AUTHENTICATION_FAILED,
+ * NETWORK_ERROR, CANCELLED. */
 bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
-                         const char *sent, bool (*over)(void *data), void *data, struct err *err);
-/* Whether the user may be asked to log in: at first, yes; not while nobody has asked for the
- * server.  That an earlier login was refused (DENIED_BY_USER) is forgotten with `again`. */
-void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again);
+                         const char *sent, const struct auth_wait *wait, struct err *err);
+/* Between the two the user is not asked to log in: the server was started in the background. */
+void mcp_auth_suspend_logins(struct mcp_auth *auth);
+void mcp_auth_resume_logins(struct mcp_auth *auth);
+/* Asks again although the user refused an earlier login (DENIED_BY_USER). */
+void mcp_auth_forget_refusal(struct mcp_auth *auth);
 /* Whether a login is needed that only the user can make. */
-bool mcp_auth_wants_login(const struct mcp_auth *auth);
+bool mcp_auth_requires_login(const struct mcp_auth *auth);
 /* Opens an address in $BROWSER, or with xdg-open. False: there is none.  Only after a yes. */
 bool mcp_browser_open(const char *url);
 /* Forgets the tokens and the registration. */

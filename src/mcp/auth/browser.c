@@ -125,7 +125,7 @@ void auth_callback_close(struct auth_callback *callback)
 
 /* ---- the browser ---- */
 
-/* It may stay, as the browser itself, or end at once. */
+/* It may keep running, as the browser itself, or end immediately. */
 static void *browser_reap(void *data)
 {
 	const pid_t pid = (pid_t)(intptr_t)data;
@@ -149,7 +149,7 @@ bool mcp_browser_open(const char *url)
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd <= 2; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	/* In a session of its own: it outlives the terminal. */
+	/* In a new session, so that it outlives the terminal. */
 	child_attributes(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	ok = posix_spawnp(&pid, argv[0], &actions, &how, (char *const *)argv, environ) == 0;
 	posix_spawnattr_destroy(&how);
@@ -176,7 +176,7 @@ static void answer_browser(int fd, bool ours)
 		"Connection: close\r\n\r\n%s",
 		ours ? "200 OK" : "404 Not Found", sizeof(page) - 1, page);
 
-	/* Who has gone meanwhile must not end hasp (SIGPIPE); the page is a courtesy. */
+	/* A browser that has disconnected must not kill hasp (SIGPIPE); the page is a courtesy. */
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
 		return;
 }
@@ -213,7 +213,7 @@ static char *pasted_query(const char *pasted, const char *state)
 	return query_of_state(span_of(query, strcspn(query, "# \t\r\n")), state);
 }
 
-/* One connection: whoever else of this machine calls here has not the state. */
+/* One connection: other programs on this machine do not know the state. */
 static char *callback_take(int listener, const char *state)
 {
 	_cleanup_fd_ int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -239,7 +239,7 @@ static char *callback_take(int listener, const char *state)
 
 /* ---- the user ---- */
 
-/* The question, on a thread of its own while the callback is waited for. */
+/* The question, on a separate thread while the callback is awaited. */
 struct browser_login {
 	struct mcp_auth *auth;
 	struct mcp_login login;
@@ -252,54 +252,54 @@ struct browser_login {
 	struct err err;
 };
 
-static void *asking_thread(void *data)
+static void *question_thread(void *data)
 {
-	struct browser_login *asking = data;
+	struct browser_login *question = data;
 
-	asking->ok = asking->auth->login(asking->auth->data, &asking->login, &asking->pasted,
-	                                 &asking->err);
-	atomic_store(&asking->done, true);
+	question->ok = question->auth->login(question->auth->data, &question->login,
+	                                     &question->pasted, &question->err);
+	atomic_store(&question->done, true);
 	return NULL;
 }
 
-static bool asking_begin(struct browser_login *asking, struct err *err)
+static bool question_begin(struct browser_login *question, struct err *err)
 {
-	atomic_store(&asking->done, false);
-	asking->runs = pthread_create(&asking->thread, NULL, asking_thread, asking) == 0;
-	return asking->runs ||
+	atomic_store(&question->done, false);
+	question->runs = pthread_create(&question->thread, NULL, question_thread, question) == 0;
+	return question->runs ||
 	       err_set(err, ERR_NO_RESOURCES, "No more threads can be started.");
 }
 
-static void asking_end(struct browser_login *asking)
+static void question_end(struct browser_login *question)
 {
-	if (asking->runs)
-		pthread_join(asking->thread, NULL);
-	asking->runs = false;
+	if (question->runs)
+		pthread_join(question->thread, NULL);
+	question->runs = false;
 }
 
 /* It is answered.  False: there will be no login. *ret: the query, if that was the answer. */
-static bool asking_take(struct browser_login *asking, const char *state, char **ret,
+static bool question_take(struct browser_login *question, const char *state, char **ret,
                         struct err *err)
 {
 	_cleanup_free_ char *pasted = NULL;
 
-	asking_end(asking);
-	pasted = mem_steal(&asking->pasted);
-	if (!asking->ok) {
-		atomic_store(&asking->auth->refused, asking->err.code == ERR_DENIED_BY_USER);
-		*err = asking->err;
+	question_end(question);
+	pasted = mem_steal(&question->pasted);
+	if (!question->ok) {
+		atomic_store(&question->auth->refused, question->err.code == ERR_DENIED_BY_USER);
+		*err = question->err;
 		return false;
 	}
 	if (!pasted)
 		return true;
 	*ret = pasted_query(pasted, state);
 	explicit_bzero(pasted, strlen(pasted));
-	asking->login.problem = "That is not the address that this login page leads to, with "
+	question->login.problem = "That is not the address that this login page leads to, with "
 				"\"code\" and \"state\" in it.";
-	return *ret || asking_begin(asking, err);
+	return *ret || question_begin(question, err);
 }
 
-static bool await_callback(struct browser_login *asking, const struct auth_callback *callback,
+static bool await_callback(struct browser_login *question, const struct auth_callback *callback,
                            const char *state, const struct auth_wait *wait, char **ret,
                            struct err *err)
 {
@@ -308,38 +308,38 @@ static bool await_callback(struct browser_login *asking, const struct auth_callb
 		                    { .fd = callback->listeners[1], .events = POLLIN } };
 
 	while (!*ret && clock_monotonic_ms() < until) {
-		if (wait->over && wait->over(wait->data))
+		if (auth_wait_is_over(wait))
 			return err_set(err, ERR_CANCELLED, "The login was cancelled.");
 		if (poll(pollers, ARRAY_LEN(pollers), POLL_STEP_MS) > 0)
 			*ret = callback_take(pollers[pollers[0].revents ? 0 : 1].fd, state);
-		else if (asking->runs && atomic_load(&asking->done) &&
-		         !asking_take(asking, state, ret, err))
+		else if (question->runs && atomic_load(&question->done) &&
+		         !question_take(question, state, ret, err))
 			return false;
 	}
 	return *ret || err_set(err, ERR_CANCELLED,
-	                       "Nobody came back from the login page of the %s.",
-	                       asking->auth->called);
+	                       "The login at the %s was not completed.",
+	                       question->auth->called);
 }
 
 bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
                  const char *state, const struct auth_wait *wait, char **ret, struct err *err)
 {
-	struct browser_login asking = { .auth = auth, .err = ERR_INIT,
+	struct browser_login question = { .auth = auth, .err = ERR_INIT,
 		                        .login = { .server = auth->name, .url = url,
 		                        .is_agent = auth->is_agent } };
 	bool ok;
 
 	*ret = NULL;
-	if (!cancel_init(&asking.over, err))
+	if (!cancel_init(&question.over, err))
 		return false;
-	asking.login.cancel = &asking.over;
-	ok = !(wait->over && wait->over(wait->data)) ? asking_begin(&asking, err) :
+	question.login.cancel = &question.over;
+	ok = !auth_wait_is_over(wait) ? question_begin(&question, err) :
 	     err_set(err, ERR_CANCELLED, "The login was cancelled.");
 	ok = ok &&
-	     await_callback(&asking, callback, state, wait, ret, err);
-	cancel_set(&asking.over);
-	asking_end(&asking);
-	cancel_release(&asking.over);
-	free(asking.pasted);
+	     await_callback(&question, callback, state, wait, ret, err);
+	cancel_set(&question.over);
+	question_end(&question);
+	cancel_release(&question.over);
+	free(question.pasted);
 	return ok;
 }

@@ -8,11 +8,12 @@
  * CLOUDSDK_CONFIG or ~/.config/gcloud; the metadata server of a machine at Google, or the one that
  * GCE_METADATA_HOST names.  A file is a service account's key (RFC 7523, section 2.1), a user's
  * (a refresh token), or says where another provider's token is, which is exchanged for one of
- * Google's (workload identity federation: google.aip.dev/auth/4117, RFC 8693).  All of it is the
- * user's own, so its addresses may be asked: those of a file if they are https, or of this machine.
+ * Google's (workload identity federation: google.aip.dev/auth/4117, RFC 8693).  All of these belong
+ * to the user, so requests to their addresses are allowed: those in a file if they are https, or on
+ * this machine.
  *
  * Deviations from AIP-4117: no executables, AWS or X.509 as sources; a file is named by an absolute
- * path, since what a project has there is nobody's credential.
+ * path, since a relative one would name a file of the project.
  *
  * Nothing is kept longer than hasp runs. */
 #include <stdlib.h>
@@ -34,8 +35,8 @@
 enum {
 	CREDENTIALS_BYTES = 64 << 10,
 	GRANT_S = 3600,          /* the longest that Google takes */
-	METADATA_MS = 3000,      /* elsewhere nobody is there */
-	ID_TOKEN_S = 300,        /* how long one holds whose end cannot be read */
+	METADATA_MS = 3000,      /* elsewhere nothing answers */
+	ID_TOKEN_S = 300,        /* lifetime of one whose expiry cannot be parsed */
 	SOURCE_FIELDS = 20,      /* of a request for another provider's token */
 	LIFETIME_S_MIN = 600,    /* of a service account's token, as Google takes it */
 	LIFETIME_S_MAX = 43200,
@@ -82,7 +83,7 @@ static bool take_access_token(struct google *google, const char *what, int statu
 	return true;
 }
 
-/* `field`: a further one; or NULL. */
+/* `field`: an additional header field; or NULL. */
 static bool ask_token_url(struct google *google, const char *url, struct buf *form,
                           const char *field, const char *what, struct err *err)
 {

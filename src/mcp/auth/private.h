@@ -38,21 +38,15 @@ struct mcp_auth {
 	              struct err *err);
 	struct notices notices;
 	void *data;
-	_Atomic bool unattended; /* nobody is to be asked */
+	_Atomic bool unattended; /* logins are not offered */
 	_Atomic bool refused;    /* the user has said no */
-	_Atomic bool wanted;     /* a login failed because nobody was there for it */
-};
-
-/* Whether nobody waits any more. */
-struct auth_wait {
-	bool (*over)(void *data);
-	void *data;
+	_Atomic bool wanted;     /* a login failed because none could be offered */
 };
 
 /* What discovery found. */
 struct auth_place {
 	json_t *server;      /* the authorization server's metadata */
-	char *issuer;        /* as it calls itself: whom assertions are for */
+	char *issuer;        /* as it calls itself: the audience of assertions */
 	char *resource;
 	char *scope;         /* to ask for; NULL: none */
 };
@@ -68,6 +62,8 @@ const char *auth_setting(const struct mcp_auth *auth, const char *name);
 struct span auth_origin(const char *url);
 /* Whether an address may be asked, or opened in a browser: DENIED_BY_POLICY. */
 bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct err *err);
+/* Whether the caller stops waiting now; false for NULL. */
+bool auth_wait_is_over(const struct auth_wait *wait);
 /* GET, or POST of `body` as `type` with a further field (each may be NULL). The answer's status and
  * its object (NULL: it is none), a new reference. */
 bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,
@@ -77,10 +73,10 @@ bool auth_request(const struct mcp_auth *auth, const char *url, const char *type
 struct auth_order {
 	const char *url, *type;   /* `type` NULL: GET */
 	struct span body;
-	const char *field;        /* a further one; or NULL */
-	const char *const *fields; /* and further ones; NULL-terminated, or NULL */
+	const char *field;        /* an additional header field; or NULL */
+	const char *const *fields; /* more of them; NULL-terminated, or NULL */
 	struct buf *text;         /* gets the answer as it is; or NULL */
-	const char *says;         /* a field without which nobody has answered; or NULL */
+	const char *says;         /* a field that the response must have; or NULL */
 	const struct auth_wait *wait;
 	bool own;                 /* the address is of the user's own files, and no stranger's */
 	bool any_scheme;          /* of these also plain http to another machine */
@@ -114,8 +110,8 @@ bool auth_google_fetch(struct mcp_auth *auth, const struct auth_wait *wait, stru
 
 /* Which authorization server the MCP server names, and what that says of itself (RFC 9728, RFC
  * 8414, OpenID discovery).  *ret is for the caller to release.  AUTHENTICATION_FAILED: nothing is
- * found, or what is found is about another server; DENIED_BY_POLICY: an address that may not be
- * asked; NETWORK_ERROR, CANCELLED. */
+ * found, or the metadata is about another server; DENIED_BY_POLICY: an address that policy
+ * forbids; NETWORK_ERROR, CANCELLED. */
 bool auth_discover(const struct mcp_auth *auth, struct span www_authenticate,
                    const struct auth_wait *wait, struct auth_place *ret, struct err *err);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/auth/private.h"
@@ -97,6 +98,14 @@ bool auth_token_is_sendable(const json_t *token)
 
 /* ---- one request ---- */
 
+bool auth_wait_is_over(const struct auth_wait *wait)
+{
+	for (size_t i = 0; wait && i < ARRAY_LEN(wait->cancels); i++)
+		if (cancelled(wait->cancels[i]))
+			return true;
+	return wait && wait->until_ms && clock_monotonic_ms() >= wait->until_ms;
+}
+
 struct auth_answer {
 	struct buf body;
 	int status;
@@ -123,7 +132,7 @@ static unsigned on_answer_waiting(void *data, struct err *err)
 {
 	const struct auth_wait *wait = ((struct auth_answer *)data)->wait;
 
-	if (!wait || !wait->over || !wait->over(wait->data))
+	if (!auth_wait_is_over(wait))
 		return OVER_STEP_MS;
 	err_set(err, ERR_CANCELLED, "The login was cancelled.");
 	return 0;

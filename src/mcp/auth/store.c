@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens: in the key store; else in a file of the user's, encrypted with a key beside it; else
- * those that Gemini CLI has.
+/* Tokens: in the key store; else in a file of the user's, encrypted with a key in the same folder;
+ * else those that Gemini CLI has.
  *
  *     hasp-mcp-tokens.json: {"cipher": "aes-256-gcm", "sealed": TEXT}  (seal.c)
  *     in it: {ACCOUNT: token, ...}; before it was encrypted, that was the file itself

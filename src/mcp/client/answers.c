@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server asks of hasp, and the threads that answer it: each request has one of its own, so
- * that a person who is asked holds up neither the reader nor another request. */
+/* Requests from a server, and the threads that answer them: one thread per request, so that a
+ * question to the user delays neither the reader nor other requests. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct answering {
 	json_t *result;      /* as mcp_client_options.answer returned it */
 	struct err err;
 	bool done, withdrawn; /* with the lock; `withdrawn`: it is not answered any more */
-	int bell;            /* an eventfd, rung when it is done; -1: none */
+	int wake_fd;            /* an eventfd, rung when it is done; -1: none */
 	struct answering *next;
 };
 
@@ -183,7 +183,7 @@ static bool answering_take_out(struct answering *one)
 	return wanted;
 }
 
-/* The last that its thread does: nobody may be using `all` any more when the count is 0. */
+/* The thread's last step: once the count is 0, nothing may use `all`. */
 static void answering_end(struct answering *one)
 {
 	struct mcp_answers *all = one->all;
@@ -207,7 +207,7 @@ static struct answering *answering_new(struct mcp_answers *all, const json_t *id
 	struct answering *one = mem_alloc(1, sizeof(*one));
 
 	one->all = all;
-	one->bell = -1;
+	one->wake_fd = -1;
 	one->id = json_incref((json_t *)id);
 	one->method = mem_strdup(method);
 	/* The message is the reader's. */
@@ -261,7 +261,7 @@ static void *answering_thread(void *data)
 	return NULL;
 }
 
-/* What hasp answers by itself, at once. NULL: *err, also when it is not such a one. */
+/* The requests that hasp answers immediately. NULL: *err, also for any other method. */
 static json_t *answer_at_once(struct mcp_answers *all, const char *method, struct err *err)
 {
 	json_t *result = NULL;
@@ -372,8 +372,8 @@ static void *answering_within_thread(void *data)
 	one->done = true;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
-	if (one->bell >= 0)
-		eventfd_write(one->bell, 1);
+	if (one->wake_fd >= 0)
+		eventfd_write(one->wake_fd, 1);
 	return NULL;
 }
 
@@ -387,16 +387,16 @@ static bool answering_is_done(struct answering *one)
 	return done;
 }
 
-/* Until it is answered; what nobody waits for is cancelled first. */
+/* Waits until it is answered; cancels it first when the caller stops waiting. */
 static void await_answered(struct answering *one, const struct mcp_wait *wait,
                            const struct mcp_expected *expected)
 {
-	const bool polls = one->bell < 0 || cancel_wait_ms(wait->cancel, -1) >= 0 ||
-	                   (expected && expected->bell < 0);
+	const bool polls = one->wake_fd < 0 || cancel_wait_ms(wait->cancel, -1) >= 0 ||
+	                   (expected && expected->wake_fd < 0);
 	struct pollfd fds[] = {
-		{ .fd = one->bell, .events = POLLIN },
+		{ .fd = one->wake_fd, .events = POLLIN },
 		{ .fd = cancel_fd(wait->cancel), .events = POLLIN },
-		{ .fd = expected ? expected->bell : -1, .events = POLLIN },
+		{ .fd = expected ? expected->wake_fd : -1, .events = POLLIN },
 	};
 
 	while (!answering_is_done(one)) {
@@ -412,7 +412,7 @@ bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_
                         const struct mcp_wait *wait, const struct mcp_expected *expected,
                         json_t **ret, struct err *err)
 {
-	_cleanup_fd_ int bell = -1;
+	_cleanup_fd_ int wake_fd = -1;
 	struct answering *one;
 	pthread_t thread;
 	bool ok;
@@ -426,7 +426,7 @@ bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_
 		answering_free_unbegun(one);
 		return false;
 	}
-	bell = one->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	wake_fd = one->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ok = pthread_create(&thread, NULL, answering_within_thread, one) == 0;
 	if (ok) {
 		await_answered(one, wait, expected);

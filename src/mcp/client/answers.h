@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server asks: its requests while they are being answered, each on a thread of its own, and
- * for how long the client's own requests stand still meanwhile (answers.c). */
+/* The server's requests while they are being answered, each on its own thread, and how long the
+ * timeouts of the client's requests are suspended meanwhile (answers.c). */
 #ifndef HASP_MCP_CLIENT_ANSWERS_H
 #define HASP_MCP_CLIENT_ANSWERS_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client from its beginning to its end: what is agreed with the server, what it is told to wait
- * for, its tools. */
+/* A client's life: what is negotiated with the server, requests, notifications, its tools. */
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,8 +26,8 @@
 
 void mcp_ask_ring(const struct mcp_ask *ask)
 {
-	if (ask->bell >= 0)
-		eventfd_write(ask->bell, 1);
+	if (ask->wake_fd >= 0)
+		eventfd_write(ask->wake_fd, 1);
 }
 
 uint64_t mcp_ask_held_ms(const struct mcp_ask *ask)
@@ -77,6 +76,7 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
 	client->watch = mcp_watch_new();
 	client->holders = 1;
 	pthread_mutex_init(&client->lock, NULL);
+	cancel_init_lazily(&client->over);
 	return client;
 }
 
@@ -101,6 +101,7 @@ void mcp_client_unref(struct mcp_client *client)
 	json_decref(client->as_tasks);
 	json_decref(client->hello);
 	pthread_mutex_destroy(&client->lock);
+	cancel_release(&client->over);
 	free(client->name);
 	free(client);
 }
@@ -114,9 +115,9 @@ void mcp_client_end(struct mcp_client *client)
 void mcp_client_lose(struct mcp_client *client, const struct err *why)
 {
 	pthread_mutex_lock(&client->lock);
-	if (!client->lost)
+	if (!cancelled(&client->over))
 		client->why_lost = *why;
-	client->lost = true;
+	cancel_set(&client->over);
 	for (const struct mcp_ask *ask = client->asked; ask; ask = ask->next)
 		mcp_ask_ring(ask);
 	pthread_mutex_unlock(&client->lock);
@@ -135,24 +136,24 @@ void mcp_client_forget(struct mcp_client *client)
 	mcp_client_lose(client, &why);
 }
 
-static bool client_flag(struct mcp_client *client, const bool *flag)
-{
-	bool set;
-
-	pthread_mutex_lock(&client->lock);
-	set = *flag;
-	pthread_mutex_unlock(&client->lock);
-	return set;
-}
-
 bool mcp_client_lost(struct mcp_client *client)
 {
-	return client_flag(client, &client->lost);
+	return cancelled(&client->over);
+}
+
+const struct cancel *mcp_client_over(const struct mcp_client *client)
+{
+	return &client->over;
 }
 
 bool mcp_client_forgotten(struct mcp_client *client)
 {
-	return client_flag(client, &client->forgotten);
+	bool forgotten;
+
+	pthread_mutex_lock(&client->lock);
+	forgotten = client->forgotten;
+	pthread_mutex_unlock(&client->lock);
+	return forgotten;
 }
 
 unsigned mcp_client_changed(struct mcp_client *client)
@@ -244,7 +245,7 @@ bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t
 	               client->ops->send(client->transport, message, NULL, &ignored);
 }
 
-/* ---- what the server asks, and tells ---- */
+/* ---- requests and notifications from the server ---- */
 
 char *mcp_said_text(const json_t *text, size_t max)
 {
@@ -288,7 +289,7 @@ uint64_t mcp_client_held_ms(struct mcp_client *client)
 
 void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected)
 {
-	expected->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	expected->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_lock(&client->lock);
 	expected->next = client->expected;
 	client->expected = expected;
@@ -304,7 +305,7 @@ void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *e
 		at = &(*at)->next;
 	*at = expected->next;
 	pthread_mutex_unlock(&client->lock);
-	fd_cleanup_close(&expected->bell);
+	fd_cleanup_close(&expected->wake_fd);
 }
 
 /* ---- for the handshake ---- */
@@ -321,9 +322,14 @@ const json_t *mcp_client_capabilities(const struct mcp_client *client)
 	return client->capabilities;
 }
 
-void mcp_client_try_modern(struct mcp_client *client, bool modern)
+void mcp_client_try_modern(struct mcp_client *client)
 {
-	client->modern = modern;
+	client->modern = true;
+}
+
+void mcp_client_try_older(struct mcp_client *client)
+{
+	client->modern = false;
 }
 
 void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello)
@@ -396,12 +402,12 @@ void mcp_client_declared(struct mcp_client *client, json_t *tools)
 	take_as_tasks(client, tools);
 }
 
-bool mcp_client_wants_task(struct mcp_client *client, const char *tool)
+bool mcp_client_requires_task(struct mcp_client *client, const char *tool)
 {
-	bool wants;
+	bool required;
 
 	pthread_mutex_lock(&client->lock);
-	wants = json_object_get(client->as_tasks, tool);
+	required = json_object_get(client->as_tasks, tool);
 	pthread_mutex_unlock(&client->lock);
-	return wants;
+	return required;
 }

@@ -3,21 +3,21 @@
  *
  *     struct mcp_client *client;
  *     if (!mcp_client_open_stdio(&options, &stdio, &wait, &client, &err)) ...   // has shaken hands
- *     ok = mcp_client_list(client, "tools/list", "tools", most, &wait, &tools, &err);
+ *     ok = mcp_client_list(client, MCP_TOOLS, &wait, &tools, &err);
  *     ok = mcp_client_call(client, "echo", arguments, &wait, &result, &err);
  *     mcp_client_unref(client);
  *
  * Requests block the thread that makes them; any number of threads may make them at the same time.
- * The server's own requests are answered meanwhile: ping, roots/list, and what options.answer
- * has.  While one of those is being answered the time of requests stands still: a server that asks
- * a person is not late.  Protocol versions 2026-07-28 (modern.c), 2025-11-25, 2025-06-18,
+ * The server's requests are answered meanwhile: ping, roots/list, and those that options.answer
+ * handles.  Timeouts are suspended while one of those is being answered: a server that waits for
+ * the user is not late.  Protocol versions 2026-07-28 (modern.c), 2025-11-25, 2025-06-18,
  * 2025-03-26 and 2024-11-05.
  *
- * All that comes from the server is hostile: messages are bounded, answers that nobody waits for
- * are dropped, and a server that sends nothing else is given up.  What is handed over (declarations
- * of tools, results) is JSON as the server sent it: declare.c and tools.c make it fit for a model.
+ * The server is not trusted: messages are bounded, unexpected answers are dropped, and a server
+ * that sends nothing else is disconnected.  Declarations of tools and results are returned as the
+ * JSON that the server sent: declare.c and tools.c sanitize it for a model.
  *
- * A client is of no use any more once mcp_client_lost says so; whoever wants another opens one.
+ * A client is unusable once mcp_client_lost returns true; open a new one then.
  *
  * Errors of all calls: TOOL_FAILED: the server ended, broke the protocol, answered with an error or
  * too late.  NETWORK_ERROR, AUTHENTICATION_FAILED: over HTTP.  CANCELLED.  TOO_LARGE: a message.
@@ -46,7 +46,8 @@ struct mcp_client_options {
 	const json_t *roots;  /* [{"uri", "name"}]: answers roots/list; or NULL. Kept */
 	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
 	void (*log)(void *data, struct span line);
-	/* Its encoding had to be repaired (rpc_parse_foreign).  From any thread; may be NULL. */
+	/* A message with invalid UTF-8 was repaired (rpc_parse_foreign).  From any thread; may be
+	 * NULL. */
 	void (*repaired)(void *data);
 	/* The least level of what a server that can log (notifications/message) is asked for; NULL:
 	 * it is not asked.  Static.  And the params of each such message, which are logged as a
@@ -54,8 +55,8 @@ struct mcp_client_options {
 	const char *log_level;
 	void (*logged)(void *data, const json_t *params);
 	/* Answers a request of the server's other than ping and roots/list: its result, a new
-	 * reference; NULL: *err.  On a thread of its own (LIMIT_MCP_ANSWERING of them), so it may
-	 * wait for people; `cancel` is set when the server withdraws the request
+	 * reference; NULL: *err.  On a separate thread (LIMIT_MCP_ANSWERING of them), so it may
+	 * wait for the user; `cancel` is set when the server withdraws the request
 	 * (notifications/cancelled), when the client ends, and with the request of ours that it
 	 * belongs to (mcp_client_answer).  UNKNOWN_TOOL: there is no such method (-32601).
 	 * INVALID_ARGUMENT: its params (-32602).  DENIED_BY_USER, DENIED_BY_POLICY: it is refused
@@ -63,9 +64,9 @@ struct mcp_client_options {
 	 * such method at all. */
 	json_t *(*answer)(void *data, const char *method, const json_t *params,
 	                  const struct cancel *cancel, struct err *err);
-	/* What it declares beside roots: {"elicitation": {...}, ...}; or NULL. Kept. */
+	/* Declared in addition to roots: {"elicitation": {...}, ...}; or NULL. Kept. */
 	const json_t *capabilities;
-	/* It may have a model answer (sampling/createMessage), and is told so. */
+	/* sampling/createMessage is offered to it. */
 	bool samples;
 	void *data;
 };
@@ -73,13 +74,13 @@ struct mcp_client_options {
 /* How long a request may take. */
 struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
-	/* Over HTTP: how long at most once the response has begun; 0: no less. A server that is
-	 * slow is told so from one that takes a request and never answers it. */
-	unsigned begun_ms;
-	const struct cancel *cancel; /* set when nobody waits any more; or NULL */
+	/* Over HTTP: the limit after the response has started; 0: the same as total_ms. This
+	 * distinguishes a slow server from one that accepts a request and never answers. */
+	unsigned started_ms;
+	const struct cancel *cancel; /* set to cancel the request; or NULL */
 	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
-	 * be NULL. On the thread that asks, at most ten times a second and once more at the end:
-	 * the last report. Each begins the time-out again, up to LIMIT_MCP_PROLONGED of them. */
+	 * be NULL. On the requesting thread, at most ten times a second, and at the end with the
+	 * last report.  Each restarts the timeout, up to LIMIT_MCP_PROLONGED times. */
 	void (*progress)(void *data, double done, double total, const char *said);
 	int64_t token; /* of its progress (mcp_client_number); 0: the request's own number */
 	void *data;
@@ -91,10 +92,10 @@ struct mcp_stdio_options {
 	const char *const *argv;              /* NULL-terminated */
 	const char *folder;                   /* absolute; it begins there. NULL: the first root */
 	const struct environment_options *environment; /* of hasp's variables, what it gets */
-	const char *const *env;               /* NAME=VALUE, NULL-terminated: beside those */
+	const char *const *env;               /* NAME=VALUE, NULL-terminated: added to those */
 };
 
-/* A provider that runs a server's programs alone, in a sandbox of their own. */
+/* A provider that runs only the programs of servers, each in its sandbox. */
 bool mcp_program_provider(const struct worker_options *workers, struct provider **ret,
                           struct err *err);
 /* The variables of a command there, and the server's own: the caller frees with
@@ -103,7 +104,7 @@ char **mcp_program_environment(struct provider *provider,
                                const struct environment_options *environment,
                                const char *const *own);
 
-/* Starts it, in a sandbox of its own, and shakes hands. */
+/* Starts it in its sandbox and performs the handshake. */
 bool mcp_client_open_stdio(const struct mcp_client_options *options,
                            const struct mcp_stdio_options *from, const struct mcp_wait *wait,
                            struct mcp_client **ret, struct err *err);
@@ -139,6 +140,9 @@ struct mcp_helper_options {
  * that it prints gets into an error.  TOOL_FAILED: it failed, or printed something else; CANCELLED;
  * errors of provider->ops->run. */
 bool mcp_helper_run(const struct mcp_helper_options *from, char ***ret, struct err *err);
+/* Whether this can be a header field: a token (RFC 9110), and a value without control characters
+ * (modern.c). */
+bool mcp_is_field(const char *name, const char *value);
 /* Whether one of the fields (NULL: none) has this name. */
 bool mcp_headers_have(const char *const *headers, const char *name);
 
@@ -160,10 +164,24 @@ void mcp_client_unref(struct mcp_client *client);
 /* Asks the server to end; does not wait. For several, before each is let go. */
 void mcp_client_end(struct mcp_client *client);
 
-/* All that a list has ("tools/list", "tools"), as the server declares it: an array of anything, its
- * pages together; none is asked for behind `most`. A new reference. */
-bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
-                     const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* The lists of a server. */
+enum mcp_list { MCP_TOOLS, MCP_PROMPTS, MCP_RESOURCES, MCP_TEMPLATES, MCP_LISTS };
+
+/* How each is requested, and how its changes are reported (listen.c).  To add one, add a row; what
+ * is kept of its items is in mcp/declared/offers.c. */
+struct mcp_list_row {
+	const char *capability;    /* of the server, which it must have for the list */
+	const char *method;        /* of the request */
+	const char *member;        /* of the result, and of what is kept */
+	const char *changed;       /* the notification; lists may share it */
+	const char *subscription;  /* the member of subscriptions/listen for it */
+	size_t most;               /* items; no more pages are fetched after so many */
+};
+extern const struct mcp_list_row mcp_lists[MCP_LISTS];
+
+/* Fetches a list, page by page. *ret: an array of anything, a new reference. */
+bool mcp_client_list(struct mcp_client *client, enum mcp_list which, const struct mcp_wait *wait,
+                     json_t **ret, struct err *err);
 /* The result of any other request that is answered with an object, of anything. `params` (or NULL)
  * is borrowed. A new reference. */
 bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
@@ -174,8 +192,8 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
                      const struct mcp_wait *wait, json_t **ret, struct err *err);
 
 /* Answers a request that the server put into its answer to one of ours (multi-round-trip requests,
- * 2026-07-28), roots/list too: as options.answer says.  Blocks until then, or somebody cancels, or
- * `expected` (NULL: nothing) is over.  *ret: a new reference. */
+ * 2026-07-28), roots/list too: as options.answer says.  Blocks until then, until it is cancelled,
+ * or until `expected` (NULL: nothing) is over.  *ret: a new reference. */
 struct mcp_expected;
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
                        const struct mcp_wait *wait, const struct mcp_expected *expected,
@@ -187,12 +205,7 @@ bool mcp_client_lost(struct mcp_client *client);
  * made again with another client. */
 bool mcp_client_forgotten(struct mcp_client *client);
 
-enum mcp_list_changed {
-	MCP_TOOLS_CHANGED = 1,
-	MCP_PROMPTS_CHANGED = 2,
-	MCP_RESOURCES_CHANGED = 4,
-};
-/* Which lists the server said are others since this was asked last; bits of the above. */
+/* Which lists the server has reported as changed since the last call; bits 1 << enum mcp_list. */
 unsigned mcp_client_changed(struct mcp_client *client);
 /* Asks the server to report changes of a resource, if it can (listen.c); waits for its answer, and
  * never fails. */
@@ -210,5 +223,12 @@ const json_t *mcp_client_hello(const struct mcp_client *client);
 /* What the sandbox refused the server, from the one with the number `from` on: denial_json
  * (tool/tool.h), a new array. *ret_next (may be NULL): the number of the next. */
 json_t *mcp_client_denials(struct mcp_client *client, size_t from, size_t *ret_next);
+
+/* What of a server's settings would allow what was denied (each as denial_json has it), for a
+ * sentence: "sandbox": {"network": true, "write": ["/x"]} in mcpServers.NAME; with `network` the
+ * network too.  The caller frees; NULL: nothing would. */
+char *mcp_denials_remedy(const char *server, const json_t *denials, bool network);
+/* Adds the first of these, and that remedy, to why a program of the server's failed. */
+void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err);
 
 #endif

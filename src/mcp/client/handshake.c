@@ -86,17 +86,17 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
                          struct err *err)
 {
 	/* Over HTTP a server that sends nothing at all would answer nothing else either. */
-	const bool tells = mcp_client_exchanges(client) && wait->timeout_ms;
+	const bool limits_rest = mcp_client_exchanges(client) && wait->timeout_ms;
 	const struct mcp_wait probe = {
-		.timeout_ms = tells || (wait->timeout_ms && wait->timeout_ms < PROBE_MS) ?
+		.timeout_ms = limits_rest || (wait->timeout_ms && wait->timeout_ms < PROBE_MS) ?
 		                      wait->timeout_ms : PROBE_MS,
-		.begun_ms = PROBE_MS,
+		.started_ms = PROBE_MS,
 		.cancel = wait->cancel,
 	};
 	json_auto_t *result = NULL;
 	bool ok = false, again = true;
 
-	mcp_client_try_modern(client, true);
+	mcp_client_try_modern(client);
 	for (unsigned tries = 0; tries < 2 && !ok && again; tries++) {
 		json_auto_t *refusal = NULL;
 
@@ -109,7 +109,7 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 		take_discovered(client, result);
 		return true;
 	}
-	mcp_client_try_modern(client, false);
+	mcp_client_try_older(client);
 	*ret_older = (ok || err->code == ERR_TOOL_FAILED) && !mcp_client_lost(client);
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command that makes the header fields of a connection, where a server wants a login that is not
- * OAuth: Claude Code's headersHelper (code.claude.com/docs, "Connect Claude Code to tools via MCP",
- * "Use dynamic headers for custom authentication").
+/* A command that prints the header fields of a connection, for servers whose login is not OAuth:
+ * Claude Code's headersHelper (code.claude.com/docs, "Connect Claude Code to tools via MCP", "Use
+ * dynamic headers for custom authentication").
  *
  * It runs in a shell, for 10 seconds at most, before each connection, and prints a JSON object of
  * texts; these replace `headers` of the same names.  CLAUDE_CODE_MCP_SERVER_NAME and ..._URL say
@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/entry.h"
 #include "tool/denial.h"
 #include "worker/environment.h"
 #include "worker/provider.h"

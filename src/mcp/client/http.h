@@ -64,16 +64,16 @@ struct client_exchange {
 	bool listens;               /* the stream of the old way */
 	bool stands;                /* the one for messages that belong to no request */
 	bool streams, had_session;
-	const char *const *headers; /* exchange_headers of what nobody waits for; or NULL */
-	bool heard;                 /* an event came since it was sent */
+	const char *const *headers; /* exchange_headers of a notification or response; or NULL */
+	bool event_came;                 /* an event came since it was sent */
 };
 
 /* How many fields there are before the NULL. */
 size_t http_header_count(const char *const *headers);
 /* An event of a stream came (sse_reader_init); `data` is its exchange. */
 bool http_on_event(void *data, const struct sse_event *event, struct err *err);
-/* Sends the request and reads the answer as long as somebody waits for it; total_ms 0: for as long
- * as that.  False: *err; a status that means a refusal is none (http_refuse_status). */
+/* Sends the request and reads the answer until it is complete or its caller stops waiting; total_ms
+ * 0: no other limit.  False: *err; a status that means a refusal is none (http_refuse_status). */
 bool http_exchange_send(struct client_exchange *exchange, const char *method,
                         struct span body, unsigned total_ms, struct err *err);
 /* The same, again after each login that the server asks for. *ret_refused (false before): there was

@@ -63,7 +63,7 @@ static void give_http_client(struct http *http, struct http_client *client)
 
 /* ---- what comes back -------------------------------------------------------------------- */
 
-/* Visible ASCII, as the specification wants it: it goes into a header. */
+/* Visible ASCII, as the specification requires: it is sent in a header. */
 static bool is_session_name(struct span id)
 {
 	for (size_t i = 0; i < id.len; i++)
@@ -92,7 +92,7 @@ static bool on_head(void *data, int status, struct span headers)
 	exchange->challenge = mem_dup(challenge.data ? challenge.data : "", challenge.len);
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
 	if (exchange->ask && status >= 200 && status <= 299)
-		mcp_client_begun(exchange->ask);
+		mcp_client_response_started(exchange->ask);
 	pthread_mutex_lock(&http->lock);
 	http->stream_answered = http->stream_answered || exchange->stands;
 	if (!http->version && !http->session && !exchange->listens && status == 200 &&
@@ -140,7 +140,7 @@ static void take_endpoint(struct http *http, struct span said)
 
 	if (!endpoint) {
 		err_set(&why, ERR_TOOL_FAILED,
-		        "The MCP server \"%s\" wants messages to go to another server.",
+		        "The MCP server \"%s\" redirects messages to another server.",
 		        mcp_client_name(http->client));
 		mcp_client_lose(http->client, &why);
 		return;
@@ -157,7 +157,7 @@ bool http_on_event(void *data, const struct sse_event *event, struct err *err)
 	struct client_exchange *exchange = data;
 
 	(void)err;
-	exchange->heard = true;
+	exchange->event_came = true;
 	if (exchange->listens && span_eq(event->type, SPAN("endpoint")))
 		take_endpoint(exchange->http, event->data);
 	else if (event->data.len)
@@ -183,7 +183,7 @@ static bool on_body(void *data, struct span bytes)
 	       !(is_listener(exchange) && mcp_client_lost(exchange->http->client));
 }
 
-/* Whoever waited for the handshake does so no more. */
+/* The caller of the handshake has stopped waiting. */
 static bool begin_is_cancelled(struct http *http)
 {
 	const struct cancel *cancel;
@@ -203,7 +203,7 @@ static unsigned on_waiting(void *data, struct err *err)
 	if (exchange->ask ? !mcp_client_settled(exchange->ask) :
 	                    !begin_is_cancelled(exchange->http))
 		return WAIT_STEP_MS;
-	err_set(err, ERR_CANCELLED, "Nobody waits for the answer any more.");
+	err_set(err, ERR_CANCELLED, "The request was abandoned.");
 	return 0;
 }
 
@@ -218,13 +218,15 @@ size_t http_header_count(const char *const *headers)
 	return count;
 }
 
-static bool nobody_waits_for(void *data)
+/* As long as its request waits; for the stream of notifications, until the end. */
+static struct auth_wait login_wait(const struct client_exchange *exchange)
 {
-	const struct client_exchange *exchange = data;
-	struct http *http = exchange->http;
+	const struct http *http = exchange->http;
+	struct auth_wait wait = { .cancels = { &http->closing, mcp_client_over(http->client) } };
 
-	return cancelled(&http->closing) || mcp_client_lost(http->client) ||
-	       (exchange->waits && mcp_client_settled(exchange->waits));
+	if (exchange->waits)
+		mcp_client_wait_of(exchange->waits, &wait.cancels[2], &wait.until_ms);
+	return wait;
 }
 
 /* The message's, the session's and the settings'; with `resumes`, where the stream broke. The
@@ -232,6 +234,7 @@ static bool nobody_waits_for(void *data)
 static const char **request_headers(struct client_exchange *exchange, bool resumes,
                                     char *own[static 3])
 {
+	const struct auth_wait wait = login_wait(exchange);
 	static const char *const usual[] = {
 		"Content-Type: application/json",
 		"Accept: application/json, text/event-stream",
@@ -262,7 +265,7 @@ static const char **request_headers(struct client_exchange *exchange, bool resum
 			headers[n++] = own[i];
 	free(exchange->token);
 	exchange->token =
-		http->auth ? mcp_auth_field(http->auth, nobody_waits_for, exchange) : NULL;
+		http->auth ? mcp_auth_field(http->auth, &wait) : NULL;
 	if (exchange->token)
 		headers[n++] = exchange->token;
 	return headers;
@@ -313,7 +316,7 @@ bool http_exchange_send(struct client_exchange *exchange, const char *method,
 /* ---- what a status means -------------------------------------------------------------------- */
 
 /* What a login may help against. */
-static bool wants_login(const struct client_exchange *exchange)
+static bool login_is_required(const struct client_exchange *exchange)
 {
 	return exchange->http->auth && (exchange->status == 401 || exchange->status == 403);
 }
@@ -324,7 +327,7 @@ bool http_refuse_status(struct client_exchange *exchange, struct err *err)
 	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERROR_BODY_SHOWN);
 
 	name_line(&shown, utf8_head(span_trim(buf_view(&exchange->body)), ERROR_BODY_SHOWN));
-	if (wants_login(exchange))
+	if (login_is_required(exchange))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The MCP server \"%s\" goes on refusing after a login (HTTP "
 		               "status %d).", name, exchange->status);
@@ -342,9 +345,9 @@ bool http_refuse_status(struct client_exchange *exchange, struct err *err)
 	}
 	if ((exchange->status == 404 || exchange->status == 405) && !exchange->had_session)
 		return err_set(err, ERR_TOOL_FAILED,
-		               "At the address of the MCP server \"%s\" nobody takes messages "
-		               "(HTTP status %d). One of the old transport has \"type\": \"sse\" "
-		               "in its settings.", name, exchange->status);
+		               "At the address of the MCP server \"%s\" messages are not accepted "
+		               "(HTTP status %d). For the old transport, set \"type\": "
+		               "\"sse\".", name, exchange->status);
 	return err_set(err, ERR_TOOL_FAILED,
 	               "The MCP server \"%s\" answered with HTTP status %d%s%s", name,
 	               exchange->status, shown.len ? ": " : ".", shown.len ? shown.data : "");
@@ -359,7 +362,7 @@ static bool outlived_headers(const struct client_exchange *exchange)
 	pthread_mutex_lock(&http->lock);
 	agreed = http->version;
 	pthread_mutex_unlock(&http->lock);
-	return agreed && http->helped && exchange->status == 401 && !wants_login(exchange);
+	return agreed && http->helped && exchange->status == 401 && !login_is_required(exchange);
 }
 
 static bool body_is_answer(const struct client_exchange *exchange)
@@ -382,8 +385,7 @@ static bool exchange_outcome(struct client_exchange *exchange, struct err *err)
 		mcp_client_forget(client);
 		return true;
 	}
-	/* Errors of the protocol may come with a status of their own, which says more than one
-	 * without an id. */
+	/* Protocol errors may come with an HTTP status; the body says more than the status. */
 	if (exchange->ask && !exchange->streams && body_is_answer(exchange))
 		mcp_client_receive(client, span_trim(buf_view(&exchange->body)), exchange->ask);
 	if (exchange->ask && mcp_client_settled(exchange->ask))
@@ -406,7 +408,7 @@ unsigned http_retry_ms(const struct client_exchange *exchange)
 	return ms < RETRY_MS_MIN ? RETRY_MS_MIN : ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
 }
 
-/* As long as the stream said. False: nobody waits for the answer any more. */
+/* Waits as long as the stream's retry field says. False: the request is settled. */
 static bool wait_retry(struct client_exchange *exchange)
 {
 	const struct timespec step = { .tv_nsec = 20 * 1000000L };
@@ -433,7 +435,7 @@ static bool take_up(struct client_exchange *exchange, struct err *why)
 		struct err failed = ERR_INIT;
 
 		exchange->status = 0;
-		exchange->streams = exchange->heard = false;
+		exchange->streams = exchange->event_came = false;
 		sse_reader_end(&exchange->events, &failed);
 		ok = http_exchange_send(exchange, "GET", SPAN(""), 0, &failed);
 		if (!ok)
@@ -441,7 +443,7 @@ static bool take_up(struct client_exchange *exchange, struct err *why)
 		if (mcp_client_settled(exchange->ask) || (exchange->status && !exchange->streams) ||
 		    (!ok && failed.code != ERR_NETWORK_ERROR))
 			return ok;
-		if (exchange->heard)
+		if (exchange->event_came)
 			tries = 0;
 	}
 	return ok;
@@ -464,9 +466,10 @@ static void refuse_login(const struct client_exchange *exchange, const struct er
 	*err = *why;
 	if (why->code == ERR_NETWORK_ERROR)
 		err_set(err, ERR_AUTHENTICATION_FAILED,
-		        "The MCP server \"%s\" wants a login (HTTP status %d), and who gives one "
-		        "could not be asked: %s A token goes into mcpServers.%s.headers, as "
-		        "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
+		        "The MCP server \"%s\" requires a login (HTTP status %d), and its "
+		        "authorization server could not be reached: %s A token goes into "
+		        "mcpServers.%s.headers, as {\"Authorization\": \"Bearer "
+		        "$TOKEN\"}.", name, exchange->status,
 		        why->message, name);
 }
 
@@ -474,13 +477,14 @@ static void refuse_login(const struct client_exchange *exchange, const struct er
 static bool exchange_log_in(struct client_exchange *exchange, struct err *err)
 {
 	struct mcp_client *client = exchange->http->client;
+	struct auth_wait wait = login_wait(exchange);
 	struct err why = ERR_INIT;
 	bool ok;
 
+	wait.until_ms = 0; /* the user has the time that a login takes */
 	mcp_client_stop_clock(client);
 	ok = mcp_auth_challenged(exchange->http->auth, exchange->status,
-	                         span_str(exchange->challenge), exchange->token, nobody_waits_for,
-	                         exchange, &why);
+	                         span_str(exchange->challenge), exchange->token, &wait, &why);
 	mcp_client_restart_clock(client);
 	buf_clear(&exchange->body);
 	if (!ok)
@@ -488,8 +492,8 @@ static bool exchange_log_in(struct client_exchange *exchange, struct err *err)
 	return ok;
 }
 
-/* One that asks has a time of its own.  A server that is slow to start is slow to take the
- * handshake's notification, too, without which it answers nothing. */
+/* Requests have their own timeout.  A server that starts slowly is slow to accept the handshake's
+ * notification, too, without which it answers nothing. */
 static unsigned message_ms(struct http *http, const struct mcp_ask *ask)
 {
 	unsigned ms;
@@ -505,7 +509,7 @@ bool http_exchange_attend(struct client_exchange *exchange, const char *method, 
 {
 	bool ok = http_exchange_send(exchange, method, body, total_ms, err);
 
-	for (int logins = 0; ok && wants_login(exchange) && logins < LOGINS_MAX; logins++) {
+	for (int logins = 0; ok && login_is_required(exchange) && logins < LOGINS_MAX; logins++) {
 		*ret_refused = !exchange_log_in(exchange, err);
 		ok = !*ret_refused && http_exchange_send(exchange, method, body, total_ms, err);
 	}
@@ -530,7 +534,8 @@ bool http_post_message(struct http *http, struct span message, struct mcp_ask *a
 	}
 	if (broke_off(&exchange, ok, &why))
 		ok = take_up(&exchange, &why);
-	/* A stream may go on behind the answer, and is ended; so is what nobody waits for. */
+	/* A stream may continue after the answer; it is closed, as is an exchange without a
+	 * waiter. */
 	if (ok)
 		ok = exchange_outcome(&exchange, err);
 	else if (ask && mcp_client_settled(ask))

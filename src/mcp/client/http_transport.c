@@ -81,12 +81,12 @@ static void *stream_listen(void *data)
 	for (unsigned tries = 0; tries < HTTP_RESUMES_MAX; tries++) {
 		struct err ignored = ERR_INIT;
 
-		exchange.heard = exchange.streams = false;
+		exchange.event_came = exchange.streams = false;
 		http_exchange_send(&exchange, "GET", SPAN(""), 0, &ignored);
 		if (!exchange.streams || ignored.code == ERR_CANCELLED ||
 		    mcp_client_lost(http->client))
 			break;
-		if (exchange.heard)
+		if (exchange.event_came)
 			tries = 0;
 		sse_reader_end(&exchange.events, &ignored);
 		if (poll(&closing, 1, (int)http_retry_ms(&exchange)) > 0)
@@ -94,7 +94,7 @@ static void *stream_listen(void *data)
 	}
 	http_exchange_release(&exchange);
 	pthread_mutex_lock(&http->lock);
-	http->stream_answered = true; /* also when nobody answered */
+	http->stream_answered = true; /* also when there was no answer */
 	pthread_mutex_unlock(&http->lock);
 	return NULL;
 }
@@ -143,7 +143,7 @@ static bool streamable_listen(void *transport, struct span message, int64_t numb
 	return http->listening;
 }
 
-/* The session is over: nobody has to keep it. */
+/* End the session on the server. */
 static void streamable_end(void *transport)
 {
 	struct http *http = transport;

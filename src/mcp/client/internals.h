@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "mcp/client/client.h"
 #include "mcp/client/requests.h"
@@ -34,8 +35,8 @@ struct mcp_ask {
 	bool news;              /* and it has not been handed over */
 	double done, total;
 	char *said;             /* owned */
-	uint64_t told_ms;       /* when some was handed over */
-	int bell;               /* an eventfd of who sleeps until it settles; or -1 */
+	uint64_t reported_ms;       /* when some was handed over */
+	int wake_fd;               /* an eventfd of who sleeps until it settles; or -1 */
 	json_t *result;         /* owned; NULL: it is an error */
 	json_t *refusal;        /* that error; owned */
 	struct err error;       /* the same as a sentence */
@@ -58,14 +59,15 @@ struct mcp_client {
 	pthread_mutex_t lock;    /* of what follows */
 	struct mcp_ask *asked;
 	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
-	json_t *as_tasks;        /* {tool: true}: those that have to be called as tasks; or NULL */
+	json_t *as_tasks;        /* {tool: true}: those that must be called as tasks; or NULL */
 	struct mcp_expected *expected;
 	int64_t last_id;
 	size_t unasked;          /* messages since the last answer */
 	size_t unread;           /* answers that could not be read, to some of the doubtful */
 	char unread_why[MCP_ERROR_SHOWN];
-	bool lost, forgotten;
-	unsigned lists_changed;  /* enum mcp_list_changed */
+	bool forgotten;
+	struct cancel over;      /* set when it is lost; why_lost is set before */
+	unsigned lists_changed;  /* bits 1 << enum mcp_list */
 	struct err why_lost;
 };
 

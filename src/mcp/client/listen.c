@@ -22,6 +22,20 @@ void mcp_client_unheard(struct mcp_client *client, int64_t stream, bool for_good
 	mcp_watch_ended(mcp_client_watches(client), stream, for_good);
 }
 
+const struct mcp_list_row mcp_lists[MCP_LISTS] = {
+	[MCP_TOOLS] = { "tools", "tools/list", "tools", "notifications/tools/list_changed",
+	                "toolsListChanged", LIMIT_MCP_TOOLS },
+	[MCP_PROMPTS] = { "prompts", "prompts/list", "prompts",
+	                  "notifications/prompts/list_changed", "promptsListChanged",
+	                  LIMIT_MCP_PROMPTS },
+	[MCP_RESOURCES] = { "resources", "resources/list", "resources",
+	                    "notifications/resources/list_changed", "resourcesListChanged",
+	                    LIMIT_MCP_RESOURCES },
+	[MCP_TEMPLATES] = { "resources", "resources/templates/list", "resourceTemplates",
+	                    "notifications/resources/list_changed", "resourcesListChanged",
+	                    LIMIT_MCP_RESOURCE_TEMPLATES },
+};
+
 static bool server_reports(struct mcp_client *client, const char *capability, const char *what)
 {
 	const json_t *all = json_object_get(mcp_client_hello(client), "capabilities");
@@ -32,18 +46,11 @@ static bool server_reports(struct mcp_client *client, const char *capability, co
 /* The lists that it reports changes of; a new object. */
 static json_t *wanted_lists(struct mcp_client *client)
 {
-	static const struct {
-		const char *capability, *notice;
-	} lists[] = {
-		{ "tools", "toolsListChanged" },
-		{ "prompts", "promptsListChanged" },
-		{ "resources", "resourcesListChanged" },
-	};
 	json_t *wanted = json_object();
 
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (server_reports(client, lists[i].capability, "listChanged"))
-			json_object_set_new(wanted, lists[i].notice, json_true());
+	for (size_t i = 0; i < MCP_LISTS; i++)
+		if (server_reports(client, mcp_lists[i].capability, "listChanged"))
+			json_object_set_new(wanted, mcp_lists[i].subscription, json_true());
 	return wanted;
 }
 

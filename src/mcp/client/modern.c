@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What protocol version 2026-07-28 has in place of a session: each request says who asks (_meta),
- * over HTTP headers repeat what it asks (SEP-2243), and an answer may ask for more and be asked for
- * again (SEP-2322). */
+/* What protocol version 2026-07-28 has in place of a session: each request identifies the client
+ * (_meta), over HTTP, headers repeat the method and name (SEP-2243), and a result may request more
+ * input, after which the request is sent again (SEP-2322). */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "mcp/client/entry.h"
+#include "mcp/client/client.h"
 #include "mcp/client/requests.h"
 #include "worker/provider.h"
 
@@ -35,13 +35,29 @@ json_t *mcp_modern_meta(const json_t *capabilities, const char *log_level)
 
 /* ---- arguments that headers repeat ---- */
 
+static bool is_header_token(const char *name)
+{
+	for (const char *c = name; *c; c++)
+		if (!ascii_is_alnum(*c) && !strchr("!#$%&'*+-.^_`|~", *c))
+			return false;
+	return *name;
+}
+
+bool mcp_is_field(const char *name, const char *value)
+{
+	for (const char *c = value; *c; c++)
+		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
+			return false;
+	return is_header_token(name);
+}
+
 static bool is_mirrored_name(const json_t *all, const json_t *name)
 {
 	const char *text = json_string_value(name), *other;
 	json_t *path;
 
 	/* A NUL would hide the rest. */
-	if (!text || strlen(text) != json_string_length(name) || !mcp_is_token(text))
+	if (!text || strlen(text) != json_string_length(name) || !is_header_token(text))
 		return false;
 	json_object_foreach((json_t *)all, other, path)
 		if (!strcasecmp(other, text))

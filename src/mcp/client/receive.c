@@ -24,7 +24,7 @@ enum { PROGRESS_SHOWN = 200 }; /* bytes of what a report says */
 
 /* ---- notifications ---- */
 
-/* With the lock. False: nobody waits for it. */
+/* With the lock. False: it was not expected. */
 static bool note_complete(struct mcp_client *client, const json_t *params)
 {
 	const char *id = json_string_value(json_object_get(params, "elicitationId"));
@@ -37,13 +37,13 @@ static bool note_complete(struct mcp_client *client, const json_t *params)
 		if (json_object_size(one->ids))
 			continue;
 		one->over = true;
-		if (one->bell >= 0)
-			eventfd_write(one->bell, 1);
+		if (one->wake_fd >= 0)
+			eventfd_write(one->wake_fd, 1);
 	}
 	return known;
 }
 
-/* With the lock: whoever reports progress is at work. */
+/* With the lock: progress shows that the server is working. */
 static void ask_prolong(struct mcp_ask *ask)
 {
 	const uint64_t until = clock_monotonic_ms() - mcp_ask_held_ms(ask) + ask->wait->timeout_ms;
@@ -90,13 +90,15 @@ static void log_message(struct mcp_client *client, const json_t *params)
 		client->options.logged(client->options.data, params);
 }
 
-/* What a notice says is another now; 0: it is no such notice. */
+/* The lists that a notification reports as changed; 0: it is a different one. */
 static unsigned list_of_notice(const char *method)
 {
-	return !strcmp(method, "notifications/tools/list_changed")     ? MCP_TOOLS_CHANGED :
-	       !strcmp(method, "notifications/prompts/list_changed")   ? MCP_PROMPTS_CHANGED :
-	       !strcmp(method, "notifications/resources/list_changed") ? MCP_RESOURCES_CHANGED :
-	                                                                 0;
+	unsigned lists = 0;
+
+	for (unsigned i = 0; i < MCP_LISTS; i++)
+		if (!strcmp(method, mcp_lists[i].changed))
+			lists |= 1u << i;
+	return lists;
 }
 
 static void take_notification(struct mcp_client *client, const struct rpc_message *message)
@@ -238,7 +240,7 @@ static void match_answer(struct mcp_client *client, const struct rpc_message *me
 	pthread_mutex_unlock(&client->lock);
 }
 
-/* A server that sends nothing but what nobody asked for would be read for ever. */
+/* A server that sends only unsolicited messages would be read forever. */
 static void check_unasked(struct mcp_client *client)
 {
 	struct err why = ERR_INIT;
@@ -250,7 +252,7 @@ static void check_unasked(struct mcp_client *client)
 	if (!too_many)
 		return;
 	err_set(&why, ERR_TOOL_FAILED,
-	        "The MCP server \"%s\" sent %d messages that nobody asked for, and was ended.",
+	        "The MCP server \"%s\" sent %d unsolicited messages, and was stopped.",
 	        client->name, LIMIT_MCP_UNASKED);
 	mcp_client_lose(client, &why);
 }

@@ -24,7 +24,7 @@ enum {
 	PROGRESS_MS = 100, /* between two reports that are handed over */
 };
 
-/* On the thread that asks, and without the lock: whoever is told may use the client. */
+/* On the requesting thread, without the lock: the callback may use the client. */
 static void tell_progress(struct mcp_ask *ask, bool last)
 {
 	_cleanup_free_ char *said = NULL;
@@ -33,13 +33,13 @@ static void tell_progress(struct mcp_ask *ask, bool last)
 	bool tell;
 
 	pthread_mutex_lock(&ask->client->lock);
-	tell = ask->news && (last || !ask->told_ms || now - ask->told_ms >= PROGRESS_MS);
+	tell = ask->news && (last || !ask->reported_ms || now - ask->reported_ms >= PROGRESS_MS);
 	done = ask->done;
 	total = ask->total;
 	if (tell) {
 		said = mem_steal(&ask->said);
 		ask->news = false;
-		ask->told_ms = now;
+		ask->reported_ms = now;
 	}
 	pthread_mutex_unlock(&ask->client->lock);
 	if (tell)
@@ -72,18 +72,30 @@ bool mcp_client_settled(struct mcp_ask *ask)
 	bool settled;
 
 	pthread_mutex_lock(&ask->client->lock);
-	settled = ask->answered || ask->client->lost || is_late(ask);
+	settled = ask->answered || cancelled(&ask->client->over) || is_late(ask);
 	pthread_mutex_unlock(&ask->client->lock);
 	tell_progress(ask, /* last= */ settled);
 	return settled || nobody_waits(ask);
 }
 
-void mcp_client_begun(struct mcp_ask *ask)
+void mcp_client_wait_of(struct mcp_ask *ask, const struct cancel **ret_cancel,
+                        uint64_t *ret_until_ms)
 {
-	const uint64_t until = clock_monotonic_ms() + ask->wait->begun_ms;
+	int left_ms;
 
 	pthread_mutex_lock(&ask->client->lock);
-	if (ask->wait->begun_ms && (!ask->until_ms || until < ask->until_ms))
+	left_ms = ask_left_ms(ask);
+	pthread_mutex_unlock(&ask->client->lock);
+	*ret_cancel = ask->wait->cancel;
+	*ret_until_ms = left_ms < 0 ? 0 : clock_monotonic_ms() + (uint64_t)left_ms;
+}
+
+void mcp_client_response_started(struct mcp_ask *ask)
+{
+	const uint64_t until = clock_monotonic_ms() + ask->wait->started_ms;
+
+	pthread_mutex_lock(&ask->client->lock);
+	if (ask->wait->started_ms && (!ask->until_ms || until < ask->until_ms))
 		ask->until_ms = until;
 	pthread_mutex_unlock(&ask->client->lock);
 }
@@ -115,7 +127,7 @@ static void ask_end(struct mcp_ask *ask)
 	pthread_mutex_unlock(&ask->client->lock);
 }
 
-/* How long there is nothing to do for it, if nobody rings. */
+/* How long to sleep if no event arrives. */
 static int ask_sleep_ms(struct mcp_ask *ask, bool polls)
 {
 	int ms;
@@ -132,22 +144,22 @@ static int ask_sleep_ms(struct mcp_ask *ask, bool polls)
 static void await_settled(struct mcp_ask *ask)
 {
 	const struct mcp_wait *wait = ask->wait;
-	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	const bool polls = bell < 0 || cancel_wait_ms(wait->cancel, -1) >= 0;
-	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
+	_cleanup_fd_ int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	const bool polls = wake_fd < 0 || cancel_wait_ms(wait->cancel, -1) >= 0;
+	struct pollfd fds[] = { { .fd = wake_fd, .events = POLLIN },
 		                { .fd = cancel_fd(wait->cancel), .events = POLLIN } };
 	eventfd_t rings;
 
 	pthread_mutex_lock(&ask->client->lock);
-	ask->bell = bell;
+	ask->wake_fd = wake_fd;
 	pthread_mutex_unlock(&ask->client->lock);
 	while (!mcp_client_settled(ask)) {
 		poll(fds, ARRAY_LEN(fds), ask_sleep_ms(ask, polls));
 		if (fds[0].revents & POLLIN)
-			eventfd_read(bell, &rings);
+			eventfd_read(wake_fd, &rings);
 	}
 	pthread_mutex_lock(&ask->client->lock);
-	ask->bell = -1;
+	ask->wake_fd = -1;
 	pthread_mutex_unlock(&ask->client->lock);
 }
 
@@ -203,7 +215,7 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 	bool lost;
 
 	pthread_mutex_lock(&client->lock);
-	lost = !ask->answered && client->lost;
+	lost = !ask->answered && cancelled(&client->over);
 	if (lost)
 		*err = client->why_lost;
 	pthread_mutex_unlock(&client->lock);
@@ -220,8 +232,8 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 	if (nobody_waits(ask)) {
 		cancel_ask(ask, method, "the user cancelled it");
 		return err_set(err, ERR_CANCELLED,
-		               "The call was cancelled. The MCP server \"%s\" was told; what it "
-		               "had done already is not undone.", client->name);
+		               "The call was cancelled. The MCP server \"%s\" was notified; what "
+		               "it had already done is not undone.", client->name);
 	}
 	cancel_ask(ask, method, "it took too long");
 	return set_late_error(ask, method, err);
@@ -229,7 +241,7 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 
 void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait)
 {
-	struct mcp_ask ask = { .client = client, .wait = wait, .bell = -1, .error = ERR_INIT };
+	struct mcp_ask ask = { .client = client, .wait = wait, .wake_fd = -1, .error = ERR_INIT };
 
 	ask_begin(&ask);
 	ask.longest_ms = ask.until_ms;
@@ -274,7 +286,7 @@ bool mcp_client_exchange(struct mcp_client *client, const char *method, const js
                          const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
                          struct err *err)
 {
-	struct mcp_ask ask = { .client = client, .wait = wait, .sent = true, .bell = -1,
+	struct mcp_ask ask = { .client = client, .wait = wait, .sent = true, .wake_fd = -1,
 		               .error = ERR_INIT };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
 	json_auto_t *own = NULL;

@@ -14,7 +14,7 @@
 
 #define MCP_MODERN "2026-07-28"
 
-/* The _meta of each request. Borrows; `log_level` NULL: nothing is to be logged. A new object. */
+/* The _meta of each request. Borrows; `log_level` NULL: no logging. A new object. */
 json_t *mcp_modern_meta(const json_t *capabilities, const char *log_level);
 /* As mcp_client_headers has them. `mirrored`: of the tool that is called, or NULL. The caller frees
  * with worker_texts_free. */
@@ -23,8 +23,8 @@ char **mcp_modern_headers(const char *method, const json_t *params, const json_t
  * header: [path of the property]}; a new object, often empty.  False: the annotations are wrong,
  * and the tool must not be used over HTTP. */
 bool mcp_modern_mirrored(const json_t *tool, json_t **ret, struct err *err);
-/* Whether a result only asks for more (InputRequiredResult).  False with *err: it is of a type that
- * nobody knows. */
+/* Whether a result only asks for more (InputRequiredResult).  False with *err: its type is
+ * unknown. */
 bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err);
 /* Whether it is a task in place of a result (CreateTaskResult). */
 bool mcp_modern_task(const json_t *result);
@@ -46,14 +46,14 @@ bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
 bool mcp_client_exchange(struct mcp_client *client, const char *method, const json_t *params,
                          const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
                          struct err *err);
-/* Until the time is over, somebody cancels or the server is lost; progress is handed over. */
+/* Waits until the timeout, cancellation or loss of the server; delivers progress. */
 void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait);
 
-/* Addresses that a user has to be done with (notifications/elicitation/complete). */
+/* URLs that the user must complete (notifications/elicitation/complete). */
 struct mcp_expected {
 	json_t *ids;        /* {ID: true}: those that are not yet; with the client's lock */
 	_Atomic bool over;  /* all of them are */
-	int bell;           /* owned, while expected; readable then; -1: no descriptor is left */
+	int wake_fd;           /* owned, while expected; readable then; -1: no descriptor is left */
 	struct mcp_expected *next;
 };
 
@@ -65,7 +65,7 @@ void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *e
  * called. */
 void mcp_client_declared(struct mcp_client *client, json_t *tools);
 /* Whether a tool must be called as a task (2025-11-25; later the server decides at each call). */
-bool mcp_client_wants_task(struct mcp_client *client, const char *tool);
+bool mcp_client_requires_task(struct mcp_client *client, const char *tool);
 
 /* A server's words, at most `max` bytes, as a part of one line, without what acts on a terminal.
  * The caller frees. */

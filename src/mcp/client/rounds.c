@@ -94,7 +94,7 @@ static bool answer_result(struct mcp_client *client, const json_t *result,
 	return true;
 }
 
-/* ---- addresses that have to be opened first ---- */
+/* ---- URLs that must be opened first ---- */
 
 /* The ids of what an error names, {ID: true}, a new object; NULL: it is no such error. */
 static json_t *wanted_addresses(const json_t *refusal)
@@ -141,7 +141,7 @@ static bool ask_addresses(struct mcp_client *client, const json_t *refusal,
 		if (!accepts(answer))
 			return err_set(err, ERR_DENIED_BY_USER,
 			               "The MCP server \"%s\" does this only after the user has "
-			               "opened an address, and nobody agreed to that: %s",
+			               "opened an address, which was not done: %s",
 			               mcp_client_name(client), said);
 	}
 	return true;
@@ -163,8 +163,8 @@ static bool await_addresses(struct mcp_client *client, struct mcp_expected *expe
 	if (expected->over || accepts(answer))
 		return true;
 	return ok && err_set(err, ERR_DENIED_BY_USER,
-	                     "The user has not finished what the MCP server \"%s\" wants to be "
-	                     "done first.", mcp_client_name(client));
+	                     "The user has not finished what the MCP server \"%s\" requires "
+	                     "first.", mcp_client_name(client));
 }
 
 /* True: what the error names was opened, and the request can be made again. */
@@ -201,7 +201,7 @@ bool mcp_client_request(struct mcp_client *client, const char *method, const jso
 			opened = ids && open_addresses(client, refusal, ids, wait, &unopened);
 			if (opened)
 				continue;
-			/* Where nobody can be asked at all, what the server said. */
+			/* If the user cannot be asked, report the server's error. */
 			*err = ids && unopened.code != ERR_UNKNOWN_TOOL ? unopened : why;
 			return false;
 		}
@@ -238,9 +238,10 @@ bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t 
 	               method);
 }
 
-bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
-                     const struct mcp_wait *wait, json_t **ret, struct err *err)
+bool mcp_client_list(struct mcp_client *client, enum mcp_list which, const struct mcp_wait *wait,
+                     json_t **ret, struct err *err)
 {
+	const struct mcp_list_row *list = &mcp_lists[which];
 	json_auto_t *all = json_array();
 	json_auto_t *params = json_object();
 	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
@@ -249,20 +250,20 @@ bool mcp_client_list(struct mcp_client *client, const char *method, const char *
 	for (size_t page = 0; !page || (next && page < PAGES_MAX); page++) {
 		json_auto_t *result = NULL;
 
-		if (!mcp_client_request(client, method, params, &own, &result, err))
+		if (!mcp_client_request(client, list->method, params, &own, &result, err))
 			return false;
-		if (!json_is_array(json_object_get(result, member)))
+		if (!json_is_array(json_object_get(result, list->member)))
 			return err_set(err, ERR_TOOL_FAILED,
 			               "The MCP server \"%s\" answered %s without a list.",
-			               mcp_client_name(client), method);
-		json_array_extend(all, json_object_get(result, member));
+			               mcp_client_name(client), list->method);
+		json_array_extend(all, json_object_get(result, list->member));
 		json_object_del(params, "cursor");
 		if (json_is_string(json_object_get(result, "nextCursor")) &&
-		    json_array_size(all) <= most)
+		    json_array_size(all) <= list->most)
 			json_object_set(params, "cursor", json_object_get(result, "nextCursor"));
 		next = json_object_get(params, "cursor");
 	}
-	if (!strcmp(method, "tools/list"))
+	if (which == MCP_TOOLS)
 		mcp_client_declared(client, all);
 	*ret = mem_steal(&all);
 	return true;

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/text.h"
+#include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/entry.h"
 #include "mcp/client/transport.h"
 #include "net/rpc/rpc.h"
 #include "tool/denial.h"
@@ -45,7 +45,7 @@ struct stdio {
 	json_t *denials;
 	size_t denials_dropped;
 	bool ended;
-	struct timespec end_until;   /* it was told to end, and is waited for; of one thread */
+	struct timespec end_until;   /* deadline after its input was closed; used by one thread */
 };
 
 /* ---- what it writes to its standard error ---- */
@@ -227,7 +227,7 @@ static void stdio_end(void *transport)
 	run->ops->close_input(run);
 }
 
-/* Several that were told to end have that time together. */
+/* Several that are shutting down share that time. */
 static void wait_ended(struct stdio *stdio)
 {
 	pthread_mutex_lock(&stdio->lock);
@@ -393,4 +393,64 @@ bool mcp_client_open_stdio(const struct mcp_client_options *options,
 	}
 	*ret = stdio->client;
 	return true;
+}
+
+/* ---- what would allow more ------------------------------------------------------------- */
+
+enum { REMEDY_PATHS = 4 };
+
+static void add_remedy_path(json_t *sandbox, const char *member, json_t *path)
+{
+	json_t *list = json_object_get(sandbox, member);
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(sandbox, member, list);
+	}
+	if (json_array_size(list) < REMEDY_PATHS && !json_lists(list, json_span(path)))
+		json_array_append(list, path);
+}
+
+char *mcp_denials_remedy(const char *server, const json_t *denials, bool network)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4 * REMEDY_PATHS * LIMIT_PATH_BYTES);
+	json_auto_t *sandbox = json_object();
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(denials, i, denial) {
+		const struct span kind = json_span(json_object_get(denial, "kind"));
+		json_t *what = json_object_get(denial, "what");
+
+		if (span_eq(json_span(json_object_get(denial, "reason")), SPAN("network")))
+			network = true;
+		else if (span_eq(kind, SPAN("read")))
+			add_remedy_path(sandbox, "read", what);
+		else if (span_eq(kind, SPAN("write")) || span_eq(kind, SPAN("metadata")) ||
+		         span_eq(kind, SPAN("removed")))
+			add_remedy_path(sandbox, "write", what);
+	}
+	if (network)
+		json_object_set_new(sandbox, "network", json_true());
+	if (!json_object_size(sandbox) || !json_print(&text, sandbox, 0))
+		return NULL;
+	return mem_printf("\"sandbox\": %s in mcpServers.%s", text.data, server);
+}
+
+void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err)
+{
+	const json_t *first = json_array_get(denials, 0);
+	_cleanup_free_ char *remedy = mcp_denials_remedy(server, denials, network);
+	const struct err why = *err;
+
+	if (!remedy)
+		return;
+	if (first)
+		err_set(err, why.code,
+		        "%s The sandbox denied it: %s %.200s. What would allow more: %s.",
+		        why.message, json_string_value(json_object_get(first, "kind")),
+		        json_string_value(json_object_get(first, "what")), remedy);
+	else
+		err_set(err, why.code, "%s If it needs the network, which it has not: %s.",
+		        why.message, remedy);
 }

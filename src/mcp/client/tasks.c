@@ -51,7 +51,7 @@ static bool task_name(struct server_task *task, const json_t *named, struct err 
 	return true;
 }
 
-/* Nobody waits for it any more; the server may go on all the same. */
+/* Cancels a task that is no longer awaited; the server may still finish it. */
 static void task_cancel(const struct server_task *task)
 {
 	const struct mcp_wait brief = { .timeout_ms = CANCEL_MS };
@@ -85,8 +85,8 @@ static void task_sleep(const struct server_task *task, const json_t *state)
 	mcp_client_pause(task->client, &wait);
 }
 
-/* What it asks: here in the state; before 2026-07-28 with requests of their own while its result is
- * waited for, which then is the call's. */
+/* The input it requires: here in the state; before 2026-07-28 as separate requests while the call
+ * waits for its result. */
 static bool task_input(struct server_task *task, const json_t *state, json_t **ret, struct err *err)
 {
 	json_auto_t *params = NULL, *result = NULL;
@@ -153,8 +153,9 @@ static bool task_is_over(const struct server_task *task, struct err *err)
 {
 	if (cancelled(task->wait.cancel))
 		return !err_set(err, ERR_CANCELLED,
-		                "The call was cancelled. The MCP server \"%s\" was told; what it "
-		                "had done already is not undone.", mcp_client_name(task->client));
+		                "The call was cancelled. The MCP server \"%s\" was notified; what "
+		                "it had already done is not "
+		                "undone.", mcp_client_name(task->client));
 	if (task->until_ms && clock_monotonic_ms() >= task->until_ms)
 		return !err_set(err, ERR_TOOL_FAILED,
 		                "The task that the MCP server \"%s\" made of the call did not end "
@@ -219,7 +220,7 @@ static bool call_as_task(struct mcp_client *client, const json_t *params, bool a
 	state = asks_for_task ? json_object_get(result, "task") :
 	                        mcp_modern_task(result) ? result : NULL;
 	if (!state) {
-		/* A server may do at once what it says it does as a task. */
+		/* A server may answer immediately instead of creating a task. */
 		*ret = json_is_object(result) ? mem_steal(&result) : NULL;
 		return *ret || err_set(err, ERR_TOOL_FAILED,
 		                       "The MCP server \"%s\" answered tools/call with no object.",
@@ -242,7 +243,7 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
 	json_auto_t *params = json_pack("{s:s, s:o}", "name", tool, "arguments",
 	                                arguments ? json_incref((json_t *)arguments) :
 	                                            json_object());
-	const bool asks = mcp_client_wants_task(client, tool);
+	const bool asks = mcp_client_requires_task(client, tool);
 	bool ok;
 
 	mcp_client_begin_call(client);

@@ -12,10 +12,10 @@
 struct mcp_ask;
 
 struct mcp_transport_ops {
-	/* HTTP: each request is an exchange of its own, with headers that repeat what it asks
-	 * (mcp_client_headers), and is cancelled by its end.  A server there is asked for
-	 * 2026-07-28 first; elsewhere one that takes initialize is left with what it knows, since
-	 * some end when anything else comes first. */
+	/* HTTP: each request is a separate exchange, with headers that repeat its method and name
+	 * (mcp_client_headers), and closing it cancels the request.  There 2026-07-28 is tried
+	 * first; elsewhere initialize is, since some servers exit when anything else comes
+	 * first. */
 	bool exchanges;
 	/* Sends one message, without an end of line. `ask`: what it asks, NULL: nothing.  One that
 	 * answers in the same exchange (HTTP) returns when mcp_client_settled(ask). */
@@ -44,9 +44,10 @@ bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, st
 /* For that, and before any other request: what hasp declares; whether requests are as in
  * MCP_MODERN; what was agreed on, with the server's answer, which is kept. */
 const json_t *mcp_client_capabilities(const struct mcp_client *client);
-void mcp_client_try_modern(struct mcp_client *client, bool modern);
+void mcp_client_try_modern(struct mcp_client *client);
+void mcp_client_try_older(struct mcp_client *client);
 void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello);
-/* What is to be logged, of a server that says that it can; NULL: nothing. */
+/* The level to request from a server that supports logging; NULL: none. */
 const char *mcp_client_log_level(const struct mcp_client *client);
 /* Sends a notification. */
 bool mcp_client_notify(struct mcp_client *client, const char *method, const json_t *params,
@@ -65,17 +66,23 @@ void mcp_client_stop_clock(struct mcp_client *client);
 void mcp_client_restart_clock(struct mcp_client *client);
 /* For how long it was stopped altogether. */
 uint64_t mcp_client_held_ms(struct mcp_client *client);
-/* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
- * thread that asks, now and then: it hands over reports of progress, too. */
+/* Whether the request is settled: answered, lost, timed out or cancelled.  The requesting thread
+ * calls it repeatedly: it delivers progress reports, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
-/* The response to it has begun: mcp_wait.begun_ms counts from now. */
-void mcp_client_begun(struct mcp_ask *ask);
+/* What ends the wait for it besides its answer: its cancellation (or NULL), and when it times out,
+ * by clock_monotonic_ms (0: never). */
+void mcp_client_wait_of(struct mcp_ask *ask, const struct cancel **ret_cancel,
+                        uint64_t *ret_until_ms);
+/* Set once the client is lost. Borrowed. */
+const struct cancel *mcp_client_over(const struct mcp_client *client);
+/* The response has started: mcp_wait.started_ms counts from now. */
+void mcp_client_response_started(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
  * session and an agreed version.  NULL: it is of an older one. Borrowed. */
 const char *const *mcp_client_headers(const struct mcp_ask *ask);
 /* The stream of transport.listen with this number has ended; `for_good`: the server has none. */
 void mcp_client_unheard(struct mcp_client *client, int64_t stream, bool for_good);
-/* What is to be written down of it. */
+/* Logs a line about it. */
 void mcp_client_log(struct mcp_client *client, struct span line);
 /* Of the options. Borrowed. */
 const char *mcp_client_name(const struct mcp_client *client);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client wants to be told of, as data: resources that were read, what is known to have
- * changed of them, and the stream of notices of 2026-07-28.  What is sent for it: listen.c. */
+/* A client's subscriptions, as data: resources that were read, which of them have changed, and the
+ * notification stream of 2026-07-28.  listen.c sends the requests. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct mcp_watch {
 	pthread_mutex_t lock;      /* of what follows */
 	json_t *watched, *updated; /* {URI: true} */
 	int64_t stream;            /* the request that is open; 0: none */
-	bool begun, refused;       /* there was one; the server has no such thing */
+	bool opened, refused;       /* there was one; the server has no such thing */
 	bool stale;                /* it does not ask for all that is wanted */
 };
 
@@ -105,11 +105,11 @@ bool mcp_watch_open(struct mcp_watch *watch, int64_t stream, json_t *wanted, int
 	if (json_array_size(uris))
 		json_object_set(wanted, "resourceSubscriptions", uris);
 	*ret_before = watch->stream;
-	*ret_ended = watch->begun && !watch->stream;
+	*ret_ended = watch->opened && !watch->stream;
 	needed = !watch->refused && json_object_size(wanted) && (watch->stale || !watch->stream);
 	if (needed) {
 		watch->stream = stream;
-		watch->begun = true;
+		watch->opened = true;
 		watch->stale = false;
 	}
 	pthread_mutex_unlock(&watch->lock);

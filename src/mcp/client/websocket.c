@@ -77,8 +77,8 @@ static void *ws_runner(void *data)
 	atomic_store(&ws->status, status);
 	if (status == 401 || status == 403)
 		err_set(&said, ERR_AUTHENTICATION_FAILED,
-		        "The MCP server \"%s\" wants another token in mcpServers.%s.headers (HTTP "
-		        "status %d).", name, name, status);
+		        "The MCP server \"%s\" does not accept the token in mcpServers.%s.headers "
+		        "(HTTP status %d).", name, name, status);
 	else
 		err_set(&said, why.code, "The MCP server \"%s\": %s", name, why.message);
 	mcp_client_lose(ws->client, &said);
@@ -199,21 +199,15 @@ static bool ws_try(const struct mcp_client_options *options, const struct mcp_ad
 	return false;
 }
 
-static bool ws_nobody_waits(void *data)
-{
-	const struct mcp_wait *wait = data;
-
-	return cancelled(wait->cancel);
-}
-
 bool mcp_client_open_websocket(const struct mcp_client_options *options,
                                const struct mcp_address_options *from, const struct mcp_wait *wait,
                                struct mcp_client **ret, struct err *err)
 {
+	const struct auth_wait login_wait = { .cancels = { wait->cancel } };
+
 	for (int logins = 0;; logins++) {
 		_cleanup_free_ char *token =
-			from->auth ? mcp_auth_field(from->auth, ws_nobody_waits, (void *)wait) :
-				     NULL;
+			from->auth ? mcp_auth_field(from->auth, &login_wait) : NULL;
 		_cleanup_free_ char *challenge = NULL;
 		struct ws_refusal refusal;
 		struct err why = ERR_INIT;
@@ -228,7 +222,7 @@ bool mcp_client_open_websocket(const struct mcp_client_options *options,
 		}
 		if (!mcp_auth_challenged(from->auth, refusal.status,
 		                         span_str(challenge ? challenge : ""), token,
-		                         ws_nobody_waits, (void *)wait, err))
+		                         &login_wait, err))
 			return false;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/call: handlers run, edits begun, denials reported. */
+/* tools/call: runs handlers, starts edits, reports denials. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,19 +70,19 @@ static void denied_log(struct mcp_call *call, const json_t *result)
 		log_denial_of_error(call, result);
 }
 
-/* ---- edits that are begun ---------------------------------------------------- */
+/* ---- edits in flight: the list ------------------------------------------------ */
 
 enum {
-	BEGUN_MAX = 64,  /* each is one of the worker's LIMIT_WIRE_CALLS */
+	STARTED_MAX = 64,  /* each is one of the worker's LIMIT_WIRE_CALLS */
 	/* How often a worker that says nothing is looked after; and how long its workspace stays
 	 * open for the next edit. */
 	LOOK_MS = 5000,
 };
 
-/* What one workspace has under way. */
-struct bell {
-	struct bell *next;
-	struct begun_list *list;
+/* The edits in flight of one workspace. */
+struct edit_batch {
+	struct edit_batch *next;
+	struct started_edits *list;
 	struct opened_workspace *opened;    /* reference */
 	struct loop_watch *watch; /* NULL: the loop cannot watch it; then the timer has to do */
 	struct loop_timer *timer;
@@ -91,120 +91,121 @@ struct bell {
 	bool unsent;
 };
 
-struct begun_list {
+struct started_edits {
 	struct loop_task task; /* first: the two are cast into each other */
 	struct loop *loop;
-	struct bell *bells;
-	struct begun_edit *edits;
+	struct edit_batch *batches;
+	struct edit_in_flight *edits;
 	size_t count;
 	bool posted, stopped;
 };
 
-static struct provider *provider_of(const struct bell *bell)
+static struct provider *provider_of(const struct edit_batch *batch)
 {
-	return bell->opened->provider;
+	return batch->opened->provider;
 }
 
-static void bell_rings(void *data)
+static void batch_take_answers(void *data)
 {
-	struct bell *bell = data;
+	struct edit_batch *batch = data;
 
-	provider_of(bell)->ops->take(provider_of(bell));
+	provider_of(batch)->ops->take(provider_of(batch));
 }
 
-static void silence(struct bell *bell)
+static void batch_close(struct edit_batch *batch)
 {
-	struct bell **at = &bell->list->bells;
+	struct edit_batch **at = &batch->list->batches;
 
-	while (*at != bell)
+	while (*at != batch)
 		at = &(*at)->next;
-	*at = bell->next;
-	loop_watch_stop(bell->watch);
-	loop_timer_stop(bell->timer);
-	opened_put(bell->opened);
-	free(bell);
+	*at = batch->next;
+	loop_watch_stop(batch->watch);
+	loop_timer_stop(batch->timer);
+	opened_put(batch->opened);
+	free(batch);
 }
 
-static void watch_cancel_flag(void *data)
+static void batch_on_timer(void *data)
 {
-	struct bell *bell = data;
+	struct edit_batch *batch = data;
 
-	if (bell->edits)
-		bell_rings(bell);
-	else if (!bell->used)
-		silence(bell);
+	if (batch->edits)
+		batch_take_answers(batch);
+	else if (!batch->used)
+		batch_close(batch);
 	else
-		bell->used = false;
+		batch->used = false;
 }
 
-static void silence_unused(struct begun_list *list)
+static void close_unused_batches(struct started_edits *list)
 {
-	for (struct bell *bell = list->bells, *next; bell; bell = next) {
-		next = bell->next;
-		if (!bell->edits)
-			silence(bell);
+	for (struct edit_batch *batch = list->batches, *next; batch; batch = next) {
+		next = batch->next;
+		if (!batch->edits)
+			batch_close(batch);
 	}
 }
 
-static struct bell *bell_of(struct begun_list *list, struct opened_workspace *opened)
+static struct edit_batch *batch_of(struct started_edits *list, struct opened_workspace *opened)
 {
 	struct provider *provider = opened->provider;
-	struct bell *bell = list->bells;
+	struct edit_batch *batch = list->batches;
 
-	while (bell && bell->opened != opened)
-		bell = bell->next;
-	if (bell)
-		return bell;
-	silence_unused(list); /* the workspace has changed */
-	bell = mem_alloc(1, sizeof(*bell));
-	*bell = (struct bell){ .next = list->bells, .list = list, .opened = opened_ref(opened) };
-	list->bells = bell;
-	bell->watch = loop_watch_start(list->loop, provider->ops->ready_fd(provider), bell_rings,
-	                               bell);
-	bell->timer = loop_timer_start(list->loop, LOOK_MS, LOOK_MS, watch_cancel_flag, bell);
-	return bell;
+	while (batch && batch->opened != opened)
+		batch = batch->next;
+	if (batch)
+		return batch;
+	close_unused_batches(list); /* the workspace has changed */
+	batch = mem_alloc(1, sizeof(*batch));
+	*batch = (struct edit_batch){ .next = list->batches, .list = list,
+		                      .opened = opened_ref(opened) };
+	list->batches = batch;
+	batch->watch = loop_watch_start(list->loop, provider->ops->ready_fd(provider),
+	                                batch_take_answers, batch);
+	batch->timer = loop_timer_start(list->loop, LOOK_MS, LOOK_MS, batch_on_timer, batch);
+	return batch;
 }
 
-static void send_begun(struct loop_task *task)
+static void send_started(struct loop_task *task)
 {
-	struct begun_list *list = (struct begun_list *)task;
+	struct started_edits *list = (struct started_edits *)task;
 
 	list->posted = false;
-	for (struct bell *bell = list->bells; bell; bell = bell->next) {
-		if (bell->unsent)
-			provider_of(bell)->ops->flush(provider_of(bell));
-		bell->unsent = false;
+	for (struct edit_batch *batch = list->batches; batch; batch = batch->next) {
+		if (batch->unsent)
+			provider_of(batch)->ops->flush(provider_of(batch));
+		batch->unsent = false;
 	}
 }
 
-struct begun_list *call_begun_new(struct loop *loop)
+struct started_edits *call_started_new(struct loop *loop)
 {
-	struct begun_list *list = mem_alloc(1, sizeof(*list));
+	struct started_edits *list = mem_alloc(1, sizeof(*list));
 
-	list->task.run = send_begun;
+	list->task.run = send_started;
 	list->loop = loop;
 	return list;
 }
 
-void call_begun_free(struct begun_list *list)
+void call_started_free(struct started_edits *list)
 {
 	free(list);
 }
 
-/* Whether one more may be begun. */
-static bool begun_has_room(const struct begun_list *list)
+/* Whether another may be started. */
+static bool started_has_room(const struct started_edits *list)
 {
-	return list->count < BEGUN_MAX;
+	return list->count < STARTED_MAX;
 }
 
-static void begun_add(struct begun_list *list, struct opened_workspace *opened,
-                      struct begun_edit *edit)
+static void started_add(struct started_edits *list, struct opened_workspace *opened,
+                      struct edit_in_flight *edit)
 {
-	struct bell *bell = bell_of(list, opened);
+	struct edit_batch *batch = batch_of(list, opened);
 
-	edit->bell = bell;
-	bell->edits++;
-	bell->used = bell->unsent = true;
+	edit->batch = batch;
+	batch->edits++;
+	batch->used = batch->unsent = true;
 	edit->next = list->edits;
 	edit->at = &list->edits;
 	if (edit->next)
@@ -216,42 +217,42 @@ static void begun_add(struct begun_list *list, struct opened_workspace *opened,
 	list->posted = true;
 }
 
-static void begun_ready(struct begun_edit *edit, bool here)
+static void started_ready(struct edit_in_flight *edit, bool here)
 {
 	if (!atomic_exchange(&edit->reported, true))
 		edit->arrived(edit, here);
 }
 
-static void begun_remove(struct begun_list *list, struct begun_edit *edit)
+static void started_remove(struct started_edits *list, struct edit_in_flight *edit)
 {
 	*edit->at = edit->next;
 	if (edit->next)
 		edit->next->at = edit->at;
 	list->count--;
-	edit->bell->edits--;
+	edit->batch->edits--;
 	if (list->stopped)
-		silence_unused(list);
+		close_unused_batches(list);
 }
 
-void call_begun_stop(struct begun_list *list)
+void call_started_stop(struct started_edits *list)
 {
-	for (struct begun_edit *edit = list->edits, *next; edit; edit = next) {
+	for (struct edit_in_flight *edit = list->edits, *next; edit; edit = next) {
 		next = edit->next;
-		begun_ready(edit, /* here= */ false);
+		started_ready(edit, /* here= */ false);
 	}
 	list->stopped = true;
-	silence_unused(list);
+	close_unused_batches(list);
 }
 
 /* ---- calls ------------------------------------------------------------------- */
 
 /* tools/call.
  *
- * All handlers begin on the loop's thread, in the order in which the calls arrived.  There a
- * call waits for the roots, if they are not known yet; a read is tried at once, or begun, and
- * ended when the other calls that came with it are begun too; an edit takes its turn among
- * those of its files.  One whose turn it is at once is begun, and ended when its answer is here
- * (internal.h).  The rest is done on the pool.
+ * Handlers start on the loop's thread, in the order in which the calls arrived.  There a call waits
+ * for the roots, if they are not known yet; a read is tried immediately, or started, and finished
+ * when the calls that arrived with it have been started too; an edit queues behind the others of
+ * its files.  An edit without one before it is started, and finished when its answer arrives.  The
+ * rest runs on the pool.
  */
 
 struct work {
@@ -263,9 +264,9 @@ struct work {
 	struct opened_workspace *opened; /* reference */
 	bool pending;          /* the client has to answer first, and to come back */
 	bool hook_asks;        /* a hook requires confirmation, whatever the options say */
-	bool missed;           /* it could not be done at once */
-	struct started_call *begun; /* or NULL */
-	struct begun_edit edit;   /* of an edit that is begun */
+	bool missed;           /* it could not be answered immediately */
+	struct started_call *started; /* or NULL */
+	struct edit_in_flight edit;   /* of an edit in flight */
 	bool here;                /* and its answer is */
 	bool starting;            /* its turn is taken on the loop's thread, which goes on */
 };
@@ -376,11 +377,11 @@ static void report_progress(void *data, size_t done, size_t total)
 }
 
 /* Calls that only wait hold up no others, however few processors there are. */
-static void give_way(void *data, bool begins)
+static void give_way(void *data, bool begin)
 {
 	struct pool *pool = ((struct work *)data)->offered->serve->options.pool;
 
-	if (begins)
+	if (begin)
 		pool_wait_begin(pool);
 	else
 		pool_wait_end(pool);
@@ -388,7 +389,7 @@ static void give_way(void *data, bool begins)
 
 static void answer_is_ready(void *data, bool here)
 {
-	begun_ready(&((struct work *)data)->edit, here);
+	started_ready(&((struct work *)data)->edit, here);
 }
 
 /* Of the conversation, without what stands around its calls. */
@@ -476,7 +477,7 @@ static void work_run_on_pool(struct mcp_call *call, void *data)
 	json_t *result;
 
 	conversation_announce(work->conversation, call);
-	result = work->begun ? tool_call_end(&session, mem_steal(&work->begun)) :
+	result = work->started ? tool_call_end(&session, mem_steal(&work->started)) :
 	                       work_run(work, /* at_once= */ false);
 	/* Those behind may begin before the answer is on its way: the file is as it will be. */
 	turns_done(turns, &work->turn);
@@ -590,7 +591,7 @@ static bool has_to_wait(const struct work *work)
 	return busy;
 }
 
-/* What was tried at once: answers, or has it done on the pool. */
+/* After the immediate attempt: answers, or moves the call to the pool. */
 static void finish_at_once(struct work *work, json_t *result)
 {
 	if (!work->missed) {
@@ -604,14 +605,14 @@ static void finish_at_once(struct work *work, json_t *result)
 	take_turn(work, /* always= */ false);
 }
 
-static void end_begun(struct mcp_call *call, void *data)
+static void end_started(struct mcp_call *call, void *data)
 {
 	struct work *work = data;
 	struct session session = session_of(work, /* at_once= */ true);
 
 	(void)call;
-	work->offered->serve->begun--;
-	finish_at_once(work, tool_call_end(&session, mem_steal(&work->begun)));
+	work->offered->serve->reads_started--;
+	finish_at_once(work, tool_call_end(&session, mem_steal(&work->started)));
 }
 
 static void try_at_once(struct work *work)
@@ -619,18 +620,18 @@ static void try_at_once(struct work *work)
 	struct session session = session_of(work, /* at_once= */ true);
 	struct serve *serve = work->offered->serve;
 
-	if (mcp_call_shares_stream(work->call) && serve->begun < LIMIT_READS_STARTED)
-		work->begun = tool_call_begin(&session, work->offered->item->tool->name,
+	if (mcp_call_shares_stream(work->call) && serve->reads_started < LIMIT_READS_STARTED)
+		work->started = tool_call_begin(&session, work->offered->item->tool->name,
 		                              mcp_call_arguments(work->call));
-	if (!work->begun) {
+	if (!work->started) {
 		finish_at_once(work, work_run(work, /* at_once= */ true));
 		return;
 	}
-	serve->begun++;
-	mcp_call_later(work->call, end_begun, work);
+	serve->reads_started++;
+	mcp_call_later(work->call, end_started, work);
 }
 
-/* ---- edits that are begun --------------------------------------------------- */
+/* ---- edits in flight: the call ----------------------------------------------- */
 
 static void run_elsewhere(struct work *work)
 {
@@ -639,7 +640,7 @@ static void run_elsewhere(struct work *work)
 }
 
 /* On any thread. */
-static void edit_arrived(struct begun_edit *edit, bool here)
+static void edit_arrived(struct edit_in_flight *edit, bool here)
 {
 	struct work *work = (struct work *)((char *)edit - offsetof(struct work, edit));
 
@@ -654,13 +655,13 @@ static void end_edit(struct mcp_call *call, void *data)
 	struct session session = session_of(work, /* at_once= */ true);
 	json_t *result;
 
-	if (work->begun)
-		begun_remove(serve->edits, &work->edit);
+	if (work->started)
+		started_remove(serve->edits, &work->edit);
 	if (!work->here) {
 		run_elsewhere(work);
 		return;
 	}
-	result = tool_call_end(&session, mem_steal(&work->begun));
+	result = tool_call_end(&session, mem_steal(&work->started));
 	if (work->missed) {
 		json_decref(result);
 		run_elsewhere(work);
@@ -683,18 +684,18 @@ static void begin_edit(struct work *work)
 	work->edit.arrived = edit_arrived;
 	/* First: another thread may say at any time that it has arrived. */
 	mcp_call_await(work->call, end_edit, work);
-	work->begun = tool_call_begin(&session, work->offered->item->tool->name,
+	work->started = tool_call_begin(&session, work->offered->item->tool->name,
 	                              mcp_call_arguments(work->call));
-	if (work->begun)
-		begun_add(serve->edits, work->opened, &work->edit);
+	if (work->started)
+		started_add(serve->edits, work->opened, &work->edit);
 	else
 		edit_arrived(&work->edit, /* here= */ false);
 }
 
 static bool edit_may_begin(const struct work *work)
 {
-	return work->offered->begins && mcp_call_shares_stream(work->call) &&
-	       begun_has_room(work->offered->serve->edits) && !has_to_wait(work);
+	return work->offered->starts_on_loop && mcp_call_shares_stream(work->call) &&
+	       started_has_room(work->offered->serve->edits) && !has_to_wait(work);
 }
 
 /* With the workspace known; `held`: the call has been taken from the loop's thread before. */

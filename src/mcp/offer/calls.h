@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call of a tool goes through: the order of those about one file (turns.c), edits that are
- * begun on the loop's thread (call.c), and what its result becomes (result.c). */
+/* What a call of a tool goes through: the order of those about one file (turns.c), edits in flight
+ * on the loop's thread (call.c), and the conversion of its result (result.c). */
 #ifndef HASP_MCP_OFFER_CALLS_H
 #define HASP_MCP_OFFER_CALLS_H
 
@@ -44,44 +44,44 @@ struct turn {
 struct turns *turns_new(void); /* never NULL */
 void turns_free(struct turns *turns); /* all turns are done; NULL is fine */
 
-/* Keys may repeat; none: it goes at once. */
+/* Keys may repeat; without any it runs immediately. */
 void turns_take(struct turns *turns, struct turn *turn, const char *const *keys, size_t count);
 void turns_done(struct turns *turns, struct turn *turn);
-/* Whether somebody has, or waits for, a turn with this key; or with any key. */
+/* Whether a call has, or waits for, a turn with this key; or with any key. */
 bool turns_busy(struct turns *turns, const char *key);
 bool turns_any(struct turns *turns);
 
-/* ---- edits that are begun ---------------------------------------------------- */
+/* ---- edits in flight --------------------------------------------------------- */
 
-/* Edits that are begun on the loop's thread, and whose answers it takes, many with one wake-up.
+/* Edits that the loop's thread starts, and whose answers it takes, many with one wake-up.
  *
- *     struct begun_edit edit = { .arrived = on_arrival };
- *     begun_add(list, opened, &edit);       // when tool_call_begin has begun it
- *     begun_ready(&edit, here);             // hooks.ready; any thread
+ *     struct edit_in_flight edit = { .arrived = on_arrival };
+ *     started_add(list, opened, &edit);     // after tool_call_begin
+ *     started_ready(&edit, here);           // hooks.ready; any thread
  *     ... edit.arrived(&edit, here), on the loop's thread, once: tool_call_end ...
  *
- * What is begun is sent when all that has arrived with it has been looked at.  Everything but
- * begun_ready is for the loop's thread.
+ * Edits are sent after everything that arrived with them has been processed.  Only started_ready
+ * may be called on other threads.
  */
 
-struct begun_list;
+struct started_edits;
 
 /* Embedded in the caller's object. */
-struct begun_edit {
-	/* Called once, on any thread, by begun_ready or call_begun_stop: sees to it that the loop's
-	 * thread calls begun_remove soon. `here` as in provider.h. */
-	void (*arrived)(struct begun_edit *edit, bool here);
+struct edit_in_flight {
+	/* Called once, on any thread, by started_ready or call_started_stop: has the loop's thread
+	 * call started_remove soon. `here` as in provider.h. */
+	void (*arrived)(struct edit_in_flight *edit, bool here);
 	_Atomic bool reported; /* from here on: call.c's own */
-	struct bell *bell;
-	struct begun_edit *next, **at;
+	struct edit_batch *batch;
+	struct edit_in_flight *next, **at;
 };
 
-struct begun_list *call_begun_new(struct loop *loop); /* never NULL */
-void call_begun_free(struct begun_list *list); /* nothing is begun; NULL is fine */
+struct started_edits *call_started_new(struct loop *loop); /* never NULL */
+void call_started_free(struct started_edits *list); /* none is in flight; NULL is fine */
 
-/* The loop takes nothing any more: all that is begun is to be ended by threads that wait, and no
- * workspace is kept open that nobody uses. */
-void call_begun_stop(struct begun_list *list);
+/* The loop is stopping: threads that wait finish the edits in flight, and unused workspaces are
+ * closed. */
+void call_started_stop(struct started_edits *list);
 
 /* ---- results ----------------------------------------------------------------- */
 
@@ -90,8 +90,8 @@ void call_begun_stop(struct begun_list *list);
  * The JSON is printed once: it is structuredContent as it stands, and the text of the first
  * content block with escapes (which the specification asks for, for older clients).  A list is
  * wrapped in an object, {"files": [...]}, because structuredContent is an object.  Media
- * (the member `data` of a file) leave the JSON and follow as blocks of their own: image, audio,
- * or an embedded resource.
+ * (the member `data` of a file) move from the JSON to separate blocks: image, audio, or an embedded
+ * resource.
  *
  * Budget.  Which copy a model gets is the client's choice: some show it the text, some
  * structuredContent where it is there, some both.  A long member that stood in one copy alone
@@ -113,7 +113,7 @@ static inline size_t result_tokens(size_t answer_tokens)
 
 /* `result` is borrowed, and changed on the way; `level` goes to its _meta (NULL: none). Its JSON
  * is printed to `raw` (empty, as large as `out`) first. False when it is larger than `out` can
- * be. Who keeps both for the next result saves getting the memory anew. */
+ * be. Reuse both for the next result to save the allocation. */
 bool result_print(json_t *result, const struct offered_names *names, const char *level,
                   struct buf *raw, struct buf *out);
 

@@ -5,7 +5,7 @@
  * whole command, or the files and the whole diff of the plan (tool.h), and all other arguments; a
  * call that is too long for that is refused.  The arguments that will run are bound to the states
  * the plan was made on.  A stateless client brings its answer
- * with the call made again; the plan is then made again, and has to be the one that the user saw.
+ * with the call made again; the plan is then made again, and must be the one that the user saw.
  */
 #include <stdio.h>
 
@@ -158,8 +158,8 @@ static json_t *question_form(const struct offered_names *names,
 	                 "message", text, "requestedSchema",
 	                 "type", "object", "properties", "allow", "type", "boolean", "title",
 	                 command ? "Allow this command" : "Allow this change", "description",
-	                 command ? "Exactly what is shown is run, or nothing."
-	                         : "Exactly what is shown is written, or nothing.", "default", 1,
+	                 command ? "Runs exactly this, or nothing."
+	                         : "Writes exactly this, or nothing.", "default", 1,
 	                 "required", "allow");
 }
 
@@ -232,8 +232,8 @@ bool confirm_ask(struct mcp_call *call, const struct offered_names *names,
 		                      "(it lacks the capability elicitation).", err);
 	case MCP_ASK_REFUSED:
 		return deny_question(question, "The client did not ask the user.", err);
-	case MCP_ASK_GONE:
+	case MCP_ASK_LOST:
 		break;
 	}
-	return deny_question(question, "Nobody answered the question.", err);
+	return deny_question(question, "The question was not answered.", err);
 }

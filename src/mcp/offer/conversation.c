@@ -184,7 +184,7 @@ static void unlink_unsettled(struct conversation *conversation)
 	conversation->at = NULL;
 }
 
-/* The workspace is known: lets go whoever waited for it. */
+/* The workspace is known: resumes the calls that waited for it. */
 static void workspace_settle(struct conversation *conversation, struct root_list roots,
                              const struct err *unusable)
 {
@@ -433,8 +433,8 @@ static struct opened_workspace *open_now(struct conversation *conversation)
 	return opened_ref(conversation->opened);
 }
 
-/* With the lock, on a pool's thread: waits until the roots are known. False when the call was
- * cancelled meanwhile, or nothing is to be expected any more. */
+/* With the lock, on a pool's thread: waits until the roots are known. False if the call was
+ * cancelled meanwhile, or no answer will come. */
 static bool wait_for_roots(struct conversation *conversation, const struct mcp_call *call)
 {
 	struct pool *pool = conversation->serve->options.pool;

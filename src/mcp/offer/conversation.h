@@ -19,13 +19,13 @@ struct root_list {
 
 /* ---- conversations ----------------------------------------------------------- */
 
-/* What hasp has of one client: its version counter, its workspace, what it watches.
+/* The state of one client: its version counter, its workspace, its subscriptions.
  *
- * The workspace is known at once when the server was given roots or the client is stateless
- * (then it is the server's roots, or the current folder).  Otherwise the client is asked for
- * its roots once it is ready, and whenever it says that they changed; calls that arrive
- * before the answer wait for it.  A workspace that is not used any more is closed when the
- * last call that uses it has ended.
+ * The workspace is known immediately if the server was given roots or the client is stateless (then
+ * it is the server's roots, or the current directory).  Otherwise the client is asked for its roots
+ * once it is ready, and whenever it says that they changed; calls that arrive before the answer
+ * wait for it.  A workspace that is not used any more is closed when the last call that uses it has
+ * ended.
  */
 
 struct conversation;
@@ -44,7 +44,7 @@ void conversation_end(void *conversation);
 bool conversation_subscribe(void *conversation, const char *uri, struct err *err);
 void conversation_unsubscribe(void *conversation, const char *uri);
 
-/* To be copied for each call, with a provider and hooks of its own. */
+/* Copied for each call, which sets its provider and hooks. */
 const struct session *conversation_session(const struct conversation *conversation);
 
 /* On the loop's thread: whether the workspace is known; otherwise `go` is called when it is. With

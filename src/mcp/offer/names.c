@@ -304,7 +304,7 @@ void offer_declare_tool(const struct offered_names *names, struct offered *offer
 	offered->output_schema = output_schema(names, tool->result_schema);
 	offered->annotations = annotations(tool);
 	offered->at_once = tool->info && tool->info->files == TOOL_FILES_READ;
-	offered->begins = tool->begin && tool_kind_changes(tool_kind_of(tool));
+	offered->starts_on_loop = tool->begin && tool_kind_changes(tool_kind_of(tool));
 }
 
 void offer_declare_release(struct offered *offered)

@@ -24,7 +24,7 @@ struct offered {
 	const struct names_item *item;
 	char *description, *input_schema, *output_schema, *annotations; /* owned */
 	bool at_once; /* is tried on the loop's thread before it goes to the pool */
-	bool begins;  /* is begun on the loop's thread, if no file of it is being edited */
+	bool starts_on_loop; /* if none of its files is being edited */
 };
 
 /* What a result is printed to; empty between two results. */
@@ -56,10 +56,10 @@ struct serve {
 	struct mcp_offer offer;
 	struct opened_table *table;
 	struct turns *turns;
-	struct begun_list *edits; /* that are begun */
+	struct started_edits *edits; /* in flight */
 	struct watches *watches;
 	struct paper paper; /* for answers on the loop's thread */
-	size_t begun; /* calls that are begun, and not ended; on the loop's thread */
+	size_t reads_started; /* started and not finished; on the loop's thread */
 	struct conversation *unsettled; /* those whose roots are not known; on the loop's thread */
 	struct opened_workspace *kept; /* of options.roots: stays open between clients; or NULL */
 };

@@ -13,7 +13,8 @@
 
 struct opened_table {
 	const struct serve_options *options; /* borrowed */
-	pthread_mutex_t lock;                /* held while one is opened: nobody opens it twice */
+	pthread_mutex_t lock;                /* held while one is opened, so that it is opened
+	                                      * once */
 	struct opened_workspace *all;
 };
 

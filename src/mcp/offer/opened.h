@@ -38,7 +38,7 @@ struct opened_workspace {
 struct opened_table *opened_table_new(const struct serve_options *options); /* never NULL */
 void opened_table_free(struct opened_table *table); /* nothing is in use; NULL is fine */
 
-/* The provider of these roots, opened now if nobody has it; *ret_new (may be NULL) says whether.
+/* The provider of these roots, opened now if it is not open; *ret_new (may be NULL) says whether.
  * The errors are those of serve_options.open. */
 bool opened_get(struct opened_table *table, const char *const *roots, size_t count,
                 struct opened_workspace **ret, bool *ret_new, struct err *err);

@@ -34,9 +34,9 @@ struct completion {
 	size_t total;
 };
 
-/* The template's values are parts of URIs, which have bytes that are not UTF-8 only as escapes
- * of their own: a client that escapes what we show of such a name asks for another file, so it
- * is left out. */
+/* The template's values are parts of URIs, where bytes that are not UTF-8 must be escaped one by
+ * one: a client that escapes the displayed form of such a name would request another file, so it is
+ * left out. */
 static void completion_add(struct completion *completion, const char *value)
 {
 	if (completion->template && !utf8_valid(span_str(value)))
@@ -152,7 +152,7 @@ static void complete_path(struct completion *completion, const char *value)
 }
 
 /* Whether the argument that is completed is a path. */
-static bool wants_path(const json_t *ref, const json_t *argument, bool *ret_template)
+static bool completes_path(const json_t *ref, const json_t *argument, bool *ret_template)
 {
 	struct span type = json_span(json_object_get(ref, "type"));
 
@@ -171,7 +171,8 @@ void prompts_complete_argument(struct mcp_call *call, void *serve)
 	                                                !memchr(value.data, '\0', value.len));
 
 	(void)serve;
-	if (usable && wants_path(json_object_get(params, "ref"), argument, &completion.template)) {
+	if (usable &&
+	    completes_path(json_object_get(params, "ref"), argument, &completion.template)) {
 		opened = conversation_open(mcp_call_session(call), call);
 		completion.provider = opened->provider;
 		_cleanup_free_ char *typed = completion.template ?
@@ -223,13 +224,13 @@ static const struct prompt {
 		.edits = true,
 		.arguments = { { "path", "The file to change.", true },
 		               { "wish", "What to change.", true } },
-		.words = "Change the file {path}: {wish}\n\n"
-			 "Use safe_patch with a unified diff, at least 10 unchanged lines of "
-			 "context around each change, copied exactly, and the file's sha256 as "
-			 "base_content_sha256. If the answer says state_mismatch, somebody else "
-			 "changed the file: look at latest_file_state, keep what they did, and "
-			 "make the diff again from it. If it says no_match or ambiguous_diff, "
-			 "correct the context. Then say in a sentence or two what you changed.",
+		.words = "Change the file {path}: {wish}\n\nUse safe_patch with a unified diff, at "
+			 "least 10 unchanged lines of context around each change, copied exactly, "
+			 "and the file's sha256 as base_content_sha256. If the answer says "
+			 "state_mismatch, someone else changed the file: look at "
+			 "latest_file_state, keep what they did, and make the diff again from it. "
+			 "If it says no_match or ambiguous_diff, correct the context. Then say in "
+			 "a sentence or two what you changed.",
 		.missing_words = "The file does not exist yet: create it with write_file, without "
 				 "base_content_sha256.",
 	},
@@ -378,7 +379,7 @@ static void add_words(json_t *messages, const struct offered_names *names,
 	_cleanup_buf_ struct buf words = BUF_INIT(WORDS_MAX);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
-	/* First the names: an argument is nobody's to rewrite. */
+	/* Rewrite the names first: arguments must stay as given. */
 	names_rewrite(names, span_str(prompt->words), &words);
 	if (missing && prompt->missing_words) {
 		buf_str(&words, "\n\n");

@@ -140,7 +140,7 @@ bool result_print(json_t *result, const struct offered_names *names, const char 
 	ok = json_print(raw, shown, 0);
 	if (list)
 		buf_char(raw, '}');
-	/* Room at once for both copies; what is escaped twice grows a little more. */
+	/* Room for both copies; text that is escaped twice grows a little more. */
 	buf_reserve(out, raw->len * 2 + raw->len / 8 + blocks.len + 128);
 	buf_str(out, "{\"content\":[{\"type\":\"text\",\"text\":");
 	json_print_string(out, buf_view(raw));

@@ -70,7 +70,7 @@ bool serve_new(const struct serve_options *options, struct serve **ret, struct e
 	serve->paper = (struct paper)PAPER_INIT;
 	serve->table = opened_table_new(&serve->options);
 	serve->turns = turns_new();
-	serve->edits = call_begun_new(options->loop);
+	serve->edits = call_started_new(options->loop);
 	serve->watches = offer_watches_new();
 	if (!names_make(&options->names, &serve->names, err) ||
 	    (options->root_count && !opened_get(serve->table, options->roots, options->root_count,
@@ -93,7 +93,7 @@ void serve_stop(struct serve *serve)
 {
 	while (serve->unsettled)
 		conversation_give_up(serve->unsettled);
-	call_begun_stop(serve->edits);
+	call_started_stop(serve->edits);
 }
 
 void serve_free(struct serve *serve)
@@ -104,7 +104,7 @@ void serve_free(struct serve *serve)
 	opened_table_free(serve->table);
 	offer_watches_free(serve->watches);
 	turns_free(serve->turns);
-	call_begun_free(serve->edits);
+	call_started_free(serve->edits);
 	for (size_t i = 0; serve->offered && i < serve->names.count; i++)
 		offer_declare_release(&serve->offered[i]);
 	free(serve->offered);

@@ -11,7 +11,7 @@
  *
  * The parts:
  *     names.c         which tools, under which names; as MCP declares them: schemas, annotations
- *     call.c          tools/call: at once, on the pool, or in turn (turns.c); denials
+ *     call.c          tools/call: immediately, on the pool, or in turn (turns.c); denials
  *     result.c        a tool's result as text
  *     confirm.c       asking the user before an edit or a command
  *     conversation.c  what one client has: a version counter, roots, an open workspace (opened.c)

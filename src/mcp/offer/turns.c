@@ -17,7 +17,7 @@ struct turn_place {
 	struct turn_place *behind;
 };
 
-/* A key that somebody has. */
+/* A key that is in use. */
 struct queue {
 	char *key; /* owned */
 	struct turn_place *first, *last;

@@ -198,7 +198,7 @@ static bool open_state(struct mcp_call *call, const json_t *state, struct refusa
 	bool taken;
 
 	if (!json_is_string(state))
-		return bad_state(refusal, "has to be a string");
+		return bad_state(refusal, "must be a string");
 	if (text.len > LIMIT_REQUEST_STATE_BYTES)
 		return bad_state(refusal, "is too long");
 	payload = span_skip(text, SHA256_HEX_SIZE);
@@ -212,7 +212,7 @@ static bool open_state(struct mcp_call *call, const json_t *state, struct refusa
 	return taken;
 }
 
-/* The client's answers of this round, beside those of earlier rounds. */
+/* The client's answers of this round, added to those of earlier rounds. */
 static bool take_answers(struct mcp_call *call, json_t *responses, struct refusal *refusal)
 {
 	const char *key;
@@ -220,12 +220,12 @@ static bool take_answers(struct mcp_call *call, json_t *responses, struct refusa
 
 	if (!json_is_object(responses))
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-		                  "params.inputResponses has to be an object, not %s.",
+		                  "params.inputResponses must be an object, not %s.",
 		                  json_type_phrase(responses));
 	json_object_foreach(responses, key, answer) {
 		if (!json_is_object(answer))
 			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-			                  "params.inputResponses.%s has to be an object, not %s.",
+			                  "params.inputResponses.%s must be an object, not %s.",
 			                  key,
 			                  json_type_phrase(answer));
 	}
@@ -273,7 +273,7 @@ struct client_question {
 	struct loop_timer *timer;
 };
 
-static struct client_question *asking_new(struct mcp_peer *peer, struct mcp_call *call,
+static struct client_question *ask_make(struct mcp_peer *peer, struct mcp_call *call,
                                           const char *method, const json_t *params)
 {
 	struct client_question *ask = mem_alloc(1, sizeof(*ask));
@@ -351,7 +351,7 @@ static void ask_unlist(struct client_question *ask)
 		ask->call->ask = NULL;
 }
 
-/* Tells the asker. The answer is taken over; NULL: there is none. */
+/* Reports the outcome to the caller.  Takes `answer` over; NULL: there is none. */
 static void ask_complete(struct client_question *ask, enum mcp_ask outcome,
                          struct rpc_message *answer)
 {
@@ -395,7 +395,7 @@ static void ask_arrive(struct post *post)
 		(struct client_question *)((char *)post - offsetof(struct client_question, arrive));
 
 	if (cannot_be_answered(ask))
-		ask_complete(ask, MCP_ASK_GONE, NULL);
+		ask_complete(ask, MCP_ASK_LOST, NULL);
 	else
 		ask_send(ask);
 }
@@ -445,7 +445,7 @@ void ask_answered(struct mcp_peer *peer, struct rpc_message *message)
 void ask_give_up(struct client_question *ask)
 {
 	ask_unlist(ask);
-	ask_complete(ask, MCP_ASK_GONE, NULL);
+	ask_complete(ask, MCP_ASK_LOST, NULL);
 }
 
 void ask_give_up_all(struct mcp_peer *peer)
@@ -478,7 +478,7 @@ bool mcp_peer_ask(struct mcp_peer *peer, const char *method, json_t *params,
 		json_decref(params);
 		return false;
 	}
-	ask = asking_new(peer, NULL, method, params);
+	ask = ask_make(peer, NULL, method, params);
 	json_decref(params);
 	peer_hold(peer);
 	ask->answered = answered;
@@ -515,8 +515,8 @@ static enum mcp_ask ask_and_wait(struct mcp_call *call, const char *method, cons
                                  unsigned ms, json_t **ret)
 {
 	struct mcp_server *server = call->peer->server;
-	struct client_question *ask = asking_new(call->peer, call, method, params);
-	enum mcp_ask outcome = MCP_ASK_GONE;
+	struct client_question *ask = ask_make(call->peer, call, method, params);
+	enum mcp_ask outcome = MCP_ASK_LOST;
 	bool done;
 
 	ask->holders = 2;
@@ -531,7 +531,7 @@ static enum mcp_ask ask_and_wait(struct mcp_call *call, const char *method, cons
 	pool_wait_end(server->pool);
 	if (!done) {
 		mcp_outbox_post(server->outbox, &ask->drop);
-		return MCP_ASK_GONE;
+		return MCP_ASK_LOST;
 	}
 	outcome = ask->outcome;
 	if (outcome == MCP_ASK_ANSWERED)
@@ -572,7 +572,7 @@ enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *me
 	else if (call->version->stateless)
 		outcome = questions_ask(call, key, method, params, ret);
 	else if (cancelled(&call->cancel))
-		outcome = MCP_ASK_GONE;
+		outcome = MCP_ASK_LOST;
 	else
 		outcome = ask_and_wait(call, method, params, timeout_ms, ret);
 	json_decref(params);

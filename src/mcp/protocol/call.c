@@ -189,7 +189,7 @@ int mcp_level_find(const char *name)
 	return -1;
 }
 
-/* Whether the client wants messages of this level for this call. */
+/* Whether the client subscribes to messages of this level for this call. */
 static bool log_level_is_wanted(const struct mcp_call *call, enum mcp_level level)
 {
 	int from = call->version->stateless ? call->log_level : call->peer->log_level;
@@ -526,7 +526,7 @@ static void run_handler(struct mcp_call *call)
 	end_if_not_ended(call);
 }
 
-/* A call that was held may be gone when the handler returns. */
+/* A call that was held may have been freed when the handler returns. */
 static void run_on_loop(struct mcp_call *call)
 {
 	bool held = false;
@@ -627,7 +627,7 @@ void mcp_call_await(struct mcp_call *call, mcp_handler *run, void *data)
 	count_running(call->peer->server, 1);
 }
 
-/* Whoever waits for all calls (server.c) is to see the post. */
+/* The wait for all calls (server.c) must see the post. */
 void mcp_call_arrived(struct mcp_call *call)
 {
 	struct mcp_server *server = call->peer->server;
@@ -697,7 +697,7 @@ void call_cancel(struct mcp_call *call)
 		peer_batch_forget(batch);
 	else if (exchange)
 		peer_send(call->peer, MCP_ROUTE_FINAL, exchange, SPAN(""), 0);
-	/* Nobody else has a subscription. */
+	/* Only subscriptions have no handler. */
 	if (!call->run)
 		call_done(call);
 }

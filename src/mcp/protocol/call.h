@@ -97,7 +97,7 @@ void mcp_outbox_post(struct outbox *outbox, struct post *post);
 void mcp_outbox_drain(struct outbox *outbox);
 /* Whether nothing is posted; from any thread. */
 bool mcp_outbox_empty(struct outbox *outbox);
-/* Drains it; nobody posts any more. It is freed once the loop has let go of it. */
+/* Drains it; there must be no more posts. It is freed once the loop has released it. */
 void mcp_outbox_close(struct outbox *outbox);
 
 /* ---- calls ------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ struct method;
 
 /* Progress that is reported; the handler's thread has it. */
 struct call_progress {
-	const json_t *token; /* borrowed from the request; NULL: nobody wants to know */
+	const json_t *token; /* borrowed from the request; NULL: no progress requested */
 	int64_t sent_ms;     /* when the last was sent; 0: never */
 	double value;        /* the largest so far */
 	bool any;            /* there was one */
@@ -129,7 +129,7 @@ struct mcp_call {
 	struct pool_job job;
 	struct post post; /* its handler has returned */
 	struct mcp_peer *peer;
-	struct mcp_exchange *exchange; /* NULL too once it is gone */
+	struct mcp_exchange *exchange; /* NULL too once it has ended */
 	struct message_batch *batch;           /* that the answer is part of; or NULL */
 	struct rpc_message message;    /* owned */
 	const struct version *version;
@@ -142,7 +142,7 @@ struct mcp_call {
 	void *session;
 	size_t bytes; /* of the text it came as, as far as that is known */
 	bool listed;
-	bool on_loop; /* it is answered on the loop's thread, at once */
+	bool on_loop; /* it is answered on the loop's thread */
 	struct client_question *ask; /* that the handler waits for; the loop's thread has it */
 	struct listen *listen;  /* of subscriptions/listen; owned, and what frees it: */
 	void (*unlisten)(struct mcp_call *call);
@@ -152,7 +152,7 @@ struct mcp_call {
 	const json_t *params, *arguments; /* objects */
 	const json_t *client;             /* capabilities of a stateless client; or NULL */
 	const char *name, *uri, *cursor;
-	int log_level; /* of a stateless request; -1: it wants no messages */
+	int log_level; /* of a stateless request; -1: no messages */
 
 	/* What the handler's thread has. */
 	bool ended;

@@ -369,7 +369,7 @@ static json_t *implementation(const struct mcp_offer *offer, const struct versio
 struct catalog *catalog_new(const struct mcp_offer *offer, uint64_t key)
 {
 	struct catalog *catalog = mem_alloc(1, sizeof(*catalog));
-	json_t *info = implementation(offer, version_latest(/* stateless= */ true));
+	json_t *info = implementation(offer, version_latest_stateless());
 
 	catalog->offer = offer;
 	catalog->tools = mem_alloc(offer->tool_count + 1, sizeof(*catalog->tools));

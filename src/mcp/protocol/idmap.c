@@ -16,8 +16,8 @@ void idmap_release(struct idmap *map)
 	*map = (struct idmap){ .key = map->key };
 }
 
-/* A multiplication by an odd random number a step, high bits folded down: differences spread,
- * and nobody outside knows the number. */
+/* A multiplication by an odd random number a step, high bits folded down: differences spread, and
+ * the number is secret. */
 static uint64_t idmap_hash(const struct idmap *map, struct span id)
 {
 	uint64_t factor = map->key | 1;

@@ -206,12 +206,12 @@ static void end_session(struct mcp_peer *peer)
 	*peer->at = peer->next;
 	if (peer->next)
 		peer->next->at = peer->at;
-	if (peer->session_begun && offer->end)
+	if (peer->session_started && offer->end)
 		offer->end(peer->session);
 	peer->server = NULL;
 }
 
-/* Frees what nobody needs any more. */
+/* Frees the peer once nothing refers to it. */
 static void peer_settle(struct mcp_peer *peer)
 {
 	if (!peer->closed || peer->holds)
@@ -238,7 +238,7 @@ void peer_begin_session(struct mcp_peer *peer)
 	const struct mcp_offer *offer = peer->server->offer;
 	struct mcp_session_info info = { .server = peer->server, .peer = peer };
 
-	peer->session_begun = true;
+	peer->session_started = true;
 	if (offer->begin)
 		peer->session = offer->begin(offer->data, &info);
 }
@@ -248,9 +248,9 @@ void *peer_shared_session(struct mcp_server *server)
 	const struct mcp_offer *offer = server->offer;
 	struct mcp_session_info info = { .stateless = true, .server = server };
 
-	if (!server->shared_begun && offer->begin)
+	if (!server->shared_started && offer->begin)
 		server->shared = offer->begin(offer->data, &info);
-	server->shared_begun = true;
+	server->shared_started = true;
 	return server->shared;
 }
 

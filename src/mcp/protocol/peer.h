@@ -35,8 +35,8 @@ struct mcp_outgoing {
 	enum mcp_route route;
 	struct mcp_exchange *exchange;
 	/* The message, one line without its end; borrowed for the call. Empty in a FINAL of
-	 * an exchange whose request was taken back by notifications/cancelled: the exchange
-	 * ends without an answer. */
+	 * an exchange whose request was cancelled by notifications/cancelled: the exchange ends
+	 * without an answer. */
 	struct span text;
 	int error_code; /* of an error response, for the transport's status; else 0 */
 };

@@ -59,13 +59,13 @@ struct method {
 	const char *cache_scope;    /* of a result that may be kept; NULL: it may not */
 	const char *named;          /* the parameter that Mcp-Name repeats; or NULL */
 	const struct param *params; /* rules; or NULL */
-	/* Sets call->run for a handler, or call_answer_text at once, or (a subscription)
-	 * neither. False with `refusal` when that is an error. */
+	/* Sets call->run for a handler, or calls call_answer_text, or (a subscription) neither.
+	 * False with `refusal` when that is an error. */
 	bool (*answer)(struct mcp_call *call, struct refusal *refusal);
 };
 
 /* Finds out which version the call is of and what answers it, checks everything that is
- * known about its method and parameters, and starts it. False when it has to be refused. */
+ * known about its method and parameters, and starts it. False if it must be refused. */
 bool method_start(struct mcp_call *call, struct refusal *refusal);
 
 /* ---- levels of the log ------------------------------------------------------- */
@@ -90,22 +90,22 @@ bool mcp_sign_check(const struct sha256 *key, struct span text, struct span hex)
 
 /* Questions to clients.
  *
- * To a client with a connection a question is a request of its own (ask.c); it is answered by
- * id, and its asker waits on its own thread.  To a stateless one it is the result of the
- * request, which the client repeats with the answers (ask.c).
+ * To a client with a connection a question is a separate request (ask.c); it is answered by id, and
+ * the caller waits on its thread.  To a stateless one it is the result of the request, which the
+ * client repeats with the answers (ask.c).
  */
 
 /* On the loop's thread: a client's result or error arrived. The message may be taken over. */
 void ask_answered(struct mcp_peer *peer, struct rpc_message *message);
-/* Nobody will answer this one; none of a peer's. */
+/* This one will not be answered; all of a peer's will not. */
 void ask_give_up(struct client_question *ask);
 void ask_give_up_all(struct mcp_peer *peer);
 
 /* Reads inputResponses and requestState of a stateless request. */
 bool ask_questions_open(struct mcp_call *call, struct refusal *refusal);
 void ask_questions_release(struct call_questions *questions);
-/* {"resultType": "input_required", ...}; new. NULL when the state is too long to be taken
- * back (LIMIT_REQUEST_STATE_BYTES). */
+/* {"resultType": "input_required", ...}; new. NULL if the state is longer than
+ * LIMIT_REQUEST_STATE_BYTES, which would not be accepted when the client returns it. */
 json_t *ask_questions_result(const struct mcp_call *call);
 
 /* ---- batches ----------------------------------------------------------------- */
@@ -121,7 +121,7 @@ json_t *ask_questions_result(const struct mcp_call *call);
 struct message_batch *peer_batch_new(struct mcp_peer *peer, struct mcp_exchange *exchange);
 /* One more request that will be answered. */
 void peer_batch_expect(struct message_batch *batch);
-/* The exchange is gone: nothing is sent. */
+/* The exchange has ended: nothing is sent. */
 void peer_batch_abandon(struct message_batch *batch);
 
 /* A request of the batch ends without an answer; after the last one the batch is sent. */
@@ -129,7 +129,7 @@ void peer_batch_forget(struct message_batch *batch);
 
 /* ---- watching ---------------------------------------------------------------- */
 
-/* Who wants to know of changes of resources.
+/* Subscriptions to changes of resources.
  *
  * Clients with a connection subscribe to a URI at a time (resources/subscribe); stateless ones
  * open a stream with a filter (subscriptions/listen), which is a call without an end.
@@ -167,14 +167,14 @@ struct mcp_server {
 	struct mcp_peer *peers; /* all that are open */
 	struct idmap watches;   /* by URI */
 	void *shared;           /* the session of stateless clients */
-	bool shared_begun;
+	bool shared_started;
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t idle;
 	size_t running; /* calls that the pool has */
 };
 
 struct mcp_peer {
-	struct mcp_server *server; /* NULL once it is gone */
+	struct mcp_server *server; /* NULL once it is freed */
 	struct mcp_peer *next, **at; /* among the server's */
 	struct mcp_wire wire;
 	void *wire_data;
@@ -194,7 +194,7 @@ struct mcp_peer {
 	const struct version *version; /* NULL before */
 	json_t *client;                /* its capabilities */
 	void *session;
-	bool session_begun, ready;
+	bool session_started, ready;
 	_Atomic int log_level;
 	struct watch_list watches; /* what it subscribed to */
 };
@@ -221,7 +221,7 @@ void *peer_shared_session(struct mcp_server *server);
 
 /* ---- results ---------------------------------------------------------------------- */
 
-/* Results as a version wants them.
+/* Results in the form of each version.
  *
  * A handler's result is one for all versions; here it gains or loses what differs: no
  * structuredContent before 2025-06-18; resultType, serverInfo in _meta, ttlMs and cacheScope

@@ -63,11 +63,20 @@ const struct version *version_find(const char *name)
 	return NULL;
 }
 
-const struct version *version_latest(bool stateless)
+const struct version *version_latest(void)
 {
 	const struct version *version = versions;
 
-	while (version->stateless != stateless)
+	while (version->stateless)
+		version++;
+	return version;
+}
+
+const struct version *version_latest_stateless(void)
+{
+	const struct version *version = versions;
+
+	while (!version->stateless)
 		version++;
 	return version;
 }
@@ -204,7 +213,7 @@ static void result_put_text(struct writer *writer, const char *key, const char *
 	buf_char(writer->out, '"');
 }
 
-/* _meta with serverInfo, and what `meta` (empty, or an object) has beside it. */
+/* _meta with serverInfo, and the other members of `meta` (empty, or an object). */
 static void put_meta(struct writer *writer, const struct result_form *form, struct span meta)
 {
 	static const char info[] = "io.modelcontextprotocol/serverInfo";

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "mcp/protocol/private.h"
 
-/* The kernel gives up to 256 bytes at once and does not fail once it has been seeded. */
+/* Up to 256 bytes come in one call, which cannot fail once the kernel's pool has been seeded. */
 static void fill_random(void *data, size_t len)
 {
 	while (getrandom(data, len, 0) != (ssize_t)len)
@@ -24,7 +24,8 @@ struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
 	server->offer = offer;
 	server->outbox = mcp_outbox_new(loop);
 	server->empty = json_object();
-	server->empty->refcount = (size_t)-1; /* jansson's mark of what nobody counts */
+	server->empty->refcount = (size_t)-1; /* jansson's mark for objects without a reference
+	                                       * count */
 	fill_random(server->key.bytes, sizeof(server->key.bytes));
 	fill_random(&server->map_key, sizeof(server->map_key));
 	server->catalog = catalog_new(offer, server->map_key);
@@ -50,8 +51,8 @@ static void shut_peers(struct mcp_server *server)
 	}
 }
 
-/* A handler may have been about to ask when its call was cancelled: it waits until it learns
- * that nobody answers (ask.c signals `idle` after such a post). */
+/* A handler may have been about to ask when its call was cancelled: it waits until it learns that
+ * there will be no answer (ask.c signals `idle` after such a post). */
 static void wait_for_handlers(struct mcp_server *server)
 {
 	pthread_mutex_lock(&server->lock);
@@ -74,7 +75,7 @@ void mcp_server_free(struct mcp_server *server)
 	shut_peers(server);
 	wait_for_handlers(server);
 	mcp_outbox_close(server->outbox);
-	if (server->shared_begun && server->offer->end)
+	if (server->shared_started && server->offer->end)
 		server->offer->end(server->shared);
 	catalog_free(server->catalog);
 	server->empty->refcount = 1;

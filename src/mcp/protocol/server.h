@@ -10,11 +10,11 @@
  *     mcp_server_free(server);
  *
  * Protocol versions: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 (with initialize), and
- * 2026-07-28 (each request carries its version), on the same connection if a client wants
- * so.  What differs between versions is in one table (version.h); handlers do not see it.
+ * 2026-07-28 (each request carries its version), on the same connection if a client does so.  What
+ * differs between versions is in one table (version.h); handlers do not see it.
  *
  * A handler is a plain function.  It runs on a thread of the pool (or, if its tool is
- * `quick`, at once on the loop's thread), may take as long as it likes, and ends by calling
+ * `quick`, on the loop's thread), may take as long as it likes, and ends by calling
  * exactly one of mcp_call_result, mcp_call_error and their kin.  The answer leaves when the
  * handler returns; one that returned without any is answered with an internal error:
  *
@@ -118,7 +118,7 @@ struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
  * transports are asked to hang up, and can be freed before or after. NULL is fine. */
 void mcp_server_free(struct mcp_server *server);
 
-/* Tells subscribers; from any thread. */
+/* Notifies subscribers; from any thread. */
 void mcp_resource_updated(struct mcp_server *server, const char *uri);
 void mcp_resources_changed(struct mcp_server *server); /* .../list_changed */
 
@@ -132,8 +132,8 @@ const char *mcp_call_name(const struct mcp_call *call);        /* of the tool or
 const char *mcp_call_uri(const struct mcp_call *call);
 const char *mcp_call_cursor(const struct mcp_call *call);      /* NULL: the first page */
 
-/* Whether the client has taken the request back, or gone. The handler then ends soon, with
- * whatever result: nothing is sent. */
+/* Whether the client has cancelled the request, or disconnected.  The handler should then return
+ * soon, with any result: nothing is sent. */
 bool mcp_call_cancelled(const struct mcp_call *call);
 /* The same for those who wait meanwhile; set from another thread. Borrowed. */
 const struct cancel *mcp_call_cancel(const struct mcp_call *call);
@@ -155,16 +155,16 @@ enum mcp_ask {
 	MCP_ASK_PENDING,     /* return now, without a result */
 	MCP_ASK_UNSUPPORTED, /* the client does not offer that */
 	MCP_ASK_REFUSED,     /* the client answered with an error */
-	MCP_ASK_GONE,        /* the call was cancelled, timed out, or the client is gone */
+	MCP_ASK_LOST,        /* the call was cancelled, timed out, or the client disconnected */
 };
 /* Asks the client something while the call goes on: "elicitation/create",
  * "sampling/createMessage" or "roots/list".
  *
  * With a client that has a connection to be asked on, the thread waits for the answer (up to
  * timeout_ms; 0: ten minutes).  With a stateless one the question is noted under `key` and
- * MCP_ASK_PENDING comes back: the handler asks what else it wants to ask and returns at
- * once without any result; it is run again, from its beginning, when the client has
- * repeated the request with the answers, and the same `key` then answers.
+ * MCP_ASK_PENDING is returned: the handler asks its remaining questions and returns without any
+ * result; it is run again, from its beginning, when the client has repeated the request with the
+ * answers, and the same `key` then answers.
  *
  * `params` is taken over; NULL: {}. */
 enum mcp_ask mcp_call_ask(struct mcp_call *call, const char *key, const char *method,
@@ -174,7 +174,7 @@ bool mcp_call_can_ask(const struct mcp_call *call, const char *method);
 /* Whether the client said that it answers the method, though this call may not be able to wait. */
 bool mcp_call_client_answers(const struct mcp_call *call, const char *method);
 
-/* What a handler wants to remember until it is run again with answers (requestState):
+/* State that a handler keeps until it is run again with answers (requestState):
  * signed, bound to the request, and short-lived; "" at the first run. */
 void mcp_call_set_state(struct mcp_call *call, const char *state);
 const char *mcp_call_state(const struct mcp_call *call);
@@ -193,14 +193,14 @@ enum mcp_code {
 
 /* For the handler of a `quick` tool: it may return without having ended the call.  Each call that
  * is held is resumed once, from any thread that ends before the pool: `run` then goes on
- * with it on a thread of the pool, also if the call was cancelled meanwhile.  So the
- * offerer can put calls in an order of its own without a thread that waits. */
+ * with it on a thread of the pool, also if the call was cancelled meanwhile.  So the offer can
+ * order calls itself without a thread that waits. */
 void mcp_call_hold(struct mcp_call *call);
 void mcp_call_resume(struct mcp_call *call, mcp_handler *run, void *data);
 /* Whether answers of this call go onto a stream that all calls share: only there do several
- * arrive together.  Others belong to an exchange of their own, which its client may leave at any
- * time: what was begun for it would go on until the worker has answered, and a client that comes
- * back at once and uses the call's id again would be refused, because it is under way (some
+ * arrive together.  Others belong to a separate exchange, which its client may leave at any time:
+ * work started for it would go on until the worker has answered, and a client that reconnects
+ * immediately and reuses the call's id would be refused, because it is under way (some
  * milliseconds; test/mcp/protocol/test_http.py, clients that leave in the middle). */
 bool mcp_call_shares_stream(const struct mcp_call *call);
 /* Also for the handler of a `quick` tool, which returns then: `run` goes on with the call on the
@@ -213,7 +213,7 @@ void mcp_call_later(struct mcp_call *call, mcp_handler *run, void *data);
 void mcp_call_await(struct mcp_call *call, mcp_handler *run, void *data);
 void mcp_call_arrived(struct mcp_call *call);
 
-/* The ends of a call; `call` is gone afterwards. */
+/* The ends of a call; `call` is invalid afterwards. */
 void mcp_call_result(struct mcp_call *call, json_t *result); /* takes it over */
 /* The same as JSON text on one line, which is copied out as it is; releases `text`. */
 void mcp_call_result_text(struct mcp_call *call, struct buf *text);
@@ -235,9 +235,9 @@ json_t *mcp_error_result(const char *message); /* the same with isError */
 /* --- Outside of calls ------------------------------------------------------------------ */
 
 /* Asks a client something that belongs to no call (roots/list after `ready`). `answered`
- * gets the result (borrowed) or NULL, on the loop's thread, also when the client is gone or
- * has not answered for ten minutes. Takes `params` over; it may be NULL. False when the
- * client does not offer it: then `answered` is not called. On the loop's thread. */
+ * gets the result (borrowed) or NULL, on the loop's thread, also when the client has disconnected
+ * or has not answered for ten minutes. Takes `params` over; it may be NULL. False when the client
+ * does not offer it: then `answered` is not called. On the loop's thread. */
 bool mcp_peer_ask(struct mcp_peer *peer, const char *method, json_t *params,
                   void (*answered)(void *data, const json_t *result), void *data);
 

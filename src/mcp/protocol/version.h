@@ -26,7 +26,7 @@ struct version {
 	bool titles;           /* implementations have a title */
 	bool website;          /* and a websiteUrl */
 	bool elicitation;      /* elicitation/create */
-	bool elicitation_url;  /* by form or by URL, each a capability of its own */
+	bool elicitation_url;  /* by form or by URL, each a separate capability */
 	bool result_type;      /* resultType, serverInfo in _meta, ttlMs and cacheScope */
 	int not_found;         /* code of resources/read for a resource that does not exist */
 };
@@ -34,7 +34,8 @@ struct version {
 /* NULL when there is no such version. */
 const struct version *version_find(const char *name);
 /* The latest of those with initialize, and of those without. */
-const struct version *version_latest(bool stateless);
+const struct version *version_latest(void);
+const struct version *version_latest_stateless(void);
 /* All of them, the newest first: NULL past the last. */
 const struct version *version_at(size_t i);
 

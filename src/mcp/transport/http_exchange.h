@@ -4,8 +4,8 @@
  * An exchange is a request that will be answered, and later the stream that its messages go
  * out on; or a stream that a GET opened.  It belongs to a session, and then outlives its
  * HTTP request: what could not be delivered is kept until the client comes back with
- * Last-Event-ID.  Or it is of a stateless client, has a peer of its own, and ends with its
- * HTTP request.
+ * Last-Event-ID.  Or it is of a stateless client, has a separate peer, and ends with its HTTP
+ * request.
  */
 #ifndef HASP_MCP_TRANSPORT_HTTP_EXCHANGE_H
 #define HASP_MCP_TRANSPORT_HTTP_EXCHANGE_H

@@ -71,7 +71,7 @@ void http_exchange_free(struct mcp_exchange *exchange)
 	free(exchange);
 }
 
-/* Frees it when nobody will ask for it any more. */
+/* Frees it if it cannot be resumed. */
 void http_exchange_closed(struct mcp_exchange *exchange)
 {
 	if (!exchange->request && exchange->final && !exchange->kept)
@@ -153,7 +153,7 @@ static void answer_json(struct mcp_exchange *exchange, struct span text, int err
 {
 	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_RESULT_BYTES);
 
-	if (!text.len) { /* taken back by the client: there is no answer */
+	if (!text.len) { /* cancelled by the client: there is no answer */
 		http_answer(exchange->request, 202, NULL, NULL);
 		return;
 	}
@@ -243,7 +243,8 @@ static void make_session_id(char id[static SESSION_ID_SIZE])
 	static const char digits[] = "0123456789abcdef";
 	unsigned char bytes[(SESSION_ID_SIZE - 1) / 2];
 
-	/* The kernel gives so few at once, and does not fail once it has been seeded. */
+	/* So few bytes come in one call, which cannot fail once the kernel's pool has been
+	 * seeded. */
 	while (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		;
 	for (size_t i = 0; i < sizeof(bytes); i++) {
@@ -296,7 +297,7 @@ static bool is_in_use(const struct http_session *session)
 	return false;
 }
 
-/* The one that nobody is connected to for longest; NULL: all are in use. */
+/* The session that has been without a connection for longest; NULL: all are in use. */
 static struct http_session *least_used(struct mcp_http *http)
 {
 	struct http_session *session = http->sessions.next;
@@ -429,7 +430,7 @@ struct mcp_exchange *http_session_unrelated(struct http_session *session)
 	struct mcp_exchange *found = NULL;
 	struct mcp_exchange *exchange = session->exchanges.next;
 
-	/* The latest, and rather one that somebody listens to. */
+	/* The latest, preferring one with a listener. */
 	for (; exchange != &session->exchanges; exchange = exchange->next)
 		if (exchange->unrelated && (exchange->request || !found || !found->request))
 			found = exchange;

@@ -79,7 +79,7 @@ static void pause_for_backlog(struct mcp_stdio *stdio)
 	loop_timer_stop(stdio->moment);
 	stdio->moment = NULL;
 	stdio->state = PAUSED_FOR_BACKLOG; /* until on_drained */
-	loop_stream_pause(stdio->stream, true);
+	loop_stream_pause(stdio->stream);
 }
 
 static void on_pause_over(void *data);
@@ -88,7 +88,7 @@ static void pause_for_calls(struct mcp_stdio *stdio)
 {
 	stdio->state = PAUSED_FOR_CALLS;
 	stdio->moment = loop_timer_start(stdio->loop, MOMENT_MS, 0, on_pause_over, stdio);
-	loop_stream_pause(stdio->stream, true);
+	loop_stream_pause(stdio->stream);
 }
 
 static bool on_frame(void *data, struct span line, bool too_long)
@@ -140,7 +140,7 @@ static void go_on_reading(struct mcp_stdio *stdio, size_t calls_max)
 	stdio->state = READING;
 	take_messages(stdio, buf_view(&rest));
 	if (stdio->state == READING)
-		loop_stream_pause(stdio->stream, false);
+		loop_stream_resume(stdio->stream);
 }
 
 static void on_pause_over(void *data)
@@ -156,7 +156,7 @@ static void on_data(void *data, struct span bytes)
 	take_messages(data, bytes);
 }
 
-/* Nobody is there any more. */
+/* The client has closed the output. */
 static void on_broken(void *data, int sys_errno)
 {
 	struct mcp_stdio *stdio = data;
@@ -177,7 +177,7 @@ static void on_input_end(void *data, int sys_errno)
 		on_broken(stdio, sys_errno);
 		return;
 	}
-	/* A last line that lacks its end is a message all the same. */
+	/* A last line without a newline is still a message. */
 	on_data(stdio, SPAN("\n"));
 	if (stdio->peer)
 		mcp_peer_finish(stdio->peer);

@@ -10,11 +10,11 @@
  * Over HTTP: one endpoint (/mcp): POST for messages, GET for the stream of what belongs to no
  * request, DELETE to end a session.  An initialize opens a session (Mcp-Session-Id, 128
  * random bits); a request of 2026-07-28 needs none.  A request is answered as JSON, or as an
- * event stream when something has to be sent before its answer, or when that takes longer than
- * ten seconds.  Event streams can be taken up again with Last-Event-ID (2025-11-25 and before)
- * while the session lives; what is kept for that is bounded (LIMIT_REPLAY_BYTES), so that after
- * very much only the latest is there.  A client that goes away cancels its request if that is
- * of 2026-07-28, and else nothing.
+ * event stream when something must be sent before its answer, or when that takes longer than ten
+ * seconds.  Event streams can be resumed with Last-Event-ID (2025-11-25 and before) while the
+ * session lives; what is kept for that is bounded (LIMIT_REPLAY_BYTES), so that after very much
+ * only the latest is there.  A client that goes away cancels its request if that is of 2026-07-28,
+ * and else nothing.
  *
  * Refused before a body is read: another method or path (405, 404), a Host or Origin that
  * is not loopback or allowed (403), a missing or wrong bearer token (401), a body longer than
@@ -41,8 +41,8 @@ struct mcp_http_options {
 	const char *const *origins; /* further Origins to accept ("https://example.org") */
 	size_t origin_count;
 	unsigned session_idle_s;  /* a session without requests or streams ends; 0: 30 minutes */
-	size_t max_sessions;      /* 0: 1000; the one that nobody is connected to for longest
-	                           * makes room (503 when somebody is to each of them) */
+	size_t max_sessions;      /* 0: 1000; the one without a connection for longest makes room
+	                           * (503 if all of them have one) */
 };
 
 struct mcp_http;
@@ -63,10 +63,10 @@ void mcp_http_free(struct mcp_http *http);
 struct mcp_stdio;
 
 /* Serves one client until its input ends: then calls under way are finished and answered,
- * and `ended` is called on the loop's thread (the caller stops the loop).  Nobody reading
- * the output any more ends it too, and cancels the calls.  Nothing but messages is ever
- * written to `write_fd`.  A client that does not read its answers is not read from either, once
- * 32 MiB wait for it, or 8 MiB while many calls are under way. */
+ * and `ended` is called on the loop's thread (the caller stops the loop).  A closed output ends it
+ * too, and cancels the calls.  Nothing but messages is ever written to `write_fd`.  A client that
+ * does not read its answers is not read from either, once 32 MiB wait for it, or 8 MiB while many
+ * calls are under way. */
 bool mcp_serve_stdio(struct mcp_server *server, struct loop *loop, int read_fd, int write_fd,
                      void (*ended)(void *data), void *data, struct mcp_stdio **ret,
                      struct err *err);

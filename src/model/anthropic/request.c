@@ -526,7 +526,7 @@ static json_t *anthropic_tool_choice(const struct claude_plan *plan, const json_
 	return json_pack("{s:s}", "type", "any");
 }
 
-/* Behind all others: these are no part of what stands before the conversation. */
+/* After all others: these are no part of what stands before the conversation. */
 static void add_deferred(json_t *tools, const json_t *loading)
 {
 	const json_t *tool;
@@ -757,6 +757,30 @@ static uint64_t anthropic_limits_read(const struct model_options *options, const
 	return wire_count(answer, "max_input_tokens");
 }
 
+/* "List Models": platform.claude.com/docs/en/api/models/list. */
+static bool anthropic_list_build(const struct model_options *options, struct wire_request *ret)
+{
+	const struct claude_plan plan = { .model = claude_model_of(options->name) };
+	bool versioned = span_ends(wire_base(options->base_url), SPAN("/v1"));
+
+	if (options->vertex)
+		return false;
+	wire_endpoint(&ret->url, options->base_url,
+	              versioned ? "/models?limit=1000" : "/v1/models?limit=1000");
+	add_headers(options, &plan, false, ret);
+	return true;
+}
+
+static void anthropic_list_read(const json_t *answer, json_t *list)
+{
+	const json_t *model;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "data"), i, model)
+		wire_list_add(list, json_span(json_object_get(model, "id")),
+		              wire_count(model, "max_input_tokens"));
+}
+
 const struct provider_format format_anthropic = {
 	.name = "anthropic",
 	.default_base = "https://api.anthropic.com/v1",
@@ -769,4 +793,6 @@ const struct provider_format format_anthropic = {
 	.loading = anthropic_loading,
 	.limits_build = anthropic_limits_build,
 	.limits_read = anthropic_limits_read,
+	.list_build = anthropic_list_build,
+	.list_read = anthropic_list_read,
 };

@@ -279,6 +279,34 @@ static uint64_t gemini_limits_read(const struct model_options *options, const js
 	return wire_count(answer, "inputTokenLimit");
 }
 
+/* models.list: https://ai.google.dev/api/models. */
+static bool gemini_list_build(const struct model_options *options, struct wire_request *ret)
+{
+	if (options->vertex)
+		return false;
+	wire_endpoint(&ret->url, options->base_url, "/models?pageSize=1000");
+	gemini_key(options, ret);
+	return true;
+}
+
+static void gemini_list_read(const json_t *answer, json_t *list)
+{
+	const json_t *model, *method;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(answer, "models"), i, model) {
+		struct span name = json_span(json_object_get(model, "name"));
+		bool generates = false;
+
+		json_array_foreach(json_object_get(model, "supportedGenerationMethods"), k, method)
+			generates |= span_eq(json_span(method), SPAN("generateContent"));
+		if (span_starts(name, SPAN("models/")))
+			name = span_skip(name, 7);
+		if (generates)
+			wire_list_add(list, name, wire_count(model, "inputTokenLimit"));
+	}
+}
+
 /* ---- tools ---- */
 
 static const struct gemini_server_tool {
@@ -500,4 +528,6 @@ const struct provider_format format_gemini = {
 	.context_tokens = gemini_context_tokens,
 	.limits_build = gemini_limits_build,
 	.limits_read = gemini_limits_read,
+	.list_build = gemini_list_build,
+	.list_read = gemini_list_read,
 };

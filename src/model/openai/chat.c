@@ -356,19 +356,6 @@ static bool chat_limits_build(const struct model_options *options, struct wire_r
 	return true;
 }
 
-/* OpenRouter; Groq; Mistral; vLLM; llama.cpp; LM Studio; Together. */
-static uint64_t listed_context(const json_t *model)
-{
-	static const char *const members[] = { "context_length", "context_window",
-	                                       "max_context_length", "max_model_len",
-	                                       "loaded_context_length", "max_input_tokens" };
-	uint64_t found = wire_count(json_object_get(model, "meta"), "n_ctx");
-
-	for (size_t i = 0; i < ARRAY_LEN(members) && !found; i++)
-		found = wire_count(model, members[i]);
-	return found;
-}
-
 static uint64_t chat_limits_read(const struct model_options *options, const json_t *answer)
 {
 	const json_t *list = json_is_array(answer) ? answer : json_object_get(answer, "data");
@@ -377,7 +364,7 @@ static uint64_t chat_limits_read(const struct model_options *options, const json
 
 	json_array_foreach(list, i, model)
 		if (span_eq(json_span(json_object_get(model, "id")), span_str(options->name)))
-			return listed_context(model);
+			return openai_listed_context(model);
 	return 0;
 }
 
@@ -391,4 +378,6 @@ const struct provider_format format_openai_chat = {
 	.takes_media = chat_takes_media,
 	.limits_build = chat_limits_build,
 	.limits_read = chat_limits_read,
+	.list_build = openai_list_build,
+	.list_read = openai_list_read,
 };

@@ -194,3 +194,36 @@ enum wire_trouble openai_error(int status, const json_t *value, double *delay_s,
 	*delay_s = fault_delay(fault.message);
 	return fault_set(&fault, err);
 }
+
+/* ---- the list of models ---- */
+
+/* OpenRouter; Groq; Mistral; vLLM; llama.cpp; LM Studio; Together. */
+uint64_t openai_listed_context(const json_t *model)
+{
+	static const char *const members[] = { "context_length", "context_window",
+	                                       "max_context_length", "max_model_len",
+	                                       "loaded_context_length", "max_input_tokens" };
+	uint64_t found = wire_count(json_object_get(model, "meta"), "n_ctx");
+
+	for (size_t i = 0; i < ARRAY_LEN(members) && !found; i++)
+		found = wire_count(model, members[i]);
+	return found;
+}
+
+bool openai_list_build(const struct model_options *options, struct wire_request *ret)
+{
+	wire_endpoint(&ret->url, options->base_url, "/models");
+	openai_headers(options, ret);
+	return true;
+}
+
+void openai_list_read(const json_t *answer, json_t *list)
+{
+	const json_t *models = json_is_array(answer) ? answer : json_object_get(answer, "data");
+	const json_t *model;
+	size_t i;
+
+	json_array_foreach(models, i, model)
+		wire_list_add(list, json_span(json_object_get(model, "id")),
+		              openai_listed_context(model));
+}

@@ -61,6 +61,12 @@ json_t *openai_answer_schema(const struct model_request *request);
 /* Authorization. */
 void openai_headers(const struct model_options *options, struct wire_request *ret);
 
+/* How long a conversation may be with a model of a list; 0: the list does not say. */
+uint64_t openai_listed_context(const json_t *model);
+/* provider_format.list_build and .list_read of both formats. */
+bool openai_list_build(const struct model_options *options, struct wire_request *ret);
+void openai_list_read(const json_t *answer, json_t *list);
+
 /* usage of chat completions (prompt_tokens ...) and of Responses (input_tokens ...). */
 struct model_usage openai_usage(const json_t *usage);
 

@@ -864,4 +864,6 @@ const struct provider_format format_openai_responses = {
 	.context_tokens = openai_context_tokens,
 	.takes_media = wire_takes_pdf,
 	.loading = responses_loading,
+	.list_build = openai_list_build,
+	.list_read = openai_list_read,
 };

@@ -39,7 +39,7 @@ struct transfer {
 	int status;
 	size_t received;         /* bytes of the body */
 	curl_off_t uploaded;     /* as last seen */
-	uint64_t begun_ms, active_ms;
+	uint64_t started_ms, active_ms;
 	char detail[CURL_ERROR_SIZE];
 	bool headed;             /* `head` was called */
 	bool stopped, too_large, refused; /* by a callback; by max_bytes; by public_only */
@@ -166,7 +166,7 @@ static size_t on_body_bytes(char *bytes, size_t size, size_t count, void *data)
 		return 0;
 	transfer->received += len;
 	if (transfer->following)
-		return len; /* what stands beside a redirect */
+		return len; /* the body of a redirect */
 	transfer->stopped = cancelled(request->cancel) ||
 	                    !transfer->events->body(transfer->data, span_of(bytes, len));
 	return transfer->stopped ? 0 : len;
@@ -308,13 +308,13 @@ static int transfer_time_left(struct transfer *transfer, struct err *err)
 		return 0;
 	}
 	left = transfer->active_ms + idle - now;
-	if (request->total_ms && now - transfer->begun_ms >= request->total_ms) {
+	if (request->total_ms && now - transfer->started_ms >= request->total_ms) {
 		err_set(err, ERR_NETWORK_ERROR, "%s did not finish its answer in %g seconds.",
 		        transfer->url.host, request->total_ms / 1000.0);
 		return 0;
 	}
-	if (request->total_ms && transfer->begun_ms + request->total_ms - now < left)
-		left = transfer->begun_ms + request->total_ms - now;
+	if (request->total_ms && transfer->started_ms + request->total_ms - now < left)
+		left = transfer->started_ms + request->total_ms - now;
 	left = left < 60000 ? left : 60000;
 	if (transfer->events->waiting) {
 		unsigned wanted = transfer->events->waiting(transfer->data, err);
@@ -566,7 +566,7 @@ bool http_client_send(struct http_client *client, const struct http_client_reque
 		.data = data,
 		.head = BUF_INIT(LIMIT_HTTP_HEAD_BYTES),
 		.redirects_left = request->max_redirects,
-		.begun_ms = clock_monotonic_ms(),
+		.started_ms = clock_monotonic_ms(),
 	};
 	struct http_pipe_signal hold;
 	bool ok;
@@ -602,7 +602,7 @@ struct span http_field(struct span headers, const char *name)
 	return span_of("", 0);
 }
 
-/* Seconds; what is more is as long. */
+/* Seconds; longer times are clamped to it. */
 static const double FAR_AWAY = 1e9;
 
 /* RFC 9110, section 10.2.3: seconds, or a date in the form that everybody sends (5.6.7). */

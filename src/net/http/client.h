@@ -71,7 +71,7 @@ struct http_events {
 
 /* How a request that failed got: decides whether it may be sent again. */
 enum http_stage {
-	HTTP_NOT_SENT,  /* no connection: nobody has seen it */
+	HTTP_NOT_SENT,  /* no connection: the server has not seen it */
 	HTTP_SENT,      /* some of it went out; no head came back */
 	HTTP_ANSWERING, /* the head, perhaps some of the body has come */
 };
@@ -99,7 +99,7 @@ struct span http_field(struct span headers, const char *name);
  * connections and libwslay's frames.
  *
  *     struct websocket *socket = websocket_new(64 << 20, &err);
- *     websocket_run(socket, &request, &events, data, &status, &err);   // a thread of its own
+ *     websocket_run(socket, &request, &events, data, &status, &err);   // on a separate thread
  *     websocket_send(socket, SPAN("hello"));                           // from any other
  *     websocket_close(socket);                                         // websocket_run returns
  *     websocket_free(socket);

@@ -43,8 +43,8 @@ static const struct library_symbol symbols[] = {
 	ROW(version, "curl_version"),
 };
 
-/* hasp's own copy, without the libraries that https does not need. Beside the program, where
- * whoever can write can replace the program too; then where it is installed. */
+/* hasp's copy, without the libraries that https does not need.  First next to the program, where
+ * anyone who can write can replace the program too; then where it is installed. */
 static const struct library own = { { "$ORIGIN/hasp-http.so", HTTP_MODULE }, "", "", symbols,
 	                            ARRAY_LEN(symbols) };
 

@@ -22,10 +22,10 @@ bool http_accepts(const char *accept, const char *type);
 
 /* ---- who may talk to a server on loopback ---- */
 
-/* A page from anywhere can make a browser send requests to 127.0.0.1, also under a name of its
- * own that is made to resolve there (DNS rebinding).  Such requests have a foreign name in Host,
- * or a foreign Origin.  A program of another user of this machine has neither trouble: the
- * bearer token stops that.
+/* A page from anywhere can make a browser send requests to 127.0.0.1, also under a name of the
+ * attacker's that resolves there (DNS rebinding).  Such requests have a foreign name in Host, or a
+ * foreign Origin.  A program of another user of this machine has neither trouble: the bearer token
+ * stops that.
  *
  * Pure functions; the server (server.h) calls them before it reads a body. */
 

@@ -6,8 +6,8 @@
  * What libcurl calls whatever the protocol has an answer here.  All others belong to protocols that
  * CURLOPT_PROTOCOLS_STR switches off, to Negotiate and SOCKS by Kerberos, which CURLOPT_HTTPAUTH,
  * CURLOPT_PROXYAUTH and CURLOPT_SOCKS5_AUTH do, or to cookies, which are not kept: a call of one
- * is a bug and ends the process.  A libcurl that wants a function which has no row is not
- * built into hasp-http.so: the check in meson.build fails, and the system's is loaded.
+ * is a bug and ends the process.  A libcurl that needs a function without a row is not built into
+ * hasp-http.so: the check in meson.build fails, and the system's is loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +142,7 @@ LEFT_OUT(RTMP_Write)
 extern void *GSS_C_NT_HOSTBASED_SERVICE;
 void *GSS_C_NT_HOSTBASED_SERVICE;
 
-/* ---- what libcurl calls all the same ---- */
+/* ---- functions that libcurl does call ---- */
 
 /* When it is initialised, and released. */
 int libssh2_init(int flags);

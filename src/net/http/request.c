@@ -90,7 +90,7 @@ static void http_request_suspend(struct http_request *request)
 
 void http_request_drop(struct http_request *request)
 {
-	request->gone = true;
+	request->closing = true;
 	if (request->suspended)
 		http_request_resume(request);
 	else if (!request->in_call)
@@ -193,7 +193,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *to, size_t max)
 	size_t len = stream_waiting(request) < max ? stream_waiting(request) : max;
 
 	(void)position;
-	if (request->gone)
+	if (request->closing)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	if (len == 0 && request->stream_ended)
 		return MHD_CONTENT_READER_END_OF_STREAM;
@@ -234,7 +234,7 @@ static void shift(struct http_request *request)
 
 void http_stream_write(struct http_request *request, struct span events)
 {
-	if (!request->streaming || request->stream_ended || request->gone)
+	if (!request->streaming || request->stream_ended || request->closing)
 		return;
 	shift(request);
 	if (stream_waiting(request) > LIMIT_STREAM_BACKLOG || !buf_span(&request->out, events)) {
@@ -410,7 +410,7 @@ static void check_length(struct http_request *request, const char *url)
 	if (bytes > request->server->options.body_max)
 		http_refuse(request, 413, "The body of the request is too long.");
 	else if (bytes > LIMIT_HTTP_BODIES - request->server->body_bytes)
-		http_refuse(request, 503, "Too many bodies are arriving at once; try again.");
+		http_refuse(request, 503, "Too many bodies are arriving; try again.");
 }
 
 static void ask_route(struct http_request *request, const char *url)
@@ -548,7 +548,7 @@ static enum MHD_Result take_end(struct http_request *request)
 {
 	bool fresh = !request->status && !request->delivered;
 
-	if (request->gone || (fresh && request->server->ended))
+	if (request->closing || (fresh && request->server->ended))
 		return MHD_NO;
 	request->in_call = true;
 	if (fresh)

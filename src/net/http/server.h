@@ -21,15 +21,15 @@
  *   3. The route's `head`: other headers.  No byte of the body has been read until here.
  *   4. The body has arrived: `request`.  The answer may come now or at any later time:
  *      http_answer, or http_stream_begin, http_stream_write ..., http_stream_end.
- *   5. `closed`: the answer has been sent, or the client is gone; the request is freed.
+ *   5. `closed`: the answer has been sent, or the client has disconnected; the request is freed.
  *
  * Everything runs on the loop's thread.  libmicrohttpd parses and sends; its sockets are
  * polled by the loop, so no message changes threads.
  *
  * Clients are hostile: connections, headers, bodies (each, and all together), what waits to
- * be sent to one that does not read, and the time for each step are bounded.  A client that
- * is gone is noticed at once, also while its request waits for an answer; one that has only
- * closed its own half cannot be told from it.
+ * be sent to one that does not read, and the time for each step are bounded.  A disconnected client
+ * is noticed immediately, also while its request waits for an answer; one that has only closed its
+ * sending half cannot be distinguished from it.
  *
  * Not here: what is served (mcp/transport/http.c), TLS, files.
  */
@@ -83,8 +83,8 @@ struct http_options {
 bool http_server_new(struct loop *loop, const struct http_options *options,
                      struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *server);
-/* Takes no more connections, waits for up to `drain_ms` until what was answered is sent, and
- * closes the rest. NULL is fine. */
+/* Takes no more connections, waits for up to `drain_ms` until the answers are sent, and closes the
+ * rest. NULL is fine. */
 void http_server_free(struct http_server *server, unsigned drain_ms);
 
 /* ---- A request: from `head` until `closed` ------------------------------------------- */

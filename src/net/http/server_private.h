@@ -106,7 +106,7 @@ struct http_request {
 	bool delivered; /* route->request was called */
 	bool in_call;   /* libmicrohttpd waits for us to return */
 	bool suspended;
-	bool gone;      /* its connection is to be closed */
+	bool closing;   /* its connection must be closed */
 
 	struct {
 		char *name, *value;

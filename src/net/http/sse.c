@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".  Nothing here connects again:
- * who reads a stream finds the last "id" and "retry" in the reader. */
+/* Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".  This file does not reconnect:
+ * the reader has the last "id" and "retry" for its caller. */
 #include "net/http/sse.h"
 
 #include <string.h>

@@ -226,7 +226,7 @@ struct connection {
 	bool broke;              /* no bytes come or go any more */
 	char out[OUT_BYTES];     /* what frames were made of and libcurl did not take yet */
 	size_t out_len, out_sent;
-	bool out_busy;           /* it was offered, and has to be offered again as it is */
+	bool out_busy;           /* it was offered, and must be offered again unchanged */
 	struct err why;          /* the first reason for which this side ends it */
 };
 
@@ -236,7 +236,7 @@ static void connection_refuse(struct connection *connection, enum err_code code,
 		err_set(&connection->why, code, "%s: %s.", connection->url.host, what);
 }
 
-/* libcurl's, with TLS. As many bytes as go at once; 0: none now. False: it broke. */
+/* libcurl's, with TLS. Reads what it can without waiting; 0: none now. False: it broke. */
 static bool bytes_read(struct connection *connection, void *data, size_t size, size_t *ret)
 {
 	const CURLcode code = connection->curl->easy_recv(connection->easy, data, size, ret);
@@ -248,7 +248,6 @@ static bool bytes_read(struct connection *connection, void *data, size_t size, s
 	return !connection->broke;
 }
 
-/* Sends what is in `out`, if it goes. */
 static void flush_out(struct connection *connection)
 {
 	while (!connection->broke && connection->out_sent < connection->out_len) {
@@ -321,7 +320,7 @@ static void set_connect_options(struct connection *connection, const char *url)
 	set(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	set(easy, CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC);
-	set(easy, CURLOPT_TCP_KEEPALIVE, 1L); /* nothing else tells that the other side is gone */
+	set(easy, CURLOPT_TCP_KEEPALIVE, 1L); /* nothing else detects a dead peer */
 	set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)HTTP_CONNECT_MS);
 	set(easy, CURLOPT_ERRORBUFFER, connection->detail);
 	set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
@@ -500,7 +499,7 @@ static bool websocket_open(struct connection *connection, int *ret_status, struc
 
 /* ---- frames ---- */
 
-/* The server has done what ends it: it is told, and nothing of it is read any more. */
+/* The server broke a rule: sends it the close status, and reads nothing more from it. */
 static void frames_refuse(struct connection *connection, uint16_t status, enum err_code code,
                           const char *what)
 {
@@ -557,7 +556,7 @@ static int on_frames_mask(wslay_event_context_ptr frames, uint8_t *data, size_t 
 	return -1;
 }
 
-static void on_frame_begins(wslay_event_context_ptr frames,
+static void on_frame_start(wslay_event_context_ptr frames,
                             const struct wslay_event_on_frame_recv_start_arg *frame, void *user)
 {
 	struct connection *connection = user;
@@ -621,7 +620,7 @@ static void on_frames_message(wslay_event_context_ptr frames,
 		return;
 	if (!connection->events->message(connection->data, buf_view(&connection->message)))
 		frames_refuse(connection, WSLAY_CODE_GOING_AWAY, ERR_CANCELLED,
-		              "nobody takes messages any more");
+		              "messages are no longer accepted");
 	if (connection->message.cap > ROUND_BYTES)
 		buf_release(&connection->message); /* a large one is rare */
 }
@@ -632,14 +631,14 @@ static bool frames_open(struct connection *connection, struct err *err)
 		.recv_callback = on_frames_read,
 		.send_callback = on_frames_write,
 		.genmask_callback = on_frames_mask,
-		.on_frame_recv_start_callback = on_frame_begins,
+		.on_frame_recv_start_callback = on_frame_start,
 		.on_frame_recv_chunk_callback = on_frame_bytes,
 		.on_msg_recv_callback = on_frames_message,
 	};
 
 	if (wslay.client_init(&connection->frames, &callbacks, connection) != 0)
 		return err_set(err, ERR_INTERNAL, "libwslay could not be opened.");
-	/* It would keep each fragment in a piece of memory of its own, however small. */
+	/* It would allocate each fragment separately, however small. */
 	wslay.set_no_buffering(connection->frames, 1);
 	wslay.set_max_length(connection->frames, connection->request->max_bytes);
 	return true;

@@ -118,7 +118,7 @@ void loop_post(struct loop *loop, struct loop_task *task)
 	do
 		task->next = newest;
 	while (!atomic_compare_exchange_weak(&loop->posted, &newest, task));
-	/* Whoever found the list empty has seen to it that it will be run. */
+	/* The thread that found the list empty has scheduled it. */
 	if (newest)
 		return;
 	if (on_loop_thread(loop) && loop->draining)
@@ -218,7 +218,7 @@ void loop_free(struct loop *loop)
 		run_posted(loop);
 	uv_close((uv_handle_t *)&loop->wake, NULL);
 	uv_close((uv_handle_t *)&loop->soon, NULL);
-	/* A stop that nobody has seen yet ends the first run early. */
+	/* A pending stop ends the first run early. */
 	do
 		uv_run(&loop->uv, UV_RUN_DEFAULT);
 	while (uv_loop_close(&loop->uv) == UV_EBUSY);

@@ -8,8 +8,8 @@
  *     loop_free(loop);
  *
  * Everything runs on the thread that called loop_run, except loop_post and loop_stop, which
- * any thread may call.  Callbacks may close and free what they are called for.  Descriptors
- * 0 to 2 have to be open (cli/view/output.h); from loop_new on the process ignores SIGPIPE.
+ * any thread may call.  Callbacks may close and free what they are called for.  Descriptors 0 to 2
+ * must be open (cli/view/output.h); from loop_new on the process ignores SIGPIPE.
  *
  * Not here: HTTP (net/http/).
  */
@@ -77,9 +77,9 @@ struct loop_stream_events {
 	void (*data)(void *data, struct span bytes);
 	/* No more bytes will come: end of file (0), or the errno of a failed read. Once. */
 	void (*end)(void *data, int sys_errno);
-	/* No more bytes can be written: nobody reads (EPIPE), or the errno of another failure.
-	 * Once, never from within loop_stream_write; after the end of the input also when
-	 * nothing is being written. May be NULL. */
+	/* No more bytes can be written: the reader has closed (EPIPE), or the errno of another
+	 * failure.  Once, never from within loop_stream_writev; after the end of the input also
+	 * when nothing is being written. May be NULL. */
 	void (*broken)(void *data, int sys_errno);
 	/* The backlog, which was above the low-water mark of 1 MiB, is below it again. May be
 	 * NULL. */
@@ -93,19 +93,18 @@ struct loop_stream_events {
 bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
                       const struct loop_stream_events *events, void *data,
                       struct loop_stream **ret, struct err *err);
-/* Writes at once what can be written without waiting and keeps a copy of the rest, up to
- * LIMIT_BACKLOG_BYTES, which is a failed write (ENOBUFS).  Returns how many bytes wait; the
- * caller stops producing when that is too much. After a failed write bytes are dropped and 0
- * is returned. */
-size_t loop_stream_write(struct loop_stream *stream, struct span bytes);
-/* The same for several runs of bytes at once, such as a line and its end. */
+/* Writes several runs of bytes, such as a line and its newline: what can be written without
+ * waiting, and keeps a copy of the rest, up to LIMIT_BACKLOG_BYTES, which is a failed write
+ * (ENOBUFS).  Returns how many bytes wait; the caller stops producing when that is too much.
+ * After a failed write bytes are dropped and 0 is returned. */
 size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, size_t count);
 /* The same for what may go with what is written next: small ones are written together, when the
  * tasks and events that the loop has right now are done with. On the loop's thread. */
 size_t loop_stream_gather(struct loop_stream *stream, const struct span *parts, size_t count);
 /* Stops and resumes calling events.data: back-pressure towards the other side. At the end of
  * the input it stays quiet as well. */
-void loop_stream_pause(struct loop_stream *stream, bool paused);
+void loop_stream_pause(struct loop_stream *stream);
+void loop_stream_resume(struct loop_stream *stream);
 /* Waits until all is written, or until nothing could be written for `drain_ms`, then frees it.
  * NULL is fine. */
 void loop_stream_close(struct loop_stream *stream, unsigned drain_ms);

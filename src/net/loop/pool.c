@@ -37,7 +37,7 @@ struct pool {
 
 static bool may_begin(const struct pool *pool)
 {
-	/* What has begun goes first: it holds memory, and somebody waits for its answer. */
+	/* Started jobs go first: they hold memory, and a client waits for the answer. */
 	return pool->first && pool->computing + pool->resuming < pool->places;
 }
 
@@ -102,8 +102,8 @@ static bool start_pool_thread(struct pool *pool)
 	return true;
 }
 
-/* Sees to it that a queued job that may begin does: called whenever that may have changed.
- * Returns whether an idle thread is to be woken: better without the lock, which it wants. */
+/* Starts a queued job if one may start: called whenever that may have changed.  Returns whether to
+ * wake an idle thread: best without the lock, which that thread takes. */
 static bool call_for_work(struct pool *pool)
 {
 	if (!may_begin(pool))

@@ -145,7 +145,7 @@ enum {
 	READ_MAX = 1 << 20,
 	READ_ROUNDS = 16, /* full reads in a row before others get their turn */
 	LOW_WATER = 1 << 20,
-	GATHER_MAX = 64 << 10, /* more than that is better written at once than copied */
+	GATHER_MAX = 64 << 10, /* larger writes are faster without a copy */
 };
 
 /* A descriptor and its place in the loop's poll. */
@@ -164,7 +164,7 @@ struct loop_stream {
 	struct channel channels[2];
 	struct channel *in, *out; /* the same one for a descriptor that is both */
 	uv_idle_t turns;          /* reads of what is always ready, one an iteration */
-	struct loop_task failure; /* tells of a failed write, outside of the write; once */
+	struct loop_task failure; /* reports a failed write, outside of the write; once */
 	struct loop_task flush;   /* writes what was gathered; while `gathering` */
 	bool gathering;
 	struct buf backlog;
@@ -200,7 +200,7 @@ static size_t stream_unwritten(const struct loop_stream *stream)
 	return stream->backlog.len - stream->sent;
 }
 
-static bool wants_input(const struct loop_stream *stream)
+static bool reads_input(const struct loop_stream *stream)
 {
 	return !stream->paused && !stream->ended && !stream->closed;
 }
@@ -210,12 +210,12 @@ static void channel_watch(struct channel *channel)
 	struct loop_stream *stream = channel->stream;
 	int events = 0;
 
-	if (channel == stream->in && wants_input(stream))
+	if (channel == stream->in && reads_input(stream))
 		events |= UV_READABLE;
 	if (channel == stream->out && stream_unwritten(stream) && !stream->gathering)
 		events |= UV_WRITABLE;
-	/* Once there is nothing to read, only this tells that the other side is gone. A socket's
-	 * other side may have closed its half alone. */
+	/* After the end of the input, only this detects that the other side has closed.  A socket's
+	 * other side may have closed only its half. */
 	if (channel == stream->out && stream->ended && !stream->write_errno &&
 	    !channel->descriptor.socket)
 		events |= UV_DISCONNECT;
@@ -287,7 +287,7 @@ static void read_available(struct loop_stream *stream)
 {
 	int rounds = READ_ROUNDS;
 
-	while (rounds-- && wants_input(stream) && read_once(stream))
+	while (rounds-- && reads_input(stream) && read_once(stream))
 		;
 }
 
@@ -295,7 +295,7 @@ static void stream_turn(uv_idle_t *turns)
 {
 	struct loop_stream *stream = turns->data;
 
-	if (wants_input(stream))
+	if (reads_input(stream))
 		read_once(stream);
 	stream_watch(stream);
 }
@@ -418,11 +418,6 @@ size_t loop_stream_writev(struct loop_stream *stream, const struct span *parts, 
 	if (stream_unwritten(stream) > LOW_WATER)
 		stream->above_low_water = true;
 	return stream_unwritten(stream);
-}
-
-size_t loop_stream_write(struct loop_stream *stream, struct span bytes)
-{
-	return loop_stream_writev(stream, &bytes, 1);
 }
 
 static void write_gathered(struct loop_task *task)
@@ -570,9 +565,15 @@ bool loop_stream_open(struct loop *loop, int read_fd, int write_fd,
 	return true;
 }
 
-void loop_stream_pause(struct loop_stream *stream, bool paused)
+void loop_stream_pause(struct loop_stream *stream)
 {
-	stream->paused = paused;
+	stream->paused = true;
+	stream_watch(stream);
+}
+
+void loop_stream_resume(struct loop_stream *stream)
+{
+	stream->paused = false;
 	stream_watch(stream);
 }
 

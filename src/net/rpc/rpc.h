@@ -134,8 +134,6 @@ bool rpc_write_error_to(struct buf *out, struct span id, int code, const char *m
 /* All return false when `out` overflowed. `id` NULL is written as null. Values are borrowed;
  * `result`, `params` and `data` may be NULL ({} or left out). */
 bool rpc_write_result(struct buf *out, const json_t *id, const json_t *result);
-/* `result` is JSON text already, one line. */
-bool rpc_write_result_text(struct buf *out, const json_t *id, struct span result);
 bool rpc_write_error(struct buf *out, const json_t *id, int code, const char *message,
                      const json_t *data);
 bool rpc_write_request(struct buf *out, int64_t id, const char *method, const json_t *params);

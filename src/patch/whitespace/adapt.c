@@ -487,8 +487,8 @@ static long open_quotes(struct span text)
 	return open;
 }
 
-/* Whether the file has typographic quotation marks where the diff has plain ones, and the
- * added line has plain ones of its own: then carrying over would make unlike pairs. */
+/* Whether the file has typographic quotation marks where the diff has plain ones, and the added
+ * line adds plain ones: carrying over would then make mixed pairs. */
 static bool would_mix_quotes(struct span old, struct span file, struct span rest)
 {
 	struct span middle = transfer_middle(old, rest);
@@ -602,8 +602,8 @@ static size_t count_wide_gaps(struct span text)
 	return n;
 }
 
-/* Takes what the line shares with the removed one from the file; false (nothing appended) where
- * that would leave unlike characters beside each other. */
+/* Takes the text that the line shares with the removed one from the file; false (nothing appended)
+ * if that would put unlike characters next to each other. */
 static bool carry_over(struct adapter *a, struct span old, struct span file, struct span rest,
                        struct buf *out)
 {

@@ -158,8 +158,8 @@ static void infer_own_rules(struct evidence_scan *hr)
 
 /* ---- the kinds of evidence ---- */
 
-/* Context lines lost their marker, and with it their first space: the first column of what
- * is left was taken for the marker. Changed lines have theirs. */
+/* Context lines lost their marker, and with it their first space: the first remaining column was
+ * taken for the marker. Changed lines still have it. */
 static bool evidence_markers_lost(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
@@ -234,7 +234,7 @@ static bool changed_lines_spared(struct evidence_scan *hr)
 	return right && !wrong;
 }
 
-/* One added line beside an old one, whose indentation the diff and the file disagree about. */
+/* One added line next to an old one for whose indentation the diff and the file differ. */
 static void evidence_vote(struct evidence_scan *hr, struct span added, struct span diff,
                           struct span file)
 {
@@ -257,7 +257,7 @@ static size_t base_line_of(const struct evidence_scan *hr, const struct hunk_lin
 	return hr->pairing->of[line - hr->diff->lines].base_line;
 }
 
-/* Whether the added lines, each beside the removed one that it is most like, contradict the
+/* Whether the added lines, each compared with the removed one most like it, contradict the
  * verdict. */
 static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
 {
@@ -343,7 +343,7 @@ static const struct hunk_line *added_beside(const struct hunk_line *lines, size_
 	return NULL;
 }
 
-/* Added lines beside context lines. */
+/* Added lines next to context lines. */
 static void compare_neighbours(struct evidence_scan *hr)
 {
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {

@@ -379,7 +379,7 @@ static bool read_levels(const struct shift *shift, long *ret)
 			return false;
 		*ret = (long)file - (long)given;
 	}
-	/* Another width and another depth at once are more likely a coincidence. */
+	/* A different width together with a different depth is more likely a coincidence. */
 	return shift->count > 0 && (!*ret || shift->given_unit == shift->file_unit ||
 	                            shift->given_unit == UNIT_TAB || shift->file_unit == UNIT_TAB);
 }
@@ -426,8 +426,8 @@ static bool shift_by_levels(const struct shift *shift, struct span indent, struc
 
 /* ---- columns ---- */
 
-/* The tab stops with which every pair has the same columns; 0 if there are none, or no tab that
- * tells. */
+/* The tab stops with which every pair has the same columns; 0 if there are none, or no tab
+ * decides. */
 static size_t read_columns(const struct shift *shift)
 {
 	for (size_t k = 0; k < sizeof(tab_stops) / sizeof(tab_stops[0]); k++) {

@@ -67,11 +67,10 @@ struct span indent_of_line(struct span text);
  *                            .given_unit = ... };
  *     if (indent_shift_infer(&shift) && indent_shift_apply(&shift, indent, &out)) ...
  *
- * Three readings of the evidence are tried: the same text in front of every line, added or gone;
+ * Three readings of the evidence are tried: the same text in front of every line, added or removed;
  * levels, each of some unit here and of another there, all off by the same number; the same columns
- * with other tab stops.  An indentation that is in the evidence stands for what the file has there.
- * For another one all readings that hold have to give the same answer; otherwise it cannot be
- * told.
+ * with other tab stops. An indentation that is in the evidence stands for what the file has there.
+ * For any other, all readings that hold must give the same answer; otherwise there is none.
  */
 
 /* Widths of a level: so many spaces, or one of these. */

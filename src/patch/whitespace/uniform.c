@@ -37,7 +37,7 @@ static const struct hunk_line *hunk_lines(const struct uniform *u, size_t h)
 	return &u->diff->lines[u->diff->hunks[h].first];
 }
 
-/* The old lines that are not blank, beside the file's; how many. */
+/* The old lines that are not blank, paired with the file's; how many. */
 static size_t pair_old_lines(const struct uniform *u, size_t h, struct indent_pair *pairs)
 {
 	struct evidence_walk walk = evidence_walk_begin(u->diff, u->places, h);
@@ -230,7 +230,7 @@ void uniform_free(struct uniform *u)
 	free(u);
 }
 
-/* The file's line that an old line with this very text stands for; false: there is none. */
+/* The file's line that an old line with this very text stands for; false: none. */
 static bool find_old(const struct uniform *u, size_t h, struct span text, struct span *ret)
 {
 	struct evidence_walk walk = evidence_walk_begin(u->diff, u->places, h);
@@ -288,8 +288,8 @@ static bool continues_above(const struct uniform *u, size_t index, const struct 
 }
 
 /* Whether the line may have been aligned like old lines whose alignment was lost: it goes on with
- * the line above and stays as it is, or goes on with none and was aligned all the same.  Where some
- * added line has as many spaces in front as would have become a tab, added lines were spared. */
+ * the line above and stays as it is, or goes on with none and was aligned anyway. Where some added
+ * line has as many spaces in front as would have become a tab, added lines were spared. */
 static bool may_be_aligned(const struct uniform *u, const struct old_side *side, struct span indent,
                            bool follows, struct span found)
 {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Undoing on added lines the damage that the old lines of the same diff show.
+/* Repairs on added lines the damage that the old lines of the same diff show.
  *
- * When the old lines fit only after folding white space or look-alikes, the
- * diff's text was changed on its way, and its added lines with it.  What was done is
- * inferred by comparing old lines with the file: tabs turned into spaces, an
- * indentation shifted, quotes made typographic.  Removed lines are the better
- * evidence, because they have a marker as added ones do; context lines
- * count where no line is removed, and only if the added lines then look more
- * like the file.  Where the damage cannot be inferred, the diff is refused:
- * nothing is guessed.
+ * When the old lines fit only after folding white space or look-alikes, the diff's text was changed
+ * on its way, and its added lines with it. The change is inferred by comparing old lines with the
+ * file: tabs turned into spaces, an indentation shifted, quotes made typographic. Removed lines are
+ * the better evidence, because they have a marker as added ones do; context lines count where no
+ * line is removed, and only if the added lines then look more like the file. Where the damage
+ * cannot be inferred, the diff is refused: nothing is guessed.
  *
  * A look-alike in an added line is undone if it damaged old lines and nothing says that it is
  * meant: the file has the character itself, or it is an ellipsis, which people write, and no added
@@ -41,15 +39,15 @@ bool adapt_line(struct adapter *adapter, size_t h, size_t line, struct buf *out)
 
 /* Whitespace evidence: what the old lines of a diff show about the white space of its added lines.
  *
- * Old lines that fit only when white space is folded show what was done to the
- * diff's text on its way (indent.h).  Whether it was done to the added lines, too, is
- * decided by evidence of several kinds, looked for in turn, in all hunks together:
+ * Old lines that fit only when white space is folded show what was done to the diff's text on its
+ * way (indent.h). Several kinds of evidence, tried in turn over all hunks, decide whether the added
+ * lines were changed as well:
  *
  *   - removed lines are right where context lines are not: changed lines were spared;
  *   - a removed and an added line with the same text: the diff is about white space;
  *   - the added line that takes the place of a removed one is indented as the diff has
  *     that line (damaged) or as the file has it (spared);
- *   - so are the lines beside it, a weaker sign;
+ *   - so are the lines next to it, a weaker sign;
  *   - the indentation occurs in the file near the hunk as it is, or only with the
  *     damage undone.
  *
@@ -57,7 +55,7 @@ bool adapt_line(struct adapter *adapter, size_t h, size_t line, struct buf *out)
  * and it matters, the diff is refused.
  */
 
-/* Walks the old lines of a hunk beside the lines of the base that they stand for:
+/* Walks the old lines of a hunk together with the lines of the base that they match:
  *     struct evidence_walk walk = evidence_walk_begin(diff, places, h);
  *     while (evidence_walk_next(&walk)) use(walk.line, walk.base_line); */
 struct evidence_walk {
@@ -104,13 +102,13 @@ void evidence_collect(struct evidence *w, const struct lines *base, const struct
                       bool fold_spaces);
 void evidence_release(struct evidence *w);
 
-/* Appends the indentation that an added line with `indent` is to have; false when it cannot be
- * told. `removed` is the line that it replaces (NULL: none), and `body` that line in the file;
- * `exact`: the hunk fits as it is. */
+/* Appends the indentation for an added line with `indent`; false if it is not clear. `removed` is
+ * the line that it replaces (NULL: none), and `body` that line in the file; `exact`: the hunk fits
+ * as it is. */
 bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span indent,
                      const struct hunk_line *removed, const struct span *body, struct buf *out);
 
-/* Appends what an added line of only white space is to be. */
+/* Appends the text for an added line of only white space. */
 bool evidence_blank(const struct evidence *w, struct span text, struct buf *out);
 
 /* ---- one shift in all hunks ------------------------------------------------------- */
@@ -119,7 +117,7 @@ bool evidence_blank(const struct evidence *w, struct span text, struct buf *out)
  *
  * What a model indents otherwise it indents so throughout: if every old line of a hunk, context
  * lines too, is evidence for one shift (indent.h) and none against it, the added lines have it,
- * too. Where such a shift does not say for certain what an added line is to be, nothing else may.
+ * too. If such a shift does not determine an added line with certainty, nothing else may.
  *
  *     struct uniform *uniform = uniform_make(base, diff, places);
  *     switch (uniform_indent(uniform, h, line, &out)) ...
@@ -139,7 +137,7 @@ enum uniform_answer {
 	UNIFORM_UNKNOWN, /* they are, but what this line is to have cannot be known */
 };
 
-/* What the added line `index` (of diff->lines) of hunk `h` is to be indented by. */
+/* The indentation of the added line `index` (of diff->lines) of hunk `h`. */
 enum uniform_answer uniform_indent(const struct uniform *uniform, size_t h, size_t index,
                                    struct buf *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the guards of a session's commands know of each other.
  *
- * It lies in a file of the user's that no command can reach (worker/front/local.c), one for each
- * workspace; without one it lasts as long as the guard.
+ * It lies in a file of the user's that no command can reach (worker/front/local_start.c), one for
+ * each workspace; without one it lasts as long as the guard.
  *
  *   - the commands that run, each since when, and what it may write: one that ended without its
  *     check (it was killed, or its worker was) is seen by the next one, which looks at what it left

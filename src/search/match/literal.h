@@ -56,7 +56,7 @@ enum literal_way literal_best_way(void);
 
 /* `text` is borrowed for as long as the literal is used. */
 void literal_init(struct literal *ret, struct span text, bool ignore_case);
-/* Another way than the best, for tests and benchmarks; `way` is at most the best. */
+/* Selects a slower way, for tests and benchmarks; `way` must not exceed the best. */
 void literal_use(struct literal *literal, enum literal_way way);
 
 /* Where it first lies in [at, end), whole; NULL when it does not. */

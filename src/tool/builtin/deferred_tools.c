@@ -86,7 +86,7 @@ static bool query_names(const struct query *query, const char *name)
 	return false;
 }
 
-/* How often one of the words stands in the text; a whole word counts twice. */
+/* Counts occurrences of the words in the text; a whole word counts twice. */
 static unsigned words_score(const struct query *query, const char *text)
 {
 	_cleanup_free_ char *lower = lower_copy(text, strlen(text));

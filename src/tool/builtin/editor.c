@@ -236,7 +236,7 @@ static void put_diff_lines(struct buf *diff, char sign, struct span text, size_t
 	}
 }
 
-/* The lines of `read` with `text` behind line `at`. */
+/* The lines of `read` with `text` after line `at`. */
 static json_t *insert_diff(const struct read_result *read, size_t at, struct span text)
 {
 	_cleanup_buf_ struct buf diff = BUF_INIT(2 * (size_t)LIMIT_MODEL_REQUEST_BYTES);

@@ -159,7 +159,7 @@ const struct tool tool_list_directory = {
 
 enum {
 	RESULTS_DEFAULT = 500,
-	/* To know the newest, all that match are listed: as many as this. */
+	/* To find the newest, up to this many matches are listed. */
 	SORTED_MAX = 500000,
 	RECENT_SECONDS = 24 * 60 * 60,
 };

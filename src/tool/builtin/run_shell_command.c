@@ -563,7 +563,7 @@ static bool can_run(const struct session *session, const json_t *arguments, stru
 
 /* ---- the run ---------------------------------------------------------------------- */
 
-/* Milliseconds until `limit` is reached; 0 of a limit: there is none. */
+/* Milliseconds until `limit` is reached; 0 of a limit: none. */
 static int lesser_left(int left, uint64_t limit, uint64_t passed)
 {
 	const uint64_t more = limit > passed ? limit - passed : 0;

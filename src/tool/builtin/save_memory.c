@@ -93,7 +93,7 @@ static void put_fact_line(struct span fact, struct buf *out)
 
 struct memory_section {
 	bool found;    /* the heading is there */
-	size_t end;    /* behind the last line of the section that is not blank */
+	size_t end;    /* after the last line of the section that is not blank */
 	bool known;    /* the fact stands there already */
 };
 

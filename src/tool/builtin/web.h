@@ -25,7 +25,7 @@ json_t *web_untrusted_line(struct span text, size_t max);
 /* The sources of a grounded answer: numbers in its text, and a list.
  *
  * Which part of the text (in bytes of UTF-8) comes from which sources is in groundingSupports;
- * numbers go behind that part.  All of it is hostile: indices are held to the text, titles and
+ * numbers go after that part.  All of it is hostile: indices are held to the text, titles and
  * addresses to one line.
  */
 

@@ -565,7 +565,7 @@ static bool is_letter(char c)
 }
 
 /* How long the tag is that the text begins with, its '>' included.  A quote opens a value only
- * behind '=', as in browsers. */
+ * after '=', as in browsers. */
 static size_t tag_len(struct span html)
 {
 	bool value = false;
@@ -586,7 +586,7 @@ static size_t tag_len(struct span html)
 	return i < html.len ? i + 1 : html.len;
 }
 
-/* Scripts and styles, whose text is none of the page's: up to their end. */
+/* Scripts and styles, whose text is not the page's: up to their end. */
 static size_t raw_len(struct span html, struct span name)
 {
 	static const char *const raw[] = { "script", "style" };
@@ -626,7 +626,7 @@ static size_t html_put_tag(struct buf *out, struct span html)
 	return len + (slash || closed ? 0 : raw_len(span_skip(html, len), name));
 }
 
-/* How much of the text a comment, a declaration or an instruction is; 0: it is none. */
+/* How much of the text a comment, a declaration or an instruction is; 0: it is not one. */
 static size_t unseen_len(struct span html)
 {
 	if (span_starts(html, SPAN("<!--")))

@@ -13,6 +13,8 @@
 #include "tui/ask/questions.h"
 #include "tui/view/view.h"
 
+enum { SUBJECT_PRINTED = 40 }; /* rows of one, in plain lines; Ctrl+O has the others */
+
 static bool is_confirmation(const struct ask *ask)
 {
 	return ask->topic == BUS_TOOL_CONFIRMATION_REQUEST;
@@ -43,6 +45,7 @@ void ask_free(struct ask *ask)
 	confirm_end(ask);
 	questions_end(ask);
 	rows_release(&ask->pane);
+	rows_release(&ask->notes);
 	bindings_free(ask->own_bindings);
 	json_decref(ask->answer);
 	json_decref(ask->answers);
@@ -133,6 +136,7 @@ bool ask_join(struct ask *ask, json_t *message)
 		review_find(ask, message, /* whole= */ true);
 	}
 	json_array_append(ask->joined, message);
+	ask_pane_reset(ask);
 	confirm_offer(ask);
 	return true;
 }
@@ -154,19 +158,29 @@ void ask_unjoin(struct ask *ask, const json_t *message)
 	}
 }
 
+/* As plain lines: all of it, then the warnings. */
+static void print_subject(const struct ask *ask, json_t *message, unsigned width, size_t max,
+                          struct rows *rows)
+{
+	_cleanup_rows_ struct rows notes = { 0 };
+
+	subject_rows(ask, message, width, max, rows, &notes);
+	rows_move(rows, &notes);
+}
+
 void ask_subject_joined(const struct ask *ask, unsigned width, struct rows *rows)
 {
 	const size_t count = json_array_size(ask->joined);
 
 	if (count)
-		subject_rows_of(ask, json_array_get(ask->joined, count - 1), width,
-		                /* folded= */ true, rows);
+		print_subject(ask, json_array_get(ask->joined, count - 1), width, SUBJECT_PRINTED,
+		              rows);
 }
 
 void ask_subject(const struct ask *ask, unsigned width, struct rows *rows)
 {
 	if (is_confirmation(ask))
-		subject_rows(ask, width, /* folded= */ true, rows);
+		print_subject(ask, ask->message, width, SUBJECT_PRINTED, rows);
 	else
 		questions_subject(ask, width, rows);
 }
@@ -238,11 +252,11 @@ enum ask_state ask_modified(struct ask *ask, struct span text)
 	free(confirm->modified);
 	confirm->modified = NULL;
 	confirm->stage = CONFIRM_CHOOSE;
+	ask_pane_reset(ask);
 	if (span_eq(text, planned))
 		return ASK_OPEN;
 	confirm->modified = mem_dup(text.data ? text.data : "", text.len);
 	confirm->stage = CONFIRM_APPLY;
-	ask_pane_reset(ask);
 	return ASK_OPEN;
 }
 
@@ -257,8 +271,8 @@ void ask_whole(const struct ask *ask, unsigned width, struct rows *rows)
 		questions_subject(ask, width, rows);
 	} else if (ask->confirm.stage == CONFIRM_CHOOSE || ask->confirm.stage == CONFIRM_SAY) {
 		json_array_foreach(ask->joined, i, joined)
-			subject_rows_of(ask, joined, width, /* folded= */ false, rows);
-		subject_rows(ask, width, /* folded= */ false, rows);
+			print_subject(ask, joined, width, /* max= */ 0, rows);
+		print_subject(ask, ask->message, width, /* max= */ 0, rows);
 	} else {
 		review_diff(ask, &diff);
 		view_diff(rows, buf_view(&diff), &how);

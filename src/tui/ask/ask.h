@@ -50,12 +50,12 @@ enum ask_state ask_paste(struct ask *ask, struct span text);
 json_t *ask_answers(const struct ask *ask);
 /* Takes in another confirmation that waits, if it is one of the same kind (edits; calls of one
  * tool; commands of the same programs): a choice then allows all of them, and a review goes through
- * all of their files.  Its subject must be printed above (ask_subject_joined).  Before the
- * first key. False: it is of another kind, or there are too many. `message` is referenced. */
+ * all of their files.  In plain lines its subject must be printed (ask_subject_joined).  Before
+ * the first key. False: it is of another kind, or there are too many. `message` is referenced. */
 bool ask_join(struct ask *ask, json_t *message);
 /* One that joined, or would, needs no answer any more. */
 void ask_unjoin(struct ask *ask, const json_t *message);
-/* What the last that joined is about, without the question. */
+/* What the last that joined is about. */
 void ask_subject_joined(const struct ask *ask, unsigned width, struct rows *rows);
 /* What was typed into its fields (an answer, comments on hunks) and would be lost with it, trimmed,
  * a line each; the caller frees. NULL: nothing. */
@@ -63,10 +63,11 @@ char *ask_unsent(struct ask *ask);
 /* "No" and nothing else: for an interruption. A new reference. */
 json_t *ask_refusal(const struct ask *ask);
 
-/* What the question is about, printed once above it when it is put (the diff, the command with its
- * parts and problems). */
+/* What the question is about (the diff, the command with its parts and problems), where ask_rows
+ * does not show it: in plain lines, and of a server's question. */
 void ask_subject(const struct ask *ask, unsigned width, struct rows *rows);
-/* The choices, of at most `height` rows. The caret's row is counted from the first of them. */
+/* The question, what it is about and the choices, of at most `height` rows. The caret's row is
+ * counted from the first of them. */
 void ask_rows(struct ask *ask, unsigned width, unsigned height, struct rows *rows,
               size_t *ret_caret_row, unsigned *ret_caret_column);
 /* The text to edit (or what stands in the field that has the keys) and the file's name (for the

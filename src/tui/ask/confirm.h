@@ -50,7 +50,7 @@ struct confirm {
 	size_t file_count, file_cap;
 	size_t file;           /* the one in front */
 	size_t hunk;           /* of it, likewise */
-	bool help;             /* the keys instead of the hunk */
+	bool help;             /* the keys instead of the hunk, or why it is asked */
 	const char *note;      /* why something cannot be done; NULL: nothing */
 	char *modified;        /* owned; what an external editor made; NULL: nothing */
 	struct editor *say;    /* each owned; NULL until it is needed */
@@ -60,6 +60,8 @@ struct confirm {
 /* The choices that are no outcomes: through the hunks; yes to all that joined. */
 #define CONFIRM_REVIEW "review"
 #define CONFIRM_ALL "all"
+/* A plan is carried out in one of the modes that were offered, with this prefix. */
+#define CONFIRM_PLAN "plan:"
 
 /* ---- the choices (confirm.c) -------------------------------------------------------- */
 
@@ -93,10 +95,13 @@ void review_diff(const struct ask *ask, struct buf *out);
 /* Warns of what deceives in a text: invisible characters, odd addresses. */
 void subject_deception(const struct ask *ask, struct span text, unsigned width,
                        struct rows *rows);
-/* What it is about, and the question in a sentence. */
-void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows);
-/* The same without the question, of another message of the same topic. */
-void subject_rows_of(const struct ask *ask, json_t *message, unsigned width, bool folded,
-                     struct rows *rows);
+/* What a message of the same topic is about: in `rows` what may be looked through (at most `max`;
+ * 0: all), in `notes` what must be seen, such as warnings and what a yes would allow. */
+void subject_rows(const struct ask *ask, json_t *message, unsigned width, size_t max,
+                  struct rows *rows, struct rows *notes);
+/* Why it is asked, and what could come of a yes, as far as hasp knows. */
+void subject_explain(const struct ask *ask, unsigned width, struct rows *rows);
+/* "Run this command?" */
+const char *subject_question(const struct ask *ask);
 
 #endif

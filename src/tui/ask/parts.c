@@ -202,6 +202,7 @@ void ask_page_choice(struct ask *ask, struct ask_page *page, size_t number, bool
 void ask_pane_reset(struct ask *ask)
 {
 	rows_release(&ask->pane);
+	rows_release(&ask->notes);
 	ask->pane_width = 0;
 	ask->scroll = 0;
 }
@@ -219,8 +220,11 @@ void ask_page_pane(struct ask *ask, struct ask_page *page)
 	rows_copy(page->rows, all, ask->scroll, ask->scroll + shown);
 	if (shown == all->count || !room)
 		return;
-	row_printf(&row, STYLE(ROLE_DIM), "rows %zu-%zu of %zu (Up, Down, Ctrl+O)", ask->scroll + 1,
-	           ask->scroll + shown, all->count);
+	if (shown)
+		row_printf(&row, STYLE(ROLE_DIM), "rows %zu-%zu of %zu (PageUp, PageDown, Ctrl+O)",
+		           ask->scroll + 1, ask->scroll + shown, all->count);
+	else
+		row_printf(&row, STYLE(ROLE_DIM), "%zu rows (Ctrl+O)", all->count);
 	row_clip(&row, page->width);
 	rows_take(page->rows, &row);
 }

@@ -32,6 +32,7 @@ struct ask {
 	struct bindings *own_bindings;       /* if none were given */
 	bool plain;
 	struct rows pane;                    /* the diff that is looked through */
+	struct rows notes;                   /* beneath it, wherever it is scrolled to */
 	unsigned pane_width;                 /* that it was made for; 0: make it again */
 	size_t scroll;                       /* rows of the pane that are above */
 	size_t pane_rows;                    /* that it had when it was last drawn */

@@ -343,7 +343,7 @@ static void question_rows(struct ask *ask, struct ask_page *out, struct question
 		ask_page_field(out, page->text, out->height > 2 ? out->height / 2 : 1);
 	else
 		ask_page_prompt(out, prompt);
-	if (questions->count > 1 || page->field)
+	if (questions->count > 1 || page->field || !ask->plain)
 		rows_text(out->rows, page_member(page, "question"), STYLE_BOLD(ROLE_TEXT),
 		          out->width);
 	if (page->typing && placeholder.len && editor_is_empty(page->text))

@@ -312,6 +312,7 @@ static enum ask_state hunk_key(struct ask *ask, const struct key *key)
 {
 	if (ask_bound(ask, BIND_BASIC_CANCEL, key)) {
 		ask->confirm.stage = CONFIRM_CHOOSE;
+		ask_pane_reset(ask);
 		return ASK_OPEN;
 	}
 	if (ask_bound(ask, BIND_APP_SHOW_MORE_LINES, key))

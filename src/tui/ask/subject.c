@@ -14,17 +14,17 @@
 #include "tui/view/view.h"
 
 enum {
-	SUBJECT_ROWS = 40,         /* of one when it is folded: what is read before an answer */
 	SUBJECT_WHOLE_ROWS = 200000, /* more than a question of LIMIT_QUESTION_BYTES has */
 	BLANKS_SHOWN = 24,         /* of a longer run the number is shown */
 	EMPTY_SHOWN = 3,           /* likewise, of lines without anything */
-	NAMES_MAX = 10,            /* programs in the question */
 };
 
 struct ask_topic {
 	const struct ask *ask;
-	struct rows *rows;
+	struct rows *rows;  /* what may be looked through */
+	struct rows *notes; /* what must be seen: warnings, and what a yes allows */
 	unsigned width;
+	size_t max;         /* rows that are made of a diff; 0: all */
 };
 
 static struct span detail(const struct ask_topic *subject, const char *name)
@@ -34,8 +34,8 @@ static struct span detail(const struct ask_topic *subject, const char *name)
 
 /* ---- parts ------------------------------------------------------------------- */
 
-static void subject_line(struct ask_topic *subject, const char *label, struct span text,
-                         struct style style)
+static void subject_put_line(struct rows *rows, unsigned width, const char *label,
+                             struct span text, struct style style)
 {
 	struct row row = { 0 };
 	_cleanup_row_ struct row rest = { 0 };
@@ -45,8 +45,20 @@ static void subject_line(struct ask_topic *subject, const char *label, struct sp
 		row_pad(&rest, 2, STYLE(ROLE_TEXT));
 	}
 	row_text(&row, text, style);
-	rows_wrap(subject->rows, &row, subject->width, NULL, &rest);
+	rows_wrap(rows, &row, width, NULL, &rest);
 	row_release(&row);
+}
+
+static void subject_line(struct ask_topic *subject, const char *label, struct span text,
+                         struct style style)
+{
+	subject_put_line(subject->rows, subject->width, label, text, style);
+}
+
+static void subject_note(struct ask_topic *subject, const char *label, struct span text,
+                         struct style style)
+{
+	subject_put_line(subject->notes, subject->width, label, text, style);
 }
 
 static size_t blanks_len(struct span text)
@@ -133,7 +145,7 @@ static void subject_warning(struct ask_topic *subject, struct span text)
 {
 	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
 
-	view_notice(subject->rows, "warning", text, &how);
+	view_notice(subject->notes, "warning", text, &how);
 }
 
 static void subject_warn(struct ask_topic *subject, const char *text)
@@ -227,7 +239,7 @@ static void warn_of_deception(struct ask_topic *subject, struct span text)
 
 void subject_deception(const struct ask *ask, struct span text, unsigned width, struct rows *rows)
 {
-	struct ask_topic subject = { ask, rows, width };
+	struct ask_topic subject = { .ask = ask, .rows = rows, .notes = rows, .width = width };
 
 	warn_of_deception(&subject, text);
 }
@@ -241,33 +253,49 @@ static void warn_of_name(struct ask_topic *subject, struct span path)
 		                      "like others; they are shown as escapes.");
 }
 
-static void subject_files(struct ask_topic *subject, const json_t *files)
+static void warn_of_names(struct ask_topic *subject, const json_t *files)
 {
-	_cleanup_free_ char *title = mem_printf("%zu files", json_array_size(files));
 	size_t i;
 	json_t *file;
 
-	subject_line(subject, "Edits", span_str(title), STYLE_BOLD(ROLE_TEXT));
 	json_array_foreach((json_t *)files, i, file) {
 		warn_of_name(subject, json_span(json_object_get(file, "filePath")));
 		warn_of_name(subject, json_span(json_object_get(file, "newPath")));
 	}
 }
 
+/* Whether the rows of the diff name this file already: with its path in the workspace. */
+static bool diff_names_file(struct span diff, struct span path)
+{
+	struct span line;
+
+	while (line_next(&diff, &line)) {
+		struct span name = span_skip(line_body(line), 4);
+
+		if (!span_starts(line, SPAN("+++ ")))
+			continue;
+		name = span_starts(name, SPAN("b/")) ? span_skip(name, 2) : name;
+		return name.len && span_ends(path, name) &&
+		       (path.len == name.len || path.data[path.len - name.len - 1] == '/');
+	}
+	return false;
+}
+
 static void subject_edit(struct ask_topic *subject)
 {
-	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
+	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain,
+		                      .max = subject->max };
 	const json_t *files = json_object_get(ask_details(subject->ask), "files");
-	struct span path = detail(subject, "filePath");
+	struct span path = detail(subject, "filePath"), diff = detail(subject, "fileDiff");
 
 	if (json_array_size(files) > 1) {
-		subject_files(subject, files);
+		warn_of_names(subject, files);
 	} else {
-		subject_line(subject, path.len ? "Edit" : "Edits", path, STYLE_BOLD(ROLE_TEXT));
+		if (path.len && !diff_names_file(diff, path))
+			subject_line(subject, "Edit", path, STYLE_BOLD(ROLE_TEXT));
 		warn_of_name(subject, path);
 	}
-	view_diff(subject->rows,
-	          json_span(json_object_get(ask_details(subject->ask), "fileDiff")), &how);
+	view_diff(subject->rows, diff, &how);
 	subject_others(subject);
 }
 
@@ -303,19 +331,24 @@ static void subject_permissions(struct ask_topic *subject, const json_t *argumen
 	              "It asks to write where the sandbox forbids it, for this one command: ");
 }
 
-/* What the sandbox would deny it, as far as its words tell, and what would allow that. */
+/* Without the rule and the flag, which a report of the denial names: "write /x: outside". */
+static struct span denial_in_short(struct span message)
+{
+	const char *rule = message.len ? memmem(message.data, message.len, " (rule: ", 8) : NULL;
+
+	return rule ? span_head(message, (size_t)(rule - message.data)) : message;
+}
+
+/* What the sandbox would deny it, as far as its words tell. */
 static void subject_foreseen(struct ask_topic *subject)
 {
 	size_t i;
 	json_t *denial;
 
-	json_array_foreach(json_object_get(ask_details(subject->ask), "denials"), i, denial) {
-		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
-
-		buf_str(&text, "The sandbox denies: ");
-		buf_span(&text, json_span(json_object_get(denial, "message")));
-		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_WARNING));
-	}
+	json_array_foreach(json_object_get(ask_details(subject->ask), "denials"), i, denial)
+		subject_note(subject, "The sandbox will block this:",
+		             denial_in_short(json_span(json_object_get(denial, "message"))),
+		             STYLE(ROLE_WARNING));
 }
 
 static void subject_command(struct ask_topic *subject)
@@ -327,7 +360,6 @@ static void subject_command(struct ask_topic *subject)
 	size_t i;
 	json_t *problem;
 
-	subject_line(subject, NULL, SPAN("Run a command"), STYLE_BOLD(ROLE_TEXT));
 	if (about.len)
 		subject_lines(subject, about, 0, STYLE(ROLE_DIM));
 	subject_lines(subject, command, 2, STYLE(ROLE_CODE));
@@ -386,35 +418,30 @@ static void subject_denied(struct ask_topic *subject)
 	json_t *item;
 
 	subject_line(subject, NULL, is_of_files(subject) ?
-	             SPAN("This is outside of the workspace") :
-	             SPAN("The sandbox denied this command something"), STYLE_BOLD(ROLE_TEXT));
+	             SPAN("This is outside the workspace") :
+	             SPAN("The sandbox blocked part of this command"), STYLE_BOLD(ROLE_TEXT));
+	if (!is_of_files(subject))
+		subject_lines(subject, detail(subject, "command"), 2, STYLE(ROLE_CODE));
 	json_array_foreach(json_object_get(details, "stillDenied"), i, item) {
 		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 
-		buf_str(&text, "Stays denied: ");
 		put_denied(&text, item, " (", "why", ")");
-		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_DIM));
+		subject_line(subject, "Still blocked:", buf_view(&text), STYLE(ROLE_DIM));
 	}
 	if (left > 0) {
 		_cleanup_buf_ struct buf text = BUF_INIT(64);
 
-		buf_printf(&text, "Stays denied: %lld more", (long long)left);
-		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_DIM));
+		buf_printf(&text, "%lld more", (long long)left);
+		subject_line(subject, "Still blocked:", buf_view(&text), STYLE(ROLE_DIM));
 	}
-	if (!is_of_files(subject))
-		subject_lines(subject, detail(subject, "command"), 2, STYLE(ROLE_CODE));
 }
 
 /* How the call names the path to allow, if a link or ".." leads there. */
 static void subject_named(struct ask_topic *subject, struct span named)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
-
 	if (!named.len)
 		return;
-	buf_str(&text, "The call names it ");
-	buf_span(&text, named);
-	subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_DIM));
+	subject_note(subject, "The call names it", named, STYLE(ROLE_DIM));
 }
 
 /* What a yes allows, each thing by itself; never folded. */
@@ -426,7 +453,7 @@ static void subject_expansion(struct ask_topic *subject)
 	size_t i;
 	json_t *item;
 
-	subject_line(subject, NULL, SPAN("To be allowed, and nothing beyond it:"),
+	subject_note(subject, NULL, SPAN("This would be allowed, and nothing else:"),
 	             STYLE(ROLE_TEXT));
 	json_array_foreach(json_object_get(details, "allowed"), i, item) {
 		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -441,14 +468,14 @@ static void subject_expansion(struct ask_topic *subject)
 			                      "others; they are shown as escapes.");
 	}
 	if (json_is_false(json_object_get(details, "canRewind")))
-		subject_line(subject, NULL, SPAN("No checkpoint has it: /rewind and /restore "
-		                                 "do not undo what is done there."),
+		subject_note(subject, NULL, SPAN("No checkpoint covers it: /rewind and /restore "
+		                                 "do not undo changes there."),
 		             STYLE(ROLE_TEXT));
 	if (is_of_files(subject))
 		return;
-	buf_printf(&again, "The command has run%s, and runs again from its beginning: what it did "
-	                   "before the denial, it does once more.", runs > 1 ? " twice" : "");
-	subject_line(subject, NULL, buf_view(&again), STYLE(ROLE_TEXT));
+	buf_printf(&again, "The command has already run%s; it starts again from the beginning and "
+	                   "repeats what it did before it was blocked.", runs > 1 ? " twice" : "");
+	subject_note(subject, NULL, buf_view(&again), STYLE(ROLE_TEXT));
 }
 
 /* ---- servers' tools and others ----------------------------------------------- */
@@ -460,7 +487,8 @@ static void subject_changed(struct ask_topic *subject)
 
 	if (!changed.len)
 		return;
-	subject_warn(subject, "It is not the one that was last allowed:");
+	subject_warn(subject, "This tool has changed since it was last allowed.");
+	subject_line(subject, NULL, SPAN("What changed:"), STYLE(ROLE_DIM));
 	subject_lines(subject, changed, 2, STYLE(ROLE_TEXT));
 	warn_of_deception(subject, changed);
 }
@@ -471,7 +499,7 @@ static void subject_server(struct ask_topic *subject)
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	subject_line(subject, "Tool", detail(subject, "toolDisplayName"), STYLE_BOLD(ROLE_TEXT));
-	subject_line(subject, "of the MCP server", detail(subject, "serverName"),
+	subject_line(subject, "from the MCP server", detail(subject, "serverName"),
 	             STYLE_BOLD(ROLE_TEXT));
 	subject_changed(subject);
 	json_print(&text, arguments, 2);
@@ -479,19 +507,27 @@ static void subject_server(struct ask_topic *subject)
 	warn_of_deception(subject, buf_view(&text));
 }
 
+static bool subject_is_plan(const struct ask *ask)
+{
+	const char *tool = json_string_value(json_object_get(ask->message, "toolName"));
+	const struct tool_info *info = tool ? tool_info_find(tool) : NULL;
+
+	return info && info->plan;
+}
+
 static void subject_other(struct ask_topic *subject)
 {
 	struct span prompt = detail(subject, "prompt");
-	const char *tool = json_string_value(json_object_get(subject->ask->message, "toolName"));
-	const struct tool_info *info = tool ? tool_info_find(tool) : NULL;
 	size_t i;
 	json_t *url;
 
+	if (subject_is_plan(subject->ask)) {
+		markdown_rows(prompt, subject->width, subject->rows);
+		warn_of_deception(subject, prompt);
+		return;
+	}
 	subject_line(subject, NULL, detail(subject, "title"), STYLE_BOLD(ROLE_TEXT));
-	if (info && info->plan)
-		markdown_rows(prompt, subject->width, subject->rows); /* the plan */
-	else
-		subject_lines(subject, prompt, 2, STYLE(ROLE_TEXT));
+	subject_lines(subject, prompt, 2, STYLE(ROLE_TEXT));
 	json_array_foreach(json_object_get(ask_details(subject->ask), "urls"), i, url)
 		if (!span_eq(json_span(url), prompt))
 			subject_line(subject, "Address:", json_span(url), STYLE(ROLE_TEXT));
@@ -500,47 +536,32 @@ static void subject_other(struct ask_topic *subject)
 
 /* ---- the question ------------------------------------------------------------ */
 
-/* "git, ls". */
-static void put_program_names(const json_t *names, struct buf *out)
+/* Whether it is about more than one file, command or call. */
+static bool is_about_several(const struct ask *ask)
 {
-	size_t i;
-	json_t *name;
+	const char *list = ask_is(ask, "edit") ? "files" : "rootCommands";
 
-	json_array_foreach((json_t *)names, i, name) {
-		if (i == NAMES_MAX) {
-			buf_str(out, ", \xe2\x80\xa6");
-			return;
-		}
-		buf_str(out, i ? ", " : "");
-		buf_span(out, json_span(name));
-	}
+	return json_array_size(ask->joined) ||
+	       json_array_size(json_object_get(ask_details(ask), list)) > 1;
 }
 
-/* In Gemini CLI's words. */
-static void subject_question(struct ask_topic *subject)
+const char *subject_question(const struct ask *ask)
 {
-	const json_t *details = ask_details(subject->ask);
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	static const struct {
+		const char *type, *one, *several;
+	} rows[] = {
+		{ "edit", "Apply this change?", "Apply these changes?" },
+		{ "exec", "Run this command?", "Run these commands?" },
+		{ "mcp", "Run this tool?", "Run this tool?" },
+	};
+	const bool several = is_about_several(ask);
 
-	if (ask_is(subject->ask, "edit")) {
-		buf_str(&text, "Apply this change?");
-	} else if (ask_is(subject->ask, "exec")) {
-		buf_str(&text, "Allow execution of: '");
-		put_program_names(json_object_get(details, "rootCommands"), &text);
-		buf_str(&text, "'?");
-	} else if (ask_is(subject->ask, "mcp")) {
-		buf_str(&text, "Allow execution of MCP tool \"");
-		buf_span(&text, detail(subject, "toolName"));
-		buf_str(&text, "\" from server \"");
-		buf_span(&text, detail(subject, "serverName"));
-		buf_str(&text, "\"?");
-	} else if (ask_is(subject->ask, "sandbox_expansion")) {
-		buf_str(&text, is_of_files(subject) ? "Allow this?" :
-		               "Allow this, and run the command again?");
-	} else {
-		buf_str(&text, "Do you want to proceed?");
-	}
-	subject_line(subject, NULL, buf_view(&text), STYLE_BOLD(ROLE_ACCENT));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (ask_is(ask, rows[i].type))
+			return several ? rows[i].several : rows[i].one;
+	if (ask_is(ask, "sandbox_expansion") && json_object_get(ask_details(ask), "command"))
+		return "Allow this and run the command again?";
+	return subject_is_plan(ask) ? "Carry out this plan?" : "Allow this?";
 }
 
 static void subject_all(struct ask_topic *subject)
@@ -557,6 +578,20 @@ static void subject_all(struct ask_topic *subject)
 		subject_other(subject);
 }
 
+static void subject_make(struct ask_topic *subject)
+{
+	struct span reason = json_span(json_object_get(subject->ask->message, "reason"));
+	struct span agent = json_span(json_object_get(subject->ask->message, "agentName"));
+
+	if (agent.len)
+		subject_line(subject, "Agent", agent, STYLE_BOLD(ROLE_ACCENT));
+	subject_all(subject);
+	if (ask_is(subject->ask, "sandbox_expansion"))
+		subject_expansion(subject);
+	if (reason.len)
+		subject_note(subject, "Reason:", reason, STYLE(ROLE_WARNING));
+}
+
 /* The first rows, and a word about the others. */
 static void take_folded(struct rows *all, size_t max, struct rows *rows)
 {
@@ -569,37 +604,100 @@ static void take_folded(struct rows *all, size_t max, struct rows *rows)
 	           all->count - (max - 1));
 }
 
-static void subject_without_question(const struct ask *ask, unsigned width, bool folded,
-                                     struct rows *rows)
+void subject_rows(const struct ask *ask, json_t *message, unsigned width, size_t max,
+                  struct rows *rows, struct rows *notes)
 {
+	const struct ask of = { .topic = ask->topic, .message = message, .plain = ask->plain };
 	_cleanup_rows_ struct rows all = { 0 };
-	struct ask_topic subject = { ask, &all, width };
-	struct span reason = json_span(json_object_get(ask->message, "reason"));
-	struct span agent = json_span(json_object_get(ask->message, "agentName"));
+	struct ask_topic subject = { .ask = &of, .rows = &all, .notes = notes, .width = width,
+		                     .max = max };
 
-	if (agent.len)
-		subject_line(&subject, "Agent", agent, STYLE_BOLD(ROLE_ACCENT));
-	subject_all(&subject);
-	take_folded(&all, folded ? SUBJECT_ROWS : SUBJECT_WHOLE_ROWS, rows);
-	subject.rows = rows;
-	if (ask_is(ask, "sandbox_expansion"))
-		subject_expansion(&subject);
-	if (reason.len)
-		subject_line(&subject, "Reason:", reason, STYLE(ROLE_WARNING));
+	subject_make(&subject);
+	take_folded(&all, max ? max : SUBJECT_WHOLE_ROWS, rows);
 }
 
-void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows)
-{
-	struct ask_topic subject = { ask, rows, width };
+/* ---- why, and what it could do ----------------------------------------------- */
 
-	subject_without_question(ask, width, folded, rows);
-	subject_question(&subject);
+static void explain_rule(struct ask_topic *subject)
+{
+	struct span rule = json_span(json_object_get(subject->ask->message, "rule"));
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!rule.len || span_eq(rule, SPAN("default decision"))) {
+		buf_str(&text, "No rule allows it.");
+	} else {
+		buf_str(&text, span_starts(rule, SPAN("default:")) ?
+		               "One of hasp's own rules asks (" : "A rule asks (");
+		buf_span(&text, rule);
+		buf_str(&text, ").");
+	}
+	subject_line(subject, "Why this is asked:", buf_view(&text), STYLE(ROLE_TEXT));
 }
 
-void subject_rows_of(const struct ask *ask, json_t *message, unsigned width, bool folded,
-                     struct rows *rows)
+/* Each command of the line with what decides on it. */
+static void explain_commands(struct ask_topic *subject)
 {
-	const struct ask other = { .topic = ask->topic, .message = message, .plain = ask->plain };
+	size_t i;
+	json_t *row;
 
-	subject_without_question(&other, width, folded, rows);
+	json_array_foreach(json_object_get(ask_details(subject->ask), "commands"), i, row) {
+		struct span decision = json_span(json_object_get(row, "decision"));
+		struct span why = json_span(json_object_get(row, "reason"));
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+		buf_str(&text, "  ");
+		buf_span(&text, json_span(json_object_get(row, "command")));
+		buf_str(&text, span_eq(decision, SPAN("allow")) ? ": allowed, " :
+		                                                  ": asked about, ");
+		buf_span(&text, why.len ? why : json_span(json_object_get(row, "rule")));
+		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_TEXT));
+	}
+}
+
+static void explain_confinement(struct ask_topic *subject)
+{
+	const json_t *confinement = json_object_get(ask_details(subject->ask), "confinement");
+	struct span level = json_span(json_object_get(confinement, "level"));
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	size_t i;
+	json_t *folder;
+
+	if (!confinement || span_eq(level, SPAN("paths"))) {
+		subject_line(subject, "What it could do:",
+		             confinement ? SPAN("anything you can: this machine has no sandbox for "
+		                                "commands.") :
+		                           SPAN("that is not known here."), STYLE(ROLE_WARNING));
+		return;
+	}
+	buf_str(&text, "write in ");
+	json_array_foreach(json_object_get(confinement, "writes"), i, folder) {
+		buf_str(&text, i ? ", " : "");
+		buf_span(&text, json_span(folder));
+	}
+	buf_str(&text, " and its temporary folder; read all but hidden files; ");
+	buf_str(&text, json_is_true(json_object_get(confinement, "network")) ?
+	                       "use the network" : "no network");
+	buf_str(&text, " (sandbox: ");
+	buf_span(&text, level);
+	buf_str(&text, ").");
+	subject_line(subject, "What it could do:", buf_view(&text), STYLE(ROLE_TEXT));
+}
+
+void subject_explain(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	struct ask_topic subject = { .ask = ask, .rows = rows, .notes = rows, .width = width };
+
+	explain_rule(&subject);
+	if (ask_is(ask, "exec")) {
+		explain_commands(&subject);
+		explain_confinement(&subject);
+	} else if (ask_is(ask, "edit")) {
+		subject_line(&subject, "What it would do:",
+		             SPAN("write what the diff shows, if the file is still as it was."),
+		             STYLE(ROLE_TEXT));
+	} else if (ask_is(ask, "mcp")) {
+		subject_line(&subject, "What it could do:",
+		             SPAN("whatever its server does with these arguments; hasp does not "
+		                  "see that."), STYLE(ROLE_TEXT));
+	}
 }

@@ -32,10 +32,6 @@ static void agents_list(struct command_call *call)
 {
 	const struct agents *agents = host_agents(call->context->host);
 
-	if (call->arguments.len) {
-		command_usage(call);
-		return;
-	}
 	if (!agents->count)
 		command_say(call, STYLE(ROLE_TEXT),
 		            "Agents are off: experimental.enableAgents is false.");
@@ -56,9 +52,7 @@ static void agents_turn(struct command_call *call, bool enable)
 	_cleanup_free_ char *sentence = NULL;
 	struct err err = ERR_INIT;
 
-	if (!word.len || call->arguments.len)
-		command_usage(call);
-	else if (!agents_switch(host_agents(host), call->context->settings, name, enable, &sentence,
+	if (!agents_switch(host_agents(host), call->context->settings, name, enable, &sentence,
 	                        &err) ||
 	         !host_agents_reload(host, &err))
 		command_fail(call, "%s", err.message);
@@ -82,10 +76,6 @@ static void agents_reload(struct command_call *call)
 	const json_t *notice;
 	size_t i;
 
-	if (call->arguments.len) {
-		command_usage(call);
-		return;
-	}
 	if (!host_agents_reload(call->context->host, &err)) {
 		command_fail(call, "Failed to reload agents: %s", err.message);
 		return;
@@ -99,13 +89,13 @@ static void agents_reload(struct command_call *call)
 /* ---- the table ------------------------------------------------------------------- */
 
 static const struct agents_action {
-	const char *name, *alias, *help; /* `alias` may be NULL */
+	const char *name, *alias; /* `alias` may be NULL */
 	command_handler *run;
 } agents_actions[] = {
-	{ "list", NULL, "which there are", agents_list },
-	{ "enable", NULL, "switch one on", agents_enable },
-	{ "disable", NULL, "switch one off", agents_disable },
-	{ "reload", "refresh", "look for them anew", agents_reload },
+	{ "list", NULL, agents_list },
+	{ "enable", NULL, agents_enable },
+	{ "disable", NULL, agents_disable },
+	{ "reload", "refresh", agents_reload },
 };
 
 static const struct agents_action *agents_action_of(struct span word)
@@ -119,11 +109,8 @@ static const struct agents_action *agents_action_of(struct span word)
 
 void command_agents(struct command_call *call)
 {
-	const struct span given = call->arguments, word = command_word(&call->arguments);
-	const struct agents_action *action = agents_action_of(word);
+	const struct agents_action *action = agents_action_of(command_word(&call->arguments));
 
-	if (!action)
-		call->arguments = given;
 	(action ? action->run : agents_list)(call);
 }
 
@@ -131,13 +118,8 @@ void command_complete_agents(struct command_completion *completion)
 {
 	const struct agents *agents = host_agents(completion->context->host);
 	struct span before = completion->before;
-	const struct agents_action *action = agents_action_of(command_word(&before));
-	const bool enable = action && action->run == agents_enable;
+	const bool enable = command_word_is(command_word(&before), "enable");
 
-	for (size_t i = 0; !completion->before.len && i < ARRAY_LEN(agents_actions); i++)
-		completion->add(completion, agents_actions[i].name, agents_actions[i].help);
-	if (before.len || !(enable || (action && action->run == agents_disable)))
-		return;
 	for (size_t i = 0; i < agents->count; i++)
 		if (agents->at[i].disabled == enable)
 			completion->add(completion, agents->at[i].name, agents->at[i].description);

@@ -44,10 +44,12 @@ void command_result_release(struct command_result *result)
 {
 	rows_release(&result->rows);
 	free(result->text);
+	free(result->shown);
 	for (size_t i = 0; i < result->choice_count; i++) {
 		free(result->choices[i].label);
 		free(result->choices[i].note);
 		free(result->choices[i].line);
+		free(result->choices[i].other);
 	}
 	free(result->choices);
 	json_decref(result->changes);
@@ -131,11 +133,6 @@ void command_fail(struct command_call *call, const char *format, ...)
 	va_start(arguments, format);
 	say_printed(call, STYLE(ROLE_ERROR), format, arguments);
 	va_end(arguments);
-}
-
-void command_usage(struct command_call *call)
-{
-	command_fail(call, "/%s %s", call->command->name, call->command->arguments);
 }
 
 bool command_then(struct command_call *call, enum command_then then, char *text)

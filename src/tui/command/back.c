@@ -274,13 +274,6 @@ void command_complete_rewind(struct command_completion *completion)
 	json_auto_t *prompts = NULL;
 	size_t count;
 
-	if (completion->before.len) {
-		completion->add(completion, "both", "the conversation and the files");
-		completion->add(completion, "conversation", "files stay as they are");
-		completion->add(completion, "files", "the conversation stays as it is");
-		return;
-	}
-	completion->add(completion, "undo", "take the last rewind back");
 	prompts = host_prompts(completion->context->host, &ignored);
 	count = json_array_size(prompts);
 	for (size_t i = 0; i < count; i++) {
@@ -378,10 +371,6 @@ void command_complete_restore(struct command_completion *completion)
 	struct err ignored = ERR_INIT;
 	json_auto_t *notes = NULL;
 
-	if (completion->before.len) {
-		completion->add(completion, "force", "also files with others' changes");
-		return;
-	}
 	notes = checkpoints ? checkpoints_list(checkpoints, &ignored) : NULL;
 	for (size_t i = json_array_size(notes); i-- > 0;) {
 		const json_t *note = json_array_get(notes, i);

@@ -27,8 +27,9 @@
  *
  * Prompts of MCP servers are commands too, behind all others: they are COMMAND_SLOW.
  *
- * To add a command: a row in the table of command.c with its handler; help, completion and
- * docs follow from the row.
+ * To add a command: a row in the table of table.c with its forms and its handler; the check of
+ * arguments, help and completion follow from the row.  What other agents call it, and what they
+ * have and hasp has not, is in the second table there.
  *
  * docs/gemini-cli.md has a table of Gemini CLI's commands that are not here, and why;
  * test/tui/app/test_commands.py checks that each is here or there.
@@ -41,6 +42,7 @@
 #include <stddef.h>
 
 #include "agent/host/host.h"
+#include "base/buf.h"
 #include "base/span.h"
 #include "config/settings.h"
 #include "tui/text/rows.h"
@@ -52,7 +54,7 @@ enum command_then {
 	COMMAND_COMPOSE,   /* `text` goes into the composer; the conversation may be another */
 	COMMAND_CHOOSE,    /* one of `choices` is picked, and its line is run as a command */
 	COMMAND_COPY,      /* `text` goes to the clipboard */
-	COMMAND_REFRESH,   /* the conversation is another: show host_messages instead. With `text`:
+	COMMAND_REFRESH,   /* the conversation is another: show its messages instead. With `text`:
 	                    * it goes into the composer */
 	COMMAND_THEME,     /* ui.theme has changed: `text` is its name */
 	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
@@ -67,7 +69,9 @@ enum command_then {
 struct command_choice {
 	char *label, *note; /* owned; foreign text; note "" without */
 	char *line;         /* owned; the command that picks it */
+	char *other;        /* owned; the command of the second key; or NULL */
 	bool chosen;        /* it is so now */
+	bool marked;        /* likewise, of something else in the list */
 };
 
 struct command_result {
@@ -75,14 +79,21 @@ struct command_result {
 	struct rows rows;
 	enum command_then then;
 	char *text;             /* owned; or NULL */
+	char *shown;            /* owned; of COMMAND_SEND: what the user sees of it; NULL: all */
 	bool plain;             /* of COMMAND_SEND: an @ in the text names no file; it goes to
 	                         * host_prompt as if piped in */
 	struct command_choice *choices; /* owned */
 	size_t choice_count, choice_cap;
 	const char *question;   /* what is chosen; static, or NULL */
+	bool searches;          /* the choices are many: what is typed filters them */
+	bool previews;          /* COMMAND_THEME is shown while it is selected */
+	char other_letter;      /* with Ctrl, the second key of choices; 0: there is none */
+	const char *other_help; /* what it does, behind "Ctrl+S to"; static */
 	json_t *changes;        /* owned; [{"path", "action", "diff"?}] (checkpoints_preview): of
 	                         * COMMAND_CHOOSE what there is to look at before, else what is
 	                         * shown beneath the rows; or NULL */
+	bool other;             /* of COMMAND_REFRESH: another session, whose figures start at 0 */
+	bool clears;            /* of COMMAND_REFRESH: it begins on an empty screen */
 	bool pager;             /* the rows are long: show them by the page, if that can be */
 };
 /* Frees its rows, texts, choices and changes. */
@@ -104,13 +115,34 @@ enum {
 	COMMAND_IDLE = 1, /* not while a prompt is under way */
 	COMMAND_SLOW = 2, /* asks the model, or opens a session */
 	COMMAND_ALONE = 4, /* needs no session: can be run where none could be opened */
+	COMMAND_YIELDS = 8, /* a custom command of this name takes its place */
+};
+
+/* By what they are for: how /help lists them. */
+enum command_group {
+	COMMAND_OF_TALK,
+	COMMAND_OF_FILES,
+	COMMAND_OF_MODEL,
+	COMMAND_OF_PERMISSIONS,
+	COMMAND_OF_TOOLS,
+	COMMAND_OF_TERMINAL,
+	COMMAND_OF_STATUS,
+};
+
+/* One way to use a command: what may stand behind its name, as form.c reads it ("disable NAME
+ * [--scope user|workspace]"), and what that does. Arguments that have none of the forms are refused
+ * with the usage line, which is made of them, as are /help NAME and completion. */
+struct command_form {
+	const char *words;
+	const char *help; /* without its dot; NULL: the form is taken, and not shown */
 };
 
 struct command_info {
 	const char *name;
 	const char *aliases;   /* "new reset"; "" without */
-	const char *arguments; /* "[list | save TAG]"; "" without */
+	const struct command_form *forms; /* the last has no words; NULL: no arguments */
 	const char *help;      /* a sentence without its dot */
+	enum command_group group;
 	unsigned flags;
 };
 
@@ -119,15 +151,18 @@ struct command_info {
 bool command_is(struct span line);
 /* Row `i` of the table, in the order of its names; NULL behind the last. */
 const struct command_info *command_at(size_t i);
-/* Of a line ("/chat list"), by name, alias, or the beginning of one name alone; NULL: none. */
+/* Of a line ("/chat list"), by name, alias, another agent's name for it ("/rename"), or the
+ * beginning of one name alone; NULL: none. */
 const struct command_info *command_of(struct span line);
+/* Appends the ways to use it that are shown ("list | resume NAME"), without its name. */
+void command_print_forms(const struct command_info *command, struct buf *out);
 /* Whether there is a command of exactly this name, a custom one too; of the context only settings
  * and `local` are looked at. */
 bool command_exists(const struct command_context *context, struct span line);
 /* Whether running it takes its time: a row that is COMMAND_SLOW, or a prompt of an MCP server. */
 bool command_is_slow(const struct command_context *context, struct span line);
-/* Whether it must wait until what is under way (`busy`) has ended: a row that is COMMAND_IDLE, or
- * what is no row, and so perhaps a custom command, or a prompt of an MCP server. */
+/* Whether it must wait until what is under way (`busy`) has ended: a row that is COMMAND_IDLE, a
+ * custom command, or a prompt of an MCP server. What would be refused does not wait. */
 bool command_waits(const struct command_context *context, struct span line);
 /* Fills *result in any case. */
 void command_run(const struct command_context *context, struct span line,

@@ -170,23 +170,10 @@ void command_context(struct command_call *call)
 {
 	struct span rest = call->arguments;
 	const struct span word = command_word(&rest);
-	json_auto_t *parts = NULL;
+	json_auto_t *parts = host_context(call->context->host);
 
-	if (word.len && !command_word_is(word, "list") && !command_word_is(word, "show")) {
-		command_usage(call);
-		return;
-	}
-	parts = host_context(call->context->host);
 	if (command_word_is(word, "show"))
 		context_show(call, parts, rest);
 	else
 		context_list(call, parts);
-}
-
-void command_complete_context(struct command_completion *completion)
-{
-	if (completion->before.len)
-		return;
-	completion->add(completion, "list", "where it comes from, and what it weighs");
-	completion->add(completion, "show", "word for word");
 }

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "catalog/commands.h"
 #include "data/json.h"
@@ -33,12 +34,26 @@ static char *custom_about(const json_t *file)
 	const char *about = json_string_value(json_object_get(file, "description"));
 	const char *hint = json_string_value(json_object_get(file, "argument-hint"));
 
-	return mem_printf("%s%s%s", about ? about : "A command of yours", hint ? "  " : "",
+	return mem_printf("%s%s%s", about ? about : "Custom command", hint ? "  " : "",
 	                  hint ? hint : "");
 }
 
-void custom_each(const struct command_context *context, custom_taken *taken,
-                 void (*one)(void *data, const char *name, const char *description), void *data)
+/* Its file, as short as the user knows it; the caller frees. */
+static char *custom_from(const struct command_context *context, const struct custom_command *custom)
+{
+	const struct home *home = settings_home(context->settings);
+	const char *user = home_user(home), *project = home_project(home);
+
+	if (custom->extension)
+		return mem_printf("extension %s", custom->extension);
+	if (path_is_under(custom->path, project))
+		return mem_strdup(custom->path + strlen(project) + 1);
+	return path_is_under(custom->path, user) ?
+	               mem_printf("~%s", custom->path + strlen(user)) : mem_strdup(custom->path);
+}
+
+void custom_each(const struct command_context *context, custom_taken *taken, custom_one *one,
+                 void *data)
 {
 	struct custom_commands customs;
 
@@ -47,9 +62,10 @@ void custom_each(const struct command_context *context, custom_taken *taken,
 		struct err ignored = ERR_INIT;
 		json_auto_t *file = commands_read(&customs.at[i], &ignored);
 		_cleanup_free_ char *about = custom_about(file);
+		_cleanup_free_ char *from = custom_from(context, &customs.at[i]);
 
 		if (file)
-			one(data, customs.at[i].name, about);
+			one(data, customs.at[i].name, about, from);
 	}
 	commands_release(&customs);
 }

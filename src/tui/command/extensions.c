@@ -140,10 +140,6 @@ static void extensions_reload(struct command_call *call)
 	json_auto_t *all = NULL;
 	struct err err = ERR_INIT;
 
-	if (call->arguments.len && !command_word_is(call->arguments, "--all")) {
-		command_usage(call);
-		return;
-	}
 	if (!host_extensions_reload(host, &err)) {
 		command_fail(call, "Failed to reload extensions: %s", err.message);
 		return;
@@ -183,10 +179,6 @@ static void extensions_update(struct command_call *call)
 	bool changed = false;
 	size_t i;
 
-	if (!call->arguments.len || memchr(call->arguments.data, ' ', call->arguments.len)) {
-		command_usage(call);
-		return;
-	}
 	if (!all) {
 		_cleanup_free_ char *name = mem_dup(call->arguments.data, call->arguments.len);
 
@@ -272,19 +264,17 @@ static void extensions_explore(struct command_call *call)
 /* ---- the table ------------------------------------------------------------------- */
 
 static const struct extension_switch {
-	const char *name, *alias, *help; /* `alias` may be NULL */
+	const char *name, *alias; /* `alias` may be NULL */
 	command_handler *run;
 	bool works; /* it changes what the session has, or asks servers: not while a prompt is
 	             * under way, and on the thread of prompts */
 } extensions_actions[] = {
-	{ "list", "ls", "which there are, and what each brings", extensions_list, false },
-	{ "enable", NULL, "switch one on", extensions_enable, true },
-	{ "disable", NULL, "switch one off", extensions_disable, true },
-	{ "update", NULL, "fetch what is new of one, or with --all of each", extensions_update,
-	  true },
-	{ "explore", NULL, "what marketplaces list", extensions_explore, true },
-	{ "reload", "restart", "look for them anew, with all that they bring", extensions_reload,
-	  true },
+	{ "list", "ls", extensions_list, false },
+	{ "enable", NULL, extensions_enable, true },
+	{ "disable", NULL, extensions_disable, true },
+	{ "update", NULL, extensions_update, true },
+	{ "explore", NULL, extensions_explore, true },
+	{ "reload", "restart", extensions_reload, true },
 };
 
 static const struct extension_switch *extensions_action_of(struct span word)
@@ -309,13 +299,9 @@ bool command_extensions_works(struct span arguments)
 void command_extensions(struct command_call *call)
 {
 	const struct span word = command_word(&call->arguments);
-	const struct extension_switch *action =
-		word.len ? extensions_action_of(word) : &extensions_actions[0];
+	const struct extension_switch *action = extensions_action_of(word);
 
-	if (action)
-		action->run(call);
-	else
-		command_usage(call);
+	(action ? action : &extensions_actions[0])->run(call);
 }
 
 /* Those that the action could be about. */
@@ -339,35 +325,11 @@ static void complete_extension_names(struct command_completion *completion,
 	}
 }
 
-static void complete_extension_scope(struct command_completion *completion, struct span before)
-{
-	if (!span_ends(before, SPAN("--scope"))) {
-		completion->add(completion, "--scope", "for whom it is");
-		return;
-	}
-	completion->add(completion, "user", "in all projects");
-	completion->add(completion, "workspace", "in this project");
-	completion->add(completion, "session", "until this session ends");
-}
-
 void command_complete_extensions(struct command_completion *completion)
 {
 	struct span before = completion->before;
 	const struct extension_switch *action = extensions_action_of(command_word(&before));
 
-	if (!completion->before.len) {
-		for (size_t i = 0; i < ARRAY_LEN(extensions_actions); i++)
-			completion->add(completion, extensions_actions[i].name,
-			                extensions_actions[i].help);
-		return;
-	}
-	if (!action || action->run == extensions_reload || action->run == extensions_explore)
-		return;
-	if (!before.len)
+	if (action && !before.len && action->run != extensions_explore)
 		complete_extension_names(completion, action);
-	if (!before.len && action->run == extensions_update)
-		completion->add(completion, "--all", "each that came from somewhere");
-	else if (before.len && action->run != extensions_list &&
-	         action->run != extensions_update)
-		complete_extension_scope(completion, before);
 }

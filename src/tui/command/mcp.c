@@ -23,7 +23,7 @@ static const char *mcp_member(const json_t *row, const char *name)
 enum mcp_detail { MCP_NAMES, MCP_DESCRIPTIONS, MCP_SCHEMAS };
 
 /* What a server offers besides tools. */
-static void mcp_offers(struct command_call *call, const json_t *server)
+static void mcp_offers(struct command_call *call, const json_t *server, enum mcp_detail detail)
 {
 	const struct span said = json_span(json_object_get(server, "instructions"));
 	size_t i;
@@ -31,10 +31,11 @@ static void mcp_offers(struct command_call *call, const json_t *server)
 
 	json_array_foreach(json_object_get(server, "prompts"), i, prompt) {
 		command_say(call, STYLE(ROLE_DIM), "    prompt %s", mcp_member(prompt, "name"));
-		command_text(call, STYLE(ROLE_DIM),
-		             json_span(json_object_get(prompt, "description")));
+		if (detail != MCP_NAMES)
+			command_text(call, STYLE(ROLE_DIM),
+			             json_span(json_object_get(prompt, "description")));
 	}
-	if (said.len) {
+	if (said.len && detail != MCP_NAMES) {
 		command_say(call, STYLE(ROLE_DIM), "    instructions");
 		command_text(call, STYLE(ROLE_DIM), said);
 	}
@@ -110,8 +111,7 @@ static void mcp_server(struct command_call *call, const json_t *server, enum mcp
 		mcp_tool(call, server, tool, detail);
 	mcp_resources(call, server, "resources", "uri", detail);
 	mcp_resources(call, server, "resourceTemplates", "uriTemplate", detail);
-	if (detail != MCP_NAMES)
-		mcp_offers(call, server);
+	mcp_offers(call, server, detail);
 	if (detail != MCP_NAMES)
 		mcp_logged(call, server);
 }
@@ -205,9 +205,7 @@ static void mcp_reload(struct command_call *call)
 {
 	struct err err = ERR_INIT;
 
-	if (call->arguments.len)
-		command_usage(call);
-	else if (!host_servers_reload(call->context->host, &err))
+	if (!host_servers_reload(call->context->host, &err))
 		command_fail(call, "%s", err.message);
 	else
 		mcp_list(call, SPAN(""), MCP_NAMES);
@@ -251,19 +249,17 @@ static void mcp_auth(struct command_call *call)
 /* ---- the table ------------------------------------------------------------------- */
 
 static const struct mcp_action {
-	const char *name, *aliases[3], *help;
+	const char *name, *aliases[3];
 	command_handler *run;
 	bool works; /* it changes what the session has: not while a prompt is under way */
 } mcp_actions[] = {
-	{ "list", { "ls", "nodesc", NULL }, "servers and their tools", mcp_show_names, false },
-	{ "desc", { "description", NULL }, "with what tools say of themselves",
-	  mcp_show_descriptions, false },
-	{ "schema", { NULL }, "with the schemas of tools too", mcp_show_schemas, false },
-	{ "auth", { NULL }, "log in at one; without a name: which want that", mcp_auth, true },
-	{ "enable", { NULL }, "switch one on", mcp_enable, true },
-	{ "disable", { NULL }, "switch one off", mcp_disable, true },
-	{ "reload", { "refresh", NULL }, "read the settings again and start all anew", mcp_reload,
-	  true },
+	{ "list", { "ls", "nodesc", NULL }, mcp_show_names, false },
+	{ "desc", { "description", NULL }, mcp_show_descriptions, false },
+	{ "schema", { NULL }, mcp_show_schemas, false },
+	{ "auth", { NULL }, mcp_auth, true },
+	{ "enable", { NULL }, mcp_enable, true },
+	{ "disable", { NULL }, mcp_disable, true },
+	{ "reload", { "refresh", NULL }, mcp_reload, true },
 };
 
 static const struct mcp_action *mcp_action_of(struct span word)
@@ -290,12 +286,9 @@ bool command_mcp_works(struct span arguments)
 void command_mcp(struct command_call *call)
 {
 	const struct span word = command_word(&call->arguments);
-	const struct mcp_action *action = word.len ? mcp_action_of(word) : &mcp_actions[0];
+	const struct mcp_action *action = mcp_action_of(word);
 
-	if (action)
-		action->run(call);
-	else
-		command_usage(call);
+	(action ? action : &mcp_actions[0])->run(call);
 }
 
 static void complete_server_names(struct command_completion *completion,
@@ -319,16 +312,9 @@ void command_complete_mcp(struct command_completion *completion)
 	struct span before = completion->before;
 	const struct mcp_action *action = mcp_action_of(command_word(&before));
 
-	if (!completion->before.len) {
-		for (size_t i = 0; i < ARRAY_LEN(mcp_actions); i++)
-			completion->add(completion, mcp_actions[i].name, mcp_actions[i].help);
-		return;
-	}
-	if (!action || action->run == mcp_reload)
-		return;
-	if (!before.len || span_eq(before, SPAN("--session")))
+	if (action && (!before.len || span_eq(before, SPAN("--session"))))
 		complete_server_names(completion, action);
-	if ((action->run == mcp_enable || action->run == mcp_disable) &&
+	if (action && (action->run == mcp_enable || action->run == mcp_disable) &&
 	    !span_ends(before, SPAN("--session")))
-		completion->add(completion, "--session", "for this session alone");
+		completion->add(completion, "--session", "For this session only");
 }

@@ -20,8 +20,66 @@ struct command_completion {
 	struct span before;     /* the arguments before the word, trimmed */
 	struct span word;
 	void (*add)(struct command_completion *completion, const char *text, const char *note);
+	/* One that is shown, and found, under another name: a session by its title. */
+	void (*add_named)(struct command_completion *completion, const char *text,
+	                  const char *name, const char *note);
 };
 typedef void command_completer(struct command_completion *completion);
+
+/* ---- the table (table.c) --------------------------------------------------------- */
+
+struct command_row {
+	struct command_info is;
+	command_handler *run;
+	command_completer *complete; /* what a NAME in its forms can be; or NULL */
+	/* Whether these arguments make it COMMAND_IDLE and COMMAND_SLOW; NULL: none do. */
+	bool (*works)(struct span arguments);
+};
+
+extern const struct command_row command_rows[];
+extern const size_t command_row_count;
+
+/* A command of another agent's under its name there. */
+struct command_elsewhere {
+	const char *name;
+	const char *line; /* what it is here, without the slash: "chat rename"; or NULL */
+	const char *says; /* what to do instead, a sentence; where there is no line */
+};
+
+extern const struct command_elsewhere command_elsewhere[];
+extern const size_t command_elsewhere_count;
+
+/* ---- names (names.c) ------------------------------------------------------------- */
+
+/* By name, alias, or the beginning of one name alone; NULL: none. */
+const struct command_row *command_row_of(struct span name);
+/* Whether it is exactly this name or one of its aliases. */
+bool command_row_is(const struct command_row *row, struct span name);
+/* Whether a row has exactly this name and does not yield it to custom commands. */
+bool command_name_taken_by_row(struct span name);
+const struct command_elsewhere *command_elsewhere_at(size_t i); /* NULL behind the last */
+const struct command_elsewhere *command_elsewhere_of(struct span name); /* NULL: none */
+/* The name of a command that was most likely meant: a row's, another agent's, or one of `more`,
+ * an array of texts; NULL: none is near. Borrowed. */
+const char *command_nearest(struct span name, const json_t *more);
+
+/* ---- forms (form.c) ------------------------------------------------------------ */
+
+/* Whether arguments have one of the forms; no arguments always do, and NULL takes none. */
+bool forms_take(const struct command_form *forms, struct span arguments);
+/* Offers the literal words that may stand where the caret is.  Whether a NAME may stand there. */
+bool forms_complete(const struct command_form *forms, struct command_completion *completion);
+/* Appends a form as it is shown: "enable NAME". */
+void form_print(const struct command_form *form, struct buf *out);
+/* The command fails with how it is used: "Usage: /agents [list | enable NAME]". */
+void command_usage(struct command_call *call);
+
+/* ---- help (help.c) ------------------------------------------------------------- */
+
+/* Says what another agent's command is here; fails where it is none. */
+void help_elsewhere(struct command_call *call, const struct command_elsewhere *one);
+/* Fails for an unknown name, with the nearest one. */
+void help_unknown(struct command_call *call, struct span name);
 
 /* ---- words ----------------------------------------------------------------------- */
 
@@ -34,6 +92,10 @@ bool command_has(struct span text, struct span part);
 
 /* The first words of a foreign text, on one line; the caller frees. */
 char *command_short_text(const char *text);
+
+/* The value of a setting as one types it: a text without its quotes, secrets masked (`variables`:
+ * the user's, whose values are secrets; or NULL); the caller frees. */
+char *command_setting_text(const char *key, const json_t *value, char *const *variables);
 
 /* ---- answers --------------------------------------------------------------------- */
 
@@ -51,8 +113,6 @@ void command_term(struct command_call *call, const char *name, unsigned width, s
 /* The command fails with this sentence. */
 void command_fail(struct command_call *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* How the command is used. */
-void command_usage(struct command_call *call);
 /* What the front does then; takes `text`. A front that cannot gets a failure instead, and false is
  * returned. */
 bool command_then(struct command_call *call, enum command_then then, char *text);
@@ -64,6 +124,9 @@ void command_choice(struct command_call *call, struct span label, struct span no
 
 /* Whether a built-in command has this name. */
 typedef bool custom_taken(struct span name);
+/* `from`: where it comes from, for people ("~/.gemini/commands/x.toml"). */
+typedef void custom_one(void *data, const char *name, const char *description,
+                        const char *from);
 
 /* Runs the custom command of this name, the call's arguments being what stood behind it. False:
  * there is none. */
@@ -73,8 +136,8 @@ bool custom_run(struct command_call *call, custom_taken *taken, struct span name
 bool custom_exists(const struct command_context *context, custom_taken *taken,
                    struct span name);
 /* Calls `one` with each that can be read. */
-void custom_each(const struct command_context *context, custom_taken *taken,
-                 void (*one)(void *data, const char *name, const char *description), void *data);
+void custom_each(const struct command_context *context, custom_taken *taken, custom_one *one,
+                 void *data);
 
 /* ---- prompts of MCP servers (prompts.c): likewise -------------------------------- */
 
@@ -85,8 +148,7 @@ bool prompts_exists(const struct command_context *context, custom_taken *taken,
                           struct span name);
 /* Calls `one` with each. */
 void prompts_each(const struct command_context *context, custom_taken *taken,
-                        void (*one)(void *data, const char *name, const char *description),
-                        void *data);
+                  custom_one *one, void *data);
 
 /* Offers the names of its arguments, "--NAME=". */
 void prompts_complete(struct command_completion *completion, custom_taken *taken,
@@ -100,15 +162,18 @@ void prompts_put_value(struct buf *out, struct span value);
 
 /* ---- handlers -------------------------------------------------------------------- */
 
+/* help.c: the commands themselves. */
+command_handler command_help;
+command_completer command_complete_help;
 /* show.c: what there is. */
-command_handler command_about, command_bug, command_docs, command_directory, command_hooks,
-	command_memory, command_policies, command_stats, command_tasks, command_todos,
-	command_tools;
-command_completer command_complete_memory, command_complete_policies, command_complete_stats,
-	command_complete_tasks, command_complete_tools;
+command_handler command_directory, command_hooks, command_memory, command_stats,
+	command_tasks, command_todos, command_tools;
+command_completer command_complete_hooks, command_complete_tasks;
+/* status.c: how it stands. */
+command_handler command_about, command_bug, command_docs, command_doctor;
+command_completer command_complete_docs;
 /* context.c: what is sent. */
 command_handler command_context;
-command_completer command_complete_context;
 /* mcp.c: MCP servers. */
 command_handler command_mcp;
 command_completer command_complete_mcp;
@@ -124,12 +189,17 @@ command_handler command_extensions;
 command_completer command_complete_extensions;
 bool command_extensions_works(struct span arguments); /* as command_row.works */
 /* change.c: settings. */
-command_handler command_auth, command_editor, command_model, command_permissions, command_settings,
+command_handler command_auth, command_editor, command_logout, command_settings,
 	command_theme, command_vim;
-command_completer command_complete_auth, command_complete_editor, command_complete_model,
-	command_complete_permissions, command_complete_settings, command_complete_theme;
+command_completer command_complete_auth, command_complete_editor, command_complete_settings,
+	command_complete_theme;
+/* permissions.c: what runs without a question. */
+command_handler command_permissions, command_policies;
+/* models.c: the model. */
+command_handler command_model;
+command_completer command_complete_model;
 /* session.c: sessions. */
-command_handler command_chat, command_clear;
+command_handler command_chat, command_clear, command_fork;
 command_completer command_complete_chat;
 /* export.c: this session as a file. */
 command_handler command_export;
@@ -137,7 +207,9 @@ command_handler command_export;
 command_handler command_restore, command_rewind;
 command_completer command_complete_restore, command_complete_rewind;
 /* talk.c: the conversation. */
-command_handler command_compress, command_copy, command_init, command_plan;
-command_completer command_complete_plan;
+command_handler command_compress, command_copy, command_init, command_plan, command_quit,
+	command_shortcuts;
+/* changes.c: what is not committed. */
+command_handler command_diff, command_review;
 
 #endif

@@ -71,8 +71,7 @@ bool prompts_exists(const struct command_context *context, custom_taken *taken,
 }
 
 void prompts_each(const struct command_context *context, custom_taken *taken,
-                        void (*one)(void *data, const char *name, const char *description),
-                        void *data)
+                  custom_one *one, void *data)
 {
 	json_auto_t *prompts = context->host ? host_server_prompts(context->host, false) : NULL;
 	json_t *prompt;
@@ -84,7 +83,10 @@ void prompts_each(const struct command_context *context, custom_taken *taken,
 		_cleanup_free_ char *short_text = command_short_text(
 			*about ? about : "A prompt of an MCP server");
 
-		one(data, name, short_text);
+		_cleanup_free_ char *from = mem_printf("MCP server %s",
+		                                       prompt_member(prompt, "server"));
+
+		one(data, name, short_text, from);
 	}
 }
 

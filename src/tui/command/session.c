@@ -20,6 +20,7 @@
 
 enum {
 	TAG_MAX = 64,
+	TIME_BYTES = 32,
 	TITLE_BYTES = 200,             /* of a prompt in a list */
 	SESSION_BYTES_MAX = 512 << 20, /* as sessions are read */
 };
@@ -112,10 +113,6 @@ static void chat_save(struct command_call *call, struct span rest)
 	_cleanup_free_ char *path = NULL;
 	struct err err = ERR_INIT;
 
-	if (rest.len && !command_word_is(rest, "replace")) {
-		command_usage(call);
-		return;
-	}
 	path = tag_path(call, tag, &err);
 	if (path && !chat_may_save(call, tag, path, rest.len > 0))
 		return;
@@ -150,9 +147,11 @@ static void put_session(struct command_call *call, const json_t *row, size_t num
 	_cleanup_free_ char *title = command_short_text(member_text(row, "title"));
 	_cleanup_free_ char *name = mem_printf("%zu%s", number, own ? " *" : "");
 	const long long messages = json_integer_value(json_object_get(row, "messages"));
-	_cleanup_free_ char *note = mem_printf("%.16s, %lld message%s",
-	                                       member_text(row, "lastUpdated"), messages,
-	                                       messages == 1 ? "" : "s");
+	char when[TIME_BYTES];
+	_cleanup_free_ char *note = NULL;
+
+	session_local_time(member_text(row, "lastUpdated"), when, sizeof(when));
+	note = mem_printf("%s, %lld message%s, %.8s", when, messages, messages == 1 ? "" : "s", id);
 
 	command_term(call, name, 5, span_str(title), STYLE(ROLE_TEXT));
 	command_term(call, "", 5, span_str(note), STYLE(ROLE_DIM));
@@ -208,7 +207,7 @@ static void chat_resume(struct command_call *call, struct span which)
 	else if (!path || !host_resume(host, path, tag, &err))
 		command_fail(call, "%s", err.message);
 	else
-		command_then(call, COMMAND_REFRESH, NULL);
+		call->result->other = command_then(call, COMMAND_REFRESH, NULL);
 }
 
 static void chat_delete(struct command_call *call, struct span which)
@@ -262,18 +261,6 @@ static void chat_rename(struct command_call *call, struct span title)
 		command_fail(call, "%s", err.message);
 }
 
-/* "/chat resume" is no session of that name. */
-static bool chat_takes_more(struct span word)
-{
-	static const char *const words[] = { "save", "resume", "load", "delete", "rename",
-		                             "title" };
-
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (command_word_is(word, words[i]))
-			return true;
-	return false;
-}
-
 void command_chat(struct command_call *call)
 {
 	struct span rest = call->arguments, word = command_word(&rest);
@@ -283,10 +270,8 @@ void command_chat(struct command_call *call)
 	else if (command_word_is(word, "share"))
 		command_export(&(struct command_call){ call->context, call->command, rest,
 		                                       call->result });
-	else if (!rest.len && !chat_takes_more(word))
-		chat_resume(call, word); /* "/resume 3" */
 	else if (!rest.len)
-		command_usage(call);
+		chat_resume(call, word); /* "/resume 3" */
 	else if (command_word_is(word, "rename"))
 		chat_rename(call, rest);
 	else if (command_word_is(word, "title"))
@@ -295,10 +280,8 @@ void command_chat(struct command_call *call)
 		chat_save(call, rest);
 	else if (command_word_is(word, "resume") || command_word_is(word, "load"))
 		chat_resume(call, rest);
-	else if (command_word_is(word, "delete"))
-		chat_delete(call, rest);
 	else
-		command_usage(call);
+		chat_delete(call, rest);
 }
 
 static void offer_tag(void *data, const char *tag, size_t len)
@@ -311,23 +294,27 @@ static void offer_tag(void *data, const char *tag, size_t len)
 
 void command_complete_chat(struct command_completion *completion)
 {
-	static const char *const words[] = { "list", "save", "resume", "rename", "title", "delete",
-		                              "share" };
-	struct span before = completion->before, word = command_word(&before);
 	struct command_call call = { .context = completion->context };
 	json_auto_t *sessions = NULL;
 	size_t i;
 	json_t *row;
 
-	for (i = 0; !word.len && i < ARRAY_LEN(words); i++)
-		completion->add(completion, words[i], NULL);
-	if (!command_word_is(word, "resume") && !command_word_is(word, "delete") &&
-	    !command_word_is(word, "load") && !command_word_is(word, "title"))
+	if (command_word_is(completion->before, "save") ||
+	    command_word_is(completion->before, "rename") ||
+	    command_word_is(completion->before, "share"))
 		return;
 	each_tag(&call, offer_tag, completion);
 	sessions = sessions_list(host_facts(completion->context->host).home);
-	json_array_foreach(sessions, i, row)
-		completion->add(completion, member_text(row, "id"), member_text(row, "title"));
+	for (i = json_array_size(sessions); i-- > 0;) {
+		_cleanup_free_ char *id = NULL, *title = NULL;
+		char when[TIME_BYTES];
+
+		row = json_array_get(sessions, i);
+		id = mem_printf("%.8s", member_text(row, "id"));
+		title = command_short_text(member_text(row, "title"));
+		session_local_time(member_text(row, "lastUpdated"), when, sizeof(when));
+		completion->add_named(completion, id, title, when);
+	}
 }
 
 /* ---- clear ----------------------------------------------------------------------- */
@@ -340,7 +327,28 @@ void command_clear(struct command_call *call)
 		command_fail(call, "%s", err.message);
 		return;
 	}
-	command_say(call, STYLE(ROLE_TEXT), "A new session has begun.");
+	command_say(call, STYLE(ROLE_TEXT), "New session. The last one is kept: /resume lists it.");
 	if (call->context->can & 1u << COMMAND_REFRESH)
-		command_then(call, COMMAND_REFRESH, NULL);
+		call->result->other = call->result->clears =
+			command_then(call, COMMAND_REFRESH, NULL);
+}
+
+/* ---- fork ------------------------------------------------------------------------ */
+
+void command_fork(struct command_call *call)
+{
+	struct host *host = call->context->host;
+	_cleanup_free_ char *id = mem_strdup(host_facts(host).session_id);
+	_cleanup_free_ char *file = mem_strdup(host_facts(host).record_file);
+	struct err err = ERR_INIT;
+
+	if (!json_array_size(agent_history(host_facts(host).agent)))
+		command_fail(call, "There is nothing to copy yet: this session is empty.");
+	else if (!host_recorded(host, &err) || !host_resume(host, file, /* copy= */ true, &err))
+		command_fail(call, "%s", err.message);
+	else
+		command_say(call, STYLE(ROLE_TEXT), "You are in a copy now. /resume %.8s goes back "
+		            "to the original.", id);
+	if (call->result->ok && call->context->can & 1u << COMMAND_REFRESH)
+		call->result->other = command_then(call, COMMAND_REFRESH, NULL);
 }

@@ -18,91 +18,6 @@
 #include "worker/job/job.h"
 #include "worker/provider.h"
 
-/* ---- about, bug, docs ------------------------------------------------------------ */
-
-static void about_rows(struct command_call *call)
-{
-	const struct command_context *context = call->context;
-	const struct provider_info *info = NULL;
-	struct provider *provider = host_facts(context->host).provider;
-	struct utsname system = { 0 };
-
-	uname(&system);
-	info = provider->ops->info(provider);
-	command_term(call, "hasp", 10, SPAN(HASP_VERSION), STYLE(ROLE_TEXT));
-	command_term(call, "system", 10, span_str(system.release), STYLE(ROLE_TEXT));
-	command_term(call, "model", 10, span_str(host_facts(context->host).model),
-	             STYLE(ROLE_TEXT));
-	command_term(call, "sandbox", 10, span_str(sandbox_level_name(info->level)),
-	             STYLE(ROLE_TEXT));
-	if (info->weaker_because)
-		command_term(call, "", 10, span_str(info->weaker_because), STYLE(ROLE_WARNING));
-	if (context->sandbox)
-		command_term(call, "", 10, span_str(context->sandbox), STYLE(ROLE_DIM));
-	command_term(call, "mode", 10,
-	             span_str(policy_mode_name(agent_mode(host_facts(context->host).agent))),
-	             STYLE(ROLE_TEXT));
-}
-
-void command_about(struct command_call *call)
-{
-	struct host *host = call->context->host;
-
-	about_rows(call);
-	command_term(call, "session", 10, span_str(host_facts(host).session_id), STYLE(ROLE_TEXT));
-	command_term(call, "record", 10, span_str(host_facts(host).record_file), STYLE(ROLE_TEXT));
-}
-
-/* "a%20b" of what stands in an address. */
-static void put_escaped(struct buf *out, struct span text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		const unsigned char c = (unsigned char)text.data[i];
-
-		if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
-			buf_char(out, (char)c);
-		else
-			buf_printf(out, "%%%02X", c);
-	}
-}
-
-/* The address that the settings have, with the title. */
-static void put_bug_address(struct command_call *call, const char *form)
-{
-	const char *mark = strstr(form, "{title}");
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
-	struct row row = { 0 };
-
-	buf_append(&out, form, mark ? (size_t)(mark - form) : strlen(form));
-	if (mark) {
-		put_escaped(&out, call->arguments);
-		buf_str(&out, mark + strlen("{title}"));
-	}
-	row_link(&row, buf_view(&out), STYLE(ROLE_LINK), buf_view(&out));
-	command_row(call, &row);
-}
-
-/* Nothing of the conversation, the settings or the environment is in it. */
-void command_bug(struct command_call *call)
-{
-	const char *form = settings_string(call->context->settings,
-	                                   "advanced.bugCommand.urlTemplate", NULL);
-
-	if (form)
-		put_bug_address(call, form);
-	else
-		command_say(call, STYLE(ROLE_TEXT), "Report it to whoever you have hasp from "
-		            "(advanced.bugCommand.urlTemplate is an address of your own).");
-	command_say(call, STYLE(ROLE_DIM), "A report should have this, and what you did:");
-	about_rows(call);
-}
-
-void command_docs(struct command_call *call)
-{
-	command_say(call, STYLE(ROLE_TEXT), "\"man hasp\", \"hasp help\" and /help are on this "
-	            "machine; all of it is in the folder docs of hasp's sources.");
-}
-
 /* ---- directory ------------------------------------------------------------------- */
 
 void command_directory(struct command_call *call)
@@ -111,9 +26,10 @@ void command_directory(struct command_call *call)
 	struct span word = command_word(&call->arguments);
 	const char *root;
 
-	if (word.len && !command_word_is(word, "show")) {
-		command_fail(call, "A folder is added when hasp is started, because the sandbox is "
-		             "made then: hasp --include-directories FOLDER");
+	if (command_word_is(word, "add")) {
+		command_fail(call, "A session's folders are fixed when it starts. Quit, and run: "
+		             "hasp --resume latest --include-directories %.*s",
+		             (int)call->arguments.len, call->arguments.data);
 		return;
 	}
 	command_heading(call, "Folders of the workspace");
@@ -152,30 +68,14 @@ void command_memory(struct command_call *call)
 		call->result->pager = true;
 	} else if (command_word_is(word, "list")) {
 		memory_list(call);
-	} else if (command_word_is(word, "reload") || command_word_is(word, "refresh")) {
-		if (host_memory_reload(host, &err))
-			memory_list(call);
-		else
-			command_fail(call, "%s", err.message);
+	} else if (host_memory_reload(host, &err)) {
+		memory_list(call);
 	} else {
-		command_usage(call);
+		command_fail(call, "%s", err.message);
 	}
 }
 
-static void complete_words(struct command_completion *completion, const char *const *words)
-{
-	for (size_t i = 0; !completion->before.len && words[i]; i++)
-		completion->add(completion, words[i], NULL);
-}
-
-void command_complete_memory(struct command_completion *completion)
-{
-	static const char *const words[] = { "show", "list", "reload", NULL };
-
-	complete_words(completion, words);
-}
-
-/* ---- hooks, policies ------------------------------------------------------------- */
+/* ---- hooks ------------------------------------------------------------- */
 
 static const char *row_word(const json_t *row, const char *name)
 {
@@ -184,22 +84,33 @@ static const char *row_word(const json_t *row, const char *name)
 	return text ? text : "";
 }
 
-static void put_hook(struct command_call *call, const json_t *row)
+/* What a user calls it: its name, or its command where it has none. */
+static const char *hook_known_as(const json_t *row)
 {
-	const bool runs = json_is_true(json_object_get(row, "enabled"));
-	const char *state = runs ? "" :
-	                    json_is_true(json_object_get(row, "trusted")) ? " (off)" :
-	                                                                    " (not trusted)";
-	const char *matcher = row_word(row, "matcher");
-	_cleanup_free_ char *text = mem_printf("%s%s  %s%s%s", row_word(row, "source"), state,
-	                                       row_word(row, "command"), *matcher ? "  for " : "",
-	                                       matcher);
-
-	command_term(call, row_word(row, "event"), 20, span_str(text),
-	             STYLE(runs ? ROLE_TEXT : ROLE_DIM));
+	return *row_word(row, "name") ? row_word(row, "name") : row_word(row, "command");
 }
 
-void command_hooks(struct command_call *call)
+static const char *hook_state(const json_t *row)
+{
+	return json_is_true(json_object_get(row, "enabled"))  ? "on" :
+	       json_is_true(json_object_get(row, "trusted")) ? "disabled" : "not trusted";
+}
+
+static void put_hook(struct command_call *call, const json_t *row)
+{
+	const char *state = hook_state(row), *command = row_word(row, "command");
+	const char *matcher = row_word(row, "matcher");
+	_cleanup_free_ char *text = mem_printf("%s, %s%s%s, from %s", state, row_word(row, "event"),
+	                                       *matcher ? " of " : "", matcher,
+	                                       row_word(row, "source"));
+
+	command_term(call, hook_known_as(row), 24, span_str(text),
+	             STYLE(!strcmp(state, "on") ? ROLE_TEXT : ROLE_DIM));
+	if (*command && strcmp(command, hook_known_as(row)) != 0)
+		command_term(call, "", 24, span_str(command), STYLE(ROLE_DIM));
+}
+
+static void hooks_show(struct command_call *call)
 {
 	json_auto_t *rows = hooks_list(host_facts(call->context->host).hooks);
 	json_auto_t *untrusted = hooks_untrusted(host_facts(call->context->host).hooks);
@@ -207,132 +118,61 @@ void command_hooks(struct command_call *call)
 	json_t *row;
 
 	if (!json_array_size(rows))
-		command_say(call, STYLE(ROLE_TEXT), "There are no hooks.");
+		command_say(call, STYLE(ROLE_TEXT), "There are no hooks. /docs hooks says how to "
+		            "add one.");
 	json_array_foreach(rows, i, row)
 		put_hook(call, row);
 	if (json_array_size(untrusted))
 		command_say(call, STYLE(ROLE_WARNING),
-		            "Hooks of this project run once you trust them: hasp hooks trust");
+		            "Hooks of this project run once you trust them. In a shell: "
+		            "hasp hooks trust");
 }
 
-/* "run_shell_command git status" of a rule. */
-static char *rule_subject(const json_t *row)
+/* Whether there is a hook of this name. */
+static bool hook_is_known(struct host *host, const char *name)
 {
-	static const char *const members[] = { "toolName", "commandPrefix", "commandRegex",
-		                               "argsPattern", "mcpName", "checker" };
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		const json_t *value = json_object_get(row, members[i]);
-		size_t k;
-		json_t *word;
-
-		if (json_is_string(value))
-			buf_printf(&out, "%s%s", out.len ? " " : "", json_string_value(value));
-		json_array_foreach((json_t *)value, k, word)
-			buf_printf(&out, "%s%s", !out.len ? "" : k ? "|" : " ",
-			           json_string_value(word));
-	}
-	return buf_steal(&out);
-}
-
-static void put_rule(struct command_call *call, const json_t *row, struct span wanted)
-{
-	_cleanup_free_ char *subject = rule_subject(row);
-	const char *decision = row_word(row, "decision"), *rule = row_word(row, "rule");
-	_cleanup_free_ char *text = mem_printf(
-		"%.3f  %s", json_real_value(json_object_get(row, "priority")), subject ? subject :
-		"*");
-	const enum role role = !strcmp(decision, "allow") ? ROLE_SUCCESS :
-	                       !strcmp(decision, "deny")  ? ROLE_ERROR : ROLE_TEXT;
-
-	if (!command_has(span_str(text), wanted) && !command_has(span_str(rule), wanted) &&
-	    !command_has(span_str(decision), wanted))
-		return;
-	command_term(call, *decision ? decision : "checker", 9, span_str(text), STYLE(role));
-	command_term(call, "", 9, span_str(rule), STYLE(ROLE_DIM));
-}
-
-static void put_session_allowed(struct command_call *call)
-{
-	json_auto_t *list = host_allowed(call->context->host);
-	size_t i;
-	json_t *item;
-
-	if (!json_array_size(list))
-		return;
-	command_say(call, STYLE_BOLD(ROLE_TEXT), "Allowed for this session:");
-	json_array_foreach(list, i, item) {
-		char number[24];
-
-		snprintf(number, sizeof(number), "%zu", i + 1);
-		command_term(call, number, 9, json_span(item), STYLE(ROLE_SUCCESS));
-	}
-	command_say(call, STYLE(ROLE_DIM), "/policies revoke NUMBER, or /policies revoke all, asks "
-	            "about such calls again.");
-}
-
-/* From 1; SIZE_MAX: it is none. */
-static size_t revoked_number(struct span word)
-{
-	size_t number = 0;
-
-	for (size_t i = 0; i < word.len; i++) {
-		if (word.data[i] < '0' || word.data[i] > '9' || number > SIZE_MAX / 100)
-			return SIZE_MAX;
-		number = 10 * number + (size_t)(word.data[i] - '0');
-	}
-	return number ? number : SIZE_MAX;
-}
-
-static void policies_revoke(struct command_call *call, struct span which)
-{
-	struct host *host = call->context->host;
-	json_auto_t *list = host_allowed(host);
-	const size_t number = command_word_is(which, "all") ? 0 : revoked_number(which);
-
-	if (!host_revoke(host, number))
-		command_fail(call, "No permission \"%.*s\" in this session. /policies lists them.",
-		             (int)which.len, which.len ? which.data : "");
-	else if (!number)
-		command_say(call, STYLE(ROLE_TEXT),
-		            "Nothing is allowed for this session any more.");
-	else
-		command_say(call, STYLE(ROLE_TEXT), "No longer allowed for this session: %s",
-		            json_string_value(json_array_get(list, number - 1)));
-}
-
-void command_complete_policies(struct command_completion *completion)
-{
-	static const char *const words[] = { "list", "revoke", NULL };
-
-	complete_words(completion, words);
-}
-
-void command_policies(struct command_call *call)
-{
-	const struct policy *policy = host_facts(call->context->host).policy;
-	json_auto_t *rules = policy ? policy_list(policy) : json_array();
-	struct span wanted = call->arguments, word = command_word(&wanted);
+	json_auto_t *rows = hooks_list(host_facts(host).hooks);
 	size_t i;
 	json_t *row;
 
-	if (command_word_is(word, "revoke")) {
-		policies_revoke(call, span_trim(wanted));
-		return;
-	}
-	if (!command_word_is(word, "list"))
-		wanted = call->arguments;
-	if (!span_trim(wanted).len)
-		put_session_allowed(call);
-	json_array_foreach(rules, i, row)
-		put_rule(call, row, wanted);
-	if (!call->result->rows.count)
-		command_say(call, STYLE(ROLE_TEXT), "No rule has \"%.*s\" in it.", (int)wanted.len,
-		            wanted.data);
-	command_say(call, STYLE(ROLE_DIM), "The first that fits decides. \"hasp policy check TOOL "
-	            "ARGS\" says which.");
-	call->result->pager = true;
+	json_array_foreach(rows, i, row)
+		if (!strcmp(hook_known_as(row), name))
+			return true;
+	return false;
+}
+
+void command_hooks(struct command_call *call)
+{
+	struct host *host = call->context->host;
+	const struct span word = command_word(&call->arguments);
+	const bool enable = command_word_is(word, "enable");
+	_cleanup_free_ char *name = mem_dup(call->arguments.data, call->arguments.len);
+	struct err err = ERR_INIT;
+
+	if (!*name)
+		hooks_show(call);
+	else if (!hook_is_known(host, name))
+		command_fail(call, "There is no hook \"%s\". /hooks lists them.", name);
+	else if (call->context->busy)
+		command_fail(call, "/hooks %s has to wait until hasp is done.",
+		             enable ? "enable" : "disable");
+	else if (!host_hook_switch(host, name, enable, &err))
+		command_fail(call, "%s", err.message);
+	else
+		command_say(call, STYLE(ROLE_TEXT), "The hook \"%s\" is %s.", name,
+		            enable ? "enabled" : "disabled");
+}
+
+void command_complete_hooks(struct command_completion *completion)
+{
+	json_auto_t *rows = hooks_list(host_facts(completion->context->host).hooks);
+	const bool enable = command_word_is(completion->before, "enable");
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+		if (enable == !strcmp(hook_state(row), "disabled"))
+			completion->add(completion, hook_known_as(row), row_word(row, "event"));
 }
 
 /* ---- stats ----------------------------------------------------------------------- */
@@ -398,9 +238,12 @@ static void stats_tools(struct command_call *call, const json_t *stats)
 	put_count(call, "that failed", tools, "totalFail");
 	json_object_foreach(json_object_get(tools, "byName"), name, tool) {
 		_cleanup_free_ char *text = mem_printf(
-			"%lld, %lld failed, %lld ms",
+			"%lld, %lld failed, %lld declined, %lld ms",
 			(long long)json_integer_value(json_object_get(tool, "count")),
 			(long long)json_integer_value(json_object_get(tool, "fail")),
+			(long long)(json_integer_value(json_object_get(tool, "count")) -
+			            json_integer_value(json_object_get(tool, "success")) -
+			            json_integer_value(json_object_get(tool, "fail"))),
 			(long long)json_integer_value(json_object_get(tool, "durationMs")));
 
 		command_term(call, name, 22, span_str(text), STYLE(ROLE_TEXT));
@@ -469,19 +312,10 @@ void command_stats(struct command_call *call)
 		stats_session(call, stats);
 	else if (command_word_is(word, "model"))
 		stats_models(call, stats);
-	else if (!command_word_is(word, "tools"))
-		command_usage(call);
 	else {
 		stats_tools(call, stats);
 		stats_edits(call, stats);
 	}
-}
-
-void command_complete_stats(struct command_completion *completion)
-{
-	static const char *const words[] = { "session", "model", "tools", NULL };
-
-	complete_words(completion, words);
 }
 
 /* ---- tools, todos ---------------------------------------------------------------- */
@@ -493,11 +327,6 @@ void command_tools(struct command_call *call)
 	const bool describe = command_word_is(word, "desc");
 	const struct tool *tool;
 
-	if (word.len && !describe && !command_word_is(word, "list") &&
-	    !command_word_is(word, "nodesc")) {
-		command_usage(call);
-		return;
-	}
 	for (size_t i = 0; (tool = tool_set_at(session->tools, i)); i++) {
 		command_term(call, tool->name, 24, span_str(tool->title ? tool->title : ""),
 		             STYLE(ROLE_TEXT));
@@ -505,13 +334,6 @@ void command_tools(struct command_call *call)
 			command_text(call, STYLE(ROLE_DIM), span_str(tool->description));
 	}
 	call->result->pager = describe;
-}
-
-void command_complete_tools(struct command_completion *completion)
-{
-	static const char *const words[] = { "list", "desc", NULL };
-
-	complete_words(completion, words);
 }
 
 static const char *todo_mark(const char *status)
@@ -615,8 +437,6 @@ void command_complete_tasks(struct command_completion *completion)
 	struct job_info *infos;
 	const size_t count = jobs_list(jobs, &infos);
 
-	if (!completion->before.len)
-		completion->add(completion, "end", "end one");
 	for (size_t i = 0; i < count; i++) {
 		char id[16];
 

@@ -47,14 +47,9 @@ static void skills_list(struct command_call *call)
 	bool describe = true;
 	struct span word;
 
-	while ((word = command_word(&call->arguments)).len) {
-		if (command_word_is(word, "nodesc") || command_word_is(word, "--nodesc")) {
-			describe = false;
-		} else if (!command_word_is(word, "all") && !command_word_is(word, "--all")) {
-			command_usage(call);
-			return;
-		}
-	}
+	while ((word = command_word(&call->arguments)).len)
+		describe = describe && !command_word_is(word, "nodesc") &&
+		           !command_word_is(word, "--nodesc");
 	if (!skills->count)
 		command_say(call, STYLE(ROLE_TEXT), "No skills available. They are folders in "
 		            ".gemini/skills or .agents/skills, here or in the home folder; "
@@ -153,10 +148,6 @@ static void skills_reload(struct command_call *call)
 	struct err err = ERR_INIT;
 	size_t added, gone;
 
-	if (call->arguments.len) {
-		command_usage(call);
-		return;
-	}
 	if (!host_skills_reload(call->context->host, &err)) {
 		command_fail(call, "Failed to reload skills: %s", err.message);
 		return;
@@ -177,13 +168,13 @@ static void skills_reload(struct command_call *call)
 /* ---- the table ------------------------------------------------------------------- */
 
 static const struct skill_switch {
-	const char *name, *alias, *help; /* `alias` may be NULL */
+	const char *name, *alias; /* `alias` may be NULL */
 	command_handler *run;
 } skills_actions[] = {
-	{ "list", NULL, "which there are", skills_list },
-	{ "enable", NULL, "switch one on", skills_enable },
-	{ "disable", NULL, "switch one off", skills_disable },
-	{ "reload", "refresh", "look for them anew", skills_reload },
+	{ "list", NULL, skills_list },
+	{ "enable", NULL, skills_enable },
+	{ "disable", NULL, skills_disable },
+	{ "reload", "refresh", skills_reload },
 };
 
 static const struct skill_switch *skills_action_of(struct span word)
@@ -214,22 +205,15 @@ void command_complete_skills(struct command_completion *completion)
 	struct span before = completion->before;
 	const struct skill_switch *action = skills_action_of(command_word(&before));
 
-	if (!completion->before.len) {
-		for (size_t i = 0; i < ARRAY_LEN(skills_actions); i++)
-			completion->add(completion, skills_actions[i].name, skills_actions[i].help);
-	} else if (action && action->run == skills_list) {
-		completion->add(completion, "nodesc", "without descriptions");
-	} else if (action && action->run != skills_reload && !before.len) {
+	if (action && !before.len) {
 		for (size_t i = 0; i < skills->count; i++)
 			if (skills->at[i].disabled == (action->run == skills_enable))
 				completion->add(completion, skills->at[i].name,
 				                skills->at[i].description);
-	} else if (action && action->run != skills_reload) {
-		if (span_ends(before, SPAN("--scope"))) {
-			completion->add(completion, "user", "your settings");
-			completion->add(completion, "workspace", "the project's settings");
-		} else {
-			completion->add(completion, "--scope", "whose settings are changed");
-		}
+	} else if (span_ends(before, SPAN("--scope"))) {
+		completion->add(completion, "user", "Your settings");
+		completion->add(completion, "workspace", "The project's settings");
+	} else {
+		completion->add(completion, "--scope", "Whose settings are changed");
 	}
 }

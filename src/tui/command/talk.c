@@ -19,10 +19,10 @@ void command_compress(struct command_call *call)
 {
 	struct err err = ERR_INIT;
 
-	if (host_compress(call->context->host, &err))
-		command_say(call, STYLE(ROLE_TEXT), "The conversation is a summary now.");
-	else
+	if (!host_compress(call->context->host, &err))
 		command_fail(call, "%s", err.message);
+	else if (!(call->context->can & 1u << COMMAND_REFRESH)) /* a screen shows its figures */
+		command_say(call, STYLE(ROLE_TEXT), "The conversation is a summary now.");
 }
 
 /* Of the newest message of the model with words; the caller frees; NULL: there is none. */
@@ -79,7 +79,8 @@ void command_init(struct command_call *call)
 		command_fail(call, "There is a GEMINI.md already; it stays as it is.");
 		return;
 	}
-	command_then(call, COMMAND_SEND, mem_strdup(init_prompt));
+	if (command_then(call, COMMAND_SEND, mem_strdup(init_prompt)))
+		call->result->shown = mem_strdup("/init");
 }
 
 /* ---- plan ------------------------------------------------------------------------ */
@@ -144,10 +145,6 @@ void command_plan(struct command_call *call)
 			command_fail(call, "%s", err.message);
 		return;
 	}
-	if (word.len) {
-		command_usage(call);
-		return;
-	}
 	if (!host_facts(host).plans_folder) {
 		command_fail(call, "Plan mode is off (general.plan.enabled).");
 		return;
@@ -163,10 +160,14 @@ void command_plan(struct command_call *call)
 	}
 }
 
-void command_complete_plan(struct command_completion *completion)
+/* ---- quit, shortcuts ------------------------------------------------------------- */
+
+void command_quit(struct command_call *call)
 {
-	if (!completion->before.len)
-		completion->add(completion, "copy", NULL);
-	if (!completion->before.len)
-		completion->add(completion, "edit", NULL);
+	command_then(call, COMMAND_QUIT, call->arguments.len ? mem_strdup("delete") : NULL);
+}
+
+void command_shortcuts(struct command_call *call)
+{
+	command_then(call, COMMAND_SHORTCUTS, NULL);
 }

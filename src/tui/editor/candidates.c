@@ -15,7 +15,7 @@ void candidates_clear(struct draft_completions *candidates)
 		free(candidates->at[i].note);
 	}
 	candidates->count = candidates->selected = 0;
-	candidates->expanded = false;
+	candidates->expanded = candidates->moved = false;
 }
 
 void candidates_drop(struct draft_completions *candidates)
@@ -42,6 +42,7 @@ void candidates_move(struct draft_completions *candidates, int by)
 	size_t count = candidates->count;
 
 	candidates->selected = (candidates->selected + (by < 0 ? count - 1 : 1)) % count;
+	candidates->moved = true;
 	candidates->expanded = false;
 }
 

@@ -419,7 +419,7 @@ static enum editor_action do_accept(struct editor *editor)
 
 /* ---- the table ---- */
 
-enum when { ALWAYS, SEARCHING, FOUND, NOT_SEARCHING, OFFERED };
+enum when { ALWAYS, SEARCHING, FOUND, NOT_SEARCHING, OFFERED, UNASKED };
 
 static const struct {
 	enum bind bind;
@@ -434,6 +434,7 @@ static const struct {
 	{ BIND_SUGGEST_EXPAND, FOUND, do_unfold },
 	{ BIND_SUGGEST_COLLAPSE, FOUND, do_fold },
 	{ BIND_BASIC_CANCEL, OFFERED, do_close_candidates },
+	{ BIND_INPUT_SUBMIT, UNASKED, do_submit },
 	{ BIND_SUGGEST_ACCEPT, OFFERED, do_accept },
 	{ BIND_SUGGEST_FOCUS_PREVIOUS, OFFERED, do_focus_previous },
 	{ BIND_SUGGEST_FOCUS_NEXT, OFFERED, do_focus_next },
@@ -466,6 +467,18 @@ static const struct {
 	{ BIND_EDIT_REDO, NOT_SEARCHING, do_redo },
 };
 
+/* Whether nothing is typed of what is offered ("/chat "), and the user has selected none of it:
+ * Enter is for the draft as it stands. */
+static bool is_unasked(const struct editor *editor)
+{
+	const struct draft_completions *candidates = &editor->candidates;
+	const struct span text = draft_view(&editor->draft);
+	const struct draft_completion *first = candidates->at;
+
+	return candidates->count && !candidates->moved && !editor->history.searching &&
+	       first->from == first->to && first->from > 0 && text.data[first->from - 1] == ' ';
+}
+
 static bool is_due(const struct editor *editor, enum when when)
 {
 	bool searching = editor->history.searching;
@@ -481,6 +494,8 @@ static bool is_due(const struct editor *editor, enum when when)
 		return searching && editor->candidates.count > 0;
 	case OFFERED:
 		return editor->candidates.count > 0;
+	case UNASKED:
+		return is_unasked(editor);
 	}
 	return false;
 }

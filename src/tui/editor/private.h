@@ -41,6 +41,7 @@ struct draft_completions {
 	struct draft_completion *at; /* owned */
 	size_t count, cap;
 	size_t selected;
+	bool moved;           /* it was the user who selected it */
 	bool expanded;        /* all of the selected one is shown */
 };
 

@@ -16,7 +16,22 @@
 #include "model/prices.h"
 #include "tui/show/status.h"
 
-enum { FOLDER_SHOWN = 28 }; /* bytes of the folder's path */
+enum {
+	FOLDER_SHOWN = 28,    /* bytes of the folder's path */
+	KEYS_HINT_WIDTH = 12, /* columns of "? for keys" and the blanks before it */
+};
+
+/* What goes first where the line is too wide: steps, each with those before it. */
+enum {
+	TIGHT_SHORT = 1,  /* the folder's name alone, tokens without those from the cache */
+	TIGHT_NO_SANDBOX, /* unless there is none */
+	TIGHT_NO_FOLDER,
+	TIGHT_NO_BRANCH,
+	TIGHT_NO_MODEL,
+	TIGHT_NO_TOKENS,
+	STATUS_TIGHTEST = TIGHT_NO_TOKENS,
+	STAYS,
+};
 
 /* ---- what is known ------------------------------------------------------------ */
 
@@ -33,22 +48,35 @@ void status_release(struct status *status)
 	free(status->key_from);
 }
 
-void status_add_lines(struct status *status, const json_t *result)
+void status_restart(struct status *status)
 {
-	json_int_t added = json_integer_value(json_object_get(result, "lines_added"));
-	json_int_t removed = json_integer_value(json_object_get(result, "lines_removed"));
+	status->context = status->input = status->output = status->cached = 0;
+	status->cost = 0;
+	status->added = status->removed = 0;
+}
+
+bool status_count_lines(const json_t *result, uint64_t *added, uint64_t *removed)
+{
+	json_int_t more = json_integer_value(json_object_get(result, "lines_added"));
+	json_int_t fewer = json_integer_value(json_object_get(result, "lines_removed"));
 	size_t i;
 	json_t *change;
 
 	if (!json_is_true(json_object_get(result, "success")) ||
 	    json_is_true(json_object_get(result, "dry_run")))
-		return;
+		return false;
 	json_array_foreach(json_object_get(result, "changes"), i, change) {
-		added += json_integer_value(json_object_get(change, "lines_added"));
-		removed += json_integer_value(json_object_get(change, "lines_removed"));
+		more += json_integer_value(json_object_get(change, "lines_added"));
+		fewer += json_integer_value(json_object_get(change, "lines_removed"));
 	}
-	status->added += added > 0 ? (uint64_t)added : 0;
-	status->removed += removed > 0 ? (uint64_t)removed : 0;
+	*added += more > 0 ? (uint64_t)more : 0;
+	*removed += fewer > 0 ? (uint64_t)fewer : 0;
+	return true;
+}
+
+void status_add_lines(struct status *status, const json_t *result)
+{
+	status_count_lines(result, &status->added, &status->removed);
 }
 
 void status_add_usage(struct status *status, const json_t *usage)
@@ -74,6 +102,7 @@ static void status_folder(const struct status_view *view, struct row *row)
 	const struct home *home = settings_home(view->settings);
 	const char *user = home ? home_user(home) : NULL;
 	const char *folder = view->project;
+	const size_t most = view->tight < TIGHT_SHORT ? FOLDER_SHOWN : 0;
 	_cleanup_free_ char *text = NULL;
 	const char *at, *slash;
 
@@ -82,7 +111,7 @@ static void status_folder(const struct status_view *view, struct row *row)
 	else
 		text = mem_strdup(folder);
 	/* Its end says more than its beginning. */
-	for (at = text; (slash = strchr(at + 1, '/')) && strlen(at) > FOLDER_SHOWN; at = slash)
+	for (at = text; (slash = strchr(at + 1, '/')) && strlen(at) > most; at = slash)
 		;
 	status_item(row, at == text ? SPAN("") : SPAN("\xe2\x80\xa6"), STYLE(ROLE_DIM));
 	if (at == text)
@@ -109,7 +138,7 @@ static void status_sandbox(const struct status_view *view, struct row *row)
 	const bool none = level && strcmp(level, "paths") == 0;
 	_cleanup_free_ char *text = NULL;
 
-	if (!level)
+	if (!level || (!none && view->tight >= TIGHT_NO_SANDBOX))
 		return;
 	text = none ? mem_strdup("not confined") : mem_printf("sandbox: %s", level);
 	status_item(row, span_str(text), STYLE(none ? ROLE_WARNING : ROLE_DIM));
@@ -136,29 +165,30 @@ static void status_context(const struct status_view *view, struct row *row)
 	status_item(row, span_str(text), STYLE(left < 20 ? ROLE_WARNING : ROLE_DIM));
 }
 
-static void status_count(char *out, size_t size, uint64_t tokens)
+void status_print_count(uint64_t tokens, char out[static STATUS_COUNT_SIZE])
 {
 	if (tokens < 10000)
-		snprintf(out, size, "%u", (unsigned)tokens);
+		snprintf(out, STATUS_COUNT_SIZE, "%u", (unsigned)tokens);
 	else if (tokens < 1000000)
-		snprintf(out, size, "%uk", (unsigned)(tokens / 1000));
+		snprintf(out, STATUS_COUNT_SIZE, "%uk", (unsigned)(tokens / 1000));
 	else
-		snprintf(out, size, "%.1fM", (double)tokens / 1e6);
+		snprintf(out, STATUS_COUNT_SIZE, "%.1fM", (double)tokens / 1e6);
 }
 
 static void status_tokens(const struct status_view *view, struct row *row)
 {
 	const struct status *status = view->status;
-	char input[32], output[32];
+	char input[STATUS_COUNT_SIZE], output[STATUS_COUNT_SIZE];
 	_cleanup_free_ char *text = NULL;
 
 	if (!status->input && !status->output)
 		return;
-	status_count(input, sizeof(input), status->input);
-	status_count(output, sizeof(output), status->output);
-	text = status->input ? mem_printf("%s in, %s out, %u%% cached", input, output,
-	                                  (unsigned)(status->cached * 100 / status->input)) :
-	                       mem_printf("%s in, %s out", input, output);
+	status_print_count(status->input, input);
+	status_print_count(status->output, output);
+	text = status->input && view->tight < TIGHT_SHORT ?
+	               mem_printf("%s in, %s out, %u%% cached", input, output,
+	                          (unsigned)(status->cached * 100 / status->input)) :
+	               mem_printf("%s in, %s out", input, output);
 	status_item(row, span_str(text), STYLE(ROLE_DIM));
 	if (status->cost) {
 		char cost[32];
@@ -235,19 +265,20 @@ static const struct {
 	void (*put)(const struct status_view *view, struct row *row);
 	const char *hidden_by; /* a setting, where ui.footer.items says nothing; or NULL */
 	bool usual;
+	uint8_t leaves;        /* at this step (TIGHT_) */
 } items[] = {
-	{ "workspace", status_folder, "ui.footer.hideCWD", true },
-	{ "git-branch", status_branch, NULL, true },
-	{ "sandbox", status_sandbox, "ui.footer.hideSandboxStatus", true },
-	{ "model-name", status_model, "ui.footer.hideModelInfo", true },
-	{ "context-used", status_context, NULL, true },
-	{ "token-count", status_tokens, NULL, true },
-	{ "session-id", status_session, NULL, false },
-	{ "quota", status_quota, NULL, false },
-	{ "memory-usage", status_memory, NULL, false },
-	{ "hostname", status_host, NULL, false },
-	{ "auth", status_auth, NULL, false },
-	{ "code-changes", status_changes, NULL, false },
+	{ "workspace", status_folder, "ui.footer.hideCWD", true, TIGHT_NO_FOLDER },
+	{ "git-branch", status_branch, NULL, true, TIGHT_NO_BRANCH },
+	{ "sandbox", status_sandbox, "ui.footer.hideSandboxStatus", true, STAYS },
+	{ "model-name", status_model, "ui.footer.hideModelInfo", true, TIGHT_NO_MODEL },
+	{ "context-used", status_context, NULL, true, STAYS },
+	{ "token-count", status_tokens, NULL, true, TIGHT_NO_TOKENS },
+	{ "session-id", status_session, NULL, false, TIGHT_NO_FOLDER },
+	{ "quota", status_quota, NULL, false, STAYS },
+	{ "memory-usage", status_memory, NULL, false, TIGHT_NO_SANDBOX },
+	{ "hostname", status_host, NULL, false, TIGHT_NO_SANDBOX },
+	{ "auth", status_auth, NULL, false, TIGHT_NO_SANDBOX },
+	{ "code-changes", status_changes, NULL, false, TIGHT_NO_TOKENS },
 };
 
 const char *status_mode_word(enum approval_mode mode)
@@ -280,10 +311,11 @@ static void status_items(const struct status_view *view, struct row *row)
 	json_array_foreach(wanted, k, name)
 		for (i = 0; i < ARRAY_LEN(items); i++)
 			if (json_is_string(name) &&
-			    strcmp(json_string_value(name), items[i].name) == 0)
+			    strcmp(json_string_value(name), items[i].name) == 0 &&
+			    view->tight < items[i].leaves)
 				items[i].put(view, row);
 	for (i = 0; !json_is_array(wanted) && !line && i < ARRAY_LEN(items); i++)
-		if (items[i].usual && (!items[i].hidden_by ||
+		if (items[i].usual && view->tight < items[i].leaves && (!items[i].hidden_by ||
 		                       !settings_bool(view->settings, items[i].hidden_by, false)))
 			items[i].put(view, row);
 	if (line && line->width) {
@@ -293,14 +325,30 @@ static void status_items(const struct status_view *view, struct row *row)
 	}
 }
 
-void status_row(const struct status_view *view, unsigned width, struct row *row)
+static void status_tight_row(const struct status_view *view, struct row *row)
 {
 	if (view->editing)
 		status_item(row, span_str(view->editing), STYLE_BOLD(ROLE_ACCENT));
 	status_mode(view, row);
 	status_items(view, row);
-	if (settings_bool(view->settings, "ui.showShortcutsHint", true) && view->idle &&
-	    row->width + 12 <= width)
+}
+
+void status_row(const struct status_view *view, unsigned width, struct row *row)
+{
+	struct status_view tight = *view;
+	const bool hints = view->idle && settings_bool(view->settings, "ui.showShortcutsHint",
+	                                               true);
+
+	/* The hint is worth the folder's path, and no more. */
+	for (tight.tight = 0;; tight.tight++) {
+		unsigned hint = hints && tight.tight < TIGHT_SHORT ? KEYS_HINT_WIDTH : 0;
+
+		status_tight_row(&tight, row);
+		if (row->width + hint <= width || tight.tight == STATUS_TIGHTEST)
+			break;
+		row_release(row);
+	}
+	if (hints && row->width + KEYS_HINT_WIDTH <= width)
 		status_item(row, SPAN("? for keys"), STYLE(ROLE_DIM));
 	row_clip(row, width);
 }

@@ -39,18 +39,28 @@ struct status_view {
 	const char *editing;          /* the editor's mode; NULL: it has none */
 	const struct row *line;       /* of the user's command (status_line.h); or NULL */
 	bool idle;                    /* nothing is under way, asked or typed */
+	unsigned tight;               /* status_row's own; 0 */
 };
 
 /* Nothing is known but the mode. */
 void status_init(struct status *status, enum approval_mode mode);
 void status_release(struct status *status); /* frees its texts */
-/* Counts the lines that a call's result says were written, to one file or several. */
+/* Another session begins: tokens, cost and lines are counted from 0. */
+void status_restart(struct status *status);
+/* Adds the lines that a call's result says were written, to one file or several. False: nothing
+ * was written. */
+bool status_count_lines(const json_t *result, uint64_t *added, uint64_t *removed);
+/* Counts them. */
 void status_add_lines(struct status *status, const json_t *result);
+/* A number of tokens, in few characters: "987", "12k", "1.5M". */
+enum { STATUS_COUNT_SIZE = 32 };
+void status_print_count(uint64_t tokens, char out[static STATUS_COUNT_SIZE]);
 /* Counts the tokens of a request. */
 void status_add_usage(struct status *status, const json_t *usage);
 /* What a mode is called; never NULL. */
 const char *status_mode_word(enum approval_mode mode);
-/* Appends the line to an empty row. */
+/* Appends the line to an empty row. Where it is too wide, what matters least is shortened, and then
+ * left out: the folder before the model, the model before the context that is left. */
 void status_row(const struct status_view *view, unsigned width, struct row *row);
 
 #endif

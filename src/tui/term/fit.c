@@ -3,7 +3,6 @@
 #include "tui/term/private.h"
 
 enum {
-	USUAL_ROWS = 20,           /* a window of fewer is low */
 	ABOVE_MAX = 5,             /* rows above the caret: the lowest window keeps them */
 	STRICT_ROWS = 4,           /* beneath the caret; more of them may still be wide */
 	DRAFT_LEAVES = STRICT_ROWS + 1, /* rows of the window that a draft's row leaves, wrapped */
@@ -39,13 +38,14 @@ static unsigned width_allowed(const struct rows *rows, size_t from, size_t count
 }
 
 /* `strict`: for that alone; else rows stay readable even so. */
-static unsigned width_of_beneath(const struct live *live, size_t from, size_t count,
-                                 size_t budget, struct term_size size, bool strict)
+static unsigned width_of_beneath(const struct fit *fit, const struct live *live, size_t from,
+                                 size_t count, size_t budget, bool strict)
 {
+	const struct term_size size = fit->size;
 	unsigned allowed = width_allowed(&live->rows, from, count, budget);
 	unsigned least = strict ? NARROWEST : 76;
 
-	if (live->whole)
+	if (live->whole || fit->calm)
 		return size.columns;
 	allowed = allowed < least ? least : allowed;
 	return allowed < size.columns ? allowed : size.columns;
@@ -123,14 +123,14 @@ static void lay_beneath(const struct fit *fit, const struct live *live, struct r
 	size_t all = out->count + (to - from);
 	size_t room = fit->size.rows > all ? fit->size.rows - all : 0;
 	size_t wraps = wraps_of(out, 0, out->count, fit->size.columns);
-	bool strict = fit->size.rows < USUAL_ROWS || to - from <= STRICT_ROWS;
+	bool strict = fit->size.rows < FIT_USUAL_ROWS || to - from <= STRICT_ROWS;
 
 	room = room < fit->room ? room : fit->room;
 	room += blanks_to_lose(fit, out, out->count);
 	room = room > wraps ? room - wraps : 0;
 	lay_rows(live, out, from, to,
-	         fit->reflows ? width_of_beneath(live, from, to - from, to - from + room, fit->size,
-	                                         strict) :
+	         fit->reflows ? width_of_beneath(fit, live, from, to - from, to - from + room,
+	                                    strict) :
 	                        fit->size.columns);
 }
 

@@ -65,13 +65,18 @@ void restore_modes(void);
 
 /* ---- a live region that stays in a window that is suddenly narrow (fit.c) ---- */
 
-enum { FIT_NARROWEST = 20 }; /* columns of a window, after a sudden resize */
+enum {
+	FIT_NARROWEST = 20,  /* columns of a window, after a sudden resize */
+	FIT_USUAL_ROWS = 20, /* a window of fewer is low */
+};
 
 struct fit {
 	struct term_size size;
 	size_t room;    /* rows of the window above the live region, at least */
 	bool reflows;   /* lines are rewrapped: else all fits as it is */
 	bool strays;    /* and the cursor may go astray */
+	bool calm;      /* neither rows nor sizes come just now, and the window is not low: what
+	                 * stands beneath the caret is as wide as it */
 };
 
 /* Appends the part of a live region that fits; returns which of these rows has the caret. */
@@ -233,6 +238,7 @@ struct screen {
 	struct wrap_recent recent;   /* to know where a cursor that went astray is */
 	unsigned mark;          /* where the cursor rests in a blank row */
 	uint64_t last_ms, streamed_ms, resized_ms;
+	uint64_t sized_ms;      /* likewise, or when it began */
 	uint64_t key_ms;        /* when a key last caused a whole frame immediately */
 	struct loop_timer *timer, *answer_timer, *stream_timer;
 };

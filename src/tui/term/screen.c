@@ -13,7 +13,7 @@ enum {
 	ANSWER_MS = 300,           /* for where the cursor is; then the likeliest is taken */
 	RETRY_MS = 60,             /* tmux reports a new size up to 250 ms late */
 	RETRIES_MAX = 8,
-	STREAM_MS = 1000,          /* finished rows come until so long after the last one */
+	STREAM_MS = 1000,          /* finished rows, and sizes, come until so long after the last */
 };
 
 /* ---- layout ---- */
@@ -23,6 +23,12 @@ static bool is_streaming(const struct screen *screen)
 	return screen->printed < screen->queue.count ||
 	       (screen->streamed_ms &&
 	        clock_monotonic_ms() - screen->streamed_ms < STREAM_MS);
+}
+
+/* Whether the window is unlikely to have another size before the next frame. */
+static bool is_calm(const struct screen *screen)
+{
+	return !is_streaming(screen) && clock_monotonic_ms() - screen->sized_ms >= STREAM_MS;
 }
 
 /* The character at the caret in reverse, when the cursor itself rests elsewhere. */
@@ -83,7 +89,9 @@ static struct fit screen_fit(const struct screen *screen)
 {
 	return (struct fit){ .size = term_size(screen->term), .room = screen->room,
 		             .reflows = term_reflows(screen->term),
-		             .strays = term_strays(screen->term) };
+		             .strays = term_strays(screen->term),
+		             .calm = is_calm(screen) &&
+		                     term_size(screen->term).rows >= FIT_USUAL_ROWS };
 }
 
 /* Lays out the part of the live region that fits. */
@@ -137,7 +145,7 @@ static bool shown_same(const struct screen_shown *a, const struct screen_shown *
 	return true;
 }
 
-/* The cursor takes the place of a caret that was drawn. */
+/* The cursor takes the place of a caret that was drawn, and rows are as wide as the window. */
 static void stream_is_over(void *data)
 {
 	struct screen *screen = data;
@@ -169,7 +177,7 @@ static void screen_draw(struct screen *screen, struct screen_shown *next, bool w
 	screen->last_ms = clock_monotonic_ms();
 	loop_timer_stop(screen->stream_timer);
 	screen->stream_timer = NULL;
-	if (next->hidden && !screen->live.caret_hidden && is_streaming(screen))
+	if (!is_calm(screen) && term_reflows(screen->term) && !term_plain(screen->term))
 		screen->stream_timer = loop_timer_start(term_loop(screen->term), STREAM_MS + 1, 0,
 		                                        stream_is_over, screen);
 }
@@ -404,7 +412,7 @@ void screen_resized(struct screen *screen)
 	screen->stale_all = true;
 	screen->answered = screen->retrying = false;
 	screen->retries = 0;
-	screen->resized_ms = clock_monotonic_ms();
+	screen->resized_ms = screen->sized_ms = clock_monotonic_ms();
 	screen->unsure = screen->drawn && term_reflows(screen->term);
 	forget_look(screen);
 	/* Answers under way were given in another window. */
@@ -430,6 +438,7 @@ struct screen *screen_new(struct term *term)
 	struct buf *out = term_frame(term);
 
 	screen->term = term;
+	screen->sized_ms = clock_monotonic_ms();
 	term_on_resize(term, resize_began, screen);
 	/* Keep a line that another program has not finished: blanks up to the right edge go to the
 	 * next row unless the cursor is at the left edge. */

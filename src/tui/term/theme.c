@@ -355,13 +355,45 @@ unsigned theme_nearest_16(uint32_t rgb)
 	return most > 160 ? index + 8 : index;
 }
 
-/* A third of the way from one colour to another, both of them RGB. */
+/* Whether the one of red, green and blue that is the most of `like` is more than the others. */
+static bool has_hue_of(uint32_t rgb, uint32_t like)
+{
+	const unsigned of[] = { red_of(rgb), green_of(rgb), blue_of(rgb) };
+	const unsigned wanted[] = { red_of(like), green_of(like), blue_of(like) };
+	unsigned most = 0;
+
+	for (unsigned i = 1; i < 3; i++)
+		most = wanted[i] > wanted[most] ? i : most;
+	for (unsigned i = 0; i < 3; i++)
+		if (i != most && of[i] >= of[most])
+			return false;
+	return true;
+}
+
+/* By distance alone, the dark green and the dark red of a diff's rows are the same grey. */
+unsigned theme_nearest_tint(uint32_t rgb)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 16; i < 232; i++)
+		if (has_hue_of(colour_256(i), rgb) &&
+		    (!best || colour_distance(rgb, colour_256(i)) <
+		                      colour_distance(rgb, colour_256(best))))
+			best = i;
+	return best ? best : theme_nearest_256(rgb);
+}
+
+/* Part of the way from one colour to another, both of them RGB: so little that text on it is read
+ * as well. */
 static uint32_t colour_towards(uint32_t from, uint32_t to)
 {
+	enum { PARTS = 6 };
+
 	if (from >= THEME_ANSI || to >= THEME_ANSI)
 		return from;
-	return (red_of(from) * 2 + red_of(to)) / 3 << 16 |
-	       (green_of(from) * 2 + green_of(to)) / 3 << 8 | (blue_of(from) * 2 + blue_of(to)) / 3;
+	return (red_of(from) * (PARTS - 1) + red_of(to)) / PARTS << 16 |
+	       (green_of(from) * (PARTS - 1) + green_of(to)) / PARTS << 8 |
+	       (blue_of(from) * (PARTS - 1) + blue_of(to)) / PARTS;
 }
 
 /* ---- SGR ---- */
@@ -392,6 +424,14 @@ static void put_colour(struct buf *out, size_t start, enum theme_colours colours
 		buf_printf(out, "%u;2;%u;%u;%u", base, red_of(colour), green_of(colour),
 		           blue_of(colour));
 	}
+}
+
+/* Of a row: in 256 colours its hue counts more than its distance. */
+static void put_background(struct buf *out, size_t start, enum theme_colours colours, uint32_t rgb)
+{
+	if (colours == TERM_COLOURS_256)
+		rgb = colour_256(theme_nearest_tint(rgb));
+	put_colour(out, start, colours, 48, rgb);
 }
 
 static void put_marks(struct buf *out, size_t start, uint8_t marks)
@@ -454,14 +494,15 @@ void theme_sgr(struct buf *out, const struct theme *theme, enum theme_colours co
 		put_marks(out, start, style.marks | row->marks | row->colourless);
 		return;
 	}
-	put_marks(out, start, style.marks | row->marks | (word && colours == TERM_COLOURS_16 ?
-	                                                          MARK_UNDERLINE : 0));
-	/* On a coloured background text keeps its own colour; where there are but 16, the text
-	 * has the colour instead. */
+	put_marks(out, start, style.marks | row->marks |
+	                      (word && colours < TERM_COLOURS_TRUE ? MARK_UNDERLINE : 0));
+	/* On a coloured background text is black or white, whatever colour the terminal's own has;
+	 * where there are but 16, it has the colour instead. */
 	if (background < THEME_ANSI && colours >= TERM_COLOURS_256) {
-		if (word)
+		if (word && colours == TERM_COLOURS_TRUE)
 			background = colour_towards(background, foreground);
-		put_colour(out, start, colours, 48, background);
+		put_colour(out, start, colours, 38, theme_is_light(background) ? 0 : 0xffffff);
+		put_background(out, start, colours, background);
 	} else {
 		put_colour(out, start, colours, 38, foreground);
 	}

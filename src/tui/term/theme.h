@@ -87,6 +87,8 @@ void theme_row(struct buf *out, const struct theme *theme, enum theme_colours co
 bool theme_is_light(uint32_t rgb);
 /* The nearest of 256 (16 to 255) and of 16 colours. */
 unsigned theme_nearest_256(uint32_t rgb);
+/* The nearest of 256 that has its hue, for a background that shows by its colour what it is. */
+unsigned theme_nearest_tint(uint32_t rgb);
 unsigned theme_nearest_16(uint32_t rgb);
 
 #endif

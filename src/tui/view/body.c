@@ -10,7 +10,8 @@ enum {
 
 void body_init(struct body *body, const struct view_how *how, size_t folded_max, unsigned indent)
 {
-	*body = (struct body){ .how = *how, .max = how->folded ? folded_max : VIEW_WHOLE_ROWS };
+	*body = (struct body){ .how = *how, .max = how->folded ? folded_max :
+		                                   how->max    ? how->max : VIEW_WHOLE_ROWS };
 	body->how.width = how->width > indent + WIDTH_LEAST ? how->width - indent : WIDTH_LEAST;
 }
 
@@ -72,7 +73,7 @@ void body_more(struct body *body)
 	row = rows_add(&body->rows);
 	row_printf(row, STYLE(ROLE_DIM), "\xe2\x80\xa6 %zu %s more%s", body->left_out,
 	           body->left_out == 1 ? "line" : "lines",
-	           body->how.folded ? " (Ctrl+O)" : "");
+	           body->how.folded || body->how.max ? " (Ctrl+O)" : "");
 	row_clip(row, body->how.width);
 }
 

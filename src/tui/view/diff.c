@@ -246,7 +246,10 @@ static void diff_names(struct diff_rows *d, const char *old_name, const char *ne
 		row_text(&row, span_str(old_name), STYLE(ROLE_DIM));
 		row_printf(&row, STYLE(ROLE_DIM), ")");
 	}
-	body_take(d->body, &row, NULL);
+	if (d->body->unnamed)
+		row_release(&row);
+	else
+		body_take(d->body, &row, NULL);
 	highlight_free(d->code);
 	d->code = highlight_new(span_str(name));
 	diff_read_code(d, d->reader->rest);

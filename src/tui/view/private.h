@@ -11,6 +11,7 @@ struct body {
 	struct view_how how;    /* for them */
 	size_t max;             /* rows */
 	size_t left_out;        /* lines */
+	bool unnamed;           /* the head names the file of a diff */
 };
 
 /* `folded_max`: rows if how->folded. `indent`: blanks that will stand before each row. */

@@ -122,21 +122,37 @@ void view_topic(struct rows *rows, const char *topic, const struct view_how *how
 	row_clip(row, how->width);
 }
 
-void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *thought,
-                   const struct view_how *how)
+/* With two blanks before it, if `least` of its columns have room. */
+static void activity_part(struct row *row, const char *text, unsigned least, unsigned width)
 {
-	struct row *row = rows_add(rows);
+	struct row part = { 0 };
 
-	row_printf(row, STYLE(ROLE_ACCENT), "%s", asked ? "? Waiting" : "* Working");
+	if (!text || !*text)
+		return;
+	row_text(&part, span_str(text), STYLE(ROLE_DIM));
+	if (row->width + 2 + (least ? least : part.width) <= width) {
+		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
+		row_append(row, &part);
+	}
+	row_release(&part);
+}
+
+void view_activity(struct rows *rows, const struct view_work *work, const struct view_how *how)
+{
+	enum { THOUGHT_LEAST = 12 };
+	struct row *row = rows_add(rows);
+	const uint64_t seconds = work->seconds;
+
+	row_printf(row, STYLE(ROLE_ACCENT), "* Working");
 	if (seconds >= 60)
 		row_printf(row, STYLE(ROLE_DIM), " %um %02us", (unsigned)(seconds / 60 % 10000),
 		           (unsigned)(seconds % 60));
 	else
 		row_printf(row, STYLE(ROLE_DIM), " %us", (unsigned)seconds);
-	if (thought && !asked) {
-		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
-		row_text(row, span_str(thought), STYLE(ROLE_DIM));
-	}
+	activity_part(row, work->retry, 0, how->width);
+	activity_part(row, work->keys, 0, how->width);
+	activity_part(row, work->tokens, 0, how->width);
+	activity_part(row, work->thought, THOUGHT_LEAST, how->width);
 	row_clip(row, how->width);
 }
 

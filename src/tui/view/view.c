@@ -10,6 +10,7 @@
 #include "data/json.h"
 #include "data/tools.h"
 #include "tui/markdown/highlight.h"
+#include "tui/markdown/markdown.h"
 #include "tui/view/private.h"
 
 enum { BODY_INDENT = 2 }; /* beneath a result's first line */
@@ -66,6 +67,17 @@ void view_call(struct rows *rows, const json_t *call, const struct view_how *how
 	body_finish(&body, rows, 0);
 }
 
+/* The user said no to it. */
+static bool is_declined(const json_t *result)
+{
+	const json_t *value = json_object_get(result, "result");
+
+	return span_eq(member_span(json_object_get(value, "error"), "code"),
+	               SPAN("denied_by_user")) &&
+	       span_starts(member_span(value, "message"),
+	                   SPAN("Denied By User: The user declined"));
+}
+
 static void head_mark(struct row *row, const json_t *result, bool plain)
 {
 	static const struct {
@@ -75,6 +87,7 @@ static void head_mark(struct row *row, const json_t *result, bool plain)
 		{ "success", "\xe2\x9c\x93 ", "Done: ", ROLE_SUCCESS },
 		{ "error", "\xe2\x9c\x97 ", "Failed: ", ROLE_ERROR },
 		{ "cancelled", "- ", "Cancelled: ", ROLE_DIM },
+		{ "declined", "- ", "Declined: ", ROLE_DIM },
 	};
 	const json_t *value = json_object_get(result, "result");
 	const char *status = json_string_value(json_object_get(result, "status"));
@@ -83,6 +96,8 @@ static void head_mark(struct row *row, const json_t *result, bool plain)
 	if (json_integer_value(json_object_get(value, "exit_code")) ||
 	    json_object_get(value, "signal"))
 		status = "error";
+	if (is_declined(result))
+		status = "declined";
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
 		if (status && !strcmp(status, marks[i].status))
 			row_printf(row, STYLE(marks[i].role), "%s",
@@ -127,10 +142,13 @@ static void edit_body(struct body *body, const json_t *value)
 	size_t i;
 	json_t *change;
 
+	if (body->how.brief)
+		return;
 	if (body->how.folded)
 		body->max = VIEW_FOLDED_DIFF_ROWS;
 	if (diff.len)
 		diff_body(body, diff);
+	body->unnamed = false;
 	json_array_foreach(json_object_get(value, "changes"), i, change) {
 		struct span text = member_span(change, "diff");
 
@@ -499,7 +517,7 @@ static void topic_body(struct body *body, const json_t *call, const json_t *argu
 	body_lines(body, member_span(arguments, "summary"), STYLE(ROLE_DIM));
 }
 
-/* What the user answered, each behind the question's header. */
+/* What the user answered, each behind its question. */
 static void answers_body(struct body *body, const json_t *questions, const json_t *answers)
 {
 	size_t i, k;
@@ -508,12 +526,14 @@ static void answers_body(struct body *body, const json_t *questions, const json_
 	json_array_foreach(questions, i, question) {
 		char number[24];
 		const json_t *answer;
+		const struct span asked = member_span(question, "question");
 		struct row row = { 0 };
 
 		snprintf(number, sizeof(number), "%zu", i);
 		answer = json_object_get(answers, number);
-		row_text(&row, member_span(question, "header"), STYLE(ROLE_DIM));
-		row_printf(&row, STYLE(ROLE_DIM), ": ");
+		row_text(&row, asked.len ? asked : member_span(question, "header"),
+		         STYLE(ROLE_DIM));
+		row_printf(&row, STYLE(ROLE_DIM), asked.len ? " " : ": ");
 		row_text(&row, json_span(answer), STYLE(ROLE_TEXT));
 		json_array_foreach(answer, k, one) {
 			row_printf(&row, STYLE(ROLE_TEXT), "%s", k ? ", " : "");
@@ -624,18 +644,56 @@ static void error_body(struct body *body, const json_t *result, const json_t *va
 		body_lines(body, message, STYLE(ROLE_ERROR));
 }
 
+/* As the user was asked to approve it, all of it. */
+static void plan_body(struct body *body, struct span plan)
+{
+	body->max = VIEW_WHOLE_ROWS;
+	markdown_rows(plan, body->how.width, &body->rows);
+}
+
+/* What the user said instead, and the edit that was not made. */
+static void declined_body(struct body *body, const json_t *call, const json_t *result)
+{
+	struct span said = member_span(json_object_get(result, "result"), "message");
+	const struct span before = SPAN("Denied By User: The user declined this call and says: ");
+	struct span diff = member_span(call, "declined");
+	struct row row = { 0 };
+
+	row_printf(&row, STYLE(ROLE_WARNING), "You declined this");
+	if (span_starts(said, before)) {
+		row_printf(&row, STYLE(ROLE_WARNING), ": ");
+		row_text(&row, span_skip(said, before.len), STYLE(ROLE_TEXT));
+	}
+	body_wrap(body, &row, NULL);
+	if (member_span(call, "plan").len)
+		plan_body(body, member_span(call, "plan"));
+	if (!diff.len)
+		return;
+	if (body->how.folded)
+		body->max = VIEW_FOLDED_DIFF_ROWS;
+	diff_body(body, diff);
+}
+
 static void result_body(struct body *body, const json_t *call, const json_t *result)
 {
 	const json_t *value = json_object_get(result, "result");
 	const json_t *arguments = json_object_get(call, "arguments");
 	const json_t *todos = json_object_get(arguments, "todos");
 	const json_t *questions = json_object_get(arguments, "questions");
+	/* As it reads after the user has edited it. */
+	const struct span asked = member_span(call, "plan"), edited = member_span(value, "plan");
+	const struct span plan = asked.len && edited.len ? edited : asked;
 	size_t shape = shape_of(value);
 
-	if (!span_eq(member_span(result, "status"), SPAN("success")))
+	body->unnamed = member_span(call, "description").len;
+	if (is_declined(result))
+		declined_body(body, call, result);
+	else if (!span_eq(member_span(result, "status"), SPAN("success")))
 		error_body(body, result, value);
 	else if (json_is_array(todos))
 		todos_body(body, todos);
+	else if (plan.len)
+		plan_body(body, plan);
 	else if (json_object_get(arguments, "strategic_intent"))
 		topic_body(body, call, arguments);
 	else if (json_is_array(questions))
@@ -649,7 +707,7 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 /* An error is a sentence: it is wrapped even where lines are clipped. */
 static bool is_bare_error(const json_t *result)
 {
-	return !span_eq(member_span(result, "status"), SPAN("success")) &&
+	return !span_eq(member_span(result, "status"), SPAN("success")) && !is_declined(result) &&
 	       !is_command(json_object_get(result, "result"));
 }
 

@@ -35,6 +35,8 @@ struct view_how {
 	bool folded;      /* a few rows, and how many more there are */
 	bool plain;       /* for screen readers: words for signs, no borders */
 	bool source;      /* answers as their Markdown source; for who shows answers */
+	bool brief;       /* of an edit the head alone */
+	size_t max;       /* rows beneath a head, where `folded` does not say fewer; 0: as above */
 };
 
 /* A line such as "• Edit src/main.c". */
@@ -46,10 +48,17 @@ void view_result(struct rows *rows, const json_t *call, const json_t *result,
                  const struct view_how *how);
 /* What is worked on, in a row above what goes on; none for NULL and "". */
 void view_topic(struct rows *rows, const char *topic, const struct view_how *how);
-/* What goes on: "* Working 12s  THOUGHT", or that the user is waited for; `thought` may be
- * NULL. */
-void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *thought,
-                   const struct view_how *how);
+/* What is said of the work under way; texts are borrowed, and may be NULL. */
+struct view_work {
+	uint64_t seconds;       /* since it began */
+	const char *retry;      /* "Retrying in 5 s" */
+	const char *keys;       /* "esc to interrupt" */
+	const char *tokens;     /* "12k tokens in, 310 out" */
+	const char *thought;    /* the subject of what the model thinks about */
+};
+/* A row such as "* Working 12s  esc to interrupt  12k tokens in, 310 out  THOUGHT". Where it is too
+ * narrow the thought is cut, and the tokens and the keys are left out. */
+void view_activity(struct rows *rows, const struct view_work *work, const struct view_how *how);
 /* The last lines of what a command has written so far, at most `max` rows, each clipped. */
 void view_tail(struct rows *rows, struct span text, unsigned max, const struct view_how *how);
 /* What a server reports of a call (TOOL_PROGRESS): "3 of 10, 30 %  MESSAGE"; none for NULL. */

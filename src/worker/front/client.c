@@ -49,7 +49,7 @@ static void wake_all(struct client *client)
 		signal_ready(client, pending, /* here= */ false);
 }
 
-/* Lets whoever reads stop: what it reads belongs to the process that is being described. */
+/* Stops the reading thread: what it reads belongs to the process that is being replaced. */
 static void stop_reader(struct client *client)
 {
 	client_wake_reader(client);
@@ -249,8 +249,8 @@ static bool hand_out(struct client *client)
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* How long the rest of a frame may take that has begun: it is sent in one go, and only a network
- * holds it up. */
+/* How long the rest of a frame may take after its first byte: it is sent in one piece, and only a
+ * network delays it. */
 static int client_stall_ms(const struct client *client)
 {
 	return (int)(client->keeping ? 2 * client->patience_ms : client->patience_ms / 2);
@@ -288,7 +288,7 @@ static void check_life(struct client *client)
 	}
 	client->pinged = true;
 	client->quiet_ms = now;
-	/* Whoever is writing right now finds out by itself. */
+	/* A thread that is writing notices the failure itself. */
 	if (pthread_mutex_trylock(&client->wire.write_lock) == 0) {
 		pthread_mutex_unlock(&client->wire.write_lock);
 		pthread_mutex_unlock(&client->lock);
@@ -317,7 +317,7 @@ void client_await_input(struct client *client, int stop_fd, int64_t until_ms)
 		(void)!read(client->wake, &count, sizeof(count));
 }
 
-/* What is to be done with a frame, or with what came instead. Locked; ends the reading. */
+/* Handles a frame, or what came instead.  Locked; ends the reading. */
 static void take_step(struct client *client, enum wire_step step)
 {
 	struct wire *wire = &client->wire;
@@ -336,7 +336,7 @@ static void take_step(struct client *client, enum wire_step step)
 		                   wire->problem[0] ? wire->problem : wire->frame.message->name);
 }
 
-/* One step of the one who reads. Locked; not meanwhile. */
+/* One step of the reading thread.  Called locked; unlocks while it reads. */
 static void read_step(struct client *client, int stop_fd, int64_t until_ms)
 {
 	struct wire *wire = &client->wire;
@@ -387,14 +387,14 @@ static void read_arrived(struct client *client, bool quick)
 	         wire_has_input(&client->wire));
 }
 
-/* Has the bell ring for what arrives from now on, or is there. Locked. */
-static void arm_bell(struct client *client)
+/* Makes ready_fd readable for what arrives from now on, or has arrived. Locked. */
+static void arm_ready_fd(struct client *client)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
 
-	if (client->bell < 0 || client->armed || !client->awaited || client->failed_hint)
+	if (client->ready_fd < 0 || client->armed || !client->awaited || client->failed_hint)
 		return;
-	client->armed = epoll_ctl(client->bell, client->listed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+	client->armed = epoll_ctl(client->ready_fd, client->listed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
 	                          client->wire.read_fd, &event) == 0;
 	client->listed |= client->armed;
 }
@@ -409,25 +409,25 @@ void client_leave_reading(struct client *client)
 	if (client->followers)
 		client_waiter_wake(client->followers);
 	else
-		arm_bell(client);
+		arm_ready_fd(client);
 }
 
 /* Sleeps until `waiter` is woken, which has a stop_fd, or that is readable. The lock is let go. */
 static void follow_stoppable(struct client *client, struct client_waiter *waiter, int64_t until_ms)
 {
-	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
+	_cleanup_fd_ int wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct pollfd fds[] = { { .fd = wake_fd, .events = POLLIN },
 		                { .fd = waiter->stop_fd, .events = POLLIN } };
 	const int64_t left = until_ms < 0 ? -1 : until_ms - client_now_ms();
 	int ms = until_ms < 0 ? -1 : left < 0 ? 0 : (int)left;
 
-	if (bell < 0 && (ms < 0 || ms > BLIND_LOOK_MS))
+	if (wake_fd < 0 && (ms < 0 || ms > BLIND_LOOK_MS))
 		ms = BLIND_LOOK_MS;
-	waiter->bell = bell;
+	waiter->wake_fd = wake_fd;
 	pthread_mutex_unlock(&client->lock);
 	poll(fds, ARRAY_LEN(fds), ms);
 	pthread_mutex_lock(&client->lock);
-	waiter->bell = -1;
+	waiter->wake_fd = -1;
 }
 
 static void follow_reader(struct client *client, struct client_waiter *waiter, int64_t until_ms)
@@ -494,22 +494,22 @@ static void client_cond_init(pthread_cond_t *cond)
 void client_waiter_init(struct client_waiter *waiter)
 {
 	client_cond_init(&waiter->wake);
-	waiter->stop_fd = waiter->bell = -1;
+	waiter->stop_fd = waiter->wake_fd = -1;
 }
 
 void client_waiter_wake(struct client_waiter *waiter)
 {
 	pthread_cond_signal(&waiter->wake);
-	if (waiter->bell >= 0)
-		eventfd_write(waiter->bell, 1);
+	if (waiter->wake_fd >= 0)
+		eventfd_write(waiter->wake_fd, 1);
 }
 
-/* ---- calls whose caller has a loop of its own ---- */
+/* ---- calls whose caller has an event loop ---- */
 
-void client_set_ready_fd(struct client *client, int bell)
+void client_set_ready_fd(struct client *client, int ready_fd)
 {
 	pthread_mutex_lock(&client->lock);
-	client->bell = bell;
+	client->ready_fd = ready_fd;
 	pthread_mutex_unlock(&client->lock);
 }
 
@@ -533,8 +533,8 @@ void client_take(struct client *client)
 
 /* ---- signs of life -------------------------------------------------------- */
 
-/* A PING, unless there is no room for it: then the other side does not hear anything.  Takes what
- * has come meanwhile, PONGs mostly, if nobody else does.  Locked. */
+/* A PING, unless there is no room for it (then the other side receives nothing).  Takes the frames
+ * that have come meanwhile, mostly PONGs, if no other thread reads.  Locked. */
 static void give_sign(struct client *client)
 {
 	struct pollfd fd = { .fd = client->wire.write_fd, .events = POLLOUT };
@@ -589,7 +589,7 @@ static void client_lease_end(struct client *client)
 /* ---- beginning and end ----------------------------------------------------- */
 
 /* Room to write comes when the worker reads, and that may wait until its answers are taken: by the
- * one who wants to write, if nobody else reads.  Before its greeting there are no answers. */
+ * writer, if no other thread reads.  Before its greeting there are no answers. */
 static bool await_room(struct client *client, int fd)
 {
 	int64_t until_ms = client_now_ms() + 2 * (int64_t)client->patience_ms;
@@ -619,7 +619,7 @@ static bool await_room(struct client *client, int fd)
 	return false;
 }
 
-/* wire.wait: it gets on, or it is as good as dead.  Who reads is to stop when it has failed. */
+/* wire.wait: it makes progress, or it counts as dead.  The reader must stop when it has failed. */
 static bool wait_patiently(void *data, int fd, short events)
 {
 	struct client *client = data;
@@ -651,8 +651,10 @@ struct client *client_new(struct process *process, const struct client_options *
 	client->process = *process;
 	*process = (struct process)PROCESS_INIT;
 	client->patience_ms = options->patience_ms ? options->patience_ms : PATIENCE_MS;
-	client->bell = -1;
+	client->ready_fd = -1;
 	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (client->wake < 0)
+		client->wake = -errno;
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->settled, NULL);
 	client_waiter_init(&client->watcher);
@@ -722,7 +724,7 @@ bool client_alive(struct client *client)
 
 	if (client->failed_hint)
 		return false;
-	/* Whoever reads for those that wait finds out. */
+	/* The reading thread notices. */
 	pthread_mutex_lock(&client->lock);
 	awaited = client->pending != NULL;
 	pthread_mutex_unlock(&client->lock);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One connection to one worker, used by many threads at once.
+/* One connection to one worker, used by many threads.
  *
  *     struct client *client;
  *     if (client_open(&process, &hello, &options, &welcome, &err))  // takes the process over
  *             ok = client_call(client, &call, &err);
  *     client_unref(client);
  *
- * Nobody reads the connection but those who wait for something: one of them at a time reads, and
- * hands what is not its own to the others; so a single call costs no change of threads.  The
- * kinds of waiters are calls (for their answer), runs (for events), and one watcher (for
- * changes).
+ * Only threads that wait for something read the connection: one of them at a time reads, and hands
+ * the others their frames; so a single call costs no change of threads.  The kinds of waiters are
+ * calls (for their answer), runs (for events), and one watcher (for changes).
  *
- * Where others stand between (client_options.lease), a thread says now and then that this side is
- * there, and takes what has come meanwhile if nobody else reads.
+ * With programs in between (client_options.lease), a thread periodically reports that this side is
+ * alive, and takes the frames that have come meanwhile if no other thread reads.
  *
  * A worker that dies, breaks the protocol, or says nothing for so long although it is asked
  * (patience; then a PING; then patience again) is killed, and everything under way fails with one
@@ -81,8 +80,8 @@ struct client_options {
 	unsigned patience_ms;    /* 0: 10 s */
 	unsigned hello_ms;       /* until the worker answers at all; 0: 60 s */
 	size_t banner_max;       /* bytes that may come before its greeting */
-	bool lease;              /* others stand between, who may not notice this side's end: a
-	                          * thread tells the worker every `sign_ms` that it is there */
+	bool lease;              /* programs in between may not notice this side's end: a thread
+	                          * reports to the worker every `sign_ms` that it is alive */
 	unsigned sign_ms;        /* 0: WIRE_SIGN_MS */
 };
 
@@ -93,7 +92,7 @@ bool client_open(struct process *process, const struct wire_hello *hello,
 struct client *client_ref(struct client *client);
 void client_unref(struct client *client); /* the last one ends the worker; NULL is fine */
 
-/* Whether it seems to be of use; asks the kernel, without waiting, if nobody else is reading. */
+/* Whether it seems usable; asks the kernel, without waiting, if no other thread is reading. */
 bool client_alive(struct client *client);
 /* Nothing works any more: the worker is killed, those who wait get `why`. */
 void client_fail(struct client *client, const char *why);
@@ -108,23 +107,23 @@ struct client_call {
 	const int *fds;                   /* to go with it; or NULL */
 	size_t fd_count;
 	void *object;                     /* what the answer is decoded into (owned); zeroed */
-	const struct cancel *cancel;      /* set: CANCELLED, at once; may be NULL */
+	const struct cancel *cancel;      /* set: CANCELLED, immediately; may be NULL */
 	uint64_t id;                      /* 0: a new one */
 	bool sent;                        /* out: whether the worker may have done it */
-	/* NULL, or of a call that is begun: called once, when client_end does not wait any more
-	 * (`here`); or when it waits for something that others are not to wait for: a large answer,
-	 * the end of the worker. On any thread, with the client's lock: it must be quick, and call
-	 * no client. */
+	/* NULL, or for a started call: called once, when client_end would no longer wait (`here`),
+	 * or would wait for something that should not hold up others: a large answer, the end of
+	 * the worker. On any thread, with the client's lock: it must be quick, and call no
+	 * client. */
 	void (*ready)(void *data, bool here);
 	void *ready_data;
 };
 
-/* Somebody who waits: on a stack, linked in while it follows another that reads. */
+/* A waiting thread: on its stack, linked in while another thread reads. */
 struct client_waiter {
 	struct client_waiter *next;
 	pthread_cond_t wake;
 	int stop_fd; /* when this is readable it looks again whether it is to wait; -1: none */
-	int bell;    /* an eventfd, rung with `wake`, while it follows with a stop_fd; else -1 */
+	int wake_fd;    /* an eventfd, rung with `wake`, while it follows with a stop_fd; else -1 */
 };
 
 /* A call that was sent. */
@@ -144,24 +143,24 @@ bool client_call(struct client *client, struct client_call *call, struct err *er
 
 /* The same in two steps, so that several requests go with one system call and are under way
  * together.  Between the steps the caller keeps `call`, what it points to, and `pending`, which
- * it need not fill in; the second step has to follow.  False: the request is too large to
- * be left unread for a while (or it failed: *err), and nothing has begun. */
+ * it need not fill in; the second step must follow.  False: the request is too large to
+ * be left unread for a while (or it failed: *err), and nothing was started. */
 bool client_begin(struct client *client, struct client_call *call, struct pending *pending,
                   struct err *err);
 bool client_end(struct client *client, struct pending *pending, struct err *err);
 
-/* For calls with `ready`, whose caller has a loop and lets no thread wait: when all that is to be
- * begun is, client_flush sends it. `bell` is an epoll descriptor of the caller's that stays open as
- * long as the client: it becomes readable when something has arrived and no thread reads; then
- * client_take hands out what has. It is also to be called every few seconds while such calls are
- * under way: a worker that does not answer is found out by it. */
-void client_set_ready_fd(struct client *client, int bell);
+/* For calls with `ready`, whose caller has a loop and lets no thread wait: after the last
+ * client_begin, client_flush sends them. `ready_fd` is an epoll descriptor of the caller's that
+ * stays open as long as the client: it becomes readable when something has arrived and no thread
+ * reads; then client_take hands that out.  Also call client_take every few seconds while such calls
+ * are under way: it detects a worker that does not answer. */
+void client_set_ready_fd(struct client *client, int ready_fd);
 void client_flush(struct client *client);
 void client_take(struct client *client);
 
 /* A number for client_call.id or client_notify that no other request of this connection has. */
 uint64_t client_new_id(struct client *client);
-/* A message that nobody answers. */
+/* A message without an answer. */
 bool client_notify(struct client *client, enum wire_type type, uint64_t id, const void *body);
 
 /* ---- watches (remote.c) ---- */

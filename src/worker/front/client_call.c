@@ -6,10 +6,10 @@
 #include "worker/front/private.h"
 
 enum {
-	/* Of a request that is begun. So many of them as one caller may have under way fit into a
-	 * pipe: nobody waits for room in it while the worker waits for room for its answers. */
-	BEGUN_BYTES = 1 << 10,
-	/* Of one for whose answer no thread waits: they are read whoever waits for room. */
+	/* Of a started request. As many as one caller may have under way fit into a pipe: no thread
+	 * waits for room in it while the worker waits for room for its answers. */
+	STARTED_BYTES = 1 << 10,
+	/* Of one for whose answer no thread waits: a thread that waits for room reads them. */
 	AWAITED_BYTES = 32 << 10,
 };
 
@@ -74,12 +74,12 @@ static bool await_answer(struct client *client, struct pending *pending)
 	while (!pending->answered && !client->failed) {
 		client_wait(client, &pending->waiter, call_is_over, pending,
 		            most_ms >= 0 ? client_now_ms() + most_ms : -1);
-		while (pending->busy) /* the one who reads has not let go of the object yet */
+		while (pending->busy) /* the reading thread still uses the object */
 			pthread_cond_wait(&pending->waiter.wake, &client->lock);
 		if (!pending->answered && call_is_cancelled(call))
 			return false;
 	}
-	while (pending->busy) /* the one who reads has not let go of the object yet */
+	while (pending->busy) /* the reading thread still uses the object */
 		pthread_cond_wait(&pending->waiter.wake, &client->lock);
 	return true;
 }
@@ -193,7 +193,7 @@ bool client_begin(struct client *client, struct client_call *call, struct pendin
 	wire_out_init(&out);
 	wire_encode_message(&out, call->request, call->body);
 	if (out.fields.overflowed ||
-	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : BEGUN_BYTES))
+	    out.fields.len + out.blob_bytes > (call->ready ? AWAITED_BYTES : STARTED_BYTES))
 		return false;
 	pthread_mutex_lock(&client->lock);
 	ok = add_pending(client, call, pending, err);
@@ -204,7 +204,8 @@ bool client_begin(struct client *client, struct client_call *call, struct pendin
 		call->sent = ok;
 		pthread_mutex_lock(&client->lock);
 	}
-	/* If the end of the worker was signalled it has begun, though nothing comes of it. */
+	/* If the end of the worker was signalled the call counts as started, though it has no
+	 * result. */
 	if (!ok && !pending->signalled) {
 		remove_pending(client, pending);
 		return false;
@@ -348,6 +349,11 @@ bool client_open(struct process *process, const struct wire_hello *hello,
 	struct err sending = ERR_INIT;
 	bool sent, ok;
 
+	if (client->wake < 0) {
+		err_set_errno(err, -client->wake, "%s cannot be waited for", client->name);
+		client_unref(client);
+		return false;
+	}
 	client_waiter_init(&pending.waiter);
 	/* If it cannot be written to, what it has to say is the better reason. */
 	sent = say_hello(client, hello, options->lease, &sending);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of a worker: their events on a thread of their own, orders to them as frames. */
+/* Commands of a worker: their events on a separate thread, orders to them as frames. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -99,7 +99,7 @@ static bool deliver_secret(struct client_run *run, const void *object)
 	return true;
 }
 
-/* A worker elsewhere has a front of its own there, which has the plan. */
+/* A remote worker has a front on its machine, which has the plan. */
 static bool deliver_config(struct client_run *run, const void *object)
 {
 	const struct wire_run_config *body = object;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing a protected configuration of git's for a command: outside of the sandbox.
+/* Writing a protected git configuration for a command: outside of the sandbox.
  *
  * The git folder is one that commands write to, so nothing in it is believed: it is opened without
- * following links, files are regular ones, and what is judged is what was read, once.  The new file
- * has a name that the supervisor of no command lets it open, make, link or move to
+ * following links, files are regular ones, and the judgement is on the bytes read, once.  The new
+ * file has a name that the supervisor of no command lets it open, make, link or move to
  * (GIT_CHANGE_TEMPORARY); removing it is all that could be done, and then the rename fails. */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,8 @@
 
 static const char config_name[] = "config", lock_name[] = "config.lock";
 
-/* Whether the plan protects the path as git's configuration, and lets commands write beside it. */
+/* Whether the plan protects the path as git configuration, and lets commands write in its
+ * folder. */
 static bool is_config_of_plan(const struct sandbox_plan *plan, const char *path)
 {
 	_cleanup_free_ char *lock = mem_printf("%s.lock", path);

@@ -1,342 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How workers are started: of this machine (this program again, inside a plan,
- * sandbox/apply/spawn.h), or behind any command. */
-#include <errno.h>
-#include <fcntl.h>
+/* Providers with workers: on this machine (started by local_start.c), or behind any command. */
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/sha256.h"
 #include "file/journal.h"
-#include "sandbox/apply/spawn.h"
-#include "sandbox/apply/temp.h"
 #include "sandbox/guard/guard.h"
-#include "sandbox/apply/probe.h"
 #include "worker/environment.h"
-#include "worker/front/private.h"
+#include "worker/front/local_private.h"
 #include "worker/front/open.h"
-
-/* ---- workers of this machine ---- */
-
-/* This program again, inside a plan (sandbox/apply/spawn.h). */
 
 extern char **environ;
 
-static const char *const worker_argv[] = { "hasp", "worker", "--confined", NULL };
-
-struct local {
-	struct worker_options options; /* owned (worker_options_copy) */
-	bool none;                     /* never confined */
-	bool is_outside;                /* another's, for what is outside of its roots */
-	pthread_mutex_t lock;          /* of what follows */
-	struct temp_folder *temp;      /* owned; made by the first command */
-	struct sandbox_network network; /* of commands without the machine's; made by the first */
-	bool network_made;              /* or tried to */
-	struct sandbox_pointer *known;  /* owned; what git's files were last seen to say */
-	size_t known_count;
-	struct worker_held held;       /* options.renew_held's */
-	int recall;                     /* owned; -1: none (open_recall) */
-	bool recalls;                   /* a command had a file that outlives the session */
-	bool network_refused;           /* it cannot be had or entered: each command has its own */
-	bool said;                      /* a level was: of the first worker, or of the first plan */
-	enum sandbox_level said_level;
-	struct provider_info weaker;    /* its reason is owned; what `announced` points to */
-	struct outside_record *record;   /* owned; NULL, or of the change that it is for */
-	/* NULL, or what is true since a command ran at a weaker level than was said. */
-	_Atomic(const struct provider_info *) announced;
-};
-
-/* ---- plans ---- */
-
-/* What each kind of plan has in common. */
-static struct sandbox_options plan_options(const struct local *local, enum sandbox_use use)
-{
-	const struct worker_options *own = &local->options;
-
-	return (struct sandbox_options){
-		.roots = own->roots, .root_count = own->root_count,
-		.write = own->write, .write_count = own->write_count,
-		.read = own->read, .read_count = own->read_count,
-		.deny = own->deny, .deny_count = own->deny_count,
-		.keep = own->keep, .keep_count = own->keep_count,
-		.ask = own->ask, .ask_count = own->ask_count, .ask_refuses = own->ask_refuses,
-		.syscalls = own->syscalls, .syscall_count = own->syscall_count,
-		.roots_read_only = own->read_only, .other_homes = own->other_homes,
-		.network = own->network, .use = use, .limits = own->limits,
-		.level_given = own->level_given || local->none,
-		.level = local->none ? SANDBOX_PATHS : own->level,
-		.journal = use == SANDBOX_USE_FILES ? own->journal_folder : NULL,
-		.assume = true,
-	};
-}
-
-/* What was read is what later plans assume.  The worker, from whom more may be hidden, is not
- * asked. */
-static void learn_pointers(struct local *local, struct sandbox_plan *plan)
-{
-	sandbox_pointers_free(local->known, local->known_count);
-	local->known = mem_steal(&plan->pointers);
-	local->known_count = plan->pointer_count;
-	plan->pointer_count = 0;
-}
-
-static bool local_make_plan(struct local *local, const struct sandbox_options *options,
-                            struct sandbox_plan **ret, struct err *err)
-{
-	/* Level paths needs nothing of the machine. */
-	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
-	const struct sandbox_probe *probe = local->none ? &nothing : sandbox_probe_quick();
-	struct sandbox_options with = *options;
-	bool ok;
-
-	pthread_mutex_lock(&local->lock);
-	with.known = local->known;
-	with.known_count = local->known_count;
-	ok = sandbox_plan_make(&with, probe, ret, err);
-	if (ok && !options->assume)
-		learn_pointers(local, *ret);
-	pthread_mutex_unlock(&local->lock);
-	if (!ok)
-		return false;
-	if (local->none) { /* asked for: nothing to explain */
-		free((*ret)->weaker_because);
-		(*ret)->weaker_because = NULL;
-	}
-	return true;
-}
-
-/* ---- the session's network ---- */
-
-/* What commands without the machine's network share, so that one reaches what another left running;
- * NULL: nothing. */
-static const struct sandbox_network *network_for(struct local *local,
-                                                 const struct sandbox_plan *plan)
-{
-	struct err err = ERR_INIT;
-	bool refused;
-
-	if (!plan->own_network)
-		return NULL;
-	pthread_mutex_lock(&local->lock);
-	if (!local->network_made) {
-		local->network_made = true;
-		local->network_refused = !sandbox_network_make(plan, &local->network, &err);
-	}
-	refused = local->network_refused;
-	pthread_mutex_unlock(&local->lock);
-	return refused ? NULL : &local->network;
-}
-
-static void refuse_network(struct local *local)
-{
-	pthread_mutex_lock(&local->lock);
-	local->network_refused = true; /* others may be using it: it stays until the end */
-	pthread_mutex_unlock(&local->lock);
-}
-
-/* ---- what the guards of commands know of each other ---- */
-
-/* A file for each workspace beneath the user's home folder, where no command reaches; where there
- * is no such place, one without a name, that lasts as long as this process.  -1 with errno. */
-static int open_recall(struct local *local, const struct sandbox_plan *plan)
-{
-	_cleanup_free_ char *folder = local_guard_folder();
-	const struct sha256 sum = sha256_of(span_str(plan->roots[0]));
-	struct err ignored = ERR_INIT;
-	char hex[SHA256_HEX_SIZE], link[32];
-	int fd = -1;
-
-	sha256_hex(&sum, hex);
-	if (folder && file_make_folders(folder, &ignored)) {
-		_cleanup_free_ char *path = mem_printf("%s/%.32s", folder, hex);
-
-		fd = guard_open_record(path);
-	}
-	pthread_mutex_lock(&local->lock);
-	if (fd >= 0) {
-		local->recalls = true;
-		pthread_mutex_unlock(&local->lock);
-		return fd;
-	}
-	if (local->recall < 0)
-		local->recall = memfd_create("guard", MFD_CLOEXEC);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", local->recall);
-	fd = open(link, O_RDWR | O_CLOEXEC);
-	pthread_mutex_unlock(&local->lock);
-	return fd;
-}
-
-/* ---- starting ---- */
-
-/* Where a container's filter forbids what entering a shared network needs, the command has one of
- * its own: no less is kept from it. */
-static bool start_process(struct local *local, const struct process_start *wanted,
-                          struct process *ret, struct err *err)
-{
-	struct process_start start = *wanted;
-	struct err why = ERR_INIT;
-
-	_cleanup_fd_ int recall = -1;
-
-	if (start.plan->use == SANDBOX_USE_COMMAND && start.plan->level != SANDBOX_PATHS) {
-		recall = open_recall(local, start.plan);
-		if (recall < 0)
-			return err_set_errno(err, errno, "What commands leave cannot be recorded");
-		start.recall = recall;
-	}
-	start.network = network_for(local, start.plan);
-	if (process_start(&start, ret, &why))
-		return true;
-	if (start.network && why.code == ERR_DENIED_BY_SANDBOX) {
-		start.network = NULL;
-		if (!process_start(&start, ret, err))
-			return false;
-		refuse_network(local);
-		return true;
-	}
-	*err = why;
-	return false;
-}
-
-static bool start_in(struct local *local, const struct sandbox_plan *plan,
-                     const char *const *env, struct client **ret, struct wire_welcome *ret_welcome,
-                     struct err *err)
-{
-	const struct client_options options = { 0 };
-	struct wire_hello hello = { .options = local->options,
-		                    .plan = (struct sandbox_plan *)plan };
-	struct process_start start = { .argv = worker_argv, .envp = env, .own = true, .plan = plan,
-		                       .program = local->options.program };
-	struct process process;
-
-	_cleanup_free_ const char **read = mem_alloc(hello.options.read_count + 1, sizeof(*read));
-	size_t read_count = 0;
-	bool ok;
-
-	for (size_t i = 0; i < hello.options.read_count; i++) {
-		read[read_count] = realpath(hello.options.read[i], NULL);
-		read_count += read[read_count] != NULL;
-	}
-	/* What the plan has resolved, and what is there to be read, and nothing else. */
-	hello.options.roots = (const char *const *)plan->roots;
-	hello.options.root_count = plan->root_count;
-	hello.options.read = read;
-	hello.options.read_count = read_count;
-	ok = start_process(local, &start, &process, err) &&
-	     client_open(&process, &hello, &options, ret, ret_welcome, err);
-	while (read_count)
-		free((char *)read[--read_count]);
-	return ok;
-}
-
-/* ---- weaker levels ---- */
-
-/* One worker that is to be started, from the first try to the last. */
-struct local_attempt {
-	struct sandbox_options options;
-	bool level_given;   /* by the user: no other will do */
-	bool probed;        /* the full probe was asked, and plans are made of what it says */
-	struct err refused; /* of level full, when landlock is tried instead of it; or none */
-};
-
-/* Whether to try again after a level that was believed in was refused: first with what the full
- * probe says, which later plans know too; if that sees nothing wrong, at landlock in place of full.
- * Never at paths: that would be no confinement at all. */
-static bool weaken(struct local_attempt *attempt, enum sandbox_level tried, const struct err *why)
-{
-	if (attempt->level_given || why->code != ERR_DENIED_BY_SANDBOX || tried == SANDBOX_PATHS)
-		return false;
-	if (!attempt->probed) {
-		sandbox_probe();
-		attempt->probed = true;
-		return true;
-	}
-	if (tried != SANDBOX_FULL)
-		return false;
-	attempt->options.level_given = true;
-	attempt->options.level = SANDBOX_LANDLOCK;
-	attempt->refused = *why;
-	return true;
-}
-
-/* The last word on an attempt. */
-static bool give_up_level(const struct local_attempt *attempt, const struct err *why,
-                          struct err *err)
-{
-	*err = *why;
-	if (why->code == ERR_DENIED_BY_SANDBOX && !attempt->level_given)
-		err_set(err, why->code, "%s With --sandbox paths hasp works unconfined.",
-		        why->message);
-	return false;
-}
-
-/* No worker is started without confinement where confinement was promised. */
-static bool worker_may_start(struct local *local, const struct local_attempt *attempt,
-                             const struct sandbox_plan *plan, struct err *err)
-{
-	enum sandbox_level said;
-
-	pthread_mutex_lock(&local->lock);
-	said = local->said ? local->said_level : SANDBOX_PATHS;
-	pthread_mutex_unlock(&local->lock);
-	if (plan->level != SANDBOX_PATHS || said == SANDBOX_PATHS || attempt->level_given)
-		return true;
-	return err_set(err, ERR_DENIED_BY_SANDBOX,
-	               "It would not be confined at all, and the level was to be %s: %s. With "
-	               "--sandbox paths hasp works unconfined.", sandbox_level_name(said),
-	               plan->weaker_because ? plan->weaker_because : "the kernel refuses it");
-}
-
-/* What the plan of the attempt is; one that landlock was given for says why. */
-static bool attempt_plan(struct local *local, const struct local_attempt *attempt,
-                         struct sandbox_plan **ret, struct err *err)
-{
-	struct sandbox_plan *plan;
-
-	if (!local_make_plan(local, &attempt->options, &plan, err)) {
-		if (attempt->refused.code != ERR_NONE)
-			give_up_level(attempt, &attempt->refused, err);
-		return false;
-	}
-	if (attempt->refused.code != ERR_NONE) {
-		free(plan->weaker_because);
-		plan->weaker_because = mem_strdup(attempt->refused.message);
-	}
-	if (!worker_may_start(local, attempt, plan, err)) {
-		sandbox_plan_free(plan);
-		return false;
-	}
-	*ret = plan;
-	return true;
-}
-
-/* The first level is what info says.  A weaker one, which can only be landlock, takes its place. */
-static void note_level(struct local *local, const struct sandbox_plan *plan)
-{
-	pthread_mutex_lock(&local->lock);
-	if (!local->said) {
-		local->said = true;
-		local->said_level = plan->level;
-	} else if (plan->level < local->said_level && !atomic_load(&local->announced)) {
-		local->weaker = (struct provider_info){ "local", plan->level,
-			                                mem_strdup(plan->weaker_because) };
-		atomic_store(&local->announced, &local->weaker);
-	}
-	pthread_mutex_unlock(&local->lock);
-}
-
-static const struct provider_info *local_weaker(void *data)
-{
-	return atomic_load(&((struct local *)data)->announced);
-}
+/* ---- names of the roots ---- */
 
 /* Adds one more spelling of a root, if it is absolute and leads there now. */
 static void name_root(const char ***names, size_t *count, size_t *cap, const char *name,
@@ -390,44 +71,10 @@ static void name_roots(struct worker_options *options)
 	options->root_name_count = count;
 }
 
-/* Starts a worker in the plan of these options, at the strongest level that can be had.  Plans are
- * made on what git's files were last seen to say; if the worker finds that they say something else,
- * they are read (sandbox/plan/read.c) and another is started.  The plan is the caller's. */
-static bool start_worker(struct local *local, const struct sandbox_options *options,
-                         const char *const *env, struct client **ret,
-                         struct wire_welcome *ret_welcome, struct sandbox_plan **ret_plan,
-                         struct err *err)
-{
-	struct local_attempt attempt = { .options = *options, .level_given = options->level_given,
-		                         .refused = ERR_INIT };
-
-	for (;;) {
-		struct sandbox_plan *plan;
-		struct err why = ERR_INIT;
-		enum sandbox_level tried;
-
-		if (!attempt_plan(local, &attempt, &plan, err))
-			return false;
-		if (start_in(local, plan, env, ret, ret_welcome, &why)) {
-			note_level(local, plan);
-			*ret_plan = plan;
-			return true;
-		}
-		tried = plan->level;
-		sandbox_plan_free(plan);
-		if (attempt.options.assume && why.code == ERR_STATE_MISMATCH) {
-			attempt.options.assume = false;
-		} else if (!weaken(&attempt, tried, &why)) {
-			return give_up_level(&attempt, &why, err);
-		}
-	}
-}
-
 static bool open_to_recover(void *data, const char *const *roots, size_t count,
                             const char *journal);
 
-/* Changes of files outside that were cut short, this provider's own or of processes that are
- * gone. */
+/* Interrupted changes of files outside, by this provider or by processes that have ended. */
 static void recover_outside(struct local *local)
 {
 	if (local->record)
@@ -443,15 +90,21 @@ static bool local_open(void *data, struct client **ret, struct wire_welcome *ret
 	struct sandbox_plan *plan;
 	/* It is where git's global ignore file is looked for. */
 	char **env = environment_for_worker((const char *const *)environ);
-	const struct sandbox_options options = plan_options(local, SANDBOX_USE_FILES);
+	const struct sandbox_options options = local_start_options(local, SANDBOX_USE_FILES);
 	bool ok;
 
 	recover_outside(local);
-	ok = start_worker(local, &options, (const char *const *)env, ret, ret_welcome, &plan, err);
+	ok = local_start_worker(local, &options, (const char *const *)env, ret, ret_welcome, &plan,
+	                        err);
 	environment_free(env);
 	if (ok)
 		sandbox_plan_free(plan);
 	return ok;
+}
+
+static const struct provider_info *local_weaker(void *data)
+{
+	return atomic_load(&((struct local *)data)->announced);
 }
 
 /* ---- commands ---- */
@@ -496,7 +149,7 @@ static bool run_in_worker(struct local *local, const struct sandbox_options *opt
 	struct wire_welcome welcome = { 0 };
 	struct client_run_options alone = { 0 };
 	struct client *client = NULL;
-	bool ok = start_worker(local, options, (const char *const *)env, &client, &welcome,
+	bool ok = local_start_worker(local, options, (const char *const *)env, &client, &welcome,
 	                       &alone.plan, err) &&
 	          client_start_run(client, request, events, data, &alone, ret, err);
 
@@ -540,7 +193,7 @@ static bool command_plan_of(struct local *local, const struct run_request *reque
                             struct command_plan *ret, struct err *err)
 {
 	const struct worker_options *own = &local->options;
-	struct sandbox_options options = plan_options(local, SANDBOX_USE_COMMAND);
+	struct sandbox_options options = local_start_options(local, SANDBOX_USE_COMMAND);
 
 	options.temp = temp_of(local, err);
 	if (!options.temp)
@@ -594,7 +247,7 @@ static bool local_plan(void *data, const struct run_request *request, struct san
 	__attribute__((cleanup(command_plan_release))) struct command_plan command = { 0 };
 
 	return command_plan_of(data, request, &command, err) &&
-	       local_make_plan(data, &command.options, ret, err);
+	       local_start_plan(data, &command.options, ret, err);
 }
 
 /* ---- what is outside ---- */
@@ -632,8 +285,8 @@ static struct worker_options options_outside(struct local *local, const char *co
 	return options;
 }
 
-/* The roots of the one that is to be: this provider's own, canonical, if they are asked for; then
- * the folders.  Both are freed by the caller, the own ones one by one. */
+/* The roots of the new provider: this provider's, canonical, if requested; then the folders.  The
+ * caller frees both, this provider's one by one. */
 static const char **roots_outside(const struct local *local, const struct outside_request *request,
                                  size_t *ret_own)
 {
@@ -740,7 +393,7 @@ static bool open_to_recover(void *data, const char *const *roots, size_t count,
 
 /* ---- the provider ---- */
 
-/* Once, at the session's end: what commands knew of workspaces that nobody uses any more. */
+/* Once, at the session's end: removes the recall files of workspaces that are no longer used. */
 static void remove_old_recalls(const struct local *local)
 {
 	_cleanup_free_ char *folder = local->recalls ? local_guard_folder() : NULL;
@@ -773,8 +426,8 @@ static const struct remote_kind kinds[] = {
 	  .outside = local_outside, .weaker = local_weaker, .release = local_release },
 };
 
-/* The plan lets the worker write to the journal's folder, so it has to be there.  Where it cannot
- * be made, only changes of several files fail. */
+/* The plan lets the worker write to the journal's folder, so it must exist.  If it cannot be
+ * created, only changes of several files fail. */
 static void make_journal(struct worker_options *options)
 {
 	struct err err = ERR_INIT;
@@ -832,14 +485,14 @@ static bool open_local(const struct worker_options *options, const struct local 
 	}
 	make_journal(&local->options);
 	name_roots(&local->options);
-	plan_of = plan_options(local, SANDBOX_USE_COMMAND);
+	plan_of = local_start_options(local, SANDBOX_USE_COMMAND);
 	plan_of.check_only = true;
 	if (options->commands_only) { /* the plan checks the roots, and says what there is */
-		if (!local_make_plan(local, &plan_of, &plan, err)) {
+		if (!local_start_plan(local, &plan_of, &plan, err)) {
 			local_release(local);
 			return false;
 		}
-		note_level(local, plan);
+		local_start_level(local, plan);
 		remote.later = true;
 		remote.roots = (const char *const *)plan->roots;
 		remote.root_count = plan->root_count;

@@ -2,20 +2,20 @@
 /* Providers that answer through workers.
  *
  *   local_provider    confined workers on this machine: one for files, started by the first call;
- *                     one for each command, with a plan of its own
+ *                     one for each command, with its plan
  *   local_provider_none     the same without confinement (level paths)
  *   local_provider_command  a worker behind the standard input and output of any command
  *
  * A worker that dies, hangs or misbehaves makes the calls under way fail with one clear error
- * (WORKER_LOST); the next call starts a fresh one.  Nothing that matters lives in a
- * worker: versions and settings are the session's, hashes the caller's.  A call whose
- * request->cancel becomes true returns CANCELLED at once.
+ * (WORKER_LOST); the next call starts a fresh one.  A worker holds no lasting state: versions and
+ * settings belong to the session, hashes to the caller.  A call whose request->cancel becomes true
+ * returns CANCELLED immediately.
  *
  * Without a given level a worker is started at the strongest that the machine is believed to allow
  * (sandbox/apply/probe.h).  If the kernel then refuses that, the next weaker level is tried, and
- * what info says becomes as weak, with the kernel's word as the reason.  Level paths is had only
- * where the machine allows nothing else and that was said from the beginning: no command runs
- * unconfined in a session that called itself confined, it is refused (DENIED_BY_SANDBOX). */
+ * info reports that level, with the kernel's error as the reason.  Level paths is used only where
+ * the machine allows nothing else and that was reported from the start: no command runs unconfined
+ * in a session that called itself confined, it is refused (DENIED_BY_SANDBOX). */
 #ifndef HASP_WORKER_FRONT_OPEN_H
 #define HASP_WORKER_FRONT_OPEN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of several files outside of the roots: what was allowed, kept on the disk beside the
- * journal until the change is over, and obeyed before the journal is. */
+/* Changes of several files outside of the roots: what was allowed, kept on disk with the journal
+ * until the change is over, and applied before the journal is. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -308,7 +308,8 @@ static bool random_name(char name[static 2 * RANDOM_BYTES + 1], struct err *err)
 	return true;
 }
 
-/* With the lock of the parent: nobody takes it for a dead one's before it has its own. */
+/* With the lock of the parent: otherwise it could be taken for that of a dead process before it has
+ * a lock itself. */
 static bool record_write(struct outside_record *record, bool durable)
 {
 	struct span text = file_text_span(&record->text);
@@ -389,7 +390,7 @@ static size_t roots_there(const struct outside_record *record, const char **root
 	return count;
 }
 
-/* False: it is to be tried again. */
+/* False: try again later. */
 static bool record_settle(struct outside_record *record,
                           bool (*recover)(void *data, const char *const *roots, size_t count,
                                           const char *journal), void *data)
@@ -441,7 +442,7 @@ void outside_recover(const char *journal_folder,
 	size_t count = 0;
 	DIR *dir;
 
-	/* Whoever has the lock recovers already, or makes one. */
+	/* The process with the lock is recovering already, or creating one. */
 	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || !(dir = opendir(parent)))
 		return;
 	while (count < RECORDS_MAX && (entry = readdir(dir)))

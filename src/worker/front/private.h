@@ -19,7 +19,7 @@ struct remote_kind {
 	/* Starts a worker, greets it and waits for its welcome: process_start and client_open. */
 	bool (*open)(void *data, struct client **ret, struct wire_welcome *ret_welcome,
 	             struct err *err);
-	/* Runs a command in a worker of its own. NULL: in the same one. */
+	/* Runs a command in a separate worker. NULL: in the same one. */
 	bool (*run)(void *data, const struct run_request *request, const struct run_events *events,
 	            void *events_data, struct run **ret, struct err *err);
 	/* The plan of such a command (provider.h). NULL: it is not made here. */
@@ -68,17 +68,17 @@ void outside_record_check(const struct outside_record *record);
 /* Removes it, unless something is left to be recovered: then others may. NULL is fine. */
 void outside_record_free(struct outside_record *record);
 
-/* Deals with the records that processes left which are gone: `recover` starts a worker with these
- * roots and this journal, which recovers, and ends it; false when it could not be started.
- * Costs one openat where there are none. */
+/* Recovers from the records of processes that have ended: `recover` starts a worker with these
+ * roots and this journal, which recovers, and ends it; false when it could not be started.  Costs
+ * one openat where there are none. */
 void outside_recover(const char *journal_folder,
                     bool (*recover)(void *data, const char *const *roots, size_t count,
                                     const char *journal), void *data);
 
 /* ---- git's configuration (git_config.c) ---- */
 
-/* Writes the protected configuration of git's at `path`, in whose place a command wants to put
- * PATH.lock, if the plan protects it as such, and all that differs between the two is harmless
+/* Writes the protected git configuration at `path`, which a command tries to replace by PATH.lock,
+ * if the plan protects it as such, and all differences between the two are harmless
  * (sandbox/plan/git_change.h).  Both are read here; nothing that the worker says is believed.  The
  * new file has the old one's owner and mode and replaces it by a rename, when it is on the disk.
  * False: nothing was changed. */
@@ -86,7 +86,7 @@ bool front_write_config(const struct sandbox_plan *plan, const char *path);
 
 /* ---- a client from the inside ---- */
 
-/* One whose caller has gone: its answer is thrown away. */
+/* A call whose caller has returned: its answer is discarded. */
 struct abandoned {
 	struct abandoned *next;
 	uint64_t id;
@@ -132,13 +132,14 @@ struct client {
 	struct process process;
 	struct wire wire;
 	unsigned patience_ms;
-	int wake;                /* owned eventfd: whoever reads looks up; -1: not needed yet */
+	int wake;                /* owned eventfd that wakes the reading thread; -errno: none could
+	                          * be made */
 
 	_Atomic bool greeted;    /* what arrives are messages */
 
 	pthread_mutex_t lock;    /* of what follows */
 	bool reading;
-	pthread_cond_t settled;  /* nobody reads any more, after it failed */
+	pthread_cond_t settled;  /* no thread reads any more, after it failed */
 	bool failed;
 	_Atomic bool failed_hint; /* the same, without the lock */
 	char why[1024];
@@ -147,7 +148,7 @@ struct client {
 	struct pending *pending;
 	struct abandoned *abandoned;
 	size_t abandoned_count;
-	int bell;                /* borrowed epoll descriptor; -1: none */
+	int ready_fd;            /* borrowed epoll descriptor; -1: none */
 	bool listed;             /* it has the connection */
 	bool armed;              /* and rings for what arrives, once */
 	size_t awaited;          /* pending calls whose `ready` was not called */
@@ -173,7 +174,7 @@ struct client {
 int64_t client_now_ms(void);
 
 /* With the lock held: until `ready` is true, the client has failed, or `until_ms` (-1: never).
- * Reads the connection if nobody else does. */
+ * Reads the connection if no other thread does. */
 void client_wait(struct client *client, struct client_waiter *waiter,
                  bool (*ready)(struct client *client, void *data), void *data, int64_t until_ms);
 
@@ -187,14 +188,15 @@ void client_waiter_wake(struct client_waiter *waiter); /* with the lock held */
 /* Gives the worker signs of life as long as the client lives.  TOO_LARGE: no thread. */
 bool client_lease_begin(struct client *client, struct err *err);
 
-/* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
- * rings for what arrives. */
+/* With the lock held, by a thread that stops waiting: another waiter reads from now on, or
+ * ready_fd becomes readable for what arrives. */
 void client_leave_reading(struct client *client);
 
 /* A client of a process that has not been greeted; *process is taken over. */
 struct client *client_new(struct process *process, const struct client_options *options);
-/* Waits without the lock until the connection or `stop_fd` (-1: none) can be read, somebody wakes
- * the reader, or `until_ms` (-1: never); takes in what the process wrote to standard error. */
+/* Waits without the lock until the connection or `stop_fd` (-1: none) can be read, another thread
+ * wakes the reader, or `until_ms` (-1: never); takes in what the process wrote to standard
+ * error. */
 void client_await_input(struct client *client, int stop_fd, int64_t until_ms);
 
 #endif

@@ -63,8 +63,8 @@ static bool make_pipes(struct process *process, struct process_ends *theirs)
 	       fcntl(process->read_fd, F_SETFL, O_NONBLOCK) == 0;
 }
 
-/* Nobody reads its standard error between two calls: whatever does not fit is lost, and the
- * process is not held up. */
+/* Its standard error is not read between two calls: whatever does not fit is lost, and the process
+ * does not block. */
 static bool make_errors(struct process *process, struct process_ends *theirs)
 {
 	int pair[2];

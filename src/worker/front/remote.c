@@ -30,8 +30,8 @@ struct remote_worker {
 
 /* ---- watches ---- */
 
-/* A thread reports changes, and puts the watches into the next worker when one has gone.  What
- * changed in between is not known, so all are reported then. */
+/* A thread reports changes, and sets the watches again in the next worker when one has ended.  What
+ * changed in between is unknown, so all are reported then. */
 
 enum { RETRY_MS = 1000 };
 
@@ -100,7 +100,7 @@ static void sleep_locked(struct watchman *man, bool retry)
 
 static struct client *remote_client(struct remote_worker *remote, struct err *err);
 
-/* Where to listen now: starts a worker when the last one has gone. Locked. */
+/* Where to listen now: starts a worker if the last one has ended. Locked. */
 static bool find_client(struct watchman *man)
 {
 	struct err err = ERR_INIT;
@@ -426,7 +426,7 @@ static bool distrust_worker(struct remote_worker *remote, const char *problem, s
 
 /* A read or an edit, as it is sent and answered. */
 struct provider_started {
-	struct client *client; /* reference; NULL: it was not begun */
+	struct client *client; /* reference; NULL: it was not started */
 	struct client_call call;
 	struct pending pending;
 	const struct provider_request *request; /* borrowed */

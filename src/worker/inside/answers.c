@@ -12,8 +12,8 @@
 
 /* ---- serve limit ---- */
 
-/* What whoever started a worker allows at most (`hasp worker --root DIR ...`), against what a HELLO
- * asks for. */
+/* The limits given when the worker was started (`hasp worker --root DIR ...`), against what a HELLO
+ * requests. */
 
 /* Whether the path, which may not exist, is one of those or beneath one, links resolved. */
 static bool path_is_among(const char *path, const char *const *paths, size_t count)
@@ -427,7 +427,7 @@ static void answer_free_run(struct server *server, struct served_request *job)
 
 static const struct request_kind free_run = { WIRE_MESSAGE_RUN_KILL, answer_free_run };
 
-/* It ended: freed on another thread, since its events come on one of its own. Locked. */
+/* It ended: freed on another thread, since its events arrive on one of its threads. Locked. */
 static void served_retire(struct server *server, struct served_run *served)
 {
 	struct served_request *job;

@@ -53,8 +53,8 @@ static char *hidden_above(const struct worker *worker, const char *path)
 	return NULL;
 }
 
-/* The canonical path to judge, owned by the caller; NULL: it leads nowhere, or what is wanted is to
- * write where there is only reading, which the edit refuses itself. */
+/* The canonical path to judge, owned by the caller; NULL: it leads nowhere, or it is a write to a
+ * read-only path, which the edit refuses itself. */
 static char *judged_path(const struct worker *worker, const char *path, enum sandbox_access wanted)
 {
 	_cleanup_place_ struct place place = PLACE_INIT;

@@ -36,7 +36,7 @@ static char *temp_variable(const struct sandbox_plan *plan)
 	return temp ? mem_printf("TMPDIR=%s", temp) : NULL;
 }
 
-/* HASP_LEVEL as it is: whoever made the environment knew what was believed in. */
+/* The actual HASP_LEVEL: the environment was made with the expected one. */
 static char *true_entry(const char *entry, enum sandbox_level level)
 {
 	if (level != SANDBOX_PATHS && is_variable(entry, "HASP_LEVEL"))
@@ -128,7 +128,7 @@ static bool state_input(struct run *run, struct span bytes)
 	bool taken;
 
 	pthread_mutex_lock(&state->lock);
-	taken = !state->input_gone && !state->end_input && buf_span(&state->input, bytes);
+	taken = !state->input_closed && !state->end_input && buf_span(&state->input, bytes);
 	if (state->input.overflowed)
 		state->input.overflowed = false;
 	pthread_mutex_unlock(&state->lock);
@@ -355,7 +355,7 @@ static bool start_run(struct run_state *state, const struct worker *worker,
 	if (!confine_runner(state, request, worker->recall, err) ||
 	    !run_streams_open(request, &state->streams, err))
 		return false;
-	state->input_gone = state->streams.input < 0;
+	state->input_closed = state->streams.input < 0;
 	state->began_ms = clock_monotonic_ms();
 	if (!start_child(state, request, folder, err))
 		return false;

@@ -2,11 +2,11 @@
 /* Watching files, by inotify on the folders they are in.
  *
  * A watch is on the deepest folder of its path that exists, and waits for one name in it: the
- * file's, or that of the first folder that is missing.  So it outlives replacement by
- * rename, deletion and creation anew, also of the folders.  Any event about that name, or about the
- * folder itself, makes the watch due; when the events have calmed down the path is resolved
- * again and the file's stamp compared with the last one: what left the file as it was is not
- * reported.  When the kernel's queue overflowed, all watches are due.
+ * file's, or that of the first folder that is missing.  So it survives replacement by rename,
+ * deletion and re-creation, also of the folders.  Any event about that name, or about the folder
+ * itself, makes the watch due; when the events have calmed down the path is resolved again and the
+ * file's stamp compared with the last one: what left the file as it was is not reported.  When the
+ * kernel's queue overflowed, all watches are due.
  *
  * Not seen: writes through a shared mapping, changes that another machine makes to a file
  * system (NFS), those made under another name of the same file (hard links), and the
@@ -32,9 +32,9 @@
 
 enum {
 	QUIET_MS = 30,    /* without an event, before a change is reported */
-	PATIENCE_MS = 300, /* after the first event it is reported all the same */
+	PATIENCE_MS = 300, /* after the first event it is reported in any case */
 	EVENT_BYTES = 8 << 10,
-	RETRY_MS = 1000,  /* for a path that leads nowhere while its old folder is gone */
+	RETRY_MS = 1000,  /* for a path that leads nowhere while its old folder is missing */
 	ARM_TRIES = 8,    /* a path that changes all the time is watched where it was last */
 };
 
@@ -189,7 +189,8 @@ static void watcher_take_event(struct watcher *watcher, const struct inotify_eve
 		     (!folder_itself && strcmp(watch->name, event->name) != 0)))
 			continue;
 		if (event->mask & IN_IGNORED)
-			watch->folder = -1; /* the folder is gone, its number may come again */
+			watch->folder = -1; /* the folder no longer exists; its number may be
+			                     * reused */
 		watch_mark(watch, now);
 	}
 }
@@ -222,7 +223,7 @@ static void settle_watch(struct watcher *watcher, struct provider_watch *watch)
 	struct err err = ERR_INIT;
 
 	watch->first_ms = 0;
-	/* A path that leads outside by now is to its watchers a file that is gone. */
+	/* To its watchers, a path that now leads outside is a removed file. */
 	if (!arm(watcher, watch, &err)) {
 		watch->stamp = (struct stamp){ .exists = false };
 		if (watch->folder < 0)
@@ -341,7 +342,7 @@ static void free_watch(struct provider_watch *watch)
 static bool watch_begin(struct watcher *watcher, struct provider_watch *watch, struct err *err)
 {
 	if (watcher->count >= LIMIT_WATCHES)
-		return err_set(err, ERR_TOO_LARGE, "At most %d files can be watched at once.",
+		return err_set(err, ERR_TOO_LARGE, "At most %d files can be watched.",
 		               LIMIT_WATCHES);
 	if (!start_watcher(watcher, err) || !arm(watcher, watch, err))
 		return false;

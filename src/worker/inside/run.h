@@ -21,7 +21,7 @@
 
 /* Private to op_run.
  *
- * The child makes a session of its own, takes its descriptors and folder, confines itself
+ * The child starts a new session, sets up its descriptors and directory, confines itself
  * (sandbox/apply/inside.h) and executes the program; run_child_start returns when that is done, so
  * that a program that is not there is an error and not an exit code. */
 
@@ -49,9 +49,9 @@ bool run_child_start(const struct run_child_request *request, struct run_child *
 
 /* Private to op_run.
  *
- * Whoever gets it may take as long as it likes, which holds the command up, and nothing else: the
- * loop goes on watching over time, limits and orders to kill.  One piece is passed on at a time;
- * until that is done nothing more is read. */
+ * The receiver may take as long as it likes: this delays the command, and nothing else; the loop
+ * still watches time, limits and orders to kill.  One piece is passed on at a time; until that is
+ * done nothing more is read. */
 
 enum { RUN_PIECE_BYTES = 64 << 10 };
 
@@ -131,12 +131,12 @@ struct run_process {
 	bool ours;
 };
 
-/* Before the start: decides the kind. `plan` may be NULL. Makes this process a subreaper when
- * it has to be one. */
+/* Before the start: decides the kind. `plan` may be NULL. Makes this process a subreaper if
+ * necessary. */
 void run_tree_init(struct run_tree *tree, const struct sandbox_plan *plan);
 
-/* Reaps what has ended without waiting. False when nobody of the command is left; a process
- * of kind SHARED finds that out with a look at /proc. */
+/* Reaps what has ended without waiting. False when no process of the command is left; for kind
+ * SHARED this reads /proc. */
 bool run_tree_reap(struct run_tree *tree);
 
 /* The processes of the command that have not ended; *ret is the caller's to free. */
@@ -172,9 +172,9 @@ struct run_state {
 	int wake;              /* owned eventfd: something below changed */
 	pthread_mutex_t lock;  /* of what follows */
 	struct buf input;      /* not written yet */
-	bool input_gone;       /* nobody reads it */
+	bool input_closed;       /* its reader has closed it */
 	bool end_input, cancelled;
-	bool over;             /* nobody is left to get a signal */
+	bool over;             /* no process is left to signal */
 	bool resized;
 	unsigned rows, columns;
 };

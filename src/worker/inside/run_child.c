@@ -190,7 +190,7 @@ static bool has_mark(const struct run_tree *tree, pid_t pid)
 	return false;
 }
 
-static bool begins_ours(const struct run_tree *tree, const struct run_process *process)
+static bool is_our_root(const struct run_tree *tree, const struct run_process *process)
 {
 	pid_t own = getpid();
 
@@ -204,7 +204,7 @@ static bool begins_ours(const struct run_tree *tree, const struct run_process *p
 	       (!process->ended && has_mark(tree, process->pid));
 }
 
-/* Children of what is ours are ours; the tree has as many levels as rounds are needed. */
+/* Children of our processes are ours; this takes as many rounds as the tree has levels. */
 static void spread(struct run_process *list, size_t count)
 {
 	bool more = true;
@@ -230,7 +230,7 @@ size_t run_tree_list(const struct run_tree *tree, struct run_process **ret)
 		return 0;
 	qsort(list, count, sizeof(*list), compare_pids);
 	for (size_t i = 0; i < count; i++)
-		list[i].ours = begins_ours(tree, &list[i]);
+		list[i].ours = is_our_root(tree, &list[i]);
 	spread(list, count);
 	for (size_t i = 0; i < count; i++)
 		if (list[i].ours && !list[i].ended)
@@ -307,7 +307,7 @@ void run_tree_kill(const struct run_tree *tree)
 enum step { STEP_SESSION, STEP_DESCRIPTORS, STEP_FOLDER, STEP_CONFINE, STEP_EXECUTE };
 
 static const char *const step_texts[] = {
-	[STEP_SESSION] = "a session of its own",
+	[STEP_SESSION] = "its own session",
 	[STEP_DESCRIPTORS] = "its descriptors",
 	[STEP_FOLDER] = "its working directory",
 	[STEP_CONFINE] = "its confinement",

@@ -122,7 +122,7 @@ enum {
 	GIVE_UP_MS = 5000, /* a process that cannot be killed is left to the kernel */
 };
 
-enum phase { RUNNING, STOPPING, KILLING, LEFT, GONE };
+enum phase { RUNNING, STOPPING, KILLING, LEFT, ENDED };
 
 struct run_loop {
 	struct run_state *state;
@@ -137,7 +137,7 @@ struct run_loop {
 	bool main_reported;
 	bool stopped;         /* by us: `end.why` says why */
 	bool ended_input;     /* ^D was sent, or the pipe closed */
-	bool secret;          /* what is typed is not echoed */
+	bool secret;          /* input is not echoed */
 	struct run_end end;
 	struct denial limit;  /* the limit that was passed; reported at the end. `count` 0: none */
 };
@@ -236,7 +236,7 @@ static bool output_open(const struct run_state *state)
 	return state->streams.output[0] >= 0 || state->streams.output[1] >= 0;
 }
 
-/* To the end when nobody of the command is left to write more; else what is there. */
+/* To the end if no process of the command is left to write more; else what is available. */
 static void drain(struct run_loop *loop, bool to_the_end)
 {
 	struct run_state *state = loop->state;
@@ -266,7 +266,7 @@ static void input_over(struct run_state *state)
 {
 	fd_cleanup_close(&state->streams.input);
 	state->streams.input = -1;
-	state->input_gone = true;
+	state->input_closed = true;
 	buf_release(&state->input);
 }
 
@@ -386,7 +386,7 @@ static void report_closed(struct run_loop *loop, enum run_stream stream, uint64_
 	pthread_mutex_unlock(&state->reporting);
 }
 
-/* Reported later: whoever gets it may keep others waiting. */
+/* Reported later: the receiver may take long. */
 static bool past_limits(struct run_loop *loop)
 {
 	return loop->limits && sandbox_limits_look(loop->limits, &loop->limit);
@@ -477,7 +477,7 @@ static void finish_run(struct run_loop *loop)
 	if (!loop->main_reported)
 		note_status(loop);
 	loop->end.left_running = 0;
-	enter_phase(loop, GONE);
+	enter_phase(loop, ENDED);
 	drain(loop, /* to_the_end= */ true);
 	report_limit(loop);
 	supervise_stop(state->child.supervisor);
@@ -522,7 +522,7 @@ static void look_at_processes(struct run_loop *loop)
 
 /* The kernel refuses to read it and reports nothing. */
 
-enum { TOLD_BYTES = 64 << 10 }; /* of all paths together */
+enum { REPORTED_BYTES = 64 << 10 }; /* of all paths together */
 
 static bool is_inside_folder(const char *path, const char *folder)
 {
@@ -541,7 +541,7 @@ static bool is_reported_hidden(const struct sandbox_rule *rule, const char *last
 static void report_hidden(struct run_state *state)
 {
 	const struct sandbox_plan *plan = state->plan;
-	const char *paths[LIMIT_HIDDEN_TOLD];
+	const char *paths[LIMIT_HIDDEN_REPORTED];
 	struct run_hidden hidden = { .paths = paths };
 	size_t bytes = 0;
 
@@ -554,7 +554,7 @@ static void report_hidden(struct run_state *state)
 		if (!is_reported_hidden(rule, hidden.count ? paths[hidden.count - 1] : NULL))
 			continue;
 		bytes += strlen(rule->path) + 1;
-		if (hidden.count < LIMIT_HIDDEN_TOLD && bytes <= TOLD_BYTES)
+		if (hidden.count < LIMIT_HIDDEN_REPORTED && bytes <= REPORTED_BYTES)
 			paths[hidden.count++] = rule->path;
 		else
 			hidden.left_out++;
@@ -584,7 +584,7 @@ static int left_ms(const struct run_loop *loop, uint64_t now)
 	return ms < LEFT_MS ? LEFT_MS : ms > LEFT_LONG_MS ? LEFT_LONG_MS : (int)ms;
 }
 
-/* Who asks for a password writes so, and then waits for it to be typed. */
+/* A program that needs a password prints a prompt, and then waits for input. */
 static int secret_ms(const struct run_loop *loop, uint64_t now)
 {
 	return now - loop->alive_ms < SECRET_QUIET_MS ? SECRET_MS : SECRET_QUIET_MS;
@@ -667,7 +667,7 @@ void *run_loop(void *data)
 	if (state->events.started)
 		state->events.started(state->data, (int)state->child.pid);
 	report_hidden(state);
-	while (loop.phase != GONE)
+	while (loop.phase != ENDED)
 		loop_turn(&loop);
 	sandbox_limits_free(loop.limits);
 	return NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading requests, and the threads that answer them.
  *
- * One thread at a time reads.  Having read a request it lets another one read, and answers it
- * itself, so that a request changes threads only when all are busy; a small read, or a small edit,
- * is answered before the next request is looked at, which is quicker than waking anybody.  An edit
- * that turns out to take long (it waits for the disk or a lock, or the file is large) has another
- * thread read from then on.  Threads are started when there is no other to read, and end after a
+ * One thread at a time reads.  Having read a request it hands reading to another, and answers the
+ * request itself, so that a request changes threads only when all are busy; a small read, or a
+ * small edit, is answered before the next request is read, which is faster than waking a thread.
+ * During an edit that turns out to take long (it waits for the disk or a lock, or the file is
+ * large) another thread reads.  Threads are started when none is left to read, and end after a
  * while. */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,14 +53,14 @@ static bool open_confined(void *data, const struct wire_hello *hello, struct pro
 		options.recall = SERVE_RECALL_FD;
 	if (hello->plan->use == SANDBOX_USE_FILES && !sandbox_harden_files(hello->plan, err))
 		return false;
-	/* Whoever made the plan has not looked into git's files, which may say anything. */
+	/* The plan was made without reading git's files, which may say anything. */
 	if (!sandbox_plan_holds(hello->plan))
 		return err_set(err, ERR_STATE_MISMATCH,
 		               "git's files say something else than the plan rests on.");
 	return inprocess_provider(&options, ret, err);
 }
 
-/* Limits of folders mean nothing without confinement: whoever wants that has to say so. */
+/* Without confinement, limits on folders are not enforced: that must be requested explicitly. */
 static bool check_confined(struct provider *provider, const struct worker_options *most,
                            struct err *err)
 {
@@ -72,7 +72,7 @@ static bool check_confined(struct provider *provider, const struct worker_option
 	               "\"hasp worker --sandbox paths\" allows that.");
 }
 
-/* Anywhere: with workers of its own, within what whoever started this one allows. */
+/* Anywhere: with separate workers, within the limits that this one was started with. */
 static bool open_free(void *data, const struct wire_hello *hello, struct provider **ret,
                       struct err *err)
 {
@@ -116,7 +116,7 @@ int worker_serve(const struct worker_serve_options *options)
 
 enum {
 	IDLE_S = 10,
-	COMMIT_WAIT_S = 60,      /* the other side has gone: for edits under way */
+	COMMIT_WAIT_S = 60,      /* the other side has closed: for edits under way */
 };
 
 /* ---- what arrives ---- */
@@ -231,7 +231,7 @@ static bool take_small_read(struct server *server, struct served_request **ret_j
 	return wire_done(&server->wire) == WIRE_FRAME;
 }
 
-/* One frame; *ret_job: what is to be done about it on some thread. False: the end. */
+/* Takes one frame; *ret_job: a job for some thread. False: the end. */
 static bool take_frame(struct server *server, struct served_request **ret_job)
 {
 	static const struct err too_many = { .code = ERR_TOO_LARGE,
@@ -275,7 +275,7 @@ static void lead(struct server *server)
 		pthread_mutex_lock(&server->lock);
 		if (!ok) {
 			server->stopping = true;
-			if (job) /* never begun */
+			if (job) /* never started */
 				server_free_job(job);
 			break;
 		}
@@ -338,7 +338,7 @@ static void stop_server(struct server *server, bool leave_at_once)
 
 	for (struct served_request *job = server->alive; job; job = job->next_alive)
 		cancel_set(&job->cancel);
-	server->wire.leaving = true; /* nobody is to wait for room in it */
+	server->wire.leaving = true; /* no thread may wait for room in it */
 	if (server->wire.is_socket)
 		shutdown(server->wire.write_fd, SHUT_RDWR);
 	pthread_cond_broadcast(&server->work);
@@ -348,7 +348,7 @@ static void stop_server(struct server *server, bool leave_at_once)
 	}
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += COMMIT_WAIT_S;
-	while (leave_at_once && server->edits_begun)
+	while (leave_at_once && server->edits_started)
 		if (pthread_cond_timedwait(&server->idle_all, &server->lock, &until) != 0)
 			break;
 	if (leave_at_once && !server->runs)
@@ -357,7 +357,7 @@ static void stop_server(struct server *server, bool leave_at_once)
 		pthread_cond_wait(&server->idle_all, &server->lock);
 }
 
-/* Requests that nobody began. */
+/* Requests that were not started. */
 static void drop_jobs(struct served_request *jobs)
 {
 	while (jobs) {
@@ -388,10 +388,10 @@ static void release_server(struct server *server)
 	pthread_mutex_destroy(&server->lock);
 }
 
-/* What stands between (conmon, sshd behind a dead network) may keep a connection open whose other
- * end has long gone: nothing comes from it, and what was started would run for ever.  So the
- * greeting and the HELLO have to come within the time of a lease, and after them signs of life,
- * from a front that has promised them. */
+/* Programs in between (conmon, sshd behind a dead network) may keep a connection open whose other
+ * end has closed: nothing arrives, and what was started would run forever.  So the greeting and the
+ * HELLO must arrive within the time of a lease, and after them keep-alives from a front that has
+ * promised them. */
 static bool greet(struct server *server, const struct serve_connection *connection)
 {
 	struct wire *wire = &server->wire;
@@ -403,8 +403,8 @@ static bool greet(struct server *server, const struct serve_connection *connecti
 	       wire->peer.least <= WIRE_VERSION && wire->peer.most >= WIRE_VERSION_LEAST;
 }
 
-/* A thread that waits for room in a pipe could not be told to leave, so that the pipe is made not
- * to block.  Its flags before, for restore_pipe; -1: it is as it was. */
+/* A thread that blocks in a write to a pipe could not be stopped, so the pipe is made non-blocking.
+ * Its flags before, for restore_pipe; -1: it is as it was. */
 static int unblock_pipe(const struct wire *wire)
 {
 	bool leased = wire->peer.features & WIRE_FEATURE_LEASE;

@@ -14,7 +14,7 @@
 enum {
 	THREADS = 9,             /* one reads */
 	STACK_BYTES = 1 << 20,
-	QUICK_BYTES = 64 << 10,  /* of an edit that the one who reads answers itself */
+	QUICK_BYTES = 64 << 10,  /* of an edit that the reading thread answers itself */
 };
 
 /* ---- sending ---- */
@@ -30,7 +30,7 @@ static void encode_and_send(struct server *server, bool queue, enum wire_type ty
 	wire_encode_message(&out, type, body);
 	sent = queue ? wire_queue(&server->wire, type, id, &out, &err) :
 	               wire_send(&server->wire, type, id, &out, NULL, 0, &err);
-	/* When the connection is gone, whoever reads finds out. */
+	/* The reading thread notices that the connection has closed. */
 	if (!sent && err.code == ERR_TOO_LARGE)
 		server_send_error(server, id, &err);
 }
@@ -173,7 +173,7 @@ static void finish_job(struct server *server, struct served_request *job)
 	*at = job->next_alive;
 	server->alive_count--;
 	if (job->edits) {
-		server->edits_begun--;
+		server->edits_started--;
 		release_waiting(server);
 	}
 	pthread_cond_broadcast(&server->idle_all);
@@ -183,7 +183,7 @@ bool server_run_job(struct server *server, struct served_request *job, bool wake
 {
 	bool leads;
 
-	server->edits_begun += job->edits;
+	server->edits_started += job->edits;
 	pthread_mutex_unlock(&server->lock);
 	if (wake)
 		pthread_cond_signal(&server->work);
@@ -214,8 +214,8 @@ void server_yield(void *data)
 		pthread_cond_signal(&server->work);
 }
 
-/* Whether the one who reads answers it before it reads on. Another must be there to read if that
- * takes long. Locked. */
+/* Whether the reading thread answers it before it reads on.  Another thread must be free to read if
+ * that takes long. Locked. */
 static bool is_quick(const struct server *server, const struct served_request *job)
 {
 	const struct wire_edit *edit = job->body;

@@ -24,7 +24,7 @@ struct served_request {
 	uint64_t arrived;        /* edits: their order */
 	uint64_t names;          /* edits: a bit for each of the names of their files */
 	bool edits;
-	bool leads;              /* edits: who answers it is the one who reads, and stays so
+	bool leads;              /* edits: the reading thread answers it, and stays the reader
 	                          * unless it takes long */
 	struct server *server;
 };
@@ -81,14 +81,14 @@ struct server {
 	pthread_cond_t work;     /* for idle threads */
 	pthread_cond_t idle_all; /* a job is done */
 	void *(*run_thread)(void *server); /* what a thread of the pool does: serve.c */
-	bool leading;            /* somebody reads */
+	bool leading; /* a thread is reading */
 	bool stopping;
 	unsigned threads, idle;
 	struct served_request *queue, **queue_last;
 	struct served_request *waiting;     /* edits that wait for others, in order of arrival */
 	struct served_request *alive;       /* all */
 	_Atomic size_t alive_count; /* read without the lock, too */
-	size_t edits_begun;
+	size_t edits_started;
 	uint64_t arrivals;
 	struct served_watch *watches;
 	struct served_run *runs;
@@ -97,29 +97,29 @@ struct server {
 
 /* ---- sending (server.c) ---- */
 
-/* Any thread; does not fail: when the connection is gone, whoever reads finds out. A body that is
- * too large becomes an ERROR. `body` is what the row of `type` carries
- * (worker/wire/message.h); NULL: nothing. */
+/* Any thread; does not fail: the reading thread notices that the connection has closed. A body that
+ * is too large becomes an ERROR. `body` is what the row of `type` carries (worker/wire/message.h);
+ * NULL: nothing. */
 void server_send(struct server *server, enum wire_type type, uint64_t id, const void *body);
-/* By the one who reads, which sends it at the latest before it waits for more to read. */
+/* For the reading thread, which sends it at the latest before it waits for input. */
 void server_queue(struct server *server, enum wire_type type, uint64_t id, const void *body);
 /* Answers request `id` with an ERROR. */
 void server_send_error(struct server *server, uint64_t id, const struct err *err);
 
 /* ---- jobs and threads (server.c) ---- */
 
-/* A new request, by the one who reads: answers it, while another reads, or queues it. Locked.
- * Whether it is still the one who reads. */
+/* For the reading thread: answers a new request, while another reads, or queues it. Locked. Whether
+ * it is still the reader. */
 bool server_take_job(struct server *server, struct served_request *job);
 /* Something to be done by a thread of the pool. Locked. */
 void server_push(struct server *server, struct served_request *job);
-/* Answers and frees the job. Locked; not meanwhile. `wake`: a thread has been found idle; woken
- * without the lock, it does not have to wait for that. Whether this thread, which read the job, is
- * still the one who reads. */
+/* Answers and frees the job.  Called locked; unlocks meanwhile. `wake`: a thread was found idle; it
+ * is woken without the lock, so that it need not wait for it.  Whether this thread, which read the
+ * job, is still the reader. */
 bool server_run_job(struct server *server, struct served_request *job, bool wake);
 void server_free_job(struct served_request *job); /* one that is not alive, with its descriptors */
-/* An edit that is answered by the one who reads takes long: another one is to read. A struct
- * job. */
+/* An edit that the reading thread answers takes long: has another thread read.  `job`: a struct
+ * served_request. */
 void server_yield(void *job);
 /* A bit for each of the names of an edit's files: job.names. */
 uint64_t server_edit_names(const struct wire_edit *edit);
@@ -128,7 +128,7 @@ uint64_t server_edit_names(const struct wire_edit *edit);
 
 /* The row for the number of a message; NULL: it is no request. */
 const struct request_kind *server_find_request(unsigned number);
-/* A READ that can be answered without keeping others waiting is, at once; false: it was not. */
+/* Answers a READ immediately if that does not delay others; false: it did not. */
 bool server_answer_read(struct server *server, uint64_t id, const struct read_request *request);
 /* RUN_INPUT ... for a run of that number, if there is one; false: broke the protocol. */
 bool server_control_run(struct server *server);
@@ -149,9 +149,9 @@ struct serve_connection {
 	void *data;
 	const struct worker_options *most; /* what commands may be allowed; NULL: anything */
 	bool leave_at_once; /* _exit when nothing that matters is under way */
-	unsigned silence_ms; /* after which the other side counts as gone; 0: WIRE_SILENCE_MS */
+	unsigned silence_ms; /* after which the other side counts as dead; 0: WIRE_SILENCE_MS */
 };
-/* Returns when the connection has ended and its threads are gone (or not at all, leave_at_once). */
+/* Returns when the connection and its threads have ended (or not at all, leave_at_once). */
 bool serve_connection(const struct serve_connection *connection);
 
 #endif

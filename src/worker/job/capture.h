@@ -63,7 +63,7 @@ struct capture {
 	int log;              /* owned; -1: none, or not any more */
 	char *log_path;       /* owned; NULL: none */
 	uint64_t logged;      /* bytes in it */
-	int log_errno;        /* why there is no more of it; 0: all of the output is there */
+	int log_errno;        /* why it is incomplete; 0: it has all of the output */
 };
 
 /* Prepares it for the output of one command; `options` is copied. */
@@ -131,7 +131,7 @@ struct plain;
 
 /* `emit` gets well-formed UTF-8 in order; pieces are whole lines unless a line is too long. */
 struct plain *plain_new(void (*emit)(void *data, struct span text), void *data);
-/* What is shown on the alternate screen (vim, less) is left out, as it is gone when the program
+/* Output to the alternate screen (vim, less) is left out, as it disappears when the program
  * ends. */
 void plain_hide_alternate(struct plain *plain);
 void plain_feed(struct plain *plain, struct span bytes);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs: what a provider reports of each, what can be asked, and the table of them. */
-#include "worker/job/job.h"
+/* One job: what its provider reports, and the questions and orders about it. */
 
 #include <poll.h>
 #include <pthread.h>
@@ -15,66 +14,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-
-/* ---- jobs ---- */
-
-/* Who waits for news of a job. */
-struct news_waiter {
-	const struct job_news *news;
-	int fd; /* an eventfd */
-	struct news_waiter *next;
-};
-
-struct job {
-	struct jobs *jobs;             /* borrowed */
-	const struct provider *provider; /* of which it is; never called through */
-	unsigned id;
-	char *command;                 /* owned */
-	uint64_t began_ms;
-	pthread_mutex_t output_lock;   /* held while output is passed on */
-	void (*output)(void *data, enum run_stream stream, struct span bytes);
-	void *output_data;
-	pthread_mutex_t run_lock;      /* of `run`; no other lock is taken inside it */
-	struct run *run;               /* owned; set before anybody else has the job; NULL when its
-	                                * provider is gone */
-	_Atomic unsigned references;   /* the table's is one */
-
-	pthread_mutex_t lock;          /* of what follows */
-	pthread_cond_t changed;        /* `state` did */
-	struct news_waiter *waiters;   /* each on the stack of who waits */
-	enum job_state state;
-	bool background, away;
-	bool interactive, typed;
-	bool announced;                /* to who watches */
-	uint64_t output_ms;            /* the last */
-	enum run_why stopped;          /* what to say of an end as cancelled */
-	int pid;
-	struct run_end end;
-	struct capture capture;
-	struct denial *denials;        /* owned */
-	size_t denial_count, denial_cap;
-	uint64_t denials_left_out;
-	char **hidden;                 /* owned, with its strings */
-	size_t hidden_count;
-	uint64_t hidden_left_out;
-};
-
-struct jobs {
-	size_t head_bytes, tail_bytes;
-	uint64_t log_bytes;
-	struct logs *logs;             /* owned; NULL: none */
-	void (*ended)(void *data, unsigned id);
-	const struct jobs_watch *watch;
-	void *data;
-
-	pthread_mutex_t lock;          /* of what follows; a job's own may be taken inside it */
-	struct job **table;            /* owned; by id */
-	size_t count, cap;
-	size_t starting;               /* not in the table yet */
-	unsigned last_id;
-};
-
-struct job_info job_info(struct job *job);
+#include "worker/job/job_private.h"
 
 /* ---- one job ---- */
 
@@ -104,7 +44,7 @@ static bool job_has_news(const struct job *job, const struct job_news *news)
 	       job->capture.bytes > news->bytes;
 }
 
-/* The same: wakes those for whom there are some. */
+/* The same: wakes the waiters for which there is news. */
 static void job_announce_news(struct job *job)
 {
 	const uint64_t one = 1;
@@ -130,7 +70,7 @@ static void job_note_started(void *data, int pid)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* Who watches; NULL: nobody. */
+/* The watcher; or NULL. */
 static const struct jobs_watch *job_watch(const struct job *job)
 {
 	return job->interactive ? job->jobs->watch : NULL;
@@ -151,7 +91,7 @@ static const struct jobs_watch *job_watch_started(struct job *job)
 }
 
 /* Only now: an order of who watches, a key or "to the background", has to find it in the table. */
-static void job_announce(struct job *job, const struct job_request *request)
+void job_announce(struct job *job, const struct job_request *request)
 {
 	if (!job_watch(job))
 		return;
@@ -283,7 +223,7 @@ static void job_note_ended(void *data, const struct run_end *end)
 		jobs->ended(jobs->data, id);
 }
 
-static const struct run_events job_events = {
+const struct run_events job_events = {
 	.started = job_note_started,
 	.output = job_note_output,
 	.hidden = job_note_hidden,
@@ -474,7 +414,7 @@ void job_close_input(struct job *job)
 }
 
 /* Lets go of the run: what is left of it is killed. */
-static void job_drop_run(struct job *job)
+void job_drop_run(struct job *job)
 {
 	struct run *run;
 
@@ -581,34 +521,10 @@ bool job_from(struct job *job, uint64_t offset, struct capture_part *ret, struct
 	return ok;
 }
 
-char *jobs_default_log_folder(void)
-{
-	const char *home = getenv("HOME");
-
-	return home && *home == '/' ? mem_printf("%s/.gemini/tmp/hasp/output", home) : NULL;
-}
-
-struct jobs *jobs_new(const struct jobs_options *options)
-{
-	struct jobs *jobs = mem_alloc(1, sizeof(*jobs));
-
-	jobs->head_bytes = options->head_bytes ? options->head_bytes : JOB_HEAD_BYTES_DEFAULT;
-	jobs->tail_bytes = options->tail_bytes ? options->tail_bytes : JOB_TAIL_BYTES_DEFAULT;
-	jobs->log_bytes = options->log_bytes && options->log_bytes < LIMIT_JOB_LOG_BYTES ?
-	                  options->log_bytes : LIMIT_JOB_LOG_BYTES;
-	jobs->logs = options->log_folder ?
-	             capture_logs_new(options->log_folder, options->keep_logs) : NULL;
-	jobs->ended = options->ended;
-	jobs->watch = options->watch;
-	jobs->data = options->data;
-	pthread_mutex_init(&jobs->lock, NULL);
-	return jobs;
-}
-
 /* ---- one job's life ---- */
 
-static struct job *job_new(struct jobs *jobs, const struct provider *provider,
-                           const struct job_request *request)
+struct job *job_new(struct jobs *jobs, const struct provider *provider,
+                    const struct job_request *request)
 {
 	struct job *job = mem_alloc(1, sizeof(*job));
 	struct capture_options options = { .head_bytes = jobs->head_bytes,
@@ -641,7 +557,7 @@ static struct job *job_new(struct jobs *jobs, const struct provider *provider,
 	return job;
 }
 
-static void job_unref(struct job *job)
+void job_unref(struct job *job)
 {
 	if (atomic_fetch_sub(&job->references, 1) > 1)
 		return;
@@ -657,7 +573,7 @@ static void job_unref(struct job *job)
 	free(job);
 }
 
-static bool has_ended(struct job *job)
+bool job_has_ended(struct job *job)
 {
 	bool ended;
 
@@ -665,201 +581,4 @@ static bool has_ended(struct job *job)
 	ended = job->state == JOB_ENDED;
 	pthread_mutex_unlock(&job->lock);
 	return ended;
-}
-
-/* Nobody will ask for it again. */
-static bool job_is_forgettable(struct job *job)
-{
-	const struct capture *capture = &job->capture;
-	bool over;
-
-	pthread_mutex_lock(&job->lock);
-	over = job->state == JOB_ENDED && !job->background && !capture->log_path &&
-	       !capture->log_errno && !capture_leaves_out(capture);
-	pthread_mutex_unlock(&job->lock);
-	return over;
-}
-
-/* ---- the table ---- */
-
-/* With the table's lock. The table's reference is the caller's then. */
-static struct job *table_take(struct jobs *jobs, size_t i)
-{
-	struct job *job = jobs->table[i];
-
-	jobs->count--;
-	memmove(&jobs->table[i], &jobs->table[i + 1], (jobs->count - i) * sizeof(*jobs->table));
-	return job;
-}
-
-/* With the table's lock: the oldest that has ended, when there are too many. */
-static struct job *table_evict(struct jobs *jobs)
-{
-	size_t ended = 0, oldest = 0;
-
-	for (size_t i = jobs->count; i-- > 0;) {
-		if (!has_ended(jobs->table[i]))
-			continue;
-		ended++;
-		oldest = i;
-	}
-	return ended > LIMIT_JOBS_KEPT ? table_take(jobs, oldest) : NULL;
-}
-
-static void table_add(struct jobs *jobs, struct job *job)
-{
-	struct job *evicted;
-	size_t i;
-
-	pthread_mutex_lock(&jobs->lock);
-	jobs->starting--;
-	jobs->table = mem_grow(jobs->table, &jobs->cap, jobs->count + 1, sizeof(*jobs->table));
-	for (i = jobs->count; i > 0 && jobs->table[i - 1]->id > job->id; i--)
-		jobs->table[i] = jobs->table[i - 1];
-	jobs->table[i] = job;
-	jobs->count++;
-	atomic_fetch_add(&job->references, 1);
-	evicted = table_evict(jobs);
-	pthread_mutex_unlock(&jobs->lock);
-	if (evicted)
-		job_unref(evicted);
-}
-
-static bool jobs_may_start(struct jobs *jobs, struct err *err)
-{
-	size_t running;
-	bool may;
-
-	pthread_mutex_lock(&jobs->lock);
-	running = jobs->starting;
-	for (size_t i = 0; i < jobs->count; i++)
-		running += !has_ended(jobs->table[i]);
-	may = running < LIMIT_JOBS_RUNNING;
-	jobs->starting += may;
-	pthread_mutex_unlock(&jobs->lock);
-	return may || err_set(err, ERR_TOO_LARGE,
-	                      "%zu commands of this session run already, and no more may at a "
-	                      "time. Wait until one has ended, or end one of them.",
-	                      running);
-}
-
-bool job_start(struct jobs *jobs, struct provider *provider, const struct job_request *request,
-               struct job **ret, struct err *err)
-{
-	struct job *job;
-
-	if (!jobs_may_start(jobs, err))
-		return false;
-	job = job_new(jobs, provider, request);
-	if (!provider->ops->run(provider, request->run, &job_events, job, &job->run, err)) {
-		job->run = NULL;
-		job_unref(job);
-		pthread_mutex_lock(&jobs->lock);
-		jobs->starting--;
-		pthread_mutex_unlock(&jobs->lock);
-		return false;
-	}
-	table_add(jobs, job);
-	job_announce(job, request);
-	*ret = job;
-	return true;
-}
-
-struct job *jobs_find(struct jobs *jobs, unsigned id)
-{
-	struct job *found = NULL;
-
-	pthread_mutex_lock(&jobs->lock);
-	for (size_t i = 0; i < jobs->count && !found; i++)
-		if (jobs->table[i]->id == id)
-			found = jobs->table[i];
-	if (found)
-		atomic_fetch_add(&found->references, 1);
-	pthread_mutex_unlock(&jobs->lock);
-	return found;
-}
-
-void job_release(struct job *job)
-{
-	struct jobs *jobs = job->jobs;
-	struct job *over = NULL;
-
-	if (job_is_forgettable(job)) {
-		pthread_mutex_lock(&jobs->lock);
-		for (size_t i = 0; i < jobs->count && !over; i++)
-			if (jobs->table[i] == job)
-				over = table_take(jobs, i);
-		pthread_mutex_unlock(&jobs->lock);
-	}
-	if (over)
-		job_unref(over);
-	job_unref(job);
-}
-
-size_t jobs_list(struct jobs *jobs, struct job_info **ret)
-{
-	size_t count;
-
-	pthread_mutex_lock(&jobs->lock);
-	count = jobs->count;
-	*ret = mem_alloc(count + 1, sizeof(**ret));
-	for (size_t i = 0; i < count; i++)
-		(*ret)[i] = job_info(jobs->table[i]);
-	pthread_mutex_unlock(&jobs->lock);
-	return count;
-}
-
-/* References to the jobs of a provider, or of all. */
-static struct job **jobs_of(struct jobs *jobs, const struct provider *provider, size_t *ret_count)
-{
-	struct job **list;
-	size_t count = 0;
-
-	pthread_mutex_lock(&jobs->lock);
-	list = mem_alloc(jobs->count + 1, sizeof(struct job *));
-	for (size_t i = 0; i < jobs->count; i++) {
-		if (provider && jobs->table[i]->provider != provider)
-			continue;
-		list[count] = jobs->table[i];
-		atomic_fetch_add(&list[count++]->references, 1);
-	}
-	pthread_mutex_unlock(&jobs->lock);
-	*ret_count = count;
-	return list;
-}
-
-/* All at once, so that it takes no longer than the slowest. */
-static void jobs_kill_all(struct job **list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!has_ended(list[i]))
-			job_kill(list[i]);
-}
-
-void jobs_end_of(struct jobs *jobs, const struct provider *provider)
-{
-	size_t count;
-	struct job **list = jobs_of(jobs, provider, &count);
-
-	jobs_kill_all(list, count);
-	for (size_t i = 0; i < count; i++) {
-		while (!job_wait_all(list[i], 1000))
-			;
-		job_drop_run(list[i]);
-		job_unref(list[i]);
-	}
-	free(list);
-}
-
-void jobs_free(struct jobs *jobs)
-{
-	if (!jobs)
-		return;
-	jobs_kill_all(jobs->table, jobs->count);
-	while (jobs->count)
-		job_unref(table_take(jobs, jobs->count - 1));
-	free(jobs->table);
-	capture_logs_free(jobs->logs);
-	pthread_mutex_destroy(&jobs->lock);
-	free(jobs);
 }

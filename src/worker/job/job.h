@@ -36,8 +36,8 @@ struct job;
 
 struct job_request;
 
-/* Told of the commands that are typed into (job_request.interactive), `started` on the thread that
- * starts them, the others on threads of their providers'; may use them, but not wait. */
+/* Callbacks for the commands that are typed into (job_request.interactive), `started` on the thread
+ * that starts them, the others on threads of their providers; may use them, but not wait. */
 struct jobs_watch {
 	/* Before all others; `call` is borrowed. */
 	void (*started)(void *data, unsigned id, const struct job_request *request);
@@ -54,14 +54,14 @@ struct jobs_options {
 	bool keep_logs;                /* when the session ends */
 	/* NULL, or called at each end, on a provider's thread; must not call into jobs. */
 	void (*ended)(void *data, unsigned id);
-	const struct jobs_watch *watch; /* borrowed; NULL: nobody watches */
+	const struct jobs_watch *watch; /* borrowed; NULL: no watcher */
 	void *data;
 };
 
 /* The commands of one session; `options` is copied, never NULL. */
 struct jobs *jobs_new(const struct jobs_options *options);
 void jobs_free(struct jobs *jobs); /* kills all jobs and waits for their end; NULL is fine */
-/* Kills all jobs of a provider and waits until they are gone. Their output stays readable. */
+/* Kills all jobs of a provider and waits until they have ended. Their output stays readable. */
 void jobs_end_of(struct jobs *jobs, const struct provider *provider);
 /* $HOME/.gemini/tmp/hasp/output, the caller's to free; NULL without a home. */
 char *jobs_default_log_folder(void);
@@ -70,8 +70,8 @@ struct job_request {
 	const struct run_request *run;
 	const char *command; /* what people are shown: copied */
 	bool background;     /* remembered after its end */
-	/* On a terminal that the user types into (job_type), and nobody else.  What it shows on
-	 * the alternate screen is no text of its output. */
+	/* On a terminal that only the user types into (job_type).  What it shows on the alternate
+	 * screen is not part of its output. */
 	bool interactive;
 	const char *call;    /* for jobs_watch: of which call it is; or NULL */
 	/* NULL, or gets the output as it comes, on a provider's thread; what takes its time
@@ -94,7 +94,7 @@ bool job_wait(struct job *job, unsigned ms);
 /* The same for the end of all its processes. */
 bool job_wait_all(struct job *job, unsigned ms);
 
-/* What job_wait_news waits for, beside the end of the command itself. */
+/* What job_wait_news waits for, in addition to the end of the command itself. */
 struct job_news {
 	bool all;       /* the end of all its processes instead, wherever it goes; otherwise it is
 	                 * also waited for that it is sent away (job_send_away) */
@@ -105,20 +105,20 @@ struct job_news {
 
 /* Sleeps until one of these is there. Returns whether the command, or all of it, has ended. */
 bool job_wait_news(struct job *job, const struct job_news *news);
-void job_background(struct job *job);       /* it is to be remembered */
+void job_background(struct job *job);       /* keep it in the table */
 /* Its output is not passed on any more (job_request): not after this returned. */
 void job_quiet(struct job *job);
 void job_kill(struct job *job);
 /* The same, and that is why it ended: RUN_INACTIVE, RUN_TIMED_OUT. */
 void job_stop(struct job *job, enum run_why why);
-/* False: nobody reads it, or the user alone types into it. */
+/* False: it does not read, or only the user types into it. */
 bool job_input(struct job *job, struct span bytes);
 void job_close_input(struct job *job);
 
 /* ---- commands that are typed into: job_request.interactive ---- */
 
-/* What the user types, or (`answer`) what the terminal itself answers to a question of the
- * command's. False: nobody reads it. */
+/* Input that the user types, or (`answer`) the terminal's reply to a query of the command.  False:
+ * it does not read. */
 bool job_type(struct job *job, struct span bytes, bool answer);
 void job_resize(struct job *job, unsigned rows, unsigned columns);
 /* Who waits for it is to go on (job_is_away), as if it had been asked for in the background. */

@@ -5,7 +5,7 @@
  *   ground --ESC--> escape --[--> csi --final--> ground
  *                          --] P X ^ _--> string --BEL, ST--> ground
  *                          --0x20-0x2F--> intermediate --0x30-0x7E--> ground
- * CAN and SUB end any sequence; a control character inside one has its effect at once.
+ * CAN and SUB end any sequence; a control character inside one takes effect immediately.
  * Deviations: C1 controls count as code points only, never as bytes, since text is UTF-8;
  * a line feed ends a string, which then had no end. */
 #include "worker/job/capture.h"
@@ -334,7 +334,7 @@ struct plain {
 	struct plain_rows rows;
 	enum state state;
 	unsigned parameters[PARAMETERS_MAX];
-	size_t parameter_count;    /* of those begun */
+	size_t parameter_count; /* with the one being read */
 	bool hides_alternate, alternate; /* nothing is shown while both are true */
 	bool special;              /* a private marker or an intermediate: no sequence we know */
 	size_t string_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a structure to bytes and back. What is read may come from somebody who means harm. */
+/* From a structure to bytes and back. The input is not trusted. */
 #include "worker/wire/layout.h"
 
 #include <stdio.h>

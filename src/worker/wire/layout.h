@@ -150,7 +150,7 @@ void wire_encode(struct wire_out *out, const struct wire_layout *layout, const v
 
 /* ---- reading ---- */
 
-/* Memory of decoded structures whose arrays and strings are not handed out: freed at once. */
+/* Memory of decoded structures whose arrays and strings are not handed out: freed in one step. */
 struct wire_arena {
 	struct wire_piece *pieces;
 };
@@ -171,8 +171,8 @@ struct wire_blob {
 struct wire_in {
 	struct span fields;
 	size_t at;
-	/* NULL: strings and arrays are memory of their own, for the structures' own release
-	 * functions.  Else they are the arena's, and strings point into `fields`. */
+	/* NULL: strings and arrays are allocated separately, for the structures' release functions.
+	 * Else they are the arena's, and strings point into `fields`. */
 	struct wire_arena *arena;
 	struct wire_blob *blobs;  /* owned; in their order */
 	size_t blob_count, blob_cap;
@@ -184,9 +184,9 @@ struct wire_in {
 void wire_in_release(struct wire_in *in); /* not the arena */
 #define _cleanup_wire_in_ __attribute__((cleanup(wire_in_release)))
 
-/* Fills in the zeroed structure at `object`.  False with in->problem set: what is filled in by
- * then is for its release function all the same.  Fields that the layout does not name are
- * left as they are; so are the counts and pointers of ARRAY_INTO, which must be there. */
+/* Fills in the zeroed structure at `object`.  False with in->problem set: the members set by then
+ * still need its release function.  Fields that the layout does not name are left as they are; so
+ * are the counts and pointers of ARRAY_INTO, which must be there. */
 bool wire_decode(struct wire_in *in, const struct wire_layout *layout, void *object);
 /* Whether all was read. */
 bool wire_decode_end(struct wire_in *in);

@@ -424,7 +424,7 @@ static const struct wire_field line_fields[] = {
 	WIRE_FIELD(U64, struct search_line, match_start, 0),
 	WIRE_FIELD(U64, struct search_line, match_end, 0),
 	WIRE_FIELD(BOOL, struct search_line, match, 0),
-	WIRE_FIELD(BOOL, struct search_line, begins, 0),
+	WIRE_FIELD(BOOL, struct search_line, starts_match, 0),
 	WIRE_FIELD(BOOL, struct search_line, cut, 0),
 };
 static const struct wire_layout layout_line = WIRE_LAYOUT("search_line", struct search_line,
@@ -507,7 +507,7 @@ const struct wire_layout wire_layout_run_denied = WIRE_LAYOUT("run_denied", stru
                                                               denied_fields);
 
 static const struct wire_field hidden_fields[] = {
-	WIRE_COUNTED(TEXTS, struct run_hidden, paths, count, LIMIT_HIDDEN_TOLD, NULL),
+	WIRE_COUNTED(TEXTS, struct run_hidden, paths, count, LIMIT_HIDDEN_REPORTED, NULL),
 	WIRE_FIELD(U64, struct run_hidden, left_out, 0),
 };
 const struct wire_layout wire_layout_run_hidden = WIRE_LAYOUT("run_hidden", struct run_hidden,
@@ -743,17 +743,6 @@ void wire_encode_message(struct wire_out *out, enum wire_type type, const void *
 const struct wire_message *wire_message_at(size_t i)
 {
 	return i < ARRAY_LEN(messages) ? &messages[i] : NULL;
-}
-
-const char *wire_when_name(enum wire_when when)
-{
-	static const char *const names[] = {
-		[WIRE_WHEN_FIRST] = "first",   [WIRE_WHEN_READY] = "ready",
-		[WIRE_WHEN_ANSWER] = "answer", [WIRE_WHEN_WATCH] = "watch",
-		[WIRE_WHEN_RUN] = "run",
-	};
-
-	return names[when];
 }
 
 void wire_welcome_release(struct wire_welcome *welcome)

@@ -8,8 +8,8 @@
  *      unless another folder has it;
  *   2. message.c: how each travels (a layout with the row's word), and a wire_check_... if an
  *      answer promises more than its layout can say;
- *   3. worker/provider.h: the function of a provider; inside/inprocess.c does it (a file op_...c of
- *      its own when it is long), front/remote.c asks a worker for it;
+ * 3. worker/provider.h: the function of a provider; inside/inprocess.c does it (in a file op_...c
+ * if it is long), front/remote.c asks a worker for it;
  *   4. inside/answers.c: the function that asks the provider and sends the answer, and its row in
  *      server_find_request;
  *   5. the document; and a new version (wire.h) if others must know of it.
@@ -37,7 +37,7 @@
 	X(PING, 4, TO_WORKER, READY, 0, 0, nothing, "asks for a PONG")                            \
 	X(PONG, 5, TO_FRONT, READY, 0, 0, nothing, "it is alive")                                 \
 	X(CANCEL, 6, TO_WORKER, READY, 0, 0, nothing,                                             \
-	  "the request of that number is not wanted any more; its answer comes all the same")    \
+	  "the request of that number is abandoned; its answer still comes")    \
 	X(READ, 16, TO_WORKER, READY, 128 << 10, 0, read, "reads a file")                         \
 	X(READ_DONE, 17, TO_FRONT, ANSWER, 128 << 10, LIMIT_RESULT_BYTES, read_done,              \
 	  "READ: the content, or why not")                                                        \
@@ -112,7 +112,6 @@ struct wire_message {
 /* NULL when there is none of that number. */
 const struct wire_message *wire_message_find(unsigned number);
 const struct wire_message *wire_message_at(size_t i); /* NULL past the last */
-const char *wire_when_name(enum wire_when when);
 
 /* ---- what they carry ---- */
 

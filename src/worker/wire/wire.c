@@ -17,13 +17,13 @@
 #include "worker/wire/layout.h"
 #include "worker/wire/message.h"
 
-/* Small frames arrive with one system call, several of them; of a larger one this much is copied
- * once more. */
+/* One system call reads several small frames; of a larger frame this much is copied a second
+ * time. */
 enum { WIRE_READ_AHEAD = 64 << 10 };
 
 /* ---- receiving frames ---- */
 
-/* In steps, so that whoever reads can stop anywhere between two reads. */
+/* In steps, so that the reader can stop between any two reads. */
 
 /* Memory for announced bytes is got in steps, so that it is the bytes that came, and not the
  * announcement, that use it up. Growing a large block moves no bytes (mremap). */
@@ -108,7 +108,7 @@ static enum wire_step wire_receive(struct wire *wire, void *to, size_t len, size
 	do {
 		got = wire->is_socket ? receive_socket(wire, to, len, &fds_fit) :
 		                        read(wire->read_fd, to, len);
-		if (got < 0 && errno == EAGAIN && !wire->wait) { /* somebody else's O_NONBLOCK */
+		if (got < 0 && errno == EAGAIN && !wire->wait) { /* set by another process */
 			poll(&(struct pollfd){ .fd = wire->read_fd, .events = POLLIN }, 1, -1);
 			errno = EINTR;
 		}
@@ -319,7 +319,7 @@ static void wire_close_fds(int *fds, size_t *count);
 enum wire_step wire_done(struct wire *wire)
 {
 	if (wire->blob_left)
-		return wire_fail(wire, "%s has a blob that nobody waits for",
+		return wire_fail(wire, "%s has an unexpected blob",
 		                 wire->frame.message->name);
 	wire_close_fds(wire->frame.fds, &wire->frame.fd_count);
 	wire->header_len = 0;
@@ -352,7 +352,7 @@ static enum wire_step get_all(struct wire *wire, char *to, size_t len)
 	return WIRE_FRAME;
 }
 
-/* `len` bytes of the stream, with a NUL after them, as memory of their own. */
+/* `len` bytes of the stream, NUL-terminated, in new memory. */
 static enum wire_step get_block(struct wire *wire, size_t len, char **ret)
 {
 	_cleanup_free_ char *block = NULL;
@@ -397,7 +397,7 @@ static enum wire_step into_bufs(struct wire *wire, struct wire_in *in)
 	return WIRE_FRAME;
 }
 
-/* All of it at once, the spans one after the other. */
+/* All of it, the spans one after the other. */
 static enum wire_step into_spans(struct wire *wire, struct wire_in *in)
 {
 	char *block;
@@ -429,7 +429,7 @@ enum {
 
 /* ---- bytes ---- */
 
-/* A pipe whose reader is gone must not kill this process; a socket has a flag for that. */
+/* A pipe without a reader must not kill this process; a socket has a flag for that. */
 static ssize_t write_pipe(int fd, const struct iovec *parts, size_t count)
 {
 	const struct timespec at_once = { 0 };
@@ -482,8 +482,8 @@ static void advance(struct iovec **parts, size_t *count, size_t wrote)
 	}
 }
 
-/* Until there may be room, where this file waits at all; false: nobody waits for it any more, or
- * nothing was taken for as long as a lease (`waited_ms`, so far). */
+/* Until there may be room, where this file waits at all; false: the sender gave up, or nothing was
+ * taken for as long as a lease (`waited_ms`, so far). */
 static bool wire_await_room(const struct wire *wire, unsigned *waited_ms)
 {
 	struct pollfd fd = { .fd = wire->write_fd, .events = POLLOUT };

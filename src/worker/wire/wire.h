@@ -18,7 +18,8 @@
  * waited for by this file: reading gives WIRE_AGAIN, sending and blobs call it.
  *
  * Blobs go through the connection, also between two processes of one machine: sealed memory files
- * (read, or mapped) were measured to be no faster for 100 MB, since both sides copy at once.
+ * (read, or mapped) were measured to be no faster for 100 MB, since both sides copy at the same
+ * time.
  */
 #ifndef HASP_WORKER_WIRE_WIRE_H
 #define HASP_WORKER_WIRE_WIRE_H
@@ -90,7 +91,7 @@ struct wire {
 	bool peer_takes_fds;
 	unsigned silence_ms;       /* who waits longer for something to read, or for any room to
 	                            * write, fails; not with `wait`. 0: no limit */
-	_Atomic bool leaving;      /* nobody waits for room any more: sending fails instead */
+	_Atomic bool leaving;      /* no more waiting for room: sending fails instead */
 
 	pthread_mutex_t write_lock;
 	bool write_broken;         /* a frame was cut: nothing may follow it */
@@ -119,7 +120,7 @@ void wire_release(struct wire *wire);
 
 /* ---- the greeting ---------------------------------------------------------- */
 
-/* Sends this side's, with these features (WIRE_FEATURE_*). IO_ERROR: the other side is gone. */
+/* Sends this side's, with these features (WIRE_FEATURE_*). IO_ERROR: the other side has closed. */
 bool wire_greet(struct wire *wire, unsigned features, struct err *err);
 /* Reads the other side's; what comes before its magic, up to `banner_max` bytes, goes to `banner`
  * (may be NULL).  WIRE_FRAME: it is there. Versions are the caller's to compare. */
@@ -127,17 +128,17 @@ enum wire_step wire_greeted(struct wire *wire, struct buf *banner, size_t banner
 
 /* ---- sending --------------------------------------------------------------- */
 
-/* One frame. `out` may be NULL: no fields.  IO_ERROR: the other side is gone, or `wait` gave up;
+/* One frame. `out` may be NULL: no fields.  IO_ERROR: the other side has closed, or `wait` gave up;
  * TOO_LARGE: more than the message may have (nothing was sent, the connection is fine). */
 bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                const int *fds, size_t fd_count, struct err *err);
 
-/* The same for a frame without descriptors that need not go at once: it goes, with one system call
- * for many, before the next frame that is sent, before the connection is read, or when more
- * than WIRE_QUEUE_BYTES wait. */
+/* The same for a frame without descriptors that can be delayed: it is sent, with one system call
+ * for many, before the next wire_send, before the connection is read, or when more than
+ * WIRE_QUEUE_BYTES wait. */
 bool wire_queue(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                 struct err *err);
-/* Sends what waits, if anything does; false: the other side is gone. */
+/* Sends what waits, if anything does; false: the other side has closed. */
 bool wire_flush(struct wire *wire);
 /* The same, but not while another thread sends: that one sends what waits, too, for it waited when
  * it began (or it queues, and sends later what it has queued). */
@@ -153,7 +154,7 @@ bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
 enum wire_step wire_next(struct wire *wire);
 /* Whether bytes were read ahead, or a frame is not taken yet: poll does not know of them. */
 bool wire_has_input(const struct wire *wire);
-/* Whether a frame's header or fields have begun to arrive, and not ended; for who reads. */
+/* Whether a frame's header or fields have arrived in part; for the reading thread. */
 bool wire_is_within_frame(const struct wire *wire);
 /* The fields' memory is the caller's to free from now on. */
 char *wire_take_fields(struct wire *wire);
@@ -163,7 +164,7 @@ void wire_open(const struct wire *wire, struct wire_arena *arena, struct wire_in
 bool wire_decode_frame(struct wire *wire, struct wire_in *in, void *object);
 /* Puts the blob where `in` says; spans become memory of the arena's. */
 enum wire_step wire_read_blob(struct wire *wire, struct wire_in *in);
-/* Done with the frame: skips a blob that nobody read. */
+/* Done with the frame: skips a blob that was not read. */
 enum wire_step wire_done(struct wire *wire);
 
 #endif

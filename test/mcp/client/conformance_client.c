@@ -92,7 +92,7 @@ static bool play_scenario(struct mcp_client *client, const json_t *context, stru
 	const json_t *calls = json_object_get(context, "toolCalls");
 	json_auto_t *tools = NULL;
 
-	if (!mcp_client_list(client, "tools/list", "tools", 1000, &wait, &tools, err))
+	if (!mcp_client_list(client, MCP_TOOLS, &wait, &tools, err))
 		return false;
 	/* Its server has no tools/call. */
 	if (scenario && !strcmp(scenario, "json-schema-ref-no-deref"))

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/kept.h"
+#include "mcp/servers/kept.h"
 
 enum {
 	ROUNDS = 20,

@@ -15,9 +15,10 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
+#include "mcp/declared/declared.h"
 #include "mcp/client/requests.h"
 #include "mcp/client/transport.h"
 
@@ -485,7 +486,7 @@ static void test_requests_within_an_answer(void **state)
 	struct bench *bench = *state;
 	struct cancel set = cancelled_already(), no = { .fd = -1 };
 	const struct mcp_wait waits = { .cancel = &no }, gone = { .cancel = &set };
-	const struct mcp_expected over = { .over = true, .bell = -1 };
+	const struct mcp_expected over = { .over = true, .wake_fd = -1 };
 	json_auto_t *params = json_pack("{s:i}", "n", 7), *result = NULL, *ended = NULL;
 	json_t *other = NULL;
 	struct err err = ERR_INIT;
@@ -558,7 +559,7 @@ static void test_addresses_that_lead_nowhere(void **state)
 		bool declines;
 		unsigned opened;
 	} rows[] = {
-		{ "address", "nobody agreed to that: Log in", true, 1 },
+		{ "address", "which was not done: Log in", true, 1 },
 		{ "address-again", "error -32042", false, 1 }, /* it is tried once more, and no more */
 		{ "address-odd", "error -32042", false, 0 },
 	};
@@ -588,7 +589,7 @@ static bool call_task(struct bench *bench, const char *way, const char *what,
 	bench->person = true;
 	*ret = NULL;
 	if (!open_fake(bench, way, err) ||
-	    !mcp_client_list(bench->client, "tools/list", "tools", 100, wait, &tools, err))
+	    !mcp_client_list(bench->client, MCP_TOOLS, wait, &tools, err))
 		fail_msg("%s", err->message);
 	return mcp_client_call(bench->client, "work", arguments, wait, ret, err);
 }
@@ -719,33 +720,21 @@ static void test_names(void **state)
 
 /* ---- one login at a time ---- */
 
-/* Who asks for a token at a server that takes connections and never answers. */
+/* Requests a token at a server that takes connections and never answers. */
 struct waiting {
 	struct mcp_auth *auth;
-	_Atomic bool asks, over, ended;
+	struct cancel cancel;
+	_Atomic bool ended;
 };
-
-static bool waiting_is_over(void *data)
-{
-	struct waiting *waiting = data;
-
-	atomic_store(&waiting->asks, true);
-	return atomic_load(&waiting->over);
-}
 
 static void *wait_for_token(void *data)
 {
 	struct waiting *waiting = data;
 
-	free(mcp_auth_field(waiting->auth, waiting_is_over, waiting));
+	free(mcp_auth_field(waiting->auth,
+	                    &(struct auth_wait){ .cancels = { NULL, &waiting->cancel } }));
 	atomic_store(&waiting->ended, true);
 	return NULL;
-}
-
-static bool is_over(void *data)
-{
-	(void)data;
-	return true;
 }
 
 /* Google's credentials, whose tokens a silent server has; the listener. */
@@ -774,19 +763,25 @@ static void test_who_waits_for_another_s_login_can_be_cancelled(void **state)
 	const int listener = write_silent_credentials(path);
 	struct mcp_auth *auth = mcp_auth_new(&(struct mcp_auth_options){
 		.name = "far", .url = "http://127.0.0.1/", .kind = MCP_AUTH_GOOGLE });
+	struct pollfd connected = { .fd = listener, .events = POLLIN };
 	struct waiting first = { .auth = auth };
+	struct cancel over;
 	struct err err = ERR_INIT;
 	pthread_t thread;
 
 	(void)state;
+	cancel_init_lazily(&first.cancel);
+	cancel_init_lazily(&over);
+	cancel_set(&over);
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_token, &first), 0);
-	while (!atomic_load(&first.asks))
-		usleep(1000);
-	assert_null(mcp_auth_field(auth, is_over, NULL));
-	assert_false(mcp_auth_challenged(auth, 401, SPAN("Bearer"), NULL, is_over, NULL, &err));
+	assert_int_equal(poll(&connected, 1, -1), 1);
+	assert_null(mcp_auth_field(auth, &(struct auth_wait){ .cancels = { &over } }));
+	assert_null(mcp_auth_field(auth, &(struct auth_wait){ .until_ms = 1 }));
+	assert_false(mcp_auth_challenged(auth, 401, SPAN("Bearer"), NULL,
+	                                 &(struct auth_wait){ .cancels = { &over } }, &err));
 	assert_int_equal(err.code, ERR_CANCELLED);
 	assert_false(atomic_load(&first.ended));
-	atomic_store(&first.over, true);
+	cancel_set(&first.cancel);
 	pthread_join(thread, NULL);
 	mcp_auth_free(auth);
 	unsetenv("GOOGLE_APPLICATION_CREDENTIALS");

@@ -65,7 +65,7 @@ def test_nothing_raw_reaches_a_terminal(world):
     with world.fake([[ECHO], [text("Done.")]]) as server:
         with terminal.Vterm(world.argv(server, []), 120, 50, env=world.environment(server),
                             cwd=world.root).wait("runs a command.") as hasp:
-            hasp.type("do it").key("enter").wait("of the MCP server").wait("Allow once")
+            hasp.type("do it").key("enter").wait("from the MCP server").wait("Allow once")
             seen = [hasp.dump()]
             hasp.type("1").wait("Done.").wait("? for keys")
             seen.append(hasp.dump())

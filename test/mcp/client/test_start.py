@@ -251,7 +251,7 @@ def test_on_a_terminal_a_call_is_asked_about(world):
     with world.fake([[ECHO], [ECHO], [text("Done.")]]) as server:
         with terminal.Vterm(world.argv(server, []), 120, 40, env=world.environment(server),
                             cwd=world.root).wait("runs a command.") as hasp:
-            hasp.type("do it").key("enter").wait("of the MCP server").wait("Allow once")
+            hasp.type("do it").key("enter").wait("from the MCP server").wait("Allow once")
             assert "fake" in hasp.dump().text
             hasp.type("2").wait("Done.")
             hasp.key("ctrl+d")

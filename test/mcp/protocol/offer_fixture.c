@@ -148,7 +148,7 @@ static const char *outcome_name(enum mcp_ask outcome)
 	static const char *const names[] = {
 		[MCP_ASK_ANSWERED] = "answered",       [MCP_ASK_PENDING] = "pending",
 		[MCP_ASK_UNSUPPORTED] = "unsupported", [MCP_ASK_REFUSED] = "refused",
-		[MCP_ASK_GONE] = "gone",
+		[MCP_ASK_LOST] = "gone",
 	};
 
 	return names[outcome];

@@ -49,6 +49,8 @@ static const struct {
 	{ "(a)|\\1b", "b", JS_REGEX_YES }, /* a group that is not set matches nothing */
 	{ "\\/", "/", JS_REGEX_YES },
 	{ "\\-\\#\\ ", "-# ", JS_REGEX_YES },
+	{ "^\\\xc3\xa9$", "\xc3\xa9", JS_REGEX_YES },
+	{ "^a+?b??$", "aab", JS_REGEX_YES },
 	{ "[\\b]", "\b", JS_REGEX_YES },
 	{ "\xc3\xa9+", "\xc3\xa9\xc3\xa9", JS_REGEX_YES },
 	{ "^.$", "\xc3\xa9", JS_REGEX_YES },
@@ -79,7 +81,7 @@ static void what_javascript_refuses_is_refused(void **state)
 	static const char *const bad[] = {
 		"(", ")", "[a", "a**", "a++", "*a", "+", "(?i)a", "(?>a)", "(?#c)", "(*ACCEPT)",
 		"(?R)", "(?1)", "(?|a)", "(?P<n>a)", "(?<1>a)", "[b-a]", "a{2,1}", "\\",
-		"(?<=a", "^*",
+		"(?<=a", "^*", "[\\S]", "\xff",
 	};
 	/* What can take for ever, where that is not wanted. */
 	static const char *const nested[] = {

@@ -166,7 +166,7 @@ def test_an_interruption_makes_no_command_a_part_of_the_draft(world, held):
 # ---- other programs -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("begin, shown", [("/resume\r", "3 sessions"), ("/theme\r", "Esc closes"), ("\x0f", "q closes")])
+@pytest.mark.parametrize("begin, shown", [("/resume\r", "3 sessions"), ("/theme\r", "Esc to cancel"), ("\x0f", "q closes")])
 def test_lists_and_the_pager_are_suspended(world, begin, shown):
     three_sessions(world)
     with world.fake([]) as server:
@@ -240,7 +240,7 @@ def test_plain_lines_have_the_choices_of_a_question(world, how):
             hasp.type("write").key("enter").wait("1. Allow once (selected)").wait("No, suggest changes").quiet()
             if "env" in how:
                 assert b"\x1b" not in hasp.raw()
-            hasp.key("down").wait("2. Allow for this session: edits of files and new files (selected)").quiet()
+            hasp.key("down").wait("2. Allow for this session: edits of any file and new files, until you quit (selected)").quiet()
             assert hasp.dump().text.count("Review by hunk") == 1
             hasp.type("3").wait("Hunk 1/1?").wait("y take, n leave out").quiet().type("c").wait("Enter keeps it")
             hasp.type("short").key("enter").wait("Your comment: short").type("y").wait("y applies it").type("y").wait("Asked.")

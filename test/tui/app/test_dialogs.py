@@ -87,7 +87,7 @@ def test_a_plan_is_edited_in_its_question(world):
     with world.fake([{"reply": leave, "expect": written}, [text("With docs, then.")]]) as server:
         with world.hasp(server, "--approval-mode", "plan", rows=40, env={"EDITOR": editor, "VISUAL": ""}) as hasp:
             hasp.wait("sandbox:").type("plan it").key("enter")
-            choose(hasp, "Modify with external editor").wait("y applies it").wait("3. And the docs.").quiet(0.1)
+            choose(hasp, "Edit the plan in your editor").wait("y applies it").wait("3. And the docs.").quiet(0.1)
             assert (plans[0] / "p.md").read_text() == "1. First the code.\n"
             hasp.type("y").wait("With docs, then.")
     assert (plans[0] / "p.md").read_text() == "1. First the code.\n3. And the docs.\n"
@@ -317,14 +317,14 @@ def test_what_is_allowed_for_the_session_is_listed_and_revoked(world):
               [write("c", "3\n")], [text("Three.")]]
     with world.fake(script) as server:
         with world.hasp(server, rows=60) as hasp:
-            hasp.wait("sandbox:").type("go").key("enter").wait("for this session: edits of files and new files")
+            hasp.wait("sandbox:").type("go").key("enter").wait("for this session: edits of any file and new files")
             choose(hasp, "Allow for this session").wait("for this session: fetches from a.invalid")
             choose(hasp, "Allow for this session").wait("fetches from b.invalid")  # the second from a.invalid: unasked
             choose(hasp, "Allow once").wait("One.").quiet(0.1)
-            hasp.type("/policies").key("enter").wait("1          edits of files and new files")
+            hasp.type("/policies").key("enter").wait("1          edits of any file and new files")
             assert "2          fetches from a.invalid" in hasp.dump().text
             hasp.type("q").quiet(0.2).type("/policies revoke 7").key("enter").wait("No permission")
-            hasp.type("/policies revoke 1").key("enter").wait("No longer allowed for this session: edits of files and new")
+            hasp.type("/policies revoke 1").key("enter").wait("No longer allowed for this session: edits of any file and new")
             hasp.quiet(0.2).type("on").key("enter").wait("Apply this change?")
             choose(hasp, "Allow for this session").wait("Two.").quiet(0.2)
             hasp.type("/clear").key("enter").quiet(0.5).type("more").key("enter").wait("Apply this change?")
@@ -340,7 +340,7 @@ def test_what_is_allowed_for_the_session_is_listed_and_revoked(world):
 def test_what_is_asked_is_what_is_seen(world, name, arguments, shown):
     with world.fake([[call(name, arguments)]]) as server:
         with world.hasp(server, rows=60) as hasp:
-            hasp.wait("sandbox:").type("go").key("enter").wait("Do you want to proceed?")
+            hasp.wait("sandbox:").type("go").key("enter").wait("Allow this?")
             for words in shown:
                 hasp.wait(words)
             hasp.wait("No, suggest changes")
@@ -394,7 +394,7 @@ def test_every_byte_of_a_call_can_be_read_before_a_yes(world, kind, hostile):
             hasp.type("go").key("enter").wait("Allow once").quiet(0.2)
             seen = "\n".join(hasp.dump().window)
             if missing(expected, seen):
-                assert re.search(r"\d+ rows more \(Ctrl\+O\)", seen), (missing(expected, seen), seen)
+                assert re.search(r"rows \d+-\d+ of \d+ \(PageUp, PageDown, Ctrl\+O\)", seen), (missing(expected, seen), seen)
                 seen = ""
                 hasp.key("ctrl+o").quiet(0.2)
                 for _ in range(400):

@@ -51,7 +51,7 @@ def test_a_prompt_is_answered_on_the_alternate_screen(full):
             # What was said last, and how to go on, stay in the terminal.
             dump = hasp.dump()
             assert not dump.alternate and "Hello there." in dump.window and "A second paragraph." in dump.window
-            assert [line for line in dump.window if line][-1].startswith("hasp --resume ")
+            assert [line for line in dump.window if line][-1].startswith("To continue this session: hasp --resume ")
             # The mouse and the keys are the shell's again.
             assert hasp.raw().count(b"\033[?1000l") == 2 and dump.visible
     assert server.violations == [] and server.script == []
@@ -281,8 +281,8 @@ def test_a_long_question_is_scrolled(full):
     content = "".join("line %d\n" % number for number in range(1, 61))
     with full.fake([[call("write_file", {"file_path": "b.c", "content": content})], [text("Written.")]]) as server:
         with full.hasp(server) as hasp:
-            ask(hasp).wait("Allow once").wait("24 rows more").key("pageup", "pageup", "pageup")
-            until(hasp, lambda window: any(row.endswith(" 1 + line 1") for row in window) and foot(window))
+            ask(hasp).wait("Allow once").wait("rows 1-").key(*["pagedown"] * 8)
+            until(hasp, lambda window: any(row.endswith("60 + line 60") for row in window))
             hasp.type("1")
             hasp.key("ctrl+end").wait("Written.")
             assert full.read("b.c") == content

@@ -33,9 +33,9 @@ def test_a_file_is_read_when_that_is_allowed(world, outside, level):
     (world.root / "link").symlink_to(notes)
     with world.fake([[read("link")], [read(notes)], [text("Seen twice.")]]) as server:
         with world.hasp(server, "--sandbox", level, rows=40) as hasp:
-            hasp.type("look").key("enter").wait("This is outside of the workspace")
+            hasp.type("look").key("enter").wait("This is outside the workspace")
             hasp.wait("read %s: this file may be read, and nothing else." % notes).wait("The call names it link")
-            hasp.wait("Allow this?").wait("to every call that works on files, without this question")
+            hasp.wait("Allow this?").wait("to every call that works on files, until you quit")
             shown = "\n".join(hasp.dump().window)
             assert "command" not in shown.split("This is outside")[1] and "the notes" not in shown
             choose(hasp, "Allow for this session").wait("Seen twice.")
@@ -93,16 +93,15 @@ def test_a_sub_agents_question_names_it_and_the_session_is_one(world, outside):
 
 
 def say_yes_until(hasp, end):
-    """Each question once, as it comes: what it is about stays on the screen. Returns how many there were."""
-    answered, last = 0, time.monotonic() + SECONDS
+    """Each question once, as it comes. Returns what was asked."""
+    asked, last = [], time.monotonic() + SECONDS
     while end not in hasp.dump().text:
         assert time.monotonic() < last
-        shown = hasp.quiet(0.05).dump()
-        asked = len(re.findall(r"^(Allow this|Apply this change)\?", shown.text, re.M))
-        if asked > answered and any(re.match(r"(Allow|Apply)\? \[1-", row) for row in shown.window):
+        question = re.search(r"^(Allow this|Apply (this|these) changes?)\? \[1-.*?^> 1", "\n".join(hasp.quiet(0.05).dump().window), re.M | re.S)
+        if question and question[0] not in asked:
             hasp.type("1")
-            answered += 1
-    return answered
+            asked.append(question[0])
+    return len(asked)
 
 
 def test_edits_of_one_reply_inside_and_outside(world, outside):
@@ -142,9 +141,9 @@ def test_a_change_of_several_files_names_each(world, outside):
                          "remove %s/old.md: this file may be read and removed, and nothing else.",
                          "move %s/a.md to {0}/b.md: this file may be read and get that name, and nothing else."):
                 hasp.wait(line.format(outside) % outside)
-            hasp.wait("No checkpoint has it: /rewind and /restore do not undo what is done there.")
+            hasp.wait("No checkpoint covers it: /rewind and /restore do not undo changes there.")
             assert "/mine" not in "\n".join(hasp.dump().window)
-            choose(hasp, "Allow once").wait("Apply this change?").quiet(0.1)
+            choose(hasp, "Allow once").wait("Apply these changes?").quiet(0.1)
             assert (outside / "notes.md").read_text() == "the notes\n" and world.read("mine") == "the mine\n"
             choose(hasp, "Allow once").wait("Changed.")
     assert sorted(os.listdir(outside)) == ["b.md", "new.md", "notes.md"]
@@ -181,7 +180,7 @@ def test_a_rewind_undoes_what_is_inside_alone(world, outside):
     with world.fake([[several(outside)], [text("Changed.")]]) as server:
         with world.hasp(server, rows=50, columns=160) as hasp:
             hasp.type("change").key("enter").wait("Allow this?")
-            choose(hasp, "Allow once").wait("Apply this change?")
+            choose(hasp, "Allow once").wait("Apply these changes?")
             choose(hasp, "Allow once").wait("Changed.").wait("? for keys")
             assert (outside / "notes.md").read_text() == "my notes\n" and world.read("mine") == "my mine\n"
             hasp.type("/rewind").key("enter").wait("Back to which?").key("enter").wait("What goes back?")

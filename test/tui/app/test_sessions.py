@@ -84,7 +84,7 @@ def test_a_session_is_renamed_and_deleted_from_the_list(world):
             hasp.type("/resume").key("enter").wait("3 sessions").key("down", "ctrl+r").wait("New title:")
             hasp.type("A bug in the parser").key("enter").wait("It is called").wait("A bug in the parser  2")
             hasp.type("shed").wait("1 session").key("ctrl+x").wait("Delete this session").type("n")
-            hasp.wait("Esc closes").key("delete").wait("y deletes").type("y").wait("Deleted").wait("0 sessions")
+            hasp.wait("Esc to cancel").key("delete").wait("y to delete").type("y").wait("Deleted").wait("0 sessions")
             hasp.key("ctrl+u").wait("2 sessions").key("esc").wait(READY)
     assert len(world.sessions()) == 2
     listed = world.command("--list-sessions").text
@@ -132,7 +132,7 @@ def test_the_end_of_a_long_session_is_shown_once(world):
             with world.hasp(server, *args) as hasp:
                 if not args:
                     hasp.wait(READY).type("/resume").key("enter").wait("1 session").wait("The very end.").key("enter")
-                hasp.wait("The session goes on here.").wait(READY)
+                hasp.wait("The session continues here.").wait(READY)
                 shown = hasp.dump().text
                 assert shown.count("The very end.") == 1 and "Ctrl+O shows the earlier messages." in shown
                 hasp.key("ctrl+o").wait("q closes").key("home").wait("The beginning.").type("q").wait(READY)

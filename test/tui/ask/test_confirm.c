@@ -33,9 +33,10 @@ static void an_edit_is_offered_in_geminis_words(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 60,
-		"Edit /w/a.txt\na.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\nApply this change?\n");
+		"a.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\n");
 	fixture_expect_rows(ask, 60, 20,
-		"Apply? [1-6] |\n"
+		"Apply this change? [1-6] |\n"
+		"a.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\n"
 		"> 1. Allow once\n"
 		"  2. Allow for this session\n"
 		"  3. Allow for this file in all future sessions\n"
@@ -52,10 +53,12 @@ static void only_what_is_offered_is_shown(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 60,
-		"Edit /w/a.txt\na.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\n"
-		"Reason: A hook wants to know.\nApply this change?\n");
+		"a.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\n"
+		"Reason: A hook wants to know.\n");
 	fixture_expect_rows(ask, 60, 20,
-	                    "Apply? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
+		"Apply this change? [1-2] |\n"
+		"a.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\nReason: A hook wants to know.\n"
+		"> 1. Allow once\n  2. No, suggest changes (esc)\n");
 	assert_int_equal(fixture_type(ask, "3"), ASK_IGNORED);
 	ask_free(ask);
 }
@@ -65,12 +68,12 @@ static void what_is_selected_is_always_seen(void **state)
 	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
 
 	(void)state;
-	fixture_expect_rows(ask, 60, 3, "Apply? [1-6] |\n> 1. Allow once\n  2. Allow for this session\n");
+	fixture_expect_rows(ask, 60, 3, "Apply this change? [1-6] |\n> 1. Allow once\n  2. Allow for this session\n");
 	fixture_type(ask, "<down><down><down>");
 	fixture_expect_rows(ask, 60, 3,
-	                    "Apply? [1-6] |\n  3. Allow for this file in all future sessions\n"
+	                    "Apply this change? [1-6] |\n  3. Allow for this file in all future sessions\n"
 	                    "> 4. Review by hunk\n");
-	fixture_expect_rows(ask, 60, 1, "Apply? [1-6] |\n");
+	fixture_expect_rows(ask, 60, 1, "Apply this change? [1-6] |\n");
 	ask_free(ask);
 }
 
@@ -115,7 +118,7 @@ static void what_to_do_instead_is_typed(void **state)
 	assert_int_equal(ask_paste(ask, SPAN(" tabs")), ASK_OPEN);
 	fixture_expect_rows(ask, 80, 20,
 		"> Use tabs|\nWhat should be done instead? Enter sends it (empty: just no), Esc goes "
-		"back.\n");
+		"back.\na.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\n");
 	ask_free(ask);
 }
 
@@ -176,7 +179,7 @@ static void several_files_are_saved_as_what_they_are(void **state)
 
 	(void)state;
 	fixture_expect_rows(ask, 70, 20,
-		"Apply? [1-3] |\n> 1. Allow once\n"
+		"Apply this change? [1-3] |\nEdit /w/a\n> 1. Allow once\n"
 		"  2. Allow this tool, for any file, in all future sessions\n"
 		"  3. No, suggest changes (esc)\n");
 	ask_free(ask);
@@ -195,10 +198,12 @@ static void a_command_is_shown_with_all_that_it_runs(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 60,
-		"Run a command\nLooks.\n  git status && ls > out\nin src\nIt runs:\n  git status\n"
-		"  ls > out\n! A problem.\nAllow execution of: 'git, ls'?\n");
+		"Looks.\n  git status && ls > out\nin src\nIt runs:\n  git status\n"
+		"  ls > out\n! A problem.\n");
 	fixture_expect_rows(ask, 60, 20,
-		"Allow? [1-4] |\n> 1. Allow once\n  2. Allow for this session\n"
+		"Run these commands? [1-4] |\n"
+		"Looks.\n  git status && ls > out\nin src\nIt runs:\n  git status\n"
+		"  ls > out\n! A problem.\n> 1. Allow once\n  2. Allow for this session\n"
 		"  3. Allow this command for all future sessions\n"
 		"  4. No, suggest changes (esc)\n");
 	ask_free(ask);
@@ -232,7 +237,7 @@ static void always_says_for_what(void **state)
 
 	(void)state;
 	fixture_expect_rows(ask, 90, 20,
-		"Allow? [1-4] |\n> 1. Allow once\n"
+		"Run these commands? [1-4] |\n  git status && ls\n> 1. Allow once\n"
 		"  2. Allow for this session  what begins with: git status, ls\n"
 		"  3. Allow this command for all future sessions  what begins with: git status, ls\n"
 		"  4. No, suggest changes (esc)\n");
@@ -310,11 +315,10 @@ static void permissions_are_named(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 100,
-		"Run a command\n  make\n"
+		"  make\n"
 		"! It asks for the network, which the sandbox does not give it; for this one command.\n"
 		"! It asks to read what the sandbox hides, for this one command: /secret\n"
-		"! It asks to write where the sandbox forbids it, for this one command: /etc\\x1b[m\n"
-		"Allow execution of: 'make'?\n");
+		"! It asks to write where the sandbox forbids it, for this one command: /etc\\x1b[m\n");
 	ask_free(ask);
 }
 
@@ -328,9 +332,9 @@ static void what_the_sandbox_denies_is_said_before(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 100,
-		"Run a command\n  touch /srv/a\n"
-		"The sandbox denies: write /srv/a: outside. To allow: --write /srv\\x1b[m\n"
-		"Allow execution of: 'touch'?\n");
+		"  touch /srv/a\n"
+		"The sandbox will block this: write /srv/a: outside. To allow: --write "
+		"/srv\\x1b[m\n");
 	ask_free(ask);
 }
 
@@ -350,19 +354,18 @@ static void a_denial_is_offered_with_its_extent(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 120,
-		"The sandbox denied this command something\n"
-		"Stays denied: write /srv\\x1b[m (it is a folder)\nStays denied: 3 more\n"
-		"  make install\nTo be allowed, and nothing beyond it:\n"
+		"The sandbox blocked part of this command\n  make install\n"
+		"Still blocked: write /srv\\x1b[m (it is a folder)\nStill blocked: 3 more\n"
+		"This would be allowed, and nothing else:\n"
 		"! write /srv/a\\x1b[m\\u{202e}b: that.\n"
 		"! Some characters in it are invisible, or look like others; they are shown as "
 		"escapes.\n"
 		"! the network (192.0.2.1:9/tcp): all.\n"
-		"The command has run, and runs again from its beginning: what it did before the "
-		"denial, it does once more.\n"
-		"Allow this, and run the command again?\n");
-	fixture_expect_rows(ask, 80, 20,
-		"Allow? [1-3] |\n> 1. Allow once\n"
-		"  2. Allow for this session  to every command, without a question\n"
+		"The command has already run; it starts again from the beginning and repeats what it "
+		"did before it was blocked.\n");
+	fixture_expect_rows(ask, 100, 4,
+		"Allow this and run the command again? [1-3] |\n> 1. Allow once\n"
+		"  2. Allow for this session  to every command, without a question, until you quit\n"
 		"  3. No, suggest changes (esc)\n");
 	assert_int_equal(fixture_type(ask, "3No.<enter>"), ASK_DONE);
 	fixture_expect_answer(ask, "{\"outcome\": \"cancel\", \"message\": \"No.\"}");
@@ -380,18 +383,16 @@ static void a_file_outside_is_offered_in_words_fit_for_it(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 120,
-		"This is outside of the workspace\n"
-		"Stays denied: list /proc (no)\n"
-		"To be allowed, and nothing beyond it:\n"
+		"This is outside the workspace\n"
+		"Still blocked: list /proc (no)\n"
+		"This would be allowed, and nothing else:\n"
 		"! read /srv/a\\x1b[m: that.\n"
 		"The call names it link\\u{202e}\n"
 		"! Some characters in it are invisible, or look like others; they are shown as "
-		"escapes.\n"
-		"Allow this?\n");
-	fixture_expect_rows(ask, 100, 20,
-		"Allow? [1-3] |\n> 1. Allow once\n"
-		"  2. Allow for this session  to every call that works on files, without this "
-		"question\n"
+		"escapes.\n");
+	fixture_expect_rows(ask, 100, 4,
+		"Allow this? [1-3] |\n> 1. Allow once\n"
+		"  2. Allow for this session  to every call that works on files, until you quit\n"
 		"  3. No, suggest changes (esc)\n");
 	ask_free(ask);
 }
@@ -417,7 +418,7 @@ static void what_is_offered_is_always_seen(void **state)
 	for (size_t i = 0; i < rows.count; i++)
 		row_plain(&rows.at[i], &text);
 	assert_non_null(strstr(text.data, "! write /srv/a: that."));
-	assert_non_null(strstr(text.data, "The command has run twice"));
+	assert_non_null(strstr(text.data, "The command has already run twice"));
 	ask_free(ask);
 }
 
@@ -430,7 +431,6 @@ static void what_deceives_is_said(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 200,
-		"Run a command\n"
 		"  curl https://p\\u{430}ypal.com/ https://good.org@evil.org/x xn--a "
 		"https://xn--80ak6aa92e.com\n"
 		"! Some characters in it are invisible, or look like others; they are shown as escapes "
@@ -440,8 +440,7 @@ static void what_deceives_is_said(void **state)
 		"! A deceptive address: https://good.org@evil.org/x (its host is what stands behind the "
 		"@).\n"
 		"! A deceptive address: https://xn--80ak6aa92e.com (its host is written in Punycode, and "
-		"is shown elsewhere in other letters).\n"
-		"Allow execution of: 'curl'?\n");
+		"is shown elsewhere in other letters).\n");
 	ask_free(ask);
 }
 
@@ -454,8 +453,7 @@ static void usual_addresses_are_not_warned_of(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 200,
-		"Run a command\n  curl -o x       https://example.org/a@b?q=\xc3\xa9 ssh://git.org\n"
-		"Allow execution of: 'curl'?\n");
+		"  curl -o x       https://example.org/a@b?q=\xc3\xa9 ssh://git.org\n");
 	ask_free(ask);
 }
 
@@ -472,11 +470,12 @@ static void a_servers_tool_has_its_outcomes(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 70,
-		"Tool Do it\nof the MCP server s\n  {\n    \"a\": 1\n  }\n"
-		"Allow execution of MCP tool \"t\" from server \"s\"?\n");
+		"Tool Do it\nfrom the MCP server s\n  {\n    \"a\": 1\n  }\n");
 	fixture_expect_rows(ask, 70, 20,
-		"Allow? [1-5] |\n> 1. Allow once\n  2. Allow tool for this session\n"
-		"  3. Allow all server tools for this session\n"
+		"Run this tool? [1-5] |\n"
+		"Tool Do it\nfrom the MCP server s\n  {\n    \"a\": 1\n  }\n"
+		"> 1. Allow once\n  2. Allow tool for this session: t, until you quit\n"
+		"  3. Allow all server tools for this session: s, until you quit\n"
 		"  4. Allow tool for all future sessions\n  5. No, suggest changes (esc)\n");
 	assert_int_equal(fixture_type(ask, "3"), ASK_DONE);
 	fixture_expect_answer(ask, "{\"outcome\": \"proceed_always_server\"}");
@@ -492,7 +491,7 @@ static void other_tools_show_what_they_say(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 70,
-		"Fetch\n  Look at\n  it\nAddress: https://e.org\nDo you want to proceed?\n");
+		"Fetch\n  Look at\n  it\nAddress: https://e.org\n");
 	ask_free(ask);
 }
 
@@ -506,7 +505,7 @@ static void a_plan_is_shown_as_what_it_is(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 70,
-		"Carry out the plan\nPlan\n\nDo it.\nDo you want to proceed?\n");
+		"Plan\n\nDo it.\n");
 	ask_free(ask);
 }
 
@@ -519,9 +518,9 @@ static void a_screen_reader_gets_words(void **state)
 	                          &(struct ask_options){ .plain = true });
 
 	(void)state;
-	fixture_expect_subject(ask, 70, "T\np\nDo you want to proceed?\n");
+	fixture_expect_subject(ask, 70, "T\np\n");
 	fixture_expect_rows(ask, 70, 20,
-	                    "Allow? [1-2] |\n1. Allow once (selected)\n2. No, suggest changes (esc)\n");
+	                    "Allow this? [1-2] |\n1. Allow once (selected)\n2. No, suggest changes (esc)\n");
 	ask_free(ask);
 }
 
@@ -541,8 +540,8 @@ static void a_long_subject_is_folded(void **state)
 	ask = fixture_confirmation(message.data);
 	ask_subject(ask, 40, &rows);
 	ask_whole(ask, 40, &all);
-	assert_int_equal(rows.count, 41);
-	assert_int_equal(all.count, 202);
+	assert_int_equal(rows.count, 40);
+	assert_int_equal(all.count, 201);
 	rows_release(&rows);
 	rows_release(&all);
 	ask_free(ask);
@@ -569,8 +568,8 @@ static void likes_are_allowed_together(void **state)
 	assert_false(fixture_join(ask, OTHER_TOOL, "q-3"));
 	assert_true(fixture_join(ask, COMMAND("make c", "make"), "q-3"));
 	fixture_expect_rows(ask, 70, 20,
-		"Allow? [1-3] |\n> 1. Allow once\n"
-		"  2. Allow these 3  this one and the 2 above\n"
+		"Run these commands? [1-3] |\n  make a\n\n  make b\n\n  make c\n> 1. Allow once\n"
+		"  2. Allow these 3  this one and the 2 below\n"
 		"  3. No, suggest changes (esc)\n");
 	assert_int_equal(fixture_type(ask, "2"), ASK_DONE);
 	fixture_expect_answers(ask, "[" YES ", " YES ", " YES "]");
@@ -608,13 +607,14 @@ static void what_joined_is_shown_and_may_go(void **state)
 	json_object_set_new(gone, "callId", json_string("q-2"));
 	assert_true(fixture_join(ask, COMMAND("make b", "make"), "q-2"));
 	ask_subject_joined(ask, 60, &rows);
-	assert_int_equal(rows.count, 2);
-	row_plain(&rows.at[1], &text);
+	assert_int_equal(rows.count, 1);
+	row_plain(&rows.at[0], &text);
 	assert_string_equal(text.data, "  make b");
 	rows_release(&rows);
 	ask_unjoin(ask, gone);
 	fixture_expect_rows(ask, 70, 20,
-		"Allow? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
+		"Run this command? [1-2] |\n  make a\n> 1. Allow once\n"
+		"  2. No, suggest changes (esc)\n");
 	ask_free(ask);
 }
 

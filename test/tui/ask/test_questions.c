@@ -27,11 +27,11 @@ static void a_choice_is_shown_and_taken(void **state)
 	(void)state;
 	fixture_expect_subject(ask, 40, "? Which one?\n");
 	fixture_expect_rows(ask, 60, 20,
-		"Choose: [1-3] |\n> 1. Red  as blood\n  2. Blue\n  3. Something else\n"
+		"Choose: [1-3] |\nWhich one?\n> 1. Red  as blood\n  2. Blue\n  3. Something else\n"
 		"Enter or a digit chooses, Esc: no answer.\n");
 	fixture_type(ask, "<down>");
 	fixture_expect_rows(ask, 60, 20,
-		"Choose: [1-3] |\n  1. Red  as blood\n> 2. Blue\n  3. Something else\n"
+		"Choose: [1-3] |\nWhich one?\n  1. Red  as blood\n> 2. Blue\n  3. Something else\n"
 		"Enter or a digit chooses, Esc: no answer.\n");
 	assert_int_equal(fixture_type(ask, "<enter>"), ASK_DONE);
 	fixture_expect_answer(ask, "{\"answers\": {\"0\": \"Blue\"}}");

@@ -325,7 +325,7 @@ static void a_long_hunk_scrolls(void **state)
 		"a\n@@ -1,4 +1,4 @@\n"
 		"1 - 1                                                                            "
 		"                  \xe2\x94\x82 1 + one\n"
-		"rows 1-3 of 6 (Up, Down, Ctrl+O)\n");
+		"rows 1-3 of 6 (PageUp, PageDown, Ctrl+O)\n");
 	fixture_type(ask, "<down><down>");
 	assert_int_equal(fixture_type(ask, "<c-o>"), ASK_WHOLE);
 	ask_free(ask);
@@ -448,15 +448,15 @@ static void it_says_which_file_it_is(void **state)
 	struct ask *ask = fixture_confirmation(ALL_FILES);
 
 	(void)state;
-	fixture_expect_rows(ask, 70, 20,
-		"Apply? [1-3] |\n> 1. Allow once\n  2. Review by hunk\n"
+	fixture_expect_rows(ask, 70, 4,
+		"Apply these changes? [1-3] |\n> 1. Allow once\n  2. Review by hunk\n"
 		"  3. No, suggest changes (esc)\n");
 	fixture_type(ask, "2y");
 	fixture_expect_rows(ask, 100, 4,
 		"File 1/4, hunk 2/2? |\n"
 		"y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, k back, "
 		"? help, Esc\n"
-		"Edits /w/a\nrows 1-0 of 7 (Up, Down, Ctrl+O)\n");
+		"Edits /w/a\n7 rows (Ctrl+O)\n");
 	fixture_type(ask, "ny");
 	fixture_expect_rows(ask, 100, 20,
 		"File 3/4? |\n"
@@ -471,7 +471,7 @@ static void it_says_which_file_it_is(void **state)
 	fixture_type(ask, "n");
 	fixture_expect_rows(ask, 100, 3,
 		"Apply? [y/n] |\n3 of 5 hunks, in 3 of 4 files. y applies them, n goes back.\n"
-		"rows 1-0 of 14 (Up, Down, Ctrl+O)\n");
+		"14 rows (Ctrl+O)\n");
 	ask_free(ask);
 }
 

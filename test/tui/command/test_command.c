@@ -163,9 +163,148 @@ static void help_has_every_command_and_says_how_one_is_used(void **state)
 		must_say(bench, "?", name);
 		must_say(bench, help, command->help);
 	}
-	must_say(bench, "/help compress", "Also: summarize compact");
-	must_fail(bench, "/statz", "do you mean /stats?");
-	must_fail(bench, "/zzz", "//zzz");
+	must_say(bench, "/help compress", "Also: /summarize, /compact");
+	must_fail(bench, "/statz", "Did you mean /stats?");
+	must_fail(bench, "/zzzzz", "begin it with //");
+}
+
+/* ---- names and arguments ----------------------------------------------------------------- */
+
+/* What users of other agents type: Claude Code, Codex, Gemini CLI, opencode. */
+static const char *const movers[] = {
+	/* Claude Code 2.1 */
+	"add-dir", "agents", "bashes", "branch", "btw", "bug", "checkpoint", "clear", "color",
+	"compact", "config", "effort", "context", "continue", "copy", "cost", "desktop", "diff", "doctor",
+	"exit", "export", "extra-usage", "fast", "feedback", "fork", "help", "hooks", "ide", "init",
+	"install-github-app", "keybindings", "login", "logout", "mcp", "memory", "mobile", "model",
+	"new", "output-style", "permissions", "allowed-tools", "plan", "plugin", "pr-comments",
+	"privacy-settings", "quit", "release-notes", "remote-control", "rename", "reset", "resume",
+	"review", "rewind", "sandbox", "security-review", "settings", "skills", "stats", "status",
+	"statusline", "tasks", "terminal-setup", "theme", "todos", "upgrade", "usage", "vim",
+	"voice",
+	/* Codex 0.169 */
+	"agent", "approvals", "apps", "archive", "debug-config", "delete", "experimental", "goal",
+	"keymap", "memories", "mention", "personality", "plugins", "ps", "raw", "rollout", "side",
+	"stop", "subagents", "title",
+	/* opencode 1.18 */
+	"connect", "details", "models", "redo", "sessions", "share", "summarize", "themes",
+	"thinking", "undo", "unshare", "q",
+	/* Gemini CLI 0.61 */
+	"about", "auth", "bug-memory", "chat", "commands", "compress", "corgi", "directory", "dir",
+	"docs", "editor", "export-session", "extensions", "footer", "gemma", "key", "oncall",
+	"policies", "privacy", "profile", "restore", "setup-github", "shortcuts", "bg", "tools",
+};
+
+static void each_name_that_movers_type_is_known(void **state)
+{
+	struct bench *bench = *state;
+	_cleanup_free_ char *all = NULL;
+
+	open_host(bench, nothing);
+	all = mem_strdup(run(bench, "/help"));
+	for (size_t i = 0; i < ARRAY_LEN(movers); i++) {
+		_cleanup_free_ char *line = mem_printf("/%s", movers[i]);
+		_cleanup_free_ char *help = mem_printf("/help %s", movers[i]);
+		_cleanup_free_ char *offered = mem_printf(":/%s ", movers[i]);
+
+		if (!strstr(all, line))
+			fail_msg("/help lacks %s", line);
+		must_offer(bench, line, offered);
+		if (!command_of(span_str(line)))
+			must_fail(bench, line, "hasp has no /");
+		if (strstr(run(bench, help), "Unknown command"))
+			fail_msg("%s: %s", help, bench->said.data);
+	}
+}
+
+static void another_agents_name_takes_arguments_too(void **state)
+{
+	static const char *const words[] = { "First.", NULL };
+	struct bench *bench = *state;
+
+	open_host(bench, words);
+	host_bench_prompt(&bench->of, "One");
+	must_say(bench, "/rename A better name", "This session is called: A better name");
+	must_fail(bench, "/add-dir ../lib", "--include-directories ../lib");
+	run(bench, "/undo");
+	assert_string_equal(bench->result.text, "One");
+	must_offer(bench, "/stop ", "");
+}
+
+/* Forms that take whatever follows are those with "..."; a NAME takes one word. */
+static void no_command_ignores_its_arguments(void **state)
+{
+	struct bench *bench = *state;
+	const struct command_info *command;
+
+	open_host(bench, nothing);
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		const struct command_form *form = command->forms;
+		_cleanup_free_ char *line = mem_printf("/%s zz zz zz zz zz zz", command->name);
+		_cleanup_free_ char *usage = mem_printf("Usage: /%s [", command->name);
+		bool takes_all = false;
+
+		for (; form && form->words; form++)
+			takes_all = takes_all || (form->words[0] >= 'A' && form->words[0] <= 'Z' &&
+			                          strstr(form->words, "..."));
+		if (!takes_all)
+			must_fail(bench, line, command->forms ? usage : "takes no arguments");
+	}
+	must_fail(bench, "/chat foo", "Usage: /chat [list | save TAG [replace] | resume WHICH");
+	must_fail(bench, "/hooks disable none", "no hook");
+	must_fail(bench, "/hooks foo", "Usage: /hooks [list | enable NAME | disable NAME]");
+	must_fail(bench, "/theme dracula", "dracula");
+	must_fail(bench, "/permissions foo", "Usage: /permissions");
+	must_fail(bench, "/tasks end", "Usage: /tasks");
+	must_say(bench, "/bug It broke", "It broke");
+}
+
+static void each_word_of_a_form_is_offered_with_what_it_does(void **state)
+{
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	must_offer(bench, "/agents ", "8-8:list 8-8:enable 8-8:disable 8-8:reload ");
+	must_offer(bench, "/rewind 1 ", "both ");
+	must_offer(bench, "/extensions disable x --scope ", "user ");
+	must_offer(bench, "/docs sett", "settings.md ");
+	must_offer(bench, "/restor", "0-7:/restore ");
+	must_offer(bench, "/permissions re", "13-15:revoke ");
+}
+
+static void hooks_are_switched(void **state)
+{
+	struct bench *bench = *state;
+
+	host_bench_write(&bench->of, "user/.gemini/settings.json",
+	                 "{\"hooks\": {\"BeforeTool\": [{\"matcher\": \"write_file\", \"hooks\": "
+	                 "[{\"type\": \"command\", \"name\": \"guard\", \"command\": \"true\"}]}]}}");
+	open_host(bench, nothing);
+	must_say(bench, "/hooks", "guard");
+	must_say(bench, "/hooks", "on, BeforeTool of write_file");
+	must_offer(bench, "/hooks disable ", "guard ");
+	must_say(bench, "/hooks disable guard", "is disabled");
+	must_say(bench, "/hooks list", "disabled, BeforeTool");
+	must_offer(bench, "/hooks enable ", "guard ");
+	must_say(bench, "/hooks enable guard", "is enabled");
+	must_say(bench, "/hooks", "on, BeforeTool");
+}
+
+static void changes_are_shown_and_reviewed(void **state)
+{
+	struct bench *bench = *state;
+
+	bench->of.mode = MODE_YOLO;
+	open_host(bench, nothing);
+	must_fail(bench, "/diff", "git");
+	run(bench, "/review");
+	assert_int_equal(bench->result.then, COMMAND_SEND);
+	assert_non_null(strstr(bench->result.text, "uncommitted"));
+	run(bench, "/security-review");
+	assert_non_null(strstr(bench->result.text, "security problems only"));
+	host_bench_write(&bench->of, "user/.gemini/commands/review.toml", "prompt = \"Mine.\"\n");
+	run(bench, "/review");
+	assert_string_equal(bench->result.text, "Mine.");
 }
 
 static void a_front_that_cannot_is_told(void **state)
@@ -180,7 +319,7 @@ static void a_front_that_cannot_is_told(void **state)
 	bench->context.can = ~0u;
 	bench->context.busy = true;
 	must_fail(bench, "/compress", "has to wait");
-	must_fail(bench, "/settings ui.theme Dark", "has ended");
+	must_fail(bench, "/settings ui.theme Dark", "while hasp is working");
 }
 
 /* ---- what there is ------------------------------------------------------------------------ */
@@ -193,9 +332,14 @@ static void each_shows_what_there_is(void **state)
 	open_host(bench, nothing);
 	must_say(bench, "/about", "replay");
 	must_say(bench, "/about", bench->result.ok ? host_facts(bench->of.host).session_id : "");
-	must_say(bench, "/bug Broken", "A report should have this");
+	must_say(bench, "/bug Broken", "A report should contain this");
 	assert_null(strstr(bench->said.data, host_facts(bench->of.host).session_id));
 	must_say(bench, "/docs", "man hasp");
+	must_say(bench, "/docs hooks", "BeforeTool");
+	must_fail(bench, "/docs nothing", "no page");
+	must_say(bench, "/about", "tokens");
+	run(bench, "/doctor");
+	assert_non_null(strstr(bench->said.data, "ok model"));
 	must_say(bench, "/directory show", bench->of.root);
 	must_fail(bench, "/directory add /", "--include-directories");
 	must_say(bench, "/hooks", "There are no hooks");
@@ -205,7 +349,11 @@ static void each_shows_what_there_is(void **state)
 	must_say(bench, "/memory show", "Use tabs.");
 	must_say(bench, "/policies list", "default");
 	must_say(bench, "/policies write_file", "write_file");
-	must_say(bench, "/model", "replay");
+	run(bench, "/model list");
+	assert_non_null(strstr(bench->said.data, "Model: replay"));
+	must_say(bench, "/model effort high", "Effort: high");
+	must_fail(bench, "/model effort huge", "Usage: /model");
+	must_fail(bench, "/model nowhere/x", "nowhere");
 	must_say(bench, "/stats", "Calls of tools");
 	must_say(bench, "/stats model", "No model was asked yet");
 	must_say(bench, "/tasks", "No command is in the background");
@@ -316,10 +464,17 @@ static void settings_are_found_and_changed(void **state)
 	assert_non_null(strstr(written, "\"vimMode\": true"));
 	must_say(bench, "/settings unset general.vimMode", "general.vimMode = false");
 	must_fail(bench, "/settings general.vimMode perhaps", "general.vimMode");
+	run(bench, "/settings");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	must_say(bench, "/settings edit general.enableNotifications", "general.enableNotifications = true");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	run(bench, "/settings edit general.defaultApprovalMode");
+	assert_string_equal(bench->result.choices[1].line, "/settings general.defaultApprovalMode auto_edit");
+	run(bench, "/settings edit model.name");
+	assert_int_equal(bench->result.then, COMMAND_COMPOSE);
+	must_offer(bench, "/settings general.defaultApprovalMode ", "auto_edit ");
 	must_fail(bench, "/settings general.vimMod true", "vimMode");
 	must_fail(bench, "/settings nothing-like-it", "No setting");
-	must_say(bench, "/model set gemini-2.5-flash", "This session goes on");
-	assert_string_equal(settings_string(bench->of.settings, "model.name", ""), "gemini-2.5-flash");
 }
 
 static void secrets_are_not_shown(void **state)
@@ -364,6 +519,15 @@ static void trust_is_shown_and_decided_on(void **state)
 	host_bench_write(&bench->of, "project/.gemini/settings.json", "{}");
 	open_host(bench, nothing);
 	must_say(bench, "/permissions", ".gemini/settings.json");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	assert_string_equal(bench->result.choices[0].label, "Mode: default");
+	run(bench, "/permissions mode");
+	assert_int_equal(bench->result.choice_count, 4);
+	must_say(bench, "/permissions mode auto_edit", "Mode: auto_edit");
+	assert_int_equal(agent_mode(host_facts(bench->of.host).agent), MODE_AUTO_EDIT);
+	must_fail(bench, "/permissions mode never", "Usage: /permissions");
+	must_fail(bench, "/permissions revoke 1", "No permission");
+	must_say(bench, "/policies plan", "in mode plan");
 	must_say(bench, "/permissions trust", "Trusted");
 	written = host_bench_read(&bench->of, "user/.gemini/trustedFolders.json");
 	assert_non_null(strstr(written, "TRUST_FOLDER"));
@@ -406,7 +570,7 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	must_say(bench, "/chat list", "Another name");
 	must_say(bench, "/chat title one A copy", "A copy");
 	id = mem_strdup(host_facts(bench->of.host).session_id);
-	must_say(bench, "/clear", "new session");
+	must_say(bench, "/clear", "New session");
 	assert_int_equal(bench->result.then, COMMAND_REFRESH);
 	assert_string_not_equal(host_facts(bench->of.host).session_id, id);
 	host_bench_prompt(&bench->of, "Two");
@@ -425,7 +589,9 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	assert_string_equal(bench->result.text, "First.");
 	must_say(bench, "/chat delete one", "Deleted");
 	must_fail(bench, "/chat resume one", "one");
+	id[8] = '\0';
 	must_offer(bench, "/chat resume ", id);
+	must_offer(bench, "/resume Another", id); /* by its title */
 }
 
 static void a_session_is_exported(void **state)
@@ -619,6 +785,12 @@ int main(void)
 		cmocka_unit_test(lines_are_commands_or_not),
 		cmocka_unit_test(rows_are_in_order_and_found_by_each_of_their_names),
 		TEST(help_has_every_command_and_says_how_one_is_used),
+		TEST(each_name_that_movers_type_is_known),
+		TEST(another_agents_name_takes_arguments_too),
+		TEST(no_command_ignores_its_arguments),
+		TEST(each_word_of_a_form_is_offered_with_what_it_does),
+		TEST(hooks_are_switched),
+		TEST(changes_are_shown_and_reviewed),
 		TEST(a_front_that_cannot_is_told),
 		TEST(each_shows_what_there_is),
 		TEST(files_of_instructions_are_read_again),

@@ -48,7 +48,7 @@ static void offer_words(void *data, struct editor *editor, struct span text, siz
 	while (from && text.data[from - 1] != ' ' && text.data[from - 1] != '\n')
 		from--;
 	struct span word = span_of(text.data + from, caret - from);
-	for (size_t i = 0; word.len && i < test->offer_count; i++)
+	for (size_t i = 0; (word.len || text.data[0] == '/') && i < test->offer_count; i++)
 		if (span_starts(span_str(test->offers[i]), word))
 			editor_offer(editor, from, caret, span_str(test->offers[i]),
 			             span_str(test->offers[i]), span_str(""));

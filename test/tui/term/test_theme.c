@@ -94,6 +94,83 @@ static void every_colour_can_be_read_on_its_background(void **state)
 	}
 }
 
+/* Of an SGR sequence's parameters: the colour behind 38 or 48. */
+static uint32_t colour_in(const char *text, unsigned base, enum theme_colours colours)
+{
+	static const uint32_t levels[] = { 0, 95, 135, 175, 215, 255 };
+	_cleanup_free_ char *wanted = mem_printf("%u;%d;", base,
+	                                         colours == TERM_COLOURS_TRUE ? 2 : 5);
+	const char *at = strstr(text, wanted);
+	unsigned a, b, c;
+
+	assert_non_null(at);
+	at += strlen(wanted);
+	if (colours == TERM_COLOURS_TRUE) {
+		assert_int_equal(sscanf(at, "%u;%u;%u", &a, &b, &c), 3);
+		return a << 16 | b << 8 | c;
+	}
+	assert_int_equal(sscanf(at, "%u", &a), 1);
+	assert_in_range(a, 16, 255);
+	if (a >= 232)
+		return (8 + 10 * (a - 232)) * 0x010101;
+	a -= 16;
+	return levels[a / 36] << 16 | levels[a / 6 % 6] << 8 | levels[a % 6];
+}
+
+/* By WCAG 2.1's ratio, in every theme that has colours of its own; and what is added has another
+ * hue than what is removed. */
+static void rows_of_a_diff_can_be_read_and_told_apart(void **state)
+{
+	static const enum theme_colours all[] = { TERM_COLOURS_256, TERM_COLOURS_TRUE };
+	static const enum role rows[] = { ROLE_ADDED, ROLE_ADDED_WORD, ROLE_REMOVED,
+		                          ROLE_REMOVED_WORD };
+	struct theme theme;
+
+	(void)state;
+	for (size_t i = 0; theme_name(i); i++) {
+		assert_true(theme_find(theme_name(i), &theme));
+		if (theme.palette[THEME_DIFF_ADDED] >= THEME_ANSI)
+			continue;
+		for (size_t k = 0; k < ARRAY_LEN(all); k++) {
+			uint32_t behind[ARRAY_LEN(rows)];
+
+			for (size_t r = 0; r < ARRAY_LEN(rows); r++) {
+				const char *text = sgr(&theme, all[k], STYLE(rows[r]));
+				const double ratio = contrast(
+					colour_in(text, 38, all[k]),
+					behind[r] = colour_in(text, 48, all[k]));
+
+				if (ratio < 4.5)
+					fail_msg("role %d of %s has a contrast of %.2f", rows[r],
+					         theme.name, ratio);
+				assert_true((behind[r] & 255) * 0x010101 != behind[r]);
+			}
+			assert_true(behind[0] != behind[2]);
+			assert_int_equal(theme_nearest_tint(theme.palette[THEME_DIFF_ADDED]) ==
+			                 theme_nearest_tint(theme.palette[THEME_DIFF_REMOVED]), 0);
+		}
+	}
+}
+
+/* With 16 colours and with none. */
+static void without_backgrounds_a_diff_is_told_apart_by_its_text(void **state)
+{
+	struct theme theme;
+
+	(void)state;
+	for (size_t i = 0; theme_name(i); i++) {
+		char added[64];
+
+		assert_true(theme_find(theme_name(i), &theme));
+		if (theme.palette[THEME_DIFF_ADDED] == THEME_UNSET)
+			continue;
+		snprintf(added, sizeof(added), "%s",
+		         sgr(&theme, TERM_COLOURS_16, STYLE(ROLE_ADDED)));
+		assert_string_not_equal(added, sgr(&theme, TERM_COLOURS_16, STYLE(ROLE_REMOVED)));
+		assert_string_equal(sgr(&theme, TERM_COLOURS_NONE, STYLE(ROLE_ADDED_WORD)), "1;4");
+	}
+}
+
 static void a_role_has_the_colours_that_there_are(void **state)
 {
 	struct theme theme;
@@ -106,7 +183,8 @@ static void a_role_has_the_colours_that_there_are(void **state)
 	assert_string_equal(sgr(&theme, TERM_COLOURS_NONE, STYLE(ROLE_ERROR)), "1");
 	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE(ROLE_TEXT)), "");
 	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE_BOLD(ROLE_TEXT)), "1");
-	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE(ROLE_ADDED)), "48;2;31;74;49");
+	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE(ROLE_ADDED)),
+	                    "38;2;255;255;255;48;2;31;74;49");
 	assert_string_equal(sgr(&theme, TERM_COLOURS_16, STYLE(ROLE_ADDED)), "92");
 	assert_string_equal(sgr(&theme, TERM_COLOURS_NONE, STYLE(ROLE_SELECTED)), "1;7");
 	assert_true(theme_find("ansi-light", &theme));
@@ -146,7 +224,8 @@ static void custom_themes_set_what_they_name(void **state)
 	assert_true(theme_set(&theme, "status.error", "RedBright"));
 	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE(ROLE_ERROR)), "91");
 	assert_true(theme_set(&theme, "background.diff.added", "#001100"));
-	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE(ROLE_ADDED)), "48;2;0;17;0");
+	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE(ROLE_ADDED)),
+	                    "38;2;255;255;255;48;2;0;17;0");
 	assert_true(theme_set(&theme, "hasp.keyword", "#123456"));
 	assert_string_equal(sgr(&theme, TERM_COLOURS_TRUE, STYLE(ROLE_KEYWORD)), "38;2;18;52;86");
 	assert_true(theme_set(&theme, "AccentGreen", "#010203"));
@@ -192,6 +271,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gemini_clis_names_are_known),
 		cmocka_unit_test(every_colour_can_be_read_on_its_background),
+		cmocka_unit_test(rows_of_a_diff_can_be_read_and_told_apart),
+		cmocka_unit_test(without_backgrounds_a_diff_is_told_apart_by_its_text),
 		cmocka_unit_test(a_role_has_the_colours_that_there_are),
 		cmocka_unit_test(the_nearest_colours_are_near),
 		cmocka_unit_test(custom_themes_set_what_they_name),

@@ -109,7 +109,6 @@ static void an_edit_shows_its_diff(void **state)
 	                     ", \"lines_added\": 2, \"lines_removed\": 1, "
 	                     "\"latest_file_state\": {}}"), &folded,
 	              "\xe2\x9c\x93 Edit src/main.c  +2 -1\n"
-	              "  src/main.c\n"
 	              "  @@ -9,4 +9,5 @@\n"
 	              "   9  9   int a;\n"
 	              "  10    - int b = 1;\n"
@@ -261,13 +260,14 @@ static void a_topic_says_what_comes_next(void **state)
 static void answers_stand_behind_their_questions(void **state)
 {
 	static const char call[] =
-		"{\"toolName\": \"ask_user\", \"arguments\": {\"questions\": [{\"header\": \"Kind\"}, "
+		"{\"toolName\": \"ask_user\", \"arguments\": {\"questions\": [{\"header\": \"Kind\", "
+		"\"question\": \"Which kind?\"}, "
 		"{\"header\": \"Colours\"}]}}";
 
 	(void)state;
 	expect_result(call, RESULT("success", "{\"answers\": {\"0\": \"Big\", \"1\": [\"red\", "
 	                           "\"blue\"]}}"), &folded,
-	              "\xe2\x9c\x93 Ask you\n  Kind: Big\n  Colours: red, blue\n");
+	              "\xe2\x9c\x93 Ask you\n  Which kind? Big\n  Colours: red, blue\n");
 }
 
 static void an_error_is_a_sentence(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What servers declare and answer, made fit for a model: tools (declare.c), what they offer besides
  * (offers.c), results of calls (result.c).  All of it is a stranger's: limited, and harmless. */
-#ifndef HASP_MCP_CLIENT_DECLARED_H
-#define HASP_MCP_CLIENT_DECLARED_H
+#ifndef HASP_MCP_DECLARED_DECLARED_H
+#define HASP_MCP_DECLARED_DECLARED_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server wants a model to answer (sampling/createMessage), read and made harmless; and the
- * answer as the server gets it.
+/* A server's request to a model (sampling/createMessage), parsed and sanitized; and the answer in
+ * the form that the server gets.
  *
  * Source: MCP 2025-11-25 and 2026-07-28, client/sampling; 2025-06-18 has the same without tools.
  * What a server says of models (modelPreferences), of other servers' contexts (includeContext) and
@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/servers.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/servers.h"
 
 enum {
 	STOPS_MAX = 16,
@@ -151,7 +151,7 @@ static bool read_system(struct sampling_reader *reader, const json_t *prompt,
 	return true;
 }
 
-/* ---- how it is to be answered ---- */
+/* ---- the answer ---- */
 
 static bool read_max_tokens(const json_t *most, struct mcp_sampling *ret, struct err *err)
 {

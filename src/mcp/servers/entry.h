@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the settings say of one server, checked; and what of that would have to be otherwise where a
- * sandbox denied its program something (entry.c). */
-#ifndef HASP_MCP_CLIENT_ENTRY_H
-#define HASP_MCP_CLIENT_ENTRY_H
+/* The settings of one server, checked; and which of them to change if a sandbox denied its program
+ * something (entry.c). */
+#ifndef HASP_MCP_SERVERS_ENTRY_H
+#define HASP_MCP_SERVERS_ENTRY_H
 
 #include "base/sha256.h"
 #include "mcp/client/client.h"
-#include "mcp/client/servers.h"
-
-/* Whether this can be the name of a header: a token (RFC 9110). */
-bool mcp_is_token(const char *name);
-/* Whether this can be a header field: such a name, and a value without control characters. */
-bool mcp_is_field(const char *name, const char *value);
+#include "mcp/servers/servers.h"
 
 /* What an entry of mcpServers says, checked. */
 struct server_entry {
@@ -47,14 +42,5 @@ void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *
 void mcp_entry_release(struct server_entry *entry);
 /* Whether includeTools and excludeTools leave this declaration. */
 bool mcp_entry_offers(const struct server_entry *entry, const json_t *declaration);
-
-/* ---- denials -------------------------------------------------------------------------- */
-
-/* What of a server's settings would allow what was denied (each as denial_json has it), for a
- * sentence: "sandbox": {"network": true, "write": ["/x"]} in mcpServers.NAME; with `network` the
- * network too.  The caller frees; NULL: nothing would. */
-char *mcp_denials_remedy(const char *server, const json_t *denials, bool network);
-/* Adds the first of these, and that remedy, to why a program of the server's failed. */
-void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err);
 
 #endif

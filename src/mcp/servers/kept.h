@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of servers: lines that they log (log.c), what they declared last time (cache.c), and
  * how tools were declared when they were allowed (approvals.c). */
-#ifndef HASP_MCP_CLIENT_KEPT_H
-#define HASP_MCP_CLIENT_KEPT_H
+#ifndef HASP_MCP_SERVERS_KEPT_H
+#define HASP_MCP_SERVERS_KEPT_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,9 +16,9 @@ struct mcp_log;
 /* Of one server, empty. */
 struct mcp_log *mcp_log_new(void);
 void mcp_log_free(struct mcp_log *log); /* NULL is fine */
-/* Keeps a message (the params of notifications/message), unless it is below `least`. A sentence for
- * people about one that is an error and new, which the caller frees; NULL: nothing is to be said.
- * From any thread. */
+/* Keeps a message (the params of notifications/message), unless it is below `least`. Returns a
+ * sentence for the user if it is a new error, which the caller frees; else NULL.  From any
+ * thread. */
 char *mcp_log_add(struct mcp_log *log, const char *server, const char *least,
                   const json_t *params);
 /* The last 50: an array of {"level", "text", "logger"?}, each one line; a new reference. */

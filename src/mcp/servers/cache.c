@@ -4,16 +4,16 @@
  *     { NAME: { "hash": HASH, "tools": [...], "offers": {...} }, ... }
  *
  * Tools and offers are what was kept of them (mcp_declaration_clean, mcp_offers_clean): schemas are
- * texts, since reading those of hundreds of tools would hold up the first prompt.  A file of hasp's
- * own, mode 0600, where no command may write; what is in it is checked like what comes from a
- * server all the same (mcp_declaration_recall).  A file that cannot be read or written is no error:
- * then servers are asked. */
+ * texts, since reading those of hundreds of tools would hold up the first prompt.  A separate file,
+ * mode 0600, where no command may write; its contents are still checked like a server's messages
+ * (mcp_declaration_recall).  A file that cannot be read or written is no error: the servers are
+ * asked instead. */
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/kept.h"
+#include "mcp/servers/kept.h"
 
 enum { CACHE_DEPTH_MAX = 64, CACHE_LOCK_MS = 500 };
 
@@ -47,7 +47,7 @@ void mcp_cache_write(const char *file, const char *name, const char *hash, const
                      const json_t *offers)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_CACHE_BYTES);
-	/* What cannot be locked is written all the same: what is lost is asked for again. */
+	/* Written even without the lock: a lost entry is fetched from the server again. */
 	_cleanup_fd_ int lock = file_lock_next_to(file, CACHE_LOCK_MS);
 	json_auto_t *all = mcp_cache_load(file);
 	json_auto_t *known = json_pack("{s:s, s:O, s:O}", "hash", hash, "tools", (json_t *)tools,

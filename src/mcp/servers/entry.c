@@ -11,13 +11,13 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "mcp/client/client.h"
-#include "mcp/client/entry.h"
+#include "mcp/servers/entry.h"
 #include "worker/provider.h"
 
 enum {
 	TIMEOUT_MS = 600000, /* Gemini CLI's */
 	TIMEOUT_MS_MAX = 24 * 3600 * 1000,
-	MEMBERS_TOLD = 5, /* of one entry, that nobody knows */
+	MEMBERS_REPORTED = 5, /* unknown members of one entry */
 };
 
 struct entry_reading {
@@ -115,10 +115,10 @@ static bool is_known_member(const char *name)
 	return false;
 }
 
-/* A mistyped name does nothing, and nobody would see it. */
+/* A mistyped name has no effect, and the user would not notice. */
 static void warn_of_members(const struct entry_reading *reading)
 {
-	size_t told = 0;
+	size_t reported = 0;
 	const char *name;
 	json_t *value;
 
@@ -126,7 +126,7 @@ static void warn_of_members(const struct entry_reading *reading)
 		const char *nearest;
 		_cleanup_free_ char *what = NULL, *shown = NULL;
 
-		if (is_known_member(name) || ++told > MEMBERS_TOLD)
+		if (is_known_member(name) || ++reported > MEMBERS_REPORTED)
 			continue;
 		nearest = schema_nearest_name(name, known_members, ARRAY_LEN(known_members));
 		what = nearest ? mem_printf("is no member that hasp knows; \"%s\" is like it",
@@ -140,22 +140,6 @@ static void warn_of_members(const struct entry_reading *reading)
 static bool is_variable_name(const char *name)
 {
 	return *name && !strchr(name, '=');
-}
-
-bool mcp_is_token(const char *name)
-{
-	for (const char *c = name; *c; c++)
-		if (!ascii_is_alnum(*c) && !strchr("!#$%&'*+-.^_`|~", *c))
-			return false;
-	return *name;
-}
-
-bool mcp_is_field(const char *name, const char *value)
-{
-	for (const char *c = value; *c; c++)
-		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
-			return false;
-	return mcp_is_token(name);
 }
 
 static char **entry_pairs(const struct entry_reading *reading, const char *member,
@@ -489,66 +473,6 @@ void mcp_entry_release(struct server_entry *entry)
 	free(entry->audience);
 	free(entry->account);
 	*entry = (struct server_entry){ 0 };
-}
-
-/* ---- what would allow more ------------------------------------------------------------- */
-
-enum { REMEDY_PATHS = 4 };
-
-static void add_remedy_path(json_t *sandbox, const char *member, json_t *path)
-{
-	json_t *list = json_object_get(sandbox, member);
-
-	if (!list) {
-		list = json_array();
-		json_object_set_new(sandbox, member, list);
-	}
-	if (json_array_size(list) < REMEDY_PATHS && !json_lists(list, json_span(path)))
-		json_array_append(list, path);
-}
-
-char *mcp_denials_remedy(const char *server, const json_t *denials, bool network)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(4 * REMEDY_PATHS * LIMIT_PATH_BYTES);
-	json_auto_t *sandbox = json_object();
-	size_t i;
-	json_t *denial;
-
-	json_array_foreach(denials, i, denial) {
-		const struct span kind = json_span(json_object_get(denial, "kind"));
-		json_t *what = json_object_get(denial, "what");
-
-		if (span_eq(json_span(json_object_get(denial, "reason")), SPAN("network")))
-			network = true;
-		else if (span_eq(kind, SPAN("read")))
-			add_remedy_path(sandbox, "read", what);
-		else if (span_eq(kind, SPAN("write")) || span_eq(kind, SPAN("metadata")) ||
-		         span_eq(kind, SPAN("removed")))
-			add_remedy_path(sandbox, "write", what);
-	}
-	if (network)
-		json_object_set_new(sandbox, "network", json_true());
-	if (!json_object_size(sandbox) || !json_print(&text, sandbox, 0))
-		return NULL;
-	return mem_printf("\"sandbox\": %s in mcpServers.%s", text.data, server);
-}
-
-void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err)
-{
-	const json_t *first = json_array_get(denials, 0);
-	_cleanup_free_ char *remedy = mcp_denials_remedy(server, denials, network);
-	const struct err why = *err;
-
-	if (!remedy)
-		return;
-	if (first)
-		err_set(err, why.code,
-		        "%s The sandbox denied it: %s %.200s. What would allow more: %s.",
-		        why.message, json_string_value(json_object_get(first, "kind")),
-		        json_string_value(json_object_get(first, "what")), remedy);
-	else
-		err_set(err, why.code, "%s If it needs the network, which it has not: %s.",
-		        why.message, remedy);
 }
 
 bool mcp_entry_offers(const struct server_entry *entry, const json_t *declaration)

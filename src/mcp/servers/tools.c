@@ -6,13 +6,13 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/entry.h"
-#include "mcp/client/slots.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/entry.h"
+#include "mcp/servers/slots.h"
 #include "tool/builtin/builtin.h"
 #include "tool/tool.h"
 
-enum { LEFT_OUT_TOLD = 5 }; /* of one server's tools */
+enum { LEFT_OUT_REPORTED = 5 }; /* of one server's tools */
 
 /* ---- calls ---- */
 
@@ -189,9 +189,9 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 /* ---- a set of them ---- */
 
 static void tell_not_added(struct mcp_server_slot *server, const struct tool *tool,
-                           const struct err *why, size_t *told)
+                           const struct err *why, size_t *reported)
 {
-	if ((*told)++ < LEFT_OUT_TOLD)
+	if ((*reported)++ < LEFT_OUT_REPORTED)
 		mcp_server_tell(server, tool->server_tool, why);
 }
 
@@ -199,7 +199,7 @@ static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set
 {
 	json_auto_t *declarations = mcp_server_tools(server);
 	const char *server_name = mcp_server_entry_of(server)->name;
-	size_t added = 0, told = 0, i;
+	size_t added = 0, reported = 0, i;
 	json_t *declaration;
 
 	json_array_foreach(declarations, i, declaration) {
@@ -226,7 +226,7 @@ static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set
 		if (tool_set_add(set, tool, declared_tool_free, &why)) {
 			added++;
 		} else {
-			tell_not_added(server, tool, &why, &told);
+			tell_not_added(server, tool, &why, &reported);
 			declared_tool_free(tool);
 		}
 	}

@@ -4,14 +4,14 @@
  *
  * Tools, prompts and resources use the first part; what is behind it is for servers.c, start.c and
  * user.c alone. */
-#ifndef HASP_MCP_CLIENT_SLOTS_H
-#define HASP_MCP_CLIENT_SLOTS_H
+#ifndef HASP_MCP_SERVERS_SLOTS_H
+#define HASP_MCP_SERVERS_SLOTS_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mcp/client/entry.h"
-#include "mcp/client/servers.h"
+#include "mcp/servers/entry.h"
+#include "mcp/servers/servers.h"
 #include "tool/tool.h"
 
 struct mcp_server_slot; /* below */
@@ -79,8 +79,8 @@ struct mcp_server_slot {
 	json_t *tools;              /* declarations; NULL: not known */
 	json_t *offers;             /* mcp_offers_clean; NULL: not known */
 	json_t *watched;            /* {URI: true}: each of its clients is to report these */
-	json_t *updated;            /* the same: what a client that is gone has reported */
-	struct mcp_log *log;        /* of all its clients; has a lock of its own */
+	json_t *updated;            /* the same: reported by a client that has ended */
+	struct mcp_log *log;        /* of all its clients; has its own lock */
 	bool undecided;             /* a project's, and the user was not asked yet */
 	bool asked;                 /* these are what it said, not what it once said */
 	char *problem;              /* of the last start; NULL: none */
@@ -122,9 +122,11 @@ struct mcp_slot_said {
  * results are new.  Without the lock (start.c).  Errors as of a client, and of headersHelper. */
 bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct cancel *cancel,
                     struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err);
-/* Of what the server, or the cache (`known`), declares: what can be used; the first that cannot are
- * warnings. A new reference (start.c). */
-json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, bool known);
+/* The tools that can be used, of those that the server declared; the first that cannot are reported
+ * as warnings. A new reference (start.c). */
+json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared);
+/* The same of what the cache has. */
+json_t *mcp_slot_recall(struct mcp_server_slot *slot, const json_t *cached);
 
 /* Why it is not used, of all that there is; with the lock, once others know the slot. */
 void mcp_slot_settle_off(struct mcp_server_slot *slot);
@@ -132,12 +134,11 @@ void mcp_slot_settle_off(struct mcp_server_slot *slot);
 bool mcp_slot_is_used(const struct mcp_server_slot *slot, struct err *err);
 /* Once it may be used: makes ready for logins, where it is one that hasp logs in at. */
 void mcp_slot_open_auth(struct mcp_server_slot *slot);
-/* Then: takes what is known from last time, or starts it on a thread of its own. */
+/* Then: uses the cached declarations, or starts it on a separate thread. */
 void mcp_slot_open_known(struct mcp_server_slot *slot);
 /* Ends these, which are off or will not be asked for any more; what they said is forgotten. */
 void mcp_slots_stop(struct mcp_servers *servers, struct mcp_server_slot *slots, size_t count);
-/* Begins with the servers of a reading of the settings, while nobody else uses servers but to look
- * at them. */
+/* Starts the servers of new settings, while other threads only look at `servers`. */
 void mcp_servers_begin(struct mcp_servers *servers);
 
 #endif

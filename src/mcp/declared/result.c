@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What servers answer, made fit for a model: texts marked as a stranger's, media that are what they
- * are said to be. */
+/* Results of servers, sanitized for a model: texts marked as untrusted, media whose bytes match
+ * their declared type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
+#include "mcp/declared/declared.h"
 #include "tool/builtin/web.h"
 #include "tool/tool.h"
 
@@ -45,7 +45,7 @@ static int media_digit(char c)
 }
 
 /* Whether all of it is base64 (RFC 4648, section 4); its first bytes go to `ret`. */
-static bool base64_begins(struct span text, unsigned char ret[static 12], size_t *ret_len)
+static bool base64_prefix(struct span text, unsigned char ret[static 12], size_t *ret_len)
 {
 	unsigned bits = 0, have = 0;
 
@@ -73,7 +73,7 @@ const char *mcp_media_mime(struct span data)
 	unsigned char begin[12];
 	size_t len;
 
-	if (data.len > LIMIT_MEDIA_BYTES || !base64_begins(data, begin, &len))
+	if (data.len > LIMIT_MEDIA_BYTES || !base64_prefix(data, begin, &len))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(media_kinds); i++)
 		if (media_kinds[i].at + media_kinds[i].len <= len &&
@@ -233,8 +233,8 @@ static bool is_said_by_texts(const json_t *content, const json_t *structured)
 	return texts_have(content, structured) || (wrapped && texts_have(content, wrapped));
 }
 
-/* In the place of texts that there are none of; else, if it says more than they do, a member of
- * its own, with which they share the budget of an answer (tool/answer.h). */
+/* Takes the place of texts if there are none; else, if it contains more than they do, it is a
+ * separate member, which shares the budget of an answer with them (tool/answer.h). */
 static void put_structured(struct result_parts *into, const json_t *result, json_t *own)
 {
 	const json_t *structured = json_object_get(result, "structuredContent");

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
+#include "mcp/declared/declared.h"
 
 enum {
 	INSTRUCTIONS_BYTES = 2 << 10, /* of one server: they are part of every request */
@@ -72,27 +73,15 @@ static json_t *clean_arguments(const json_t *declared)
 	return list;
 }
 
-static void clean_prompts(json_t *own, const json_t *declared)
+/* NULL: it cannot be used. */
+static json_t *clean_prompt(const json_t *prompt)
 {
-	const json_t *said = json_object_get(declared, "prompts");
-	json_t *list, *prompt;
-	size_t i;
+	json_t *name = json_object_get(prompt, "name");
 
-	if (!json_is_array(said))
-		return;
-	list = json_array();
-	json_array_foreach((json_t *)said, i, prompt) {
-		json_t *name = json_object_get(prompt, "name"), *kept;
-
-		if (!is_kept_name(name) || json_array_size(list) >= LIMIT_MCP_PROMPTS)
-			continue;
-		kept = json_pack("{s:O, s:o}", "name", name, "arguments",
-		                 clean_arguments(json_object_get(prompt, "arguments")));
-		put_clean_text(kept, "title", prompt, NAME_BYTES);
-		put_clean_text(kept, "description", prompt, DESCRIPTION_BYTES);
-		json_array_append_new(list, kept);
-	}
-	json_object_set_new(own, "prompts", list);
+	return is_kept_name(name) ?
+	               json_pack("{s:O, s:o}", "name", name, "arguments",
+	                         clean_arguments(json_object_get(prompt, "arguments"))) :
+	               NULL;
 }
 
 /* The same of an address, or a template of addresses: it is typed, and shown in one line. */
@@ -110,30 +99,66 @@ static bool is_kept_address(const json_t *address)
 	return json_equal(shown, address);
 }
 
-/* Of a list of resources, or of templates: `member` has the address, and is all that is sure. */
-static void clean_resources(json_t *own, const json_t *declared, const char *list,
-                            const char *member, size_t most)
+static json_t *clean_addressed(const json_t *declared, const char *member)
 {
-	const json_t *said = json_object_get(declared, list);
-	json_t *all, *one;
+	json_t *address = json_object_get(declared, member);
+
+	return is_kept_address(address) ? json_pack("{s:O}", member, address) : NULL;
+}
+
+static json_t *clean_resource(const json_t *declared)
+{
+	return clean_addressed(declared, "uri");
+}
+
+static json_t *clean_template(const json_t *declared)
+{
+	return clean_addressed(declared, "uriTemplate");
+}
+
+/* What is kept of one item of a list, a new object; NULL: nothing.  Tools are not offers. */
+static json_t *(*const clean_item[MCP_LISTS])(const json_t *declared) = {
+	[MCP_PROMPTS] = clean_prompt,
+	[MCP_RESOURCES] = clean_resource,
+	[MCP_TEMPLATES] = clean_template,
+};
+
+/* Texts that any item may have, with their limits; a name that identifies it stays as it is. */
+static void put_item_texts(json_t *own, const json_t *declared)
+{
+	static const struct {
+		const char *member;
+		size_t max;
+	} texts[] = {
+		{ "name", NAME_BYTES },
+		{ "title", NAME_BYTES },
+		{ "description", DESCRIPTION_BYTES },
+		{ "mimeType", NAME_BYTES },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (!json_object_get(own, texts[i].member))
+			put_clean_text(own, texts[i].member, declared, texts[i].max);
+}
+
+static void clean_list(json_t *own, const json_t *declared, enum mcp_list which)
+{
+	json_t *said = json_object_get(declared, mcp_lists[which].member), *all, *one;
 	size_t i;
 
 	if (!json_is_array(said))
 		return;
 	all = json_array();
-	json_array_foreach((json_t *)said, i, one) {
-		json_t *address = json_object_get(one, member), *kept;
+	json_array_foreach(said, i, one) {
+		json_t *kept = json_array_size(all) < mcp_lists[which].most ?
+		                       clean_item[which](one) : NULL;
 
-		if (!is_kept_address(address) || json_array_size(all) >= most)
+		if (!kept)
 			continue;
-		kept = json_pack("{s:O}", member, address);
-		put_clean_text(kept, "name", one, NAME_BYTES);
-		put_clean_text(kept, "title", one, NAME_BYTES);
-		put_clean_text(kept, "description", one, DESCRIPTION_BYTES);
-		put_clean_text(kept, "mimeType", one, NAME_BYTES);
+		put_item_texts(kept, one);
 		json_array_append_new(all, kept);
 	}
-	json_object_set_new(own, list, all);
+	json_object_set_new(own, mcp_lists[which].member, all);
 }
 
 json_t *mcp_offers_clean(const json_t *declared)
@@ -141,10 +166,9 @@ json_t *mcp_offers_clean(const json_t *declared)
 	json_t *own = json_object();
 
 	clean_instructions(own, declared);
-	clean_prompts(own, declared);
-	clean_resources(own, declared, "resources", "uri", LIMIT_MCP_RESOURCES);
-	clean_resources(own, declared, "resourceTemplates", "uriTemplate",
-	                LIMIT_MCP_RESOURCE_TEMPLATES);
+	for (unsigned i = 0; i < MCP_LISTS; i++)
+		if (clean_item[i])
+			clean_list(own, declared, i);
 	return own;
 }
 
@@ -157,18 +181,6 @@ bool mcp_offers_has(struct mcp_client *client, const char *capability)
 	return json_is_object(json_object_get(all, capability));
 }
 
-/* A list that cannot be had is left out. */
-static void ask_for_list(struct mcp_client *client, json_t *declared, const char *method,
-                         const char *member, size_t most, const struct mcp_wait *wait)
-{
-	struct err ignored = ERR_INIT;
-	json_t *list = NULL;
-
-	if (!mcp_client_lost(client) &&
-	    mcp_client_list(client, method, member, most, wait, &list, &ignored))
-		json_object_set_new(declared, member, list);
-}
-
 json_t *mcp_offers_ask(struct mcp_client *client, const struct mcp_wait *wait)
 {
 	json_auto_t *declared = json_object();
@@ -176,13 +188,14 @@ json_t *mcp_offers_ask(struct mcp_client *client, const struct mcp_wait *wait)
 
 	if (json_is_string(instructions))
 		json_object_set(declared, "instructions", instructions);
-	if (mcp_offers_has(client, "prompts"))
-		ask_for_list(client, declared, "prompts/list", "prompts", LIMIT_MCP_PROMPTS, wait);
-	if (mcp_offers_has(client, "resources")) {
-		ask_for_list(client, declared, "resources/list", "resources", LIMIT_MCP_RESOURCES,
-		             wait);
-		ask_for_list(client, declared, "resources/templates/list", "resourceTemplates",
-		             LIMIT_MCP_RESOURCE_TEMPLATES, wait);
+	for (unsigned i = 0; i < MCP_LISTS; i++) {
+		struct err ignored = ERR_INIT;
+		json_t *list = NULL;
+
+		/* A list that cannot be fetched is left out. */
+		if (clean_item[i] && mcp_offers_has(client, mcp_lists[i].capability) &&
+		    !mcp_client_lost(client) && mcp_client_list(client, i, wait, &list, &ignored))
+			json_object_set_new(declared, mcp_lists[i].member, list);
 	}
 	return mcp_offers_clean(declared);
 }

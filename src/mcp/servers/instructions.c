@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What servers say about the use of their tools, as a model is told it. */
+/* Servers' instructions on the use of their tools, as they are shown to a model. */
 #include "base/mem.h"
 #include "base/name.h"
 #include "data/json.h"
-#include "mcp/client/slots.h"
+#include "mcp/servers/slots.h"
 #include "tool/builtin/web.h"
 
 enum { ALL_INSTRUCTIONS_BYTES = 16 << 10 }; /* of all servers */

@@ -10,10 +10,10 @@
 #include "config/servers.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/entry.h"
-#include "mcp/client/kept.h"
-#include "mcp/client/slots.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/entry.h"
+#include "mcp/servers/kept.h"
+#include "mcp/servers/slots.h"
 #include "tool/tool.h"
 
 /* ---- those that the user is asked about ---- */
@@ -319,7 +319,7 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
 	json_object_update_missing(shown, slot->offers);
 	json_object_set_new(shown, "log", mcp_log_kept(slot->log));
-	if (slot->auth && mcp_auth_wants_login(slot->auth))
+	if (slot->auth && mcp_auth_requires_login(slot->auth))
 		json_object_set_new(shown, "login", json_string("needed"));
 	if (entry->off || slot->problem)
 		json_object_set_new(shown, "problem", json_text(span_str(entry->off ? entry->off :
@@ -371,7 +371,8 @@ bool mcp_servers_login(struct mcp_servers *servers, const char *name, const stru
 	if (!slot->auth)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The MCP server \"%s\" has no login of hasp's.", name);
-	mcp_auth_attend(slot->auth, true, /* again= */ true);
+	mcp_auth_resume_logins(slot->auth);
+	mcp_auth_forget_refusal(slot->auth);
 	if (!mcp_server_client(slot, cancel, &client, err))
 		return false;
 	mcp_client_unref(client);

@@ -10,9 +10,9 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/entry.h"
-#include "mcp/client/slots.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/entry.h"
+#include "mcp/servers/slots.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/web.h"
@@ -291,7 +291,7 @@ static json_t *list_resources_run(struct session *session, const struct tool *to
 /* ---- read_mcp_resource ---- */
 
 static const char read_description[] =
-	"Reads a resource of an MCP server. You are told when one that you have read changes.";
+	"Reads a resource of an MCP server. You are notified when one that you have read changes.";
 
 /* clang-format off */
 static const char read_schema[] = SCHEMA(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server logs (notifications/message): the last messages are kept to be shown, and of errors
- * people are told.
+/* What a server logs (notifications/message): the last messages are kept for display, and errors
+ * are reported.
  *
  * Source: MCP 2025-11-25, server/utilities/logging; levels as of RFC 5424. */
 #include <pthread.h>
@@ -13,15 +13,15 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/kept.h"
+#include "mcp/servers/kept.h"
 
 enum {
 	KEPT_MAX = 50,       /* messages */
 	TEXT_BYTES = 500,    /* of one */
 	LOGGER_BYTES = 60,   /* of its logger's name */
-	TOLD_MAX = 5,        /* notices of one server */
+	REPORTED_MAX = 5,    /* notices of one server */
 	LEVEL_INFO = 1,      /* what an unknown level counts as */
-	LEVEL_ERROR = 4,     /* from here on people are told */
+	LEVEL_ERROR = 4,     /* the user is notified from this level on */
 };
 
 /* In their order. */
@@ -31,7 +31,7 @@ static const char *const levels[] = { "debug", "info", "notice", "warning", "err
 struct mcp_log {
 	pthread_mutex_t lock;
 	json_t *kept;    /* the newest last; with the lock */
-	size_t told;     /* notices */
+	size_t reported;     /* notices */
 };
 
 struct mcp_log *mcp_log_new(void)
@@ -89,7 +89,7 @@ char *mcp_log_add(struct mcp_log *log, const char *server, const char *least,
 	const size_t rank = level_rank(json_span(json_object_get(params, "level")), LEVEL_INFO);
 	const json_t *logger = json_object_get(params, "logger");
 	json_auto_t *message = NULL;
-	size_t told = TOLD_MAX;
+	size_t reported = REPORTED_MAX;
 
 	if (rank < level_rank(span_str(least), ARRAY_LEN(levels)))
 		return NULL;
@@ -97,18 +97,18 @@ char *mcp_log_add(struct mcp_log *log, const char *server, const char *least,
 	                    line_of(json_object_get(params, "data"), TEXT_BYTES), "logger",
 	                    json_is_string(logger) ? line_of(logger, LOGGER_BYTES) : NULL);
 	pthread_mutex_lock(&log->lock);
-	if (rank >= LEVEL_ERROR && log->told < TOLD_MAX && !is_kept(log, message))
-		told = log->told++;
+	if (rank >= LEVEL_ERROR && log->reported < REPORTED_MAX && !is_kept(log, message))
+		reported = log->reported++;
 	json_array_append(log->kept, message);
 	if (json_array_size(log->kept) > KEPT_MAX)
 		json_array_remove(log->kept, 0);
 	pthread_mutex_unlock(&log->lock);
-	if (told == TOLD_MAX)
+	if (reported == REPORTED_MAX)
 		return NULL;
 	return mem_printf("The MCP server \"%s\" logged an error: %s%s", server,
 	                  json_string_value(json_object_get(message, "text")),
-	                  told + 1 == TOLD_MAX ? " (Further ones are shown by /mcp desc alone.)" :
-	                                         "");
+	                  reported + 1 < REPORTED_MAX ? "" :
+	                          " (Further ones are shown by /mcp desc alone.)");
 }
 
 json_t *mcp_log_kept(struct mcp_log *log)

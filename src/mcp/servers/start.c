@@ -13,17 +13,17 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/entry.h"
-#include "mcp/client/kept.h"
-#include "mcp/client/slots.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/entry.h"
+#include "mcp/servers/kept.h"
+#include "mcp/servers/slots.h"
 
 enum {
 	START_MS_MAX = 60000, /* of a handshake and a list, each answer */
-	PROBLEMS_TOLD = 5,    /* of one server's tools */
+	PROBLEMS_REPORTED = 5, /* of one server's tools */
 };
 
-/* ---- what it is told, and may ask ---- */
+/* ---- its capabilities, and requests from it ---- */
 
 static void slot_log(void *data, struct span bytes)
 {
@@ -55,11 +55,11 @@ static void slot_logged(void *data, const json_t *params)
 {
 	const struct mcp_server_slot *slot = data;
 	const char *least = servers_log_level(slot->all);
-	_cleanup_free_ char *told =
+	_cleanup_free_ char *text =
 		least ? mcp_log_add(slot->log, slot->entry.name, least, params) : NULL;
 
-	if (told)
-		notices_say(&slot->all->options.notices, SEVERITY_WARNING, told);
+	if (text)
+		notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
 static json_t *slot_answer(void *data, const char *method, const json_t *params,
@@ -262,7 +262,8 @@ static void report_unknown_names(struct mcp_server_slot *slot, const json_t *too
 	if (atomic_exchange(&slot->names_checked, true))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		for (size_t k = 0; k < json_array_size(lists[i].names) && k < PROBLEMS_TOLD; k++) {
+		for (size_t k = 0;
+		     k < json_array_size(lists[i].names) && k < PROBLEMS_REPORTED; k++) {
 			struct span name = json_span(json_array_get(lists[i].names, k));
 			const char *open = name.len ? memchr(name.data, '(', name.len) : NULL;
 
@@ -273,10 +274,10 @@ static void report_unknown_names(struct mcp_server_slot *slot, const json_t *too
 		}
 }
 
-json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, bool known)
+static json_t *usable_tools(struct mcp_server_slot *slot, const json_t *declared, bool cached)
 {
 	json_t *tools = json_array(), *tool;
-	size_t i, told = 0;
+	size_t i, reported = 0;
 
 	json_array_foreach(declared, i, tool) {
 		struct err why = ERR_INIT;
@@ -285,18 +286,28 @@ json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared, boo
 		if (json_array_size(tools) >= LIMIT_MCP_TOOLS)
 			err_set(&why, ERR_TOO_LARGE, "There are more than %d.", LIMIT_MCP_TOOLS);
 		else
-			own = known ? mcp_declaration_recall(tool, &why) :
+			own = cached ? mcp_declaration_recall(tool, &why) :
 			              mcp_declaration_clean(tool, &why);
 		if (own)
 			json_array_append_new(tools, own);
 		else
-			told++;
-		if (!own && told <= PROBLEMS_TOLD)
+			reported++;
+		if (!own && reported <= PROBLEMS_REPORTED)
 			mcp_server_tell(slot, json_string_value(json_object_get(tool, "name")),
 			                &why);
 	}
 	report_unknown_names(slot, declared);
 	return tools;
+}
+
+json_t *mcp_slot_clean(struct mcp_server_slot *slot, const json_t *declared)
+{
+	return usable_tools(slot, declared, /* cached= */ false);
+}
+
+json_t *mcp_slot_recall(struct mcp_server_slot *slot, const json_t *cached)
+{
+	return usable_tools(slot, cached, /* cached= */ true);
 }
 
 bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct cancel *cancel,
@@ -317,20 +328,19 @@ bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const struct 
 	if (!mcp_offers_has(*ret, "tools") &&
 	    (mcp_offers_has(*ret, "prompts") || mcp_offers_has(*ret, "resources"))) {
 		declared = json_array();
-	} else if (!mcp_client_list(*ret, "tools/list", "tools", LIMIT_MCP_TOOLS, &wait, &declared,
-	                            err)) {
+	} else if (!mcp_client_list(*ret, MCP_TOOLS, &wait, &declared, err)) {
 		mcp_client_unref(*ret);
 		*ret = NULL;
 		return false;
 	}
-	ret_said->tools = mcp_slot_clean(slot, declared, /* known= */ false);
+	ret_said->tools = mcp_slot_clean(slot, declared);
 	ret_said->offers = mcp_offers_ask(*ret, &wait);
 	json_object_foreach(watched, uri, yes)
 		mcp_client_watch(*ret, uri, &wait);
 	mcp_client_listen(*ret);
 	if (!mcp_client_lost(*ret))
 		return true;
-	/* Whoever started it would find it lost, and start it again and again. */
+	/* The caller would find it lost and restart it forever. */
 	json_decref(ret_said->tools);
 	json_decref(ret_said->offers);
 	mcp_client_unref(*ret);

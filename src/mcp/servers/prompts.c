@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/slots.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/slots.h"
 
 enum {
 	PROMPT_MESSAGES_MAX = 100,
@@ -74,7 +74,7 @@ static void put_prompt_text(struct buf *out, struct span text)
 	}
 }
 
-/* What is no text of its own is what a tool's result would be: media, resources marked as such. */
+/* Blocks other than text are treated as in a tool's result: media, marked resources. */
 static void put_prompt_block(struct buf *out, json_t *media, const char *server,
                              const json_t *block)
 {

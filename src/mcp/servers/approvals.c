@@ -6,12 +6,12 @@
  *                         "server": HASH, "own": whether the user named that server,
  *                         "text": what a person would be shown of it } } }
  *
- * Another server under the name of one that was allowed is no change where the user named both:
- * whoever wrote the new command there wrote it beside the trust that it has.
+ * Another server under the name of one that was allowed is no change if the user configured both:
+ * the new command stands in the same settings as the trust in it.
  *
- * A file of hasp's own beside the cache (cache.c) and not in it: what a server sends decides what
- * the cache drops, and must not decide what is forgotten here.  Mode 0600, where no command may
- * write.  One that cannot be read is as none: then each tool is new. */
+ * A separate file, not part of the cache (cache.c): what a server sends decides which entries the
+ * cache drops, and must not decide which approvals are forgotten.  Mode 0600, where no command may
+ * write.  If it cannot be read, every tool counts as new. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@
 #include "data/json.h"
 #include "diff/diff.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/kept.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/kept.h"
 
 enum {
 	APPROVAL_DEPTH_MAX = 8,
@@ -74,7 +74,7 @@ static void put_approved_part(struct buf *out, const char *name, const json_t *p
 	buf_char(out, '\n');
 }
 
-/* What cannot be told from its program or address alone is told from the digits. */
+/* The digits distinguish servers with the same program or address. */
 static void put_approved_server(struct buf *out, const struct mcp_approval_server *server)
 {
 	buf_str(out, SERVER_WORDS ":\n");
@@ -87,7 +87,7 @@ json_t *mcp_approval_of(const struct mcp_approval_server *server, const json_t *
 	_cleanup_buf_ struct buf text = BUF_INIT(16 * MCP_SCHEMA_BYTES);
 	struct err ignored = ERR_INIT;
 	/* What comes out of the cache was cleaned twice: escapes make a text longer, and it may be
-	 * cut once more.  The second time changes nothing any more. */
+	 * truncated again.  After the second time it is stable. */
 	json_auto_t *settled = mcp_declaration_recall((json_t *)declaration, &ignored);
 	json_auto_t *from = json_copy(settled ? settled : (json_t *)declaration);
 	json_t *approval = json_object();
@@ -235,8 +235,8 @@ void mcp_approvals_set(json_t *all, const char *file, const char *server, const 
 	approvals_put(all, server, tool, approval);
 	if (!file)
 		return;
-	/* Other sessions write there too.  What cannot be locked is written all the same: the file
-	 * is replaced whole, and what another allowed meanwhile would only be asked about again. */
+	/* Other sessions write there too.  Without the lock it is still written: the file is
+	 * replaced as a whole, and at worst an approval from another session is asked for again. */
 	lock = file_lock_next_to(file, APPROVAL_LOCK_MS);
 	kept = mcp_approvals_read(file);
 	approvals_put(kept, server, tool, approval);

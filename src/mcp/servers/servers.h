@@ -11,27 +11,27 @@
  *     tool_set_free(set);
  *     mcp_servers_close(servers);
  *
- * What a server declared last time is kept in a file of the project's (cache.c): its tools are
- * offered at once, and it is started by the first call of one.  One that is not known is started in
- * the background, all of them at the same time.  A server that ends is started again by the next
- * call, with a pause that doubles after each failure.
+ * A server's last declarations are kept in a file per project (cache.c): its tools are offered
+ * immediately, and their first call starts it.  Unknown servers are started in the background, all
+ * in parallel.  A server that ends is started again by the next call, with a pause that doubles
+ * after each failure.
  *
- * A server that is a program runs in a sandbox of its own: as a command of the session would, but
- * that the workspace is only read, unless its settings say otherwise:
+ * A server that is a program runs in its own sandbox, like a command of the session, except that
+ * the workspace is read-only unless its settings say otherwise:
  *
  *     "sandbox": { "workspace": "write", "network": true, "write": ["~/.cache/x"], "read": [] }
  *
- * What servers declare and answer is a stranger's: descriptions and schemas are limited, control
- * characters and invisible ones do not get through, results are marked as untrusted (web.h).  What
- * it says never decides what may run: that is the policy's, by the server's and tool's names.
+ * Declarations and answers of servers are not trusted: descriptions and schemas are limited,
+ * control and invisible characters are removed, results are marked as untrusted (web.h).  They
+ * never decide what may run: the policy does, by the names of server and tool.
  *
  * Every function may be called from any thread, but open and close.
  *
  * Not here: which scopes may name a server (config/authority.h), trust and mcp.allowed as rules
  * (policy/policy.h).
  */
-#ifndef HASP_MCP_CLIENT_SERVERS_H
-#define HASP_MCP_CLIENT_SERVERS_H
+#ifndef HASP_MCP_SERVERS_SERVERS_H
+#define HASP_MCP_SERVERS_SERVERS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -63,30 +63,30 @@ struct mcp_servers_options {
 	bool plain_names;
 	bool no_network;                       /* programs cannot have it, whatever they ask for */
 	bool idle;                             /* none is started but by mcp_servers_test */
-	/* Has the user log in, as mcp_auth_options has it: for a call and for mcp_servers_login,
-	 * not where servers start by themselves. NULL: a server that wants a login fails. */
+	/* Has the user log in (mcp_auth_options): for a call and for mcp_servers_login, not when
+	 * servers start in the background. NULL: a server that requires a login fails. */
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
 	              struct err *err);
 	/* For people, a sentence each. */
 	struct notices notices;
 	/* What servers write to their standard error, and log: one line. May be NULL. */
 	void (*log)(void *data, const char *line);
-	/* Answers what a server (`identity`: as struct tool has it) asks beside ping and
-	 * roots/list, as mcp_client_options.answer does:
-	 * its result, a new reference; NULL: *err. On threads of their own, several at a time;
-	 * `cancel` is set when nobody waits any more. NULL: nothing is answered. */
+	/* Answers requests of a server (`identity`: as in struct tool) other than ping and
+	 * roots/list, as mcp_client_options.answer does: its result, a new reference; NULL: *err.
+	 * On separate threads, several at a time; `cancel` is set when the answer is no longer
+	 * needed. NULL: nothing is answered. */
 	json_t *(*answer)(void *data, const char *server, const char *identity,
 	                  const char *method, const json_t *params, const struct cancel *cancel,
 	                  struct err *err);
-	/* What servers are told beside roots: {"elicitation": {...}}; or NULL. Referenced. */
+	/* Capabilities declared to servers in addition to roots: {"elicitation": {...}}; or NULL.
+	 * Referenced. */
 	json_t *capabilities;
-	/* Whether a server is told that it may have a model answer (sampling); from any thread.
-	 * NULL: none is. */
+	/* Whether sampling is offered to a server; from any thread. NULL: to none. */
 	bool (*samples)(void *data, const char *server);
 	void *data;
 };
 
-/* ---- what a server wants a model to answer (sampling.c) -------------------------- */
+/* ---- requests of a server to a model (sampling.c) -------------------------------- */
 
 /* A request sampling/createMessage, limited and harmless. */
 struct mcp_sampling {
@@ -129,9 +129,9 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel);
  * not used any more (tool_set_withdraw).  How many these were. */
 size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set);
 
-/* What servers say about the use of their tools (`instructions` of initialize), as a part of the
- * first message: at most 2 KiB of each server and 16 KiB of all, marked as theirs; what is cut is
- * said there. The caller frees; "" without. */
+/* Servers' instructions on the use of their tools (`instructions` of initialize), for the first
+ * message: at most 2 KiB per server and 16 KiB in all, marked as theirs; truncation is noted in the
+ * text.  The caller frees; "" if there are none. */
 char *mcp_servers_instructions(struct mcp_servers *servers);
 
 /* The prompts of all servers, in their order: an array of {"server", "name" (there), "typed" and
@@ -198,21 +198,21 @@ void mcp_servers_reload(struct mcp_servers *servers, const struct settings *sett
  * "changed": the lines that differ (struct tool_change) in a tool that is not the one of which a
  * call was last allowed. A new reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);
-/* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
- * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,
- * also on failure): what the sandbox refused it, each denial_json. */
+/* Starts one, ignoring the cache, and lists its tools.  FILE_NOT_FOUND: no such server;
+ * DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference, also on
+ * failure): what the sandbox refused it, each denial_json. */
 bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
                       json_t **ret_denials, struct err *err);
 
-/* Starts one, unless it runs, and has the user log in if it wants that, whether or not they refused
- * before.  FILE_NOT_FOUND: there is no such server; INVALID_ARGUMENT: it has no logins;
- * DENIED_BY_POLICY: it is off; DENIED_BY_USER; else errors as of a call. */
+/* Starts one, unless it runs, and has the user log in if required, even if they refused before.
+ * FILE_NOT_FOUND: no such server; INVALID_ARGUMENT: it has no logins; DENIED_BY_POLICY: it is off;
+ * DENIED_BY_USER; else errors as of a call. */
 bool mcp_servers_login(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
                        struct err *err);
-/* Forgets the login at one. FILE_NOT_FOUND: there is no such server; INVALID_ARGUMENT: it has no
- * logins; IO_ERROR. */
+/* Forgets the login at one. FILE_NOT_FOUND: no such server; INVALID_ARGUMENT: it has no logins;
+ * IO_ERROR. */
 bool mcp_servers_logout(struct mcp_servers *servers, const char *name, struct err *err);
-/* Somebody allows what the server's tools are declared as now, of those that have changed. */
+/* Approves the current declarations of the server's changed tools. */
 void mcp_servers_allow(struct mcp_servers *servers, const char *name);
 
 #endif

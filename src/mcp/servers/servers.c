@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The servers of a session: when each is started, what is known of it, who may use it. */
-#include "mcp/client/servers.h"
+#include "mcp/servers/servers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "config/servers.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
-#include "mcp/client/entry.h"
-#include "mcp/client/kept.h"
-#include "mcp/client/slots.h"
+#include "mcp/declared/declared.h"
+#include "mcp/servers/entry.h"
+#include "mcp/servers/kept.h"
+#include "mcp/servers/slots.h"
 #include "tool/tool.h"
 
 enum {
@@ -26,7 +26,7 @@ enum {
 	SLOT_POLL_MS = 20,
 	PAUSE_FIRST_MS = 1000, /* after a second failure; doubles */
 	PAUSE_MAX_MS = 60000,
-	OFF_TOLD = 20,         /* servers that cannot be used */
+	OFF_REPORTED = 20,     /* servers that cannot be used */
 };
 
 const struct server_entry *mcp_server_entry_of(const struct mcp_server_slot *server)
@@ -228,10 +228,10 @@ static void *slot_thread(void *data)
 	bool ok;
 
 	if (slot->auth)
-		mcp_auth_attend(slot->auth, /* attended= */ false, false);
+		mcp_auth_suspend_logins(slot->auth);
 	ok = mcp_server_client(slot, &slot->stopping, &client, &err);
 	if (slot->auth)
-		mcp_auth_attend(slot->auth, /* attended= */ true, false);
+		mcp_auth_resume_logins(slot->auth);
 	if (ok) {
 		mcp_client_unref(client);
 	} else if (err.code != ERR_CANCELLED && !cancelled(&slot->stopping)) {
@@ -319,8 +319,7 @@ static void slot_open_cached(struct mcp_server_slot *slot, const json_t *cached)
 	known = mcp_cache_find(cached, slot->entry.name, slot->entry.hash);
 	if (known) {
 		struct mcp_slot_said said = {
-			.tools = mcp_slot_clean(slot, json_object_get(known, "tools"),
-			                        /* known= */ true),
+			.tools = mcp_slot_recall(slot, json_object_get(known, "tools")),
 			.offers = mcp_offers_clean(json_object_get(known, "offers")),
 		};
 
@@ -344,7 +343,7 @@ void mcp_slot_open_known(struct mcp_server_slot *slot)
 
 static void tell_off(const struct mcp_servers *servers)
 {
-	size_t told = 0;
+	size_t reported = 0;
 
 	for (size_t i = 0; i < servers->count; i++) {
 		const struct server_entry *entry = &servers->slots[i].entry;
@@ -354,16 +353,16 @@ static void tell_off(const struct mcp_servers *servers)
 		if (!entry->off || servers->slots[i].disabled || servers->slots[i].paused ||
 		    json_is_true(json_object_get(servers->slots[i].row, "quiet")) ||
 		    span_starts(span_str(entry->off), SPAN("mcp.")) ||
-		    ++told > OFF_TOLD)
+		    ++reported > OFF_REPORTED)
 			continue;
 		text = mem_printf("The MCP server \"%s\" is not used: %s.", entry->name,
 		                  entry->off);
 		notices_say(&servers->options.notices, SEVERITY_WARNING, text);
 	}
-	if (told > OFF_TOLD) {
+	if (reported > OFF_REPORTED) {
 		_cleanup_free_ char *text = mem_printf(
 			"%zu more MCP servers are not used: /mcp, or \"hasp mcp list\", says why.",
-			told - OFF_TOLD);
+			reported - OFF_REPORTED);
 
 		notices_say(&servers->options.notices, SEVERITY_WARNING, text);
 	}
@@ -546,7 +545,7 @@ void mcp_servers_close(struct mcp_servers *servers)
 	free(servers);
 }
 
-/* Whether nothing more is to be expected of it for now. */
+/* Whether it is running, failed or off: no longer starting. */
 static bool slot_is_settled(const struct mcp_server_slot *slot)
 {
 	return slot->entry.off || slot->tools || slot->problem || !slot->has_thread;
@@ -565,8 +564,8 @@ static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
 	notices_say(&slot->all->options.notices, SEVERITY_WARNING, text);
 }
 
-/* The server has said that lists of its are others: asks for them.  With the lock, which is let go
- * meanwhile; what fails is as it was. */
+/* Fetches the lists that the server has reported as changed.  Called with the lock, which is
+ * released meanwhile; a list that cannot be fetched stays as it was. */
 static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigned ms,
                          const struct cancel *cancel)
 {
@@ -578,13 +577,12 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
 	struct err ignored = ERR_INIT;
 
 	pthread_mutex_unlock(&slot->all->lock);
-	if (changed & MCP_TOOLS_CHANGED &&
-	    mcp_client_list(client, "tools/list", "tools", LIMIT_MCP_TOOLS, &wait, &declared,
-	                    &ignored)) {
+	if (changed & 1u << MCP_TOOLS &&
+	    mcp_client_list(client, MCP_TOOLS, &wait, &declared, &ignored)) {
 		json_decref(said.tools);
-		said.tools = mcp_slot_clean(slot, declared, /* known= */ false);
+		said.tools = mcp_slot_clean(slot, declared);
 	}
-	if (changed & (MCP_PROMPTS_CHANGED | MCP_RESOURCES_CHANGED)) {
+	if (changed & ~(1u << MCP_TOOLS)) {
 		json_t *offers = mcp_offers_ask(client, &wait);
 
 		json_object_update_missing(offers, said.offers);
@@ -621,7 +619,7 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 		unsigned changed = slot->client ? mcp_client_changed(slot->client) : 0;
 
 		if (slot->client && mcp_client_listen(slot->client))
-			changed = MCP_TOOLS_CHANGED | MCP_PROMPTS_CHANGED | MCP_RESOURCES_CHANGED;
+			changed = (1u << MCP_LISTS) - 1;
 		if (changed)
 			slot_refresh(slot, changed, ms, cancel);
 	}

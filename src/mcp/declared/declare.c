@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "mcp/client/client.h"
-#include "mcp/client/declared.h"
+#include "mcp/declared/declared.h"
 
 enum {
 	DESCRIPTION_BYTES = 4000,
