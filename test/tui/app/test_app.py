@@ -387,7 +387,7 @@ def test_a_session_goes_on(world):
             hasp.end()
     with world.fake([[text("The second.")]]) as server:
         with world.hasp(server, "--resume", "latest") as hasp:
-            hasp.wait("remember me").wait("The first answer.").wait("goes on")
+            hasp.wait("remember me").wait("The first answer.").wait("continues here")
             hasp.type("and now").key("enter").wait("The second.")
     assert "remember me" in said(server)
 
@@ -420,7 +420,7 @@ def test_a_prompt_is_gone_back_to(world):
 def test_commands_are_completed_and_run(world):
     with world.fake([]) as server:
         with world.hasp(server) as hasp:
-            hasp.wait("sandbox:").type("/hel").wait("help").key("tab").key("enter").wait("/about")
+            hasp.wait("sandbox:").type("/hel").wait("help").key("tab").key("enter").wait("/chat")
             hasp.type("q").quiet().type("/quit").key("enter").key("enter")
             assert hasp.end() == 0
 
