@@ -21,7 +21,7 @@
 static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_CONFIRMATION_REQUEST] =
 		"correlationId:s callId:s toolName:s serverName?:s arguments:o details:o "
-		"outcomes:a reason?:s agentName?:s together?:o modes?:a noAlways?:s",
+		"outcomes:a reason?:s agentName?:s together?:o modes?:a noAlways?:s rule?:s",
 	[BUS_TOOL_CONFIRMATION_RESPONSE] =
 		"correlationId:s outcome:s newContent?:s message?:s review?:o files?:a "
 		"byPolicy?:b mode?:s",

@@ -99,8 +99,9 @@ char *home_lock_file(const char *path, struct err *err)
 		nanosleep(&step, NULL);
 	}
 	err_set(err, ERR_BUSY,
-	        "%s has been locked by another program for %d s; nothing was changed. Wait for its "
-	        "end, or end it; if there is none, remove the folder %s, and try again.",
+	        "%s has been locked by another program for %d s; nothing was changed. Wait for it "
+	        "to finish, or end it. If no such program runs, remove the folder %s and try "
+	        "again.",
 	        path, LOCK_WAIT_MS / 1000, lock);
 	return NULL;
 }
@@ -628,8 +629,7 @@ bool home_open(const char *project, struct home **ret, struct err *err)
 
 	if (!user)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no home folder: neither GEMINI_CLI_HOME nor HOME is set "
-		               "to one.");
+		               "No home folder: set HOME or GEMINI_CLI_HOME.");
 	home = mem_alloc(1, sizeof(*home));
 	home->user = user;
 	while (strlen(user) > 1 && user[strlen(user) - 1] == '/')

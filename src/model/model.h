@@ -43,6 +43,15 @@ enum model_loading_by {
 	MODEL_LOADING_PROVIDER,  /* the provider, at any address, if its format has a way */
 };
 
+/* Sentences about what to do when a request has failed for good (advice.c). */
+enum model_advice {
+	MODEL_ADVICE_KEY,     /* where the key comes from, and how to replace it */
+	MODEL_ADVICE_NAME,    /* of an unknown model */
+	MODEL_ADVICE_ADDRESS, /* of a server that cannot be reached */
+	MODEL_ADVICE_OTHER,   /* how to use another model */
+	MODEL_ADVICE_COUNT,
+};
+
 /* Where a model is and how it is reached. All strings are copied. */
 struct model_options {
 	const char *provider;  /* "gemini", "openai" (chat completions), "openai-responses",
@@ -55,6 +64,8 @@ struct model_options {
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
 	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream and
 	                        * model_count_tokens fail with it, AUTHENTICATION_FAILED */
+	const char *advice[MODEL_ADVICE_COUNT]; /* each added to the errors that it is about; NULL:
+	                                         * nothing is */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
 	bool vertex;           /* Gemini's and Anthropic's formats at a Vertex address (base_url has
 	                        * project and location) */

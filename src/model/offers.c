@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "config/settings.h"
 #include "data/json.h"
 #include "model/choice.h"
 #include "model/prices.h"
@@ -223,4 +224,33 @@ json_t *model_offers_kept(const struct settings *settings)
 				json_string_value(json_object_get(model, "id"))));
 	}
 	return names;
+}
+
+/* ---- one key --------------------------------------------------------------------------------- */
+
+bool model_key_try(const struct settings *settings, const char *provider, const char *key,
+                   const struct cancel *cancel, struct err *err)
+{
+	_cleanup_free_ char *words = mem_printf("%s/list", provider);
+	struct model_choice choice;
+	struct endpoint endpoint;
+	json_auto_t *models = NULL;
+
+	if (!variables_is_plain(key))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "That is no key: a key is one word of letters, digits and signs.");
+	if (strcmp(provider, "openrouter") == 0)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "OpenRouter lists its models without looking at the key.");
+	if (!model_choose_keyless(settings, words, &choice, err))
+		return false;
+	choice.options.api_key = key;
+	choice.options.bearer = false;
+	choice.options.no_key = NULL;
+	if (endpoint_open(&choice.options, &endpoint, err)) {
+		models = endpoint_list(&endpoint, NULL, /* kept= */ false, cancel, err);
+		endpoint_release(&endpoint);
+	}
+	model_choice_release(&choice);
+	return models;
 }

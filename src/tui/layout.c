@@ -106,17 +106,18 @@ static void layout_status(const struct app *app, unsigned width, struct rows *ro
 }
 
 /* What can be done while hasp works: "esc to interrupt"; with something typed, what its keys do. */
-static void put_working_keys(const struct app *app, struct buf *out)
+static void put_working_keys(const struct bindings *bindings, const struct editor *draft,
+                             struct buf *out)
 {
 	static const struct {
 		enum bind bind;
 		const char *does;
 	} keys[] = { { BIND_BASIC_CANCEL, "interrupt" }, { BIND_INPUT_SUBMIT, "steer" },
 		     { BIND_INPUT_QUEUE_MESSAGE, "queue" } };
-	const size_t count = editor_is_empty(app->editor) ? 1 : ARRAY_LEN(keys);
+	const size_t count = editor_is_empty(draft) ? 1 : ARRAY_LEN(keys);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *chord = bindings_chord(app->bindings, keys[i].bind);
+		const char *chord = bindings_chord(bindings, keys[i].bind);
 
 		buf_str(out, i ? ", " : "");
 		for (; *chord; chord++)
@@ -132,7 +133,7 @@ static void layout_activity(const struct app *app, unsigned width, struct rows *
 
 	/* Into a command that is typed into they go themselves. */
 	if (!consoles_focused(app->consoles))
-		put_working_keys(app, &keys);
+		put_working_keys(app->bindings, app->editor, &keys);
 	activity_rows(&app->activity, keys.data, &how, rows);
 }
 

@@ -21,7 +21,7 @@ def test_what_hasp_says_of_itself(world):
         assert editor.agent["agentInfo"]["name"] == "hasp"
         assert editor.agent["agentCapabilities"]["promptCapabilities"] == {
             "image": True, "audio": True, "embeddedContext": True}
-        assert [method["id"] for method in editor.agent["authMethods"]] == ["environment"]
+        assert [method["id"] for method in editor.agent["authMethods"]] == ["environment", "api-key"]
 
 
 def test_a_later_version_gets_the_one_that_hasp_speaks_and_is_told_so(world):

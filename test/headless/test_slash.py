@@ -107,4 +107,4 @@ def test_what_asks_a_model_says_that_there_is_no_key(world):
     put(world.home, ".gemini/commands/sum.toml", 'prompt = "Sum."\n')
     for prompt in ("/sum", "/init", "Hello"):
         done = world.command("-p", prompt)
-        assert done.code == 41 and "No API key for gemini. Run hasp and type /auth, or set GEMINI_API_KEY" in done.err
+        assert done.code == 41 and "No API key for gemini. Add one with /auth in the terminal, or set GEMINI_API_KEY" in done.err

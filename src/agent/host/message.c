@@ -104,7 +104,7 @@ static void host_notice_updated(struct host *host, const json_t *updated)
 	json_t *name;
 	size_t i;
 
-	buf_str(&text, "MCP servers say that these resources have changed; the model is told: ");
+	buf_str(&text, "These MCP resources have changed; the model is notified: ");
 	json_array_foreach((json_t *)updated, i, name) {
 		json_auto_t *shown = json_show_unseen(name, NULL);
 

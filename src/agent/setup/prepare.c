@@ -127,9 +127,9 @@ void prepare_warnings(const struct settings *settings, bool asks, const struct n
 		warn_of_changed_extensions(settings, notices);
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notices_say(notices, SEVERITY_WARNING,
-		            "This folder is not trusted: its settings, hooks, policies and "
-		            "instructions do not count. \"hasp config trust\" or --skip-trust "
-		            "changes that.");
+		            "This folder is not trusted, so its settings, hooks, policies and "
+		            "instructions are not used. To trust it: hasp config trust; for one "
+		            "run: --skip-trust");
 }
 
 enum approval_mode prepare_mode(const struct settings *settings, const char *word)
@@ -157,8 +157,8 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 		               "another mode, or set that to true.");
 	if (mode > MODE_DEFAULT && !settings_trusted(settings))
 		return err_set(err, ERR_PERMISSION_DENIED,
-		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "
-		               "--skip-trust this once.",
+		               "%s requires a trusted folder. To trust this one: hasp config "
+		               "trust; for one run: --skip-trust",
 		               prepare_mode_word(mode));
 	return true;
 }
@@ -224,7 +224,7 @@ static const char *why_no_folder(const char *path)
 	struct stat status;
 
 	if (stat(path, &status) < 0)
-		return errno == ENOENT ? "does not exist" : "cannot be looked at";
+		return errno == ENOENT ? "does not exist" : "cannot be checked";
 	return S_ISDIR(status.st_mode) ? NULL : "is not a folder";
 }
 

@@ -140,8 +140,9 @@ static void models_show(struct command_call *call)
 			command_say(call, STYLE(ROLE_WARNING), "%s: %s",
 			            model_member(row, "provider"), model_member(row, "message"));
 	if (!call->result->choice_count) {
-		command_say(call, STYLE(ROLE_DIM), "/model PROVIDER/NAME uses another model. /docs "
-		            "models lists the providers.");
+		command_say(call, STYLE(ROLE_DIM), "No provider lists a model that you can use. "
+		            "/auth adds an API key, /model PROVIDER/NAME uses a model by name, "
+		            "/docs models lists the providers.");
 		return;
 	}
 	if (host)
@@ -171,13 +172,11 @@ static const char *nearest_model(const json_t *rows, const char *name)
 	return schema_nearest_name(name, names, count);
 }
 
-/* The provider's list has this model, or there is none to look into, which is said. A list that is
- * kept may be older than the model: then the provider is asked. */
-static bool provider_lists(struct command_call *call, const char *provider, const char *name,
-                           bool kept)
+/* The provider's list has this model, or there is none to look into, which is said. */
+static bool provider_lists(struct command_call *call, const char *provider, const char *name)
 {
-	json_auto_t *offers = model_offers(call->context->settings, &(struct offers_options){
-		.provider = provider, .kept = kept });
+	json_auto_t *offers = model_offers(call->context->settings,
+	                                   &(struct offers_options){ .provider = provider });
 	const json_t *asked = json_array_get(json_object_get(offers, "providers"), 0);
 	const json_t *rows = json_object_get(offers, "models");
 	const char *near;
@@ -193,8 +192,6 @@ static bool provider_lists(struct command_call *call, const char *provider, cons
 	json_array_foreach((json_t *)rows, i, row)
 		if (!strcmp(model_member(row, "model"), name))
 			return true;
-	if (kept)
-		return provider_lists(call, provider, name, /* kept= */ false);
 	near = nearest_model(rows, name);
 	command_fail(call, "%s does not list %s.%s%s%s To use it anyway: /model %s --unchecked",
 	             provider, name, near ? " Did you mean " : "", near ? near : "",
@@ -207,6 +204,7 @@ static bool model_is_listed(struct command_call *call, const char *words)
 {
 	struct model_choice choice = { 0 };
 	_cleanup_free_ char *name = NULL, *provider = NULL;
+	json_auto_t *kept = NULL;
 	struct err err = ERR_INIT;
 
 	if (!model_choose(call->context->settings, words, &choice, &err)) {
@@ -216,8 +214,10 @@ static bool model_is_listed(struct command_call *call, const char *words)
 	provider = mem_strdup(choice.options.label);
 	name = mem_printf("%s/%s", provider ? provider : "", choice.options.name);
 	model_choice_release(&choice);
-	/* A recording has no provider. */
-	return !provider || provider_lists(call, provider, name, /* kept= */ true);
+	kept = model_offers_kept(call->context->settings);
+	/* A recording has no provider.  A list that is kept may be older than the model. */
+	return !provider || json_lists(kept, span_str(name)) ||
+	       provider_lists(call, provider, name);
 }
 
 static void model_save(struct command_call *call, const char *words)

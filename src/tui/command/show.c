@@ -238,9 +238,12 @@ static void stats_tools(struct command_call *call, const json_t *stats)
 	put_count(call, "that failed", tools, "totalFail");
 	json_object_foreach(json_object_get(tools, "byName"), name, tool) {
 		_cleanup_free_ char *text = mem_printf(
-			"%lld, %lld failed, %lld ms",
+			"%lld, %lld failed, %lld declined, %lld ms",
 			(long long)json_integer_value(json_object_get(tool, "count")),
 			(long long)json_integer_value(json_object_get(tool, "fail")),
+			(long long)(json_integer_value(json_object_get(tool, "count")) -
+			            json_integer_value(json_object_get(tool, "success")) -
+			            json_integer_value(json_object_get(tool, "fail"))),
 			(long long)json_integer_value(json_object_get(tool, "durationMs")));
 
 		command_term(call, name, 22, span_str(text), STYLE(ROLE_TEXT));
