@@ -67,7 +67,7 @@ static void trust_chosen(struct app *app, void *data, int index)
 	static const char *const rules[] = { "TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST" };
 	static const char *const said[] = {
 		"Trusted. /permissions shows what that is, and takes it back.",
-		"Trusted, with the folders beside it. /permissions takes it back.",
+		"Trusted, with the folders next to it. /permissions takes it back.",
 		"Not trusted: what the folder brings along stays off. /permissions changes that.",
 	};
 	const struct home *home = settings_home(app->settings);
@@ -308,7 +308,7 @@ static void keep_done(struct job *job)
 		const bool refused = keep->err.code == ERR_AUTHENTICATION_FAILED;
 
 		text = mem_printf("%s%s", keep->err.message, refused ?
-		                  "\nThe key was not kept. /auth takes another one." : "");
+		                  "\nThe key was not kept. /auth takes another key." : "");
 		printout_notice(&app->out, "error", span_str(text));
 	} else {
 		text = keep->untried.code ?

@@ -358,7 +358,7 @@ static void put_mend(const struct app *app, const struct err *err, struct buf *o
 	};
 
 	if (err->code == ERR_AUTHENTICATION_FAILED) {
-		buf_printf(out, "The key comes from %s. /auth takes another one.",
+		buf_printf(out, "The key comes from %s. /auth takes another key.",
 		           app->status.key_from ? app->status.key_from : "nowhere");
 		return;
 	}

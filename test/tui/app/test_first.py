@@ -99,7 +99,7 @@ def test_a_key_that_is_refused_is_not_kept(world):
         with world.hasp(server, env=KEYLESS) as hasp:
             hasp.wait("Whose model").key("enter").wait("Key for gemini:")
             set_up(world, server)
-            hasp.type("wrong-key").key("enter").wait("The key was not kept. /auth takes another one.")
+            hasp.type("wrong-key").key("enter").wait("The key was not kept. /auth takes another key.")
             assert "wrong-key" not in env_file(world).read_text()
             hasp.type("/auth gemini").key("enter").wait("Key for gemini:").type(world.KEY).key("enter")
             hasp.wait("The key works, and is kept in").wait("sandbox:").type("hello").key("enter").wait("Here I am.")

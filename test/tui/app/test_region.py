@@ -182,7 +182,7 @@ def policy(world):
 
 
 @pytest.mark.parametrize("status, error, said", [
-    (401, "API key not valid. Please pass a valid API key.", "The key comes from GEMINI_API_KEY. /auth takes another one."),
+    (401, "API key not valid. Please pass a valid API key.", "The key comes from GEMINI_API_KEY. /auth takes another key."),
     (404, "models/nix is not found for API version v1beta. Call ListModels to see the list of available models.",
      "/model lists those that your key reaches"),
 ])
