@@ -116,7 +116,7 @@ def test_a_key_of_the_environment_counts_more_and_that_is_said(world):
 @pytest.mark.parametrize("typed", ["two words", "quo'te", "back\\slash", "\u00e9"])
 def test_what_is_no_key_is_not_kept(world, typed):
     with world.hasp(None) as hasp:
-        hasp.wait("Whose model").key("enter").wait("Key for gemini:").type(typed).key("enter").wait("That is no key")
+        hasp.wait("Whose model").key("enter").wait("Key for gemini:").type(typed).key("enter").wait("This is not a key")
     assert not env_file(world).exists()
 
 
