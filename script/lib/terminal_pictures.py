@@ -187,7 +187,7 @@ def emacs(world):
             world, server, "emacs", "-nw", "-Q", "-L", TOP / "editors/emacs", "-l", "hasp", "--eval",
             '(progn (setq inhibit-startup-screen t split-width-threshold 100) (find-file "parse.c") '
             "(delete-other-windows) (hasp))") as screen:
-        screen.wait("ready").type("p").wait("Prompt:").type("make the parsers stricter").key("enter")
+        screen.wait("hasp:").type("p").wait("Prompt:").type("make the parsers stricter").key("enter")
         screen.wait("Allow once").quiet(0.5)
         return screen.picture()
 

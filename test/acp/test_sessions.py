@@ -99,8 +99,8 @@ def test_an_edit_is_shown_as_a_diff_asked_about_and_made(world):
             # The diff came before the question.
             content = session.call(params["toolCall"]["toolCallId"])["content"]
             assert content == params["toolCall"]["content"]
-            assert {"type": "diff", "path": str(world.root / "a.txt"), "oldText": "one\ntwo\n",
-                    "newText": "one\n2\n"} in content
+            assert {"type": "diff", "path": str(world.root / "a.txt"), "oldText": "one\ntwo\n", "newText": "one\n2\n",
+                    "_meta": {"hasp": {"modifiable": True}}} in content
             assert [option["kind"] for option in params["options"]] == ["allow_once", "allow_always", "reject_once"]
             assert world.read("a.txt") == "one\ntwo\n"
             return editor.chosen("proceed_once")
