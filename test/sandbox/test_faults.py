@@ -40,7 +40,7 @@ NEVER = {"brk", "mmap", "munmap", "mprotect", "madvise", "execve", "exit", "exit
 # What a process waits with, and how hasp's processes speak to each other.
 WAITS = {"poll", "ppoll", "ioctl", "read", "write", "writev", "sendmsg", "recvmsg", "sendto", "recvfrom", "epoll_wait"}
 ERRORS = ("EPERM", "EIO", "EMFILE", "ENOMEM", "EINTR")
-LATE = 60  # seconds after which a command that does not end has failed
+LATE = 120  # seconds after which a command that does not end has failed
 
 
 class Scene:
