@@ -21,7 +21,7 @@ def test_what_hasp_says_of_itself(world):
         assert editor.agent["agentInfo"]["name"] == "hasp"
         assert editor.agent["agentCapabilities"]["promptCapabilities"] == {
             "image": True, "audio": True, "embeddedContext": True}
-        assert [method["id"] for method in editor.agent["authMethods"]] == ["environment"]
+        assert [method["id"] for method in editor.agent["authMethods"]] == ["environment", "api-key"]
 
 
 def test_a_later_version_gets_the_one_that_hasp_speaks_and_is_told_so(world):
@@ -66,7 +66,7 @@ def test_params_that_cannot_be_used_are_named(world):
             with pytest.raises(Refused, match=what) as refused:
                 editor.request("session/new", **params)
             assert refused.value.code == -32602
-        with pytest.raises(Refused, match="no folder") as refused:
+        with pytest.raises(Refused, match="does not exist") as refused:
             editor.new(world.root / "missing")
         assert refused.value.code == -32002
         with pytest.raises(Refused, match="not a method"):
@@ -289,7 +289,7 @@ def test_slash_commands_answer_without_the_model(world):
         session.prompt("/clear")
         assert "terminal only" in session.said()
         session.prompt("/nosuchcommand")
-        assert "no command" in session.said()
+        assert "Unknown command" in session.said()
         assert not server.requests
         session.prompt("//about")
         assert '"/about"' in json.dumps(server.requests[0].body)

@@ -27,6 +27,7 @@ bool activity_start(struct activity *activity)
 	activity->added = activity->removed = 0;
 	activity->input = activity->output = activity->streamed = 0;
 	activity->cost = 0;
+	activity->answered = false;
 	return true;
 }
 
@@ -129,7 +130,7 @@ char *activity_summary(const struct activity *activity)
 	_cleanup_buf_ struct buf out = BUF_INIT(SUMMARY_MAX);
 	char cost[32];
 
-	if (!files && ms < LONG_MS && !activity->cost)
+	if (!files && ms < LONG_MS)
 		return NULL;
 	if (files)
 		buf_printf(&out, "%zu %s changed, +%llu -%llu", files,

@@ -84,7 +84,7 @@ def test_a_session_is_renamed_and_deleted_from_the_list(world):
             hasp.type("/resume").key("enter").wait("3 sessions").key("down", "ctrl+r").wait("New title:")
             hasp.type("A bug in the parser").key("enter").wait("It is called").wait("A bug in the parser  2")
             hasp.type("shed").wait("1 session").key("ctrl+x").wait("Delete this session").type("n")
-            hasp.wait("Esc closes").key("delete").wait("y deletes").type("y").wait("Deleted").wait("0 sessions")
+            hasp.wait("Esc to cancel").key("delete").wait("y to delete").type("y").wait("Deleted").wait("0 sessions")
             hasp.key("ctrl+u").wait("2 sessions").key("esc").wait(READY)
     assert len(world.sessions()) == 2
     listed = world.command("--list-sessions").text
@@ -119,7 +119,8 @@ def test_an_export_is_not_written_over_a_file_unasked(world):
 
 def test_the_end_of_a_long_session_is_shown_once(world):
     """It is shown before all of the session is read; all of that is in the transcript then."""
-    long = "\n\n".join("paragraph %d %s" % (i, "word " * 200) for i in range(400))
+    # No two words alike, lest it be taken for a loop.
+    long = "\n\n".join("paragraph %d %s" % (i, " ".join("w%d" % (200 * i + k) for k in range(200))) for i in range(400))
     with world.fake([[text("The beginning.")], [text(long)], [text("The very end.")]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("begin").key("enter").wait("The beginning.").wait(READY)
