@@ -82,6 +82,9 @@ SETS = {
     "models": Set(("openai@7.57.0", "@anthropic-ai/sdk@1.11.0", "@google/genai@3.1.0"),
                   "the providers' own SDKs: what they read, hasp reads"),
     "jsdiff": Set(("diff@9.0.0",), "applies diffs"),
+    "vscode": Set(("@modelcontextprotocol/sdk@1.32.2", "zod@4.6.7", "esbuild@0.28.2", "typescript@5.9.3",
+                   "@types/node@22.19.1", "@types/vscode@1.99.0", "@vscode/vsce@4.1.0"),
+                  "builds the extension of editors/vscode"),
     "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
 

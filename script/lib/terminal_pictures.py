@@ -2,9 +2,13 @@
 """Takes pictures of the interactive terminal as it really is, docs/terminal-*.png: the program runs in xterm on an X
 server without a screen (Xvfb) against the tests' fake model, and what that server has drawn is kept.
 
+<<<<<<< HEAD
+    terminal_pictures.py [review | stale | denial | neovim | emacs]...
+=======
     terminal_pictures.py [--to FOLDER] [review | stale | denial | question | plan | working | refused]...
 
 HASP=PROGRAM takes them of another build, to look at side by side.
+>>>>>>> main
 """
 
 import importlib.util
@@ -16,7 +20,11 @@ import zlib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+<<<<<<< HEAD
+sys.path[:0] = [str(TOP / "test"), str(TOP / "test" / "tui" / "harness")]
+=======
 sys.path[:0] = [str(TOP / "test" / "tui" / "harness"), str(TOP / "test")]
+>>>>>>> main
 
 import terminal  # noqa: E402
 
@@ -154,6 +162,46 @@ def denial(world):
         return hasp.picture()
 
 
+<<<<<<< HEAD
+def in_editor(world, server, *argv):
+    """An editor that finds the program as "hasp"."""
+    binary = world.top / "bin"
+    binary.mkdir()
+    (binary / "hasp").symlink_to(headless.HASP)
+    env = world.environment(server, PATH="%s:%s" % (binary, world.env["PATH"]), LC_ALL="C.UTF-8")
+    return Screen(["env", "TERM=xterm-256color", *map(str, argv)], COLUMNS + 24, ROWS - 8, env=env, cwd=world.root)
+
+
+def editor_script(world):
+    world.write("parse.c", PARSER)
+    new = PARSER.replace("int port = atoi(text);\n\treturn port;", "return (int)strtol(text, NULL, 10);").replace(
+        "strcmp(text", "strcasecmp(text")
+    return [[read("parse.c")], [call("write_file", {"file_path": "parse.c", "content": new})], [text("Done.")]]
+
+
+def neovim(world):
+    """A question, and its diff in Neovim's diff mode."""
+    with world.fake(editor_script(world)) as server, in_editor(
+            world, server, "nvim", "-u", "NONE", "-i", "NONE", "--cmd", "set rtp^=%s" % (TOP / "editors/nvim"), "-c",
+            "runtime plugin/hasp.lua", "-c", "syntax on", "-c", "set laststatus=2 shortmess+=I", "parse.c") as nvim:
+        nvim.wait("parse_port").type(":Hasp").key("enter").wait("hasp://prompt")
+        nvim.type("imake the parsers stricter").key("esc").key("enter").wait("Allow once")
+        nvim.type(":Hasp review").key("enter").wait("strcasecmp").quiet(0.5)
+        return nvim.picture()
+
+
+def emacs(world):
+    """The conversation and the question that waits in Emacs, next to the file."""
+    with world.fake(editor_script(world)) as server, in_editor(
+            world, server, "emacs", "-nw", "-Q", "-L", TOP / "editors/emacs", "-l", "hasp", "--eval",
+            "(progn (setq inhibit-startup-screen t split-width-threshold 100) (find-file \"parse.c\") (delete-other-windows) (hasp))") as screen:
+        screen.wait("ready").type("p").wait("Prompt:").type("make the parsers stricter").key("enter")
+        screen.wait("Allow once").quiet(0.5)
+        return screen.picture()
+
+
+PICTURES = {"review": review, "stale": stale, "denial": denial, "neovim": neovim, "emacs": emacs}
+=======
 def question(world):
     """An edit that is asked about."""
     world.write("parse.c", PARSER)
@@ -198,6 +246,7 @@ def refused(world):
 # What the documents show; the others are for looking at.
 SHOWN = {"review": review, "stale": stale, "denial": denial, "question": question}
 PICTURES = {**SHOWN, "plan": plan, "working": working, "refused": refused}
+>>>>>>> main
 
 
 def main():

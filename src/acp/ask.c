@@ -8,6 +8,7 @@
 
 #include "acp/private.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
 
 /* ---- confirmations --------------------------------------------------------------- */
@@ -82,6 +83,82 @@ static void acp_permission_chosen(struct acp_session *session, const json_t *mes
 	                              "in_progress"));
 }
 
+/* The row of a client's list that is about this file: {path, newText (null: it is left out)}. */
+static const json_t *acp_edited_row(const struct acp_session *session, const json_t *list,
+                                    const json_t *file)
+{
+	const char *path = acp_text(file, "filePath");
+	_cleanup_free_ char *absolute =
+		path ? path_join(session_folder(session->session), path) : NULL;
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, row) {
+		const char *named = acp_text(row, "path");
+
+		if (absolute && named && !strcmp(named, absolute))
+			return row;
+	}
+	return NULL;
+}
+
+/* The answer of a client that sends the texts to write; a new reference.  NULL: they are not about
+ * the question's files.  Whether each may be modified, the agent checks. */
+static json_t *acp_edited_answer(const struct acp_question *question, const json_t *list)
+{
+	json_t *details = json_object_get(question->message, "details"), *file;
+	const json_t *files = json_object_get(details, "files"), *row, *text;
+	json_t *answer = json_pack("{s:s}", "outcome", "modify_with_editor");
+	json_t *rows = json_array();
+	size_t i;
+
+	json_object_set_new(answer, "files", rows);
+	json_array_foreach((json_t *)files, i, file) {
+		row = acp_edited_row(question->session, list, file);
+		text = json_object_get(row, "newText");
+		if (!row)
+			continue;
+		json_array_append_new(rows, json_pack(
+			"{s:O, s:b}", "filePath", json_object_get(file, "filePath"), "taken",
+			!json_is_null(text)));
+		if (json_is_string(text))
+			json_object_set(json_array_get(rows, json_array_size(rows) - 1),
+			                "newContent", (json_t *)text);
+	}
+	if (files && json_array_size(rows) == json_array_size(list))
+		return answer;
+	text = json_object_get(acp_edited_row(question->session, list, details), "newText");
+	if (!files && json_is_string(text) && json_array_size(list) == 1) {
+		json_object_del(answer, "files");
+		json_object_set(answer, "newContent", (json_t *)text);
+		return answer;
+	}
+	json_decref(answer);
+	return NULL;
+}
+
+/* Once, with what the client's user made of the diffs (_meta.hasp.files); false: as shown. */
+static bool acp_permission_edited(struct acp_question *question, const json_t *result)
+{
+	const json_t *hasp = json_object_get(json_object_get(result, "_meta"), "hasp");
+	const json_t *list = json_object_get(hasp, "files");
+	json_t *answer = NULL;
+
+	if (!list)
+		return false;
+	if (json_lists(json_object_get(question->message, "outcomes"),
+	               SPAN("modify_with_editor")) &&
+	    !strcmp(acp_text(json_object_get(result, "outcome"), "optionId"), "proceed_once"))
+		answer = acp_edited_answer(question, list);
+	if (!answer) {
+		acp_question_decline(question);
+		return true;
+	}
+	acp_permission_chosen(question->session, question->message);
+	acp_question_answer(question, answer);
+	return true;
+}
+
 /* As acp_replied. */
 static void acp_permission_replied(void *data, const json_t *result, const json_t *error)
 {
@@ -102,6 +179,8 @@ static void acp_permission_replied(void *data, const json_t *result, const json_
 		acp_question_decline(question);
 		return;
 	}
+	if (acp_permission_edited(question, result))
+		return;
 	acp_permission_chosen(question->session, question->message);
 	acp_question_answer(question, json_pack("{s:s}", "outcome", chosen));
 }

@@ -264,9 +264,10 @@ static void acp_add_hunks(const struct acp_session *session, json_t *to, const j
 
 /* ---- questions ---------------------------------------------------------------------- */
 
-/* A change that is asked about: {filePath, originalContent, newContent, fileDiff, newPath?}. */
+/* A change that is asked about: {filePath, originalContent, newContent, fileDiff, newPath?};
+ * `is_modifiable`: the answer may have another content. */
 static void acp_add_change(const struct acp_session *session, json_t *to, const json_t *change,
-                           json_t *places)
+                           bool is_modifiable, json_t *places)
 {
 	const json_t *path = json_object_get(change, "filePath");
 	const json_t *moved = json_object_get(change, "newPath");
@@ -275,6 +276,7 @@ static void acp_add_change(const struct acp_session *session, json_t *to, const 
 	_cleanup_free_ char *absolute =
 		json_is_string(path) ? acp_absolute(session, json_string_value(path)) : NULL;
 	_cleanup_free_ char *text = NULL;
+	json_t *shown;
 
 	if (!absolute)
 		return;
@@ -289,7 +291,11 @@ static void acp_add_change(const struct acp_session *session, json_t *to, const 
 		              places);
 		return;
 	}
-	json_array_append_new(to, acp_diff_content(absolute, old, new));
+	shown = acp_diff_content(absolute, old, new);
+	if (is_modifiable && json_is_string(old) && json_is_string(new))
+		json_object_set_new(shown, "_meta", json_pack("{s:{s:b}}", "hasp", "modifiable",
+		                                              1));
+	json_array_append_new(to, shown);
 	acp_add_place(session, places, path, NULL);
 }
 
@@ -329,15 +335,17 @@ json_t *acp_call_asked(const struct acp_session *session, const json_t *message)
 	json_t *content = json_array();
 	json_t *places = json_array();
 	const struct span reason = json_span(json_object_get(message, "reason"));
+	const bool is_modifiable = json_lists(json_object_get(message, "outcomes"),
+	                                      SPAN("modify_with_editor"));
 	size_t i;
 
 	if (reason.len)
 		json_array_append_new(content, acp_text_content(reason));
 	acp_add_details(content, details);
 	if (!files && json_object_get(details, "filePath"))
-		acp_add_change(session, content, details, places);
+		acp_add_change(session, content, details, is_modifiable, places);
 	json_array_foreach((json_t *)files, i, change)
-		acp_add_change(session, content, change, places);
+		acp_add_change(session, content, change, is_modifiable, places);
 	if (acp_has_terminal(session, info))
 		json_array_append_new(content, acp_terminal_content(
 			json_object_get(message, "callId")));

@@ -161,3 +161,54 @@ def test_more_folders_are_part_of_the_workspace(world):
     with world.fake(script) as model, Editor(world, model) as editor:
         editor.new(additionalDirectories=[str(more)]).prompt("go")
         assert "beyond" in json.dumps(model.requests[1].body["contents"][-1])
+
+
+# ---- diffs that are taken in part
+
+def in_part(world, script, files, option="proceed_once"):
+    """The diffs that were shown; `files(shown)` is the answer's list."""
+    shown = []
+
+    def answer(params):
+        shown.extend(part for part in params["toolCall"]["content"] if part["type"] == "diff")
+        return {"result": {"outcome": {"outcome": "selected", "optionId": option},
+                           "_meta": {"hasp": {"files": files(shown)}}}}
+
+    with world.fake(script) as model, Editor(world, model) as editor:
+        editor.on("session/request_permission", answer)
+        editor.new().prompt("go")
+    return shown
+
+
+def read_then(*calls):
+    return [[call("read_file", {"file_path": "a.txt"})], list(calls), [text("Done.")]]
+
+
+def test_what_the_editors_user_made_of_a_diff_is_written(world):
+    world.write("a.txt", "one\ntwo\n")
+    change = call("update_file", {"file_path": "a.txt", "old_content": "one\ntwo", "new_content": "1\n2"})
+    shown = in_part(world, read_then(change), lambda diffs: [{"path": diffs[0]["path"], "newText": "1\ntwo\n"}])
+    assert shown[0]["_meta"] == {"hasp": {"modifiable": True}} and world.read("a.txt") == "1\ntwo\n"
+
+
+def test_of_several_files_each_is_taken_left_or_modified(world):
+    for name in ("a.txt", "b.txt", "c.txt"):
+        world.write(name, "one\n")
+    changes = [{"kind": "update", "file_path": name, "old_content": "one", "new_content": "1"}
+               for name in ("a.txt", "b.txt", "c.txt")]
+    in_part(world, [[call("apply_changes", {"changes": changes})], [text("Done.")]], lambda diffs: [
+        {"path": diffs[0]["path"]}, {"path": diffs[1]["path"], "newText": None},
+        {"path": diffs[2]["path"], "newText": "uno\n"}])
+    assert [world.read(name) for name in ("a.txt", "b.txt", "c.txt")] == ["1\n", "one\n", "uno\n"]
+
+
+@pytest.mark.parametrize("files, option", [
+    (lambda diffs: [{"path": "/elsewhere", "newText": "x"}], "proceed_once"), (lambda diffs: [], "proceed_once"),
+    (lambda diffs: "all", "proceed_once"), (lambda diffs: [{"path": diffs[0]["path"], "newText": 1}], "proceed_once"),
+    (lambda diffs: [{"path": diffs[0]["path"], "newText": "x"}] * 2, "proceed_once"),
+    (lambda diffs: [{"path": diffs[0]["path"], "newText": "x"}], "proceed_always")])
+def test_an_answer_about_other_files_writes_nothing(world, files, option):
+    world.write("a.txt", "one\n")
+    change = call("update_file", {"file_path": "a.txt", "old_content": "one", "new_content": "1"})
+    in_part(world, read_then(change)[:2], files, option)
+    assert world.read("a.txt") == "one\n"
