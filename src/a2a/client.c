@@ -15,6 +15,7 @@
 
 #include "a2a/private.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -247,7 +248,7 @@ static bool wait_before_get(struct a2a_ask *ask, unsigned ms, struct err *err)
 	struct pollfd stop = { .fd = cancel_fd(ask->request->cancel), .events = POLLIN };
 	const unsigned left = exchange_ms_left(ask->until_ms, clock_monotonic_ms());
 
-	poll(&stop, 1, (int)(ms < left ? ms : left));
+	fd_wait(&stop, 1, (int)(ms < left ? ms : left));
 	if (cancelled(ask->request->cancel))
 		return err_set(err, ERR_CANCELLED, "The call was cancelled.");
 	ask->timed_out = clock_monotonic_ms() >= ask->until_ms;

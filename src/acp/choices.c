@@ -266,11 +266,12 @@ void acp_do_set_option(struct acp_request *request)
 		{ "thinking", acp_choose_thinking },
 	};
 	struct acp_session *session = acp_session_of(request);
-	const char *id = acp_text(request->params, "configId");
-	const char *value = acp_text(request->params, "value");
+	const char *id, *value;
 
 	if (!session)
 		return;
+	id = acp_text(request->params, "configId");
+	value = acp_text(request->params, "value");
 	if (session->state != ACP_OPEN || !value) {
 		acp_refuse(request, RPC_INVALID_PARAMS, !value ? "params.value must be a string." :
 		           "The session is being opened.");

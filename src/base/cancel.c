@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 enum { LOOK_MS = 20 }; /* where there is no descriptor to wait for */
 
 void cancel_init_lazily(struct cancel *cancel)
@@ -38,13 +40,7 @@ void cancel_release(struct cancel *cancel)
 /* In signal handlers, too. */
 static void cancel_ring(int fd)
 {
-	const uint64_t one = 1;
-	int before = errno;
-
-	/* It can only fail when the counter is full, and then it is readable. */
-	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
-		errno = before;
-	errno = before;
+	fd_ring(fd);
 }
 
 /* Who sets it and who makes the descriptor do their own part first, then look at the other's. */

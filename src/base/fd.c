@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -73,6 +76,44 @@ bool fd_read_text(int fd, char *text, size_t size)
 
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0;
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+int fd_wait(struct pollfd *fds, size_t count, int timeout_ms)
+{
+	const int ready = poll(fds, count, timeout_ms);
+	const bool interrupted = ready < 0 && errno == EINTR;
+	struct timespec pause = { .tv_nsec = FD_BLIND_MS * 1000000 };
+
+	if (ready >= 0)
+		return ready;
+	for (size_t i = 0; i < count; i++)
+		fds[i].revents = interrupted || fds[i].fd < 0 ? 0 : fds[i].events;
+	if (interrupted)
+		return 0;
+	if (timeout_ms >= 0 && timeout_ms < FD_BLIND_MS)
+		pause.tv_nsec = timeout_ms * 1000000;
+	nanosleep(&pause, NULL);
+	return (int)count;
+}
+
+bool fd_ring(int fd)
+{
+	enum { TRIES = 5 };
+	const struct timespec pause = { .tv_nsec = FD_BLIND_MS * 1000000 };
+	const uint64_t one = 1;
+	const int before = errno;
+	bool rung = false;
+
+	for (int i = 0; fd >= 0 && i < TRIES && !rung; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		/* EAGAIN: it is full, and so readable. */
+		rung = write(fd, &one, sizeof(one)) == sizeof(one) || errno == EAGAIN;
+	}
+	errno = before;
+	return rung;
 }
 
 /* ---- paths opened beneath a folder ------------------------------------------------ */

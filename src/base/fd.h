@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* File descriptors: scope clean-up, whole reads and writes, and paths opened beneath a folder.
+/* File descriptors: scope clean-up, whole reads and writes, waiting, and paths opened beneath a
+ * folder.
  *
  *     _cleanup_fd_ int fd = openat(...);
  *
@@ -8,6 +9,7 @@
 #ifndef HASP_BASE_FD_H
 #define HASP_BASE_FD_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -43,6 +45,15 @@ ssize_t fd_read_into(int fd, struct buf *out, size_t len);
 /* Reads a short text, as files of /proc are: what fits, ended by a NUL. False, with "", where there
  * is none, or `fd` is -1. */
 bool fd_read_text(int fd, char *text, size_t size);
+
+/* As poll, for a loop that looks again: a signal is 0, nothing ready.  Where the kernel cannot wait
+ * (ENOMEM; EINVAL when fewer descriptors are allowed than there are) it sleeps for at most
+ * FD_BLIND_MS and reports all of them as ready, which must therefore not block. */
+int fd_wait(struct pollfd *fds, size_t count, int timeout_ms);
+enum { FD_BLIND_MS = 10 };
+/* Makes an eventfd readable, for one that waits; in signal handlers, too, and errno stays.  -1 is
+ * none.  False: that one was not woken; a write that fails is repeated before that. */
+bool fd_ring(int fd);
 
 /* ---- paths opened beneath a folder ------------------------------------------------ */
 

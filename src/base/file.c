@@ -204,7 +204,7 @@ static void file_lock_sleep(const struct file_lock_wait *wait, int *step_ms)
 {
 	struct pollfd stop = { .fd = cancel_fd(wait->cancel), .events = POLLIN };
 
-	poll(&stop, 1, *step_ms);
+	fd_wait(&stop, 1, *step_ms);
 	*step_ms = *step_ms * 2 < STEP_MAX_MS ? *step_ms * 2 : STEP_MAX_MS;
 }
 

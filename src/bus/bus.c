@@ -259,7 +259,7 @@ static bool topic_has_listener(const struct bus *bus, enum bus_topic topic)
 
 static void wake_waiter(const struct waiter *waiter)
 {
-	(void)eventfd_write(waiter->fd, 1);
+	fd_ring(waiter->fd);
 }
 
 /* Under delivery. */
@@ -416,7 +416,7 @@ static enum bus_reply wait_for_answer(struct bus *bus, struct waiter *waiter, in
 			return reply;
 		if (late || left > INT32_MAX)
 			left = late ? -1 : INT32_MAX;
-		if (poll(fds, 2, (int)left) > 0 && fds[0].revents)
+		if (fd_wait(fds, 2, (int)left) > 0 && fds[0].revents)
 			(void)eventfd_read(waiter->fd, &ignored);
 	}
 }

@@ -826,3 +826,21 @@ void diff_lines(const struct lines *old_lines, const struct lines *new_lines,
 	}
 	free(list.items);
 }
+
+bool diff_print(struct buf *out, const char *name, struct span before, struct span now)
+{
+	const struct script_print_options options = { .old_name = name, .new_name = name,
+		                                      .context = 3 };
+	struct lines old_lines, new_lines;
+	struct script script = { 0 };
+	bool ok;
+
+	lines_index(&old_lines, before);
+	lines_index(&new_lines, now);
+	diff_lines(&old_lines, &new_lines, &script);
+	ok = script_print(out, &old_lines, &script, &options);
+	script_release(&script);
+	lines_release(&old_lines);
+	lines_release(&new_lines);
+	return ok;
+}

@@ -90,6 +90,8 @@ struct script_print_options {
  * `out` overflowed. */
 bool script_print(struct buf *out, const struct lines *base, const struct script *script,
                   const struct script_print_options *options);
+/* The same for two texts of a file, with three lines of context. */
+bool diff_print(struct buf *out, const char *name, struct span before, struct span now);
 /* Appends a name, quoted if it must be. */
 void script_put_name(struct buf *out, const char *name);
 /* Appends the line that names a file: `marker` ("--- " or "+++ ") and the name, as script_print. */

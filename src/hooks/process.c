@@ -238,6 +238,11 @@ static int start_hook(const struct hooks *hooks, const struct hook *hook, struct
 	}
 	if (in >= 0)
 		close(in);
+	/* Reading must not block, even where the kernel cannot wait (fd_wait). */
+	if (!failed) {
+		fcntl(out[0], F_SETFL, O_NONBLOCK);
+		fcntl(err[0], F_SETFL, O_NONBLOCK);
+	}
 	ret->out = out[0];
 	ret->err = err[0];
 	return failed;
@@ -331,8 +336,7 @@ static void wait_some(struct running_hook *running, struct hook_process *process
 		{ .fd = cancel_fd(cancel), .events = POLLIN },
 	};
 
-	if (poll(fds, 4, ms) < 0)
-		return;
+	fd_wait(fds, 4, ms);
 	if (fds[0].revents && read_hook_output(&running->out, &process->out))
 		process->cut = true;
 	if (fds[1].revents)

@@ -12,13 +12,16 @@
 
 const char prices_date[] = "2026-11-29";
 
-/* Standard prices of the providers' own pages: platform.claude.com/docs/en/about-claude/pricing,
- * ai.google.dev/gemini-api/docs/pricing, developers.openai.com/api/docs/pricing.  Models whose
- * price was not found there are left out, and so are tiers (batch, flex, priority). */
+/* Standard prices.  Each row is confirmed by the provider's own page of prices or of the model
+ * (platform.claude.com/docs, developers.openai.com/api/docs), or by LiteLLM's price list
+ * (github.com/BerriAI/litellm, model_prices_and_context_window.json), Google's by that list alone;
+ * gpt-6-astra and gemini-3.8-flash by what LiteLLM published when it added them.  The table was
+ * compared on prices_date, with copies of these, some months older.  Models that neither confirms
+ * are left out, and so are tiers (batch, flex, priority).  The price of gemini-3.8-flash is an
+ * introductory one: from 2027-01-01 it is twice that. */
 static const struct price_row list_prices[] = {
 	{ "gemini", "gemini-3.1-pro-preview", 2, 0.2, 12, 200 },
 	{ "gemini", "gemini-3.8-flash", 0.75, 0.075, 3.75, 0 },
-	{ "gemini", "gemini-3.7-flash", 0.75, 0.075, 3.75, 0 },
 	{ "gemini", "gemini-3.5-flash", 1.5, 0.15, 9, 0 },
 	{ "gemini", "gemini-3.1-flash-lite", 0.25, 0.025, 1.5, 0 },
 	{ "gemini", "gemini-2.5-pro", 1.25, 0.125, 10, 200 },
@@ -32,11 +35,9 @@ static const struct price_row list_prices[] = {
 	{ "anthropic", "claude-opus-4-7", 5, 0.5, 25, 0 },
 	{ "anthropic", "claude-opus-4-6", 5, 0.5, 25, 0 },
 	{ "anthropic", "claude-opus-4-5", 5, 0.5, 25, 0 },
-	{ "anthropic", "claude-sonnet-5-5", 2, 0.1, 10, 0 },
 	{ "anthropic", "claude-sonnet-5", 2, 0.2, 10, 0 },
 	{ "anthropic", "claude-sonnet-4-6", 3, 0.3, 15, 0 },
-	{ "anthropic", "claude-sonnet-4-5", 3, 0.3, 15, 0 },
-	{ "anthropic", "claude-haiku-5-5", 0.1, 0.01, 0.5, 100 },
+	{ "anthropic", "claude-sonnet-4-5", 3, 0.3, 15, 200 },
 	{ "anthropic", "claude-haiku-4-5", 1, 0.1, 5, 0 },
 	{ "openai", "gpt-6.2-sol", 2, 0.1, 10, 272 },
 	{ "openai", "gpt-6.1-sol", 2, 0.1, 10, 272 },

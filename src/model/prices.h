@@ -8,7 +8,8 @@
  * that fits counts.  "cached" is for what of the input came from a cache (without it, "input" is);
  * "output" is for thoughts too, "input" for what tools of the provider read.
  *
- * To add a model: a row in prices.c with its source, and a new prices_date if all were checked.
+ * To add a model: a row in prices.c whose figures one of the sources there confirms, and a new
+ * prices_date if all were compared.
  */
 #ifndef HASP_MODEL_PRICES_H
 #define HASP_MODEL_PRICES_H
@@ -26,7 +27,7 @@ struct price_row {
 	                       * not counted; 0: all cost the same */
 };
 
-/* The day on which the table was compared with the providers' pages: "2026-11-29". */
+/* The day on which the table was compared with the sources that prices.c names: "2026-11-29". */
 extern const char prices_date[];
 /* Row i of the table, from 0; NULL behind the last. */
 const struct price_row *prices_row(size_t i);

@@ -206,7 +206,8 @@ void denial_offer_make(const struct session *session, const json_t *result, bool
 	offer_network(&maker);
 	json_array_foreach((json_t *)denials, i, denial)
 		if (!is_network(denial) && !is_kind(denial, DENIAL_CHANGED) &&
-		    !is_kind(denial, DENIAL_UNCHECKED))
+		    !is_kind(denial, DENIAL_UNCHECKED) &&
+		    !is_kind(denial, DENIAL_UNSUPERVISED))
 			offer_file(&maker, denial);
 	buf_release(&maker.addresses);
 }

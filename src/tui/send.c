@@ -297,7 +297,7 @@ static void slash_show(struct app *app, struct command_result *result)
 	if (result->then == COMMAND_REFRESH)
 		slash_then(app, result);
 	app->history_shown = false;
-	if (result->then != COMMAND_CHOOSE)
+	if (result->then != COMMAND_CHOOSE || result->shows_changes)
 		pick_changes_rows(result->changes, &how, &result->rows);
 	if (result->rows.count && result->pager &&
 	    result->rows.count > term_size(app->term).rows)

@@ -23,8 +23,7 @@ struct running_whole {
 
 static void watched_ring(const struct running_whole *watched)
 {
-	if (watched->wake_fd >= 0)
-		eventfd_write(watched->wake_fd, 1);
+	fd_ring(watched->wake_fd);
 }
 
 static void watched_on_output(void *data, enum run_stream stream, struct span bytes)
@@ -88,7 +87,7 @@ static bool watched_wait(struct running_whole *watched, const struct whole_run *
 	while (!watched_is_over(watched)) {
 		if (cancelled(request->cancel))
 			return false;
-		poll(fds, ARRAY_LEN(fds), most_ms);
+		fd_wait(fds, ARRAY_LEN(fds), most_ms);
 	}
 	return true;
 }

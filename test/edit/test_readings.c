@@ -130,6 +130,9 @@ static const struct row rows[] = {
 	{ "another copy of a line, in the numbers of a listing", "import os\nimport re\nx\n",
 	  "1\timport os\n", "1\timport os\n2\timport re\n",
 	  "import os\nimport re\nimport re\nx\n", "line numbers" },
+	{ "numbers with a space after them, or with a space of the line's", "a1\nb1\nx\n a1\n b1\n",
+	  "1: a1\n2: b1", "1: a1\n2: c1", NULL,
+	  "without line numbers and a space after them, and without line numbers" },
 	{ "lines added that another place has", "import os\nx\nimport re\n", "import os\n",
 	  "import os\nimport re\n", "import os\nimport re\nx\nimport re\n", "" },
 

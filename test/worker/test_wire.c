@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames that wait for one another: with how few system calls they go, and in what order. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -117,6 +118,48 @@ static void nothing_follows_a_broken_connection(void **state)
 	assert_false(wire_send(&ends->from, WIRE_MESSAGE_PING, 3, NULL, NULL, 0, &err));
 }
 
+/* A descriptor that is none makes sendmsg fail, and nothing else is wrong. */
+static void both_sides_learn_of_what_cannot_be_sent(void **state)
+{
+	static const int none = -1;
+	struct ends *ends = *state;
+	struct err err = ERR_INIT;
+
+	assert_true(wire_send(&ends->to, WIRE_MESSAGE_PONG, 1, NULL, NULL, 0, &err));
+	assert_false(wire_send(&ends->from, WIRE_MESSAGE_PING, 2, NULL, &none, 1, &err));
+	assert_int_equal(ends->from.write_error, EBADF);
+	assert_int_equal(wire_next(&ends->from), WIRE_FRAME); /* what had come counts */
+	assert_int_equal(wire_done(&ends->from), WIRE_FRAME);
+	assert_int_equal(wire_next(&ends->from), WIRE_ENDED);
+	assert_int_equal(wire_next(&ends->to), WIRE_ENDED);
+}
+
+/* Of pipes, too: one that is full, to a sender that may not wait for room. */
+static void the_other_side_of_a_pipe_finds_it_closed(void **state)
+{
+	struct wire wire;
+	struct err err = ERR_INIT;
+	int in[2], out[2];
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+	wire_init(&wire, in[0], out[1], WIRE_TO_FRONT);
+	assert_int_equal(fcntl(out[1], F_SETFL, O_NONBLOCK), 0);
+	while (write(out[1], "x", 1) == 1)
+		;
+	wire.leaving = true;
+	assert_false(wire_send(&wire, WIRE_MESSAGE_PING, 2, NULL, NULL, 0, &err));
+	while (read(out[0], &byte, 1) == 1)
+		;
+	assert_int_equal(read(out[0], &byte, 1), 0);
+	wire_release(&wire);
+	close(in[0]);
+	close(in[1]);
+	close(out[0]);
+	close(out[1]);
+}
+
 int main(void)
 {
 #define WITH_ENDS(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -125,6 +168,8 @@ int main(void)
 		WITH_ENDS(queued_frames_go_before_anything_is_read),
 		WITH_ENDS(a_full_queue_goes_at_once),
 		WITH_ENDS(nothing_follows_a_broken_connection),
+		WITH_ENDS(both_sides_learn_of_what_cannot_be_sent),
+		cmocka_unit_test(the_other_side_of_a_pipe_finds_it_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,10 @@ bool host_extensions_reload(struct host *host, struct err *err);
  * now on.  Not while a prompt is running. INVALID_ARGUMENT: it is off by another file; errors of
  * settings_write. */
 bool host_hook_switch(struct host *host, const char *name, bool enable, struct err *err);
+/* Trusts the project's hooks, and the files that commands name as the rows of `held` (hooks_held)
+ * have them, from now on.  Not while a prompt is running.  Errors of hooks_trust; DENIED_BY_POLICY:
+ * the folder is not trusted. */
+bool host_hooks_trust(struct host *host, const json_t *held, struct err *err);
 /* Enables or disables one (extension_switch), and reloads. Not while a prompt is running. */
 bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
                            char **ret_sentence, struct err *err);

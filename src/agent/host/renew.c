@@ -98,6 +98,20 @@ bool host_hook_switch(struct host *host, const char *name, bool enable, struct e
 	return true;
 }
 
+bool host_hooks_trust(struct host *host, const json_t *held, struct err *err)
+{
+	const struct settings *settings = host->options.settings;
+	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(settings) };
+
+	if (!settings_trusted(settings))
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "This folder is not trusted, and so its hooks cannot be.");
+	if (!hooks_trust(host->hooks, held, &wait, err))
+		return false;
+	host_renew_hooks(host);
+	return true;
+}
+
 /* ---- MCP servers ----------------------------------------------------------------- */
 
 void host_renew_servers(struct host *host)

@@ -72,14 +72,14 @@ static bool sampling_take_turn(struct samplings *own, const struct cancel *cance
 	while (!cancelled(cancel)) {
 		if (eventfd_read(own->turn, &turn) == 0)
 			return true;
-		poll(fds, ARRAY_LEN(fds), -1);
+		fd_wait(fds, ARRAY_LEN(fds), -1);
 	}
 	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
 static void sampling_give_turn(struct samplings *own)
 {
-	eventfd_write(own->turn, 1);
+	fd_ring(own->turn);
 }
 
 /* Counts one; those that were refused count, too. */

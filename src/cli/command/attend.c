@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -21,6 +22,7 @@
 enum {
 	INPUT_BYTES = 16 << 10,
 	AGAIN_MS = 20, /* how often input that the command is too slow for is offered again */
+	LOOK_MS = 1000, /* how often it looks whether it was woken in vain */
 	END_OF_INPUT = 4, /* what the key ^D sends */
 	EXIT_TIMED_OUT = 124,
 	EXIT_LOST = 125,
@@ -49,6 +51,7 @@ struct attention {
 	bool raw;        /* the terminal is ours to restore */
 	struct termios terminal;
 	bool interrupted;
+	bool blind;      /* the kernel cannot wait */
 
 	pthread_mutex_t lock;
 	bool ended;
@@ -83,9 +86,7 @@ void attend_signals(void)
 
 static void attend_wake(struct attention *attention)
 {
-	const uint64_t one = 1;
-
-	(void)!write(attention->wake, &one, sizeof(one));
+	fd_ring(attention->wake);
 }
 
 static bool denials_are_same(const struct denial *a, const struct denial *b)
@@ -333,6 +334,21 @@ static bool attend_is_over(struct attention *attention)
 	return ended;
 }
 
+/* Without poll neither its input can be passed on nor a signal be taken: the command ends. */
+static void attend_blindly(struct attention *attention, int error)
+{
+	_cleanup_free_ char *why = mem_printf("The command was ended: hasp cannot wait for it "
+	                                      "(%s).", strerror(error));
+	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000 };
+
+	if (!attention->blind) {
+		attention->run->ops->kill(attention->run);
+		output_complain(why);
+	}
+	attention->blind = true;
+	nanosleep(&pause, NULL);
+}
+
 static void watch_over(struct attention *attention)
 {
 	uint64_t ignored;
@@ -345,8 +361,11 @@ static void watch_over(struct attention *attention)
 			{ .fd = reads_input ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 
-		if (poll(fds, ARRAY_LEN(fds), attention->input_len ? AGAIN_MS : -1) < 0)
+		if (poll(fds, ARRAY_LEN(fds), attention->input_len ? AGAIN_MS : LOOK_MS) < 0) {
+			if (errno != EINTR)
+				attend_blindly(attention, errno);
 			continue;
+		}
 		pass_input(attention);
 		if (fds[0].revents)
 			(void)!read(attention->wake, &ignored, sizeof(ignored));

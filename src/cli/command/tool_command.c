@@ -67,7 +67,7 @@ static bool read_until_end(int fd, const char *what, struct buf *out, struct err
 		if (got > 0)
 			out->len += (size_t)got;
 		else if (errno == EAGAIN)
-			poll(&ready, 1, -1); /* standard input may be non-blocking */
+			fd_wait(&ready, 1, -1); /* standard input may be non-blocking */
 		else if (errno != EINTR)
 			return err_set_errno(err, errno, "%s cannot be read", what);
 	}

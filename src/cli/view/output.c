@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/view/view.h"
@@ -72,7 +73,7 @@ bool output_write(int fd, struct span text)
 		if (done > 0)
 			text = span_skip(text, (size_t)done);
 		else if (done < 0 && errno == EAGAIN)
-			poll(&ready, 1, -1);
+			fd_wait(&ready, 1, -1);
 		else if (done == 0 || errno != EINTR)
 			return false;
 	}

@@ -238,20 +238,8 @@ bool render_diff(struct buf *out, struct span unified, bool colour, size_t width
 
 bool render_difference(struct buf *out, const char *name, struct span before, struct span now)
 {
-	const struct script_print_options options = { .old_name = name, .new_name = name,
-		                                      .context = 3 };
 	_cleanup_buf_ struct buf unified = BUF_INIT(LIMIT_RESULT_BYTES);
-	struct lines old_lines, new_lines;
-	struct script script = { 0 };
-	bool ok;
 
-	lines_index(&old_lines, before);
-	lines_index(&new_lines, now);
-	diff_lines(&old_lines, &new_lines, &script);
-	ok = script_print(&unified, &old_lines, &script, &options) &&
-	     render_diff(out, buf_view(&unified), /* colour= */ false, 0);
-	script_release(&script);
-	lines_release(&old_lines);
-	lines_release(&new_lines);
-	return ok;
+	return diff_print(&unified, name, before, now) &&
+	       render_diff(out, buf_view(&unified), /* colour= */ false, 0);
 }

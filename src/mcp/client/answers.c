@@ -372,8 +372,7 @@ static void *answering_within_thread(void *data)
 	one->done = true;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
-	if (one->wake_fd >= 0)
-		eventfd_write(one->wake_fd, 1);
+	fd_ring(one->wake_fd);
 	return NULL;
 }
 
@@ -404,7 +403,7 @@ static void await_answered(struct answering *one, const struct mcp_wait *wait,
 			cancel_set(&one->cancel);
 			fds[1].fd = fds[2].fd = -1; /* they stay readable */
 		}
-		poll(fds, ARRAY_LEN(fds), polls ? ANSWER_POLL_MS : -1);
+		fd_wait(fds, ARRAY_LEN(fds), polls ? ANSWER_POLL_MS : -1);
 	}
 }
 

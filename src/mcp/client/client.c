@@ -26,8 +26,7 @@
 
 void mcp_ask_ring(const struct mcp_ask *ask)
 {
-	if (ask->wake_fd >= 0)
-		eventfd_write(ask->wake_fd, 1);
+	fd_ring(ask->wake_fd);
 }
 
 uint64_t mcp_ask_held_ms(const struct mcp_ask *ask)

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -37,8 +38,7 @@ static bool note_complete(struct mcp_client *client, const json_t *params)
 		if (json_object_size(one->ids))
 			continue;
 		one->over = true;
-		if (one->wake_fd >= 0)
-			eventfd_write(one->wake_fd, 1);
+		fd_ring(one->wake_fd);
 	}
 	return known;
 }

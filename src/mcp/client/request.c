@@ -154,7 +154,7 @@ static void await_settled(struct mcp_ask *ask)
 	ask->wake_fd = wake_fd;
 	pthread_mutex_unlock(&ask->client->lock);
 	while (!mcp_client_settled(ask)) {
-		poll(fds, ARRAY_LEN(fds), ask_sleep_ms(ask, polls));
+		fd_wait(fds, ARRAY_LEN(fds), ask_sleep_ms(ask, polls));
 		if (fds[0].revents & POLLIN)
 			eventfd_read(wake_fd, &rings);
 	}

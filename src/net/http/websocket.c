@@ -3,7 +3,6 @@
  * them into frames.  Other threads put messages into a queue and wake it. */
 #include "net/http/client.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/library.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -147,10 +147,7 @@ void websocket_free(struct websocket *socket)
 
 static void wake_socket(const struct websocket *socket)
 {
-	const uint64_t one = 1;
-
-	if (write(socket->wake, &one, sizeof(one)) < 0)
-		return; /* it is readable already */
+	fd_ring(socket->wake);
 }
 
 bool websocket_send(struct websocket *socket, struct span text)
@@ -276,7 +273,7 @@ static void connection_wait(const struct connection *connection, bool reads, boo
 		{ .fd = connection->socket->wake, .events = POLLIN },
 	};
 
-	poll(fds, ARRAY_LEN(fds), timeout_ms);
+	fd_wait(fds, ARRAY_LEN(fds), timeout_ms);
 	drain_wake(connection->socket);
 }
 

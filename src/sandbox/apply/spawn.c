@@ -417,6 +417,8 @@ static bool await_child(const struct spawn_start *start, struct err *err)
 	}
 	if (len == sizeof(message) && message.stage < SPAWN_STAGE_COUNT)
 		return child_failed(start, &message, err);
+	if (len < 0)
+		return err_set_errno(err, errno, "A process that starts cannot be listened to");
 	if (!ready)
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
 		               "A process ended while its sandbox was being made.");

@@ -451,6 +451,7 @@ static const struct {
 	[DENIAL_CHANGED] = { "changed", "changed:", "other programs obey it, so review it" },
 	[DENIAL_UNCHECKED] = { "unchecked", "not checked:",
 		                "hasp looks at it again before the next command" },
+	[DENIAL_UNSUPERVISED] = { "unsupervised", "not supervised:", "hasp ended the command" },
 };
 
 const char *denial_kind_name(enum denial_kind kind)
@@ -522,7 +523,8 @@ bool denial_is_routine(const struct denial *denial)
 
 bool denial_is_none(const struct denial *denial)
 {
-	return denial->kind == DENIAL_CHANGED || denial->kind == DENIAL_UNCHECKED;
+	return denial->kind == DENIAL_CHANGED || denial->kind == DENIAL_UNCHECKED ||
+	       denial->kind == DENIAL_UNSUPERVISED;
 }
 
 /* Characters that change how text around them is shown (UAX 9, and those without a width). */
@@ -706,6 +708,7 @@ void denial_remedy(const struct denial *denial, struct buf *out)
 	case DENIAL_REMOVED:
 	case DENIAL_CHANGED:
 	case DENIAL_UNCHECKED:
+	case DENIAL_UNSUPERVISED:
 		break;
 	default:
 		put_place(denial, out);

@@ -19,6 +19,7 @@ enum denial_kind {
 	DENIAL_LIMIT,    /* memory, processes, size of a file */
 	DENIAL_CHANGED,  /* no denial: a name that other programs obey was changed, and stays so */
 	DENIAL_UNCHECKED, /* no denial: the guard could not look at it */
+	DENIAL_UNSUPERVISED, /* no denial: the supervisor failed, and the command was ended */
 	DENIAL_KIND_COUNT
 };
 

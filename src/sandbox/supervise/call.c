@@ -29,6 +29,14 @@ struct call_answer supervise_answer_of(int64_t returned)
 	                      (struct call_answer){ .kind = ANSWER_RESULT, .value = returned };
 }
 
+void supervise_lose(struct supervisor *supervisor, const char *call)
+{
+	if (supervisor->lost_call)
+		return;
+	supervisor->lost_error = errno;
+	supervisor->lost_call = call;
+}
+
 void supervise_answer(struct supervisor *supervisor, uint64_t id, struct call_answer answer)
 {
 	struct seccomp_notif_resp *response = supervisor->response;
@@ -41,8 +49,14 @@ void supervise_answer(struct supervisor *supervisor, uint64_t id, struct call_an
 		response->error = -answer.error;
 		response->val = answer.error ? 0 : answer.value;
 	}
-	/* ENOENT: the process has ended, and no call waits. */
-	(void)ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_SEND, response);
+	while (ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_SEND, response) != 0) {
+		if (errno == ENOENT) /* the process has ended, and no call waits */
+			return;
+		if (errno != EINTR) {
+			supervise_lose(supervisor, "SECCOMP_IOCTL_NOTIF_SEND");
+			return;
+		}
+	}
 }
 
 bool call_alive(const struct syscall *call)

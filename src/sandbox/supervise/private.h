@@ -104,6 +104,7 @@ struct supervisor {
 	                                  * made */
 	unsigned segment_count;
 	atomic_bool holds_groups;        /* from supervise_hold_groups on */
+	atomic_bool stopping;            /* from supervise_stop on */
 	bool proc_is_own;
 	bool takes_descriptors;          /* pidfd_getfd works: containers may forbid it */
 	bool own_folder;                 /* working folder and umask are the thread's alone */
@@ -118,6 +119,8 @@ struct supervisor {
 	struct kept_proc procs[KEPT_PROCS];
 	int retired[2 * KEPT_PROCS];     /* owned; folders that this call may still use */
 	unsigned retired_count;
+	const char *lost_call;           /* the call here that failed; NULL: none */
+	int lost_error;                  /* an errno */
 };
 
 struct syscall {
@@ -163,8 +166,12 @@ static inline struct call_answer answer_made(int error)
 /* What a system call of the supervisor's own returned: 0 or more, or -1 with errno set. */
 struct call_answer supervise_answer_of(int64_t returned);
 
-/* Sends the answer of an earlier call (call.c). */
+/* Sends the answer of an earlier call (call.c).  If that fails for another reason than the end of
+ * the process, the supervisor is lost. */
 void supervise_answer(struct supervisor *supervisor, uint64_t id, struct call_answer answer);
+
+/* Notes that this call, made here, failed with errno set: the supervisor ends after this round. */
+void supervise_lose(struct supervisor *supervisor, const char *call);
 
 /* ---- records (call.c) ---- */
 

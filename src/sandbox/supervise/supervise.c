@@ -293,8 +293,11 @@ static void take_request(struct supervisor *supervisor)
 	int error;
 
 	memset(request, 0, supervisor->request_size);
-	if (ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, request) != 0)
+	if (ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, request) != 0) {
+		if (errno != ENOENT && errno != EINTR)
+			supervise_lose(supervisor, "SECCOMP_IOCTL_NOTIF_RECV");
 		return;
+	}
 	call.id = request->id;
 	call.number = request->data.nr;
 	call.thread = (pid_t)request->pid;
@@ -306,22 +309,39 @@ static void take_request(struct supervisor *supervisor)
 		supervise_answer(supervisor, call.id, answer);
 }
 
-/* Until no process is left to supervise (the descriptor hangs up), or supervise_stop. */
+enum { LOOK_MS = 1000 }; /* how often it looks whether it was to stop, and was not woken */
+
+/* What waits for an answer, and what comes, gets ENOSYS when the descriptor is closed. */
+static void end_lost(struct supervisor *supervisor)
+{
+	if (supervisor->events.lost)
+		supervisor->events.lost(supervisor->events.data, supervisor->lost_call,
+		                        supervisor->lost_error);
+	fd_cleanup_close(&supervisor->notify_fd);
+	supervisor->notify_fd = -1;
+}
+
+/* Until no process is left to supervise (the descriptor hangs up), supervise_stop, or a call fails
+ * without which there is no going on. */
 static void serve_until_end(struct supervisor *supervisor)
 {
 	struct pollfd polls[2 + LIMIT_WAITING_CONNECTS];
 
-	for (;;) {
+	while (!supervisor->lost_call && !atomic_load(&supervisor->stopping)) {
 		unsigned count = 2;
 		int after;
 
 		polls[0] = (struct pollfd){ .fd = supervisor->notify_fd, .events = POLLIN };
 		polls[1] = (struct pollfd){ .fd = supervisor->stop_fd, .events = POLLIN };
 		after = sockets_poll_connects(supervisor, polls, &count);
-		if (supervisor->opens && (after < 0 || after > OPENS_RETRY_MS))
+		after = after < 0 || after > LOOK_MS ? LOOK_MS : after;
+		if (supervisor->opens && after > OPENS_RETRY_MS)
 			after = OPENS_RETRY_MS;
-		if (poll(polls, count, after) < 0 && errno != EINTR && errno != EAGAIN)
-			return;
+		if (poll(polls, count, after) < 0) {
+			if (errno != EINTR && errno != EAGAIN)
+				supervise_lose(supervisor, "poll");
+			continue;
+		}
 		if (polls[1].revents)
 			return;
 		if (polls[0].revents & POLLIN)
@@ -345,6 +365,8 @@ static void *supervisor_thread(void *data)
 	supervisor->umask = umask(077);
 	umask(supervisor->umask);
 	serve_until_end(supervisor);
+	if (supervisor->lost_call)
+		end_lost(supervisor);
 	return NULL;
 }
 
@@ -423,11 +445,11 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
 void supervise_stop(struct supervisor *supervisor)
 {
 	struct supervised_thread *running = (struct supervised_thread *)supervisor;
-	uint64_t one = 1;
 
 	if (!supervisor)
 		return;
-	(void)!write(supervisor->stop_fd, &one, sizeof(one));
+	atomic_store(&supervisor->stopping, true);
+	fd_ring(supervisor->stop_fd);
 	pthread_join(running->thread, NULL);
 	supervise_records_finish(supervisor);
 	release_supervisor(supervisor);

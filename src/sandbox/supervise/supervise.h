@@ -66,6 +66,11 @@ struct supervisor_events {
 	 * that differs is harmless (plan/git_change.h): true if the process outside of the sandbox
 	 * agrees, and has written it.  Waits for that.  NULL: nothing is written. */
 	bool (*config)(void *data, const char *path);
+	/* On the supervisor's thread: `call`, which it made to wait or to answer, failed with this
+	 * errno, so it cannot go on.  From now on each call that the filter hands over fails with
+	 * ENOSYS: end the command.  Nothing but `denied`, from supervise_stop, comes after it.  May
+	 * be NULL. */
+	void (*lost)(void *data, const char *call, int error);
 	void *data;
 };
 

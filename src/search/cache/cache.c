@@ -437,11 +437,7 @@ static bool keeper_start(struct search_cache *cache)
 
 static void keeper_wake(struct search_cache *cache)
 {
-	const uint64_t one = 1;
-
-	/* Fails only when it is full of earlier calls. */
-	if (write(cache->wake, &one, sizeof(one)) < 0)
-		return;
+	fd_ring(cache->wake);
 }
 
 /* ---- the trees there are, and handing them out ---- */

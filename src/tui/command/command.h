@@ -92,6 +92,7 @@ struct command_result {
 	json_t *changes;        /* owned; [{"path", "action", "diff"?}] (checkpoints_preview): of
 	                         * COMMAND_CHOOSE what there is to look at before, else what is
 	                         * shown beneath the rows; or NULL */
+	bool shows_changes;     /* of COMMAND_CHOOSE: `changes` are shown beneath the rows, too */
 	bool other;             /* of COMMAND_REFRESH: another session, whose figures start at 0 */
 	bool clears;            /* of COMMAND_REFRESH: it begins on an empty screen */
 	bool pager;             /* the rows are long: show them by the page, if that can be */

@@ -9,7 +9,9 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "data/json.h"
+#include "diff/diff.h"
 #include "model/prices.h"
 #include "sandbox/plan/plan.h"
 #include "tool/services.h"
@@ -110,10 +112,81 @@ static void put_hook(struct command_call *call, const json_t *row)
 		command_term(call, "", 24, span_str(command), STYLE(ROLE_DIM));
 }
 
+/* What is different of a file, {path, action, reason, diff?} (command_result). */
+static json_t *hook_file_change(const json_t *row)
+{
+	const json_t *old = json_object_get(json_object_get(row, "before"), "text");
+	const json_t *new = json_object_get(json_object_get(row, "now"), "text");
+	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_t *change = json_pack("{s:s, s:s}", "path", row_word(row, "file"), "action",
+	                           row_word(row, "state"));
+
+	if (*row_word(row, "why"))
+		json_object_set_new(change, "reason", json_string(row_word(row, "why")));
+	if (old && new && diff_print(&diff, row_word(row, "file"), json_span(old),
+	                                     json_span(new)))
+		json_object_set_new(change, "diff", json_text(buf_view(&diff)));
+	else if (json_is_object(json_object_get(row, "before")) &&
+	         json_is_object(json_object_get(row, "now")))
+		json_object_set_new(change, "reason", json_string(
+			"the difference cannot be shown: hasp keeps texts up to 64 KiB"));
+	return change;
+}
+
+/* Of the files that commands outside of the sandbox name, those that are not as they were trusted:
+ * said, and as changes to look at. */
+static json_t *hook_file_changes(struct command_call *call, const json_t *held)
+{
+	json_t *changes = json_array();
+	size_t i;
+	json_t *row;
+
+	json_array_foreach((json_t *)held, i, row) {
+		const char *state = row_word(row, "state");
+
+		if (!strcmp(state, "trusted"))
+			continue;
+		command_say(call, STYLE(ROLE_WARNING), "%s %s. Hooks and commands that name it do "
+		            "not run until you trust it.", row_word(row, "file"),
+		            hooks_held_sentence(state));
+		json_array_append_new(changes, hook_file_change(row));
+	}
+	return changes;
+}
+
+/* Of what would be trusted, as it is now. */
+static void trust_digest(const json_t *held, const json_t *untrusted,
+                         char digest[static SHA256_HEX_SIZE])
+{
+	json_auto_t *all = json_pack("[O, O]", held, untrusted);
+	_cleanup_free_ char *text = json_dumps(all, JSON_SORT_KEYS | JSON_COMPACT);
+	struct sha256 sum = sha256_of(span_str(text ? text : ""));
+
+	sha256_hex(&sum, digest);
+}
+
+static void offer_trust(struct command_call *call, const json_t *held, const json_t *untrusted)
+{
+	char digest[SHA256_HEX_SIZE];
+
+	if (!(call->context->can & 1u << COMMAND_CHOOSE)) {
+		command_say(call, STYLE(ROLE_TEXT), "In a shell: hasp hooks trust");
+		return;
+	}
+	trust_digest(held, untrusted, digest);
+	command_choice(call, SPAN("Not now"), SPAN("they do not run"), mem_strdup(""), false);
+	command_choice(call, SPAN("Trust them"), SPAN("as they are shown here"),
+	               mem_printf("/hooks trust %s", digest), false);
+	call->result->question = "Trust this project's hooks and the files that they name?";
+	call->result->then = COMMAND_CHOOSE;
+	call->result->shows_changes = true;
+}
+
 static void hooks_show(struct command_call *call)
 {
 	json_auto_t *rows = hooks_list(host_facts(call->context->host).hooks);
 	json_auto_t *untrusted = hooks_untrusted(host_facts(call->context->host).hooks);
+	json_auto_t *held = hooks_held(host_facts(call->context->host).hooks, NULL);
 	size_t i;
 	json_t *row;
 
@@ -124,8 +197,33 @@ static void hooks_show(struct command_call *call)
 		put_hook(call, row);
 	if (json_array_size(untrusted))
 		command_say(call, STYLE(ROLE_WARNING),
-		            "Hooks of this project run once you trust them. In a shell: "
-		            "hasp hooks trust");
+		            "Hooks of this project run once you trust them: /hooks trust");
+	json_decref(call->result->changes);
+	call->result->changes = hook_file_changes(call, held);
+	if (json_array_size(untrusted) || json_array_size(call->result->changes))
+		offer_trust(call, held, untrusted);
+}
+
+/* What was shown and chosen, and nothing that has taken its place since. */
+static void trust_shown(struct command_call *call, struct span shown)
+{
+	struct host *host = call->context->host;
+	json_auto_t *held = hooks_held(host_facts(host).hooks, NULL);
+	json_auto_t *untrusted = hooks_untrusted(host_facts(host).hooks);
+	char digest[SHA256_HEX_SIZE];
+	struct err err = ERR_INIT;
+
+	trust_digest(held, untrusted, digest);
+	if (!span_eq(shown, span_str(digest)))
+		command_fail(call, "The hooks, or files that they name, have changed since they "
+		                   "were shown. /hooks shows them again.");
+	else if (call->context->busy)
+		command_fail(call, "/hooks trust has to wait until hasp is done.");
+	else if (!host_hooks_trust(host, held, &err))
+		command_fail(call, "%s", err.message);
+	else
+		command_say(call, STYLE(ROLE_TEXT), "Trusted. These files are compared before "
+		                                    "each run.");
 }
 
 /* Whether there is a hook of this name. */
@@ -149,7 +247,9 @@ void command_hooks(struct command_call *call)
 	_cleanup_free_ char *name = mem_dup(call->arguments.data, call->arguments.len);
 	struct err err = ERR_INIT;
 
-	if (!*name)
+	if (command_word_is(word, "trust") && *name)
+		trust_shown(call, span_str(name));
+	else if (!*name)
 		hooks_show(call);
 	else if (!hook_is_known(host, name))
 		command_fail(call, "There is no hook \"%s\". /hooks lists them.", name);

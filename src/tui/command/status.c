@@ -231,7 +231,7 @@ static void check_hooks(struct command_call *call, const struct host_facts *fact
 	snprintf(text, sizeof(text), count ? "%zu of this project not trusted" : "all trusted",
 	         count);
 	check_row(call, !count, "hooks", text,
-	          count ? "In a shell: hasp hooks trust" : NULL);
+	          count ? "/hooks shows them" : NULL);
 }
 
 static void check_settings(struct command_call *call)

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -309,7 +310,7 @@ void client_await_input(struct client *client, int stop_fd, int64_t until_ms)
 
 	if (until_ms >= 0 && left < 0)
 		left = 0;
-	if (poll(fds, ARRAY_LEN(fds), (int)left) <= 0)
+	if (fd_wait(fds, ARRAY_LEN(fds), (int)left) <= 0)
 		return;
 	if (fds[1].revents)
 		process_listen(&client->process);
@@ -329,7 +330,10 @@ static void take_step(struct client *client, enum wire_step step)
 	client->reading = false;
 	if (client->failed_hint)
 		pthread_cond_broadcast(&client->settled);
-	if (step == WIRE_ENDED)
+	if (step == WIRE_ENDED && wire->write_error)
+		client_fail_locked(client, "could not be written to: %s.",
+		                   strerror(wire->write_error));
+	else if (step == WIRE_ENDED)
 		client_fail_locked(client, "has closed its connection.");
 	else if (step == WIRE_FAILED)
 		client_fail_locked(client, "broke the protocol (%s).",
@@ -425,7 +429,7 @@ static void follow_stoppable(struct client *client, struct client_waiter *waiter
 		ms = BLIND_LOOK_MS;
 	waiter->wake_fd = wake_fd;
 	pthread_mutex_unlock(&client->lock);
-	poll(fds, ARRAY_LEN(fds), ms);
+	fd_wait(fds, ARRAY_LEN(fds), ms);
 	pthread_mutex_lock(&client->lock);
 	waiter->wake_fd = -1;
 }
@@ -475,10 +479,8 @@ void client_wait(struct client *client, struct client_waiter *waiter,
 
 void client_wake_reader(struct client *client)
 {
-	const uint64_t one = 1;
-
-	if (client->wake >= 0)
-		(void)!write(client->wake, &one, sizeof(one));
+	if (!fd_ring(client->wake) && client->wake >= 0)
+		process_kill(&client->process); /* the end of its connection wakes, too */
 }
 
 static void client_cond_init(pthread_cond_t *cond)
@@ -500,8 +502,7 @@ void client_waiter_init(struct client_waiter *waiter)
 void client_waiter_wake(struct client_waiter *waiter)
 {
 	pthread_cond_signal(&waiter->wake);
-	if (waiter->wake_fd >= 0)
-		eventfd_write(waiter->wake_fd, 1);
+	fd_ring(waiter->wake_fd);
 }
 
 /* ---- calls whose caller has an event loop ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls: requests that are sent, and the wait for their answers; the first is a HELLO. */
-
+#include <string.h>
 
 #include "base/mem.h"
 #include "worker/front/private.h"
@@ -125,6 +125,17 @@ static bool finish_call(struct client *client, struct pending *pending, struct e
 	return call_finish(client, pending, cancelled, err);
 }
 
+/* Locked. */
+static void client_fail_unsent(struct client *client)
+{
+	const int error = client->wire.write_error;
+
+	if (error)
+		client_fail_locked(client, "could not be written to: %s.", strerror(error));
+	else
+		client_fail_locked(client, "could not be asked.");
+}
+
 static bool send_and_wait(struct client *client, struct pending *pending, struct err *err)
 {
 	struct client_call *call = pending->call;
@@ -138,7 +149,7 @@ static bool send_and_wait(struct client *client, struct pending *pending, struct
 		return false;
 	/* Why it could not be sent, its end says better. */
 	if (!sent)
-		client_fail_locked(client, "could not be asked.");
+		client_fail_unsent(client);
 	return finish_call(client, pending, err);
 }
 
@@ -241,7 +252,17 @@ bool client_notify(struct client *client, enum wire_type type, uint64_t id, cons
 
 	wire_out_init(&out);
 	wire_encode_message(&out, type, body);
-	return !client->failed_hint && wire_send(&client->wire, type, id, &out, NULL, 0, &err);
+	if (client->failed_hint)
+		return false;
+	if (wire_send(&client->wire, type, id, &out, NULL, 0, &err))
+		return true;
+	/* What it has to say before it closes is the better reason. */
+	if (client->wire.write_error) {
+		pthread_mutex_lock(&client->lock);
+		client_fail_unsent(client);
+		pthread_mutex_unlock(&client->lock);
+	}
+	return false;
 }
 
 /* ---- the first words: greetings, hello, welcome ---- */

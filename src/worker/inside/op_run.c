@@ -117,9 +117,7 @@ static char **state_make_environment(const struct run_state *state,
 
 static void state_wake(struct run_state *state)
 {
-	uint64_t one = 1;
-
-	(void)!write(state->wake, &one, sizeof(one));
+	fd_ring(state->wake); /* at worst it looks a second later */
 }
 
 static bool state_input(struct run *run, struct span bytes)
@@ -297,6 +295,16 @@ static bool ask_config(void *data, const char *path)
 	return state->events.config(state->data, path);
 }
 
+/* The loop ends the command, whether it has started by now or not. */
+static void note_lost(void *data, const char *call, int error)
+{
+	struct run_state *state = data;
+
+	state->lost_call = call;
+	state->lost_error = error;
+	state_wake(state);
+}
+
 static bool start_child(struct run_state *state, const struct run_request *request, int folder,
                         struct err *err)
 {
@@ -306,6 +314,7 @@ static bool start_child(struct run_state *state, const struct run_request *reque
 		.removing = state->guard ? note_removing : NULL,
 		.fresh = state->guard ? ask_fresh : NULL,
 		.config = state->events.config ? ask_config : NULL,
+		.lost = note_lost,
 		.data = state,
 	};
 	char **env = state_make_environment(state, request);

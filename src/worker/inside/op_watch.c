@@ -273,7 +273,7 @@ static void *run_watcher(void *data)
 		struct provider_watch *due;
 
 		pthread_mutex_unlock(&watcher->lock);
-		poll(fds, ARRAY_LEN(fds), left);
+		fd_wait(fds, ARRAY_LEN(fds), left);
 		pthread_mutex_lock(&watcher->lock);
 		take_events(watcher);
 		while (!watcher->stopping && (due = find_due(watcher, clock_monotonic_ms())))

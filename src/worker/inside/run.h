@@ -167,6 +167,8 @@ struct run_state {
 	struct run_streams streams; /* the loop's, after the start */
 	struct guard *guard;        /* owned; NULL: none */
 	struct run_reporter reporter;   /* of output */
+	const char *lost_call;      /* of the supervisor's, which failed with lost_error */
+	_Atomic int lost_error;     /* set last; 0: it goes on */
 
 	pthread_t thread;
 	int wake;              /* owned eventfd: something below changed */

@@ -485,8 +485,8 @@ static _Noreturn void be_child(struct launch *launch)
 
 /* ---- the parent ---- */
 
-/* One message of the child's: 1 with *ret_fd or *ret_failure, 0 when it executes. */
-static bool receive_report(int socket, int *ret_fd, struct failure *ret_failure)
+/* One message of the child's, *ret_fd or *ret_failure: 1; 0 when it executes; -1 with errno set. */
+static int receive_report(int socket, int *ret_fd, struct failure *ret_failure)
 {
 	union {
 		struct cmsghdr header;
@@ -503,14 +503,14 @@ static bool receive_report(int socket, int *ret_fd, struct failure *ret_failure)
 		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return false;
+		return (int)n;
 	header = CMSG_FIRSTHDR(&message);
 	if (header && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(ret_fd, CMSG_DATA(header), sizeof(int));
 	else if (n == sizeof(failure))
 		*ret_failure = failure;
-	return true;
+	return 1;
 }
 
 static bool set_start_error(const struct launch *launch, const struct failure *failure,
@@ -536,9 +536,9 @@ static bool set_start_error(const struct launch *launch, const struct failure *f
 static bool await_start(struct launch *launch, struct run_child *child, struct err *err)
 {
 	struct failure failure = { .sys_errno = 0 };
-	int notify = -1;
+	int notify = -1, got;
 
-	while (receive_report(launch->report[0], &notify, &failure)) {
+	while ((got = receive_report(launch->report[0], &notify, &failure)) > 0) {
 		if (failure.sys_errno)
 			return set_start_error(launch, &failure, err);
 		if (notify < 0 || child->supervisor) {
@@ -550,7 +550,7 @@ static bool await_start(struct launch *launch, struct run_child *child, struct e
 		                     launch->request->events, &child->supervisor, err))
 			return false;
 	}
-	return true;
+	return got == 0 || err_set_errno(err, errno, "The command could not be watched");
 }
 
 static void give_up_child(struct run_child *child)

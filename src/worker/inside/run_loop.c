@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -25,7 +26,6 @@
 static void *reporter_thread(void *data)
 {
 	struct run_reporter *reporter = data;
-	uint64_t one = 1;
 
 	pthread_mutex_lock(&reporter->lock);
 	for (;;) {
@@ -39,7 +39,7 @@ static void *reporter_thread(void *data)
 		pthread_mutex_lock(&reporter->lock);
 		reporter->len = 0;
 		pthread_cond_broadcast(&reporter->changed);
-		(void)!write(reporter->wake, &one, sizeof(one));
+		fd_ring(reporter->wake);
 	}
 	pthread_mutex_unlock(&reporter->lock);
 	return NULL;
@@ -139,7 +139,8 @@ struct run_loop {
 	bool ended_input;     /* ^D was sent, or the pipe closed */
 	bool secret;          /* input is not echoed */
 	struct run_end end;
-	struct denial limit;  /* the limit that was passed; reported at the end. `count` 0: none */
+	struct denial limit;  /* why it was ended (RUN_LIMIT); reported at the end. `count` 0:
+	                       * none */
 };
 
 /* ---- reporting ---- */
@@ -256,7 +257,7 @@ static void drain(struct run_loop *loop, bool to_the_end)
 		if (some)
 			until = clock_monotonic_ms() + DRAIN_MS;
 		else if (to_the_end && output_open(state))
-			poll(fds, 2, SWEEP_MS);
+			fd_wait(fds, 2, SWEEP_MS);
 	} while (some || (to_the_end && output_open(state) && clock_monotonic_ms() < until));
 }
 
@@ -328,6 +329,19 @@ static void loop_stop_command(struct run_loop *loop, enum run_why why)
 	kill(-state->child.pid, SIGCONT);
 }
 
+/* No call of the command's is judged any more, and all that wait for that fail. */
+static void stop_unsupervised(struct run_loop *loop)
+{
+	const struct run_state *state = loop->state;
+	struct denial *lost = &loop->limit;
+
+	*lost = (struct denial){ .kind = DENIAL_UNSUPERVISED, .reason = SANDBOX_REASON_LIMIT,
+		                 .level = state->plan->level, .count = 1 };
+	snprintf(lost->what, sizeof(lost->what), "the command, because hasp's call %s failed (%s)",
+	         state->lost_call, strerror(state->lost_error));
+	loop_stop_command(loop, RUN_LIMIT);
+}
+
 static void take_orders(struct run_loop *loop)
 {
 	struct run_state *state = loop->state;
@@ -345,6 +359,8 @@ static void take_orders(struct run_loop *loop)
 	pthread_mutex_unlock(&state->lock);
 	if (cancelled)
 		loop_stop_command(loop, RUN_CANCELLED);
+	if (state->lost_error && !loop->stopped)
+		stop_unsupervised(loop);
 }
 
 /* No call waits for a change of a terminal's settings. */
@@ -637,7 +653,7 @@ static void loop_turn(struct run_loop *loop)
 	else if (streams->terminal)
 		fds[4].fd = -1;
 	pthread_mutex_unlock(&state->lock);
-	poll(fds, ARRAY_LEN(fds), wait_ms(loop));
+	fd_wait(fds, ARRAY_LEN(fds), wait_ms(loop));
 	if (busy) /* not the command is silent */
 		loop->output_ms = clock_monotonic_ms();
 	if (fds[2].revents)

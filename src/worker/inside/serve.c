@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -331,6 +332,16 @@ static void *pool_thread(void *data)
 
 /* ---- the end ---- */
 
+/* The front shows what its worker wrote to standard error, if it ended unexpectedly. */
+static void say_broken(const struct wire *wire)
+{
+	if (wire->write_error)
+		dprintf(STDERR_FILENO, "Its messages could not be sent: %s.\n",
+		        strerror(wire->write_error));
+	else if (wire->problem[0])
+		dprintf(STDERR_FILENO, "The connection to hasp failed: %s.\n", wire->problem);
+}
+
 /* Cancels what can be; waits for what must not be cut short. Locked. */
 static void stop_server(struct server *server, bool leave_at_once)
 {
@@ -351,6 +362,8 @@ static void stop_server(struct server *server, bool leave_at_once)
 	while (leave_at_once && server->edits_started)
 		if (pthread_cond_timedwait(&server->idle_all, &server->lock, &until) != 0)
 			break;
+	if (leave_at_once)
+		say_broken(&server->wire);
 	if (leave_at_once && !server->runs)
 		_exit(0);
 	while (server->threads)

@@ -47,11 +47,9 @@ static bool job_has_news(const struct job *job, const struct job_news *news)
 /* The same: wakes the waiters for which there is news. */
 static void job_announce_news(struct job *job)
 {
-	const uint64_t one = 1;
-
 	for (const struct news_waiter *waiter = job->waiters; waiter; waiter = waiter->next)
-		if (job_has_news(job, waiter->news) && write(waiter->fd, &one, sizeof(one)) < 0)
-			continue; /* full, and so readable */
+		if (job_has_news(job, waiter->news))
+			fd_ring(waiter->fd);
 }
 
 /* The same. */
@@ -296,7 +294,7 @@ static void job_sleep(struct job *job, const struct job_news *news)
 	if (fd >= 0)
 		job->waiters = &waiter;
 	pthread_mutex_unlock(&job->lock);
-	poll(fds, ARRAY_LEN(fds), ms);
+	fd_wait(fds, ARRAY_LEN(fds), ms);
 	pthread_mutex_lock(&job->lock);
 	if (fd >= 0)
 		job_unlist_waiter(job, &waiter);

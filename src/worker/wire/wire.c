@@ -3,6 +3,7 @@
 #include "worker/wire/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -42,8 +43,6 @@ __attribute__((format(printf, 2, 3))) static enum wire_step wire_fail(struct wir
 	va_end(args);
 	return WIRE_FAILED;
 }
-
-/* ---- bytes ---- */
 
 static bool keep_fds(struct wire *wire, struct msghdr *message)
 {
@@ -85,7 +84,7 @@ static ssize_t receive_socket(struct wire *wire, void *to, size_t len, bool *ret
 }
 
 /* Until there is something to read, where this file waits at all; false: there was silence. */
-static bool await_bytes(const struct wire *wire)
+static bool await_bytes(struct wire *wire)
 {
 	struct pollfd fd = { .fd = wire->read_fd, .events = POLLIN };
 	int got = 1;
@@ -93,7 +92,9 @@ static bool await_bytes(const struct wire *wire)
 	if (!wire->wait && wire->silence_ms)
 		while ((got = poll(&fd, 1, (int)wire->silence_ms)) < 0 && errno == EINTR)
 			;
-	return got != 0;
+	if (got < 0)
+		wire_fail(wire, "it cannot be waited for: %s", strerror(errno));
+	return got > 0;
 }
 
 /* One read of up to `len` bytes, past what was read ahead; WIRE_FRAME: *ret_got came. */
@@ -109,7 +110,7 @@ static enum wire_step wire_receive(struct wire *wire, void *to, size_t len, size
 		got = wire->is_socket ? receive_socket(wire, to, len, &fds_fit) :
 		                        read(wire->read_fd, to, len);
 		if (got < 0 && errno == EAGAIN && !wire->wait) { /* set by another process */
-			poll(&(struct pollfd){ .fd = wire->read_fd, .events = POLLIN }, 1, -1);
+			fd_wait(&(struct pollfd){ .fd = wire->read_fd, .events = POLLIN }, 1, -1);
 			errno = EINTR;
 		}
 	} while (got < 0 && errno == EINTR);
@@ -314,7 +315,12 @@ bool wire_decode_frame(struct wire *wire, struct wire_in *in, void *object)
 	return ok;
 }
 
-static void wire_close_fds(int *fds, size_t *count);
+static void wire_close_fds(int *fds, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		close(fds[i]);
+	*count = 0;
+}
 
 enum wire_step wire_done(struct wire *wire)
 {
@@ -427,8 +433,6 @@ enum {
 	LEAVING_LOOK_MS = 500, /* how often who waits for room looks whether it is worth it */
 };
 
-/* ---- bytes ---- */
-
 /* A pipe without a reader must not kill this process; a socket has a flag for that. */
 static ssize_t write_pipe(int fd, const struct iovec *parts, size_t count)
 {
@@ -490,7 +494,7 @@ static bool wire_await_room(const struct wire *wire, unsigned *waited_ms)
 
 	if (wire->leaving || (wire->silence_ms && *waited_ms >= wire->silence_ms))
 		return false;
-	if (poll(&fd, 1, LEAVING_LOOK_MS) == 0)
+	if (fd_wait(&fd, 1, LEAVING_LOOK_MS) == 0)
 		*waited_ms += LEAVING_LOOK_MS;
 	return true;
 }
@@ -527,12 +531,16 @@ static bool write_parts(struct wire *wire, struct iovec *parts, size_t count, co
 	return true;
 }
 
-/* All of it, under no lock. */
-static bool wire_write(struct wire *wire, const void *bytes, size_t len, struct err *err)
+/* Nothing can be sent any more, so no answer comes to what was sent either: the readers of both
+ * sides find the connection closed.  Of pipes the end to write to is replaced, not closed, because
+ * it is borrowed. */
+static void wire_cut(struct wire *wire, int error)
 {
-	struct iovec part = { (void *)bytes, len };
-
-	return write_parts(wire, &part, 1, NULL, 0, err);
+	wire->write_broken = true;
+	if (error != EPIPE && error != ECONNRESET)
+		wire->write_error = error;
+	if (shutdown(wire->write_fd, SHUT_RDWR) != 0 && wire->read_fd != wire->write_fd)
+		dup3(wire->read_fd, wire->write_fd, O_CLOEXEC);
 }
 
 /* ---- frames ---- */
@@ -559,13 +567,17 @@ static bool write_queued_parts(struct wire *wire, struct iovec *parts, size_t co
                                size_t fd_count, struct err *err)
 {
 	size_t skip = parts[0].iov_len ? 0 : 1;
+	struct err why = ERR_INIT;
 	bool ok;
 
 	if (wire->write_broken)
 		return err_set(err, ERR_IO_ERROR, "The connection to the worker is broken.");
-	ok = write_parts(wire, parts + skip, count - skip, fds, fd_count, err);
+	ok = write_parts(wire, parts + skip, count - skip, fds, fd_count, &why);
 	buf_clear(&wire->queued);
-	wire->write_broken |= !ok;
+	if (!ok) {
+		wire_cut(wire, why.sys_errno);
+		*err = why;
+	}
 	return ok;
 }
 
@@ -634,14 +646,27 @@ static bool send_parts(struct wire *wire, struct iovec *parts, size_t count, con
 	return ok;
 }
 
-static bool send_frame(struct wire *wire, char *header, const struct wire_out *out,
-                       const int *fds, size_t fd_count, enum pace pace, struct err *err)
+static bool send_frame(struct wire *wire, enum wire_type type, uint64_t id,
+                       const struct wire_out *out, const int *fds, size_t fd_count, enum pace pace,
+                       struct err *err)
 {
+	static const struct wire_out nothing;
+	char header[WIRE_HEADER_BYTES];
 	struct iovec few[8];
 	_cleanup_free_ struct iovec *many = NULL;
 	struct iovec *parts = few;
 	size_t count = 1;
 
+	if (!out)
+		out = &nothing;
+	if (!check_size(wire_message_find(type), out, err))
+		return false;
+	bytes_put(header, out->fields.len, 4);
+	bytes_put(header + 4, type, 2);
+	bytes_put(header + 6, 0, 1);
+	bytes_put(header + 7, fd_count, 1);
+	bytes_put(header + 8, id, 8);
+	bytes_put(header + 16, out->blob_bytes, 8);
 	if (out->blob_count + 3 > ARRAY_LEN(few))
 		parts = many = mem_alloc(out->blob_count + 3, sizeof(*many));
 	parts[count++] = (struct iovec){ header, WIRE_HEADER_BYTES };
@@ -654,42 +679,22 @@ static bool send_frame(struct wire *wire, char *header, const struct wire_out *o
 	return send_parts(wire, parts, count, fds, fd_count, pace, err);
 }
 
-static bool send_at_pace(struct wire *wire, enum wire_type type, uint64_t id,
-                         const struct wire_out *out, const int *fds, size_t fd_count,
-                         enum pace pace, struct err *err)
-{
-	static const struct wire_out nothing;
-	char header[WIRE_HEADER_BYTES];
-
-	if (!out)
-		out = &nothing;
-	if (!check_size(wire_message_find(type), out, err))
-		return false;
-	bytes_put(header, out->fields.len, 4);
-	bytes_put(header + 4, type, 2);
-	bytes_put(header + 6, 0, 1);
-	bytes_put(header + 7, fd_count, 1);
-	bytes_put(header + 8, id, 8);
-	bytes_put(header + 16, out->blob_bytes, 8);
-	return send_frame(wire, header, out, fds, fd_count, pace, err);
-}
-
 bool wire_send(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                const int *fds, size_t fd_count, struct err *err)
 {
-	return send_at_pace(wire, type, id, out, fds, fd_count, PACE_NOW, err);
+	return send_frame(wire, type, id, out, fds, fd_count, PACE_NOW, err);
 }
 
 bool wire_queue(struct wire *wire, enum wire_type type, uint64_t id, const struct wire_out *out,
                 struct err *err)
 {
-	return send_at_pace(wire, type, id, out, NULL, 0, PACE_QUEUED, err);
+	return send_frame(wire, type, id, out, NULL, 0, PACE_QUEUED, err);
 }
 
 bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
                             const struct wire_out *out, struct err *err)
 {
-	return send_at_pace(wire, type, id, out, NULL, 0, PACE_QUEUED_UNLESS_BUSY, err);
+	return send_frame(wire, type, id, out, NULL, 0, PACE_QUEUED_UNLESS_BUSY, err);
 }
 
 /* ---- A connection's beginning and end, and its greeting ---- */
@@ -717,13 +722,6 @@ void wire_init(struct wire *wire, int read_fd, int write_fd, enum wire_direction
 	pthread_mutex_init(&wire->write_lock, NULL);
 }
 
-static void wire_close_fds(int *fds, size_t *count)
-{
-	for (size_t i = 0; i < *count; i++)
-		close(fds[i]);
-	*count = 0;
-}
-
 void wire_release(struct wire *wire)
 {
 	wire_close_fds(wire->fds, &wire->fd_count);
@@ -738,6 +736,7 @@ void wire_release(struct wire *wire)
 bool wire_greet(struct wire *wire, unsigned features, struct err *err)
 {
 	char bytes[WIRE_GREETING_BYTES] = WIRE_MAGIC;
+	struct iovec part = { bytes, sizeof(bytes) };
 
 	if (wire->is_socket)
 		features |= WIRE_FEATURE_DESCRIPTORS;
@@ -745,7 +744,7 @@ bool wire_greet(struct wire *wire, unsigned features, struct err *err)
 	bytes_put(bytes + AT_MOST, WIRE_VERSION, 2);
 	bytes_put(bytes + AT_FEATURES, features, 4);
 	snprintf(bytes + AT_PROGRAM, WIRE_GREETING_BYTES - AT_PROGRAM, "%s", HASP_VERSION);
-	return wire_write(wire, bytes, sizeof(bytes), err);
+	return write_parts(wire, &part, 1, NULL, 0, err); /* nothing else is sent yet */
 }
 
 /* Moves what stands before the magic, or cannot be its beginning, to `banner`. */

@@ -94,7 +94,9 @@ struct wire {
 	_Atomic bool leaving;      /* no more waiting for room: sending fails instead */
 
 	pthread_mutex_t write_lock;
-	bool write_broken;         /* a frame was cut: nothing may follow it */
+	bool write_broken;         /* a frame was cut: nothing may follow it, and the connection is
+	                            * shut */
+	_Atomic int write_error;   /* why, if not because the other side has closed: an errno */
 	struct buf queued;         /* frames that go with the next, or before anything is read */
 	_Atomic uint64_t written;  /* bytes: whether it gets on */
 

@@ -125,3 +125,27 @@ def test_each_refusal_has_a_record(ground, level, kind):
             silent.append((call, errno.errorcode[error]))
     assert not silent, "%s\n%s" % (silent, done.stdout)
     assert any(error in REFUSALS for error in inside.values()) or level == "full", "something is refused"
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_entries_of_other_processes_in_proc(level):
+    """Opening one of the harmless ones is the kernel's to decide; of the others hasp refuses it and says so."""
+    script = """sleep 100 & p=$!
+        for name in oom_score_adj comm coredump_filter mem; do echo 0 >/proc/$p/$name; done; kill $p"""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as work:
+        done = subprocess.run([HASP, "sandbox", "--sandbox", level, "--", "sh", "-c", script], cwd=work,
+                              capture_output=True, text=True, timeout=60, env={**GIT_ENV, "HOME": work})
+    refused = [line for line in done.stderr.splitlines() if line.startswith("hasp: denied:")]
+    assert len(refused) == 1 and "an entry of another process in /proc" in refused[0] and "times" not in refused[0], done.stderr
+    assert "mem: Permission denied" in done.stderr
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_a_link_on_the_way_to_a_file_of_gits_is_taken_away(level):
+    script = "git init -q new && cd new/.git && mv info real; ln -s real info; echo '* filter=x' >real/attributes"
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as work:
+        done = subprocess.run([HASP, "sandbox", "--sandbox", level, "--", "sh", "-c", script], cwd=work,
+                              capture_output=True, text=True, timeout=60, env={**GIT_ENV, "HOME": work})
+        info = Path(work, "new", ".git", "info")
+        assert not info.is_symlink() and not info.exists(), done.stderr
+        assert "new/.git/info (taken away" in done.stderr, done.stderr

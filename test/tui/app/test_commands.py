@@ -160,3 +160,32 @@ def test_keys_are_listed_as_they_are_bound(world):
             hasp.wait("sandbox:").type("?").wait("/keys all keys").key("esc").quiet().type("/keys").key("enter")
             hasp.wait("basic.confirm").type("/clearScreen").key("enter").quiet()
             assert re.search(r"F7.*app\.clearScreen", hasp.dump().text)
+
+
+GUARD = "#!/bin/sh\nexit 0\n"
+
+
+def test_a_changed_file_that_a_hook_names_is_asked_about_with_the_difference(world):
+    """And does not run until then; nor is anything trusted but what was shown."""
+    def put(content):
+        world.write("tools/guard.sh", content)
+        (world.root / "tools" / "guard.sh").chmod(0o755)
+
+    put(GUARD)
+    world.settings(hooks={"BeforeTool": [{"matcher": "write_file", "hooks": [
+        {"type": "command", "name": "guard", "command": "$GEMINI_PROJECT_DIR/tools/guard.sh"}]}]})
+    assert world.command("hooks", "trust").code == 0
+    put(GUARD.replace("exit 0", "touch ran"))
+    write = [call("write_file", {"file_path": "new.txt", "content": "x\n"})]
+    with world.fake([write, [text("Refused.")], write, [text("Written.")]]) as server:
+        with world.hasp(server, "--yolo", columns=140, rows=50) as hasp:
+            hasp.wait("has changed since it was trusted").type("go").key("enter").wait("Refused.").wait(READY)
+            assert not (world.root / "ran").exists() and not (world.root / "new.txt").exists()
+            hasp.type("/hooks").key("enter").wait("touch ran").wait("Trust this project's hooks").wait("Not now").key("enter").wait(READY)
+            hasp.type("/hooks trust").key("enter").wait("Trust them")
+            put(GUARD.replace("exit 0", "touch other"))
+            hasp.key("down", "enter").wait("have changed since they were shown").wait(READY)
+            put(GUARD.replace("exit 0", "touch ran"))
+            hasp.type("/hooks").key("enter").wait("Trust them").key("down", "enter").wait("Trusted.").wait(READY)
+            hasp.type("go").key("enter").wait("Written.").wait(READY)
+            assert (world.root / "ran").exists() and (world.root / "new.txt").exists()

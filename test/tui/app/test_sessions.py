@@ -37,6 +37,21 @@ def test_a_rewind_says_what_it_would_change_and_keeps_what_the_user_changed(worl
             assert world.read("a.txt") == TEN.replace("2\n", "an edit\n").replace("9\n", "mine\n")
 
 
+def test_a_checkpoint_is_restored_by_its_number_and_that_is_undone(world):
+    world.write("a.txt", TEN)
+    with world.fake([[call("read_file", {"file_path": "a.txt"})],
+                     [call("update_file", {"file_path": "a.txt", "old_content": "2\n", "new_content": "an edit\n"})],
+                     [text("Edited.")]]) as server:
+        with world.hasp(server, columns=160, rows=40) as hasp:
+            edited(hasp)
+            after = world.read("a.txt")
+            hasp.type("/restore").key("enter").wait("Which one?").key("enter").wait("To take it back: /restore")
+            assert world.read("a.txt") == TEN
+            undo = hasp.dump().text.split("To take it back: ")[1].split("\n")[0].strip()
+            hasp.wait(READY).type(undo).key("enter").wait("a.txt").wait(READY).type("/restore nothing").key("enter").wait("nothing")
+            assert world.read("a.txt") == after
+
+
 def test_a_rewind_of_files_leaves_conflicts_and_the_conversation(world):
     world.write("a.txt", "one\n")
     with world.fake([[call("read_file", {"file_path": "a.txt"})], [write("a.txt", "two\n")], [text("Edited.")],
@@ -69,6 +84,7 @@ def test_sessions_are_searched_looked_at_and_opened(world):
     with world.fake([[text("It still does.")]]) as server:
         with world.hasp(server, "--resume", rows=30) as hasp:
             hasp.wait("3 sessions").wait("Violets.")
+            hasp.key("ctrl+o").wait("Session").wait("Roses.").key("q").wait("3 sessions")
             window = "\n".join(hasp.dump().window)
             assert window.index("Write a poem") < window.index("crash?") < window.index("Paint the shed")
             hasp.type("PARSER").wait("1 session").wait("found: The parser reads").key("enter")

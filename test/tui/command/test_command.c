@@ -252,7 +252,7 @@ static void no_command_ignores_its_arguments(void **state)
 	}
 	must_fail(bench, "/chat foo", "Usage: /chat [list | save TAG [replace] | resume WHICH");
 	must_fail(bench, "/hooks disable none", "no hook");
-	must_fail(bench, "/hooks foo", "Usage: /hooks [list | enable NAME | disable NAME]");
+	must_fail(bench, "/hooks foo", "Usage: /hooks [list | enable NAME | disable NAME | trust]");
 	must_fail(bench, "/theme dracula", "dracula");
 	must_fail(bench, "/permissions foo", "Usage: /permissions");
 	must_fail(bench, "/tasks end", "Usage: /tasks");
