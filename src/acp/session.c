@@ -101,6 +101,7 @@ static bool acp_session_request(struct acp_session *session, struct err *err)
 	struct session_request *request = &session->request;
 
 	*request = *session->acp->options->request;
+	request->overrides = NULL; /* the session's own, below */
 	request->folder = acp_text(session->params, "cwd");
 	if (request->folder[0] != '/')
 		return err_set(err, ERR_INVALID_ARGUMENT, "params.cwd must be an absolute path.");
