@@ -99,10 +99,23 @@ def test_a_key_that_is_refused_is_not_kept(world):
         with world.hasp(server, env=KEYLESS) as hasp:
             hasp.wait("Whose model").key("enter").wait("Key for gemini:")
             set_up(world, server)
-            hasp.type("wrong-key").key("enter").wait("The key was not kept. /auth takes another one.")
+            hasp.type("wrong-key").key("enter").wait("The key was not kept. /auth takes another key.")
             assert "wrong-key" not in env_file(world).read_text()
             hasp.type("/auth gemini").key("enter").wait("Key for gemini:").type(world.KEY).key("enter")
             hasp.wait("The key works, and is kept in").wait("sandbox:").type("hello").key("enter").wait("Here I am.")
+
+
+def test_a_key_of_another_provider_in_the_environment_is_used_without_asking_for_it(world):
+    """It is selected, and Enter is enough; a project's own .env is not asked."""
+    world.write(".env", "OPENAI_API_KEY=of-the-project\n")
+    with world.fake([[text("Here.")]], kind="anthropic") as server:
+        argv = [word for word in world.argv(server, []) if "anthropic/" not in word and word != "-m"]
+        with world.Hasp(argv, 120, 24, env=world.environment(server), cwd=world.root) as hasp:
+            hasp.wait("> 3. Anthropic  (ANTHROPIC_API_KEY is set)")
+            assert "OPENAI_API_KEY" not in hasp.dump().text
+            hasp.key("enter").wait("answers from now on").wait("sandbox:").type("hello").key("enter").wait("Here.")
+    assert json.loads((world.home / ".gemini" / "settings.json").read_text())["model"]["name"].startswith("anthropic/")
+    assert not env_file(world).exists()
 
 
 def test_a_key_of_the_environment_counts_more_and_that_is_said(world):
@@ -116,7 +129,7 @@ def test_a_key_of_the_environment_counts_more_and_that_is_said(world):
 @pytest.mark.parametrize("typed", ["two words", "quo'te", "back\\slash", "\u00e9"])
 def test_what_is_no_key_is_not_kept(world, typed):
     with world.hasp(None) as hasp:
-        hasp.wait("Whose model").key("enter").wait("Key for gemini:").type(typed).key("enter").wait("That is no key")
+        hasp.wait("Whose model").key("enter").wait("Key for gemini:").type(typed).key("enter").wait("This is not a key")
     assert not env_file(world).exists()
 
 
