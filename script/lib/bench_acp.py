@@ -48,7 +48,7 @@ class Client:
 
     def lines(self, seconds=SECONDS):
         """Each message and when it came."""
-        end = time.monotonic() + seconds
+        end, now = time.monotonic() + seconds, time.monotonic_ns()
         while True:
             while b"\n" not in self.rest:
                 if not select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))[0]:

@@ -83,7 +83,7 @@ static bool acp_auth_forget(const struct acp_auth *auth, const struct settings *
 	if (!model_key_forget(settings, provider, &where, &still, err))
 		return false;
 	return !still || err_set(err, ERR_INVALID_ARGUMENT, "%s still holds a key, which hasp did "
-	                         "not set: unset it in the editor's environment.", still);
+	                         "not set: unset it in the environment of the editor.", still);
 }
 
 /* ---- requests ---------------------------------------------------------------------- */

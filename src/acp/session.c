@@ -167,9 +167,9 @@ static void acp_session_not_opened(struct acp_session *session, const struct err
 
 static void acp_session_take_facts(struct acp_session *session, const json_t *facts)
 {
-	free(session->id);
+	if (!session->id) /* opened again, it keeps its id */
+		session->id = mem_strdup(acp_text(facts, "session"));
 	free(session->model);
-	session->id = mem_strdup(acp_text(facts, "session"));
 	session->model = mem_strdup(acp_text(facts, "model"));
 	session->window = (uint64_t)json_integer_value(json_object_get(facts, "window"));
 	session->is_titled = session->is_titled || session->resumes ||

@@ -61,7 +61,8 @@ static char *key_advice(const struct settings *settings, const struct choice_sto
 static char *name_advice(const struct settings *settings, bool given)
 {
 	const struct settings_origin origin = settings_origin_of(settings, "model.name");
-	const char *list = "To list the models that your key reaches: hasp models";
+	const char *list = "To list the models that your key reaches: hasp models, or "
+		"/model in a session.";
 
 	if (given)
 		return mem_strdup(list);

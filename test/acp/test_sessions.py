@@ -66,7 +66,7 @@ def test_params_that_cannot_be_used_are_named(world):
             with pytest.raises(Refused, match=what) as refused:
                 editor.request("session/new", **params)
             assert refused.value.code == -32602
-        with pytest.raises(Refused, match="no folder") as refused:
+        with pytest.raises(Refused, match="does not exist") as refused:
             editor.new(world.root / "missing")
         assert refused.value.code == -32002
         with pytest.raises(Refused, match="not a method"):

@@ -220,7 +220,7 @@ def test_a_broken_rule_is_found(tmp_path, files, words):
 def house_of(folder, *args):
     """script/house of another tree, with its programs."""
     (folder / "script").mkdir(exist_ok=True)
-    for name in ("script/house", *("script/lib/%s.py" % name for name in ("house", "house_pieces", "c_source", "english"))):
+    for name in ("script/house", *("script/lib/%s.py" % name for name in ("house", "house_pieces", "c_source", "english", "strings"))):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes((TOP / name).read_bytes())
     return subprocess.run([sys.executable, str(folder / "script/house"), *args], stdout=subprocess.PIPE,
@@ -255,6 +255,16 @@ def test_the_kinds_are_listed_with_file_and_line(tmp_path):
 
 def test_strings_are_no_comments(tmp_path):
     assert check(tree(tmp_path, {**GOOD, "src/base/b.c": C + "static const char *s = \"told\";\n"})).stdout == ""
+
+
+@pytest.mark.parametrize("code, found", [
+    ('static const char *s = "Nobody can be asked here.";', 1), ('void f(void) { err_set(e, 1, "It has to "\n"be a list."); }', 1),
+    ('/* "nobody is here" */ static const char *s = "no one is here";', 0), ('static const char *s = "nobody";', 0)])
+def test_texts_are_looked_through(tmp_path, code, found):
+    """What a person or a model reads, also where it is broken over lines."""
+    top = tree(tmp_path, {**GOOD, "src/base/b.c": C + code + "\n"})
+    listed = house_of(top, "--list", "words in texts").stdout.splitlines()
+    assert len(listed) == found and (check(top).returncode == 1 or not found)
 
 
 def test_a_banned_name_in_a_comment_or_a_string_is_no_call(tmp_path):

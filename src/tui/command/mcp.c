@@ -227,7 +227,7 @@ static void mcp_list_logins(struct command_call *call)
 		             json_span(json_object_get(server, "what")), STYLE(ROLE_TEXT));
 	}
 	command_say(call, STYLE(ROLE_TEXT), count ? "/mcp auth NAME logs in." :
-	            "No MCP server wants a login. /mcp auth NAME asks one whether it does.");
+	            "No MCP server asks for a login. /mcp auth NAME tries one.");
 }
 
 static void mcp_auth(struct command_call *call)

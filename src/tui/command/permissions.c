@@ -244,7 +244,7 @@ static void mode_set(struct command_call *call, struct span word)
 	enum approval_mode mode;
 
 	if (!policy_mode_parse(name, &mode)) {
-		command_fail(call, "There is no mode \"%s\": use default, auto_edit, plan or yolo.",
+		command_fail(call, "Unknown mode \"%s\": use default, auto_edit, plan or yolo.",
 		             name);
 	} else if (!prepare_mode_check(call->context->settings, mode, &err)) {
 		command_fail(call, "%s", err.message);

@@ -130,7 +130,7 @@ char *activity_summary(const struct activity *activity)
 	_cleanup_buf_ struct buf out = BUF_INIT(SUMMARY_MAX);
 	char cost[32];
 
-	if (!files && ms < LONG_MS && !activity->cost)
+	if (!files && ms < LONG_MS)
 		return NULL;
 	if (files)
 		buf_printf(&out, "%zu %s changed, +%llu -%llu", files,

@@ -124,7 +124,7 @@ def test_slash_mcp_auth(world, far):
             hasp.wait("requires a login").quiet(0.1).type("/mcp auth").key("enter")
             hasp.wait("MCP servers that want a login").quiet(0.1)
             hasp.type("/mcp auth far").key("enter").wait("Log in? [o/c/n]").quiet(0.1).type("o")
-            hasp.wait("the login holds", 60).quiet(0.1).type("/mcp auth").key("enter").wait("No MCP server wants a login")
+            hasp.wait("the login holds", 60).quiet(0.1).type("/mcp auth").key("enter").wait("No MCP server asks for a login")
             hasp.quiet(0.1).type("go").key("enter").wait("Done.", 60)
     assert "the far echo" in said(server)
 

@@ -26,7 +26,7 @@ def test_a_paste_is_searched_for_in_the_pager(world):
             hasp.type("look").key("enter").wait("hay.").wait(READY).key("ctrl+o").wait("q closes")
             hasp.type("/").paste("needle\nno more").wait("/needle").key("enter").wait("q closes")
             assert "not found" not in hasp.dump().text
-            hasp.paste("for later").wait("What was pasted is in the prompt").type("q").wait("> for later")
+            hasp.paste("for later").wait("The pasted text is in the prompt").type("q").wait("> for later")
 
 
 def test_a_paste_is_searched_for_in_sessions_and_can_be_a_title(world):
@@ -42,7 +42,7 @@ def test_a_paste_that_a_question_has_no_use_for_is_in_the_prompt(world):
     with world.fake([[write("b.c", "int x;\n")], [text("Written.")]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("write").key("enter").wait("Allow once").paste("words for later")
-            hasp.wait("What was pasted is in the prompt").type("1").wait("Written.").wait("> words for later")
+            hasp.wait("The pasted text is in the prompt").type("1").wait("Written.").wait("> words for later")
 
 
 # ---- completion -----------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ def test_a_list_says_all_that_it_asks_in_a_narrow_window(world, columns):
     with world.fake([]) as server:
         with world.hasp(server, columns=columns, rows=30, shown="command.") as hasp:
             hasp.quiet(0.3).type("/resume").key("enter").wait("3 sessions").wait("Write a poem").key("ctrl+x").wait("Delete this").quiet()
-            assert "any other key does not" in " ".join(" ".join(hasp.dump().window).split())
-            hasp.type("n").wait("Ctrl+R renames").key("ctrl+r").wait("New title:").type("a title that is long").quiet()
+            assert "any other key to keep it" in " ".join(" ".join(hasp.dump().window).split())
+            hasp.type("n").wait("Ctrl+R").key("ctrl+r").wait("New title:").type("a title that is long").quiet()
             assert "a title that is long" in " ".join(" ".join(hasp.dump().window).split())
 
 

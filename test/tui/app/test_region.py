@@ -182,9 +182,9 @@ def policy(world):
 
 
 @pytest.mark.parametrize("status, error, said", [
-    (401, "API key not valid. Please pass a valid API key.", "The key comes from GEMINI_API_KEY. /auth takes another one."),
+    (401, "API key not valid. Please pass a valid API key.", "The key is GEMINI_API_KEY from the environment."),
     (404, "models/nix is not found for API version v1beta. Call ListModels to see the list of available models.",
-     "/model lists those that your key reaches"),
+     "To list the models that your key reaches"),
 ])
 def test_an_error_says_what_mends_it_and_the_prompt_is_back(world, status, error, said):
     with world.fake([{"status": status, "error": error}, [text("Now it works.")]]) as server:

@@ -119,7 +119,8 @@ def test_an_export_is_not_written_over_a_file_unasked(world):
 
 def test_the_end_of_a_long_session_is_shown_once(world):
     """It is shown before all of the session is read; all of that is in the transcript then."""
-    long = "\n\n".join("paragraph %d %s" % (i, "word " * 200) for i in range(400))
+    # No two words alike, lest it be taken for a loop.
+    long = "\n\n".join("paragraph %d %s" % (i, " ".join("w%d" % (200 * i + k) for k in range(200))) for i in range(400))
     with world.fake([[text("The beginning.")], [text(long)], [text("The very end.")]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("begin").key("enter").wait("The beginning.").wait(READY)

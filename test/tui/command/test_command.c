@@ -637,7 +637,7 @@ static void one_goes_back_to_a_prompt(void **state)
 
 	open_host(bench, replies);
 	must_fail(bench, "/rewind", "no prompt");
-	must_fail(bench, "/rewind undo", "nothing to undo");
+	must_fail(bench, "/rewind undo", "othing to undo");
 	host_bench_prompt(&bench->of, "One");
 	host_bench_prompt(&bench->of, "Two");
 	run(bench, "/rewind");
