@@ -222,6 +222,13 @@ bool model_provider_has_key(const char *provider)
 	return keyed_row(provider) != NULL;
 }
 
+const char *model_key_variable(const struct settings *settings, const char *provider)
+{
+	const struct choice_row *row = keyed_row(provider);
+
+	return row ? key_variable(settings, row, /* projects= */ false) : NULL;
+}
+
 /* A variable that counts more than the key store: *ret_users when it is one of the user's own file,
  * where another line takes its place. */
 static bool key_is_free(const struct settings *settings, const struct choice_row *row,

@@ -78,6 +78,9 @@ json_t *model_offers_kept(const struct settings *settings);
 
 /* Whether there is such a provider in the table, and it takes a key. */
 bool model_provider_has_key(const char *provider);
+/* The variable of the user's (environment, or their .env) that holds a key of this provider of the
+ * table; static, or NULL: none does. */
+const char *model_key_variable(const struct settings *settings, const char *provider);
 /* The provider of what is chosen without a flag (GEMINI_MODEL, model.name), or of `words`; "" for
  * one that the settings add. The caller frees. */
 char *model_provider_of(const struct settings *settings, const char *words);

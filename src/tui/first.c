@@ -296,6 +296,16 @@ static void choose_model(struct app *app, const char *provider)
 	printout_notice(&app->out, "info", span_str(text));
 }
 
+/* With a key that is there now. */
+static void first_use(struct app *app, const char *provider)
+{
+	choose_model(app, provider);
+	if (!runner_opened(app->runner)) {
+		first_reload(app);
+		runner_begin(app->runner);
+	}
+}
+
 static void keep_done(struct job *job)
 {
 	struct keep_job *keep = (struct keep_job *)job;
@@ -317,11 +327,7 @@ static void keep_done(struct job *job)
 			mem_printf("The key works, and is kept in %s.", keep->where);
 		printout_notice(&app->out, keep->untried.code ? "warning" : "info",
 		                span_str(text));
-		choose_model(app, keep->provider);
-		if (!runner_opened(app->runner)) {
-			first_reload(app);
-			runner_begin(app->runner);
-		}
+		first_use(app, keep->provider);
 	}
 	explicit_bzero(keep->key, strlen(keep->key));
 	free(keep->key);
@@ -382,11 +388,23 @@ void first_paste(struct app *app, struct span text)
 
 /* ---- which provider ---------------------------------------------------------- */
 
+/* The variable whose key can be used as it is; NULL: a key is asked for.  While a session is open,
+ * another key is what is wanted. */
+static const char *key_at_hand(const struct app *app, const struct key_row *row)
+{
+	return runner_opened(app->runner) || !row->model ? NULL :
+	       model_key_variable(app->settings, row->provider);
+}
+
 static void provider_chosen(struct app *app, void *data, int index)
 {
 	(void)data;
 	if (index < 0)
 		return;
+	if ((size_t)index < ARRAY_LEN(key_rows) && key_at_hand(app, &key_rows[index])) {
+		first_use(app, key_rows[index].provider);
+		return;
+	}
 	if ((size_t)index < ARRAY_LEN(key_rows)) {
 		secret_open(app, key_rows[index].provider);
 		return;
@@ -401,15 +419,19 @@ static struct pick *provider_pick(const struct app *app)
 {
 	_cleanup_free_ char *now = model_provider_of(app->settings, app->options->model);
 	json_auto_t *labels = json_array();
+	bool found = false;
 	size_t at = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(key_rows); i++) {
-		_cleanup_free_ char *label = mem_printf("%s  (%s)", key_rows[i].name,
-		                                        key_rows[i].url);
+		const char *variable = key_at_hand(app, &key_rows[i]);
+		_cleanup_free_ char *label = mem_printf("%s  (%s%s)", key_rows[i].name,
+		                                        variable ? variable : key_rows[i].url,
+		                                        variable ? " is set" : "");
 
 		json_array_append_new(labels, json_text(span_str(label)));
-		if (strcmp(key_rows[i].provider, now) == 0)
+		if (!found && (variable || strcmp(key_rows[i].provider, now) == 0))
 			at = i;
+		found |= variable != NULL;
 	}
 	json_array_append_new(labels, json_string("A model on this machine, without a key"));
 	return pick_new("Whose model is to answer?", labels, at, provider_chosen, NULL);

@@ -240,6 +240,14 @@ static bool input_unqueue(struct app *app, const struct key *key)
 	return true;
 }
 
+/* Tab in an empty prompt, where other agents change the mode. */
+static bool input_tab_is_idle(const struct app *app, const struct key *key)
+{
+	return key->code == KEY_TAB && !key->mods && editor_is_empty(app->editor) &&
+	       input_bound(app, BIND_APP_CYCLE_APPROVAL_MODE,
+	                   &(struct key){ .code = KEY_TAB, .mods = KEY_SHIFT });
+}
+
 static void input_key(struct app *app, const struct key *key)
 {
 	const char *hint = app->keys.hint;
@@ -286,6 +294,8 @@ static void input_key(struct app *app, const struct key *key)
 		clipboard_read(app->clipboard);
 	else if (input_bound(app, BIND_APP_SHOW_ERROR_DETAILS, key))
 		pager_problems(app->pager);
+	else if (input_tab_is_idle(app, key))
+		app->keys.hint = "Shift+Tab changes the mode: edits accepted, plan";
 	else
 		app->keys.hint = hint;
 }

@@ -527,10 +527,20 @@ static bool send_command(struct app *app, struct span text)
 	return true;
 }
 
+/* As in a shell, and in other agents. */
+static bool is_farewell(struct span text)
+{
+	const struct span word = span_trim(text);
+
+	return span_eq(word, SPAN("exit")) || span_eq(word, SPAN("quit"));
+}
+
 void tui_send(struct app *app, struct span text)
 {
 	if (span_is_blank(text))
 		return;
+	if (is_farewell(text))
+		text = SPAN("/quit");
 	app->queue.spoken = true;
 	stash_remember(app->stash, text);
 	full_end(app->full);
@@ -548,8 +558,12 @@ void tui_set_mode(struct app *app, enum approval_mode mode)
 {
 	struct err err = ERR_INIT;
 
-	if (runner_opened(app->runner) && !runner_set_mode(app->runner, mode, &err))
+	if (!runner_opened(app->runner))
+		app->keys.hint = "No session is open yet: the mode stays as it is";
+	else if (!runner_set_mode(app->runner, mode, &err))
 		printout_notice(&app->out, "warning", span_str(err.message));
+	else
+		app->status.mode = mode; /* the next key may come before the report */
 }
 
 void tui_cycle_mode(struct app *app)

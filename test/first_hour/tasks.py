@@ -1,170 +1,228 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first hour of someone who comes from another agent: what its quick start has one do, and what hasp shows then.
+"""The first hour of someone who comes from another agent: a row a task.
 
-Sources: code.claude.com/docs/en/quickstart, .../cli-reference, .../slash-commands; developers.openai.com/codex/cli,
-.../cli/slash-commands, github.com/openai/codex docs/getting-started.md; geminicli.com/docs, "Get started" and
-"Commands"; opencode.ai/docs, "Intro" and "TUI".
+    Task("the last session, continued", [say("/resume"), see("Paint the shed"), key("enter")],
+         before=[earlier("Paint the shed", "Green it is.")], script=[[text("Red.")]], after=[told("Paint the shed")])
 
-A task is (what, how, shows, needed): `how` is what is typed, "$ WORDS" in a shell; `shows` a regular expression of what
-is to be seen then; `needed` what the mover had to know or read besides, "" for nothing.
+`wants` is what they are after, the steps are what they do for it: what they type stands in the documentation of their
+agent.  What is needed beyond that follows from the steps: say and key need nothing, menu is an item of a list that is
+shown while one types, hint is something that a message on the screen has told them to type.  There is no step for
+looking into docs/: where a task needs that, the terminal is at fault.
+
+docs/first-hour.md is made of the rows: run this file.
 """
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+PEERS = {"claude_code": "Claude Code", "codex": "Codex", "gemini_cli": "Gemini CLI", "opencode": "OpenCode"}
+TOP = Path(__file__).resolve().parents[2]
+PAGE = TOP / "docs" / "first-hour.md"
+SIZES = [(80, 24), (200, 50)]
 
 
-CLAUDE = [
-    ("ask what the project does", "what does this project do?", "It is a calculator", ""),
-    ("ask which technologies it uses", "what technologies does this project use?", "It is a calculator", ""),
-    ("ask for the entry point", "where is the main entry point?", "It is a calculator", ""),
-    ("ask for the folders", "explain the folder structure", "It is a calculator", ""),
-    ("ask what it can do", "what can Claude Code do?", "It is a calculator", ""),
-    ("make a first change", "add a hello world function to the main file", "The edit is made", "yes"),
-    ("ask git what changed", "what files have I changed?", "The command has run", ""),
-    ("commit", "commit my changes with a descriptive message", "The command has run", "yes"),
-    ("make a branch", "create a new branch called feature/quickstart", "The command has run", "yes"),
-    ("see the last commits", "show me the last 5 commits", "The command has run", ""),
-    ("name a file", "explain @calc.py", "It is a calculator", ""),
-    ("run a command", "!ls", r"calc\.py", "shell"),
-    ("/help", "/help", r"/quit +Quit|Files and changes", "esc"),
-    ("/model", "/model", r"[Mm]odel", "esc"),
-    ("/cost", "/cost", r"[Tt]okens|cost", "esc"),
-    ("/status", "/status", r"[Mm]odel", "esc"),
-    ("/config", "/config", r"settings|[Ss]earch", "esc"),
-    ("/permissions", "/permissions", r"allow|rules|Nothing", "esc"),
-    ("/memory", "/memory", r"GEMINI\.md|memory|context", "esc"),
-    ("/mcp", "/mcp", r"MCP", "esc"),
-    ("/agents", "/agents", r"[Aa]gents?", "esc"),
-    ("/hooks", "/hooks", r"[Hh]ooks?", "esc"),
-    ("/doctor", "/doctor", r"/about|sandbox|check|model", "esc"),
-    ("/compact", "/compact", r"[Nn]othing to compress|compress|summary", ""),
-    ("/clear", "/clear", "New session", ""),
-    ("claude --version", "$ --version", r"\d+\.\d+", ""),
-    ("claude -p", "$ -p 'explain this function'", "It is a calculator", ""),
-    ("cat FILE | claude -p", "$ cat calc.py | hasp -p explain", "It is a calculator", ""),
-    ("claude -c", "$ -c", "--resume", "--resume"),
-    ("claude commit", "$ -p 'commit' -y", "It is a calculator|The command has run", ""),
-]
-
-CODEX = [
-    ("codex \"...\"", "explain this codebase to me", "It is a calculator", ""),
-    ("fix lint errors", "fix lint errors", "It is a calculator", ""),
-    ("name a file with @", "explain @calc.py", "It is a calculator", ""),
-    ("refactor", "Refactor the Dashboard component to React Hooks", "It is a calculator", ""),
-    ("generate migrations", "Generate SQL migrations for adding a users table", "It is a calculator", ""),
-    ("write tests", "Write unit tests for utils/date.ts", "It is a calculator", ""),
-    ("rename files", "Bulk-rename *.jpeg -> *.jpg with git mv", "It is a calculator", ""),
-    ("explain a regular expression", "Explain what this regex does: ^(?=.*[A-Z]).{8,}$", "It is a calculator", ""),
-    ("propose pull requests", "Carefully review this repo, and propose 3 high impact well-scoped PRs", "It is a calculator", ""),
-    ("look for vulnerabilities", "Look for vulnerabilities and create a security review report", "It is a calculator", ""),
-    ("make a change", "add a hello world function to the main file", "The edit is made", "yes"),
-    ("run a command", "!ls", r"calc\.py", "shell"),
-    ("/init", "/init", r"It is a calculator|GEMINI", ""),
-    ("/model", "/model", r"[Mm]odel", "esc"),
-    ("/permissions", "/permissions", r"allow|rules|Nothing", "esc"),
-    ("/approvals", "/approvals", r"mode|approval", "esc"),
-    ("/review", "/review", r"It is a calculator|review", "esc"),
-    ("/diff", "/diff", r"calc\.py|diff|changed|No ", "esc"),
-    ("/status", "/status", r"[Mm]odel", "esc"),
-    ("/mcp", "/mcp", r"MCP", "esc"),
-    ("/theme", "/theme", r"[Tt]heme", "esc"),
-    ("/skills", "/skills", r"[Ss]kills", "esc"),
-    ("/compact", "/compact", r"[Nn]othing to compress|compress|summary", ""),
-    ("/new", "/new", "New session", ""),
-    ("/help", "/help", r"/quit +Quit|Files and changes", "esc"),
-    ("codex exec", "$ exec 'explain utils.ts'", "hasp -p PROMPT", "-p"),
-    ("codex resume", "$ resume", "--resume", "--resume"),
-    ("codex --full-auto", "$ --full-auto fix", "-y", "-y"),
-    ("codex login", "$ login", "/auth", "/auth"),
-    ("codex completion", "$ completion bash", "complete -F", ""),
-]
-
-GEMINI = [
-    ("ask about the project", "Explain the architecture of this codebase", "It is a calculator", ""),
-    ("ask to summarise changes", "Give me a summary of all of the changes that went in yesterday", "It is a calculator", ""),
-    ("write a bot", "Write me a Discord bot that answers questions using a FAQ.md file", "It is a calculator", ""),
-    ("name a file", "explain @calc.py", "It is a calculator", ""),
-    ("make a change", "add a hello world function to the main file", "The edit is made", "yes"),
-    ("run a command", "!ls", r"calc\.py", "shell"),
-    ("/help", "/help", r"/quit +Quit|Files and changes", "esc"),
-    ("/about", "/about", r"API key|context", "esc"),
-    ("/auth", "/auth", r"provider|key", "esc"),
-    ("/model", "/model", r"[Mm]odel", "esc"),
-    ("/tools", "/tools", r"read_file", "esc"),
-    ("/stats", "/stats", r"[Tt]okens", "esc"),
-    ("/memory show", "/memory show", r"GEMINI\.md|memory|context", "esc"),
-    ("/memory add", "/memory add use tabs", r"Usage: /memory", "Usage: /memory ..."),
-    ("/chat list", "/chat list", r"messages|session", "esc"),
-    ("/copy", "/copy", r"[Cc]op|clipboard", "esc"),
-    ("/directory show", "/directory show", r"first|/", "esc"),
-    ("/extensions", "/extensions", r"[Ee]xtension", "esc"),
-    ("/mcp", "/mcp", r"MCP", "esc"),
-    ("/settings", "/settings", r"settings|[Ss]earch", "esc"),
-    ("/theme", "/theme", r"[Tt]heme", "esc"),
-    ("/restore", "/restore", r"Which one|[Cc]heckpoint", "esc"),
-    ("/vim", "/vim", r"vim", ""),
-    ("/compress", "/compress", r"[Nn]othing to compress|compress|summary", ""),
-    ("/clear", "/clear", "New session", ""),
-    ("gemini -p", "$ -p 'Explain the architecture'", "It is a calculator", ""),
-    ("gemini -m", "$ -m gemini-2.5-flash -p hi", "It is a calculator", ""),
-    ("gemini --output-format json", "$ -p hi --output-format json", '"response"', ""),
-    ("gemini --include-directories", "$ --include-directories /usr/share -p hi", "It is a calculator", ""),
-    ("gemini --list-sessions", "$ --list-sessions", r"session", ""),
-]
-
-OPENCODE = [
-    ("ask for a summary", "Give me a quick summary of the codebase.", "It is a calculator", ""),
-    ("ask about a file", "How is authentication handled in @calc.py", "It is a calculator", ""),
-    ("explain", "Explain how authentication works in this project", "It is a calculator", ""),
-    ("review a file", "Review @calc.py for error handling problems", "It is a calculator", ""),
-    ("plan a feature", "When a user deletes a note, we'd like to flag it as deleted in the database.", "It is a calculator", ""),
-    ("say more", "We'd like to design this new screen using a design I've used before.", "It is a calculator", ""),
-    ("build it", "Sounds good! Go ahead and make the changes.", "It is a calculator", ""),
-    ("make a change", "add a hello world function to the main file", "The edit is made", "yes"),
-    ("refactor", "Can you refactor the function in @calc.py?", "It is a calculator", ""),
-    ("run a command", "!ls -la", r"calc\.py", "shell"),
-    ("/help", "/help", r"/quit +Quit|Files and changes", "esc"),
-    ("/init", "/init", r"It is a calculator|GEMINI", ""),
-    ("/connect", "/connect", r"/auth|provider|key", "esc"),
-    ("/models", "/models", r"[Mm]odel", "esc"),
-    ("/agents", "/agents", r"[Aa]gents?", "esc"),
-    ("/undo", "/undo", r"/rewind|[Cc]heckpoint|undo|restore|goes? back", "draft"),
-    ("/redo", "/redo", r"undone|/rewind|redo|nothing|Nothing|no ", "draft"),
-    ("/sessions", "/sessions", r"messages|[Ss]ession", "esc"),
-    ("/themes", "/themes", r"[Tt]heme", "esc"),
-    ("/editor", "/editor", r"Which one|editor", "esc"),
-    ("/export", "/export", r"[Ww]ritten", "esc"),
-    ("/details", "/details", r"[Cc]ommand|details|tool|Ctrl", "esc"),
-    ("/share", "/share", r"[Ww]ritten|It is there already", "esc"),
-    ("/compact", "/compact", r"[Nn]othing to compress|compress|summary", ""),
-    ("/new", "/new", "New session", ""),
-    ("opencode run", "$ run 'explain the code'", "hasp -p PROMPT", "-p"),
-    ("opencode models", "$ models", "MODEL +CONTEXT", ""),
-    ("opencode --continue", "$ --continue", "--resume", "--resume"),
-    ("opencode auth login", "$ auth", "/auth", "/auth"),
-    ("opencode stats", "$ stats", r"session|prompts|tokens", ""),
-]
-PEERS = {"Claude Code": CLAUDE, "Codex": CODEX, "Gemini CLI": GEMINI, "OpenCode": OPENCODE}
-
-# What `needed` stands for, in the page: nothing had to be looked up for any of them.
-NEEDED = {"": "nothing", "draft": "nothing: the prompt is the draft again", "esc": "nothing", "yes": "a yes to the question",
-          "shell": "Esc, to leave shell mode (the status line says SHELL)"}
-HEAD = """# The first hour
-
-What the quick starts of Claude Code, Codex, Gemini CLI and OpenCode have one do, done with hasp on a terminal of 80 columns and 24 rows and
-on one of 200 and 50, in 256 colours, by [test/first_hour](../test/first_hour). The last column is what was needed beyond what is typed; no task
-needed a look into the documents.
-"""
+class Step(NamedTuple):
+    do: object          # of the terminal and the mover
+    typed: str = ""     # in the document
+    needed: str = ""    # likewise
 
 
-def page():
-    lines = [HEAD]
-    for peer, tasks in PEERS.items():
-        lines += ["## From %s" % peer, "", "| task | typed | needed |", "|---|---|---|"]
-        for what, how, _, needed in tasks:
-            typed = "hasp " + how[2:] if how.startswith("$ ") and "hasp" not in how else how.removeprefix("$ ")
-            said = NEEDED.get(needed) or "the message says: `%s`" % needed
-            lines.append("| %s | `%s` | %s |" % (what.replace("|", "\\|"), typed.replace("|", "\\|"), said))
-        lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+class Task(NamedTuple):
+    wants: str
+    steps: list
+    script: list = []   # the model's replies
+    start: tuple = ()   # words behind "hasp"
+    shell: str = ""     # or a line of a shell, in which hasp is hasp
+    before: list = []   # of the mover: what was there
+    after: list = []    # of the mover and the text on the terminal: what is true then
+    lists: dict = {}    # what the provider lists: {path: answer}
+    first: bool = False  # nothing was chosen yet: the very first start
+    trusts: bool = True  # the folder; false: nobody has decided about it
+
+
+def name_of(key):
+    return "+".join(word.capitalize() for word in key.split("+"))
+
+
+# ---- what is done ----
+
+def say(text):
+    """Type it, and Enter."""
+    def do(hasp, _):
+        hasp.type(text).wait(text[1:][-20:] if text[0] in "!" else text[-20:]).key("enter")
+    return Step(do, "`%s`" % text)
+
+
+def put(text):
+    """Type it, and nothing else."""
+    return Step(lambda hasp, _: hasp.type(text), "`%s`" % text)
+
+
+def key(*names):
+    def do(hasp, _):
+        hasp.key(*names)
+    return Step(do, ", ".join(map(name_of, names)))
+
+
+def see(text):
+    return Step(lambda hasp, _: hasp.wait(text))
+
+
+def gone(text):
+    return Step(lambda hasp, _: hasp.gone(text))
+
+
+def rest():
+    """Until nothing moves: what is typed next is no answer to what is not there yet."""
+    return Step(lambda hasp, _: hasp.quiet())
+
+
+def menu(text, shown, *keys):
+    """An item of the list that is shown while one types."""
+    keys = keys or ("tab",)
+
+    def do(hasp, _):
+        hasp.type(text).wait(shown).key(*keys)
+    return Step(do, ("`%s`, " % text if text else "") + ", ".join(map(name_of, keys)), "the menu")
+
+
+def hint(shown, text="", keys=()):
+    """What a message has told: it names what is typed then, a key or the first character."""
+    named = text[0] if text else name_of(keys[0])
+
+    def do(hasp, _):
+        hasp.wait(shown)
+        said = " ".join(hasp.dump().text.split())
+        assert named.lower() in said.lower(), "%s is nowhere in:\n%s" % (named, said)
+        if text:
+            hasp.quiet().type(text).key("enter")
+        hasp.key(*keys)
+    return Step(do, "`%s`" % text if text else ", ".join(map(name_of, keys)), "the message \"%s\"" % shown)
+
+
+def told_by(shown):
+    """A message that says how it is here, where there is nothing to type."""
+    return Step(lambda hasp, _: hasp.wait(shown), "", "the message \"%s\"" % shown)
+
+
+def letting(held):
+    """The reply that was held may come."""
+    return Step(lambda hasp, mover: mover.release(held))
+
+
+# ---- what was there before: of the mover ----
+
+def earlier(words, reply):
+    """A session."""
+    return lambda mover: mover.prompt(words, [[{"text": reply}]])
+
+
+def file(name, content):
+    return lambda mover: mover.write(name, content)
+
+
+def in_home(name, content):
+    def put_there(mover):
+        (mover.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (mover.home / name).write_text(content)
+    return put_there
+
+
+def trusted(mover):
+    """The folder, as a mover's answer leaves it."""
+    in_home(".gemini/trustedFolders.json", json.dumps({str(mover.root): "TRUST_FOLDER"}))(mover)
+
+
+# ---- what is true then: of the mover and the text on the terminal ----
+
+def told(words, i=-1):
+    """The model has read it."""
+    def check(mover, _):
+        assert words in mover.said(i), mover.said(i)
+    return check
+
+
+def untold(words, i=-1):
+    def check(mover, _):
+        assert words not in mover.said(i), mover.said(i)
+    return check
+
+
+def holds(name, words):
+    """A file of the project has it."""
+    def check(mover, _):
+        assert words in mover.read(name), mover.read(name)
+    return check
+
+
+def lacks(name, words=None):
+    """A file has it not; without words: the file is not there."""
+    def check(mover, _):
+        assert not (mover.root / name).exists() if words is None else words not in mover.read(name)
+    return check
+
+
+def git(command, words):
+    """What git prints in the project."""
+    def check(mover, _):
+        said = mover.git(*command.split())
+        assert words in said, said
+    return check
+
+
+def setting(name, value):
+    """What the user's settings have."""
+    def check(mover, _):
+        found = mover.saved()
+        for part in name.split("."):
+            found = found.get(part, {})
+        assert found == value, mover.saved()
+    return check
+
+
+def ended(mover, _):
+    mover.ended()
+
+
+# ---- the document ----
+
+def typed_of(task):
+    words = [step.typed for step in task.steps if step.typed]
+    line = task.shell or " ".join(["hasp", *('"%s"' % word if " " in word else word for word in task.start)])
+    if task.shell or task.start or task.first:
+        words.insert(0, "`%s`" % line)
+    return "; ".join(words).replace("|", "\\|")
+
+
+def needed_of(task):
+    return "; ".join(dict.fromkeys(step.needed for step in task.steps if step.needed)) or "nothing"
+
+
+def table(tasks):
+    return "\n".join(["| wants | types | needs |", "|---|---|---|"] + [
+        "| %s | %s | %s |" % (task.wants, typed_of(task), needed_of(task).replace("|", "\\|")) for task in tasks])
+
+
+def tables():
+    """{peer: its tasks}, in the order of PEERS."""
+    return {peer: __import__("test_" + peer).TASKS for peer in PEERS}
+
+
+def document(text):
+    """The page with its tables made again."""
+    every = tables()
+    assert {peer: len(rows) for peer, rows in every.items()} == dict.fromkeys(PEERS, 30)
+    tasks = [task for rows in every.values() for task in rows]
+    needs = [needed_of(task) for task in tasks]
+    figures = "Of %d tasks, %d need nothing, %d the menu, and %d what a message says; none needs a look into docs/." % (
+        len(tasks), needs.count("nothing"), sum("the menu" in one for one in needs),
+        sum("the message" in one for one in needs))
+    head = text.split("<!-- tasks: begin -->")[0]
+    parts = ["## %s\n\n%s\n" % (PEERS[peer], table(rows)) for peer, rows in every.items()]
+    return head + "<!-- tasks: begin -->\n" + figures + "\n\n" + "\n".join(parts)
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    sys.path.append(str(TOP / "test"))
+    PAGE.write_text(document(PAGE.read_text()))

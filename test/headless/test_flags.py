@@ -225,6 +225,8 @@ def test_a_command_behind_flags_is_no_prompt(world, flags):
     for word in LONE:
         refused(world, *flags, word)
     refused(world, *flags, "extensoins", "uninstall", "foo")
+    for word in ("exec", "run"):
+        assert "to run a prompt: hasp -p PROMPT" in refused(world, *flags, word, "explain this")
 
 
 @pytest.mark.parametrize("flags", [["--debug"], ["-d"], ["--debug=true"], ["--debug", "--no-debug"]])
@@ -246,10 +248,18 @@ def test_what_is_in_the_way_of_a_command_is_named(world):
     (["-y", "login fails, fix it"], "login fails, fix it"), (["login", "fails"], "login fails"),
     (["-y", "hello"], "hello"), (["what", "is", "this?"], "what is this?"),
     (["-y", "fix", "it"], "fix it"), (["-o", "text", "explain", "config"], "explain config"),
-    (["help me to find it"], "help me to find it"),
+    (["help me to find it"], "help me to find it"), (["run", "the", "tests"], "run the tests"),
 ])
 def test_what_is_a_prompt_all_the_same(world, args, prompt):
     assert prompt_of(world.run(HELLO, *args)) == prompt
+
+
+def test_continue_is_resume_latest(world):
+    world.run([[text("First.")]], "-p", "one")
+    for flag in ("-c", "--continue"):
+        assert "First." in world.run([[text("Second.")]], flag, "-p", "two").said()
+    with world.fake([]) as server:
+        assert "given twice" in world.command("-c", "-r", "1", "-p", "x", server=server).err
 
 
 def test_hook_is_hooks(world):

@@ -145,6 +145,7 @@ struct flag {
 	const char *name; /* without the dashes */
 	char letter;      /* short form, or 0 */
 	struct value value;
+	const char *fixed; /* of a switch that stands for another flag with this value; or NULL */
 	/* The value may be missing: then the flag is a switch. The next word is taken for it
 	 * only if it is one of the choices, or, without choices, does not begin with '-'. */
 	bool optional;

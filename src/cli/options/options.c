@@ -198,6 +198,8 @@ static const struct flag flags[] = {
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
 	  .help = "resume a session: latest, a number or an id; on a terminal without one: "
 	          "choose it from a list" },
+	{ .id = FLAG_RESUME, .name = "continue", .letter = 'c', .fixed = "latest",
+	  .help = "--resume latest" },
 	{ .id = FLAG_SESSION_ID, .name = "session-id", .value = { "ID", COMPLETE_NOTHING, NULL },
 	  .help = "the id of the new session (letters, digits, - and _)" },
 	{ .id = FLAG_SESSION_FILE, .name = "session-file", .value = { "FILE", COMPLETE_FILE, NULL },

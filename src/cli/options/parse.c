@@ -72,8 +72,6 @@ const char *invocation_positional(const struct invocation *invocation, size_t i)
 static const struct {
 	const char *name, *instead;
 } other_flags[] = {
-	{ "c", "to continue the last session: --resume" },
-	{ "continue", "to continue the last session: --resume" },
 	{ "last", "to continue the last session: --resume latest" },
 	{ "print", "to print an answer and exit: -p PROMPT" },
 	{ "permission-mode", "to choose what runs without asking: --approval-mode" },
@@ -200,6 +198,7 @@ static bool add_flag(struct invocation *ret, const struct flag *flag, const char
 
 	if (flag->boolean && !flag->value.name)
 		return add_boolean(ret, flag, given, err);
+	given = flag->fixed ? flag->fixed : given;
 	/* A switch counts once: "-jjjj" must not outgrow the array. */
 	if (!flag->value.name && invocation_has(ret, flag->id))
 		return true;

@@ -320,6 +320,24 @@ def test_modes_change_by_key(world):
     assert world.read("b.c") == "int x;\n"
 
 
+def test_each_key_that_changes_the_mode_counts(world):
+    """However fast they come; Tab, where other agents do that, says which key it is."""
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").key("tab").wait("Shift+Tab changes the mode")
+            hasp.type(terminal.key_bytes("shift+tab") * 2).wait("plan mode")
+            hasp.type(terminal.key_bytes("shift+tab") * 2).wait("edits accepted")
+
+
+@pytest.mark.parametrize("word", ["exit", " quit "])
+def test_a_word_quits_as_in_a_shell(world, word):
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type(word).key("enter")
+            assert hasp.end() == 0
+    assert not server.requests
+
+
 def test_resizing_while_text_streams_keeps_every_line_once(world):
     lines = ["line %03d" % i for i in range(60)]
     with world.fake([{"reply": [text(line + "\n\n") for line in lines], "pace": 0.01}]) as server:

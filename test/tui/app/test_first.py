@@ -105,6 +105,19 @@ def test_a_key_that_is_refused_is_not_kept(world):
             hasp.wait("The key works, and is kept in").wait("sandbox:").type("hello").key("enter").wait("Here I am.")
 
 
+def test_a_key_of_another_provider_in_the_environment_is_used_without_asking_for_it(world):
+    """It is selected, and Enter is enough; a project's own .env is not asked."""
+    world.write(".env", "OPENAI_API_KEY=of-the-project\n")
+    with world.fake([[text("Here.")]], kind="anthropic") as server:
+        argv = [word for word in world.argv(server, []) if "anthropic/" not in word and word != "-m"]
+        with world.Hasp(argv, 120, 24, env=world.environment(server), cwd=world.root) as hasp:
+            hasp.wait("> 3. Anthropic  (ANTHROPIC_API_KEY is set)")
+            assert "OPENAI_API_KEY" not in hasp.dump().text
+            hasp.key("enter").wait("answers from now on").wait("sandbox:").type("hello").key("enter").wait("Here.")
+    assert json.loads((world.home / ".gemini" / "settings.json").read_text())["model"]["name"].startswith("anthropic/")
+    assert not env_file(world).exists()
+
+
 def test_a_key_of_the_environment_counts_more_and_that_is_said(world):
     with world.fake([]) as server:
         with world.hasp(server) as hasp:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From Claude Code: its pages Quickstart, Common workflows, Interactive mode and CLI reference."""
+import pytest
+
+from conftest import cases
+from tasks import (PAGE, Task, document, earlier, ended, file, git, holds, key, lacks, letting, menu, put, rest, say, see,
+                   setting, told, told_by, untold)
+
+PEER = "claude_code"
+
+
+def text(words):
+    return {"text": words}
+
+
+def call(name, **arguments):
+    return {"call": name, "args": arguments}
+
+
+def run(command):
+    return call("run_shell_command", command=command)
+
+
+READ = [call("read_file", file_path="main.py")]
+HELLO = [call("update_file", file_path="main.py", old_content="print(total([1, 2, 3]))\n",
+              new_content="print(total([1, 2, 3]))\nprint(\"hello world\")\n")]
+MODELS = {"/v1/models": {"data": [
+    {"id": "claude-sonnet-4-6", "display_name": "Claude Sonnet 4.6", "max_input_tokens": 200000},
+    {"id": "claude-opus-4-8", "display_name": "Claude Opus 4.8", "max_input_tokens": 200000}], "has_more": False}}
+DONE = [text("Done as asked.")]
+STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
+
+TASKS = [
+    Task("log in, with the key that is in the environment", [
+        menu("", "ANTHROPIC_API_KEY", "enter"), see("Type your message"), say("hello"), see("Hi there.")],
+        script=[[text("Hi there.")]], first=True, after=[setting("model.name", "anthropic/claude-sonnet-4-6")]),
+    Task("switch accounts", [say("/login"), see("Anthropic"), key("enter"), see("Key for")]),
+    Task("ask what the project does", [say("what does this project do?"), see("It is a shop.")],
+         script=[[call("read_file", file_path="README.md")], [text("It is a shop.")]], after=[told("Sells things")]),
+    Task("list the commands", [say("/help"), see("Conversation"), see("/resume"), put("q")]),
+    Task("continue an earlier conversation", [
+        say("/resume"), see("Paint the shed"), rest(), key("enter"), see("Green it is."), say("and the door?"), see("Red.")],
+        before=[earlier("Paint the shed", "Green it is.")], script=[[text("Red.")]], after=[told("Paint the shed")]),
+    Task("continue the last conversation", [see("Green it is."), say("and the door?"), see("Red.")], start=("-c",),
+         before=[earlier("Paint the shed", "Green it is.")], script=[[text("Red.")]], after=[told("Paint the shed")]),
+    Task("make a first change, and approve it", [
+        say("add a hello world function to the main file"), see("hello world"), see("Allow once"), rest(), key("enter"),
+        see("Done as asked.")], script=[READ, HELLO, DONE], after=[holds("main.py", "hello world")]),
+    Task("decline a change, and say what to do instead", [
+        say("add a hello world function to the main file"), see("No, suggest changes"), rest(), key("up", "enter"), rest(),
+        say("call it greet"), see("Done as asked.")], script=[READ, HELLO, DONE],
+        after=[lacks("main.py", "hello"), told("call it greet")]),
+    Task("accept all edits", [
+        key("shift+tab"), see("edits accepted"), say("add a hello world function to the main file"), see("Done as asked.")],
+        script=[READ, HELLO, DONE], after=[holds("main.py", "hello world")]),
+    Task("plan first", [
+        key("shift+tab", "shift+tab"), see("plan mode"), say("refactor the prices"), see("It is a plan.")],
+        script=[[text("It is a plan.")]]),
+    Task("ask which files have changed", [say("what files have I changed?"), see("Only the README.")],
+         before=[file("README.md", "# Shop 2\n")], script=[[run("git status --short")], [text("Only the README.")]],
+         after=[told("README.md")]),
+    Task("commit with a message", [
+        say("commit my changes with a descriptive message"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+        before=[file("README.md", "# Shop 2\n")], script=[[run("git commit -qam 'Rename the shop'")], DONE],
+        after=[git("log -1 --format=%s", "Rename the shop")]),
+    Task("accept all edits in a folder that was not decided about", [
+        see("sandbox:"), key("shift+tab"), told_by("hasp config trust")], trusts=False),
+    Task("fix a bug, tests and all", [
+        say("there's a bug in total: fix it and run the tests"), see("Allow once"), rest(), key("enter"),
+        see("sh test.sh"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+        script=[[call("read_file", file_path="prices.py")],
+                [call("update_file", file_path="prices.py", old_content="result - price", new_content="result + price")],
+                [run("sh test.sh")], DONE], after=[told("all tests passed")]),
+    Task("start over", [
+        say("remember MANGO"), see("Kept."), rest(), say("/clear"), rest(), say("what was it?"),
+        see("No idea.")], script=[[text("Kept.")], [text("No idea.")]], after=[untold("MANGO")]),
+    Task("make room in the context", [say("tell me all"), see("1999"), rest(), say("/compact"), see("summary")],
+         script=[STORY, [text("They asked for a story.")]]),
+    Task("change the model", [
+        say("/model"), see("Search:"), menu("opus", "claude-opus-4-8", "enter"), see("Model: anthropic/claude-opus-4-8")],
+         lists=MODELS),
+    Task("see what it has cost", [say("hello"), see("Hi there."), rest(), say("/cost"), see("tokens in")],
+         script=[[text("Hi there.")]]),
+    Task("change a setting", [say("/config"), see("model.name")]),
+    Task("see and change what is allowed", [say("/permissions"), see("Mode")]),
+    Task("see the instructions that are read", [say("/memory"), see("Sell only apples.")],
+         before=[file("CLAUDE.md", "Sell only apples.\n")]),
+    Task("write instructions for the project", [say("/init"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")]),
+    Task("run a shell command", [say("!git log --oneline"), see("Open the shop")]),
+    Task("mention a file", [put("explain "), menu("@pric", "prices.py"), rest(), key("enter"), see("It subtracts.")],
+         script=[[text("It subtracts.")]], after=[told("result - price")]),
+    Task("see the keys", [put("?"), see("Shift+Tab"), see("Ctrl+R")]),
+    Task("repeat an earlier prompt", [say("hello"), see("Hi there."), rest(), key("up"), rest(), key("enter"), see("Again?")],
+         script=[[text("Hi there.")], [text("Again?")]]),
+    Task("stop it", [say("count to a million"), see("esc to interrupt"), key("esc"), see("Interrupted"), letting("count")],
+         script=[("count", [text("1")])]),
+    Task("go back to before a change", [
+        key("shift+tab"), say("add a hello world function to the main file"), see("Done as asked."), rest(),
+        key("esc", "esc"), see("add a hello"), rest(), key("enter"), rest(), key("enter"), see("> add a hello")],
+        script=[READ, HELLO, DONE], after=[lacks("main.py", "hello")]),
+    Task("pipe a file into a question", [see("It prints a total.")], shell="cat main.py | hasp -p \"explain\"",
+         script=[[text("It prints a total.")]], after=[told("print(total")]),
+    Task("quit", [say("exit")], after=[ended]),
+]
+
+
+def test_the_page_has_the_tables():
+    assert document(PAGE.read_text()) == PAGE.read_text(), "make it again: test/first_hour/tasks.py"
+
+
+@pytest.mark.parametrize("task, place", cases(TASKS))
+def test_task(mover, task, place):
+    mover.do(task, place)
