@@ -20,7 +20,7 @@ def set_up(world, top):
 
 
 @pytest.mark.parametrize("prompt,why", [
-    ("/ide status", "a command of Gemini CLI's"), ("/nonesuch", "no command that hasp knows"),
+    ("/nonesuch", "no command that hasp knows"),
     ("/comp", "no command that hasp knows"),
 ])
 @pytest.mark.parametrize("form", [["-p"], ["-y", "--"], ["-o", "json", "-p"]])

@@ -22,7 +22,7 @@
 /* Gemini CLI's own that hasp does not have (tui/command/command.h). */
 static const char *const built_in[] = {
 	"commands", "corgi", "export-session", "extensions", "footer", "gemma",
-	"ide", "privacy", "setup-github", "terminal-setup", "upgrade", "voice",
+	"privacy", "setup-github", "terminal-setup", "upgrade", "voice",
 };
 
 enum { COMMAND_NAME_MAX = 200 };
