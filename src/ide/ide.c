@@ -16,6 +16,7 @@
 #include "ide/discover.h"
 #include "ide/link.h"
 #include "ide/view.h"
+#include "tool/services.h"
 
 enum {
 	PROBLEMS_MS = 500,       /* hasp.ide.problemsMs */
@@ -41,6 +42,7 @@ struct ide {
 	struct ide_link *link;         /* NULL: there is no connection */
 	char *problem;                 /* owned; why the last try failed; or NULL */
 	struct host *host;             /* whose hooks have the functions; or NULL */
+	struct tool_editor editor;     /* for its tools */
 	pthread_t thread;              /* shows diffs; it lives as long as the front */
 	pthread_mutex_t lock;          /* of what follows */
 	pthread_cond_t wake;
@@ -359,6 +361,31 @@ static void ide_after_edit(void *data, enum hook_event event, const json_t *inpu
 	pthread_rwlock_unlock(&ide->linked);
 }
 
+/* As tool_editor has these. */
+static bool ide_can_diagnose(void *data)
+{
+	struct ide *ide = data;
+	bool can;
+
+	pthread_rwlock_rdlock(&ide->linked);
+	can = ide->link && ide_link_diagnoses(ide->link);
+	pthread_rwlock_unlock(&ide->linked);
+	return can;
+}
+
+static bool ide_diagnose(void *data, const char *path, const struct cancel *cancel, json_t **ret,
+                         struct err *err)
+{
+	struct ide *ide = data;
+	bool ok;
+
+	pthread_rwlock_rdlock(&ide->linked);
+	ok = ide->link ? ide_link_diagnose(ide->link, path, 0, cancel, ret, err) :
+	                 err_set(err, ERR_TOOL_FAILED, "The editor is not connected any more.");
+	pthread_rwlock_unlock(&ide->linked);
+	return ok;
+}
+
 /* Once for each host: functions stay as long as it does. */
 static void add_hooks(struct ide *ide, struct host *host)
 {
@@ -475,6 +502,7 @@ static bool ide_begin(struct ide *ide, struct host *host, struct err *err)
 		return false;
 	}
 	add_hooks(ide, host);
+	host_set_editor(host, &ide->editor);
 	ide_set_reviews(ide, ide_link_reviews(ide->link) &&
 	                             settings_bool(settings, "hasp.ide.diffs", true));
 	return true;
@@ -510,6 +538,7 @@ struct ide *ide_new(struct front_session *session)
 	ide->view = ide_view_new();
 	ide->problems = ide_problems_new();
 	ide->last_question = &ide->questions;
+	ide->editor = (struct tool_editor){ ide_can_diagnose, ide_diagnose, ide };
 	pthread_rwlock_init(&ide->linked, NULL);
 	pthread_mutex_init(&ide->lock, NULL);
 	pthread_cond_init(&ide->wake, NULL);
