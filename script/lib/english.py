@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words that a native speaker would not have written in a comment, and what to write instead.
 
-Comments and headers under src/ and include/, and the documents of DOCUMENTS, are looked through; strings are not.
+Comments and headers under src/ and include/, and the documents of DOCUMENTS, are looked through; strings are
+looked through by strings.py.
 A row's phrase may be broken across lines.
 """
 
@@ -40,7 +41,7 @@ WORDS = {
     "wants": "needs, requires, expects",
 }
 # Uses that are right: the system's user, names of system calls and flags, a member of session files.
-ALLOWED = re.compile(r"\"told\"|sent\.told|(?:user|uid|group|account) nobody|nobody:|--beside\b")
+ALLOWED = re.compile(r"\"told\"|sent\.told|(?:user|uid|group|account) nobody|nobody:|--beside\b|user wants")
 BY_WORD = [(word, instead, re.compile(r"(?<![\w`-])(?:%s)(?![\w`-])" % word.replace(" ", r"(?:\s|\*)+"), re.I))
            for word, instead in WORDS.items()]
 ANY = re.compile("|".join(pattern.pattern for _, _, pattern in BY_WORD), re.I)

@@ -12,6 +12,7 @@ from pathlib import Path
 import c_source
 import english
 import house_pieces
+import strings
 
 MOST_COLUMNS = 100
 MOST_LINES = 60  # of a function
@@ -297,6 +298,7 @@ LEFT = {
     "flag parameters": house_pieces.flag_parameters,
     "misnamed": house_pieces.misnamed,
     "words": english.words,
+    "words in texts": strings.words,
 }
 # What may be there.
 SHOWN = {

@@ -55,7 +55,7 @@ WHOLE = {"file/commit_faults", "file/transaction_kill", "sandbox/faults"}
 # What both builds have runs once; with HASP_TESTS=all in both, and so does what is asked for by name.  Programs in C run
 # with sanitizers.  Tests that drive hasp or a part of it from outside run without, in a third of the time, but for
 # these: what they are given is hostile, or they lead through much that no program in C does.
-HARDENED = {"agent/answers", "agent/steer", "config/hostile", "net/http/client", "net/http/server", "model/errors",
+HARDENED = {"acp/hostile", "agent/answers", "agent/steer", "config/hostile", "net/http/client", "net/http/server", "model/errors",
             "model/media", "policy/bash", "policy/command", "damage/rebase_history", "search/encodings",
             "shell/analysis", "shell/words", "file/commit_faults", "tui/editor/vim", "tui/term/screen",
             "worker/test_program"}

@@ -2,10 +2,13 @@
 """Takes pictures of the interactive terminal as it really is, docs/terminal-*.png: the program runs in xterm on an X
 server without a screen (Xvfb) against the tests' fake model, and what that server has drawn is kept.
 
-    terminal_pictures.py [review | stale | denial]...
+    terminal_pictures.py [--to FOLDER] [review | stale | denial | question | plan | working | refused]...
+
+HASP=PROGRAM takes them of another build, to look at side by side.
 """
 
 import importlib.util
+import re
 import struct
 import sys
 import tempfile
@@ -13,7 +16,7 @@ import zlib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
+sys.path[:0] = [str(TOP / "test" / "tui" / "harness"), str(TOP / "test")]
 
 import terminal  # noqa: E402
 
@@ -151,14 +154,60 @@ def denial(world):
         return hasp.picture()
 
 
-PICTURES = {"review": review, "stale": stale, "denial": denial}
+def question(world):
+    """An edit that is asked about."""
+    world.write("parse.c", PARSER)
+    edit = update("parse.c", "strcmp(text", "strcasecmp(text")
+    with world.fake([[read("parse.c")], [edit], [text("Done.")]]) as server, start(world, server) as hasp:
+        hasp.type("ignore case in parse_bool").key("enter").wait("Allow once").quiet(0.5)
+        return hasp.picture()
+
+
+def plan(world):
+    """A plan that waits for a yes."""
+    def written(request):
+        folder = Path(re.search(r"(/[^\s\"'`]*/plans)", str(request.body))[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "ports.md").write_text("# Accept all ports\n\n1. Replace `atoi` by `strtol`, and check its end.\n"
+                                         "2. Refuse what is below 1 or above 65535.\n3. Test both ends.\n")
+
+    leave = [call("exit_plan_mode", {"plan_filename": "ports.md"})]
+    with world.fake([{"reply": leave, "expect": written}, [text("Done.")]]) as server, \
+            start(world, server, "--approval-mode", "plan") as hasp:
+        hasp.type("plan how to accept all ports").key("enter").wait("Refuse what is below").quiet(0.5)
+        return hasp.picture()
+
+
+def working(world):
+    """A command that runs, a message that joins, one that waits."""
+    script = [[call("run_shell_command", {"command": "echo 'compiling parse.c'; sleep 5"})], [text("Built.")]]
+    with world.fake(script) as server, start(world, server, "--approval-mode", "yolo") as hasp:
+        hasp.type("build it").key("enter").wait("compiling parse.c\n").type("with -O2").key("enter").wait("joins at the next step")
+        hasp.type("then test it").key("ctrl+q").wait("queued: then").type("and")
+        return hasp.quiet(0.5).picture()
+
+
+def refused(world):
+    """A key that the provider refuses."""
+    with world.fake([{"status": 401, "error": "API key not valid. Please pass a valid API key."}]) as server, \
+            start(world, server) as hasp:
+        hasp.type("build it").key("enter").wait("not valid").quiet(0.5)
+        return hasp.picture()
+
+
+# What the documents show; the others are for looking at.
+SHOWN = {"review": review, "stale": stale, "denial": denial, "question": question}
+PICTURES = {**SHOWN, "plan": plan, "working": working, "refused": refused}
 
 
 def main():
-    for name in sys.argv[1:] or PICTURES:
-        with tempfile.TemporaryDirectory(prefix="demo-") as folder:
-            taken = PICTURES[name](headless.World(Path(folder)))
-        (TOP / "docs" / ("terminal-%s.png" % name)).write_bytes(taken)
+    words, folder = sys.argv[1:], TOP / "docs"
+    if words[:1] == ["--to"]:
+        folder, words = Path(words[1]), words[2:]
+    for name in words or SHOWN:
+        with tempfile.TemporaryDirectory(prefix="demo-") as home:
+            taken = PICTURES[name](headless.World(Path(home)))
+        (folder / ("terminal-%s.png" % name)).write_bytes(taken)
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ static unsigned on_agent_waiting(void *data, struct err *err)
 		ask->timed_out = !left;
 	}
 	if (!left)
-		err_set(err, ERR_CANCELLED, "Nobody waits for the answer any more.");
+		err_set(err, ERR_CANCELLED, "The request was abandoned.");
 	return left;
 }
 
@@ -251,8 +251,8 @@ static bool agent_refused(const struct a2a_exchange *exchange, struct err *err)
 
 	if (agent_requires_login(exchange) && !agent->auth.any)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The agent %s wants a login (HTTP status %d), and its file has no "
-		               "\"auth\".", agent->name, status);
+		               "The agent %s requires a login (HTTP status %d), and its file has "
+		               "no \"auth\".", agent->name, status);
 	if (agent_requires_login(exchange))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The agent %s does not take what it is logged in with (HTTP status "

@@ -14,7 +14,8 @@
  * Files:
  *   serve.c      the connection's life: loop, signals, the end of the input; top to bottom:
  *   methods.c    the table of methods, and what becomes of a request
- *   protocol.c   what is said at the beginning: version, capabilities, authentication
+ *   protocol.c   what is said at the beginning: version, capabilities
+ *   auth.c       keys of models' providers: found, kept, removed
  *   session.c    opening and closing sessions, their events
  *   prompt.c     prompts and slash commands, from content to the reason for stopping
  *   buffers.c    files with unsaved changes in the editor

@@ -109,7 +109,7 @@ static void acp_file_ask_send(struct loop_task *task)
 		(struct acp_file_ask *)((char *)task - offsetof(struct acp_file_ask, task));
 	struct acp_session *session = ask->buffers->session;
 
-	if (session->state == ACP_CLOSING || session->acp->is_broken) {
+	if (session->state == ACP_CLOSING || session->is_cancelling || session->acp->is_broken) {
 		json_decref(ask->params);
 		acp_file_ask_end(ask, false, NULL);
 		return;

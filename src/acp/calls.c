@@ -107,6 +107,48 @@ static json_t *acp_diff_content(const char *path, json_t *old, json_t *new)
 	return content;
 }
 
+/* ---- commands ----------------------------------------------------------------------- */
+
+/* A client that says so (_meta.terminal_output) shows a command's output as that of a terminal,
+ * which it has not started: the command is in hasp's sandbox.  The terminal's id is the call's. */
+static bool acp_has_terminal(const struct acp_session *session, const struct tool_info *info)
+{
+	return info && info->runs && session->acp->client.shows_output;
+}
+
+static json_t *acp_terminal_content(const json_t *call)
+{
+	return json_pack("{s:s, s:O}", "type", "terminal", "terminalId", call);
+}
+
+json_t *acp_call_output(const struct acp_session *session, const json_t *message)
+{
+	if (!session->acp->client.shows_output)
+		return NULL;
+	return json_pack("{s:O, s:{s:{s:O, s:O}}}", "toolCallId",
+	                 json_object_get(message, "callId"), "_meta", "terminal_output",
+	                 "terminal_id", json_object_get(message, "callId"), "data",
+	                 json_object_get(message, "text"));
+}
+
+static void acp_begin_terminal(const struct acp_session *session, const json_t *id, json_t *call)
+{
+	json_object_set_new(call, "content", json_pack("[o]", acp_terminal_content(id)));
+	json_object_set_new(call, "_meta", json_pack(
+		"{s:{s:O, s:s}}", "terminal_info", "terminal_id", id, "cwd",
+		session_folder(session->session)));
+}
+
+static void acp_end_terminal(const json_t *id, const json_t *result, json_t *call)
+{
+	const json_t *code = json_object_get(result, "exit_code");
+
+	json_array_insert_new(json_object_get(call, "content"), 0, acp_terminal_content(id));
+	json_object_set_new(call, "_meta", json_pack(
+		"{s:{s:O, s:o, s:n}}", "terminal_exit", "terminal_id", id, "exit_code",
+		json_is_integer(code) ? json_incref((json_t *)code) : json_null(), "signal"));
+}
+
 /* ---- hunks -------------------------------------------------------------------------- */
 
 /* One of a unified diff, as text before and after. */
@@ -296,6 +338,9 @@ json_t *acp_call_asked(const struct acp_session *session, const json_t *message)
 		acp_add_change(session, content, details, places);
 	json_array_foreach((json_t *)files, i, change)
 		acp_add_change(session, content, change, places);
+	if (acp_has_terminal(session, info))
+		json_array_append_new(content, acp_terminal_content(
+			json_object_get(message, "callId")));
 	return json_pack("{s:O, s:O, s:s, s:s, s:o, s:o, s:O}", "toolCallId",
 	                 json_object_get(message, "callId"), "title",
 	                 json_object_get(details, "title"), "kind", acp_kind_of(info), "status",
@@ -309,12 +354,16 @@ json_t *acp_call_begin(const struct acp_session *session, const json_t *message)
 {
 	const struct tool_info *info = tool_info_find(acp_text(message, "toolName"));
 	const json_t *arguments = json_object_get(message, "arguments");
+	const json_t *id = json_object_get(message, "callId");
 	_cleanup_free_ char *title = acp_call_title(info, message);
+	json_t *call = json_pack("{s:O, s:o, s:s, s:s, s:o, s:O}", "toolCallId", id, "title",
+	                         json_text(span_str(title)), "kind", acp_kind_of(info), "status",
+	                         "in_progress", "locations", acp_places(session, info, arguments),
+	                         "rawInput", arguments);
 
-	return json_pack("{s:O, s:o, s:s, s:s, s:o, s:O}", "toolCallId",
-	                 json_object_get(message, "callId"), "title", json_text(span_str(title)),
-	                 "kind", acp_kind_of(info), "status", "in_progress", "locations",
-	                 acp_places(session, info, arguments), "rawInput", arguments);
+	if (acp_has_terminal(session, info))
+		acp_begin_terminal(session, id, call);
+	return call;
 }
 
 /* The edits that a result names: its diff, or those of its changes. */
@@ -350,8 +399,11 @@ json_t *acp_call_end(const struct acp_session *session, const json_t *message)
 
 	if (done && info && info->edit != TOOL_EDIT_NONE)
 		acp_add_edits(session, content, result, places);
-	if (!json_array_size(content) && display.len)
+	if (!json_array_size(content) && display.len &&
+	    !(done && acp_has_terminal(session, info)))
 		json_array_append_new(content, acp_text_content(display));
+	if (acp_has_terminal(session, info))
+		acp_end_terminal(json_object_get(message, "callId"), result, call);
 	if (json_array_size(places))
 		json_object_set(call, "locations", places);
 	if (json_print(&raw, result, 0))

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "model/choose.h"
 #include "tui/command/command.h"
 
 /* ---- modes ----------------------------------------------------------------------- */
@@ -67,14 +66,18 @@ static void acp_add_model(json_t *list, const char *model)
 		json_array_append_new(list, acp_value(model, model));
 }
 
-/* The model that answers, what the user's settings and flags name, and Gemini's aliases where there
- * is a key for them. */
+/* Google's, for which there is a key then. */
+static bool acp_is_gemini(const char *model)
+{
+	return !strncmp(model, "gemini/", 7) || !strncmp(model, "vertex/", 7);
+}
+
+/* The model that answers, what the user's settings and flags name, and next to one of Gemini's its
+ * aliases.  Whether a key is there for each is seen when it is used: looking may take long. */
 static json_t *acp_model_list(const struct acp_session *session)
 {
 	static const char *const aliases[] = { "auto", "pro", "flash", "flash-lite" };
 	const struct settings *settings = session_settings(session->session);
-	struct model_choice choice;
-	struct err ignored = ERR_INIT;
 	json_t *list = json_array(), *value;
 	const char *name;
 
@@ -84,10 +87,7 @@ static json_t *acp_model_list(const struct acp_session *session)
 	json_object_foreach((json_t *)settings_get(settings, "modelConfigs.customAliases"), name,
 	                    value)
 		acp_add_model(list, name);
-	if (!model_choose(settings, "auto", &choice, &ignored))
-		return list;
-	model_choice_release(&choice);
-	for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+	for (size_t i = 0; acp_is_gemini(session->model) && i < ARRAY_LEN(aliases); i++)
 		acp_add_model(list, aliases[i]);
 	return list;
 }
@@ -235,20 +235,15 @@ static bool acp_choose_model(struct acp_request *request, struct acp_session *se
                              const char *model)
 {
 	json_auto_t *models = acp_model_list(session);
-	struct model_choice choice;
-	struct err err = ERR_INIT;
 
 	if (!acp_list_has(models, model)) {
 		acp_refuse(request, RPC_INVALID_PARAMS, "\"%.100s\" is not a model of the list.",
 		           model);
 		return false;
 	}
-	if (!model_choose(session_settings(session->session), model, &choice, &err)) {
-		acp_refuse_err(request, &err);
-		return false;
-	}
-	model_choice_release(&choice);
 	if (strcmp(model, session->model) != 0) {
+		free(session->model_before);
+		session->model_before = mem_strdup(session->model);
 		free(session->model);
 		session->model = mem_strdup(model);
 		free(session->wanted_model);
@@ -366,6 +361,16 @@ void acp_commands_begin(struct acp_session *session)
 		return;
 	session->listing = NULL;
 	json_decref(commands->list);
+	free(commands);
+}
+
+void acp_commands_drop(struct acp_session *session)
+{
+	struct acp_commands *commands = (struct acp_commands *)session->listing;
+
+	session->listing = NULL;
+	if (commands)
+		json_decref(commands->list);
 	free(commands);
 }
 

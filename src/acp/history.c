@@ -233,6 +233,13 @@ static void acp_history_free(struct acp_history *history)
 	free(history);
 }
 
+void acp_history_drop(struct acp_session *session)
+{
+	if (session->history)
+		acp_history_free((struct acp_history *)session->history);
+	session->history = NULL;
+}
+
 bool acp_history_begin(struct acp_session *session, struct err *err)
 {
 	struct acp_history *history = mem_alloc(1, sizeof(*history));

@@ -29,6 +29,7 @@ static const struct acp_method acp_methods[] = {
 	{ "initialize", "protocolVersion:n clientCapabilities?:o clientInfo?:o",
 	  acp_do_initialize, ACP_FIRST },
 	{ "authenticate", "methodId:s", acp_do_authenticate, 0 },
+	{ "logout", "", acp_do_logout, 0 },
 	{ "session/new", "cwd:s mcpServers:a additionalDirectories?:a", acp_do_new_session, 0 },
 	{ "session/load", "sessionId:s cwd:s mcpServers:a additionalDirectories?:a",
 	  acp_do_load_session, 0 },
@@ -143,9 +144,13 @@ void acp_receive(struct acp *acp, struct rpc_message *message)
 		acp_refuse(request, RPC_INVALID_REQUEST, "%s is %s.", method->name,
 		           request->id ? "a notification, without an id" :
 		                         "a request, with an id");
-	else if (acp->request_count > LIMIT_ACP_REQUESTS)
+	else if (request->id && acp->request_count > LIMIT_ACP_REQUESTS)
 		acp_refuse(request, RPC_INTERNAL_ERROR,
 		           "%d requests already wait for an answer.", LIMIT_ACP_REQUESTS);
+	else if (request->id && acp->request_bytes > LIMIT_PEER_BYTES)
+		acp_refuse(request, RPC_INTERNAL_ERROR,
+		           "Requests of %zu bytes already wait for an answer.",
+		           acp->request_bytes - request->bytes);
 	else if (!(method->flags & ACP_FIRST) && !acp->is_initialized)
 		acp_refuse(request, RPC_INVALID_REQUEST, "Send initialize first.");
 	else if (!acp_params_fit(request->params, method->members, why, sizeof(why)))

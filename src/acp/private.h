@@ -1,144 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share.  Everything here is used on the loop's thread alone, unless
- * a comment says otherwise. */
+/* Sessions: what the files about them share.  Everything here is used on the loop's thread alone,
+ * unless a comment says otherwise. */
 #ifndef HASP_ACP_PRIVATE_H
 #define HASP_ACP_PRIVATE_H
 
-#include <jansson.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-#include "acp/acp.h"
+#include "acp/wire.h"
 #include "base/cancel.h"
-#include "base/limits.h"
 #include "front/front.h"
-#include "net/loop/loop.h"
-#include "net/rpc/rpc.h"
-
-struct acp_session;
-
-/* ---- the connection (serve.c) ---------------------------------------------------- */
-
-/* What the client said that it can do. */
-struct acp_client {
-	bool terminal_login;            /* auth.terminal */
-	bool reads_files, writes_files; /* fs */
-	bool elicits_form, elicits_url; /* elicitation */
-};
-
-struct acp {
-	const struct acp_options *options;
-	/* Up from wire.c: a message of the client that is no response, which is taken over; nothing
-	 * more can be read or written; the client reads again. */
-	void (*receive)(struct acp *acp, struct rpc_message *message);
-	void (*end)(struct acp *acp);
-	void (*drained)(struct acp *acp);
-	struct loop *loop;
-	struct pool *pool;
-	/* wire.c */
-	struct loop_stream *stream;
-	struct rpc_reader reader;
-	struct acp_asked *asked;        /* requests to the client without an answer */
-	int64_t last_id;                /* of such a request */
-	bool is_full;                   /* the client does not read what waits for it */
-	bool input_ended;               /* nothing more is read */
-	bool is_broken;                 /* nothing more is written */
-	struct acp_request *requests;   /* the client's, without an answer */
-	size_t request_count;
-	bool is_initialized;
-	struct acp_client client;
-	/* session.c */
-	struct acp_session *sessions;
-	size_t session_count;
-	bool is_ending;                 /* all sessions are being closed */
-	unsigned working;               /* acp_work that is under way */
-	int signal;                     /* that ended it; 0: none */
-};
-
-/* ---- messages (wire.c) ----------------------------------------------------------- */
-
-/* Reads from the options' descriptor as soon as the loop runs. IO_ERROR. */
-bool acp_wire_open(struct acp *acp, struct err *err);
-/* Writes what waits for a client that still reads; open requests get no answer. */
-void acp_wire_close(struct acp *acp);
-/* Sends a message that rpc_write_... made. */
-void acp_send(struct acp *acp, const struct buf *message);
-/* Sends a notification; takes `params`. */
-void acp_notify(struct acp *acp, const char *method, json_t *params);
-
-/* The client's answer to a request: its result, or its error; neither: there will be no answer. */
-typedef void acp_replied(void *data, const json_t *result, const json_t *error);
-/* Sends a request; takes `params`.  `replied` is called exactly once, unless acp_forget is.
- * Returns its number. */
-int64_t acp_request_client(struct acp *acp, const char *method, json_t *params,
-                           acp_replied *replied, void *data);
-/* The answer does not matter any more: the client gets $/cancel_request, and `replied` is not
- * called.  Does nothing for a request that was answered. */
-void acp_forget(struct acp *acp, int64_t id);
-
-/* Something that may wait: `run` on a thread of the pool, then `then` on the loop's.  Embedded in
- * the caller's object. */
-struct acp_work {
-	struct pool_job job;
-	struct loop_task task;
-	struct acp *acp;
-	void (*run)(struct acp_work *work);
-	void (*then)(struct acp_work *work); /* may free it */
-};
-
-/* Starts it; the connection does not end before `then` has returned. */
-void acp_work_start(struct acp *acp, struct acp_work *work);
-/* Stops the loop if the connection is ending and nothing is left to wait for. */
-void acp_end_if_done(struct acp *acp);
-
-/* ---- requests of the client (request.c) -------------------------------------------- */
-
-/* Codes of errors beyond JSON-RPC's. */
-enum {
-	ACP_AUTH_REQUIRED = -32000,
-	ACP_NOT_FOUND = -32002,
-	ACP_CANCELLED = -32800,
-};
-
-/* A request or a notification (without an id).  Its handler answers it exactly once, now or later,
- * which frees it; the answer to a notification is not sent. */
-struct acp_request {
-	struct acp_request *next;
-	struct acp *acp;
-	json_t *id;                     /* owned; NULL: a notification */
-	json_t *params;                 /* owned; an object, checked against the method's row */
-	/* Set by a handler that answers later: the client cancels the request, which must still be
-	 * answered.  NULL: it cannot be cancelled. */
-	void (*cancel)(struct acp_request *request);
-	void *data;                     /* the handler's */
-};
-
-/* Of a message of the client's, which stays the caller's. */
-struct acp_request *acp_request_new(struct acp *acp, const struct rpc_message *message);
-/* Answers and frees a request; takes `result` (NULL: {}). */
-void acp_answer(struct acp_request *request, json_t *result);
-/* The same with an error. */
-void acp_refuse(struct acp_request *request, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-/* With the code that belongs to the error. */
-void acp_refuse_err(struct acp_request *request, const struct err *err);
-/* A member that is a string, borrowed; NULL: it is missing, or something else. */
-const char *acp_text(const json_t *object, const char *name);
-/* The session that params.sessionId names.  NULL: the request has been refused. */
-struct acp_session *acp_session_of(struct acp_request *request);
-
-/* As acp.receive (methods.c). */
-void acp_receive(struct acp *acp, struct rpc_message *message);
-
-/* Handlers of methods. */
-typedef void acp_handler(struct acp_request *request);
-acp_handler acp_do_initialize, acp_do_authenticate;             /* protocol.c */
-acp_handler acp_do_new_session, acp_do_load_session, acp_do_resume_session,
-	acp_do_close_session;                                   /* session.c */
-acp_handler acp_do_list, acp_do_delete;                         /* history.c */
-acp_handler acp_do_set_mode, acp_do_set_option;                 /* choices.c */
-acp_handler acp_do_prompt, acp_do_cancel;                       /* prompt.c */
 
 /* ---- sessions (session.c) ------------------------------------------------------------ */
 
@@ -180,6 +50,7 @@ struct acp_session {
 	enum approval_mode mode;
 	char *model, *thinking;         /* owned; the values of the options */
 	char *wanted_model;             /* owned; request.model, if the client chose it */
+	char *model_before;             /* owned; the one before that, until it has been opened */
 	bool is_changed;                /* it must be opened again before the next prompt */
 	void (*reopen)(struct acp_session *session); /* does that: session.c */
 	struct front_task *listing;     /* that finds commands; borrowed; or NULL */
@@ -188,6 +59,7 @@ struct acp_session {
 	struct acp_question *questions; /* that are open (ask.c) */
 	/* buffers.c */
 	struct acp_file_ask *file_asks; /* requests about files that threads wait for */
+	bool is_cancelling;             /* the prompt under way was cancelled: no more are sent */
 	atomic_bool asks_files;         /* the editor is asked about files; from any thread */
 	/* updates.c */
 	json_t *held;                   /* owned; updates that wait for the answer to `opening` */
@@ -252,6 +124,9 @@ json_t *acp_call_end(const struct acp_session *session, const json_t *message);
 json_t *acp_call_asked(const struct acp_session *session, const json_t *message);
 /* A list of content with one text, as tool calls have it. */
 json_t *acp_call_text(struct span text);
+/* What changes when a command has printed something: of tool-output. NULL: the client does not show
+ * output as a terminal's. */
+json_t *acp_call_output(const struct acp_session *session, const json_t *message);
 /* A call as a session's record has it, with what came of it; NULL: it has no id. */
 json_t *acp_call_recorded(const struct acp_session *session, const json_t *recorded);
 /* The first line of a prompt is the title of a session that has none. */
@@ -272,6 +147,8 @@ struct command_info;
 bool acp_command_is_left_out(const struct command_info *command);
 /* Finds the commands, and sends them if they are others than the client has. */
 void acp_commands_begin(struct acp_session *session);
+/* The task is not carried out any more. */
+void acp_commands_drop(struct acp_session *session);
 /* Of the task session->listing. */
 void acp_commands_done(struct acp_session *session, const struct front_event *event);
 
@@ -279,6 +156,8 @@ void acp_commands_done(struct acp_session *session, const struct front_event *ev
 
 /* Has the session's record read by a task, session->history.  Errors of front_give. */
 bool acp_history_begin(struct acp_session *session, struct err *err);
+/* The task is not carried out any more. */
+void acp_history_drop(struct acp_session *session);
 /* It is read: shows all of it to the client.  False: it cannot be read. */
 bool acp_history_done(struct acp_session *session, const struct front_event *event,
                       struct err *err);

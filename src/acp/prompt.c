@@ -203,6 +203,7 @@ void acp_prompt_next(struct acp_session *session)
 			return;
 		}
 		prompt->is_given = true;
+		session->is_cancelling = false;
 		prompt->is_command = acp_prompt_is_command(&prompt->content);
 		if (!prompt->is_command && !json_array_size(prompt->content.media)) {
 			if (acp_prompt_send(session, prompt))
@@ -225,7 +226,7 @@ static void acp_prompt_cancel(struct acp_session *session, struct acp_prompt *pr
 		acp_prompt_answer(session, prompt, "cancelled");
 		return;
 	}
-	prompt->is_cancelled = true;
+	prompt->is_cancelled = session->is_cancelling = true;
 	acp_buffers_drop(session);
 	front_interrupt(session->front, &ignored);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said at the beginning: the version of the wire, capabilities, authentication.
+/* What is said at the beginning: the version of the wire, and capabilities.
  *
  * Version 1 is the only one.  What differs in a later version belongs here: the client names the
  * latest that it speaks, and gets the latest that hasp speaks (protocol v1, initialization). */
-#include <string.h>
-
-#include "acp/private.h"
+#include "acp/wire.h"
 #include "base/mem.h"
 #include "data/json.h"
 
@@ -27,6 +25,7 @@ static void acp_read_client(struct acp *acp, const json_t *capabilities)
 
 	acp->client = (struct acp_client){
 		.terminal_login = acp_has(json_object_get(capabilities, "auth"), "terminal"),
+		.shows_output = acp_has(json_object_get(capabilities, "_meta"), "terminal_output"),
 		.reads_files = acp_has(files, "readTextFile"),
 		.writes_files = acp_has(files, "writeTextFile"),
 		.elicits_form = acp_has(elicitation, "form"),
@@ -36,42 +35,13 @@ static void acp_read_client(struct acp *acp, const json_t *capabilities)
 
 static json_t *acp_capabilities(void)
 {
-	return json_pack("{s:b, s:{s:b, s:b, s:b}, s:{s:b, s:b}, s:{s:{}, s:{}, s:{}, s:{}, s:{}}}",
-	                 "loadSession", 1,
+	return json_pack("{s:b, s:{s:{}}, s:{s:b, s:b, s:b}, s:{s:b, s:b}, "
+	                 "s:{s:{}, s:{}, s:{}, s:{}, s:{}}}",
+	                 "loadSession", 1, "auth", "logout",
 	                 "promptCapabilities", "image", 1, "audio", 1, "embeddedContext", 1,
 	                 "mcpCapabilities", "http", 1, "sse", 1,
 	                 "sessionCapabilities", "list", "resume", "close", "delete",
 	                 "additionalDirectories");
-}
-
-/* ---- authentication -------------------------------------------------------------- */
-
-/* hasp takes keys from variables and from the key store; a terminal asks for one and keeps it. */
-static json_t *acp_auth_methods(const struct acp *acp)
-{
-	json_t *methods = json_pack(
-		"[{s:s, s:s, s:s}]", "id", "environment", "name", "API key from the environment",
-		"description", "Set the key's variable, such as GEMINI_API_KEY, OPENAI_API_KEY or "
-		"ANTHROPIC_API_KEY, for hasp in the editor's settings, or in ~/.gemini/.env.");
-
-	if (acp->client.terminal_login)
-		json_array_append_new(methods, json_pack(
-			"{s:s, s:s, s:s, s:s, s:[s]}", "type", "terminal", "id", "terminal",
-			"name", "Add an API key in a terminal", "description",
-			"Opens hasp in a terminal, which asks for a key and keeps it.",
-			"args", "--login"));
-	return methods;
-}
-
-void acp_do_authenticate(struct acp_request *request)
-{
-	const char *id = acp_text(request->params, "methodId");
-
-	if (!strcmp(id, "environment"))
-		acp_answer(request, NULL);
-	else
-		acp_refuse(request, RPC_INVALID_PARAMS,
-		           "\"%.100s\" is not a method that authenticate takes.", id);
 }
 
 /* ---- initialize ------------------------------------------------------------------ */

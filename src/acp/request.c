@@ -20,11 +20,13 @@ struct acp_request *acp_request_new(struct acp *acp, const struct rpc_message *m
 
 	*request = (struct acp_request){
 		.next = acp->requests, .acp = acp,
+		.bytes = acp->line_bytes,
 		.id = message->id ? json_incref((json_t *)message->id) : NULL,
 		.params = message->body ? json_incref((json_t *)message->body) : json_object(),
 	};
 	acp->requests = request;
 	acp->request_count++;
+	acp->request_bytes += request->bytes;
 	return request;
 }
 
@@ -38,6 +40,7 @@ static void acp_request_end(struct acp_request *request)
 			continue;
 		*link = request->next;
 		acp->request_count--;
+		acp->request_bytes -= request->bytes;
 		break;
 	}
 	json_decref(request->id);

@@ -15,6 +15,8 @@ static struct acp_session *acp_session_of_work(struct acp_work *work)
 	return (struct acp_session *)((char *)work - offsetof(struct acp_session, work));
 }
 
+static void acp_session_reopen(struct acp_session *session);
+
 /* ---- what the client gives ------------------------------------------------------- */
 
 static json_t *acp_named_values(const json_t *list)
@@ -141,6 +143,28 @@ static void acp_session_failed(struct acp_session *session, const struct err *er
 	acp_session_close(session, NULL);
 }
 
+/* The model that the client chose cannot be opened: the prompt that needed it fails, and the one
+ * before it answers again. */
+static bool acp_session_restore(struct acp_session *session, const struct err *err)
+{
+	if (session->opening || !session->model_before || session->state == ACP_CLOSING)
+		return false;
+	acp_prompts_drop(session, err);
+	free(session->wanted_model);
+	session->wanted_model = mem_steal(&session->model_before);
+	session->request.model = session->wanted_model;
+	session->err = (struct err)ERR_INIT;
+	acp_session_reopen(session);
+	return true;
+}
+
+/* It could not be opened. */
+static void acp_session_not_opened(struct acp_session *session, const struct err *err)
+{
+	if (!acp_session_restore(session, err))
+		acp_session_failed(session, err);
+}
+
 static void acp_session_take_facts(struct acp_session *session, const json_t *facts)
 {
 	free(session->id);
@@ -157,6 +181,7 @@ static void acp_session_opened(struct acp_session *session, const json_t *facts)
 	struct err err = ERR_INIT;
 
 	session->state = ACP_OPEN;
+	free(mem_steal(&session->model_before));
 	acp_session_take_facts(session, facts);
 	atomic_store(&session->asks_files, true);
 	if (!session->opening) { /* again: in the mode that it had */
@@ -211,7 +236,7 @@ static void acp_session_event(struct acp_session *session, const struct front_ev
 		acp_session_opened(session, event->message);
 		break;
 	case FRONT_CLOSED:
-		acp_session_failed(session, event->err);
+		acp_session_not_opened(session, event->err);
 		break;
 	case FRONT_ENDED:
 		acp_prompt_ended(session, event);
@@ -272,6 +297,7 @@ static void acp_session_free(struct acp_session *session)
 	free(session->message);
 	free(session->model);
 	free(session->wanted_model);
+	free(session->model_before);
 	free(session->thinking);
 	free(session->id);
 	free(session);
@@ -315,6 +341,8 @@ static void acp_session_ended(struct acp_work *work)
 		acp_refuse(mem_steal(&session->opening), ACP_CANCELLED, "The session was closed.");
 	front_detach(session->front);
 	session->front = NULL;
+	acp_commands_drop(session);
+	acp_history_drop(session);
 	/* It was posted before, if it waits. */
 	session->woken.run = acp_session_remove;
 	if (!atomic_exchange(&session->is_woken, true))
@@ -448,6 +476,7 @@ static void acp_session_shut_done(struct acp_work *work)
 	front_detach(session->front);
 	front_runner_free(session->runner);
 	session_free(session->session);
+	acp_commands_drop(session);
 	session->front = NULL;
 	session->runner = NULL;
 	session->session = NULL;

@@ -142,11 +142,16 @@ static struct span acp_output_end(struct span text)
 
 static void acp_publish_output(struct acp_session *session, const json_t *message)
 {
-	json_t *call = acp_call_named(session, message);
+	json_t *call = acp_call_named(session, message), *shown;
 	_cleanup_buf_ struct buf all = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	if (!call)
 		return;
+	shown = acp_call_output(session, message);
+	if (shown) {
+		acp_update_call(session, "tool_call_update", shown);
+		return;
+	}
 	buf_span(&all, json_span(json_object_get(call, "output")));
 	buf_span(&all, json_span(json_object_get(message, "text")));
 	json_object_set_new(call, "output", json_text(acp_output_end(buf_view(&all))));

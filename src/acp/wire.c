@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acp/private.h"
+#include "acp/wire.h"
 #include "base/mem.h"
 #include "data/json.h"
 
@@ -117,6 +117,7 @@ static void acp_take_line(struct acp *acp, struct span line)
 	struct rpc_problem problem = { 0 };
 	struct rpc_message message;
 
+	acp->line_bytes = line.len;
 	if (!rpc_parse(line, &message, &problem)) {
 		acp_answer_problem(acp, &problem);
 		rpc_problem_release(&problem);

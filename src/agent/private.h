@@ -179,8 +179,15 @@ enum stats_decision {
 
 /* "accept", "reject", "modify", "auto_accept"; NULL of NONE. */
 const char *stats_decision_name(enum stats_decision decision);
-/* Counts a call that ended. Lines added and removed are taken from `result`. */
-void stats_call(struct stats *stats, const char *tool, bool success, uint64_t duration_ms,
+/* How a call ended. */
+enum stats_end {
+	STATS_SUCCESS,
+	STATS_FAILED,
+	STATS_DECLINED, /* the user said no: neither of the two */
+};
+/* Counts a call that ended. Lines added and removed are taken from `result`. `duration_ms`: without
+ * the time that the user was asked. */
+void stats_call(struct stats *stats, const char *tool, enum stats_end end, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result);
 /* An edit of a model in the words of a dialect that ended "right", "repaired" or "refused"; `what`:
  * the code of a refusal, or NULL. */

@@ -240,25 +240,29 @@ static uint64_t sum_lines(const json_t *result, const char *name)
 	return sum > 0 ? (uint64_t)sum : 0;
 }
 
-void stats_call(struct stats *stats, const char *name, bool success, uint64_t duration_ms,
+void stats_call(struct stats *stats, const char *name, enum stats_end end, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result)
 {
+	static const char *const of_all[] = { "totalSuccess", "totalFail", NULL };
+	static const char *const of_one[] = { "success", "fail", NULL };
 	json_t *tool;
 
 	pthread_mutex_lock(&stats->lock);
 	tool = tool_counters(stats, name);
 	add_to_counter(stats->tools, "totalCalls", 1);
-	add_to_counter(stats->tools, success ? "totalSuccess" : "totalFail", 1);
 	add_to_counter(stats->tools, "totalDurationMs", duration_ms);
 	add_to_counter(tool, "count", 1);
-	add_to_counter(tool, success ? "success" : "fail", 1);
+	if (of_all[end]) {
+		add_to_counter(stats->tools, of_all[end], 1);
+		add_to_counter(tool, of_one[end], 1);
+	}
 	add_to_counter(tool, "durationMs", duration_ms);
 	if (decision != DECISION_NONE) {
 		add_to_counter(json_object_get(stats->tools, "totalDecisions"),
 		               decision_names[decision], 1);
 		add_to_counter(json_object_get(tool, "decisions"), decision_names[decision], 1);
 	}
-	if (success && !json_is_true(json_object_get(result, "dry_run"))) {
+	if (end == STATS_SUCCESS && !json_is_true(json_object_get(result, "dry_run"))) {
 		add_to_counter(stats->files, "totalLinesAdded", sum_lines(result, "lines_added"));
 		add_to_counter(stats->files, "totalLinesRemoved",
 		               sum_lines(result, "lines_removed"));

@@ -97,7 +97,7 @@ enum err_class {
 	X(CANCELLED, "cancelled", CONFLICT, "The call was cancelled; nothing was written.")   \
 	X(COMMAND_STOPPED, "command_stopped", LIMIT,                                          \
 	  "The command was ended before it finished; the answer has its output so far. Give it " \
-	  "more time, do less at once, or run it in the background.")                              \
+	  "more time, do less per call, or run it in the background.")                   \
 	X(LIMIT_REACHED, "limit_reached", LIMIT,                                              \
 	  "The work ended at a limit before it was done; the answer has what came of it. Go on "  \
 	  "from there, or give a smaller task.")                                                  \

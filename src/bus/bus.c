@@ -21,7 +21,7 @@
 static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_CONFIRMATION_REQUEST] =
 		"correlationId:s callId:s toolName:s serverName?:s arguments:o details:o "
-		"outcomes:a reason?:s agentName?:s together?:o modes?:a noAlways?:s",
+		"outcomes:a reason?:s agentName?:s together?:o modes?:a noAlways?:s rule?:s",
 	[BUS_TOOL_CONFIRMATION_RESPONSE] =
 		"correlationId:s outcome:s newContent?:s message?:s review?:o files?:a "
 		"byPolicy?:b mode?:s",
@@ -55,7 +55,8 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 			  "stdout?:s stderr?:s",
 	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
 		       "limitMs?:i model?:s cause?:s",
-	[BUS_MODEL] = "model:s message?:s reason?:s from?:s until?:i forget?:i",
+	[BUS_MODEL] = "model:s message?:s reason?:s from?:s until?:i forget?:i window?:i "
+		      "keyFrom?:s",
 	[BUS_COMPRESSED] = "before:i after:i how:s",
 	[BUS_TODOS] = "todos:a",
 	[BUS_TOPIC_UPDATE] = "title?:s summary?:s strategicIntent:s",

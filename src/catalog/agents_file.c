@@ -295,8 +295,8 @@ static bool auth_check(const json_t *auth, struct err *err)
 			fine = fine && (unsigned char)*c >= ' ' && *c != 0x7f;
 		if (!fine)
 			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "the command in its \"auth\" has to be one line of at "
-			               "most %d bytes.", AUTH_COMMAND_BYTES);
+			               "the command in its \"auth\" must be one line of at most %d "
+			               "bytes.", AUTH_COMMAND_BYTES);
 	}
 	return true;
 }
@@ -338,7 +338,7 @@ static bool take_names(struct agent_definition *definition, const struct frontma
 		return err_set(err, ERR_INVALID_ARGUMENT, "its front matter has no \"name\".");
 	if (!agent_name_is_valid(name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "its name has to be 1 to 64 letters, digits, \"-\" and \"_\".");
+		               "its name must be 1 to 64 letters, digits, \"-\" and \"_\".");
 	if (!take_agent_kind(definition, front, err))
 		return false;
 	if (!definition->remote && (!description || span_is_blank(span_str(description))))

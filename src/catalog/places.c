@@ -23,7 +23,7 @@ bool catalog_file_read(const char *root, const char *path, size_t max, struct fi
 	if (!door_read(root, path, max, ret, err))
 		return false;
 	if (!ret->data)
-		return err_set(err, ERR_FILE_NOT_FOUND, "%s is gone.", path);
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s no longer exists.", path);
 	if (!utf8_valid(file_text_span(ret)) || memchr(ret->data, 0, ret->len))
 		return err_set(err, ERR_NOT_TEXT, "it is not UTF-8 text.");
 	return true;

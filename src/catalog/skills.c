@@ -414,8 +414,8 @@ static bool switch_may(const struct skills *skills, const struct settings *now,
 		               "Skills are off: skills.enabled is false.");
 	if (scope == SCOPE_WORKSPACE && !settings_trusted(now))
 		return err_set(err, ERR_PERMISSION_DENIED,
-		               "This folder is not trusted: its own settings do not count. "
-		               "\"hasp config trust\" changes that.");
+		               "This folder is not trusted, so its settings are not used. To trust "
+		               "it: hasp config trust");
 	if (!skills_named(skills, name) && !(enable && (there || file)))
 		return err_set(err, ERR_INVALID_ARGUMENT, "Skill \"%.200s\" not found.", name);
 	if (enable && !there && other != SCOPE_COUNT)

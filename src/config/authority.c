@@ -260,6 +260,7 @@ static const struct authority_row files[] = {
 	         "Gemini CLI's logins at MCP servers; only read."),
 	FILE_ROW("~/.gemini/hasp-models.json", NEVER,
 	         "What models' providers refused, and their limits."),
+	FILE_ROW("~/.gemini/hasp-model-lists.json", NEVER, "The models that providers list."),
 	FILE_ROW("~/.gemini/policies/*.toml, ~/.gemini/policies.toml", NEVER,
 	         "The user's policies."),
 	FILE_ROW("~/.gemini/commands/**/*.toml, ~/.claude/commands/**/*.md", NEVER,
@@ -287,7 +288,7 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
 	         "What MCP servers declared last time; checked like what they declare."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-allowed.json", NEVER,
-	         "How their tools were declared, and by whom, when they were last allowed."),
+	         "The declarations of their tools when they were last allowed."),
 	FILE_ROW("~/.gemini/projects.json", NEVER,
 	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,
@@ -332,6 +333,23 @@ static const struct authority_row files[] = {
 	         "Which files git obeys, and commands so may not write."),
 };
 
+#define EDITOR_ROW(NAME, HELP) \
+	{ AUTHORITY_EDITOR, NAME, AUTHORITY_NEVER, HELP, NULL, false, HELD_OUTSIDE }
+
+/* What an editor sets by what it sends: it acts for the user, a project's settings in it do not. */
+static const struct authority_row editors[] = {
+	EDITOR_ROW("cwd", "The session's folder, whose settings count as far as it is trusted."),
+	EDITOR_ROW("additionalDirectories", "Further folders of the workspace."),
+	EDITOR_ROW("mcpServers", "MCP servers, confined as the user's and never trusted; those of "
+	           "mcp.allowed and mcp.excluded alone."),
+	EDITOR_ROW("prompt", "What the user says; a command in it runs by the policies."),
+	EDITOR_ROW("modeId", "The approval mode, of those that settings and trust permit here."),
+	EDITOR_ROW("configId", "The mode, the model and its thinking, of the values that are "
+	           "offered."),
+	EDITOR_ROW("methodId", "How hasp gets a key; with _meta.api-key the key itself, which is "
+	           "kept as by /auth."),
+};
+
 #define ALLOW "\"hasp config allow\""
 
 static const struct {
@@ -352,7 +370,7 @@ static const struct {
 	[AUTHORITY_ASK] = { "ask", "a trusted project, after " ALLOW },
 	[AUTHORITY_NEVER] = { "never", "no project" },
 	[AUTHORITY_PROCESS] = { "process", "no project; the process's environment alone" },
-	[AUTHORITY_REMOTE] = { "remote", "nobody here: remote administration" },
+	[AUTHORITY_REMOTE] = { "remote", "not used: remote administration" },
 };
 
 /* Flags that set what a setting sets. */
@@ -395,6 +413,8 @@ bool authority_at(size_t i, struct authority_row *ret)
 		*ret = variables[i - settings];
 	else if (i < settings + ARRAY_LEN(variables) + ARRAY_LEN(files))
 		*ret = files[i - settings - ARRAY_LEN(variables)];
+	else if (i - settings - ARRAY_LEN(variables) - ARRAY_LEN(files) < ARRAY_LEN(editors))
+		*ret = editors[i - settings - ARRAY_LEN(variables) - ARRAY_LEN(files)];
 	else
 		return false;
 	return true;
@@ -482,7 +502,7 @@ const char *authority_held_word(enum authority_held held)
 
 const char *authority_kind_name(enum authority_kind kind)
 {
-	static const char *const names[] = { "setting", "variable", "file" };
+	static const char *const names[] = { "setting", "variable", "file", "editor" };
 
 	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "";
 }

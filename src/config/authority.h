@@ -58,7 +58,12 @@ enum authority_held {
 	HELD_COUNT,
 };
 
-enum authority_kind { AUTHORITY_SETTING, AUTHORITY_VARIABLE, AUTHORITY_FILE };
+enum authority_kind {
+	AUTHORITY_SETTING,
+	AUTHORITY_VARIABLE,
+	AUTHORITY_FILE,
+	AUTHORITY_EDITOR, /* a member of an editor's messages (acp/), which acts for the user */
+};
 
 struct authority_row {
 	enum authority_kind kind;
@@ -75,7 +80,8 @@ struct authority_row {
 /* Whether the user can allow a project what it may not set by itself. */
 bool authority_can_be_allowed(enum authority authority);
 
-/* Row `i` of settings, variables and files, in this order; false after the last. */
+/* Row `i` of settings, variables, files and editors' members, in this order; false after the
+ * last. */
 bool authority_at(size_t i, struct authority_row *ret);
 /* The row of a variable; NULL: none. */
 const struct authority_row *authority_variable(struct span name);

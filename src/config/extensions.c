@@ -161,7 +161,8 @@ static char *extension_source(const char *installed, const json_t *origin, struc
 		return mem_strdup(installed);
 	folder = source && source[0] == '/' ? realpath(source, NULL) : NULL;
 	if (!folder)
-		err_set(err, ERR_FILE_NOT_FOUND, "The folder that it is linked to is gone.");
+		err_set(err, ERR_FILE_NOT_FOUND, "The folder that it is linked to no longer "
+		                                 "exists.");
 	return folder;
 }
 
@@ -217,8 +218,8 @@ static void extension_check_files(struct discovery *discovery, struct extension 
 	    extension_consent_holds(discovery->settings->home, discovery->consents,
 	                            extension->name, extension->folder))
 		return;
-	extension->off = mem_printf("Its files have changed since you said yes to them. \"hasp "
-	                            "extensions approve %s\" shows what it brings now, and asks.",
+	extension->off = mem_printf("Its files have changed since you approved them. To review and "
+	                            "approve them: hasp extensions approve %s",
 	                            extension->name);
 }
 
@@ -236,8 +237,8 @@ static void extension_try(struct discovery *discovery, const char *folder, const
 		warnings_add_line(found->notices, "The extension in %s is ignored: %s", path,
 		                  err.message);
 	} else if (extension_named(found, extension.name)) {
-		warnings_add_line(found->notices, "The extension in %s is ignored: there is "
-		                  "another one named \"%s\".", path, extension.name);
+		warnings_add_line(found->notices, "The extension in %s is ignored: another "
+		                  "extension is named \"%s\".", path, extension.name);
 	} else {
 		extension_check_files(discovery, &extension);
 		found->at = mem_grow(found->at, &found->cap, found->count + 1, sizeof(*found->at));

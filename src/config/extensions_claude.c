@@ -42,8 +42,8 @@ static char *claude_path(const struct manifest_reading *reading, const char *mem
 
 	if (!text || !*text || strlen(text) != json_string_length(value) || text[0] == '/' ||
 	    strlen(text) > LIMIT_PATH_BYTES || !path_is_under(path, reading->folder)) {
-		config_problem(reading, "\"%s\" names %.200s, which is no path in the plugin; it "
-		               "does not count.", member, text && *text ? text : "nothing");
+		config_problem(reading, "\"%s\" names %.200s, which is not a path in the plugin; "
+		               "it is ignored.", member, text && *text ? text : "nothing");
 		return NULL;
 	}
 	inner = path + strlen(reading->folder);
@@ -163,8 +163,7 @@ static json_t *claude_hook(const struct manifest_reading *reading, const char *e
 		return NULL;
 	}
 	if (json_is_true(json_object_get(said, "asyncRewake")))
-		config_unused(reading, "\"asyncRewake\" of hooks of %.60s: nobody waits for them, "
-		              "and they wake nobody", event);
+		config_unused(reading, "\"asyncRewake\" of %.60s hooks is not supported", event);
 	hook = json_pack("{s:s, s:O, s:O*, s:O*, s:b}", "type", "command", "command",
 	                 json_object_get(said, "command"), "args", json_object_get(said, "args"),
 	                 "if", json_object_get(said, "if"), "async",
@@ -317,10 +316,10 @@ static void claude_file_add(const struct manifest_reading *reading, json_t *serv
 	json_auto_t *file = config_json(reading->folder, path, &err);
 
 	if (err.code != ERR_NONE)
-		config_problem(reading, "What is in %.200s does not count: %s", name,
+		config_problem(reading, "%.200s is ignored: %s", name,
 		               err.message);
 	else if (!file && needed)
-		config_problem(reading, "There is no file %.200s.", name);
+		config_problem(reading, "The file %.200s does not exist.", name);
 	else if (file && servers)
 		claude_servers_add(reading, servers, file);
 	else if (file)
@@ -460,7 +459,7 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
 	if (!config_plugin_name_is_fine(json_string_value(json_object_get(said, "name")))) {
 		json_decref(servers);
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "%s: its \"name\" has to be letters, digits, \"-\", \"_\" and \".\" alone, "
+		        "%s: its \"name\" must be letters, digits, \"-\", \"_\" and \".\" alone, "
 		        "at most %d.", reading->path, PLUGIN_NAME_MAX);
 		return NULL;
 	}
@@ -524,7 +523,7 @@ static json_t *claude_settings_read(const char *project, const char *path, json_
 		json_parse_depth(file_text_span(&text), EXTENSION_DEPTH, &said, &err);
 	if (err.code != ERR_NONE) {
 		json_auto_t *nowhere = json_string(""), *what = NULL;
-		_cleanup_free_ char *sentence = mem_printf("Its hooks do not count: %s",
+		_cleanup_free_ char *sentence = mem_printf("Its hooks are ignored: %s",
 		                                           err.message);
 
 		what = json_text(span_str(sentence));

@@ -285,6 +285,6 @@ bool extension_watch_holds(const json_t *watch, struct err *err)
 	     is_hash(json_object_get(row, "content"), &content)))
 		return true;
 	return err_set(err, ERR_DENIED_BY_POLICY,
-	               "Files of the extension %s have changed since you said yes to them. \"hasp "
-	               "extensions approve %s\" shows what it brings now, and asks.", name, name);
+	               "Files of the extension %s have changed since you approved them. To review "
+	               "and approve them: hasp extensions approve %s", name, name);
 }

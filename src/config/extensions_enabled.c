@@ -207,7 +207,7 @@ bool extension_switch(struct settings *settings, const struct extension *extensi
 		at++;
 	if (at == ARRAY_LEN(scopes))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no scope \"%.100s\": it is user, workspace or session.",
+		               "Unknown scope \"%.100s\": use user, workspace or session.",
 		               scope);
 	if (scope && !strcmp(scope, "session")) {
 		switch_in_session(settings, extension->name, json_boolean(enable));

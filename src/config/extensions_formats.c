@@ -41,7 +41,7 @@ static void drop_odd_members(const struct manifest_reading *reading, json_t *man
 		if (!value || json_typeof(value) == members[i].types[0] ||
 		    json_typeof(value) == members[i].types[1])
 			continue;
-		config_problem(reading, "\"%s\" is not %s, and does not count.", members[i].name,
+		config_problem(reading, "\"%s\" is not %s; it is ignored.", members[i].name,
 		               members[i].phrase);
 		json_object_del(manifest, members[i].name);
 	}
@@ -55,7 +55,7 @@ static json_t *gemini_read(const struct manifest_reading *reading, const json_t 
 
 	if (!extension_name_is_fine(name)) {
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "%s: its \"name\" has to be letters, digits and \"-\" alone, at most %d.",
+		        "%s: its \"name\" must be letters, digits and \"-\" alone, at most %d.",
 		        reading->path, EXTENSION_NAME_MAX);
 		return NULL;
 	}

@@ -72,8 +72,8 @@ static bool portable_member_check(const struct manifest_reading *reading, const 
 		if (!strcmp(portable_members[i].name, name))
 			break;
 	if (i == ARRAY_LEN(portable_members)) {
-		config_problem(reading, "\"%.100s\" is no member of Agent Plugins 1.0, and does "
-		               "not count.", name);
+		config_problem(reading, "\"%.100s\" is not a member of Agent Plugins 1.0; it is "
+		               "ignored.", name);
 		return true;
 	}
 	if (!strcmp(name, "extensions")) {
@@ -81,8 +81,7 @@ static bool portable_member_check(const struct manifest_reading *reading, const 
 		json_t *one;
 
 		if (!json_is_object(value))
-			config_problem(reading, "\"extensions\" is no object, and does not "
-			               "count.");
+			config_problem(reading, "\"extensions\" is not an object; it is ignored.");
 		json_object_foreach((json_t *)value, space, one)
 			config_unused(reading, "what it has for %.100s", space);
 		return true;
@@ -107,7 +106,7 @@ static bool portable_check(const struct manifest_reading *reading, const json_t 
 		               reading->path);
 	if (!portable_name_is_fine(json_string_value(json_object_get(said, "name"))))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%s: its \"name\" has to be lower-case letters, digits, \"-\" and "
+		               "%s: its \"name\" must be lower-case letters, digits, \"-\" and "
 		               "\".\" alone, at most %d.", reading->path, PLUGIN_NAME_MAX);
 	json_object_foreach((json_t *)said, name, value)
 		if (!portable_member_check(reading, name, value, err))
@@ -267,7 +266,7 @@ static const char *portable_entry(const struct manifest_reading *reading, json_t
 	const char *url = json_string_value(json_object_get(entry, "url")), *why;
 
 	if (!variant)
-		return "its type is none that there is";
+		return "its type is unknown";
 	if (!portable_members_are_fine(variant, entry))
 		return "it has a member that its type does not have";
 	if ((args && !json_is_array(args)) || !has_texts_alone(args, NULL) ||
@@ -302,14 +301,14 @@ static void portable_servers(const struct manifest_reading *reading, json_t *ser
 	json_t *one;
 
 	if (err.code != ERR_NONE)
-		config_problem(reading, "The servers of mcp.json do not count: %s", err.message);
+		config_problem(reading, "The servers of mcp.json are ignored: %s", err.message);
 	if (!file)
 		return;
 	if (!json_is_object(said) || json_object_size(file) != 2 ||
 	    !span_eq(json_span(json_object_get(file, "$schema")),
 	             SPAN(PORTABLE_SCHEMA "mcp.schema.json"))) {
-		config_problem(reading, "The servers of mcp.json do not count: it is not what "
-		               "Agent Plugins 1.0.0 has.");
+		config_problem(reading, "The servers of mcp.json are ignored: it does not have the "
+		               "form of Agent Plugins 1.0.0.");
 		return;
 	}
 	json_object_foreach((json_t *)said, name, one) {
@@ -321,7 +320,7 @@ static void portable_servers(const struct manifest_reading *reading, json_t *ser
 			json_object_set_new_nocheck(servers, name, entry);
 			continue;
 		}
-		config_problem(reading, "The MCP server \"%.100s\" of mcp.json does not count: "
+		config_problem(reading, "The MCP server \"%.100s\" of mcp.json is ignored: "
 		               "%s.", name, why);
 		json_decref(entry);
 	}

@@ -99,8 +99,9 @@ char *home_lock_file(const char *path, struct err *err)
 		nanosleep(&step, NULL);
 	}
 	err_set(err, ERR_BUSY,
-	        "%s has been locked by another program for %d s; nothing was changed. Wait for its "
-	        "end, or end it; if there is none, remove the folder %s, and try again.",
+	        "%s has been locked by another program for %d s; nothing was changed. Wait for it "
+	        "to finish, or end it. If no such program runs, remove the folder %s and try "
+	        "again.",
 	        path, LOCK_WAIT_MS / 1000, lock);
 	return NULL;
 }
@@ -520,8 +521,7 @@ static char *projects_claim(const struct home *home, struct err *err)
 
 enum { LEARNT_ENTRIES = 200, LEARNT_DEPTH = 8, DAY_S = 86400 };
 
-/* Returns {} if the file is missing or unusable. */
-static json_t *read_learnt(const char *file)
+json_t *home_learnt_all(const char *file)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err ignored = ERR_INIT;
@@ -537,7 +537,7 @@ static json_t *read_learnt(const char *file)
 
 json_t *home_learnt(const char *file, const char *key)
 {
-	json_auto_t *all = read_learnt(file);
+	json_auto_t *all = home_learnt_all(file);
 
 	return json_incref(json_object_get(all, key));
 }
@@ -565,7 +565,7 @@ void home_learn(const char *file, const char *key, json_t *members)
 		json_decref(members);
 		return;
 	}
-	all = read_learnt(file);
+	all = home_learnt_all(file);
 	mine = json_incref(json_object_get(all, key));
 	json_object_del(all, key);
 	make_room(all);
@@ -629,8 +629,7 @@ bool home_open(const char *project, struct home **ret, struct err *err)
 
 	if (!user)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no home folder: neither GEMINI_CLI_HOME nor HOME is set "
-		               "to one.");
+		               "No home folder: set HOME or GEMINI_CLI_HOME.");
 	home = mem_alloc(1, sizeof(*home));
 	home->user = user;
 	while (strlen(user) > 1 && user[strlen(user) - 1] == '/')

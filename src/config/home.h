@@ -88,6 +88,8 @@ static inline void home_cleanup_lock(char **lock)
  * just not remembered.
  */
 
+/* All of the file, {} if it is missing or unusable; a new reference. */
+json_t *home_learnt_all(const char *file);
 /* What is known under a key, a new reference; NULL: nothing. */
 json_t *home_learnt(const char *file, const char *key);
 /* Merges an object's members (taken) into the file, which is replaced, mode 0600; the oldest

@@ -52,7 +52,7 @@
 static const char schema_core_rows[] =
 	STRING("$schema", NONE, "The address of a JSON Schema for this file, for editors.")
 	OBJECT("mcpServers", "{}", "MCP servers by name.", SHALLOW ASK RESTRICTS)
-	STRINGS("policyPaths", "[]", "Further policy files or folders, in place of the user's.",
+	STRINGS("policyPaths", "[]", "Policy files or folders, used instead of the user's.",
 	        UNION ASK RESTRICTS)
 	STRINGS("adminPolicyPaths", "[]", "Further policy files or folders of an administrator.",
 	        UNION NEVER RESTRICTS)
@@ -63,15 +63,15 @@ static const char schema_core_rows[] =
 	       ASK)
 
 	STRING("model.name", NONE, "The model, or an alias of one.", PLAIN)
-	INTEGER("model.maxSessionTurns", "-1", "Most turns of a session; -1: no limit.", RESTRICTS)
+	INTEGER("model.maxSessionTurns", "-1", "Turn limit of a session; -1: no limit.", RESTRICTS)
 	OBJECT("model.summarizeToolOutput", NONE,
 	       "Tools whose output is summarised, each with a tokenBudget.")
 	NUMBER("model.compressionThreshold", "0.5",
 	       "The fraction of the model's context that may be full before it is compressed.")
 	BOOLEAN("model.disableLoopDetection", "false",
-	        "Do not check whether the model goes in circles.")
+	        "Do not detect loops.")
 	BOOLEAN("model.skipNextSpeakerCheck", "true",
-	        "Do not ask the model whether it wants to go on.")
+	        "Do not ask the model whether it should continue.")
 	OBJECT("modelConfigs.aliases", "{}", "Named sets of parameters for models.")
 	OBJECT("modelConfigs.customAliases", "{}", "The user's own, added to the built-in ones.")
 	ARRAY("modelConfigs.customOverrides", "[]",
@@ -87,43 +87,43 @@ static const char schema_core_rows[] =
 	STRING_OR_STRINGS("context.fileName", NONE, "The name of context files, or several.",
 	        TEXT_NAMES)
 	CHOICE("context.importFormat", NONE, "tree|flat",
-	       "How imports of context files are put in.")
+	       "Format of imported context files.")
 	BOOLEAN("context.includeDirectoryTree", "true",
 	        "Show the model the folder's tree in its first message.")
 	INTEGER("context.discoveryMaxDirs", "200",
-	        "Most folders that are searched for context files.")
+	        "Maximum number of folders searched for context files.")
 	STRINGS("context.memoryBoundaryMarkers", "[\".git\"]",
 	        "Names that mark the folder at which the upward search for context files ends.",
 	        ASK)
-	STRINGS("context.includeDirectories", "[]", "Further folders of the workspace.",
+	STRINGS("context.includeDirectories", "[]", "More workspace folders.",
 	        CONCAT INSIDE)
 	BOOLEAN("context.loadMemoryFromIncludeDirectories", "false",
-	        "Read context files of the further folders too.")
-	BOOLEAN("context.fileFiltering.respectGitIgnore", "true", "Leave out what git ignores.",
+	        "Also read context files in the additional folders.")
+	BOOLEAN("context.fileFiltering.respectGitIgnore", "true", "Skip files that git ignores.",
 	        RESTRICTS)
 	BOOLEAN("context.fileFiltering.respectGeminiIgnore", "true",
-	        "Leave out what .geminiignore names.", RESTRICTS)
+	        "Skip files listed in .geminiignore.", RESTRICTS)
 	BOOLEAN("context.fileFiltering.enableFileWatcher", "false",
 	        "Keep suggestions for @ up to date by watching the folders.")
 	BOOLEAN("context.fileFiltering.enableRecursiveFileSearch", "true",
 	        "Search below the folder for suggestions for @.")
 	BOOLEAN("context.fileFiltering.enableFuzzySearch", "true",
-	        "Suggest names for @ that are like what was typed.")
+	        "Fuzzy matching for @ suggestions.")
 	STRINGS("context.fileFiltering.customIgnoreFilePaths", "[]",
-	        "Further ignore files; they count before the others.", UNION INSIDE RESTRICTS)
+	        "More ignore files; they take precedence over the others.", UNION INSIDE RESTRICTS)
 
 	SWITCH("tools.sandbox", NONE,
 	       "Gemini CLI's confinement of the whole process: on or off, a command, or an object "
 	       "with command and image.", ASK)
-	STRINGS("tools.sandboxAllowedPaths", "[]", "Further paths that confined tools may write.",
+	STRINGS("tools.sandboxAllowedPaths", "[]", "More paths that confined tools may write.",
 	        ASK)
 	BOOLEAN("tools.sandboxNetworkAccess", "false",
 	        "Leave the network on for confined commands.",
 	        ASK RESTRICTS)
 	BOOLEAN("tools.shell.enableInteractiveShell", "true",
-	        "Give commands a terminal of their own.")
+	        "Run commands in a pseudo-terminal.")
 	CHOICE("tools.shell.backgroundCompletionBehavior", "\"silent\"", "silent|inject|notify",
-	       "What happens when a command in the background ends.")
+	       "What happens when a background command ends.")
 	STRING("tools.shell.pager", "\"cat\"", "PAGER for commands.", ASK)
 	BOOLEAN("tools.shell.showColor", "true", "Let commands print in colour.")
 	NUMBER("tools.shell.inactivityTimeout", "300",
@@ -136,55 +136,60 @@ static const char schema_core_rows[] =
 	        UNION RESTRICTS)
 	STRINGS("tools.exclude", NONE, "Tools that are not offered.", UNION RESTRICTS)
 	STRING("tools.discoveryCommand", NONE,
-	       "A command that prints declarations of further tools.",
+	       "A command that prints declarations of more tools.",
 	        ASK)
 	STRING("tools.callCommand", NONE, "The command that calls a discovered tool.", ASK)
 	BOOLEAN("tools.useRipgrep", "true", "Search with ripgrep.")
 	INTEGER("tools.truncateToolOutputThreshold", "40000",
-	        "Characters above which a tool's output is cut, and kept whole in a file.")
+	        "Characters after which a tool's output is truncated; the whole output is saved to "
+	        "a file.")
 	BOOLEAN("tools.disableLLMCorrection", "true", "Do not ask a model to repair failed edits.")
 
 	STRING("mcp.serverCommand", NONE, "A command that starts an MCP server.", ASK)
-	STRINGS("mcp.allowed", NONE, "The only MCP servers that count.", INTERSECT ASK RESTRICTS)
-	STRINGS("mcp.excluded", NONE, "MCP servers that do not count.", UNION RESTRICTS)
+	STRINGS("mcp.allowed", NONE, "The only MCP servers to use.", INTERSECT ASK RESTRICTS)
+	STRINGS("mcp.excluded", NONE, "MCP servers not to use.", UNION RESTRICTS)
 
-	BOOLEAN("security.toolSandboxing", "false", "Confine each tool by itself.", ONLY_TRUE)
+	BOOLEAN("security.toolSandboxing", "false", "Confine each tool separately.", ONLY_TRUE)
 	BOOLEAN("security.disableYoloMode", "false", "Forbid the mode yolo, whatever flags say.",
 	        ONLY_TRUE)
-	BOOLEAN("security.disableAlwaysAllow", "false", "Offer no \"always\" in confirmations.",
+	BOOLEAN("security.disableAlwaysAllow", "false", "Do not offer \"always\" in confirmations.",
 	        ONLY_TRUE)
 	BOOLEAN("security.enablePermanentToolApproval", "false",
-	        "Offer to allow a call in all sessions to come.", ONLY_FALSE)
+	        "Offer to allow a call permanently.", ONLY_FALSE)
 	BOOLEAN("security.autoAddToPolicyByDefault", "false",
-	        "Make that offer the first one for calls of low risk.", ONLY_FALSE)
-	BOOLEAN("security.blockGitExtensions", "false", "Take no extensions from git.", ONLY_TRUE)
+	        "Make that the default choice for low-risk calls.", ONLY_FALSE)
+	BOOLEAN("security.blockGitExtensions", "false", "Do not install extensions from "
+		"git.", ONLY_TRUE)
 	STRINGS("security.allowedExtensions", "[]",
-	        "Regular expressions for the sources of extensions; with any, no others are taken.",
+	        "Regular expressions for allowed extension sources; if set, all others are "
+	        "refused.",
 	        NEVER RESTRICTS)
 	BOOLEAN("security.folderTrust.enabled", "true",
-	        "Let a project's own settings count only in trusted folders.", NEVER RESTRICTS)
+	        "Use a project's own settings only in trusted folders.", NEVER RESTRICTS)
 	BOOLEAN("security.environmentVariableRedaction.enabled", "false",
 	        "Keep variables that may be secrets from commands.", ONLY_TRUE)
 	STRINGS("security.environmentVariableRedaction.allowed", "[]",
 	        "Variables that commands always get.", UNION ASK)
 	STRINGS("security.environmentVariableRedaction.blocked", "[]",
 	        "Variables that commands never get.", UNION RESTRICTS)
-	STRING("security.auth.selectedType", NONE, "How to sign in at the model's provider.", ASK)
-	STRING("security.auth.enforcedType", NONE, "The only way to sign in that is allowed.",
+	STRING("security.auth.selectedType", NONE, "How to authenticate with the model "
+	                                           "provider.", ASK)
+	STRING("security.auth.enforcedType", NONE, "The only authentication type allowed.",
 	       NEVER RESTRICTS)
-	BOOLEAN("security.auth.useExternal", NONE, "Signing in is somebody else's work.", ASK)
+	BOOLEAN("security.auth.useExternal", NONE, "Authentication is handled externally.", ASK)
 	BOOLEAN("security.enableConseca", "false",
-	        "Let a model check calls against a policy made for the prompt.", ONLY_TRUE)
+	        "Let a model check tool calls against a policy generated for the "
+	        "prompt.", ONLY_TRUE)
 
 	BOOLEAN("hooksConfig.enabled", "true", "Run hooks.", ASK RESTRICTS)
-	STRINGS("hooksConfig.disabled", "[]", "Names of hooks, or commands, that do not run.",
+	STRINGS("hooksConfig.disabled", "[]", "Names or commands of hooks that do not run.",
 	        UNION ASK)
-	BOOLEAN("hooksConfig.notifications", "true", "Show that hooks run.")
+	BOOLEAN("hooksConfig.notifications", "true", "Show when hooks run.")
 	HOOK("BeforeTool", "before a call of a tool", RESTRICTS)
 	HOOK("AfterTool", "after a call of a tool", RESTRICTS)
 	HOOK("BeforeAgent", "before a prompt is answered", RESTRICTS)
 	HOOK("AfterAgent", "after a prompt was answered")
-	HOOK("Notification", "when the user is told something")
+	HOOK("Notification", "when the user is notified")
 	HOOK("SessionStart", "when a session begins")
 	HOOK("SessionEnd", "when a session ends")
 	HOOK("PreCompress", "before the conversation is compressed")
@@ -194,21 +199,20 @@ static const char schema_core_rows[] =
 	HOOK("*", "at an event of another name", RESTRICTS)
 
 	BOOLEAN("general.checkpointing.enabled", NONE,
-	        "Keep the state of files before each edit. On a terminal hasp does, unless "
-	        "this is set to false.",
+	        "Save files before each edit. In the terminal this is on unless set to false.",
 	        ONLY_TRUE)
 	CHOICE("general.defaultApprovalMode", "\"default\"", "default|auto_edit|plan",
-	       "What needs confirmation, unless --approval-mode says otherwise.", ASK RESTRICTS)
+	       "What requires confirmation; --approval-mode overrides it.", ASK RESTRICTS)
 	BOOLEAN("general.plan.enabled", "true", "Allow the mode plan.")
 	STRING("general.plan.directory", NONE, "Where plans are written.", INSIDE)
 	BOOLEAN("general.plan.modelRouting", "true",
-	        "Use another model for planning than for the work.")
-	BOOLEAN("general.retryFetchErrors", "true", "Try again when a connection fails.")
-	INTEGER("general.maxAttempts", "10", "Most attempts for one request to the model.")
+	        "Use a different model for planning.")
+	BOOLEAN("general.retryFetchErrors", "true", "Retry failed connections.")
+	INTEGER("general.maxAttempts", "10", "Maximum attempts per model request.")
 	BOOLEAN("general.sessionRetention.enabled", "true", "Delete old sessions.", ASK)
 	STRING("general.sessionRetention.maxAge", "\"30d\"",
 	       "Sessions older than this are deleted: 24h, 7d, 4w, 2m.", ASK)
-	INTEGER("general.sessionRetention.maxCount", NONE, "Most sessions that are kept.", ASK)
+	INTEGER("general.sessionRetention.maxCount", NONE, "Maximum number of sessions kept.", ASK)
 	STRING("general.sessionRetention.minRetention", "\"1d\"",
 	       "Sessions younger than this are never deleted.", ASK)
 	BOOLEAN("general.topicUpdateNarration", "true",
@@ -216,23 +220,22 @@ static const char schema_core_rows[] =
 	BOOLEAN("general.logRagSnippets", "false", "Write retrieved snippets of code to a log.",
 	        ONLY_FALSE)
 	CHOICE("output.format", "\"text\"", "text|json|stream-json",
-	       "How the result of a run without a terminal is printed, unless --output-format says "
-	       "otherwise.")
+	       "Output format of headless runs; --output-format overrides it.")
 
 	INTEGER("contextManagement.historyWindow.maxTokens", "150000",
-	        "Tokens of the conversation above which it is compressed.")
+	        "Conversation size in tokens at which it is compressed.")
 	INTEGER("contextManagement.historyWindow.retainedTokens", "40000",
-	        "Tokens at its end that always stay.")
+	        "Tokens at its end that are never compressed.")
 	INTEGER("contextManagement.messageLimits.normalMaxTokens", "2500",
-	        "Tokens that a usual message is cut to.")
+	        "Tokens that a message is truncated to.")
 	INTEGER("contextManagement.messageLimits.retainedMaxTokens", "12000",
-	        "Tokens that a recent message is cut to.")
+	        "Tokens that a recent message is truncated to.")
 	NUMBER("contextManagement.messageLimits.normalizationHeadRatio", "0.25",
-	       "The part of a cut message that is its beginning.")
+	       "Fraction of a truncated message taken from its start.")
 	INTEGER("contextManagement.tools.distillation.maxOutputTokens", "10000",
-	        "Tokens of a tool's output that the model is shown.")
+	        "Maximum tokens of a tool's output shown to the model.")
 	INTEGER("contextManagement.tools.distillation.summarizationThresholdTokens", "20000",
-	        "Tokens above which a cut output is summarised.")
+	        "Tokens above which a truncated output is summarised.")
 	INTEGER("contextManagement.tools.outputMasking.protectionThresholdTokens", "50000",
 	        "Tokens of the newest outputs that are never masked.")
 	INTEGER("contextManagement.tools.outputMasking.minPrunableThresholdTokens", "30000",
@@ -240,13 +243,13 @@ static const char schema_core_rows[] =
 	BOOLEAN("contextManagement.tools.outputMasking.protectLatestTurn", "true",
 	        "Never mask outputs of the latest turn.")
 
-	BOOLEAN("advanced.autoConfigureMemory", "true", "Node's memory; hasp needs none of it.")
-	STRING("advanced.dnsResolutionOrder", NONE, "Which addresses of a host are tried first.")
+	BOOLEAN("advanced.autoConfigureMemory", "true", "Node.js memory limit; not used by hasp.")
+	STRING("advanced.dnsResolutionOrder", NONE, "DNS address order.")
 	STRINGS("advanced.excludedEnvVars", "[\"DEBUG\",\"DEBUG_MODE\"]",
-	        "Variables that a project's .env file does not set.", UNION RESTRICTS)
+	        "Variables ignored in a project's .env file.", UNION RESTRICTS)
 	BOOLEAN("advanced.ignoreLocalEnv", "false", "Do not read files called .env of a project.",
 	        ONLY_TRUE)
-	STRING("advanced.bugCommand.urlTemplate", NONE, "Where reports of defects go.", ASK);
+	STRING("advanced.bugCommand.urlTemplate", NONE, "Address for bug reports.", ASK);
 
 const struct setting_group schema_core = { schema_core_rows, sizeof(schema_core_rows) - 1 };
 
@@ -258,84 +261,86 @@ const struct setting_group schema_core = { schema_core_rows, sizeof(schema_core_
 
 static const char schema_ui_rows[] =
 	CHOICE("general.preferredEditor", NONE, EDITORS, "The editor in which to open files.", ASK)
-	BOOLEAN("general.openEditorInNewWindow", "false", "Open it in a window of its own.")
+	BOOLEAN("general.openEditorInNewWindow", "false", "Open it in a new window.")
 	BOOLEAN("general.vimMode", "false", "Edit prompts with the keys of vim.")
 	BOOLEAN("general.devtools", "false", "Open the inspector at start.")
 	BOOLEAN("general.enableAutoUpdate", "true", "Install new versions.")
-	BOOLEAN("general.enableAutoUpdateNotification", "true", "Tell about new versions.")
+	BOOLEAN("general.enableAutoUpdateNotification", "true", "Notify about new versions.")
 	BOOLEAN("general.enableNotifications", "false",
-	        "Notify through the terminal when something is asked or done.")
+	        "Send a terminal notification when a question is asked or work is done.")
 	CHOICE("general.notificationMethod", "\"auto\"", "auto|osc9|osc777|bell", "How to notify.")
 	BOOLEAN("general.debugKeystrokeLogging", "false", "Log keys for debugging.", ONLY_FALSE)
 
-	STRING("ui.theme", NONE, "The theme of colours.")
+	STRING("ui.theme", NONE, "Colour theme.")
 	BOOLEAN("ui.autoThemeSwitching", "true",
 	        "Follow the terminal's background between the default themes.")
 	NUMBER("ui.terminalBackgroundPollingInterval", "60",
 	       "Seconds between looks at the terminal's background.")
 	OBJECT("ui.customThemes", "{}", "The user's own themes by name.")
-	BOOLEAN("ui.debugRainbow", "false", "Show what is drawn anew.")
-	BOOLEAN("ui.hideWindowTitle", "false", "Leave the window's title alone.")
+	BOOLEAN("ui.debugRainbow", "false", "Show what is redrawn.")
+	BOOLEAN("ui.hideWindowTitle", "false", "Do not change the window title.")
 	CHOICE("ui.inlineThinkingMode", "\"off\"", "off|full", "Show the model's thoughts.")
 	BOOLEAN("ui.showStatusInTitle", "false", "Show the model's thoughts in the window's title.")
 	BOOLEAN("ui.dynamicWindowTitle", "true", "Show the state in the window's title.")
-	BOOLEAN("ui.showHomeDirectoryWarning", "true", "Warn in the home folder.")
+	BOOLEAN("ui.showHomeDirectoryWarning", "true", "Warn when started in the home folder.")
 	BOOLEAN("ui.showCompatibilityWarnings", "true", "Warn about the terminal and the system.")
 	BOOLEAN("ui.hideTips", "false", "Show no tips.")
 	BOOLEAN("ui.escapePastedAtSymbols", "false", "Escape @ in pasted text.")
 	BOOLEAN("ui.showShortcutsHint", "true", "Show the hint about keys above the prompt.")
-	BOOLEAN("ui.compactToolOutput", "true", "Show calls of tools short.")
+	BOOLEAN("ui.compactToolOutput", "true", "Compact display of tool calls.")
 	BOOLEAN("ui.hideBanner", "false", "Show no banner.")
 	BOOLEAN("ui.hideContextSummary", "false", "Show no summary of the context.")
-	STRINGS("ui.footer.items", NONE, "What the footer shows, in order.")
-	BOOLEAN("ui.footer.showLabels", "true", "Show labels above it.")
-	BOOLEAN("ui.footer.hideCWD", "false", "Leave the folder out of it.")
-	BOOLEAN("ui.footer.hideSandboxStatus", "false", "Leave the sandbox out of it.")
-	BOOLEAN("ui.footer.hideModelInfo", "false", "Leave the model out of it.")
-	BOOLEAN("ui.footer.hideContextPercentage", "true", "Leave the context's use out of it.")
+	STRINGS("ui.footer.items", NONE, "Footer items, in order.")
+	BOOLEAN("ui.footer.showLabels", "true", "Show labels above the footer items.")
+	BOOLEAN("ui.footer.hideCWD", "false", "Hide the working directory in the footer.")
+	BOOLEAN("ui.footer.hideSandboxStatus", "false", "Hide the sandbox status in the footer.")
+	BOOLEAN("ui.footer.hideModelInfo", "false", "Hide the model in the footer.")
+	BOOLEAN("ui.footer.hideContextPercentage", "true", "Hide the context usage in the footer.")
 	BOOLEAN("ui.hideFooter", "false", "Show no footer.")
-	BOOLEAN("ui.collapseDrawerDuringApproval", "true", "Make room while something is asked.")
+	BOOLEAN("ui.collapseDrawerDuringApproval", "true", "Collapse other content while a "
+		"question is open.")
 	BOOLEAN("ui.showMemoryUsage", "false", "Show how much memory is used.")
 	BOOLEAN("ui.showLineNumbers", "true", "Number the lines of code.")
 	BOOLEAN("ui.showCitations", "false", "Show the sources of what the model cites.")
 	BOOLEAN("ui.showModelInfoInChat", "false", "Show the model of each turn.")
 	BOOLEAN("ui.showUserIdentity", "true", "Show who is signed in.")
 	BOOLEAN("ui.useAlternateBuffer", "false", "Use the terminal's alternate screen.")
-	BOOLEAN("ui.renderProcess", "true", "Draw in a process of its own.")
+	BOOLEAN("ui.renderProcess", "true", "Draw in a separate process.")
 	BOOLEAN("ui.terminalBuffer", "false", "Draw by the newer method.")
 	BOOLEAN("ui.useBackgroundColor", "true", "Use background colours.")
 	BOOLEAN("ui.incrementalRendering", "true", "Draw only what changed.")
-	BOOLEAN("ui.showSpinner", "true", "Show that something is going on.")
+	BOOLEAN("ui.showSpinner", "true", "Show a spinner while working.")
 	CHOICE("ui.loadingPhrases", "\"off\"", "tips|witty|all|off", "What to show while waiting.")
-	CHOICE("ui.errorVerbosity", "\"low\"", "low|full", "Whether errors that heal are shown.")
+	CHOICE("ui.errorVerbosity", "\"low\"", "low|full", "Whether recoverable errors are shown.")
 	STRINGS("ui.customWittyPhrases", "[]", "Phrases to show while waiting.")
 	BOOLEAN("ui.accessibility.enableLoadingPhrases", "true",
-	        "Deprecated: ui.loadingPhrases says it.")
+	        "Deprecated: use ui.loadingPhrases.")
 	BOOLEAN("ui.accessibility.screenReader", "false", "Print plain text for screen readers.")
 
 	BOOLEAN("ide.enabled", "false", "Connect to the editor in whose terminal hasp runs.", ASK)
-	BOOLEAN("ide.hasSeenNudge", "false", "The hint about it was shown.")
+	BOOLEAN("ide.hasSeenNudge", "false", "The IDE hint was shown.")
 	BOOLEAN("privacy.usageStatisticsEnabled", "true",
 	        "Gemini CLI's statistics about its use; hasp sends none.", ONLY_FALSE)
 	BOOLEAN("telemetry.enabled", NONE, "Write or send telemetry.", ONLY_FALSE)
-	STRING("telemetry.target", NONE, "Where it goes; hasp knows local.", NEVER)
-	STRING("telemetry.otlpEndpoint", NONE, "The URL of the collector it is sent to.", NEVER)
+	STRING("telemetry.target", NONE, "Telemetry target; only `local` is supported.", NEVER)
+	STRING("telemetry.otlpEndpoint", NONE, "URL of the OTLP collector.", NEVER)
 	CHOICE("telemetry.otlpProtocol", NONE, "grpc|http",
-	       "How it is spoken to; hasp knows http.", NEVER)
+	       "OTLP protocol; only `http` is supported.", NEVER)
 	BOOLEAN("telemetry.traces", NONE, "Emit detailed traces.", ONLY_FALSE)
-	BOOLEAN("telemetry.logPrompts", NONE, "Put prompts into it.",
+	BOOLEAN("telemetry.logPrompts", NONE, "Include prompts in telemetry.",
 	        ONLY_FALSE)
-	STRING("telemetry.outfile", NONE, "The file it is written to.", NEVER)
-	BOOLEAN("telemetry.useCollector", NONE, "Send it to a collector of OpenTelemetry.",
+	STRING("telemetry.outfile", NONE, "File to write telemetry to.", NEVER)
+	BOOLEAN("telemetry.useCollector", NONE, "Send telemetry to an OpenTelemetry collector.",
 	        NEVER)
-	BOOLEAN("telemetry.useCliAuth", NONE, "Sign in there as at the model's provider.",
+	BOOLEAN("telemetry.useCliAuth", NONE, "Authenticate to the collector with the CLI's "
+	                                      "credentials.",
 	        NEVER)
 	CHOICE("billing.overageStrategy", "\"ask\"", "ask|always|never",
-	       "Whether credits are spent when the quota is used up.", NEVER)
+	       "Whether to spend credits when the quota is exhausted.", NEVER)
 	CHOICE("billing.vertexAi.requestType", NONE, "dedicated|shared",
-	       "The kind of throughput at Vertex AI.")
+	       "Vertex AI throughput type.")
 	CHOICE("billing.vertexAi.sharedRequestType", NONE, "priority|flex",
-	       "The kind of shared throughput there.");
+	       "Vertex AI shared throughput type.");
 
 const struct setting_group schema_ui = { schema_ui_rows, sizeof(schema_ui_rows) - 1 };
 
@@ -345,36 +350,36 @@ const struct setting_group schema_ui = { schema_ui_rows, sizeof(schema_ui_rows) 
  * administration. */
 
 static const char schema_experimental_rows[] =
-	OBJECT("agents.overrides", "{}", "Settings of single agents by name.", ASK RESTRICTS)
+	OBJECT("agents.overrides", "{}", "Settings for individual agents, by name.", ASK RESTRICTS)
 	CHOICE("agents.browser.sessionMode", "\"persistent\"", "persistent|isolated|existing",
-	       "How long the browser's state lives.")
+	       "Lifetime of the browser's state.")
 	BOOLEAN("agents.browser.headless", "false", "Run the browser without a window.")
 	STRING("agents.browser.profilePath", NONE, "The folder of the browser's profile.", ASK)
 	STRING("agents.browser.visualModel", NONE, "The model that looks at screenshots.")
 	STRINGS("agents.browser.allowedDomains", "[\"github.com\",\"*.google.com\",\"localhost\"]",
 	        "The domains that the browser may visit.", ASK)
 	BOOLEAN("agents.browser.disableUserInput", "true",
-	        "Keep the user's input from the browser while it works.", ONLY_TRUE)
-	INTEGER("agents.browser.maxActionsPerTask", "100", "Most calls of one of its tasks.")
-	BOOLEAN("agents.browser.confirmSensitiveActions", "false", "Ask before delicate actions.",
+	        "Block user input to the browser while the agent works.", ONLY_TRUE)
+	INTEGER("agents.browser.maxActionsPerTask", "100", "Maximum actions per browser task.")
+	BOOLEAN("agents.browser.confirmSensitiveActions", "false", "Ask before sensitive actions.",
 	        ONLY_TRUE)
 	BOOLEAN("agents.browser.blockFileUploads", "false", "Upload no files.", ONLY_TRUE)
 
-	STRINGS("extensions.disabled", "[]", "Extensions that do not count.", UNION RESTRICTS)
+	STRINGS("extensions.disabled", "[]", "Disabled extensions.", UNION RESTRICTS)
 	STRINGS("extensions.workspacesWithMigrationNudge", "[]",
 	        "Workspaces in which the hint about migration was shown.", UNION)
 	BOOLEAN("skills.enabled", "true", "Offer skills.", RESTRICTS)
-	STRINGS("skills.disabled", "[]", "Skills that are not offered.", UNION RESTRICTS)
+	STRINGS("skills.disabled", "[]", "Disabled skills.", UNION RESTRICTS)
 
 	BOOLEAN("experimental.gemma", "true", "Offer Gemma models.")
 	BOOLEAN("experimental.voiceMode", "false", "Dictate prompts.")
 	CHOICE("experimental.voice.activationMode", "\"push-to-talk\"", "push-to-talk|toggle",
-	       "How the space bar starts it.")
+	       "How the space bar activates dictation.")
 	CHOICE("experimental.voice.backend", "\"gemini-live\"", "gemini-live|whisper",
-	       "What understands it.")
+	       "Speech recognition backend.")
 	STRING("experimental.voice.whisperModel", "\"ggml-base.en.bin\"", "Whisper's model.")
 	NUMBER("experimental.voice.stopGracePeriodMs", "4000",
-	       "Milliseconds to wait for the last words.")
+	       "Milliseconds to keep recording after release.")
 	BOOLEAN("experimental.adk.agentSessionNoninteractiveEnabled", "false",
 	        "Gemini CLI's newer sessions without a terminal.")
 	BOOLEAN("experimental.adk.agentSessionInteractiveEnabled", "false",
@@ -387,20 +392,23 @@ static const char schema_experimental_rows[] =
 	BOOLEAN("experimental.extensionConfig", "true", "Ask for settings of extensions.")
 	BOOLEAN("experimental.extensionRegistry", "false", "Offer the registry of extensions.")
 	STRING("experimental.extensionRegistryURI", "\"https://geminicli.com/extensions.json\"",
-	       "Where that registry is.", NEVER)
+	       "URL of the extension registry.", NEVER)
 	BOOLEAN("experimental.extensionReloading", "false", "Load extensions while running.")
 	BOOLEAN("experimental.useOSC52Paste", "false", "Paste through the terminal.")
 	BOOLEAN("experimental.useOSC52Copy", "false", "Copy through the terminal.")
 	BOOLEAN("experimental.taskTracker", "false", "Offer tools that track tasks.")
-	BOOLEAN("experimental.modelSteering", "false", "Take hints while the model works.")
-	BOOLEAN("experimental.directWebFetch", "false", "Fetch pages without a model in between.",
+	BOOLEAN("experimental.modelSteering", "false", "Accept steering hints while the model "
+	                                               "works.")
+	BOOLEAN("experimental.directWebFetch", "false", "Fetch pages directly, without a model.",
 	        ASK)
 	BOOLEAN("experimental.dynamicModelConfiguration", "false",
-	        "Let modelConfigs decide about models.")
+	        "Use modelConfigs to choose models.")
 	BOOLEAN("experimental.gemmaModelRouter.enabled", "false",
-	        "Choose models with a local model.")
-	BOOLEAN("experimental.gemmaModelRouter.autoStartServer", "false", "Start its server.", ASK)
-	STRING("experimental.gemmaModelRouter.binaryPath", "\"\"", "The server's program.",
+	        "Route prompts to models with a local model.")
+	BOOLEAN("experimental.gemmaModelRouter.autoStartServer", "false", "Start the local model "
+		"server.", ASK)
+	STRING("experimental.gemmaModelRouter.binaryPath", "\"\"", "Path of the local model "
+		"server.",
 	       NEVER)
 	STRING("experimental.gemmaModelRouter.classifier.host", "\"http://localhost:9379\"",
 	       "The server's address.", ASK)
@@ -408,11 +416,11 @@ static const char schema_experimental_rows[] =
 	       "The local model.")
 	BOOLEAN("experimental.stressTestProfile", "false", "Compress very early, for tests.")
 	BOOLEAN("experimental.autoMemory", "false", "Learn from past sessions.", ASK)
-	BOOLEAN("experimental.generalistProfile", "false", "Context settings for any work.")
-	BOOLEAN("experimental.powerUserProfile", "false", "Those for long work.")
-	BOOLEAN("experimental.contextManagement", "false", "Let contextManagement count.")
+	BOOLEAN("experimental.generalistProfile", "false", "Context settings for general work.")
+	BOOLEAN("experimental.powerUserProfile", "false", "Context settings for long sessions.")
+	BOOLEAN("experimental.contextManagement", "false", "Enable the contextManagement settings.")
 	BOOLEAN("experimental.topicUpdateNarration", "false",
-	        "Deprecated: general.topicUpdateNarration says it.")
+	        "Deprecated: use general.topicUpdateNarration.")
 
 	BOOLEAN("admin.secureModeEnabled", "false", "Forbid the mode yolo and \"always\".", REMOTE)
 	BOOLEAN("admin.extensions.enabled", "true", "Allow extensions.", REMOTE)
@@ -428,15 +436,15 @@ const struct setting_group schema_experimental =
 
 static const char schema_hasp_rows[] =
 	INTEGER("hasp.answerTokens", "12000",
-	        "Most tokens of a tool's answer, about 4 bytes each; what does not fit is left "
-	        "out, and the answer says how to get it. 0: no limit.")
+	        "Maximum tokens of a tool's answer, about 4 bytes each; what does not fit is "
+	        "omitted, and the answer says how to get it. 0: no limit.")
 	INTEGER("hasp.checkpoints.keepDays", "0",
 	        "Remove checkpoints older than this many days when a session begins; 0: never. See "
 	        "docs/checkpoints.md.",
 	        NEVER)
 	INTEGER("hasp.contextTokens", "0",
-	        "How many tokens a conversation may have, whatever the model's provider says; 0: "
-	        "see docs/models.md.")
+	        "Maximum tokens of a conversation, overriding the provider's limit; 0: see "
+	        "docs/models.md.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
 	       "Sync a written file to the disk before the call returns (full), or leave that to "
 	       "the kernel (rename).")
@@ -557,7 +565,7 @@ static const char schema_hasp_rows[] =
 	      "sandbox level that will do. See docs/providers.md.",
 	      NEVER RESTRICTS)
 	STRINGS("hasp.withoutParameters", "[]",
-	        "Parameters that are left out of requests to models, such as reasoning.summary. "
-	        "docs/models.md lists them.");
+	        "Parameters never sent to models, such as reasoning.summary. docs/models.md lists "
+	        "them.");
 
 const struct setting_group schema_hasp = { schema_hasp_rows, sizeof(schema_hasp_rows) - 1 };

@@ -213,7 +213,7 @@ bool scope_read(struct scope *scope, struct err *err)
 	                           &scope->repeated_line, &why))
 		return err_set(err, why.code, "%s: %s", scope->path, why.message);
 	if (!json_is_object(scope->value))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings have to be an object.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s: Settings must be an object.",
 		               scope->path);
 	scope->lines = jsonc_lines(file_text_span(&scope->text));
 	settings_migrate(scope->value, scope->moved);
@@ -423,7 +423,7 @@ bool settings_read_value(const char *path, struct span text, json_t **ret, struc
 	}
 	json_decref(value);
 	schema_phrase(row, &phrase);
-	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" has to be %s.", path, phrase.data);
+	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" must be %s.", path, phrase.data);
 }
 
 /* ---- what a file says, held against the table ---- */
@@ -519,7 +519,7 @@ static void warn_type(struct scope_checking *check, const struct setting *row, c
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
 
 	schema_phrase(row, &phrase);
-	scope_warn(check, "\"%.200s\" has to be %s; it is ignored.", check->path.data, phrase.data);
+	scope_warn(check, "\"%.200s\" must be %s; it is ignored.", check->path.data, phrase.data);
 	/* The mode yolo, which no file sets, would allow more. */
 	if (row->restricts && !(span_eq(json_span(value), SPAN("yolo")) &&
 	                        strcmp(row->path, "general.defaultApprovalMode") == 0))
@@ -641,7 +641,7 @@ static bool counts(struct scope_checking *check, const struct setting *row, json
 		check_object(check, *value);
 		return true;
 	}
-	scope_warn(check, "\"%.200s\" has to be an object; it is ignored.", path);
+	scope_warn(check, "\"%.200s\" must be an object; it is ignored.", path);
 	if (schema_group_restricts(path))
 		scope_add_unusable(check, NULL, "\"%.200s\" must be an object.", path);
 	return false;

@@ -320,8 +320,8 @@ static json_t *users_variable(const struct codex_server *server, const json_t *n
 	if (!json_equal(value, reference))
 		return value;
 	json_decref(value);
-	gather_warn(gathering, "Codex's MCP server \"%s\" wants the variable %.100s, which is not "
-	            "set.", server->name,
+	gather_warn(gathering, "Codex's MCP server \"%s\" requires the variable %.100s, which is "
+	            "not set.", server->name,
 	            json_is_string(name) ? json_string_value(name) : "(no name)");
 	return NULL;
 }

@@ -20,7 +20,7 @@ static bool check_new_value(const char *path, const json_t *value, struct err *e
 	if (!row || !value || schema_accepts(row, value))
 		return true;
 	schema_phrase(row, &phrase);
-	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" has to be %s.", path, phrase.data);
+	return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" must be %s.", path, phrase.data);
 }
 
 static bool check_scope(const struct settings *settings, enum settings_scope scope,
@@ -38,7 +38,7 @@ static bool check_scope(const struct settings *settings, enum settings_scope sco
 		               settings_scope_name(scope));
 	if (!settings->scopes[scope].path)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The home folder has no settings of its own beside the user's.");
+		               "In the home folder, project settings are the user's settings.");
 	if (project == AUTHORITY_REMOTE && value)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "\"%s\" is for remote administration; it is ignored.",

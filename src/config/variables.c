@@ -571,7 +571,8 @@ bool variables_keep(const struct home *home, const char *name, const char *value
 
 	if (!variables_is_plain(value))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "That is no key: a key is one word of letters, digits and signs.");
+		               "This is not a key: a key is one word of letters, digits and "
+		               "signs.");
 	if (!file_make_parent(path, err))
 		return false;
 	lock = home_lock_file(path, err);
@@ -633,7 +634,7 @@ bool variables_drop(const struct home *home, const char *name, bool *ret_removed
 		}
 		if (line_stays_open(line))
 			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "%s in %s goes on over several lines: remove it there.",
+			               "%s in %s spans several lines: remove it there.",
 			               name, path);
 		*ret_removed = true;
 	}

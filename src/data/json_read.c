@@ -170,7 +170,7 @@ static bool read_code_point(struct json_reader *reader)
 	uint32_t code;
 
 	if (!read_unit(reader, at, &code))
-		return json_refuse(reader, at, "\\u has to be followed by four hexadecimal digits");
+		return json_refuse(reader, at, "\\u must be followed by four hexadecimal digits");
 	reader->at += 6;
 	return put_unit(reader, at, code);
 }

@@ -81,7 +81,7 @@ static bool check_existing(struct edit_step *step, const struct kind_rule *rule,
 	char have[SHA256_HEX_SIZE], want[SHA256_HEX_SIZE];
 
 	if (!rule->may_exist)
-		return err_set(err, ERR_FILE_EXISTS, "%s exists already; it was not created anew.",
+		return err_set(err, ERR_FILE_EXISTS, "%s already exists; it was not created.",
 		               change->path);
 	if (change->base && !base_matches(body, change->base)) {
 		sha256_hex(edit_body_sha256(body), have);

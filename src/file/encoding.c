@@ -521,7 +521,7 @@ bool encoding_named(struct span raw, const char *name, struct encoding_guess *re
 
 	if (!name_is_plain(name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "encoding has to be the name of a character encoding.");
+		               "encoding must be the name of a character encoding.");
 	if (sniff_mark(raw, &guess)) {
 		*ret = guess;
 		return true;

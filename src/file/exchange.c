@@ -205,8 +205,8 @@ static bool contest_end(const struct contest *contest, enum verdict verdict, str
 	}
 	if (contest->kept[0])
 		return err_set_errno(err, errno,
-		                     "Cannot put back what others wrote to %s, which is "
-		                     "in %s beside it", path, contest->kept);
+		                     "Cannot restore what others wrote to %s; it is in %s in the "
+		                     "same folder", path, contest->kept);
 	return err_set_errno(err, errno, "Cannot replace %s", path);
 }
 

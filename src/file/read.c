@@ -307,7 +307,7 @@ static bool read_bytes(const struct workspace *ws, const struct read_request *re
 static bool not_at_once(struct read_result *ret, struct err *err)
 {
 	ret->not_at_once = true;
-	return err_set(err, ERR_BUSY, "The file cannot be read at once.");
+	return err_set(err, ERR_BUSY, "The file is too large to be read in one piece.");
 }
 
 /* Decodes content that needs no library. */

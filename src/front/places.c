@@ -378,8 +378,8 @@ void confinement_release(struct confinement *confinement)
 char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level)
 {
 	if (confinement->worker)
-		return mem_strdup("Files and commands are those of another machine or container; "
-		                  "_meta of each result tells how they are confined "
+		return mem_strdup("Files and commands are on another machine or in a container; "
+		                  "_meta of each result says how they are confined "
 		                  "(hasp/sandbox).");
 	return local_sentences(&confinement->options, level);
 }

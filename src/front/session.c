@@ -80,8 +80,9 @@ static bool session_find_folder(struct front_session *session, struct err *err)
 		session->folder = realpath(folder ? folder : ".", NULL);
 	if (session->folder)
 		return true;
-	return folder ? err_set(err, ERR_FILE_NOT_FOUND, "There is no folder \"%.300s\".", folder) :
-	                err_set(err, ERR_FILE_NOT_FOUND, "The current folder is gone.");
+	return folder ? err_set(err, ERR_FILE_NOT_FOUND, "The folder \"%.300s\" does not "
+		"exist.", folder) :
+	                err_set(err, ERR_FILE_NOT_FOUND, "The current directory no longer exists.");
 }
 
 static bool session_choose_mode(struct front_session *session, struct err *err)
@@ -91,7 +92,8 @@ static bool session_choose_mode(struct front_session *session, struct err *err)
 
 	session->step = SESSION_STEP_MODE;
 	if (word && !policy_mode_parse(word, &ignored))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no approval mode \"%.100s\".",
+		return err_set(err, ERR_INVALID_ARGUMENT, "Unknown approval mode \"%.100s\": use "
+			"default, auto_edit, yolo or plan.",
 		               word);
 	session->mode = prepare_mode(session->settings, word);
 	return true;

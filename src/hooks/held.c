@@ -536,8 +536,8 @@ static bool held_is_single(const struct held *held, struct err *err)
 		shown_name(held->hooks, twin + (*twin == *TWIN_UNKNOWN), &other);
 		ok = err_set(err, ERR_DENIED_BY_POLICY,
 		             "%.200s, which it runs or reads, has another name (a hard link) by "
-		             "which commands %s change it: %.300s. Give it content of its own: "
-		             "cp -p it to a new name, and mv that over it.", shown.data,
+		             "which commands %s change it: %.300s. Break the link: cp -p it to a "
+		             "new name, and mv that over it.", shown.data,
 		             *twin == *TWIN_UNKNOWN ? "could perhaps" : "can", other.data);
 	}
 	return ok;

@@ -416,7 +416,8 @@ bool install_new(const char *folder, struct err *err)
 	_cleanup_free_ char *made = NULL, *manifest = NULL, *instructions = NULL;
 
 	if (!above)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", said);
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a "
+			"folder.", said);
 	if (!extension_name_is_fine(name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "\"%.100s\" is no name of an extension: letters, digits and \"-\" "

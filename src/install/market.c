@@ -115,7 +115,7 @@ static const char *inside_put(const struct market_reading *reading, struct span 
 	path = bare && reading->above && *reading->above ?
 	               mem_printf("%s/%s", reading->above, clean) : mem_strdup(clean);
 	if (!place->root && !place->git)
-		return "its files are beside the list, of which there is but the list";
+		return "its files are next to the list, of which only the list was downloaded";
 	if (place->root) {
 		from = *path ? path_join(place->root, path) : mem_strdup(place->root);
 		json_object_set_new(plugin, "source", json_name(from));
@@ -353,8 +353,8 @@ static bool market_take(struct market_reading *reading, const json_t *said, stru
 		               reading->place->shown);
 	if (!market_name_is_fine(name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%.500s: the marketplace's \"name\" has to be letters, digits, "
-		               "\"-\", \"_\" and \".\" alone.", reading->place->shown);
+		               "%.500s: the marketplace's \"name\" must be letters, digits, \"-\", "
+		               "\"_\" and \".\" alone.", reading->place->shown);
 	if (above && !root)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "%.500s: its \"pluginRoot\" leads out of the marketplace.",

@@ -310,7 +310,8 @@ static bool plugin_stays(const json_t *plugin, struct err *err)
 	if (!root)
 		return true;
 	if (!real)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %.500s.", source);
+		return err_set(err, ERR_FILE_NOT_FOUND, "The folder %.500s does not "
+			"exist.", source);
 	return path_is_under(real, root) ||
 	       err_set(err, ERR_INVALID_ARGUMENT,
 	               "%.500s is a link that leads out of the marketplace.", source);

@@ -215,7 +215,7 @@ bool source_parse(const char *word, struct install_source *ret, struct err *err)
 		*err = why;
 		return false;
 	}
-	return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder and no archive %.500s.", word);
+	return err_set(err, ERR_FILE_NOT_FOUND, "%.500s is neither a folder nor an archive.", word);
 }
 
 /* ---- what is fetched, of skills, too ------------------------------------------------------ */

@@ -93,8 +93,8 @@ char *install_approval(const struct extension *extension, const struct home *hom
 	*ret_brings = install_brings(extension->folder, said);
 	changes = contents_changes(extension, home, *ret_brings, &any);
 	files = extension_changed_files(home, extension->name, extension->folder);
-	return mem_printf("%s%s%s%sExtension \"%s\" (%s) brings now, with + for what is new and - "
-	                  "for what is gone:\n%s", *files ? "Files of extension \"" : "",
+	return mem_printf("%s%s%s%sExtension \"%s\" (%s) now brings (+ added, - "
+	                  "removed):\n%s", *files ? "Files of extension \"" : "",
 	                  *files ? extension->name : "", *files ? "\" are others now:\n" : "",
 	                  files, extension->name, extension->version, changes);
 }
@@ -217,8 +217,8 @@ static char *update_text(const struct install *install, const struct extension *
 	_cleanup_free_ char *source =
 		extension_line(json_span(json_object_get(install->origin, "source")));
 
-	return mem_printf("Updating extension \"%s\" from %s to %s%s, out of %s. It brings, with + "
-	                  "for what is new and - for what is gone:\n%s%s%s%s", extension->name,
+	return mem_printf("Updating extension \"%s\" from %s to %s%s, out of %s. It brings (+ "
+	                  "added, - removed):\n%s%s%s%s", extension->name,
 	                  extension->version, version,
 	                  version_is_lower(version, extension->version) ? ", a lower version" : "",
 	                  source, changes, install->env ? INSTALL_ENV_LINE : "",

@@ -197,9 +197,9 @@ bool choice_no_key(const struct choice_row *row, struct choice_store *store,
 {
 	const char *other = row->key_variables[1];
 	char *sentence = mem_printf(
-		"No API key for %s. Run hasp and type /auth, or set %s%s%s in the environment or "
-		"in ~/.gemini/.env.", row->name, row->key_variables[0], other ? " or " : "",
-		other ? other : "");
+		"No API key for %s. Add one with /auth in the terminal, or set %s%s%s in the "
+		"environment or in ~/.gemini/.env.", row->name, row->key_variables[0],
+		other ? " or " : "", other ? other : "");
 
 	choice_keep(store, sentence);
 	if (!store->keyless)
@@ -240,8 +240,8 @@ static bool key_is_free(const struct settings *settings, const struct choice_row
 			*ret_users = true;
 		else
 			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "%s is set %s%s and counts more than a key that hasp "
-			               "keeps: change it there.", name,
+			               "%s is set %s%s and overrides a key that hasp keeps: change "
+			               "it there.", name,
 			               getenv(name) || !file ? "in the environment" : "in ",
 			               getenv(name) || !file ? "" : file);
 	}
@@ -275,11 +275,13 @@ bool model_key_keep(const struct settings *settings, const char *provider, const
 	bool users;
 
 	if (!row)
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider %.64s with a key.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "%.64s is not a provider that takes a "
+			"key.",
 		               provider);
 	if (!variables_is_plain(key))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "That is no key: a key is one word of letters, digits and signs.");
+		               "This is not a key: a key is one word of letters, digits and "
+		               "signs.");
 	if (!key_is_free(settings, row, &users, err))
 		return false;
 	if (!users && settings_bool(settings, "hasp.keyStore", true) &&
@@ -319,7 +321,8 @@ bool model_key_forget(const struct settings *settings, const char *provider, cha
 	*ret_where = NULL;
 	*ret_still = NULL;
 	if (!row)
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider %.64s with a key.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "%.64s is not a provider that takes a "
+			"key.",
 		               provider);
 	if (settings_bool(settings, "hasp.keyStore", true) &&
 	    !drop_from_store(row, &stored, err))

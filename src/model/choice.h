@@ -78,6 +78,12 @@ const char *choice_key(const struct settings *settings, const struct choice_row 
 bool choice_no_key(const struct choice_row *row, struct choice_store *store,
                    struct model_options *options, struct err *err);
 
+/* ---- advice (advice.c) --------------------------------------------------------------- */
+
+/* Fills options.advice by where the choice's values come from. `given`: the model was named by the
+ * caller, not by a variable or a setting. */
+void choice_advise(const struct settings *settings, bool given, struct model_choice *choice);
+
 /* ---- Google's (google.c) --------------------------------------------------------------- */
 
 /* The name that an alias stands for; `name` itself if it is none. Borrowed from settings or

@@ -126,7 +126,7 @@ static bool unknown_provider(const char *name, size_t len, struct err *err)
 
 	choice_provider_names(&names);
 	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "There is no provider %.*s. There are %s, and those of hasp.providers.",
+	               "Unknown model provider %.*s. Known: %s, and those of hasp.providers.",
 	               (int)(len < 64 ? len : 64), name, names.data);
 }
 
@@ -191,12 +191,12 @@ static void warn_of_retirement(struct model_choice *choice)
 
 	if (end && end->last_day)
 		choice_warn(choice,
-		            mem_printf("%s is out of service from %s on (known on %s). Use %s.",
+		            mem_printf("%s is retired on %s (as of %s). Use %s.",
 		                       options->name, end->last_day, choice_date,
 		                       end->instead));
 	else if (end)
 		choice_warn(choice,
-		            mem_printf("%s is being taken out of service (known on %s). Use %s.",
+		            mem_printf("%s is being retired (as of %s). Use %s.",
 		                       options->name, choice_date, end->instead));
 }
 
@@ -353,7 +353,7 @@ static void warn_of_projects_key(struct model_choice *choice, const struct choic
 static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
 	choice_warn(choice,
-	            mem_printf("The fallback %.64s (hasp.fallbacks) cannot be used. %s", name,
+	            mem_printf("Cannot use the fallback %.64s (hasp.fallbacks): %s", name,
 	                       why));
 }
 
@@ -367,6 +367,7 @@ static bool add_fallback(const struct settings *settings, const char *name, size
 		err_set(&err, ERR_INVALID_ARGUMENT, "There may be %d of them.", CHOICE_FALLBACKS);
 	else if (choose_one(settings, name, /* keyless= */ false, &store->fallbacks[at], &err)) {
 		store->fallbacks[at].options.fallbacks = NULL;
+		choice_advise(settings, /* given= */ true, &store->fallbacks[at]);
 		if (!store->key_file)
 			warn_of_projects_key(choice, store->fallbacks[at].store);
 		store->list[at] = &store->fallbacks[at].options;
@@ -404,6 +405,7 @@ static const char *choice_words(const struct settings *settings, const char *wor
 static bool choose_with(const struct settings *settings, const char *words, bool keyless,
                    struct model_choice *ret, struct err *err)
 {
+	const bool given = words && words[0];
 	struct model_choice choice = { 0 };
 
 	words = choice_words(settings, words);
@@ -415,6 +417,7 @@ static bool choose_with(const struct settings *settings, const char *words, bool
 		add_fallbacks(settings, words, &choice);
 	choice.key_from = choice.store->key_from;
 	warn_of_projects_key(&choice, choice.store);
+	choice_advise(settings, given, &choice);
 	*ret = choice;
 	return true;
 }

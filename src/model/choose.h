@@ -70,6 +70,9 @@ struct offers_options {
  * "message"? (a sentence), "keyFrom"? (a variable, "key store"), "variables"? [names of those that
  * would hold a key]}. */
 json_t *model_offers(const struct settings *settings, const struct offers_options *options);
+/* The names ("openai/gpt-5") in the lists that are kept, whichever key they were made with, for
+ * completion: nothing is asked, the key store neither; a new reference. */
+json_t *model_offers_kept(const struct settings *settings);
 
 /* ---- keys --------------------------------------------------------------------------- */
 
@@ -78,6 +81,10 @@ bool model_provider_has_key(const char *provider);
 /* The provider of what is chosen without a flag (GEMINI_MODEL, model.name), or of `words`; "" for
  * one that the settings add. The caller frees. */
 char *model_provider_of(const struct settings *settings, const char *words);
+/* Tries a key of a provider of the table: it is asked for its models with it, for three seconds at
+ * most.  AUTHENTICATION_FAILED: it refuses the key; any other error: that was not found out. */
+bool model_key_try(const struct settings *settings, const char *provider, const char *key,
+                   const struct cancel *cancel, struct err *err);
 /* Keeps a key of a provider of the table where model_choose finds it from the next settings_load
  * on: in the system's key store, or, where none answers or hasp.keyStore is off, in ~/.gemini/.env.
  * *ret_where names the place; the caller frees. May wait for the user's password of the store, a

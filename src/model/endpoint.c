@@ -61,7 +61,7 @@ static bool check_options(const struct model_options *options, const char *base,
 		               "The model's name has characters that no name may have.");
 	if (base && !good_url(base))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The address of the model has to be an http or https URL without "
+		               "The address of the model must be an http or https URL without "
 		               "blanks and without a query.");
 	if (options->api_key && has_control(options->api_key))
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -111,6 +111,8 @@ static void copy_options(const struct model_options *options, const char *base,
 	ret->proxy = mem_strdup(options->proxy);
 	ret->replay_file = mem_strdup(options->replay_file);
 	ret->no_key = mem_strdup(options->no_key);
+	for (size_t i = 0; i < MODEL_ADVICE_COUNT; i++)
+		ret->advice[i] = mem_strdup(options->advice[i]);
 	ret->learnt_file = mem_strdup(options->learnt_file);
 	ret->without = NULL;
 }
@@ -195,10 +197,10 @@ bool endpoint_open(const struct model_options *options, struct endpoint *ret, st
 	void *state = NULL;
 
 	if (!format)
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider named %.64s.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "Unknown model provider: %.64s",
 		               options->provider ? options->provider : "\"\"");
 	if (!format->answer && (!options->name || !options->name[0]))
-		return err_set(err, ERR_INVALID_ARGUMENT, "No model of %s is named.",
+		return err_set(err, ERR_INVALID_ARGUMENT, "No model name given for %s.",
 		               options->provider);
 	base = options->base_url && options->base_url[0] ? options->base_url : format->default_base;
 	if (!check_options(options, base, err))
@@ -241,6 +243,8 @@ void endpoint_release(struct endpoint *endpoint)
 	free((char *)options->proxy);
 	free((char *)options->replay_file);
 	free((char *)options->no_key);
+	for (size_t i = 0; i < MODEL_ADVICE_COUNT; i++)
+		free((char *)options->advice[i]);
 	free((char *)options->learnt_file);
 	json_decref(endpoint->refused_tools);
 	json_decref(endpoint->reported_tools);
@@ -379,7 +383,7 @@ void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cance
 json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
                       const struct cancel *cancel, struct err *err)
 {
-	json_auto_t *known = home_learnt(file, endpoint->learnt_key), *value = NULL;
+	json_auto_t *known = file ? home_learnt(file, endpoint->learnt_key) : NULL, *value = NULL;
 	json_t *list;
 
 	if (kept && home_learnt_holds(json_object_get(known, "modelsUntil")))
@@ -388,7 +392,10 @@ json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
 		return NULL;
 	list = json_array();
 	endpoint->format->list_read(value, list);
+	if (!file)
+		return list;
 	home_learn(file, endpoint->learnt_key,
-	           json_pack("{s:O, s:o}", "models", list, "modelsUntil", home_learnt_until(1)));
+	           json_pack("{s:s, s:O, s:o}", "provider", endpoint->options.label, "models", list,
+	                     "modelsUntil", home_learnt_until(1)));
 	return list;
 }

@@ -77,8 +77,9 @@ bool choice_google_type(const struct settings *settings, const char **ret, struc
 			return true;
 		}
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "hasp does not log in to Google (security.auth.selectedType or a variable "
-	               "says %.64s): use an API key in GEMINI_API_KEY, or Vertex AI.", type);
+	               "hasp cannot log in with a Google account (security.auth.selectedType or a "
+	               "variable selects %.64s). Use an API key (GEMINI_API_KEY, or /auth), or "
+	               "Vertex AI.", type);
 }
 
 /* ---- headers ---- */
@@ -176,8 +177,8 @@ static bool vertex_address(const struct settings *settings, const struct choice_
 		                                                  versioned, project, place));
 	else if (options->bearer)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "Vertex AI needs GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION "
-		               "beside GOOGLE_CLOUD_ACCESS_TOKEN.");
+		               "Vertex AI requires GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION "
+		               "in addition to GOOGLE_CLOUD_ACCESS_TOKEN.");
 	else
 		options->base_url = choice_keep(store, mem_steal(&versioned));
 	return true;

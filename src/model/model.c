@@ -33,7 +33,7 @@ enum { EMPTIES_BEFORE_NUDGE = 2 };
 /* After the sentence that says why another model is asked. */
 #define PAUSED_DROPPED                                                                          \
 	"What the model had said and looked up before it paused is dropped: the next model " \
-	"begins the reply anew."
+	"starts the reply again."
 
 void model_free(struct model *model)
 {
@@ -68,6 +68,18 @@ bool model_open(const struct model_options *options, struct model **ret, struct 
 		model->count++;
 	}
 	*ret = model;
+	return true;
+}
+
+bool model_replace(struct model *model, const struct model_options *options, struct err *err)
+{
+	struct model before = *model, *next;
+
+	if (!model_open(options, &next, err))
+		return false;
+	*model = *next;
+	*next = before;
+	model_free(next);
 	return true;
 }
 
@@ -490,6 +502,7 @@ static bool prepare_next(struct reply_request *pending, const struct attempt *at
 			        pending->asked);
 		*err = said;
 		name_first_cause(pending->model, err);
+		model_advise(&current_endpoint(pending->model)->options, attempt->status, err);
 		return false;
 	}
 	fault_say_retry(&sentence, err->message, delay_ms);

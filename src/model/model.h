@@ -43,6 +43,15 @@ enum model_loading_by {
 	MODEL_LOADING_PROVIDER,  /* the provider, at any address, if its format has a way */
 };
 
+/* Sentences about what to do when a request has failed for good (advice.c). */
+enum model_advice {
+	MODEL_ADVICE_KEY,     /* where the key comes from, and how to replace it */
+	MODEL_ADVICE_NAME,    /* of an unknown model */
+	MODEL_ADVICE_ADDRESS, /* of a server that cannot be reached */
+	MODEL_ADVICE_OTHER,   /* how to use another model */
+	MODEL_ADVICE_COUNT,
+};
+
 /* Where a model is and how it is reached. All strings are copied. */
 struct model_options {
 	const char *provider;  /* "gemini", "openai" (chat completions), "openai-responses",
@@ -55,6 +64,8 @@ struct model_options {
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
 	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream and
 	                        * model_count_tokens fail with it, AUTHENTICATION_FAILED */
+	const char *advice[MODEL_ADVICE_COUNT]; /* each added to the errors that it is about; NULL:
+	                                         * nothing is */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
 	bool vertex;           /* Gemini's and Anthropic's formats at a Vertex address (base_url has
 	                        * project and location) */
@@ -202,6 +213,10 @@ void model_reply_release(struct model_reply *reply);
 /* INVALID_ARGUMENT: no such provider, a URL that is none, a key with line ends, ... */
 bool model_open(const struct model_options *options, struct model **ret, struct err *err);
 void model_free(struct model *model); /* NULL is fine */
+/* Another model answers from the next request on, with its own fallbacks; the conversation goes on,
+ * of which each format leaves out what only the provider that wrote it can read.  Not while a
+ * request is running. Errors as of model_open; then nothing has changed. */
+bool model_replace(struct model *model, const struct model_options *options, struct err *err);
 
 /* "provider/name" of the model that answers now. Borrowed. */
 const char *model_id(const struct model *model);

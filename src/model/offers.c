@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "config/settings.h"
 #include "data/json.h"
 #include "model/choice.h"
 #include "model/prices.h"
@@ -34,6 +35,11 @@ struct offers {
 	size_t count;
 	json_t *models, *providers;
 };
+
+static char *offers_file(const struct settings *settings)
+{
+	return mem_printf("%s/hasp-model-lists.json", home_gemini(settings_home(settings)));
+}
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
@@ -93,8 +99,7 @@ static void offers_ask(struct offers *offers)
 		list->chosen = model_choose(offers->settings, words, &list->choice, &list->err);
 		if (!list->chosen)
 			continue;
-		list->file = mem_printf("%s/hasp-model-lists.json",
-		                        home_gemini(settings_home(offers->settings)));
+		list->file = offers_file(offers->settings);
 		list->threaded = pthread_create(&list->thread, NULL, offer_ask, list) == 0;
 		if (!list->threaded)
 			offer_ask(list);
@@ -199,4 +204,53 @@ json_t *model_offers(const struct settings *settings, const struct offers_option
 	free(offers.lists);
 	return json_pack("{s:o, s:o, s:s}", "models", offers.models, "providers", offers.providers,
 	                 "pricesAsOf", prices_date);
+}
+
+json_t *model_offers_kept(const struct settings *settings)
+{
+	_cleanup_free_ char *file = offers_file(settings);
+	json_auto_t *all = home_learnt_all(file);
+	json_t *names = json_array(), *list, *model;
+	const char *key;
+	size_t i;
+
+	json_object_foreach(all, key, list) {
+		const char *provider = json_string_value(json_object_get(list, "provider"));
+
+		if (!provider || !home_learnt_holds(json_object_get(list, "modelsUntil")))
+			continue;
+		json_array_foreach(json_object_get(list, "models"), i, model)
+			json_array_append_new(names, json_sprintf("%s/%s", provider,
+				json_string_value(json_object_get(model, "id"))));
+	}
+	return names;
+}
+
+/* ---- one key --------------------------------------------------------------------------------- */
+
+bool model_key_try(const struct settings *settings, const char *provider, const char *key,
+                   const struct cancel *cancel, struct err *err)
+{
+	_cleanup_free_ char *words = mem_printf("%s/list", provider);
+	struct model_choice choice;
+	struct endpoint endpoint;
+	json_auto_t *models = NULL;
+
+	if (!variables_is_plain(key))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "That is no key: a key is one word of letters, digits and signs.");
+	if (strcmp(provider, "openrouter") == 0)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "OpenRouter lists its models without looking at the key.");
+	if (!model_choose_keyless(settings, words, &choice, err))
+		return false;
+	choice.options.api_key = key;
+	choice.options.bearer = false;
+	choice.options.no_key = NULL;
+	if (endpoint_open(&choice.options, &endpoint, err)) {
+		models = endpoint_list(&endpoint, NULL, /* kept= */ false, cancel, err);
+		endpoint_release(&endpoint);
+	}
+	model_choice_release(&choice);
+	return models;
 }

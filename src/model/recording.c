@@ -431,7 +431,7 @@ static bool replay_take_answer(struct model_replay *replay, size_t *ret_number, 
 		replay_skip_line(replay);
 	}
 	return err_set(err, ERR_MODEL_ERROR,
-	               "The recording is used up: line %zu of %s would have to be the next answer "
+	               "The recording is used up: it has no line %zu in %s for the next answer "
 	               "(generateContentStream).", replay->line, replay->file);
 }
 

@@ -212,7 +212,7 @@ static unsigned limit_or(unsigned limit, unsigned otherwise)
 static void report_waiting(struct stream_transfer *transfer, uint64_t silent, uint64_t limit)
 {
 	_cleanup_free_ char *text = mem_printf(
-		"%s has sent nothing of its reply for %.3g s; it is given up after %.3g s.",
+		"%s has sent nothing for %.3g s; hasp gives up after %.3g s.",
 		transfer->endpoint->id, (double)silent / 1000, (double)limit / 1000);
 
 	endpoint_trace(transfer->endpoint, "%s", text);
@@ -537,8 +537,8 @@ static bool read_refusal(const struct endpoint *endpoint, struct stream_transfer
 		if (err->code == ERR_INVALID_ARGUMENT)
 			find_cause(transfer, ret);
 	} else {
-		ret->trouble = fault_set_status(transfer->status, SPAN("It leads elsewhere; the "
-		                           "address of the model has to be the final one."), err);
+		ret->trouble = fault_set_status(transfer->status, SPAN("It is a redirect; "
+		                           "configure the final address of the model."), err);
 	}
 	name_endpoint(endpoint, err);
 	return false;
@@ -624,7 +624,7 @@ static bool judge_reply(struct reply_sink *sink, struct attempt *ret, struct err
 		return attempt_fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR, sink->withheld);
 	if (sink->finish == MODEL_FINISH_TOOLS && !sink->calls && !sink->left_out && sink->tools)
 		return attempt_fail(ret, WIRE_BROKEN, err, ERR_MODEL_ERROR,
-		                    "The reply says that it ends with a call, and has none.");
+		                    "The reply says that it ends with a call, but contains none.");
 	if (sink->said || sink->calls)
 		return true;
 	/* On a second request, a server that broke its own protocol may keep to it. */
@@ -851,6 +851,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		ok = read_refusal(endpoint, &transfer, ret, err);
 	else if (ok)
 		ok = transfer_end(&transfer, sink, ret, err);
+	ret->status = transfer.status;
 	read_quota(buf_view(&transfer.headers), &sink->quota);
 	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);

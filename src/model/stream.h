@@ -51,9 +51,9 @@ void endpoint_leave_out_tool(struct endpoint *endpoint, const char *key, bool la
 /* Asks the provider for the model's limits, once (endpoint.c), unless cancelled. */
 void endpoint_learn_limits(struct endpoint *endpoint, const struct cancel *cancel);
 /* The provider's list of its models, [{"id", "contextTokens"?}], a new reference, which the home
- * remembers for a day in `file`.  With `kept`, that one counts if it is there; without, the
- * provider is asked, for three seconds at most.  NULL with *err: AUTHENTICATION_FAILED,
- * NETWORK_ERROR, MODEL_ERROR; UNSUPPORTED_OPERATION: it has no list. */
+ * remembers for a day in `file` (NULL: nowhere).  With `kept`, that one counts if it is there;
+ * without, the provider is asked, for three seconds at most.  NULL with *err:
+ * AUTHENTICATION_FAILED, NETWORK_ERROR, MODEL_ERROR; UNSUPPORTED_OPERATION: it has no list. */
 json_t *endpoint_list(struct endpoint *endpoint, const char *file, bool kept,
                       const struct cancel *cancel, struct err *err);
 /* By the options, by the provider's own word, by the format, or the least that its provider's
@@ -74,11 +74,15 @@ struct attempt {
 	char tool[68];   /* that it has the name of, as it was sent; "": none */
 	double delay_s;  /* what the server asks for; below 0: nothing */
 	double ms;       /* from request to end */
+	int status;      /* of HTTP; 0: there was none */
 };
 
 /* Sends the request and reads the answer into `sink`.  False: *ret says how, *err why. */
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err);
+
+/* Adds the advice about this failure to its sentence (advice.c). `status`: of HTTP; 0: none. */
+void model_advise(const struct model_options *options, int status, struct err *err);
 
 /* After a refusal that is about tools, or may be: finds them (tool_refusal.c), and leaves them out
  * of all later requests.  *requests grows by those that were needed to find out.  False: nothing

@@ -495,7 +495,7 @@ static bool check_applied(const struct lines *base, const struct diff_text *diff
 		return err_set(err, ERR_NO_MATCH,
 		               "Invalid Diff: The provided diff content does not match the file's "
 		               "content. The lines that hunk %zu of %zu adds after line %zu are "
-		               "there already. If they are to be there twice, add context on both "
+		               "there already. To add them a second time, add context on both "
 		               "sides.",
 		               h + 1, diff->hunk_count, places[h].at + places[h].old_count);
 	}

@@ -217,7 +217,7 @@ static char *verdict_message(const struct policy_call *call, const struct outcom
 	if (outcome->why)
 		return mem_strdup(outcome->why);
 	if (!outcome->rule && outcome->decision == POLICY_DENY)
-		return mem_printf("No rule allows %s, and nobody can be asked.", call->tool);
+		return mem_printf("No rule allows %s, and this run has no way to ask.", call->tool);
 	if (outcome->decision == POLICY_DENY)
 		return mem_printf("Tool execution denied by policy: %s (%s).", call->tool,
 		                  outcome->rule->origin);
@@ -233,7 +233,7 @@ static void settle_question(const struct policy_call *call, struct outcome *outc
 	if (outcome->decision != POLICY_ASK || call->interactive)
 		return;
 	outcome->decision = POLICY_DENY;
-	said = mem_printf("Somebody has to be asked about %s, and nobody can be.%s%s", call->tool,
+	said = mem_printf("%s requires approval, but this run has no way to ask.%s%s", call->tool,
 	                  why ? " " : "", why ? why : "");
 	free(outcome->said);
 	outcome->said = said;
@@ -561,7 +561,7 @@ static char *reason_of(const struct policy_files *files, const struct policy_rul
 		return mem_printf("Rule %s asks before this file is read; call read_file to ask.",
 		                  rule->origin);
 	if (rule->decision == POLICY_ASK)
-		return mem_printf("Somebody has to be asked about it, and nobody can be (%s).",
+		return mem_printf("It requires approval (%s), but this run has no way to ask.",
 		                  rule->origin);
 	return rule->message ? mem_strdup(rule->message) :
 	                       mem_printf("Tool execution denied by policy: %s (%s).",

@@ -192,6 +192,6 @@ bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char 
 	if (tier == POLICY_ADMIN && !all_roots(folder))
 		return report_file_problem(policy, tier, folder, problems,
 		                           "is not used: it and its files must belong to root, and "
-		                           "nobody else may write them");
+		                           "no other user may write them");
 	return policy_add_path(policy, tier, folder, problems);
 }

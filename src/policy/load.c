@@ -367,7 +367,7 @@ static bool check_shell(struct loader *loader, const json_t *table)
 	if (!name || !tool_info_runs(name))
 		wrong = "commandPrefix and commandRegex need toolName = \"run_shell_command\"";
 	else if (json_object_get(table, "argsPattern"))
-		wrong = "commandPrefix and commandRegex cannot stand beside argsPattern";
+		wrong = "commandPrefix and commandRegex cannot be combined with argsPattern";
 	else if (prefix && regex)
 		wrong = "commandPrefix and commandRegex exclude each other";
 	if (wrong)
@@ -470,7 +470,7 @@ static void add_checker(struct loader *loader, const json_t *row, const json_t *
 	if (strcmp(type, "in-process") != 0 || strcmp(name, "allowed-path") != 0) {
 		checker->kind = CHECKER_UNSUPPORTED;
 		load_problem(loader, row, "checker_unsupported",
-		             "The safety checker \"%s\" (%s) is not supported: somebody is asked "
+		             "The safety checker \"%s\" (%s) is not supported: the user is asked "
 		             "about each call that it would check.", name, type);
 	}
 	if (read_selector(loader, row, &checker->selector))
@@ -641,7 +641,8 @@ static bool try_example(struct loader *loader, const struct policy *trial, const
 
 	call.server_tool = call.server ? call.tool : NULL;
 	if (mode && !policy_mode_parse(mode, &call.mode)) {
-		load_problem(loader, example, "schema_validation", "There is no mode \"%s\".",
+		load_problem(loader, example, "schema_validation", "Unknown mode \"%s\": use "
+			"default, auto_edit, yolo or plan.",
 		             mode);
 		return false;
 	}

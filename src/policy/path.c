@@ -220,8 +220,8 @@ static void add_held_rule(struct policy *policy, const char *path, enum policy_d
 	if (decision == POLICY_DENY)
 		rule->message = mem_strdup(
 			"the user trusts this file as it is, since a hook or another command runs "
-			"it outside of the sandbox; edits of it have to be confirmed, and mode "
-			"yolo does not ask");
+			"it outside of the sandbox; edits of it must be confirmed, and mode yolo "
+			"does not ask");
 	policy_add_rule(policy, rule);
 }
 

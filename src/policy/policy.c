@@ -408,6 +408,8 @@ static json_t *rule_json(const struct policy_rule *rule)
 		json_object_set_new(row, "allowRedirection", json_true());
 	set_string(row, rule_is_of_session(rule) ? "scope" : "denyMessage", rule->message);
 	set_string(row, "rule", rule->origin);
+	if (rule->since)
+		json_object_set_new(row, "since", json_integer((json_int_t)rule->since));
 	return row;
 }
 

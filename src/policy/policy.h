@@ -252,7 +252,8 @@ char *policy_exact_call(const json_t *arguments);
 /* "Always", for this session: a rule in memory for this mode and the more permissive ones.  Hosts
  * join those that were allowed before. Safe to call from any thread, like policy_decide. */
 void policy_allow_for_session(struct policy *policy, const struct policy_scope *scope);
-/* Those rules, oldest first, in policy_list's format, with "scope": the text; a new reference. */
+/* Those rules, oldest first, in policy_list's format, with "scope": the text, and "since": seconds
+ * since 1970; a new reference. */
 json_t *policy_session_list(const struct policy *policy);
 /* Revokes the rule at this index of that list. Returns false if there is none. */
 bool policy_session_drop(struct policy *policy, size_t at);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/span.h"
 #include "data/tools.h"
@@ -53,6 +54,7 @@ struct policy_rule {
 	char *message;          /* denyMessage; of a rule of the session, the scope's text; or
 	                         * NULL */
 	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
+	time_t since;           /* of a rule of the session: when it was made; 0: not known */
 };
 
 enum checker_kind {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -112,6 +113,7 @@ void policy_allow_for_session(struct policy *policy, const struct policy_scope *
 	if (scope->hosts && join_hosts(policy, scope))
 		return;
 	rule = always_rule(scope, POLICY_WORKSPACE, RULE_OF_SESSION);
+	rule->since = time(NULL);
 	if (regex) {
 		rule->selector.regex = regex;
 		rule->selector.narrow = NARROW_ARGUMENTS;

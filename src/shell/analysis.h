@@ -205,9 +205,9 @@ struct shell_script {
 	X(BUILTIN, "builtin",                                                                 \
 	  "A command of the shell changes what later commands do, or runs text.")             \
 	X(ARITHMETIC, "arithmetic", "Arithmetic on a value that may hold a command.")         \
-	X(EXPANSION, "expansion", "A value is expanded once more, and may hold a command.")   \
+	X(EXPANSION, "expansion", "A value is expanded again, and may contain a command.")   \
 	X(REMOTE, "remote", "A command runs on another machine, where names may mean others.") \
-	X(DIALECT, "dialect", "Another shell than bash reads this, with rules of its own.")   \
+	X(DIALECT, "dialect", "A shell other than bash reads this, by its own rules.")   \
 	X(COPROCESS, "coprocess", "A coprocess is started.")                                  \
 	X(NETWORK, "network",                                                                 \
 	  "A redirection opens a network connection, or may when it runs (/dev/tcp).")

@@ -519,7 +519,7 @@ static const struct judged_program programs[] = {
 	  READ, MANY, NULL, "file(1) 5.44 (-z runs unpackers)" },
 	{ "find", "", "", "", READ, MANY, judge_find, "GNU findutils 4.9 manual" },
 	{ "getconf", "", "a", "", READ, MANY, NULL,
-	  "getconf(1) of glibc 2.36 (-v runs another one)" },
+	  "getconf(1) of glibc 2.36 (-v runs another version)" },
 	{ "hostname", "", "fsdiIAyv",
 	  "fqdn short domain ip-address all-ip-addresses all-fqdns long",
 	  READ, 0, NULL, "hostname(1)" },

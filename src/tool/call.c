@@ -212,12 +212,12 @@ static json_t *unconfirmed_result(struct session *session, const struct pending_
 
 	if (tool_requires_more(call->arguments))
 		err_set(&err, ERR_DENIED_BY_USER,
-		        "Denied By User: Nobody can be asked here about additional permissions. "
-		        "The user can give them when hasp is started: --net, --write PATH, --read "
+		        "Denied By User: This run has no way to ask for additional permissions. "
+		        "The user can grant them when starting hasp: --net, --write PATH, --read "
 		        "PATH. Nothing was run.");
 	else
 		err_set(&err, ERR_DENIED_BY_USER,
-		        "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
+		        "Denied By User: %s must be confirmed, but this run has no way to ask. The "
 		        "user can allow it beforehand by a policy rule.",
 		        call->tool->name);
 	return denied_result(session, call->tool, call->arguments, &err);
@@ -286,6 +286,32 @@ static void take_modified(struct session *session, struct pending_call *call, js
 		call->tool = tool;
 }
 
+static bool leaves_file(const json_t *change)
+{
+	const json_t *now = json_object_get(change, "latest_file_state");
+	const json_t *then = json_object_get(change, "planned_state");
+	const json_t *sum = json_object_get(now, "sha256");
+
+	return json_is_string(sum) && json_equal(sum, json_object_get(then, "sha256")) &&
+	       json_equal(json_object_get(now, "file_path"), json_object_get(then, "file_path"));
+}
+
+/* An edit after which every file is as it was: there is nothing to ask about, and, as it is bound
+ * to these states, nothing that it could write. */
+static bool plan_changes_nothing(const json_t *plan)
+{
+	const json_t *changes = json_object_get(plan, "changes");
+	size_t i;
+	json_t *change;
+
+	if (!changes)
+		return leaves_file(plan);
+	json_array_foreach((json_t *)changes, i, change)
+		if (!leaves_file(change))
+			return false;
+	return json_array_size(changes);
+}
+
 /* NULL: the call may run. Otherwise the result that it ends with. */
 static json_t *confirm_call(struct session *session, struct pending_call *call)
 {
@@ -301,7 +327,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	if (!session->hooks.confirm)
 		return unconfirmed_result(session, call);
 	ended = plan_call(session, call, &plan);
-	if (ended)
+	if (ended || plan_changes_nothing(plan))
 		return ended;
 	if (call->tool->preview &&
 	    !(preview = call->tool->preview(session, call->tool, call->arguments, &err)))

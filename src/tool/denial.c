@@ -263,8 +263,21 @@ static json_t *foresee_in(const struct sandbox_plan *plan, const char *folder,
 	return list;
 }
 
+/* What a plan lets a command do, for people. */
+static json_t *confinement_json(const struct sandbox_plan *plan)
+{
+	json_t *writes = json_array();
+
+	for (size_t i = 0; i < plan->root_count; i++)
+		json_array_append_new(writes, json_name(plan->roots[i]));
+	for (size_t i = 0; i < plan->given_count; i++)
+		json_array_append_new(writes, json_name(plan->given[i]));
+	return json_pack("{s:s, s:b, s:o}", "level", sandbox_level_name(plan->level), "network",
+	                 (int)plan->network, "writes", writes);
+}
+
 json_t *denial_foresee(const struct session *session, const json_t *arguments,
-                       const struct denial_use *uses, size_t count, bool *ret_offline)
+                       const struct denial_use *uses, size_t count, json_t **ret_confinement)
 {
 	struct provider *provider = session->provider;
 	struct run_request request = { 0 };
@@ -273,17 +286,18 @@ json_t *denial_foresee(const struct session *session, const json_t *arguments,
 	struct err err = ERR_INIT;
 	json_t *list = NULL;
 
+	*ret_confinement = NULL;
 	if (!provider->ops->plan || !provider->ops->root(provider, 0))
 		return NULL;
 	session_granted(session, &granted);
 	request.network = granted.network;
 	request.exact = (const char *const *)granted.files;
 	request.exact_count = granted.file_count;
-	if (provider->ops->plan(provider, &request, &plan, &err) &&
-	    plan->level != SANDBOX_PATHS) {
+	if (provider->ops->plan(provider, &request, &plan, &err))
+		*ret_confinement = confinement_json(plan);
+	if (*ret_confinement && plan->level != SANDBOX_PATHS) {
 		_cleanup_free_ char *folder = command_folder(session, arguments);
 
-		*ret_offline = !plan->network;
 		list = foresee_in(plan, folder, uses, count);
 	}
 	sandbox_plan_free(plan);

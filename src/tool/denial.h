@@ -33,10 +33,11 @@ struct denial_use {
 };
 
 /* What the sandbox would deny of that to a run_shell_command with these arguments: an array of
- * denial_json, LIMIT_DENIALS_OFFERED at most, each once; with `ret_offline`, whether it would have
- * no network.  NULL: not known here, or commands are not confined. */
+ * denial_json, LIMIT_DENIALS_OFFERED at most, each once.  *ret_confinement: {"level", "network",
+ * "writes": [the folders that it may write in]}, a new reference; NULL: not known here.  NULL: not
+ * known, or commands are not confined. */
 json_t *denial_foresee(const struct session *session, const json_t *arguments,
-                       const struct denial_use *uses, size_t count, bool *ret_offline);
+                       const struct denial_use *uses, size_t count, json_t **ret_confinement);
 
 /* Those of a command's denials that the user can be asked to allow, so that it may run again.
  *

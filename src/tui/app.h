@@ -161,6 +161,8 @@ char *tui_edit(struct app *app, struct span text, const char *name);
 
 /* Takes the theme that the settings name. */
 void tui_theme(struct app *app);
+/* Shows a theme without choosing it: until tui_theme. */
+void tui_theme_named(struct app *app, const char *name);
 /* All that there are, NULL-terminated; the caller frees the array, the names are borrowed. */
 const char **tui_theme_names(const struct app *app);
 

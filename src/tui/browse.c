@@ -21,7 +21,7 @@ enum {
 	LIST_ROWS_MAX = 10,
 	END_MESSAGES = 30,   /* read of a session */
 	END_LINES = 3,       /* of each, shown beneath */
-	DATE_BYTES = 16,     /* "2026-11-24T05:32" */
+	DATE_BYTES = 32,     /* "2026-11-24 05:32", and more than enough */
 	DATED_COLUMNS = 50,  /* in fewer a title needs the room */
 };
 
@@ -330,11 +330,13 @@ static void browse_row(const struct session_browser *browse, size_t i, unsigned 
 	const long long messages = json_integer_value(json_object_get(session, "messages"));
 	const struct style dim = STYLE(selected ? ROLE_SELECTED : ROLE_DIM);
 	struct row *row = rows_add(rows);
+	char when[DATE_BYTES];
 
 	row_text(row, selected ? SPAN("> ") : SPAN("  "), dim);
 	if (width >= DATED_COLUMNS) {
-		row_text(row, utf8_head(json_span(json_object_get(session, "time")), DATE_BYTES),
-		         dim);
+		session_local_time(json_string_value(json_object_get(session, "time")), when,
+		                   sizeof(when));
+		row_text(row, span_str(when), dim);
 		row_text(row, SPAN("  "), dim);
 	}
 	if (tag.len) {
@@ -390,14 +392,14 @@ static void browse_foot(const struct session_browser *browse, unsigned width, st
 	_cleanup_row_ struct row row = { 0 };
 
 	if (browse->stage == BROWSE_DELETE) {
-		row_text(&row, SPAN("Delete this session with all that belongs to it? y deletes, "
-		                   "any other key does not"), STYLE(ROLE_WARNING));
+		row_text(&row, SPAN("Delete this session and its files? y to delete, any other "
+		                   "key to keep it"), STYLE(ROLE_WARNING));
 	} else if (browse->stage == BROWSE_RENAME) {
 		row_text(&row, SPAN("New title: "), STYLE(ROLE_ACCENT));
 		row_text(&row, buf_view(&browse->title), STYLE(ROLE_TEXT));
 	} else {
-		row_text(&row, SPAN("Enter opens, Ctrl+O shows its end, Ctrl+R renames, Ctrl+X "
-		                   "deletes, Esc closes"), STYLE(ROLE_DIM));
+		row_text(&row, SPAN("Enter to open, Ctrl+O to see its end, Ctrl+R to rename, "
+		                   "Ctrl+X to delete, Esc to cancel"), STYLE(ROLE_DIM));
 	}
 	rows_wrap(rows, &row, width, NULL, NULL);
 }

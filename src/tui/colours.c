@@ -9,6 +9,7 @@
 #include "data/json.h"
 #include "tui/app.h"
 #include "tui/show/printout.h"
+#include "tui/term/frames.h"
 #include "tui/term/theme.h"
 #include "tui/tui.h"
 
@@ -37,9 +38,9 @@ static void colours_read(struct theme *theme, const json_t *object, const char *
 	}
 }
 
-bool tui_theme_of(const struct settings *settings, struct theme *ret, const struct notices *notices)
+static bool theme_named(const struct settings *settings, const char *name, struct theme *ret,
+                        const struct notices *notices)
 {
-	const char *name = settings_string(settings, "ui.theme", NULL);
 	const json_t *custom = json_object_get(settings_get(settings, "ui.customThemes"),
 	                                       name ? name : "");
 	_cleanup_free_ char *text = NULL;
@@ -60,6 +61,11 @@ bool tui_theme_of(const struct settings *settings, struct theme *ret, const stru
 	return false;
 }
 
+bool tui_theme_of(const struct settings *settings, struct theme *ret, const struct notices *notices)
+{
+	return theme_named(settings, settings_string(settings, "ui.theme", NULL), ret, notices);
+}
+
 static void colours_notice(void *data, enum severity severity, const char *message)
 {
 	printout_notice(data, notices_severity_name(severity), span_str(message));
@@ -71,6 +77,17 @@ void tui_theme(struct app *app)
 
 	if (tui_theme_of(app->settings, &theme, &(struct notices){ colours_notice, &app->out }))
 		term_set_theme(app->term, &theme);
+}
+
+void tui_theme_named(struct app *app, const char *name)
+{
+	const struct notices none = { 0 };
+	struct theme theme = { 0 };
+
+	if (theme_named(app->settings, name, &theme, &none)) {
+		term_set_theme(app->term, &theme);
+		frames_want_now(&app->frames);
+	}
 }
 
 const char **tui_theme_names(const struct app *app)

@@ -318,6 +318,9 @@ static void complete_paths(struct complete *complete, struct editor *editor, siz
 		            json_array_get(resources, i));
 	for (size_t i = 0; i < ranking.count; i++)
 		offer_found(editor, from, to, &ranking.best[i]);
+	if (complete->files.more)
+		complete->app->keys.hint = "Only the first 100,000 files are completed; the whole "
+		                           "path can be typed";
 }
 
 /* ---- what servers say -------------------------------------------------------- */
@@ -455,6 +458,37 @@ static void complete_variables(struct app *app, struct editor *editor, struct sp
 			return;
 }
 
+/* ---- what bash says ---------------------------------------------------------- */
+
+/* Of a word in a "!" line that is no path.  bash is asked once for a word: with what stands before,
+ * and the dashes, or of a command the letter, that it begins with. */
+static void complete_shell(struct app *app, struct editor *editor, struct span word, size_t from,
+                           struct span text, size_t caret)
+{
+	json_auto_t *asks = NULL;
+	const json_t *values;
+	size_t prefix = 0, shown = 0, i;
+	json_t *value;
+
+	if (memchr(word.data, '/', word.len) || (!from && !word.len))
+		return;
+	while (prefix < word.len && word.data[prefix] == '-' && prefix < 2)
+		prefix++;
+	if (!from)
+		prefix = 1;
+	asks = json_pack("{s:o, s:o}", "bash", json_text(span_head(text, from)), "word",
+	                 json_text(span_head(word, prefix)));
+	values = lookup_values(app->lookup, asks, editor, text, caret);
+	json_array_foreach((json_t *)values, i, value) {
+		_cleanup_buf_ struct buf typed = BUF_INIT(2 * LIMIT_PATH_BYTES);
+
+		if (!span_starts(json_span(value), word) || shown++ >= COMPLETE_SHOWN)
+			continue;
+		complete_put_word(&typed, json_span(value));
+		editor_offer(editor, from, caret, buf_view(&typed), json_span(value), SPAN(""));
+	}
+}
+
 /* ---- the word ---------------------------------------------------------------- */
 
 /* Whether the byte at `at` stands behind a backslash that is not escaped itself. */
@@ -491,8 +525,9 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 	if (!editor_is_shell(editor) && (command_is(text) || span_eq(text, SPAN("/")))) {
 		tui_slash_complete(app, editor, text, caret);
 		complete_argument(app, editor, text, caret);
-	} else if (editor_is_shell(editor) && from > 0 && word.len) {
-		if (complete_ready(app->complete, editor, text, caret))
+	} else if (editor_is_shell(editor)) {
+		complete_shell(app, editor, word, from, text, caret);
+		if (from > 0 && word.len && complete_ready(app->complete, editor, text, caret))
 			complete_paths(app->complete, editor, from, caret, word, false);
 	} else if (span_starts(word, SPAN("@"))) {
 		complete_variables(app, editor, span_skip(word, 1), from + 1, text, caret);

@@ -36,7 +36,8 @@ typedef void lookup_arrived(void *app, struct editor *editor, struct span text, 
 struct lookup *lookup_new(struct app *app, lookup_arrived *arrived);
 void lookup_stop(struct lookup *lookup);
 void lookup_free(struct lookup *lookup);
-/* The answer to {"server", "params"} (host_server_complete), borrowed; NULL: it is not known yet,
+/* The answer to {"server", "params"} (host_server_complete), or to {"bash", "word"}
+ * (tui_shell_words), borrowed; NULL: it is not known yet,
  * and this draft is what waits for it. */
 const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct editor *editor,
                             struct span text, size_t caret);

@@ -430,7 +430,7 @@ static void put_hint(const struct consoles *consoles, const struct console *cons
 		           bindings_chord(bindings, BIND_APP_FOCUS_SHELL_INPUT),
 		           bindings_chord(bindings, BIND_BACKGROUND_TOGGLE));
 	if (console->secret)
-		row_text(row, SPAN(" It asks for a secret: what is typed is not shown."),
+		row_text(row, SPAN(" It asks for a secret: your input is not shown."),
 		         STYLE_BOLD(ROLE_WARNING));
 	row_clip(row, width);
 }

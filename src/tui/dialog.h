@@ -33,6 +33,20 @@ void pick_free(struct pick *pick); /* NULL is fine */
 void pick_show(struct app *app, struct pick *pick);
 /* It was not asked for: a letter closes it (chosen with -1) and goes to the draft. */
 void pick_yield(struct pick *pick);
+/* What is said of each label, dim, behind it; texts, and copied. */
+void pick_notes(struct pick *pick, const json_t *notes);
+/* What is typed filters the rows, by label and note, and numbers do not choose.  For screen readers
+ * numbers choose in any case. */
+void pick_search(struct pick *pick);
+struct pick_other {
+	char letter;
+	const char *help; /* "save it": behind "Ctrl+S to"; static */
+	void (*chosen)(struct app *app, void *data, int index); /* in place of the list's */
+};
+/* Something else that can be done with the selected row, by Ctrl and a letter. */
+void pick_second(struct pick *pick, const struct pick_other *other);
+/* `moved` is called when another row is selected. */
+void pick_moved(struct pick *pick, void (*moved)(struct app *app, void *data, int index));
 /* What there is to look at before choosing (command_result.changes). */
 void pick_changes(struct pick *pick, const json_t *changes);
 /* Changes of files, one after the other, as rows. */

@@ -67,7 +67,7 @@ static void trust_chosen(struct app *app, void *data, int index)
 	static const char *const rules[] = { "TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST" };
 	static const char *const said[] = {
 		"Trusted. /permissions shows what that is, and takes it back.",
-		"Trusted, with the folders beside it. /permissions takes it back.",
+		"Trusted, with the folders next to it. /permissions takes it back.",
 		"Not trusted: what the folder brings along stays off. /permissions changes that.",
 	};
 	const struct home *home = settings_home(app->settings);
@@ -243,13 +243,14 @@ void first_rows(const struct app *app, unsigned width, struct live *live)
 
 /* ---- keeping it -------------------------------------------------------------- */
 
-/* On the agent's thread: a key store may ask for its own password. */
+/* On the agent's thread: the provider is asked, and a key store may ask for its own password. */
 struct keep_job {
 	struct job job;
 	struct app *app;
 	char *provider, *key; /* owned; the key is wiped */
 	char *where;          /* owned; NULL: *err */
 	struct err err;
+	struct err untried;   /* it is kept, and why it could not be tried */
 };
 
 static void keep_run(struct job *job, const struct tui_opened *opened)
@@ -257,6 +258,13 @@ static void keep_run(struct job *job, const struct tui_opened *opened)
 	struct keep_job *keep = (struct keep_job *)job;
 
 	(void)opened;
+	if (!model_key_try(keep->app->settings, keep->provider, keep->key,
+	                   runner_cancel(keep->app->runner), &keep->untried)) {
+		keep->err = keep->untried;
+		if (keep->err.code == ERR_AUTHENTICATION_FAILED || keep->err.code == ERR_CANCELLED)
+			return;
+		keep->err = (struct err)ERR_INIT;
+	}
 	if (!model_key_keep(keep->app->settings, keep->provider, keep->key, &keep->where,
 	                    &keep->err))
 		keep->where = NULL;
@@ -297,10 +305,18 @@ static void keep_done(struct job *job)
 	if (app->frames.ended) {
 		/* Nothing is shown any more. */
 	} else if (!keep->where) {
-		printout_notice(&app->out, "error", span_str(keep->err.message));
+		const bool refused = keep->err.code == ERR_AUTHENTICATION_FAILED;
+
+		text = mem_printf("%s%s", keep->err.message, refused ?
+		                  "\nThe key was not kept. /auth takes another key." : "");
+		printout_notice(&app->out, "error", span_str(text));
 	} else {
-		text = mem_printf("The key is kept in %s.", keep->where);
-		printout_notice(&app->out, "info", span_str(text));
+		text = keep->untried.code ?
+			mem_printf("The key is kept in %s. It could not be tried: %s", keep->where,
+			           keep->untried.message) :
+			mem_printf("The key works, and is kept in %s.", keep->where);
+		printout_notice(&app->out, keep->untried.code ? "warning" : "info",
+		                span_str(text));
 		choose_model(app, keep->provider);
 		if (!runner_opened(app->runner)) {
 			first_reload(app);
@@ -325,9 +341,12 @@ static void secret_done(struct app *app)
 	}
 	keep = mem_alloc(1, sizeof(*keep));
 	*keep = (struct keep_job){ .job = { keep_run, keep_done }, .app = app, .err = ERR_INIT,
+		                   .untried = ERR_INIT,
 		                   .provider = mem_strdup(app->secret->provider),
 		                   .key = mem_dup(text.data, text.len) };
 	secret_close(app);
+	if (!runner_opened(app->runner))
+		first_reload(app); /* the provider's address may have been set up meanwhile */
 	runner_job(app->runner, &keep->job);
 }
 
@@ -407,13 +426,9 @@ void first_ask_key(struct app *app, const char *provider)
 void first_no_key(struct app *app, struct span why)
 {
 	_cleanup_free_ char *now = model_provider_of(app->settings, app->options->model);
-	_cleanup_free_ char *text = mem_printf(
-		"%.*s\n/auth takes one here. Then send your prompt: hasp tries "
-		"again.", (int)why.len,
-		why.data);
 	struct pick *pick;
 
-	printout_notice(&app->out, "error", span_str(text));
+	printout_notice(&app->out, "error", why);
 	if (!editor_is_empty(app->editor) || app->questions.ask || app->browse || app->pick ||
 	    app->secret)
 		return;

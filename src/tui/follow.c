@@ -57,6 +57,7 @@ static void follow_thought(struct app *app, const json_t *message)
 static void follow_call(struct app *app, const json_t *message)
 {
 	printout_break(&app->out);
+	app->activity.answered = true;
 	running_start(&app->calls, message);
 	if (app->out.plain) {
 		const struct view_how how = printout_how(&app->out);
@@ -163,6 +164,13 @@ static void follow_model(struct app *app, const json_t *message)
 	follow_forget(app, message);
 	free(app->status.model);
 	app->status.model = mem_strdup(json_string_value(json_object_get(message, "model")));
+	if (json_object_get(message, "window")) {
+		app->status.window =
+			(uint64_t)json_integer_value(json_object_get(message, "window"));
+		free(app->status.key_from);
+		app->status.key_from =
+			mem_strdup(json_string_value(json_object_get(message, "keyFrom")));
+	}
 	if (text.len)
 		printout_notice(&app->out, "warning", text);
 }
@@ -223,6 +231,7 @@ static void follow_content(struct app *app, const json_t *message)
 	const struct span text = json_span(json_object_get(message, "text"));
 
 	app->activity.streamed += text.len;
+	app->activity.answered = true;
 	printout_answer(&app->out, text);
 }
 
@@ -302,6 +311,92 @@ static void follow_opened(struct app *app, const struct heard *heard)
 	                 json_is_true(json_object_get(facts, "more")));
 }
 
+/* ---- what failed, and what mends it ------------------------------------------ */
+
+/* Whether a provider's sentence says that there is no such model. */
+static bool is_unknown_model(const struct err *err)
+{
+	static const char *const words[] = { "not found", "not exist", "ListModels", "unknown" };
+
+	if (err->code != ERR_INVALID_ARGUMENT || !strcasestr(err->message, "model"))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcasestr(err->message, words[i]))
+			return true;
+	return false;
+}
+
+/* Where the model's name comes from, as far as that is known here. */
+static void put_model_origin(const struct settings *settings, const char *flag, struct buf *out)
+{
+	const char *file = settings_origin_of(settings, "model.name").file;
+
+	if (flag)
+		buf_str(out, "from --model");
+	else if (getenv("GEMINI_MODEL"))
+		buf_str(out, "from GEMINI_MODEL");
+	else if (file)
+		buf_printf(out, "model.name in %s", file);
+	else
+		buf_str(out, "the default");
+}
+
+/* A line beneath an error of a request: where what was refused comes from, and the command that
+ * changes it. */
+static void put_mend(const struct app *app, const struct err *err, struct buf *out)
+{
+	static const struct {
+		enum err_code code;
+		const char *text;
+	} rows[] = {
+		{ ERR_QUOTA_EXCEEDED, "/model chooses another model, /auth takes another key." },
+		{ ERR_OVERLOADED, "Send it again later, or choose another model with /model." },
+		{ ERR_NETWORK_ERROR,
+		  "Check the connection and the proxy; /doctor checks the rest." },
+		{ ERR_CONTEXT_TOO_LARGE,
+		  "/compress shortens the conversation, /clear starts a new one." },
+	};
+
+	if (err->code == ERR_AUTHENTICATION_FAILED) {
+		buf_printf(out, "The key comes from %s. /auth takes another key.",
+		           app->status.key_from ? app->status.key_from : "nowhere");
+		return;
+	}
+	if (is_unknown_model(err)) {
+		buf_printf(out, "The model is %s (",
+		           app->status.model ? app->status.model : "unknown");
+		put_model_origin(app->settings, app->options->model, out);
+		buf_str(out, "). /model lists those that your key reaches.");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].code == err->code)
+			buf_str(out, rows[i].text);
+}
+
+/* A prompt to which nothing came is the draft again. */
+static bool follow_draft_again(struct app *app)
+{
+	const struct activity *activity = &app->activity;
+
+	if (!app->queue.sent || !editor_is_empty(app->editor) || activity->answered)
+		return false;
+	tui_draft(app, span_str(app->queue.sent));
+	return true;
+}
+
+static void follow_failed(struct app *app, const struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * ERR_MESSAGE_MAX + LIMIT_PATH_BYTES);
+	_cleanup_buf_ struct buf mend = BUF_INIT(ERR_MESSAGE_MAX + LIMIT_PATH_BYTES);
+
+	put_mend(app, err, &mend);
+	buf_printf(&text, "%s%s%s", err->message, mend.len ? "\n" : "", mend.data ? mend.data : "");
+	if (follow_draft_again(app))
+		buf_str(&text, "\nYour prompt is in the composer again.");
+	printout_notice(&app->out, "error", buf_view(&text));
+}
+
 /* Says why the session could not be opened, and what to do: a few lines, not a wall. */
 static void follow_closed(struct app *app, const struct err *err)
 {
@@ -331,7 +426,6 @@ static void follow_ended(struct app *app, const struct heard *heard)
 	const struct span unsent = json_span(json_object_get(heard->message, "unsent"));
 
 	follow_text(&app->status.branch, heard->message, "branch");
-	queue_set_sent(&app->queue, SPAN(""));
 	printout_break(&app->out);
 	running_clear(&app->calls);
 	json_array_clear(app->queue.steers);
@@ -343,11 +437,12 @@ static void follow_ended(struct app *app, const struct heard *heard)
 	else if (heard->end == AGENT_CANCELLED)
 		printout_notice(&app->out, "info", SPAN("Interrupted. What was done stays done."));
 	else if (heard->err.code)
-		printout_notice(&app->out, "error", span_str(heard->err.message));
+		follow_failed(app, &heard->err);
 	else if (reason && heard->end != AGENT_ANSWERED)
 		printout_notice(&app->out, "warning", span_str(reason));
 	if (missing)
 		printout_notice(&app->out, "warning", span_str(missing));
+	queue_set_sent(&app->queue, SPAN(""));
 	follow_summary(app);
 	if (app->out.plain && heard->end == AGENT_ANSWERED)
 		printout_notice(&app->out, "info", SPAN("Done."));

@@ -32,14 +32,28 @@ static const json_t *history_response(const json_t *contents, size_t at, const j
 	return NULL;
 }
 
+/* What a call is about: its file, its command; the first line. */
+static struct span history_subject(const json_t *arguments)
+{
+	static const char *const names[] = { "file_path", "path", "command", "dir_path", "pattern",
+		                             "query", "url", "agent_name", "name", "title" };
+	struct span text = { 0 }, line = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(names) && !text.len; i++)
+		text = json_span(json_object_get(arguments, names[i]));
+	line_next(&text, &line);
+	return line_body(line);
+}
+
 /* A call as the bus has it, and its result. */
 static json_t *history_call(const json_t *call)
 {
 	const char *name = json_string_value(json_object_get(call, "name"));
+	const json_t *arguments = json_object_get(call, "args");
 
-	return json_pack("{s:s, s:s, s:s, s:O?, s:s}", "callId", "", "toolName", name ? name : "",
-	                 "title", name ? name : "", "arguments", json_object_get(call, "args"),
-	                 "description", "");
+	return json_pack("{s:s, s:s, s:s, s:O?, s:o}", "callId", "", "toolName", name ? name : "",
+	                 "title", name ? name : "", "arguments", arguments, "description",
+	                 json_text(history_subject(arguments)));
 }
 
 static json_t *history_result(const json_t *call, const json_t *response)

@@ -333,10 +333,10 @@ static void input_paste(struct app *app, struct span text)
 		return;
 	app->keys.typed_ms = clock_monotonic_ms();
 	if (!paste_files(app, text) && !input_paste_text(app, text))
-		app->keys.hint = "There is no room for what was pasted: nothing was taken";
+		app->keys.hint = "The prompt has no room for the pasted text: nothing was taken";
 	else /* the draft may not be seen */
 		app->keys.hint = pager_shown(app->pager) || app->pick || app->questions.ask ?
-		                    "What was pasted is in the prompt, for later" : NULL;
+		                    "The pasted text is in the prompt, for later" : NULL;
 	if (pager_shown(app->pager) && app->keys.hint)
 		pager_notice(app->pager, "info", app->keys.hint);
 }

@@ -31,10 +31,12 @@ enum {
  * users' scripts wait for). The caret stands before them. */
 static void layout_placeholder(const struct app *app, unsigned width, struct row *row)
 {
-	if (app->out.plain || app->queue.spoken || editor_is_shell(app->editor) ||
-	    !editor_is_empty(app->editor))
+	const bool shell = editor_is_shell(app->editor);
+
+	if (app->out.plain || (app->queue.spoken && !shell) || !editor_is_empty(app->editor))
 		return;
-	row_text(row, SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
+	row_text(row, shell ? SPAN(" Shell command (Esc or Backspace: back to prompts)") :
+	                      SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
 	row_clip(row, width);
 }
 
@@ -104,17 +106,18 @@ static void layout_status(const struct app *app, unsigned width, struct rows *ro
 }
 
 /* What can be done while hasp works: "esc to interrupt"; with something typed, what its keys do. */
-static void put_working_keys(const struct app *app, struct buf *out)
+static void put_working_keys(const struct bindings *bindings, const struct editor *draft,
+                             struct buf *out)
 {
 	static const struct {
 		enum bind bind;
 		const char *does;
 	} keys[] = { { BIND_BASIC_CANCEL, "interrupt" }, { BIND_INPUT_SUBMIT, "steer" },
 		     { BIND_INPUT_QUEUE_MESSAGE, "queue" } };
-	const size_t count = editor_is_empty(app->editor) ? 1 : ARRAY_LEN(keys);
+	const size_t count = editor_is_empty(draft) ? 1 : ARRAY_LEN(keys);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *chord = bindings_chord(app->bindings, keys[i].bind);
+		const char *chord = bindings_chord(bindings, keys[i].bind);
 
 		buf_str(out, i ? ", " : "");
 		for (; *chord; chord++)
@@ -130,7 +133,7 @@ static void layout_activity(const struct app *app, unsigned width, struct rows *
 
 	/* Into a command that is typed into they go themselves. */
 	if (!consoles_focused(app->consoles))
-		put_working_keys(app, &keys);
+		put_working_keys(app->bindings, app->editor, &keys);
 	activity_rows(&app->activity, keys.data, &how, rows);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What MCP servers say may stand at the caret: they are asked by a separate thread, one question
- * at a time, and what is typed meanwhile is asked about when that is answered.  The last answer is
- * kept. */
+/* What MCP servers, or bash, say may stand at the caret: they are asked by a separate thread, one
+ * question at a time, and what is typed meanwhile is asked about when that is answered.  The last
+ * answer is kept. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,6 +13,7 @@
 #include "tui/complete.h"
 #include "tui/term/frames.h"
 #include "tui/runner.h"
+#include "tui/send.h"
 #include "tui/tui.h"
 
 struct lookup {
@@ -23,7 +24,7 @@ struct lookup {
 	bool stopped;
 	struct cancel cancel;    /* of what it asks */
 	bool can_cancel;         /* that was made */
-	struct host *host;       /* the thread's, as the next two are, until it has posted */
+	struct tui_opened opened; /* the thread's, as the next two are, until it has posted */
 	json_t *asks, *answer;
 	struct loop_task task;
 	json_t *known_of, *known; /* the last question and its answer; or NULL */
@@ -93,9 +94,12 @@ static void *lookup_ask(void *data)
 	struct lookup *lookup = data;
 	const char *server = json_string_value(json_object_get(lookup->asks, "server"));
 
-	lookup->answer = host_server_complete(lookup->host, server,
-	                                      json_object_get(lookup->asks, "params"),
-	                                      &lookup->cancel);
+	lookup->answer = server ?
+		host_server_complete(lookup->opened.host, server,
+		                     json_object_get(lookup->asks, "params"),
+		                     &lookup->cancel) :
+		tui_shell_words(&lookup->opened, lookup->app->settings, lookup->asks,
+		                &lookup->cancel);
 	loop_post(lookup->app->loop, &lookup->task);
 	return NULL;
 }
@@ -116,7 +120,7 @@ const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct ed
 	lookup->editor = editor;
 	if (lookup->running)
 		return NULL;
-	lookup->host = opened->host;
+	lookup->opened = *opened;
 	lookup->asks = json_deep_copy(asks);
 	lookup->task.run = lookup_answered;
 	lookup->running = pthread_create(&lookup->thread, NULL, lookup_ask, lookup) == 0;

@@ -221,5 +221,5 @@ void paste_image(struct app *app, struct span bytes)
 	if (!path)
 		printout_notice(&app->out, "warning", span_str(err.message));
 	else if (!insert_mentions(app, &path, 1, before))
-		app->keys.hint = "There is no room for what was pasted: nothing was taken";
+		app->keys.hint = "The prompt has no room for the pasted text: nothing was taken";
 }

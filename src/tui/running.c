@@ -40,9 +40,22 @@ void running_start(struct running_calls *calls, const json_t *message)
 	};
 }
 
+/* The model's own questions (ASK_USER_REQUEST) name no call: theirs is the one that asks them. */
+static struct running_call *running_of_question(const struct running_calls *calls,
+                                           const json_t *question)
+{
+	const json_t *asked = json_object_get(question, "questions");
+
+	for (size_t i = 0; asked && i < calls->count; i++)
+		if (json_equal(json_object_get(json_object_get(calls->at[i].call, "arguments"),
+		                               "questions"), asked))
+			return &calls->at[i];
+	return asked ? NULL : running_find(calls, question);
+}
+
 void running_asked(struct running_calls *calls, const json_t *question, bool waits)
 {
-	struct running_call *call = running_find(calls, question);
+	struct running_call *call = running_of_question(calls, question);
 
 	if (call)
 		call->is_asked = waits;

@@ -30,8 +30,8 @@
 
 /* ---- to the model ------------------------------------------------------------ */
 
-/* `plain`: an @ in it names no file. */
-static void send_to_model(struct app *app, struct span text, bool plain)
+/* `shown`: what the user sees of it. `plain`: an @ in it names no file. */
+static void send_to_model(struct app *app, struct span text, struct span shown, bool plain)
 {
 	_cleanup_buf_ struct buf piped = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -40,8 +40,8 @@ static void send_to_model(struct app *app, struct span text, bool plain)
 	if (plain)
 		buf_span(&piped, text);
 
-	printout_user(&app->out, app->editor, text);
-	queue_set_sent(&app->queue, text);
+	printout_user(&app->out, app->editor, shown);
+	queue_set_sent(&app->queue, shown);
 	if (!runner_opened(app->runner))
 		first_reload(app); /* a key may have been set up meanwhile */
 	tui_start_working(app);
@@ -102,7 +102,7 @@ static void slash_edit(struct app *app, const char *path)
 		                  edited);
 		buf_str(&app->queue.attached, said);
 		printout_notice(&app->out, "info",
-		                SPAN("The plan is changed; the model is told with your next "
+		                SPAN("The plan is changed; the model gets it with your next "
 		                     "prompt."));
 	} else {
 		printout_notice(&app->out, "error", span_str(err.message));
@@ -112,37 +112,73 @@ static void slash_edit(struct app *app, const char *path)
 /* Runs a line that command_is says yes to. */
 static void slash_line(struct app *app, struct span line);
 
-static void slash_chosen(struct app *app, void *data, int index)
+/* `lines` has three arrays: the lines of Enter, of the second key, and themes to preview. */
+static void slash_pick(struct app *app, json_t *lines, size_t of, int index)
 {
-	json_t *lines = data;
-	json_t *line = index < 0 ? NULL : json_incref(json_array_get(lines, (size_t)index));
+	json_t *line = index < 0 ? NULL : json_incref(json_array_get(json_array_get(lines, of),
+	                                                             (size_t)index));
 
+	if (json_array_size(json_array_get(lines, 2)))
+		tui_theme(app); /* what was previewed */
 	json_decref(lines);
 	if (line && json_string_length(line))
 		slash_line(app, json_span(line));
 	json_decref(line);
 }
 
+static void slash_chosen(struct app *app, void *data, int index)
+{
+	slash_pick(app, data, 0, index);
+}
+
+static void slash_other(struct app *app, void *data, int index)
+{
+	slash_pick(app, data, 1, index);
+}
+
+static void slash_preview(struct app *app, void *data, int index)
+{
+	const json_t *themes = json_array_get(data, 2);
+
+	tui_theme_named(app, json_string_value(json_array_get(themes, (size_t)index)));
+}
+
 static void slash_choose(struct app *app, const struct command_result *result)
 {
-	json_auto_t *labels = json_array();
-	json_t *lines = json_array();
+	json_auto_t *labels = json_array(), *notes = json_array();
+	json_t *lines = json_pack("[[], [], []]");
 	struct pick *pick;
 	size_t at = 0;
 
 	for (size_t i = 0; i < result->choice_count; i++) {
 		const struct command_choice *choice = &result->choices[i];
-		_cleanup_free_ char *label = mem_printf("%s%s  %s", choice->chosen ? "* " : "",
-		                                        choice->label, choice->note);
+		const bool marked = choice->chosen || choice->marked;
+		_cleanup_free_ char *label = mem_printf("%s%s", marked ? "* " : "",
+		                                        choice->label);
 
 		if (choice->chosen)
 			at = i;
 		json_array_append_new(labels, json_text(span_str(label)));
-		json_array_append_new(lines, json_text(span_str(choice->line)));
+		json_array_append_new(notes, json_text(span_str(choice->note)));
+		json_array_append_new(json_array_get(lines, 0),
+		                      json_text(span_str(choice->line)));
+		json_array_append_new(json_array_get(lines, 1),
+		                      json_text(span_str(choice->other ? choice->other : "")));
+		if (result->previews)
+			json_array_append_new(json_array_get(lines, 2),
+			                      json_text(span_str(choice->label)));
 	}
 	pick = pick_new(result->question ? result->question : "Which one?", labels, at,
 	                slash_chosen, lines);
+	pick_notes(pick, notes);
 	pick_changes(pick, result->changes);
+	if (result->searches)
+		pick_search(pick);
+	if (result->other_letter)
+		pick_second(pick, &(struct pick_other){ result->other_letter,
+		                                        result->other_help, slash_other });
+	if (result->previews)
+		pick_moved(pick, slash_preview);
 	pick_show(app, pick);
 }
 
@@ -211,7 +247,8 @@ static void slash_then(struct app *app, const struct command_result *result)
 
 	switch (result->then) {
 	case COMMAND_SEND:
-		send_to_model(app, span_str(text), result->plain);
+		send_to_model(app, span_str(text), span_str(result->shown ? result->shown : text),
+		              result->plain);
 		break;
 	case COMMAND_COMPOSE:
 		editor_set(app->editor, span_str(text));
@@ -379,7 +416,7 @@ static void send_now(struct app *app, struct span text)
 	} else if (command_is(text)) {
 		slash_line(app, text);
 	} else {
-		send_to_model(app, send_text(text), false);
+		send_to_model(app, send_text(text), send_text(text), false);
 	}
 }
 

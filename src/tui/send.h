@@ -18,6 +18,9 @@
 #include "tui/editor/editor.h"
 
 struct app;
+struct cancel;
+struct settings;
+struct tui_opened;
 
 /* Offers what may complete a slash command. */
 void tui_slash_complete(struct app *app, struct editor *editor, struct span text, size_t caret);
@@ -43,5 +46,9 @@ void tui_cycle_mode(struct app *app);
 
 /* Runs a command of the user's, while nothing is under way. */
 void tui_shell(struct app *app, struct span command);
+/* What bash would complete: {"bash": the line before the word, "word": its beginning}; run in the
+ * sandbox, within seconds. An array of words, a new reference. From any thread. */
+json_t *tui_shell_words(const struct tui_opened *opened, const struct settings *settings,
+                        const json_t *asks, const struct cancel *cancel);
 
 #endif

@@ -4,6 +4,7 @@
  * prompt. */
 #include <stdlib.h>
 
+#include "agent/session/sessions.h"
 #include "agent/setup/prepare.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -43,24 +44,24 @@ static json_t *shell_call(const struct shell_job *shell)
 	                 json_text(span_str(shell->command)));
 }
 
-static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *opened)
+/* Runs a command line in the sandbox of the model's commands. `output` may be NULL; the result, a
+ * new reference. */
+static json_t *shell_run_line(const struct settings *settings, const struct tui_opened *opened,
+                              const struct call_hooks *hooks, struct span line)
 {
 	const struct session *host = host_facts(opened->host).session;
-	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(span_str(shell->command)));
+	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(line));
 	struct command_env env = { 0 };
 	struct session session;
 	json_t *result;
 
-	setup_command_env_init(&env, shell->app->settings);
+	setup_command_env_init(&env, settings);
 	session_init(&session, opened->provider);
 	session.jobs = host->jobs;
-	session.terminal = host->terminal;
-	session.hooks.call = shell->id;
+	session.terminal = hooks->output ? host->terminal : session.terminal;
+	session.hooks = *hooks;
 	if (!env.usual)
 		session.environment = &env.options;
-	session.hooks.output = shell_output;
-	session.hooks.cancel = runner_cancel(shell->app->runner);
-	session.hooks.data = shell;
 	result = tool_call(&session, tool_name(TOOL_RUN_SHELL_COMMAND), arguments);
 	session_release(&session);
 	setup_command_env_release(&env);
@@ -71,13 +72,16 @@ static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *
 static void shell_run(struct job *job, const struct tui_opened *opened)
 {
 	struct shell_job *shell = (struct shell_job *)job;
+	const struct call_hooks hooks = { .call = shell->id, .output = shell_output, .data = shell,
+		                          .cancel = runner_cancel(shell->app->runner) };
 	const uint64_t from = clock_monotonic_ms();
 	bool ok;
 
 	if (!opened->host)
 		return;
 	runner_report(shell->app->runner, BUS_TOOL_CALL, shell_call(shell));
-	shell->result = shell_run_tool(shell, opened);
+	shell->result = shell_run_line(shell->app->settings, opened, &hooks,
+	                               span_str(shell->command));
 	ok = json_is_true(json_object_get(shell->result, "success"));
 	runner_report(shell->app->runner, BUS_TOOL_RESULT,
 	              json_pack("{s:s, s:s, s:s, s:O, s:s, s:I}", "callId", shell->id, "toolName",
@@ -95,7 +99,7 @@ static void shell_done(struct job *job)
 	const json_t *code = json_object_get(shell->result, "exit_code");
 
 	if (shell->result) {
-		buf_printf(&app->queue.attached, "The user ran this command:\n\n$ %s\n\n",
+		buf_printf(&app->queue.attached, SESSION_COMMAND_NOTE "%s\n\n",
 		           shell->command);
 		buf_span(&app->queue.attached, utf8_head(output, SHELL_REPORTED_MAX));
 		if (output.len > SHELL_REPORTED_MAX)
@@ -121,4 +125,60 @@ void tui_shell(struct app *app, struct span command)
 	shell->command = mem_dup(command.data, command.len);
 	snprintf(shell->id, sizeof(shell->id), "user-%u", ++count);
 	runner_job(app->runner, &shell->job);
+}
+
+/* ---- completion -------------------------------------------------------------- */
+
+/* What bash would complete at the end of $1 $2, one a line: commands where nothing stands before,
+ * else by bash-completion, where that is installed. */
+static const char words_script[] =
+	"exec 2>/dev/null\n"
+	"line=%s word=%s\n"
+	"read -ra COMP_WORDS <<<\"$line\"\n"
+	"COMP_CWORD=${#COMP_WORDS[@]}\n"
+	"if [ $COMP_CWORD = 0 ]; then compgen -c -- \"$word\" | sort -u | head -n 1000; exit; fi\n"
+	". /usr/share/bash-completion/bash_completion || exit\n"
+	"name=${COMP_WORDS[0]##*/}\n"
+	"COMP_WORDS+=(\"$word\") COMP_LINE=\"$line $word\" COMP_POINT=${#COMP_LINE}\n"
+	"complete -p \"$name\" >/dev/null || _completion_loader \"$name\" || _comp_load \"$name\"\n"
+	"how=$(complete -p \"$name\"); how=${how##*-F }; how=${how%%%% *}\n"
+	"declare -F \"$how\" >/dev/null || exit\n"
+	"\"$how\" \"$name\" \"$word\" \"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+	"printf '%%s\\n' \"${COMPREPLY[@]}\" | head -n 500\n";
+
+/* A word of the shell's: in single quotes. The caller frees. */
+static char *shell_quoted(const char *text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	buf_char(&out, '\'');
+	for (; *text; text++)
+		buf_str(&out, *text == '\'' ? "'\\''" : (char[]){ *text, '\0' });
+	buf_char(&out, '\'');
+	return buf_steal(&out);
+}
+
+json_t *tui_shell_words(const struct tui_opened *opened, const struct settings *settings,
+                        const json_t *asks, const struct cancel *cancel)
+{
+	const char *before = json_string_value(json_object_get(asks, "bash"));
+	const char *typed = json_string_value(json_object_get(asks, "word"));
+	_cleanup_free_ char *line = shell_quoted(before), *word = shell_quoted(typed);
+	_cleanup_free_ char *script = line && word ? mem_printf(words_script, line, word) : NULL;
+	const struct call_hooks hooks = { .cancel = cancel };
+	json_auto_t *result = NULL;
+	json_t *values = json_array();
+	struct span rest, one;
+
+	if (!script)
+		return values;
+	result = shell_run_line(settings, opened, &hooks, span_str(script));
+	rest = json_span(json_object_get(result, "output"));
+	while (line_next(&rest, &one)) {
+		const struct span value = span_trim(line_body(one));
+
+		if (value.len)
+			json_array_append_new(values, json_text(value));
+	}
+	return values;
 }

@@ -213,7 +213,7 @@ struct status_line *status_line_new(const struct tui_options *options, struct pr
 		return NULL;
 	if (!command || !*command || (type && strcmp(type, "command") != 0)) {
 		printout_notice(out, "warning",
-		                SPAN("statusLine has to be {\"type\": \"command\", \"command\": "
+		                SPAN("statusLine must be {\"type\": \"command\", \"command\": "
 		                     "\"...\"}."));
 		return NULL;
 	}

@@ -121,9 +121,9 @@ char *local_sentences(const struct worker_options *options, enum sandbox_level l
 		                  "they can do all that the user can. Be careful.%s",
 		                  read.data ? read.data : "");
 	return mem_printf("All is confined by the kernel (sandbox level %s): only the workspace "
-	                  "can be written%s, credentials cannot be read, the network is %s. What "
-	                  "is denied is told with what would allow it: ask the user, do not work "
-	                  "around it.%s",
+	                  "can be written%s, credentials cannot be read, the network is %s. Each "
+	                  "refusal names what would allow it: ask the user, do not work around "
+	                  "it.%s",
 	                  sandbox_level_name(level),
 	                  options->write_count ? " (and what the user added)" : "",
 	                  options->network ? "on" : "off", read.data ? read.data : "");

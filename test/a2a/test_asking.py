@@ -40,7 +40,7 @@ def test_without_anybody_the_error_says_what_was_asked_and_the_next_call_answers
     world.agent(far.url)
     first, second = world.ask("ask me", "Green").got
     assert first["end"] == "input_required" and not first["success"]
-    assert "nobody could be asked: Which colour?" in first["message"]
+    assert "this run has no way to ask: Which colour?" in first["message"]
     assert second["success"] and "The answer was Green." in second["output"]
     tasks = [one["task"] for one in far.all("task")][-2:]
     assert tasks[0] == tasks[1]

@@ -61,7 +61,7 @@ def test_a_command_that_is_not_one_line_is_no_file_of_an_agent(world, far):
     for command in ("!true\nfalse", "!" + 1001 * "a"):
         world.agent(far.url, auth={"type": "apiKey", "key": command})
         done = world.command("agents", "list")
-        assert "has to be one line" in done.text + done.err and far.url not in done.text
+        assert "must be one line" in done.text + done.err and far.url not in done.text
 
 
 def test_commands_print_what_logs_in(world, far):

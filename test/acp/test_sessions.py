@@ -21,7 +21,7 @@ def test_what_hasp_says_of_itself(world):
         assert editor.agent["agentInfo"]["name"] == "hasp"
         assert editor.agent["agentCapabilities"]["promptCapabilities"] == {
             "image": True, "audio": True, "embeddedContext": True}
-        assert [method["id"] for method in editor.agent["authMethods"]] == ["environment"]
+        assert [method["id"] for method in editor.agent["authMethods"]] == ["environment", "api-key"]
 
 
 def test_a_later_version_gets_the_one_that_hasp_speaks_and_is_told_so(world):
@@ -289,7 +289,7 @@ def test_slash_commands_answer_without_the_model(world):
         session.prompt("/clear")
         assert "terminal only" in session.said()
         session.prompt("/nosuchcommand")
-        assert "no command" in session.said()
+        assert "Unknown command" in session.said()
         assert not server.requests
         session.prompt("//about")
         assert '"/about"' in json.dumps(server.requests[0].body)

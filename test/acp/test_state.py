@@ -191,6 +191,21 @@ def test_a_model_can_be_chosen_before_the_first_prompt(world):
         assert "plan" in json.dumps(server.requests[0].body)
 
 
+def test_a_model_without_a_key_fails_its_prompt_and_the_one_before_goes_on(world):
+    world.settings(model={"name": "openai/gpt-5"})
+    with world.fake([[text("One.")], [text("Two.")]], append_only=False) as server:
+        with Editor(world, server, "-m", "flash") as editor:
+            session = editor.new()
+            session.prompt("first")
+            editor.request("session/set_config_option", sessionId=session.id, configId="model", value="openai/gpt-5")
+            with pytest.raises(Refused, match="OPENAI_API_KEY") as refused:
+                session.prompt("second")
+            assert refused.value.code == -32000
+            assert session.prompt("third")["stopReason"] == "end_turn"
+            assert session.said() == "One.Two."
+            assert "gemini" in options(session.updates("config_option_update")[-1])["model"]["currentValue"]
+
+
 def test_thinking_is_what_was_chosen(world):
     with world.fake([[text("One.")], [text("Two.")]], append_only=False) as server:
         with Editor(world, server, "-m", "gemini-2.5-flash") as editor:

@@ -111,7 +111,7 @@ static void a_full_disk_is_told(void **state)
 
 	checkpoints_before_edit(fixture->checkpoints, "x", tool_find("write_file"), arguments);
 	setrlimit(RLIMIT_FSIZE, &before);
-	assert_non_null(strstr(fixture->notice, "no checkpoint of this edit"));
+	assert_non_null(strstr(fixture->notice, "No checkpoint was made of this edit"));
 	json_auto_t *all = list_checkpoints(fixture);
 	assert_int_equal(json_array_size(all), 1);
 }

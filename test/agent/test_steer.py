@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prompts that are interrupted, and messages that join a prompt, against strict fakes of all providers: each
-request has to be one that the provider takes, and to begin with the one before it."""
+request must be one that the provider takes, and to begin with the one before it."""
 import json
 import sys
 from pathlib import Path

@@ -230,7 +230,7 @@ class Arena:
         hasp = [] if level == "bare" else [self.hasp, "sandbox", "--sandbox", level, *options, "--"]
         argv = [*self.as_user(), *hasp, "sh", "-c", words + "echo started; " + attack.script]
         if "--pid" in attack.own:
-            # A canary has to be where the attack could reach it.
+            # A canary must be where the attack could reach it.
             argv = ["sh", "-c", '%s sleep 60 & "$@"; code=$?; sleep 0.1; '
                     'grep -q "State:.*sleeping" /proc/$!/status && echo canary lives; '
                     'kill -9 $! 2> /dev/null; exit $code' % " ".join(self.as_user()), "sh", *argv]

@@ -135,7 +135,7 @@ def test_the_users_setting_holds_unless_something_else_is_said(ws, command):
 
 
 def requires(ws, scope, level):
-    """Settings that require a level; what has to be in the environment besides."""
+    """Settings that require a level; what must be in the environment besides."""
     if scope == "user":
         user_settings(ws, level)
         return {}
@@ -254,7 +254,7 @@ def test_an_empty_path_is_a_mistake(ws, flag):
     for command in ["sandbox", flag, "", "--", "true"], ["tool", flag, "", "glob", "{}"]:
         done = ws.run(*command)
         assert done.code == 2 and done.out == b""
-        assert "%s takes a path" % flag in done.message
+        assert "%s requires a path" % flag in done.message
 
 
 def test_a_server_keeps_to_the_users_setting(ws):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hasp(1) is clean, complete and the one that the build installs."""
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -59,3 +60,13 @@ def test_it_names_every_tool(page, ws):
 def test_the_build_makes_it_beside_the_program(page):
     built = Path(os.path.dirname(HASP)) / "hasp.1"
     assert built.read_bytes() == page.read_bytes()
+
+
+def test_exit_codes_are_those_of_the_document(ws):
+    """hasp(1) prints the one table of them; docs/agent-command.md has the same rows."""
+    page = ws.run("--man-page").out.decode()
+    section = page[page.index("Of the agent:"):page.index("Of the commands:")]
+    rows = re.findall(r"^\.It (\d+)\n(.*?)(?=^\.It|^\.El)", section, re.M | re.S)
+    table = (Path(__file__).resolve().parents[2] / "docs/agent-command.md").read_text()
+    documented = re.findall(r"^\| (\d+) \| (.*?) \|", table[table.index("## Exit codes"):], re.M)
+    assert [(code, " ".join(text.split())) for code, text in rows] == documented

@@ -70,7 +70,7 @@ def test_trust_is_confirmed(ws):
 
 def test_settings_without_any_set(ws):
     done = ws.run("config")
-    assert (done.code, done.out) == (0, b"") and "No setting is set" in done.message
+    assert (done.code, done.out) == (0, b"") and "All settings are at their defaults" in done.message
     assert ws.run("config", "--json").json == {}
 
 
@@ -83,13 +83,13 @@ def test_rules_have_a_heading_and_no_escapes(ws):
 @pytest.mark.parametrize("args,decision", [(["write_file"], "deny"), (["read_file"], None)])
 def test_a_check_says_what_happens_where_nobody_can_be_asked(ws, args, decision):
     text = ws.run("policy", "check", *args).out.decode()
-    assert ("where nobody can be asked (hasp -p in a script): %s" % decision in text) == bool(decision)
+    assert ("in a run that cannot ask (hasp -p in a script): %s" % decision in text) == bool(decision)
     assert ws.run("policy", "check", *args, "--json").json.get("headless") == decision
 
 
 def test_a_server_on_a_terminal_says_what_it_waits_for(ws):
     with Terminal([HASP, "serve", "mcp"], ws.folder, ws.env) as terminal:
-        terminal.wait_for(b"waits for an MCP client")
+        terminal.wait_for(b"is waiting for an MCP client")
         terminal.type("\x04")
         code, _ = terminal.finish()
     assert code == 0
@@ -106,7 +106,7 @@ def test_the_name_alone_is_a_short_screen_where_it_cannot_be_interactive(ws):
 def test_no_key_says_how_to_give_one(ws):
     done = ws.run("-p", "x")
     assert done.code == 41
-    for words in ("GEMINI_API_KEY", "~/.gemini/.env", "secret-tool store", "docs/models.md"):
+    for words in ("GEMINI_API_KEY", "~/.gemini/.env", "/auth"):
         assert words in done.message
 
 
@@ -114,3 +114,18 @@ def test_no_key_says_how_to_give_one(ws):
 def test_what_would_be_ignored_is_refused(ws, args):
     done = ws.run(*args)
     assert (done.code, done.out) == (2, b"") and "Nothing was done" in done.message
+
+
+@pytest.mark.parametrize("words, instead", [
+    (["-c"], "--resume"), (["--continue"], "--resume"), (["--dangerously-skip-permissions"], "-y"), (["--full-auto", "x"], "-y"),
+    (["--permission-mode", "plan"], "--approval-mode"), (["-a", "never"], "--approval-mode"), (["--add-dir", "../lib"], "--include-directories"),
+    (["--print", "x"], "-p PROMPT"), (["--oss"], "ollama"), (["--image", "a.png"], "@FILE"), (["--max-turns", "3"], "model.maxSessionTurns"),
+    (["exec", "explain utils.ts"], "hasp -p PROMPT"), (["run", "explain the code"], "hasp -p PROMPT"), (["resume"], "--resume"),
+    (["login"], "/auth"), (["connect"], "/auth"), (["doctor"], "hasp models check"), (["review"], "hasp -p")])
+def test_what_other_agents_have_says_what_does_it_here(ws, words, instead):
+    done = ws.run(*words)
+    assert done.code in (2, 42) and done.out == b"" and instead in done.message, done.message
+
+
+def test_a_prompt_of_two_words_is_a_prompt(ws):
+    assert "No API key" in ws.run("run", "tests").message

@@ -23,7 +23,7 @@ def test_without_anything_help_goes_to_standard_error(ws):
 
 def test_without_anything_and_no_terminal_there_is_no_prompt(ws):
     done = ws.run()
-    assert (done.code, done.out) == (42, b"") and "no prompt" in done.message
+    assert (done.code, done.out) == (42, b"") and "No prompt" in done.message
 
 
 def test_help_goes_to_standard_output(ws):

@@ -157,6 +157,17 @@ def test_every_file_that_is_read_by_its_place_has_a_row(table):
     assert missing == {}, "add a row to src/config/authority.c"
 
 
+def test_every_member_by_which_an_editor_sets_something_has_a_row(table):
+    rows = {row["name"] for row in table if row["kind"] == "editor"}
+    methods = (TOP / "src/acp/methods.c").read_text()
+    members = {name for row in re.findall(r'\{ "[\w/$]+",\s*((?:"[^"]*"\s*)+)', methods)
+               for name in re.findall(r"(\w+)\??:\w", row)}
+    assert "cwd" in members and "configId" in members
+    # Ids of what is there, and what is said about the client alone.
+    assert members - rows == {"protocolVersion", "clientCapabilities", "clientInfo", "sessionId", "requestId", "cursor"}
+    assert rows <= members
+
+
 def test_sentences_of_files_are_about_files(place):
     text = place.run("authority")
     assert ".env: by a project: a trusted project\n" in text

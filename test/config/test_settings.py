@@ -105,11 +105,11 @@ def test_odd_settings_are_named_once_and_do_no_harm(place):
     said = place.said.replace(str(place.files["user"]), "F")
     for sentence in (
             'F, line 2: unknown setting "foo" has no effect.',
-            'F, line 3: "ui.hideTips" has to be true or false; it is ignored.',
+            'F, line 3: "ui.hideTips" must be true or false; it is ignored.',
             'F, line 3: unknown setting "ui.hideBaner"; did you mean "ui.hideBanner"?',
-            'F, line 4: "tools" has to be an object; it is ignored.',
-            'F, line 5: "general.maxAttempts" has to be an integer; it is ignored.',
-            '"general.defaultApprovalMode" has to be one of default, auto_edit, plan; it is',
+            'F, line 4: "tools" must be an object; it is ignored.',
+            'F, line 5: "general.maxAttempts" must be an integer; it is ignored.',
+            '"general.defaultApprovalMode" must be one of default, auto_edit, plan; it is',
             'F, line 6: "admin.secureModeEnabled" is for remote administration'):
         assert said.count(sentence) == 1, sentence
 
@@ -153,7 +153,7 @@ def test_names_of_earlier_versions_are_understood(place):
 def test_a_choice_counts_in_any_spelling(place, word, counts):
     place.write("user", '{"general": {"defaultApprovalMode": "%s"}}' % word)
     assert place.values()["general.defaultApprovalMode"] == (counts or "default")
-    assert ("has to be one of default, auto_edit, plan" in place.said) == (counts is None)
+    assert ("must be one of default, auto_edit, plan" in place.said) == (counts is None)
 
 
 def test_new_names_count_more_than_old_ones(place):
@@ -237,7 +237,7 @@ def test_the_project_s_file_is_written_on_demand(place):
     place.run("trust")
     assert place.get("context.fileName") == "A.md"
     place.run("set", "context.fileName", "B.md")
-    assert "counts more" in place.said
+    assert "overridden by" in place.said
     place.run("distrust", str(place.work))
     assert place.get("context.fileName") == "B.md"
 

@@ -178,7 +178,7 @@ class World:
 
     def run(self, script, *args, kind="gemini", violations=0, whole=True, env=None, auto=None,
             append_only=True, **options):
-        """One run to its end against a server of its own, which has to be asked for all of the script."""
+        """One run to its end against a server of its own, which must be asked for all of the script."""
         with self.fake(script, kind, append_only, auto=auto) as server:
             done = self.command(*args, server=server, env=env, **options)
         assert len(server.violations) == violations, server.violations

@@ -53,7 +53,7 @@ def test_the_prompt(world, args, stdin, prompt):
     (["-o", "json"], b"")])
 def test_without_a_prompt(world, args, stdin):
     done = world.command(*args, stdin=stdin)
-    assert (done.code, done.out) == (42, b"") and "no prompt" in done.err
+    assert (done.code, done.out) == (42, b"") and "No prompt" in done.err
     if "json" in args:
         assert error_of(done)["code"] == 42
 
@@ -67,7 +67,7 @@ def test_standard_input_that_never_comes_is_waited_for_half_a_second(world):
         os.close(theirs)
         os.close(ours)
     assert (process.returncode, out) == (0, b"Hello.\n")
-    assert err.startswith(b"hasp: Nothing came on standard input; going on without it.")
+    assert err.startswith(b"hasp: Nothing arrived on standard input; continuing without it.")
     assert time.monotonic() - start > 0.5
 
 
@@ -254,7 +254,7 @@ def test_what_is_a_prompt_all_the_same(world, args, prompt):
 
 def test_hook_is_hooks(world):
     done, same = world.command("hook", "list"), world.command("hooks", "list")
-    assert (done.code, done.text) == (0, same.text) == (0, "There are no hooks.\n")
+    assert (done.code, done.text) == (0, same.text) == (0, "No hooks are configured.\n")
 
 
 def test_policies_are_named_with_commas(world):
@@ -345,7 +345,7 @@ def test_an_error_is_told_once(world):
 def test_a_mode_is_called_as_its_flag_is(world):
     done = world.command("-p", "x", "--approval-mode", "auto_edit",
                          env={"GEMINI_API_KEY": "k", "GEMINI_CLI_TRUST_WORKSPACE": None})
-    assert done.code == 55 and done.err.startswith("hasp: auto_edit is for trusted folders.")
+    assert done.code == 55 and done.err.startswith("hasp: auto_edit requires a trusted folder.")
 
 
 @pytest.mark.parametrize("how,code,kind", [

@@ -46,7 +46,7 @@ def test_all_are_listed_with_what_they_are(world):
 
 
 def test_none(world):
-    assert world.command("hooks").text == "There are no hooks.\n" and listed(world) == []
+    assert world.command("hooks").text == "No hooks are configured.\n" and listed(world) == []
 
 
 def test_trust_is_for_exactly_these(world):

@@ -61,7 +61,7 @@ def test_an_untouched_one_goes(repo):
     assert results(done, WORD)[0]["content"] == "one\n"
     first = json.dumps(done.talk.sent[WORD][0].body["contents"])
     assert "git worktree of %s" % repo.root in first and "/worktrees/plum-" in first
-    assert "Works on a git branch" in json.dumps(done.talk.sent["main"][0].body)
+    assert "Works on a separate git branch" in json.dumps(done.talk.sent["main"][0].body)
     assert nothing_stays(repo) and git(repo, "status", "--porcelain") == "M f.txt"
 
 

@@ -169,14 +169,14 @@ def test_a_wrong_line_is_the_usage(world, args):
 
 def test_a_model_that_ends_is_said_when_it_is_chosen(world):
     for name, words in [("gemini-2.5-pro", "2026-12-01"), ("anthropic/claude-sonnet-4-5",
-                                                           "being taken out of service")]:
+                                                           "being retired")]:
         # An address where nobody listens, by a proxy: nothing leaves this machine.
         done = world.command("models", "check", name, env={
             "GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
-        assert words in done.err and "known on 2026-11-23" in done.err
+        assert words in done.err and "as of 2026-11-23" in done.err
     done = world.command("models", "check", "gemini-2.5-flash-lite", env={
         "GEMINI_API_KEY": "k", "https_proxy": "http://127.0.0.1:1"})
-    assert "known on" not in done.err
+    assert "as of" not in done.err
 
 
 LONG = ("Unable to submit request because the input token count is 1193000 but model only supports up to "
@@ -222,3 +222,37 @@ def test_a_password_in_the_address_is_not_shown(world):
     document = json.loads(done.out)
     assert document["address"].startswith("http://127.0.0.1:")
     assert "hidden" not in done.text + done.err
+
+
+REFUSED = json.dumps({"error": {"code": 401, "message": "API key not valid.", "status": "UNAUTHENTICATED"}}).encode()
+UNKNOWN = json.dumps({"error": {"code": 404, "message": "models/nix is not found.", "status": "NOT_FOUND"}}).encode()
+
+
+@pytest.mark.parametrize("status, error, set_up, says", [
+    (401, REFUSED, {}, "The key is GEMINI_API_KEY from the environment. Change it there."),
+    (404, UNKNOWN, {"args": ["-m", "nix"]}, "To list the models that your key reaches: hasp models"),
+    (404, UNKNOWN, {"env": {"GEMINI_MODEL": "nix"}}, "The name comes from the variable GEMINI_MODEL."),
+    (404, UNKNOWN, {"settings": {"model": {"name": "nix"}}}, "The name comes from model.name in {home}/.gemini/settings.json, line 1."),
+])
+def test_a_failure_says_where_the_value_comes_from_and_what_changes_it(world, status, error, set_up, says):
+    if "settings" in set_up:
+        world.settings(**set_up["settings"])
+    with world.fake([{"status": status, "error": error}]) as server:
+        done = world.command("-p", "x", *set_up.get("args", []), server=server, env=set_up.get("env"))
+    assert done.code in (41, 42) and says.format(home=world.home) in done.err, done.err
+
+
+def test_a_key_of_a_file_is_named_with_it(world):
+    (world.home / ".gemini/.env").write_text("GEMINI_API_KEY=%s\n" % KEY)
+    with world.fake([{"status": 401, "error": REFUSED}]) as server:
+        done = world.command("-p", "x", server=server, env={"GEMINI_API_KEY": None})
+    assert "The key is GEMINI_API_KEY in %s/.gemini/.env. To replace it, type /auth" % world.home in done.err
+    assert KEY not in done.err
+
+
+def test_a_server_that_is_away_is_named_with_its_variable(world):
+    world.settings(general={"maxAttempts": 1})
+    with world.fake([], "anthropic") as server:
+        pass
+    done = world.command("-p", "x", server=server)
+    assert "The address comes from the variable ANTHROPIC_BASE_URL." in done.err, done.err

@@ -58,7 +58,7 @@ def flags_in(line):
 def test_each_way_that_is_named_helps(world, name):
     done = ask(world, [CALLS[name]])
     assert done.code == 56 and done.text == "Done.\n"
-    assert last_line(done).startswith("hasp: Nothing was changed, because nobody was there to allow it: ")
+    assert last_line(done).startswith("hasp: Nothing was changed, because this run had no way to ask for approval: ")
     ways = flags_in(last_line(done))
     assert len(ways) >= (1 if name == "a redirection" else 2) and "or a policy rule" in last_line(done)
     for way in ways:
@@ -88,7 +88,7 @@ def test_trust_is_named_where_it_comes_first(world):
     env = {"GEMINI_CLI_TRUST_WORKSPACE": None}
     done = ask(world, [WRITE], env=env)
     assert done.code == 56 and last_line(done).endswith(
-        'That mode is for trusted folders: "hasp config trust", or --skip-trust for one run.')
+        'That mode requires a trusted folder: hasp config trust, or --skip-trust for one run.')
     assert ask(world, [WRITE], "--approval-mode", "auto_edit", "--skip-trust", env=env).code == 0
 
 
@@ -117,7 +117,7 @@ def test_a_hook_that_wants_somebody_asked(world):
 
 def test_the_model_reports_what_it_lacks(world):
     done = ask(world, [REPORT])
-    assert done.code == 56 and done.results()[0]["message"].startswith("The user is told.")
+    assert done.code == 56 and done.results()[0]["message"].startswith("The user is informed.")
     assert "write_file, run_shell_command. What would allow it: --approval-mode yolo (-y), or " \
         "--allowed-tools write_file,run_shell_command, or a policy rule. " \
         "The model says: The build cannot be run." in last_line(done)
@@ -211,7 +211,7 @@ def test_stream_json_ends_with_the_error(world):
 def test_the_words_of_a_denial(world):
     done = ask(world, [SHELL])
     assert 'Tool "run_shell_command" not found: it is off (default:' in done.err
-    assert "Nobody can be asked here" in str(done.results()[0])
+    assert "This run has no way to ask" in str(done.results()[0])
     done = ask(world, [SHELL], "--policy", str(rule(world, "run_shell_command", "deny", "touch")))
     assert "Tool execution denied by policy: run_shell_command (%s:" % (world.top / "rules.toml") in done.err
     assert "not found" not in done.err

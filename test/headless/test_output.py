@@ -133,7 +133,7 @@ def test_when_all_models_fail_the_first_cause_is_named(world):
     assert message.index("A bad key.") < message.index("first model") < message.index("No more today.")
 
 
-@pytest.mark.parametrize("name,why", [("groq/fast", "GROQ_API_KEY"), ("nowhere/m", "no provider")])
+@pytest.mark.parametrize("name,why", [("groq/fast", "GROQ_API_KEY"), ("nowhere/m", "Unknown model provider")])
 def test_a_fallback_that_cannot_be_used_is_warned_about(world, name, why):
     done = with_fallback(world, [[text("Hello.")]], [], "-o", "json", fallbacks=[name])
     (warning,) = done.json["warnings"]

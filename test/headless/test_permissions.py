@@ -158,7 +158,7 @@ def test_what_others_obey_is_asked_about_where_edits_are_not(world, how):
     before = {path.name: path.read_bytes() for path in world.root.rglob("*") if path.is_file()}
     done = world.run([calls, [text("Done.")]], "-p", "x", "--approval-mode", "auto_edit")
     messages = [refused(result) for result in done.results()]
-    assert len(messages) == len(calls) and all("has to be asked about" in message for message in messages), messages
+    assert len(messages) == len(calls) and all("requires approval" in message for message in messages), messages
     assert {path.name: path.read_bytes() for path in world.root.rglob("*") if path.is_file()} == before
     one = call("update_file", {"file_path": "GEMINI.md", "old_content": "old", "new_content": "new"})
     for flags in (["--approval-mode", "auto_edit", "--allowed-tools", "replace"], ["--yolo"]):

@@ -11,7 +11,7 @@ ADMINISTRATORS = {"administrator": "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
 
 
 def requires(world, scope, level):
-    """Settings that require a level; what has to be in the environment besides."""
+    """Settings that require a level; what must be in the environment besides."""
     value = {"sandbox": {"level": level}}
     if scope == "user":
         world.settings(hasp=value)

@@ -93,7 +93,7 @@ def test_a_rule_that_another_one_overrides_is_not_called_allowed(world):
     (world.home / ".gemini/policies/strict.toml").write_text(
         '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "npm"\ndecision = "deny"\npriority = 999\n')
     done = policy(world, "allow", "npm test")
-    assert "Allowed" not in done.text and "another one decides here: " in done.text and "strict.toml" in done.text
+    assert "Allowed" not in done.text and "another rule decides here: " in done.text and "strict.toml" in done.text
 
 
 def test_a_projects_rule_counts_once_it_is_allowed(world):

@@ -20,8 +20,7 @@ def set_up(world, top):
 
 
 @pytest.mark.parametrize("prompt,why", [
-    ("/nonesuch", "no command that hasp knows"),
-    ("/comp", "no command that hasp knows"),
+    ("/nonesuch", "Unknown command /nonesuch."), ("/comp", "Unknown command /comp."),
 ])
 @pytest.mark.parametrize("form", [["-p"], ["-y", "--"], ["-o", "json", "-p"]])
 def test_what_is_no_command_is_refused(world, prompt, why, form):
@@ -29,8 +28,7 @@ def test_what_is_no_command_is_refused(world, prompt, why, form):
     with world.fake([]) as server:
         done = world.command(*form, prompt, server=server)
     assert (done.code, done.out, server.requests) == (42, b"", [])
-    word = prompt.split()[0]
-    assert "%s is %s" % (word, why) in done.err and "write /%s." % word in done.err
+    assert why in done.err
 
 
 def test_commands_run_without_the_model(world):
@@ -108,4 +106,4 @@ def test_what_asks_a_model_says_that_there_is_no_key(world):
     put(world.home, ".gemini/commands/sum.toml", 'prompt = "Sum."\n')
     for prompt in ("/sum", "/init", "Hello"):
         done = world.command("-p", prompt)
-        assert done.code == 41 and "No API key for gemini. Run hasp and type /auth, or set GEMINI_API_KEY" in done.err
+        assert done.code == 41 and "No API key for gemini. Add one with /auth in the terminal, or set GEMINI_API_KEY" in done.err

@@ -163,4 +163,4 @@ def test_a_pipe_that_whoever_started_hasp_keeps_open_is_not_waited_for(world):
         out, err = run.stdout.read(), run.stderr.read()
         run.stdin.close()
         assert (run.wait(timeout=300), out) == (0, b"So it is.\n")
-    assert b"Nothing came on standard input; going on without it." in err
+    assert b"Nothing arrived on standard input; continuing without it." in err

@@ -281,7 +281,7 @@ def test_a_hostile_repository(world, repository):
 
 
 @pytest.mark.parametrize("source,why", [
-    ("ext::sh -c touch% /tmp/hasp-outside", "There is no folder"), ("http://example.org/x", "https alone"),
+    ("ext::sh -c touch% /tmp/hasp-outside", "is neither a folder nor an archive"), ("http://example.org/x", "https alone"),
     ("ext://sh", "https alone"), ("https://me:secret@example.org/x", "password"), ("ssh://-oProxyCommand=x/y", "ssh"),
     ("sso://x/y", "https alone"), ("ftp://example.org/ext.zip", "https alone"), ("git://example.org/x", "https alone"),
     ("-oProxyCommand=x@y:z", ""), ("https://exa mple.org/x", "https alone"), ("/dev/null", "neither a folder"),

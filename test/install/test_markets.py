@@ -106,7 +106,7 @@ def test_the_gallery_of_gemini_cli(world, server):
 def test_a_list_at_an_address_has_no_files_beside_it(world, server):
     server.put("/market.json", claude(plugin(), plugin("far", {"source": "github", "repo": "me/far", "sha": "a" * 40})))
     said = rows(explored(world, server.url + "/market.json"))
-    assert "but the list" in said["kit"]["problem"] and said["far"]["from"] == "https://github.com/me/far.git, " + "a" * 40
+    assert "only the list" in said["kit"]["problem"] and said["far"]["from"] == "https://github.com/me/far.git, " + "a" * 40
     add(world, server.url + "/market.json")
     assert "cannot be installed" in run(world, "install", "--consent", "kit@tools", code=1).err
 

@@ -258,7 +258,7 @@ def test_one_without_a_manifest(world):
 def test_one_without_a_manifest_whose_folder_has_no_name_for_it(world, name):
     folder = bare(world, name)
     for action in ("validate", "install", "link"):
-        assert 'its "name" has to be' in run(world, action, str(folder), code=1).err
+        assert 'its "name" must be' in run(world, action, str(folder), code=1).err
     assert not world.extensions.exists() or not list(world.extensions.iterdir())
 
 
@@ -315,7 +315,7 @@ def test_what_hasp_does_not_use_is_named(world):
         "language servers", "output styles", "programs for the search path (bin/)", '"futureThing" of the manifest',
         "hooks of the event SubagentStop", "hooks of the event Other", 'hooks of Stop of the type "prompt"',
         'hooks of Stop that have an "if", which is for those of tools', "hooks of SessionStart for PowerShell",
-        '"asyncRewake" of hooks of SessionStart: nobody waits for them, and they wake nobody',
+        '"asyncRewake" of SessionStart hooks is not supported',
         "MCP servers in bundles (./x.mcpb)"])
     assert done.err == ""
     install(world, folder)
@@ -390,7 +390,7 @@ def test_disabled_removed_updated_and_changed(world):
     assert "+ command /kit:more" in said and "1 -> 2" in said
     (world.extensions / "kit" / "commands" / "sum.md").write_text("Other.\n")
     done = world.command("-p", "/kit:sum", server=world.fake([]))
-    assert done.code == 42 and "changed since you said yes" in run(world).err
+    assert done.code == 42 and "changed since you approved them" in run(world).err
     run(world, "uninstall", "kit")
     assert not (world.extensions / "kit").exists()
 
@@ -469,7 +469,7 @@ def test_a_portable_plugin_at_work(world):
 def test_servers_that_break_the_rules_are_left_out_alone(world, entry):
     folder = portable(world, {"mcp.json": mcp(bad=entry, good={"type": "stdio", "command": "true", "cwd": "./"})})
     (folder / "link").symlink_to("/bin/true")
-    assert '"bad" of mcp.json does not count' in run(world, "validate", str(folder), code=1).err
+    assert '"bad" of mcp.json is ignored' in run(world, "validate", str(folder), code=1).err
     (folder / "link").unlink()
     (folder / "link").write_text("x")
     said = install(world, folder).text
@@ -494,7 +494,7 @@ def test_servers_that_keep_the_rules(world, entry):
 ])
 def test_a_broken_list_of_servers_leaves_the_skills(world, content):
     folder = portable(world, {"mcp.json": content, "skills/a/SKILL.md": "---\nname: a\ndescription: d\n---\nx\n"})
-    assert "mcp.json do not count" in run(world, "validate", str(folder), code=1).err
+    assert "mcp.json are ignored" in run(world, "validate", str(folder), code=1).err
     said = install(world, folder).text
     assert "skill a: d" in said and "MCP server" not in said
 
@@ -512,4 +512,4 @@ def test_its_closed_manifest(world, more, fine):
     done = world.command("extensions", "install", "--consent", str(folder))
     assert (done.code == 0) == fine, done.err
     if fine and "unknown" in more:
-        assert '"unknown" is no member of Agent Plugins 1.0' in run(world, "validate", str(folder), code=1).err
+        assert '"unknown" is not a member of Agent Plugins 1.0' in run(world, "validate", str(folder), code=1).err

@@ -58,7 +58,7 @@ def test_what_it_brings_has_changed(world, folder, answer, code):
     servers = {"far": {"httpUrl": "https://example.org", "headers": {"X-Key": "$TOKEN", "Y": "${MINE}"}}}
     (folder / "gemini-extension.json").write_text(manifest(mcpServers=servers, settings=[{"name": "m", "envVar": "MINE"}]))
     done = run(world, "update", "ext", stdin=answer, code=code)
-    assert done.text.startswith("""Updating extension "ext" from 1.2.3 to 2.0.0, out of %s. It brings, with + for what is new and - for what is gone:
+    assert done.text.startswith("""Updating extension "ext" from 1.2.3 to 2.0.0, out of %s. It brings (+ added, - removed):
 + MCP server far: contact https://example.org, with the headers X-Key, Y
 + hook, which runs outside the sandbox, BeforeTool: touch $HOME/seen ${KEY:-x}
 + setting m: MINE

@@ -92,6 +92,7 @@ class FakeServer:
         self.script = list(script or [])
         self.requests, self.violations, self.connections = [], [], 0
         self.lists, self.asked = {}, []
+        self.list_key = None  # the one that lists are given for; None: any
         self.lock = threading.Lock()
         self.sockets = set()
         self.tcp = socketserver.ThreadingTCPServer(("127.0.0.1", 0), None, False)
@@ -173,6 +174,8 @@ class FakeServer:
     def listed(self, request):
         """A provider's list of its models: {path: answer} in `lists`; they are in no script."""
         self.asked.append(request)
+        if self.list_key and self.list_key not in str(request.headers):
+            return {"status": 401, "error": "API key not valid. Please pass a valid API key."}
         answer = self.lists.get(request.path)
         if answer is None:
             return {"status": 404, "error": b"{}"}

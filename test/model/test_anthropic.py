@@ -213,7 +213,7 @@ def test_a_fallback_begins_a_paused_reply_anew():
     assert reply["finish"] == "stop" and texts(reply) == 5 * "So far." + "All."
     assert "Half." not in json.dumps(reply)
     (restart,) = [line for line in conversation.lines if line.get("event") == "restart"]
-    assert "reached a limit" in restart["text"] and "begins the reply anew" in restart["text"]
+    assert "reached a limit" in restart["text"] and "starts the reply again" in restart["text"]
 
 
 def test_a_provider_that_only_pauses_is_not_asked_for_ever():

@@ -189,7 +189,7 @@ def test_the_list_is_complete(place):
     assert "default:yolo:" in text
 
 
-@pytest.mark.parametrize("words", [[], ["check"], ["list", "x"], ["check", "glob", "{"],
+@pytest.mark.parametrize("words", [["check"], ["list", "x"], ["check", "glob", "{"],
                                    ["check", "glob", "[]"], ["check", "glob", "--mode", "x"],
                                    ["check", "write_file", '{"path": "a", "file_path": "b"}']])
 def test_a_wrong_command_line(place, words):

@@ -25,6 +25,14 @@ static void sentences_and_remedies(void **state)
 		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
 		    .what = "/x", .count = 3 },
 		  "write /x: outside the writable paths (rule: default, level full), 3 times.", "" },
+		/* For one name in it no home folder is proposed. */
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
+		    .what = "/home/me/.ssh" },
+		  "write /home/me/.ssh: outside the writable paths (rule: default, level full).", "" },
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
+		    .what = "/home/me/.npm/x" },
+		  "write /home/me/.npm/x: outside the writable paths (rule: default, level full). "
+		  "To allow: --write /home/me/.npm", "--write /home/me/.npm" },
 		{ { .kind = DENIAL_METADATA, .reason = SANDBOX_REASON_DEFAULT, .level = SANDBOX_FULL,
 		    .what = "/x" },
 		  "change the mode, owner, times or attributes of /x: outside the writable paths "

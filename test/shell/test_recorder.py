@@ -80,10 +80,12 @@ SEED = int(os.environ.get("HASP_SEED", 11 if ALL else 11 + 2 * TURN))
     ("grammar", Scripts(SEED).script, HOSTILE_LINES // 6, 0.3 if ALL else 0.1),
     ("damaged", Scripts(SEED + 1).damaged, HOSTILE_LINES // 3, 0.05)])
 def test_nothing_runs_that_is_not_named(machine, probe, name, make, count, least):
-    """Generated lines: bash runs those in which the analysis sees no problem."""
+    """Generated lines: bash runs those in which the analysis sees no problem, a share of them at least."""
     seen, problems, ran = set(), 0, 0
     holes = []
-    for _ in range(count):
+    for made in range(20 * count):
+        if made >= count and ran > count * least:
+            break
         line = make()
         if line in seen or "\0" in line or (name == "damaged" and any(w in line for w in LOOPS)):
             continue

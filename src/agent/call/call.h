@@ -136,9 +136,10 @@ enum { DENIED_RUNS_MAX = 3 };
 
 /* Predicts from the words of a command what the sandbox would deny it, for the question about it: a
  * list of denials as in results; of the network {"kind": "network", "what": the programs,
- * "message"}. It is only shown; no decision depends on it. NULL: nothing. */
+ * "message"}. It is only shown; no decision depends on it. NULL: nothing.  *ret_confinement as
+ * denial_foresee has it. */
 json_t *foreseen_denials(const struct call *call, const struct shell_analysis *analysis,
-                         const json_t *arguments);
+                         const json_t *arguments, json_t **ret_confinement);
 
 /* call_hooks.again; `data` is the struct call. */
 bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t *result);

@@ -507,8 +507,10 @@ static void call_report_end(struct call *call, uint64_t ms)
 	display = display_result(call->tool, call->result);
 	call->answer = build_answer(call);
 	response = json_object_get(part_get_response(call->answer), "response");
-	stats_call(agent->stats, call->tool ? call->tool->name : call->name, call->success, ms,
-	           call->decision, call->result);
+	stats_call(agent->stats, call->tool ? call->tool->name : call->name,
+	           call->success                 ? STATS_SUCCESS :
+	           call->refused || call->said   ? STATS_DECLINED : STATS_FAILED,
+	           took.ms - took.waited_ms, call->decision, call->result);
 	count_edit_of(call);
 	publish_result(call, display, ms);
 	if (!agent->options.record)

@@ -35,7 +35,7 @@ static json_t *exec_details(const struct confirm_request *request)
 	struct span roots[ROOTS_MAX];
 	struct shell_analysis analysis;
 	json_t *details = json_object(), *names = json_array(), *problems = json_array();
-	json_t *denials;
+	json_t *denials, *confinement;
 	size_t count;
 
 	shell_analyse(command, &analysis);
@@ -56,7 +56,11 @@ static json_t *exec_details(const struct confirm_request *request)
 	json_object_set_new(details, "problems", problems);
 	if (json_array_size(prefixes))
 		json_object_set(details, "commandPrefixes", prefixes);
-	denials = foreseen_denials(request->call, &analysis, arguments);
+	denials = foreseen_denials(request->call, &analysis, arguments, &confinement);
+	if (confinement)
+		json_object_set_new(details, "confinement", confinement);
+	if (request->call->verdict.commands)
+		json_object_set(details, "commands", request->call->verdict.commands);
 	if (denials)
 		json_object_set_new(details, "denials", denials);
 	shell_analysis_release(&analysis);
@@ -229,6 +233,8 @@ static json_t *question_message(struct confirm_request *request)
 	put_plan_modes(request, message);
 	request->outcomes = outcomes_of(request, !why);
 	json_object_set_new(message, "outcomes", request->outcomes);
+	if (call->has_verdict)
+		json_object_set_new(message, "rule", json_text(span_str(call->verdict.rule)));
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
 	else if (request->change.parts)
@@ -400,25 +406,24 @@ static bool refuse_unasked(struct confirm_request *request, struct err *err)
 		change->parts ? CALL_MISSING_REVIEW : CALL_MISSING_RULE;
 	if (request->call->missing == CALL_MISSING_FLAGS)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: Nobody can be asked here about additional "
-		               "permissions. The user can give them when hasp is started: --net, "
+		               "Denied By User: This run has no way to ask for additional "
+		               "permissions. The user can grant them when starting hasp: --net, "
 		               "--write PATH, --read PATH. Nothing was run.");
 	if (request->call->missing == CALL_MISSING_HOOK_ANSWER)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: A hook wants somebody asked about this call, and "
-		               "nobody can be asked here%s%s",
+		               "Denied By User: A hook requires confirmation for this call, but "
+		               "this run has no way to ask%s%s",
 		               request->call->ask_reason ? ". It says: " : ".",
 		               request->call->ask_reason ? request->call->ask_reason : "");
 	if (request->call->missing == CALL_MISSING_REVIEW)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: This tool of the MCP server \"%s\" is not "
-		               "the one that was last allowed (%s), so no rule allows it, and "
-		               "nobody can be asked here. \"hasp mcp test %s\" shows the user "
-		               "what changed; "
-		               "\"hasp mcp allow %s\" allows it. Nothing was called.",
+		               "Denied By User: This tool of the MCP server \"%s\" differs from "
+		               "the one that was last allowed (%s), so no rule allows it, and this "
+		               "run has no way to ask. \"hasp mcp test %s\" shows the user what "
+		               "changed; \"hasp mcp allow %s\" allows it. Nothing was called.",
 		               tool->server, change->parts, tool->server, tool->server);
 	return err_set(err, ERR_DENIED_BY_USER,
-	               "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
+	               "Denied By User: %s must be confirmed, but this run has no way to ask. The "
 	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, "
 	               "or with --approval-mode %s.",
 	               tool->name, tool->name, mode);
@@ -694,8 +699,8 @@ static bool confirm_can_show(const struct tool_question *question, struct err *e
 
 	return all || question->plan ||
 	       err_set(err, ERR_TOO_LARGE,
-	               "The user has to be asked about this call, and its arguments are more than "
-	               "a question shows (%zu bytes, %zu lines). Nothing was done.",
+	               "This call requires approval, but its arguments are longer than a question "
+	               "can show (%zu bytes, %zu lines). Nothing was done.",
 	               LIMIT_QUESTION_BYTES, LIMIT_QUESTION_LINES);
 }
 

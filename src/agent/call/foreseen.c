@@ -204,17 +204,19 @@ static void add_offline(json_t *list, const char *programs)
 }
 
 json_t *foreseen_denials(const struct call *call, const struct shell_analysis *analysis,
-                         const json_t *arguments)
+                         const json_t *arguments, json_t **ret_confinement)
 {
 	struct foresight foresight = { .offline = BUF_INIT(OFFLINE_BYTES) };
-	bool offline = false;
 	json_t *list;
 
+	*ret_confinement = NULL;
 	if (tool_requires_more(arguments)) /* the question says what */
 		return NULL;
 	foresee_all(&foresight, analysis);
-	list = denial_foresee(&call->session, arguments, foresight.uses, foresight.count, &offline);
-	if (list && offline && foresight.offline.len)
+	list = denial_foresee(&call->session, arguments, foresight.uses, foresight.count,
+	                      ret_confinement);
+	if (list && json_is_false(json_object_get(*ret_confinement, "network")) &&
+	    foresight.offline.len)
 		add_offline(list, foresight.offline.data);
 	for (size_t i = 0; i < foresight.count; i++)
 		free((char *)foresight.uses[i].path);

@@ -297,7 +297,7 @@ static void put_flags(const struct agent *agent, const json_t *notes, struct buf
 	buf_char(out, '.');
 	if (ways && !agent->trusted && least_mode(agent, notes) != MODE_COUNT)
 		buf_str(out,
-		        " That mode is for trusted folders: \"hasp config trust\", or --skip-trust "
+		        " That mode requires a trusted folder: hasp config trust, or --skip-trust "
 		             "for one run.");
 }
 
@@ -325,7 +325,7 @@ char *missing_sentence(const struct agent *agent)
 	if (!json_array_size(agent->missing))
 		return NULL;
 	buf_str(&out, agent->changed ? "Not all of it was done" : "Nothing was changed");
-	buf_str(&out, ", because nobody was there to allow it: ");
+	buf_str(&out, ", because this run had no way to ask for approval: ");
 	put_calls(agent->missing, &out);
 	buf_char(&out, '.');
 	put_flags(agent, agent->missing, &out);

@@ -99,10 +99,10 @@ char *gate_off_text(const struct off_tools *options)
 	report = tool_set_find(options->session->tools, tool_name(TOOL_REQUEST_PERMISSION)) ?
 	                 " If the task needs one of them, call request_permission." : "";
 	return mem_printf(
-		"- These tools are off, because nobody can be asked about their calls: %.*s. "
-		"--allowed-tools NAME or a policy rule would allow one of them%s.%s Do what can be "
-		"done without them, not by a way around, and say in the end what is missing and "
-		"which of these would allow it.\n",
+		"- These tools are off, because this run has no way to ask about their calls: "
+		"%.*s. --allowed-tools NAME or a policy rule would allow one of them%s.%s Do what "
+		"can be done without them, do not work around them, and say at the end what is "
+		"missing and which of these would allow it.\n",
 		(int)list.len, list.data,
 		settings_trusted(options->settings) ? "" :
 		                                      "; modes that allow more are for folders "
@@ -346,8 +346,8 @@ static void set_denial(const struct call *call, const struct tool *tool, struct 
 		                 tool->name, call->verdict.rule);
 	mode = mode_that_allows(call->agent, tool);
 	err_set(err, ERR_DENIED_BY_POLICY,
-	        "%s Nobody can be asked here; the user can allow it beforehand: by a policy rule, "
-	        "%swith --allowed-tools %s%s%s%s.", off ? off : call->verdict.message,
+	        "%s This run has no way to ask; the user can allow it beforehand: by a policy "
+	        "rule, %swith --allowed-tools %s%s%s%s.", off ? off : call->verdict.message,
 	        mode ? "" : "or ", tool->name, mode ? ", or with --approval-mode " : "",
 	        mode ? mode : "",
 	        mode && !call->agent->trusted ? ", which is for trusted folders" : "");

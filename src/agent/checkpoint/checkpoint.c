@@ -343,7 +343,7 @@ static void complain(struct checkpoints *checkpoints, const struct err *err)
 	checkpoints->complained = true;
 	pthread_mutex_unlock(&checkpoints->lock);
 	if (!known)
-		notify_user(checkpoints, SEVERITY_ERROR, "There is no checkpoint of this edit: ",
+		notify_user(checkpoints, SEVERITY_ERROR, "No checkpoint was made of this edit: ",
 		            err->message);
 }
 
@@ -565,5 +565,5 @@ void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id
 	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, made.files,
 	                       made.count, &err))
 		notify_user(checkpoints, SEVERITY_WARNING,
-		            "A restore will take this edit for somebody else's: ", err.message);
+		            "A restore will treat this edit as someone else's: ", err.message);
 }

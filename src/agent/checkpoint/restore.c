@@ -282,8 +282,8 @@ static bool way_read(struct way *way, const struct sha256 *sha256, const char *b
 	memcpy(from.blob, blob, OBJECT_ID_SIZE);
 	if (blob[0] && read_kept_content(way->restore, &from, out, &ignored))
 		return true;
-	way->why = "What this session's edits made of it was not kept, so that changes since then "
-		   "cannot be told from them. Restoring with force replaces it all the same.";
+	way->why = "The content after this session's edits was not kept, so later changes cannot "
+		   "be distinguished from them. Restoring with force replaces the file anyway.";
 	return false;
 }
 
@@ -324,7 +324,7 @@ static void way_back(struct way *way, const struct note_file *before, const stru
 	}
 	if (!undone && (!before->existed || !after->exists || !way->exists)) {
 		way->why = before->existed ?
-			"It was removed in between, and is somebody else's now." :
+			"It was removed and created again by something else." :
 			"It was not there, but what it has now is not what an edit of this session "
 			"made; it is not removed.";
 		return;
@@ -415,8 +415,8 @@ static bool take_edits_back(struct restore *restore, const struct restore_item *
 	*way = (struct way){ .restore = restore, .path = item->path, .exists = item->exists,
 		             .sha256 = item->now, .text = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES) };
 	if (!edits_of(restore, item, way, edits, &count)) {
-		way->why = "It has changes that are not of this session's edits; they would be "
-			   "lost. Restoring with force replaces it all the same.";
+		way->why = "It has changes made outside this session, which would be lost. "
+			   "Restoring with force replaces the file anyway.";
 		return false;
 	}
 	for (size_t i = 0; i < count && !way->why; i++)
@@ -444,7 +444,7 @@ static void decide_merge(struct restore *restore, struct restore_item *item)
 		item->action = target->existed ? RESTORE : REMOVE;
 	} else if (!target->existed || !way_know(&way) ||
 	           !way_read(&way, &target->sha256, target->blob, &old)) {
-		leave_item(item, "It was not there, and somebody else has made it since.");
+		leave_item(item, "It did not exist, and something else has created it since.");
 	} else {
 		item->action = MERGE;
 		item->merged = way.text;

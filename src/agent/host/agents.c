@@ -27,7 +27,7 @@ static const char description_head[] =
 	"at the same time. Agents:\n";
 
 static const char isolated_note[] =
-	" (Works on a git branch of its own, which its result names.)";
+	" (Works on a separate git branch, which its result names.)";
 
 static const char agent_result_schema[] =
 	"{\"type\": \"object\", \"required\": [\"success\", \"agent\"], \"properties\": {"
@@ -46,7 +46,7 @@ static const struct agent_definition *agent_called(const struct tool *tool,
 		name ? agents_find(own->host->agents, name) : NULL;
 
 	if (!definition)
-		err_set(err, ERR_INVALID_ARGUMENT, "There is no agent \"%.100s\".",
+		err_set(err, ERR_INVALID_ARGUMENT, "Unknown agent: \"%.100s\"",
 		        name ? name : "");
 	return definition;
 }

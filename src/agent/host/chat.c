@@ -343,7 +343,7 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 		host_notice(host, SEVERITY_HOOK, ret->system_message);
 	if (ret->denied) {
 		_cleanup_free_ char *text = mem_printf(
-			"A hook of %s objects; a session begins and ends all the same: %s",
+			"A %s hook objected, but cannot stop a session from starting or ending: %s",
 			hook_event_name(event), ret->reason);
 
 		host_warn(host, text);

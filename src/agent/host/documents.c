@@ -169,7 +169,7 @@ static json_t *documents_run(struct session *session, const json_t *arguments)
 
 	(void)session;
 	if (path && !document) {
-		err_set(&err, ERR_FILE_NOT_FOUND, "There is no page \"%.100s\". Without arguments "
+		err_set(&err, ERR_FILE_NOT_FOUND, "Unknown page: \"%.100s\". Without arguments "
 		        "this tool returns the list of the pages.", path);
 		return tool_failure(&err);
 	}

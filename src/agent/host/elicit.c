@@ -89,8 +89,8 @@ static json_t *elicit_nobody(struct host *host, const char *server, const json_t
 {
 	const struct span said = utf8_head(json_span(json_object_get(question, "message")), 200);
 	_cleanup_free_ char *text = mem_printf(
-		"The MCP server \"%s\" asked the user something, and nobody could be asked, so it "
-		"was declined: %.*s", server, (int)said.len, said.data ? said.data : "");
+		"The MCP server \"%s\" asked the user something, but this run has no way to ask, "
+		"so it was declined: %.*s", server, (int)said.len, said.data ? said.data : "");
 
 	if (atomic_fetch_add(&host->unasked, 1) < UNASKED_NOTICES_MAX)
 		host_warn(host, text);
@@ -129,7 +129,7 @@ static json_t *elicit_result(struct host *host, const char *server, const json_t
 	if (!content) {
 		_cleanup_free_ char *text = mem_printf(
 			"The answer to the MCP server \"%s\" does not fit its form, so the server "
-			"was told that nobody answered: %s", server, err.message);
+			"got no answer: %s", server, err.message);
 
 		host_warn(host, text);
 		return elicit_action("cancel");

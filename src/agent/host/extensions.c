@@ -224,8 +224,8 @@ static bool update_agreed(struct host *host, const struct extension *extension,
 	if (yes)
 		return true;
 	return nobody ? err_set(err, ERR_DENIED_BY_USER,
-	                        "Extension \"%s\" was not updated: what it brings has changed, and "
-	                        "nobody can be asked here. In a shell: hasp extensions update %s",
+	                        "Extension \"%s\" was not updated: its contents have changed, and "
+	                        "this run has no way to ask. In a shell: hasp extensions update %s",
 	                        extension->name, extension->name) :
 	                err_set(err, ERR_DENIED_BY_USER, "Extension \"%s\" was not updated.",
 	                        extension->name);

@@ -165,6 +165,15 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 
 /* ---- what it works with, for fronts ------------------------------------------- */
 
+/* Another model answers from the next prompt on: `words` as --model takes them, NULL: the same
+ * model; published as "model". `thinking`: how much it thinks; MODEL_THINK_DEFAULT: as the settings
+ * say. Not while a prompt is running. Errors as of model_choose and model_open; then nothing has
+ * changed. */
+bool host_set_model(struct host *host, const char *words, enum model_thinking thinking,
+                    struct err *err);
+/* How much it thinks by such a choice; MODEL_THINK_DEFAULT: none was made. */
+enum model_thinking host_thinking(const struct host *host);
+
 /* Everything allowed for this session, as sentences, [".."]: first what the user answered with
  * "always", then what commands and file tools may access beyond the sandbox and the workspace; a
  * new reference. */

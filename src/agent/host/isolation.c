@@ -428,12 +428,13 @@ static bool isolation_possible(const struct host *host, struct err *err)
 
 	if (!host->options.local || !host->options.workers || !provider->ops->run)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "it asks for a git worktree of its own (isolation), which is made "
-		               "only where the workspace is on this machine.");
+		               "it requires a separate git worktree (isolation), which is only "
+		               "possible if the workspace is on this machine.");
 	if (provider->ops->info(provider)->level == SANDBOX_PATHS)
 		return err_set(err, ERR_DENIED_BY_SANDBOX,
-		               "it asks for a git worktree of its own (isolation), and git is not "
-		               "run for that without a sandbox: a repository says what git runs.");
+		               "it requires a separate git worktree (isolation), and git is not "
+		               "run for that without a sandbox, because a repository decides what "
+		               "git runs.");
 	return true;
 }
 
@@ -443,17 +444,16 @@ static bool make_failed(const struct isolation *own, const struct git_said *said
 
 	switch (said->code) {
 	case NO_GIT:
-		return err_set(err, ERR_TOOL_FAILED, "it asks for a git worktree of its own "
-		               "(isolation), and git is not on this machine.");
+		return err_set(err, ERR_TOOL_FAILED, "it requires a separate git worktree "
+		               "(isolation), and git is not installed.");
 	case NO_REPOSITORY:
-		return err_set(err, ERR_INVALID_ARGUMENT, "it asks for a git worktree of its own "
-		               "(isolation), and git has no repository at %s: run \"git init\" and "
+		return err_set(err, ERR_INVALID_ARGUMENT, "it requires a separate git worktree "
+		               "(isolation), and %s is not a git repository: run \"git init\" and "
 		               "commit, or take \"isolation\" out of the agent's file. %.300s",
 		               own->host->root, out);
 	case NO_COMMIT:
-		return err_set(err, ERR_INVALID_ARGUMENT, "it asks for a git worktree of its own "
-		               "(isolation), and the repository has no commit yet to begin with: "
-		               "commit first.");
+		return err_set(err, ERR_INVALID_ARGUMENT, "it requires a separate git worktree "
+		               "(isolation), and the repository has no commit yet: commit first.");
 	default:
 		return err_set(err, ERR_TOOL_FAILED, "git cannot make its worktree: %.800s",
 		               *out ? out : "it was ended.");

@@ -17,7 +17,7 @@ static json_t *login_question(const struct mcp_login *login, bool opened, const 
 {
 	json_t *question = json_pack(
 		"{s:o, s:s, s:s, s:s, s:b, s:b}", "serverName", json_text(span_str(login->server)),
-		"message", opened ? "Log in there; this goes on when the browser comes back." :
+		"message", opened ? "Log in there; hasp continues when the browser returns." :
 		login->is_agent   ? "To use this agent you have to log in." :
 		                    "To use this server you have to log in.",
 		"mode", "url", "url", login->url, "login", true, "opened", opened);
@@ -32,11 +32,11 @@ static bool login_refused(const struct mcp_login *login, bool for_good, struct e
 {
 	if (login->is_agent)
 		return err_set(err, for_good ? ERR_DENIED_BY_USER : ERR_AUTHENTICATION_FAILED,
-		               "The agent \"%s\" wants a login, and the user did not log in.",
+		               "The agent \"%s\" requires a login, and the user did not log in.",
 		               login->server);
 	return err_set(err, for_good ? ERR_DENIED_BY_USER : ERR_AUTHENTICATION_FAILED,
-	               "The MCP server \"%s\" wants a login, and the user did not log in; /mcp "
-	               "auth, or hasp mcp auth %s, asks again.", login->server,
+	               "The MCP server \"%s\" requires a login, and the user did not log in. To "
+	               "log in: /mcp auth, or hasp mcp auth %s", login->server,
 	               login->server);
 }
 
@@ -71,11 +71,12 @@ bool host_login(void *data, const struct mcp_login *login, char **ret_pasted, st
 
 		if (reply == BUS_NOBODY && login->is_agent)
 			return err_set(err, ERR_AUTHENTICATION_FAILED,
-			               "The agent \"%s\" wants a login, and nobody could be asked.",
+			               "The agent \"%s\" requires a login, and this run has no way "
+			               "to ask.",
 			               login->server);
 		if (reply == BUS_NOBODY)
 			return err_set(err, ERR_AUTHENTICATION_FAILED,
-			               "The MCP server \"%s\" wants a login: hasp mcp auth %s",
+			               "The MCP server \"%s\" requires a login: hasp mcp auth %s",
 			               login->server, login->server);
 		if (reply != BUS_ANSWERED) {
 			host_elicit_withdraw(host, question);

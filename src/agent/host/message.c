@@ -46,13 +46,31 @@ static json_t *mentioned_other(void *data, const char *name)
 	return tool_failure(&err);
 }
 
+/* What an @ took along leaves a line. */
+static void notice_attached(struct host *host, const json_t *attached)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(UPDATED_SHOWN);
+	json_t *name;
+	size_t i;
+
+	json_array_foreach((json_t *)attached, i, name) {
+		json_auto_t *shown = json_show_unseen(name, NULL);
+
+		buf_str(&text, i ? ", " : "Attached: ");
+		buf_span(&text, json_span(shown));
+	}
+	if (text.len)
+		host_notice(host, SEVERITY_INFO, text.data);
+}
+
 /* Of what was piped in and what the user says; a new reference. */
 static json_t *message_of(struct host *host, struct span piped, struct span prompt)
 {
 	const bool search = settings_bool(host->options.settings,
 	                                  "context.fileFiltering.enableRecursiveFileSearch", true);
-	const struct mention_others others = { .read = mentioned_other, .data = host };
-	json_auto_t *notices = json_array(), *content = NULL;
+	json_auto_t *notices = json_array(), *attached = json_array(), *content = NULL;
+	const struct mention_others others = { .read = mentioned_other, .data = host,
+		                               .attached = attached };
 	struct session session = host->chat.session;
 	struct path_rules rules = { 0 };
 	size_t unseen = 0;
@@ -67,6 +85,8 @@ static json_t *message_of(struct host *host, struct span piped, struct span prom
 	if (unseen)
 		source_notice_unseen("The prompt, with what it brings along,", unseen, notices);
 	host_warn_all(host, notices);
+	if (host->options.interactive)
+		notice_attached(host, attached);
 	return shown;
 }
 
@@ -84,7 +104,7 @@ static void host_notice_updated(struct host *host, const json_t *updated)
 	json_t *name;
 	size_t i;
 
-	buf_str(&text, "MCP servers say that these resources have changed; the model is told: ");
+	buf_str(&text, "These MCP resources have changed; the model is notified: ");
 	json_array_foreach((json_t *)updated, i, name) {
 		json_auto_t *shown = json_show_unseen(name, NULL);
 

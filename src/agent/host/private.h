@@ -65,6 +65,7 @@ struct host {
 	struct model_choice choice;
 	struct recording *recording; /* of the models' answers; or NULL */
 	struct model *model;
+	enum model_thinking thinking; /* chosen in this session (host_set_model) */
 	struct hooks *hooks;
 	struct telemetry *telemetry; /* NULL: it is off */
 	struct chat chat;

@@ -170,12 +170,12 @@ static bool consent_refused(const struct agent_definition *definition, bool nobo
 		               definition->name);
 	if (definition->remote)
 		return err_set(err, ERR_DENIED_BY_POLICY,
-		               "The agent %s works elsewhere (%.1500s), and nobody has allowed "
-		               "its file in this project. The user can: hasp agents allow %s",
+		               "The agent %s runs elsewhere (%.1500s), and its file has not been "
+		               "allowed in this project. To allow it: hasp agents allow %s",
 		               definition->name, what, definition->name);
 	return err_set(err, ERR_DENIED_BY_POLICY,
-	               "The agent %s has MCP servers of its own, and nobody has allowed its file "
-	               "in this project: %.1500s. The user can: hasp agents allow %s",
+	               "The agent %s brings its own MCP servers, and its file has not been allowed "
+	               "in this project: %.1500s. To allow it: hasp agents allow %s",
 	               definition->name, what, definition->name);
 }
 
@@ -193,8 +193,8 @@ static bool consent_ask(struct host *host, const struct agent_definition *defini
 	text = mem_printf(definition->remote ?
 	                          "A file of %s describes the agent \"%s\", which works "
 	                          "elsewhere. Send it tasks? They go to %s." :
-	                          "A file of %s describes the agent \"%s\", which has MCP servers "
-	                          "of its own. Start them when it works? %s",
+	                          "A file of %s describes the agent \"%s\", which brings its own "
+	                          "MCP servers. Start them when it runs? %s",
 	                  definition->from == AGENTS_PROJECT ? "this project" : "an extension",
 	                  definition->name, what);
 	message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header",
@@ -329,10 +329,10 @@ static char *question_unanswered(const struct remote_run *run, const json_t *sai
 	const struct span text = utf8_head(json_span(said), 600);
 
 	err_set(err, ERR_TOOL_FAILED,
-	        "The agent %s %s, and nobody could be asked%s%.*s%s", run->definition->name,
-	        login ? "wants the user to log in somewhere" : "asks for something",
+	        "The agent %s %s, and this run has no way to ask%s%.*s%s", run->definition->name,
+	        login ? "requires the user to log in" : "asks for something",
 	        text.len ? ": " : ".", (int)text.len, text.len ? text.data : "",
-	        login ? "" : " Call it again with the answer as the prompt: its task goes on.");
+	        login ? "" : " Call it again with the answer as the prompt to continue its task.");
 	return NULL;
 }
 
@@ -342,7 +342,7 @@ static json_t *remote_question(const struct remote_run *run, const json_t *said,
 	const struct span text = utf8_head(json_span(said), QUESTION_BYTES);
 	_cleanup_free_ char *question = mem_printf(
 		"The agent \"%s\" %s%s%.*s", run->definition->name,
-		login ? "wants you to log in somewhere; say when that is done" : "asks",
+		login ? "requires you to log in; say when that is done" : "asks",
 		text.len ? ": " : ".", (int)text.len, text.len ? text.data : "");
 
 	return json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header", "Agent asks", "type",

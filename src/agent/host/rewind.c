@@ -161,7 +161,7 @@ static char *read_prompt(struct host *host, const char *id, json_t *ret_calls, s
 	text = look_up_prompt(&read, id, ret_calls);
 	session_read_release(&read);
 	if (!text)
-		err_set(err, ERR_INVALID_ARGUMENT, "There is no such prompt.");
+		err_set(err, ERR_INVALID_ARGUMENT, "No such prompt.");
 	return text;
 }
 
@@ -281,7 +281,7 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 	if (!last || agent_has_moved(chat->agent))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               last ? "Something was sent since; it cannot be undone." :
-		               "There is nothing to undo.");
+		               "Nothing to undo.");
 	if (last->checkpoint &&
 	    !checkpoints_restore(checkpoint_session_of(chat->checkpoints), last->checkpoint, false,
 	                         &files, err))

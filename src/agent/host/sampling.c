@@ -120,8 +120,8 @@ bool host_may_sample(void *data, const char *server)
 static void tell_nobody(struct host *host, const char *server)
 {
 	_cleanup_free_ char *text = mem_printf(
-		"The MCP server \"%s\" asked for an answer of the model, and nobody could be "
-		"asked, so it was refused. The setting hasp.servers.sampling allows it.", server);
+		"The MCP server \"%s\" asked the model a question, and this run has no way to ask "
+		"you, so it was refused. The setting hasp.servers.sampling allows it.", server);
 
 	if (host->samplings->refusals++ < REFUSAL_NOTICES_MAX)
 		host_warn(host, text);

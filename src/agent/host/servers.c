@@ -195,7 +195,7 @@ static void carry_out_order(struct host *host, const json_t *order)
 	host->servers_asked = false;
 	if (span_eq(action, SPAN("reload"))) {
 		ok = host_reload_servers(host, &err);
-		done = mem_strdup("The MCP servers are started anew.");
+		done = mem_strdup("Restarting the MCP servers.");
 	} else if (name && (use || span_eq(action, SPAN("disable")))) {
 		ok = mcp_servers_switch(host->servers, name, use,
 		                        json_is_true(json_object_get(order, "session")), &err);

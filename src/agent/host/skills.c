@@ -43,7 +43,7 @@ static const struct skill *skill_called(const struct tool *tool, const json_t *a
 	const struct skill *skill = name ? skills_find(own->host->skills, name) : NULL;
 
 	if (!skill)
-		err_set(err, ERR_INVALID_ARGUMENT, "There is no skill \"%.100s\".",
+		err_set(err, ERR_INVALID_ARGUMENT, "Unknown skill: \"%.100s\"",
 		        name ? name : "");
 	return skill;
 }

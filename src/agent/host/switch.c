@@ -5,6 +5,9 @@
 #include "agent/host/private.h"
 #include "agent/host/services.h"
 #include "base/mem.h"
+#include "data/json.h"
+#include "model/choose.h"
+#include "model/model.h"
 #include "telemetry/telemetry.h"
 
 /* Its services stay as long as the host: commands in the background stand on them. */
@@ -51,18 +54,81 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 	return true;
 }
 
+/* ---- the model ------------------------------------------------------------------- */
+
+static void publish_model(struct host *host)
+{
+	json_auto_t *message = json_pack("{s:s, s:o}", "model", model_id(host->model), "window",
+	                                 json_size(model_context_tokens(host->model)));
+
+	if (host->choice.key_from)
+		json_object_set_new(message, "keyFrom", json_string(host->choice.key_from));
+	bus_publish(host->bus, BUS_MODEL, message);
+}
+
+/* What the settings say of how the model is asked, and how much it thinks. */
+static void set_thinking(struct host *host, enum model_thinking thinking)
+{
+	const char *name = host->choice.options.name;
+
+	model_parameters_read(host->options.settings, name, name, NULL, &host->choice.parameters);
+	host->thinking = thinking;
+	if (thinking == MODEL_THINK_DEFAULT)
+		return;
+	host->choice.parameters.thinking = thinking;
+	host->choice.parameters.thinking_tokens = 0;
+}
+
+bool host_set_model(struct host *host, const char *words, enum model_thinking thinking,
+                    struct err *err)
+{
+	struct model_choice choice = { 0 };
+
+	if (!words) {
+		set_thinking(host, thinking);
+		return true;
+	}
+	if (!model_choose(host->options.settings, words, &choice, err))
+		return false;
+	choice.options.recording = host->recording;
+	choice.options.trace = host->options.trace;
+	choice.options.trace_data = host->options.data;
+	if (!model_replace(host->model, &choice.options, err)) {
+		model_choice_release(&choice);
+		return false;
+	}
+	model_choice_release(&host->choice);
+	host->choice = choice;
+	if (thinking != MODEL_THINK_DEFAULT)
+		set_thinking(host, thinking);
+	host_warn_all(host, host->choice.warnings);
+	agent_tools_added(host->chat.agent);
+	publish_model(host);
+	return true;
+}
+
+enum model_thinking host_thinking(const struct host *host)
+{
+	return host->thinking;
+}
+
+/* ---- what is allowed ------------------------------------------------------------- */
+
 json_t *host_allowed(const struct host *host)
 {
 	const struct policy *policy = host->options.policy;
 	json_auto_t *rules = policy ? policy_session_list(policy) : json_array();
 	json_auto_t *permissions = session_permissions(&host->chat.session);
-	json_t *list = json_array(), *rule;
+	json_t *list = json_array(), *one;
 	size_t i;
 
-	json_array_foreach(rules, i, rule)
-		json_array_append(list, json_object_get(rule, "scope") ?:
-		                        json_object_get(rule, "rule"));
-	json_array_extend(list, permissions);
+	json_array_foreach(rules, i, one)
+		json_array_append_new(list, json_pack("{s:O, s:O?}", "text",
+		                                      json_object_get(one, "scope") ?:
+		                                      json_object_get(one, "rule"), "since",
+		                                      json_object_get(one, "since")));
+	json_array_foreach(permissions, i, one)
+		json_array_append_new(list, json_pack("{s:O}", "text", one));
 	return list;
 }
 

@@ -308,6 +308,16 @@ static void add_other(struct building *building, const struct mention *mention,
 	}
 }
 
+/* For the user: that it was read. */
+static void note_attached(struct building *building, const struct mention *mention, size_t files)
+{
+	_cleanup_free_ char *text = files > 1 ? mem_printf("%s (%zu files)", mention->path, files) :
+	                                        mem_strdup(mention->path);
+
+	if (building->others && building->others->attached && files)
+		json_array_append_new(building->others->attached, json_text(span_str(text)));
+}
+
 static void add_mention(struct building *building, const struct mention *mention)
 {
 	json_auto_t *other = building->others ?
@@ -334,6 +344,7 @@ static void add_mention(struct building *building, const struct mention *mention
 		report_unread(building, mention, file);
 		message_add_file(building, mention, file);
 	}
+	note_attached(building, mention, json_array_size(result));
 }
 
 /* \@ was written for @. */

@@ -215,6 +215,8 @@ struct mention_others {
 	 * these; it is tried as a path. */
 	json_t *(*read)(void *data, const char *name);
 	void *data;
+	json_t *attached; /* NULL, or gets a text for each name whose content goes along:
+	                   * "src/a.c", "src (12 files)"; borrowed */
 };
 
 /* The user's message (model/content.h): `piped` as it is, the prompt, then what that names: what

@@ -313,7 +313,8 @@ static void glance_text(struct glance *glance, struct span text)
 	else
 		glance_model(glance);
 	if (!glance->title && glance->first)
-		glance->title = one_line(span_str(glance->first), TITLE_BYTES);
+		glance->title = one_line(session_prompt_title(span_str(glance->first)),
+		                         TITLE_BYTES);
 }
 
 /* ---- words in a file --------------------------------------------------------- */

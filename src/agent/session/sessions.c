@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -26,11 +27,37 @@
 
 enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8, REMOVAL_MS = 5000 };
 
+void session_local_time(const char *moment, char *out, size_t size)
+{
+	struct tm tm = { 0 };
+	time_t seconds;
+
+	snprintf(out, size, "%.16s", moment ? moment : "");
+	if (!moment || !strptime(moment, "%Y-%m-%dT%H:%M:%S", &tm))
+		return;
+	seconds = timegm(&tm);
+	if (localtime_r(&seconds, &tm) && !strftime(out, size, "%Y-%m-%d %H:%M", &tm))
+		snprintf(out, size, "%.16s", moment);
+}
+
+struct span session_prompt_title(struct span prompt)
+{
+	static const struct span note = SPAN(SESSION_COMMAND_NOTE);
+	const char *end;
+
+	if (!span_starts(prompt, note))
+		return prompt;
+	prompt = span_skip(prompt, note.len - strlen("$ "));
+	end = memchr(prompt.data, '\n', prompt.len);
+	return end ? span_head(prompt, (size_t)(end - prompt.data)) : prompt;
+}
+
 /* On one line. */
 static json_t *session_title(const struct session_read *read)
 {
 	const struct span summary = json_span(json_object_get(read->metadata, "summary"));
-	struct span head = utf8_head(summary.len ? summary : span_str(read->first_prompt),
+	struct span head = utf8_head(summary.len ? summary :
+	                             session_prompt_title(span_str(read->first_prompt)),
 	                             TITLE_BYTES);
 	_cleanup_buf_ struct buf text = BUF_INIT(TITLE_BYTES + 1);
 

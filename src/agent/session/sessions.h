@@ -12,6 +12,9 @@
 #ifndef HASP_AGENT_SESSION_SESSIONS_H
 #define HASP_AGENT_SESSION_SESSIONS_H
 
+/* How the note begins that stands before a prompt for a "!" command of the user. */
+#define SESSION_COMMAND_NOTE "The user ran this command:\n\n$ "
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,6 +96,12 @@ bool sessions_find_in(const char *project, const char *which, char **ret_path, s
  * agents said in it: the listed file, and others that have the same id both in them and in their
  * names. BUSY: one of them is open; then all stay. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
+/* Prints a moment of a session's file ("2026-11-24T05:32:00Z") in the user's time zone, to the
+ * minute; what is no such moment as it stands. */
+void session_local_time(const char *moment, char *out, size_t size);
+/* What a session is called by its first prompt, a part of it: where that begins with a "!" command,
+ * "$ " and the command. */
+struct span session_prompt_title(struct span prompt);
 /* Adds a line with a new title to a session's file. BUSY: it is open; INVALID_ARGUMENT: the title
  * is blank, or the file has the old format. */
 bool session_rename(const char *path, struct span title, struct err *err);

@@ -19,12 +19,6 @@
 
 /* ---- prompts ----------------------------------------------------------------------- */
 
-/* Gemini CLI's own that hasp does not have (tui/command/command.h). */
-static const char *const built_in[] = {
-	"commands", "corgi", "export-session", "extensions", "footer", "gemma",
-	"privacy", "setup-github", "terminal-setup", "upgrade", "voice",
-};
-
 enum { COMMAND_NAME_MAX = 200 };
 
 static bool is_command_name(struct span word)
@@ -47,14 +41,6 @@ static struct span first_word(struct span text)
 	return span_head(text, len);
 }
 
-static const char *kind_of_command(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(built_in); i++)
-		if (strcmp(built_in[i], name) == 0)
-			return "a command of Gemini CLI's, and hasp has no such command";
-	return "no command that hasp knows";
-}
-
 bool prepare_check_prompt(struct span prompt, size_t *ret_skip, struct err *err)
 {
 	const struct span word = first_word(prompt);
@@ -67,8 +53,7 @@ bool prepare_check_prompt(struct span prompt, size_t *ret_skip, struct err *err)
 	if (access(path, F_OK) == 0)
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "%s is %s. To send it to the model as text, write /%s.", path,
-	               kind_of_command(path + 1), path);
+	               "Unknown command %s. To send this as a prompt, begin it with //.", path);
 }
 
 /* ---- preparation ------------------------------------------------------------- */
@@ -142,9 +127,9 @@ void prepare_warnings(const struct settings *settings, bool asks, const struct n
 		warn_of_changed_extensions(settings, notices);
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notices_say(notices, SEVERITY_WARNING,
-		            "This folder is not trusted: its settings, hooks, policies and "
-		            "instructions do not count. \"hasp config trust\" or --skip-trust "
-		            "changes that.");
+		            "This folder is not trusted, so its settings, hooks, policies and "
+		            "instructions are not used. To trust it: hasp config trust; for one "
+		            "run: --skip-trust");
 }
 
 enum approval_mode prepare_mode(const struct settings *settings, const char *word)
@@ -172,8 +157,8 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 		               "another mode, or set that to true.");
 	if (mode > MODE_DEFAULT && !settings_trusted(settings))
 		return err_set(err, ERR_PERMISSION_DENIED,
-		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "
-		               "--skip-trust this once.",
+		               "%s requires a trusted folder. To trust this one: hasp config "
+		               "trust; for one run: --skip-trust",
 		               prepare_mode_word(mode));
 	return true;
 }
@@ -239,7 +224,7 @@ static const char *why_no_folder(const char *path)
 	struct stat status;
 
 	if (stat(path, &status) < 0)
-		return errno == ENOENT ? "does not exist" : "cannot be looked at";
+		return errno == ENOENT ? "does not exist" : "cannot be checked";
 	return S_ISDIR(status.st_mode) ? NULL : "is not a folder";
 }
 

@@ -492,7 +492,7 @@ static const struct {
 	const char *sentence; /* where the agent gives none */
 } ends[] = {
 	{ AGENT_CANCELLED, HASP_AGENT_CANCELLED, "The work was cancelled." },
-	{ AGENT_TURN_LIMIT, HASP_AGENT_TURN_LIMIT, "The limit of turns was reached." },
+	{ AGENT_TURN_LIMIT, HASP_AGENT_TURN_LIMIT, "The turn limit was reached." },
 	{ AGENT_LOOP, HASP_AGENT_LOOP, "The model repeated itself." },
 	{ AGENT_HOOK_STOPPED, HASP_AGENT_STOPPED, "A hook stopped the work." },
 };
@@ -550,7 +550,8 @@ bool hasp_agent_set_mode(hasp_agent *agent, const char *mode, hasp_agent_error *
 
 	if (!mode || !policy_mode_parse(mode, &parsed))
 		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
-		                  "There is no approval mode \"%.100s\".", mode ? mode : "");
+		                  "Unknown approval mode \"%.100s\": use default, auto_edit, yolo "
+		                  "or plan.", mode ? mode : "");
 	return front_set_mode(agent->front, parsed, &err) || embed_error(&err, error);
 }
 

@@ -53,7 +53,7 @@ static const struct row {
 	[HASP_WRONG_MATCH_COUNT] = { ERR_WRONG_MATCH_COUNT,
 	                             "Take the old text from the file as it is, with enough around "
 	                             "it, or expect the right count." },
-	[HASP_NO_CHANGE] = { ERR_NO_CHANGE, "Nothing has to be done." },
+	[HASP_NO_CHANGE] = { ERR_NO_CHANGE, "Nothing must be done." },
 	[HASP_FILE_NOT_FOUND] = { ERR_FILE_NOT_FOUND, "Check the path." },
 	[HASP_FILE_EXISTS] = { ERR_FILE_EXISTS, "Choose another name, or change that file." },
 	[HASP_NOT_A_FILE] = { ERR_NOT_A_FILE, "Name a regular file." },

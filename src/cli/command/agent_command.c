@@ -368,8 +368,8 @@ int command_run_root(const struct invocation *invocation)
 		if (!invocation->positional_count)
 			return agent_lists_sessions(invocation);
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "--%s takes no further word: \"%.100s\". Nothing "
-		        "was done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ?
+		        "--%s takes no argument: \"%.100s\". Nothing was "
+		        "done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ?
 		        "list-sessions" :
 		        "delete-session SESSION", invocation->positionals[0]);
 		return output_fail(&err, CLI_USAGE);
@@ -399,7 +399,7 @@ int command_run_root(const struct invocation *invocation)
 		                       &err);
 	} else if (!input.text.len) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "There is no prompt: give one with -p, as words, or on standard input.");
+		        "No prompt given. Use -p, arguments, or standard input.");
 		code = headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
 	} else {
 		code = run_agent(invocation, &input);

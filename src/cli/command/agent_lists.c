@@ -27,7 +27,7 @@ int agent_lists_sessions(const struct invocation *invocation)
 	bool ok;
 
 	if (!root || !home_open(root, &home, &err)) {
-		output_complain(root ? err.message : "The current folder is gone.");
+		output_complain(root ? err.message : "The current directory no longer exists.");
 		return AGENT_EXIT_GENERAL;
 	}
 	if (deleted) {

@@ -14,7 +14,8 @@ static const struct {
 	enum agent_exit code;
 	const char *type, *sentence;
 } rows[] = {
-#define AGENT_EXIT_ROW(symbol, code, type, sentence) { AGENT_EXIT_##symbol, type, sentence },
+#define AGENT_EXIT_ROW(symbol, code, type, sentence, meaning) \
+	{ AGENT_EXIT_##symbol, type, sentence },
 	AGENT_EXIT_TABLE(AGENT_EXIT_ROW)
 #undef AGENT_EXIT_ROW
 };

@@ -89,8 +89,8 @@ static int list_agents(const struct invocation *invocation, const struct setting
 	json_array_foreach(agents->notices, i, notice)
 		output_complain(json_string_value(notice));
 	if (settings_trust_unknown(settings))
-		output_complain("This folder is not trusted: its own agents do not count. \"hasp "
-		                "config trust\" changes that.");
+		output_complain("This folder is not trusted, so its agents are not used. To trust "
+		                "it: hasp config trust");
 	if (!settings_bool(settings, "experimental.enableAgents", true))
 		output_complain("Agents are off: experimental.enableAgents is false.");
 	if (invocation_has(invocation, FLAG_JSON)) {
@@ -128,8 +128,8 @@ static int allow_agent(const struct settings *settings, const struct agents *age
 		err_set(&err, ERR_INVALID_ARGUMENT, "Agent \"%.200s\" not found.", name);
 	else if (!agent_requires_allowance(definition))
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "The agent \"%s\" needs no such word: it is no agent of this project or "
-		        "of an extension that is remote or has MCP servers of its own.",
+		        "The agent \"%s\" cannot be allowed: it is not a remote agent, or one with "
+		        "its own MCP servers, of this project or an extension.",
 		        definition->name);
 	else if (agent_allow(definition, settings_home(settings), &err))
 		facts = agent_facts(definition);

@@ -166,7 +166,8 @@ static bool checkpoint_command_open(struct checkpoint_command *command, bool res
 
 		project = realpath(count ? roots[0] : ".", NULL);
 		if (!project)
-			return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+			return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a "
+				"folder.",
 			               count ? roots[0] : ".");
 	}
 	if (!home_open(project, &command->home, err))

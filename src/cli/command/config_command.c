@@ -40,8 +40,8 @@ static void complain_warnings(const struct settings *settings)
 	json_array_foreach(renamed, i, sentence)
 		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(settings))
-		output_complain("This folder is not trusted: its own settings do not count. "
-		                "\"hasp config trust\" changes that.");
+		output_complain("This folder is not trusted, so its settings are not used. To "
+		                "trust it: hasp config trust");
 }
 
 /* --- show and get -------------------------------------------------------------------------- */
@@ -174,9 +174,9 @@ static int config_show(struct config_call *call)
 		ok = output_json(document, /* indent= */ true, &err);
 	} else {
 		if (!json_array_size(list))
-			output_stderr(SPAN("No setting is set; each has its default. \"hasp "
-			                   "config --all\" lists them, \"hasp config set KEY "
-			                   "VALUE\" sets one.\n"));
+			output_stderr(SPAN("All settings are at their defaults. \"hasp config "
+			                   "--all\" lists them, \"hasp config set KEY VALUE\" sets "
+			                   "one.\n"));
 		ok = show_lines(list, origin, &err);
 	}
 	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
@@ -240,7 +240,7 @@ static void complain_if_overridden(const struct config_call *call, enum settings
 		                "with its name.");
 	if (origin.scope <= scope || !origin.file)
 		return;
-	sentence = mem_printf("It is written, but %s says something else and counts more.",
+	sentence = mem_printf("Written, but overridden by %s.",
 	                      origin.file);
 	output_complain(sentence);
 }
@@ -288,8 +288,8 @@ static int refuse_to_allow(const struct config_call *call)
 	}
 	if (!settings_trusted(call->settings))
 		err_set(&err, ERR_PERMISSION_DENIED,
-		        "This folder is not trusted, so nothing of it can be allowed. "
-		        "\"hasp config trust\" changes that.");
+		        "This folder is not trusted, so nothing of it can be allowed. To trust it: "
+		        "hasp config trust");
 	else if (json_object_get(settings_allowed(call->settings), call->key))
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is allowed here already.", call->key);
 	else if (known && (row.project == AUTHORITY_NEVER || row.project == AUTHORITY_PROCESS ||
@@ -327,7 +327,7 @@ static int config_allow(struct config_call *call)
 	render_safe(&out, span_str(call->key));
 	buf_str(&out, " = ");
 	put_value(&out, masked);
-	buf_str(&out, "\nAnother value has to be allowed again.\n");
+	buf_str(&out, "\nA changed value must be allowed again.\n");
 	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
@@ -492,7 +492,7 @@ static int set_trust(const struct config_call *call, const char *rule)
 	bool ok;
 
 	if (!real) {
-		err_set(&err, ERR_FILE_NOT_FOUND, "There is no folder %s.", folder);
+		err_set(&err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.", folder);
 		return output_fail(&err, CLI_FAILED);
 	}
 	if (!home_open(real, &home, &err))

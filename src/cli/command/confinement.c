@@ -189,7 +189,7 @@ bool command_open_project(const struct invocation *invocation, char **ret_projec
 
 	options.project = *ret_project = realpath(folder ? folder : ".", NULL);
 	if (!*ret_project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.",
 		               folder ? folder : ".");
 	return settings_load(&options, ret_settings, err);
 }
@@ -280,7 +280,7 @@ static bool check_path_flags(const struct invocation *invocation, struct err *er
 		for (size_t k = 0; k < ARRAY_LEN(flags); k++)
 			if (given->id == flags[k].id && given->value && !*given->value)
 				return err_set(err, ERR_INVALID_ARGUMENT,
-				               "%s takes a path, and what was given is empty.",
+				               "%s requires a path, and the one given is empty.",
 				               flags[k].name);
 	}
 	return true;
@@ -372,7 +372,7 @@ void confinement_warn(struct provider *provider)
 	                     why ? info->weaker_because : "this level was asked for.",
 	                     strcmp(info->kind, "command") == 0
 	                             ? ""
-	                             : " \"hasp sandbox --status\" says what would change that.");
+	                             : " \"hasp sandbox --status\" explains what is missing.");
 	output_complain(message);
 }
 

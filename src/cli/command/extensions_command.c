@@ -218,14 +218,14 @@ static bool is_consented(const struct extensions_command *command, const char *c
 		return false;
 	if (!asks || invocation_has(command->invocation, FLAG_CONSENT))
 		return true;
-	output_complain("What an extension brings is somebody else's. Use it? [y/N]");
+	output_complain("This extension is third-party code. Use it? [y/N]");
 	if (!fgets(answer, sizeof(answer), stdin))
 		answer[0] = '\0';
 	word = span_trim(span_str(answer));
 	if (span_eq(word, SPAN("y")) || span_eq(word, SPAN("Y")) || span_eq(word, SPAN("yes")))
 		return true;
 	return err_set(err, ERR_DENIED_BY_USER,
-	               "Nothing was installed. --consent says yes where nobody can be asked.");
+	               "Nothing was installed. Without a terminal, --consent is required.");
 }
 
 static bool install_from(struct extensions_command *command, const char *source, bool link,
@@ -546,7 +546,7 @@ static bool check_extensions_words(const struct invocation *invocation,
 
 	if (!action)
 		return count <= 1 || err_set(err, ERR_INVALID_ARGUMENT,
-		                             "hasp extensions list takes no further word.");
+		                             "hasp extensions list takes no arguments.");
 	if (action->whole)
 		return (count <= action->most && !invocation_has(invocation, FLAG_ALL) &&
 		        (action->json || !invocation_has(invocation, FLAG_JSON))) ||

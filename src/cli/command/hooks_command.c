@@ -51,8 +51,8 @@ static bool open_project_hooks(struct hooks_command *command, struct err *err)
 	json_array_foreach(unused, i, sentence)
 		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(command->settings))
-		output_complain("This folder is not trusted: its own hooks do not count. \"hasp "
-		                "config trust\" changes that.");
+		output_complain("This folder is not trusted, so its hooks are not used. To trust "
+		                "it: hasp config trust");
 	return true;
 }
 
@@ -192,7 +192,7 @@ static int list_hooks(struct hooks_command *command)
 		               CLI_OK : output_fail(&err, CLI_FAILED);
 	}
 	if (!json_array_size(rows))
-		buf_str(&out, "There are no hooks.\n");
+		buf_str(&out, "No hooks are configured.\n");
 	json_array_foreach(rows, i, row)
 		print_row(row, &out);
 	if (json_array_size(command->held)) {

@@ -262,8 +262,8 @@ char *mcp_change_waits(const struct settings *settings, const char *name)
 		    span_starts(json_span(json_object_get(item, "what")), SPAN("MCP servers")) &&
 		    json_lists(json_object_get(item, "names"), span_str(name)))
 			file = json_string_value(json_object_get(item, "path"));
-	return file ? mem_printf("The server \"%.100s\" of the project's %s does not count until "
-	                         "you run: hasp %s", name, file, how) :
+	return file ? mem_printf("The server \"%.100s\" of the project's %s is not used until you "
+	                         "run: hasp %s", name, file, how) :
 	              NULL;
 }
 

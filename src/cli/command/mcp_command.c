@@ -138,11 +138,11 @@ static void warn_of_project(const struct settings *settings)
 	json_t *withheld;
 
 	if (settings_trust_unknown(settings))
-		output_complain("This folder is not trusted: its own servers do not count. \"hasp "
-		                "config trust\" changes that.");
+		output_complain("This folder is not trusted, so its servers are not used. To trust "
+		                "it: hasp config trust");
 	json_array_foreach((json_t *)settings_withheld(settings), i, withheld)
 		if (span_eq(json_span(json_object_get(withheld, "name")), SPAN("mcpServers")))
-			output_complain("The project has servers of its own, which do not count "
+			output_complain("This project configures MCP servers, which are not used "
 			                "until you run: hasp config allow mcpServers");
 }
 
@@ -275,7 +275,7 @@ static int list_servers(struct mcp_command *command)
 	if (invocation_has(command->invocation, FLAG_JSON))
 		return print_json(servers);
 	if (!json_array_size(servers))
-		buf_str(&out, "The settings have no MCP servers (mcpServers).\n");
+		buf_str(&out, "No MCP servers are configured. To add one: hasp mcp add\n");
 	json_array_foreach(servers, i, server)
 		print_server(server, false, &out);
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);

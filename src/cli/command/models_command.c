@@ -387,7 +387,8 @@ static bool open_check(const struct invocation *invocation, struct check *check,
 	size_t i;
 
 	if (!project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", root ?
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a "
+			"folder.", root ?
 		               root : ".");
 	if (!settings_load(&options, &check->settings, err) ||
 	    !model_choose(check->settings, invocation_positional(invocation, 1), &check->choice,

@@ -124,8 +124,8 @@ bool piped_has_input(void)
 		return false;
 	for (int ms = FIRST_BYTE_MS; poll(&input, 1, ms) <= 0; ms = LOOK_AGAIN_MS) {
 		if (!S_ISFIFO(status.st_mode) || !job_writes_to(&status)) {
-			output_complain("Nothing came on standard input; going on without it. "
-			                "</dev/null says at once that nothing comes.");
+			output_complain("Nothing arrived on standard input; continuing without it. "
+			                "Use </dev/null to avoid this wait.");
 			return false;
 		}
 		if (!reported && ms == LOOK_AGAIN_MS)

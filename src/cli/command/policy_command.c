@@ -149,7 +149,8 @@ static bool read_mode(const struct policy_command *command, enum approval_mode *
 		word = settings_string(command->settings, "general.defaultApprovalMode", "default");
 	if (policy_mode_parse(word, ret))
 		return true;
-	return err_set(err, ERR_INVALID_ARGUMENT, "There is no mode \"%s\".", word);
+	return err_set(err, ERR_INVALID_ARGUMENT, "Unknown mode \"%s\": use default, auto_edit, "
+	                                          "yolo or plan.", word);
 }
 
 /* ---- what is shown ------------------------------------------------------------------------ */
@@ -221,7 +222,7 @@ static bool show_verdict(const struct policy_command *command, const struct subj
 	}
 	put_verdict(&out, subject, verdict);
 	if (headless) {
-		buf_printf(&out, "where nobody can be asked (hasp -p in a script): %s (rule: ",
+		buf_printf(&out, "in a run that cannot ask (hasp -p in a script): %s (rule: ",
 		           policy_decision_name(headless->decision));
 		render_safe(&out, span_str(headless->rule));
 		buf_str(&out, ")\n");
@@ -565,7 +566,7 @@ static bool rule_decides(const struct policy_command *command, const struct rule
 	                    json_string(policy_decision_name(verdict.decision)));
 	json_object_set_new(document, "rule", json_cstr(verdict.rule));
 	if (!decides)
-		render_printf(out, "The rule is written, but another one decides here: %s (%s).\n",
+		render_printf(out, "The rule is written, but another rule decides here: %s (%s).\n",
 		              verdict.rule, policy_decision_name(verdict.decision));
 	policy_verdict_release(&verdict);
 	return decides;

@@ -24,23 +24,8 @@
  * lacked a permission and had no way to ask for it; 57: there is an answer, but the session
  * could not be recorded whole. */
 
-/* X(symbol, code, type in JSON, sentence) */
-#define AGENT_EXIT_TABLE(X)                                                                       \
-	X(OK, 0, "", "")                                                                          \
-	X(GENERAL, 1, "Error", "The run failed.")                                                 \
-	X(AUTH, 41, "FatalAuthenticationError", "There is no valid key for the model.")           \
-	X(INPUT, 42, "FatalInputError", "The prompt or a flag cannot be used.")                   \
-	X(SANDBOX, 44, "FatalSandboxError", "The requested sandbox is not available.")      \
-	X(CONFIG, 52, "FatalConfigError", "A settings or policy file is wrong.")                  \
-	X(TURNS, 53, "FatalTurnLimitedError", "The limit of turns was reached.")                  \
-	X(TOOL, 54, "FatalToolExecutionError", "A tool cannot go on.")                            \
-	X(UNTRUSTED, 55, "FatalUntrustedWorkspaceError", "The folder is not trusted.")            \
-	X(PERMISSION, 56, "FatalPermissionError", "Nobody was there to allow it.")                \
-	X(RECORD, 57, "FatalRecordError", "The session is not recorded whole.")                   \
-	X(CANCELLED, 130, "FatalCancellationError", "The run was cancelled.")
-
 enum agent_exit {
-#define AGENT_EXIT_ENUM(symbol, code, type, sentence) AGENT_EXIT_##symbol = code,
+#define AGENT_EXIT_ENUM(symbol, code, type, sentence, meaning) AGENT_EXIT_##symbol = code,
 	AGENT_EXIT_TABLE(AGENT_EXIT_ENUM)
 #undef AGENT_EXIT_ENUM
 };

@@ -281,8 +281,8 @@ static const char *end_sentence(enum run_why why)
 		[RUN_INACTIVE] = "the command was silent for too long and was ended",
 		[RUN_CANCELLED] = "the command was ended",
 		[RUN_LIMIT] = "the command reached a limit and was ended",
-		[RUN_LOST] = "the worker that ran the command is gone; how the command ended is "
-			     "not known",
+		[RUN_LOST] = "the worker that ran the command is lost; how the command ended is "
+			     "unknown",
 	};
 
 	return (unsigned)why < ARRAY_LEN(sentences) ? sentences[why] : NULL;
@@ -338,7 +338,7 @@ static void sandbox_report_lines(const struct attended *attended, struct buf *ou
 		buf_char(out, '\n');
 	}
 	if (attended->denial_count >= LIMIT_DENIALS)
-		buf_str(out, "hasp: there may have been more denials than are told\n");
+		buf_str(out, "hasp: there may have been more denials than these\n");
 	if (ended && !attended->output_lost)
 		buf_printf(out, "hasp: %s\n", ended);
 }

@@ -80,8 +80,8 @@ static bool read_token_file(int fd, const char *file, char **ret, struct err *er
 		return err_set_errno(err, errno, "The token file %s cannot be read", file);
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) || st.st_uid != geteuid())
 		return err_set(err, ERR_PERMISSION_DENIED,
-		               "The token file %s is not used: it must be a file of yours that "
-		               "nobody else can read or write (chmod 600).", file);
+		               "The token file %s is not used: only its owner, you, may be able to "
+		               "read or write it (chmod 600).", file);
 	got = fd_read_full(fd, text, sizeof(text));
 	if (got < 0)
 		return err_set_errno(err, errno, "The token file %s cannot be read", file);
@@ -409,9 +409,10 @@ int command_run_serve(const struct invocation *invocation)
 	bool ok = service_start(&service, &err);
 
 	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))
-		output_stderr(SPAN("hasp waits for an MCP client's messages on standard input, a "
-		                   "line of JSON each; a client starts it by itself: \"claude mcp "
-		                   "add hasp -- hasp serve mcp\". Ctrl-D ends it.\n"));
+		output_stderr(SPAN("hasp is waiting for an MCP client's messages on standard "
+		                   "input, one line of JSON each. Clients start it themselves: "
+		                   "\"claude mcp add hasp -- hasp serve mcp\". Press Ctrl-D to "
+		                   "exit.\n"));
 	if (ok)
 		loop_run(service.loop);
 	service_stop(&service);

@@ -132,7 +132,7 @@ static bool sessions_open(struct sessions_command *command, struct err *err)
 	_cleanup_free_ char *project = realpath(root ? root : ".", NULL);
 
 	if (!project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.",
 		               root ? root : ".");
 	return home_open(project, &command->home, err);
 }

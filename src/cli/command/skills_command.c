@@ -66,8 +66,8 @@ static int list_skills(struct skills_command *command)
 	json_array_foreach(command->skills->notices, i, notice)
 		output_complain(json_string_value(notice));
 	if (settings_trust_unknown(command->settings))
-		output_complain("This folder is not trusted: its own skills do not count. \"hasp "
-		                "config trust\" changes that.");
+		output_complain("This folder is not trusted, so its skills are not used. To trust "
+		                "it: hasp config trust");
 	if (!settings_bool(command->settings, "skills.enabled", true))
 		output_complain("Skills are off: skills.enabled is false.");
 	if (invocation_has(command->invocation, FLAG_JSON)) {

@@ -60,8 +60,8 @@ static bool target_open(const struct invocation *invocation, const struct settin
 
 	if (!user && !settings_trusted(settings))
 		return err_set(err, ERR_PERMISSION_DENIED,
-		               "This folder is not trusted: its own skills do not count. \"hasp "
-		               "config trust\" changes that.");
+		               "This folder is not trusted, so its skills are not used. To trust "
+		               "it: hasp config trust");
 	ret->word = user ? "user" : "workspace";
 	ret->root = user ? NULL : above;
 	ret->path = path_join(above, ".gemini/skills");
@@ -97,7 +97,7 @@ static char *source_inner(const char *top, const char *inner, struct err *err)
 	_cleanup_free_ char *path = path_join(top, inner), *real = realpath(path, NULL);
 
 	if (!real || !door_is_folder(real)) {
-		err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %.300s in it.", inner);
+		err_set(err, ERR_FILE_NOT_FOUND, "It has no folder %.300s.", inner);
 		return NULL;
 	}
 	if (*inner == '/' || !path_is_under(real, top)) {
@@ -150,7 +150,7 @@ static char *source_open(const struct invocation *invocation, const char *source
 		return NULL;
 	top = realpath(*ret_clone ? *ret_clone : source, NULL);
 	if (!top || !door_is_folder(top)) {
-		err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %.300s.", source);
+		err_set(err, ERR_FILE_NOT_FOUND, "The folder %.300s does not exist.", source);
 		return NULL;
 	}
 	return inner ? source_inner(top, inner, err) : mem_steal(&top);
@@ -237,7 +237,7 @@ static bool consent_make(struct buf *out, const struct skills_target *target,
 		skill_put_others(out, target, there, skill);
 	}
 	return !out->overflowed || err_set(err, ERR_TOO_LARGE,
-	                                   "There are too many skills to be shown at once.");
+	                                   "There are too many skills to list.");
 }
 
 /* Consent by --consent, or by an answer at standard input; without an answer it is no. */
@@ -257,7 +257,7 @@ static bool skills_consented(const struct invocation *invocation, const char *co
 		if (span_eq(span_trim(span_str(answer)), span_str(skills_yes[i])))
 			return true;
 	return err_set(err, ERR_DENIED_BY_USER,
-	               "Nothing was installed. --consent says yes where nobody can be asked.");
+	               "Nothing was installed. Without a terminal, --consent is required.");
 }
 
 /* ---- putting it in ------------------------------------------------------------------- */

@@ -498,7 +498,7 @@ static bool stats_count(const struct invocation *invocation, struct err *err)
 	char time[32];
 
 	if (!project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.",
 		               folder ? folder : ".");
 	if ((since && !since_read(since, time, err)) || !home_open(project, &options.home, err))
 		return false;

@@ -106,6 +106,7 @@ enum flag_id {
 	FLAG_MCP_NAMES,
 	FLAG_INTERACTIVE,
 	FLAG_ACP,
+	FLAG_LOGIN,
 	FLAG_WORKTREE,
 	FLAG_TRANSPORT,
 	FLAG_HEADER,
@@ -228,5 +229,40 @@ void help_manpage_print(struct buf *out);
 
 /* The completion script of "bash", "zsh" or "fish"; nothing for other names. */
 void completion_print(const char *shell, struct buf *out);
+
+/* ---- exit codes of the agent --------------------------------------------------- */
+
+/* X(symbol, code, type in JSON, sentence that ends a run, what hasp(1) says).  hasp(1) lists the
+ * rows; a test compares docs/agent-command.md with it.  cli/command/private.h makes an enum of
+ * them. */
+#define AGENT_EXIT_TABLE(X)                                                                       \
+	X(OK, 0, "", "",                                                                          \
+	  "Success; also if a hook ended the run, or standard output was closed.")                \
+	X(GENERAL, 1, "Error", "The run failed.",                                                 \
+	  "The model could not be reached or used, the model repeated itself, or conflicting "    \
+	  "options were given.")                                                                  \
+	X(USAGE, 2, "Error", "The command line is wrong.",                                        \
+	  "Unknown option, value or command.")                                                    \
+	X(AUTH, 41, "FatalAuthenticationError", "There is no valid API key for the model.",       \
+	  "No API key, or the provider rejected it.")                                             \
+	X(INPUT, 42, "FatalInputError", "The prompt or an option is invalid.",                    \
+	  "No prompt, or it is too long; the model, session or file does not exist; or the "      \
+	  "option is not supported.")                                                             \
+	X(SANDBOX, 44, "FatalSandboxError", "The requested sandbox is not available.",            \
+	  "The requested sandbox level is not available.")                                        \
+	X(CONFIG, 52, "FatalConfigError", "A settings or policy file is invalid.",                \
+	  "A settings or policy file is invalid, or forbids the mode.")                           \
+	X(TURNS, 53, "FatalTurnLimitedError", "The turn limit was reached.",                      \
+	  "The turn limit (model.maxSessionTurns) was reached.")                                  \
+	X(TOOL, 54, "FatalToolExecutionError", "A tool failed and the run cannot continue.",      \
+	  "The disk is full.")                                                                    \
+	X(UNTRUSTED, 55, "FatalUntrustedWorkspaceError", "The folder is not trusted.",            \
+	  "The mode requires a trusted folder.")                                                  \
+	X(PERMISSION, 56, "FatalPermissionError", "The run had no way to ask for approval.",      \
+	  "There is an answer, but the run lacked a permission and had no way to ask for it.")    \
+	X(RECORD, 57, "FatalRecordError", "The session was not recorded completely.",             \
+	  "There is an answer, but the session was not recorded completely.")                     \
+	X(CANCELLED, 130, "FatalCancellationError", "The run was cancelled.",                     \
+	  "Ended by SIGINT; 143 by SIGTERM, 129 by SIGHUP.")
 
 #endif

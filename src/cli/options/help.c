@@ -314,7 +314,7 @@ const struct tool *command_tool(const char *name)
 	for (size_t i = 0; i < tool_count(); i++)
 		names[i] = tool_at(i)->name;
 	near = schema_nearest_name(name, names, tool_count());
-	message = mem_printf("There is no tool \"%s\"%s%s%s \"hasp tool --list\" shows them.", name,
+	message = mem_printf("Unknown tool \"%s\"%s%s%s \"hasp tool --list\" lists them.", name,
 	                     near ? "; did you mean \"" : ".", near ? near : "",
 	                     near ? "\"?" : "");
 	output_complain(message);
@@ -481,7 +481,7 @@ static void man_tools(struct buf *out)
 	buf_str(out, ".El\n");
 }
 
-static const char ending[] =
+static const char man_environment[] =
 	".Sh ENVIRONMENT\n"
 	".Bl -tag -width GEMINI_CLI_HOME\n"
 	".It Ev GEMINI_API_KEY , GOOGLE_API_KEY , OPENAI_API_KEY , ANTHROPIC_API_KEY , ...\n"
@@ -529,57 +529,28 @@ static const char ending[] =
 	"The journals of changes to several files, kept until the change is complete.\n"
 	"Nothing is ever kept in the workspace.\n"
 	".El\n"
-	".Sh EXIT STATUS\n"
-	"Of the agent:\n"
-	".Bl -tag -width Ds\n"
-	".It 0\n"
-	"There is an answer; or nobody reads standard output any more.\n"
-	".It 1\n"
-	"The model cannot be reached or used, or goes in circles; or flags exclude each other.\n"
-	".It 2\n"
-	"A flag, a value or a command does not exist.\n"
-	".It 41\n"
-	"There is no key, or it is not accepted.\n"
-	".It 42\n"
-	"There is no prompt, or it is too long; or a model, session or file is not there.\n"
-	".It 44\n"
-	"The requested sandbox level is not available.\n"
-	".It 52\n"
-	"A settings or policy file is wrong, or forbids the mode.\n"
-	".It 53\n"
-	"The limit of turns was reached.\n"
-	".It 54\n"
-	"The disk is full.\n"
-	".It 55\n"
-	"The mode is for trusted folders.\n"
-	".It 56\n"
-	"There is an answer, but what was asked needed a permission that nobody was there to "
-	"give.\n"
-	".It 57\n"
-	"There is an answer, but the session could not be recorded whole.\n"
-	".It 130 , 143 , 129\n"
-	"It was ended by SIGINT, SIGTERM or SIGHUP.\n"
-	".El\n"
+	".Sh EXIT STATUS\n";
+
+static const char man_examples[] =
 	".Pp\n"
 	"Of the commands:\n"
 	".Bl -tag -width Ds\n"
 	".It 0\n"
-	"The tool did what was asked.\n"
+	"Success.\n"
 	".It 1\n"
-	"The tool failed, and the result on standard output says why;\n"
-	"or the result could not be written, and standard error says so.\n"
+	"The command failed; standard error, or the result of a tool on standard output, has the\n"
+	"reason.\n"
 	".It 2\n"
-	"The command line is wrong: standard error has the reason,\n"
-	"standard output is empty.\n"
+	"The command line is wrong: nothing was done, and standard output is empty.\n"
 	".El\n"
 	".Pp\n"
 	".Nm\n"
 	".Cm sandbox\n"
 	"exits as its command does.\n"
 	".Sh EXAMPLES\n"
-	"A job for the agent, whose edits are not asked about, and what it cost:\n"
+	"Fix a build without questions, in a trusted folder, and show the tokens it took:\n"
 	".Pp\n"
-	".Dl $ hasp --approval-mode auto_edit -o json -p 'fix the build' | jq .stats\n"
+	".Dl $ hasp -y -o json -p 'the build fails, fix it' | jq .stats\n"
 	".Pp\n"
 	"Read a file, with its hash:\n"
 	".Pp\n"
@@ -599,6 +570,25 @@ static const char ending[] =
 	".Xr patch 1 ,\n"
 	".Xr sha256sum 1\n";
 
+static void man_exit_status(struct buf *out)
+{
+	static const struct {
+		int code;
+		const char *meaning;
+	} rows[] = {
+#define MAN_EXIT_ROW(symbol, code, type, sentence, meaning) { code, meaning },
+		AGENT_EXIT_TABLE(MAN_EXIT_ROW)
+#undef MAN_EXIT_ROW
+	};
+
+	buf_str(out, "Of the agent:\n.Bl -tag -width Ds\n");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		buf_printf(out, ".It %d\n", rows[i].code);
+		man_text(out, span_str(rows[i].meaning));
+	}
+	buf_str(out, ".El\n");
+}
+
 void help_manpage_print(struct buf *out)
 {
 	buf_str(out, ".Dd " MANPAGE_DATE "\n.Dt HASP 1\n.Os\n"
@@ -611,5 +601,7 @@ void help_manpage_print(struct buf *out)
 	man_flags(out, command_root());
 	man_commands(out);
 	man_tools(out);
-	buf_str(out, ending);
+	buf_str(out, man_environment);
+	man_exit_status(out);
+	buf_str(out, man_examples);
 }

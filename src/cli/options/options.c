@@ -65,12 +65,12 @@ static const char *const level_choices[] __attribute__((unused)) = {
 #define WORKER_FLAG                                                                              \
 	{ .id = FLAG_WORKER, .name = "worker", .value = { "COMMAND", COMPLETE_NOTHING, NULL },   \
 	  .help = "work elsewhere: \"ssh HOST hasp worker\"",                                    \
-	  .man = "Starts COMMAND and works at the other end of its standard input and output: "   \
-		 "\"ssh HOST hasp worker\", \"docker exec -i NAME hasp worker\". COMMAND is cut "  \
-		 "into words at blanks; quotes and backslashes keep blanks, nothing else has a " \
-		 "meaning and no shell is run. Or it is a JSON array of words. Roots and the "   \
-		 "paths of other options are then paths over there. The setting hasp.worker is "  \
-		 "the default." },                                                                \
+	  .man = "Starts COMMAND and works at the other end of its standard input and output: " \
+		 "\"ssh HOST hasp worker\", \"docker exec -i NAME hasp worker\". COMMAND is " \
+		 "split at white space; quotes and backslashes protect white space. It is not " \
+		 "passed to a shell. A JSON array of words works, too. Roots and the paths of " \
+		 "other options are then paths over there. The setting hasp.worker is the " \
+		 "default." },                                                                \
 	{ .id = FLAG_WORKER_ROOT, .name = "worker-root",                                         \
 	  .value = { "PATH", COMPLETE_NOTHING, NULL },                                           \
 	  .help = "the folder to work in there",                                                 \
@@ -103,17 +103,18 @@ static const char *const sandbox_choices[] = { "auto", "full", "landlock", "path
 #define MODEL_FLAG                                                                       \
 	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',                              \
 	  .value = { "MODEL", COMPLETE_NOTHING, NULL },                                  \
-	  .help = "PROVIDER/NAME, a name of Gemini's, or auto, pro, flash, flash-lite",  \
-	  .man = "The model: PROVIDER/NAME (openai/..., anthropic/..., ollama/..., and so on), a " \
-		 "name of Gemini's, one of auto, pro, flash and flash-lite, or replay:FILE. The "  \
-		 "default is the value of GEMINI_MODEL, else the setting model.name, else auto." }
+	  .help = "the model: PROVIDER/NAME, or auto, pro, flash; \"hasp models\" lists them",  \
+	  .man = "The model: PROVIDER/NAME (openai/..., anthropic/..., ollama/..., and so on), " \
+		 "the name of a Gemini model, one of auto, pro, flash and flash-lite, or " \
+		 "replay:FILE. \"hasp models\" lists what your keys reach. The default is the " \
+		 "value of GEMINI_MODEL, else the setting model.name, else auto." }
 
 #define APPROVAL_FLAGS                                                                   \
 	{ .id = FLAG_APPROVAL_MODE, .name = "approval-mode",                             \
 	  .value = { "MODE", COMPLETE_CHOICE, mode_choices },                            \
 	  .help = "default, auto_edit, yolo or plan",                                    \
-	  .man = "What runs without asking: default, reading; auto_edit, edits too; yolo, "  \
-		 "everything; plan, reading and writing plans. With nobody to ask, hasp refuses "  \
+	  .man = "What runs without asking: default, reading; auto_edit, edits too; yolo, " \
+		 "everything; plan, reading and writing plans. A run that cannot ask refuses " \
 		 "what it would ask about." },                                           \
 	{ .id = FLAG_YOLO, .name = "yolo", .letter = 'y', .boolean = true,               \
 	  .help = "--approval-mode yolo" },                                              \
@@ -122,7 +123,7 @@ static const char *const sandbox_choices[] = { "auto", "full", "landlock", "path
 	  .help = "tools that run without asking, as \"run_shell_command(git status)\"" },  \
 	POLICY_FLAGS,                                                                    \
 	{ .id = FLAG_IGNORE_UNKNOWN, .name = "ignore-unknown-rules", .boolean = true,    \
-	  .help = "start although a rule that restricts names what does not exist",      \
+	  .help = "start even if a restricting rule names something unknown",      \
 	  .man = "Starts although a rule that restricts (deny, ask, exclude, a hook's matcher) "  \
 		 "names a tool, server, agent, level or mode that does not exist, or a policy "  \
 		 "file cannot be used. Without it, that is an error." }
@@ -162,14 +163,18 @@ static const char *const sandbox_choices[] = { "auto", "full", "landlock", "path
 #define EXTENSION_FLAGS                                                                  \
 	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,      \
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },               \
-	  .help = "the only MCP servers that count, as the setting mcp.allowed" },       \
+	  .help = "use only these MCP servers, as the setting mcp.allowed" },       \
 	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e',                    \
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },               \
 	  .help = "use these extensions alone; \"none\" for none" }
 
+#define LOGIN_FLAG                                                                       \
+	{ .id = FLAG_LOGIN, .name = "login", .boolean = true,                            \
+	  .help = "ask for a key of the model's provider, keep it, and exit" }
+
 #define DEBUG_FLAG                                                                       \
 	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,  \
-	  .help = "log each request to the model on standard error" }
+	  .help = "log each request to the model, with the prompt, on standard error" }
 
 static const struct flag flags[] = {
 	{ .id = FLAG_PROMPT, .name = "prompt", .letter = 'p',
@@ -180,7 +185,7 @@ static const struct flag flags[] = {
 		 "a folder, or the files that a glob matches." },
 	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
-	  .help = "begin with this prompt on the terminal, and go on there" },
+	  .help = "start an interactive session with this prompt" },
 	MODEL_FLAG,
 	{ .id = FLAG_OUTPUT_FORMAT, .name = "output-format", .letter = 'o',
 	  .value = { "FORMAT", COMPLETE_CHOICE, format_choices },
@@ -219,6 +224,8 @@ static const struct flag flags[] = {
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l',
 	  .boolean = true, .help = "list the installed extensions and exit" },
 	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "hasp acp" },
+	{ .id = FLAG_LOGIN, .name = "login", .boolean = true, .hidden = true,
+	  .help = "hasp acp --login" },
 	{ .id = FLAG_ACP, .name = "experimental-acp", .hidden = true, .boolean = true,
 	  .help = "--acp" },
 	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
@@ -292,7 +299,7 @@ static const struct flag tool_flags[] = {
 	  .man = "Prints one JSON document on one line, also on a terminal. This is the default "
 		 "when standard output is not a terminal." },
 	{ .id = FLAG_PRETTY, .name = "pretty", .letter = 'p',
-	  .help = "print for people, also to a pipe; with --json: indent",
+	  .help = "print for people even to a pipe; with --json: indent",
 	  .man = "Prints the view for people, with the diff, even if standard output is not a "
 		 "terminal. With --json: indents the JSON by two spaces." },
 	{ .id = FLAG_COLOR, .name = "color", .value = { "WHEN", COMPLETE_CHOICE, color_choices },
@@ -413,6 +420,7 @@ static const char *const serve_synopsis[] = {
 };
 
 static const struct flag acp_flags[] = {
+	LOGIN_FLAG,
 	MODEL_FLAG,
 	APPROVAL_FLAGS,
 	INCLUDE_FLAG,
@@ -790,8 +798,8 @@ static const char *const checkpoint_choices[] = { "list", "restore", "prune", NU
 
 static const struct flag checkpoint_flags[] = {
 	{ .id = FLAG_FORCE, .name = "force", .letter = 'f',
-	  .help = "with restore: also restore files that somebody else has changed",
-	  .man = "With restore: also restores files that somebody else has changed since. The "
+	  .help = "with restore: also restore files changed by something else",
+	  .man = "With restore: also restores files that something else has changed since. The "
 		 "replaced content is kept, as always. Only files that an edit created are "
 		 "removed." },
 	JSON_FLAG,
@@ -896,13 +904,13 @@ static const struct command commands[] = {
 		.synopsis = tool_synopsis,
 		.text = "Runs the tool NAME once. Its arguments are a JSON object: ARGS is the "
 			"name of a file that holds it, - for standard input, or the object itself "
-			"if it begins with {. Arguments given with --arg override it.\n\n"
-			"The result is one JSON document on standard output. On a terminal, hasp "
+			"if it begins with {. Arguments given with --arg override it.\n\nThe "
+			"result is one JSON document on standard output. On a terminal, hasp "
 			"prints it for people instead: the diff, where each hunk went, and on "
-			"failure what is needed to try again.\n\n"
-			"SIGINT, SIGTERM and SIGHUP cancel the call: hasp ends the command and "
-			"everything it started, undoes what it must not leave behind, and ends by "
-			"that signal. A second signal ends hasp at once.",
+			"failure what is needed to try again.\n\nSIGINT, SIGTERM and SIGHUP cancel "
+			"the call: hasp ends the command and everything it started, undoes what it "
+			"must not leave behind, and ends by that signal. A second signal ends hasp "
+			"immediately.",
 		.flags = tool_flags,
 		.flag_count = ARRAY_LEN(tool_flags),
 		.positionals = tool_positionals,
@@ -972,17 +980,16 @@ static const struct command commands[] = {
 			"Settings are Gemini CLI's: from low to high, built-in defaults, the "
 			"system's defaults, the user's file, the project's (if its folder is "
 			"trusted), and the system's. show prints the merged values, with keys, "
-			"tokens and passwords as ***.\n\n"
-			"set and unset change one value in a file and keep the rest, comments "
-			"included. trust makes hasp use a folder's own settings, hooks, commands "
-			"and servers; distrust makes it ignore them. schema prints a JSON Schema "
-			"of the settings.\n\n"
-			"Even a trusted project cannot decide where keys and files go, what is "
-			"read and written outside of it, how it is confined, or what runs without "
-			"asking. allow lets this project's settings.json or .env set NAME to the "
-			"value that it has now, and prints that value; a changed value has to be "
-			"allowed again. disallow revokes it. authority lists everything that hasp "
-			"obeys (settings, variables, files), and who may set it.",
+			"tokens and passwords as ***.\n\nset and unset change one value in a file "
+			"and keep the rest, comments included. trust makes hasp use a folder's own "
+			"settings, hooks, commands and servers; distrust makes it ignore them. "
+			"schema prints a JSON Schema of the settings.\n\nEven a trusted project "
+			"cannot decide where keys and files go, what is read and written outside "
+			"of it, how it is confined, or what runs without asking. allow lets this "
+			"project's settings.json or .env set NAME to the value that it has now, "
+			"and prints that value; a changed value must be allowed again. disallow "
+			"revokes it. authority lists everything that hasp obeys (settings, "
+			"variables, files), and who may set it.",
 		.flags = config_flags,
 		.flag_count = ARRAY_LEN(config_flags),
 		.positionals = config_positionals,
@@ -990,15 +997,14 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "context",
-		.summary = "show what each request to the model holds, and what it weighs",
+		.summary = "show what is sent to the model, and the size of each part in tokens",
 		.synopsis = context_synopsis,
 		.text =
 			"list shows the system prompt, the first message, the tools and the "
 			"conversation part by part: the file of instructions or the MCP server "
 			"that it comes from, and about how many tokens it takes. show prints all "
-			"of it, or the part, file or server NAME, word for word. Nothing is sent; "
-			"a key is needed all the same, as for a prompt. In a session, /context "
-			"does so.",
+			"of it, or the part, file or server NAME, word for word. Nothing is sent, "
+			"and no key is needed. In a session: /context.",
 		.flags = context_flags,
 		.flag_count = ARRAY_LEN(context_flags),
 		.positionals = (const struct positional[]){
@@ -1038,7 +1044,7 @@ static const struct command commands[] = {
 			"change what happens next. list shows the hooks of the user, the system "
 			"and the project, and whether each runs. A project's hooks run only once "
 			"trusted: trust trusts all hooks that the project has now. A hook that "
-			"changes has to be trusted again.",
+			"changes must be trusted again.",
 		.flags = hooks_flags,
 		.flag_count = ARRAY_LEN(hooks_flags),
 		.positionals = hooks_positionals,
@@ -1049,12 +1055,12 @@ static const struct command commands[] = {
 		.summary = "list sub-agents, and switch them on and off",
 		.synopsis = agents_synopsis,
 		.text =
-			"Agents are conversations of their own for one kind of task, which the "
-			"model may start. list shows those of hasp, of extensions, of the user "
-			"and, in a trusted folder, of the project. disable and enable change "
+			"Agents are separate conversations for one kind of task, which the model "
+			"may start. list shows those of hasp, of extensions, of the user and, in a "
+			"trusted folder, of the project. disable and enable change "
 			"agents.overrides in your settings.json, and keep the rest of the file, "
-			"comments included. allow lets tasks be sent to a remote agent that a "
-			"file of the project or of an extension describes, until the file changes.",
+			"comments included. allow lets tasks be sent to a remote agent that a file "
+			"of the project or of an extension describes, until the file changes.",
 		.flags = agents_flags,
 		.flag_count = ARRAY_LEN(agents_flags),
 		.positionals = agents_positionals,
@@ -1089,25 +1095,23 @@ static const struct command commands[] = {
 		.text =
 			"Extensions bring MCP servers, commands, skills, hooks, instructions and "
 			"rules. They are kept where Gemini CLI keeps them, in "
-			"~/.gemini/extensions; plugins of Claude Code and of Agent Plugins 1.0 "
-			"are taken likewise. list shows each with all that it brings. install "
-			"puts one there: from a folder, an archive (.tar.gz, .tgz, .zip), the "
-			"https address of one, a repository for git (https, ssh, file), or "
-			"OWNER/NAME at GitHub, whose release is taken if there is one; or "
-			"PLUGIN@MARKETPLACE. explore lists what a marketplace has (of Claude "
-			"Code, Codex or Gemini CLI; a folder, a file of JSON, the https address "
-			"of one, or a repository), or all that you keep by marketplace add. link "
-			"uses a folder where it is. Both show what it brings and ask first; "
-			"what leads out of its folder, devices, and too many files are refused. "
-			"uninstall removes the copy, or the link. update asks where it came "
-			"from for what is new, and fetches that; it "
-			"asks again where what one brings has changed. Files that change "
-			"otherwise make an extension unused, until approve has shown what it "
-			"brings and you have said yes. "
-			"disable switches an extension off, in all folders or with --scope "
-			"project in this one; enable takes that back. config shows what you set "
-			"of an extension's settings, or asks for one on standard input. new "
-			"makes a folder to begin with, validate checks one.",
+			"~/.gemini/extensions; plugins of Claude Code and of Agent Plugins 1.0 are "
+			"taken likewise. list shows each with all that it brings. install puts one "
+			"there: from a folder, an archive (.tar.gz, .tgz, .zip), the https address "
+			"of one, a repository for git (https, ssh, file), or OWNER/NAME at GitHub, "
+			"whose release is taken if there is one; or PLUGIN@MARKETPLACE. explore "
+			"lists what a marketplace has (of Claude Code, Codex or Gemini CLI; a "
+			"folder, a file of JSON, the https address of one, or a repository), or "
+			"all that you keep by marketplace add. link uses a folder where it is. "
+			"Both list the contents and ask for confirmation. Links that leave the "
+			"folder, device files and more than 20,000 files are rejected. uninstall "
+			"removes the copy, or the link. update asks where it came from for what is "
+			"new, and fetches that; it asks again where what one brings has changed. "
+			"An extension whose files were changed by something else is disabled until "
+			"you run approve. disable switches an extension off, in all folders or "
+			"with --scope project in this one; enable takes that back. config shows "
+			"what you set of an extension's settings, or asks for one on standard "
+			"input. new makes a folder to begin with, validate checks one.",
 		.loose = "uninstall",
 		.flags = extensions_flags,
 		.flag_count = ARRAY_LEN(extensions_flags),
@@ -1121,23 +1125,22 @@ static const struct command commands[] = {
 		.text =
 			"MCP servers give the agent further tools; the setting mcpServers names "
 			"them, and files of Claude Code and Codex do. list shows each with its "
-			"tools, as far as they are known, and starts none. test starts one in "
-			"its sandbox, or connects to it, asks for its tools, "
-			"and shows what it answers and what the sandbox denied; "
-			"it exits with 1 if the server does not work. A tool that is not the one "
-			"that was last allowed (the server, or what it declares, has changed) is "
-			"not run until you have said yes: test shows what changed, and allow does "
-			"too and says that yes. A "
-			"server of the project's .mcp.json or .codex/config.toml is used after "
-			"allow has named it, or you have said yes in a session.\n\n"
-			"auth logs in to a server over HTTP that wants it (OAuth): it prints the "
-			"address of the login page and opens it in $BROWSER or with xdg-open.\n\n"
-			"add and remove change mcpServers in settings.json, the project's unless "
-			"--scope says user, and keep the rest, comments included. The options "
-			"of add stand anywhere before --; others that begin with a dash are the "
-			"program's. A project's servers count only in a trusted folder, after "
-			"\"hasp config allow mcpServers\". disable switches a server off in all "
-			"projects and leaves the settings as they are; enable takes that back.",
+			"tools, as far as they are known, and starts none. test starts one in its "
+			"sandbox, or connects to it, asks for its tools, and shows what it answers "
+			"and what the sandbox denied; it exits with 1 if the server does not work. "
+			"If a server or the declaration of one of its tools has changed, the tool "
+			"is not run until you approve it: test shows the change; allow shows it "
+			"and approves it. A server of the project's .mcp.json or "
+			".codex/config.toml is not used until you approve it, with allow or in a "
+			"session.\n\nauth logs in to an HTTP server that requires it (OAuth): it "
+			"prints the address of the login page and opens it in $BROWSER or with "
+			"xdg-open.\n\nadd and remove change mcpServers in settings.json, the "
+			"project's unless --scope says user, and keep the rest, comments included. "
+			"The options of add stand anywhere before --; others that begin with a "
+			"dash are the program's. A project's servers count only in a trusted "
+			"folder, after \"hasp config allow mcpServers\". disable switches a server "
+			"off in all projects and leaves the settings as they are; enable takes "
+			"that back.",
 		.loose = "add",
 		.flags = mcp_flags,
 		.flag_count = ARRAY_LEN(mcp_flags),
@@ -1149,15 +1152,14 @@ static const struct command commands[] = {
 		.summary = "list checkpoints made before edits, and restore one",
 		.synopsis = checkpoint_synopsis,
 		.text =
-			"On a terminal, and with the setting general.checkpointing.enabled, hasp "
-			"keeps a copy of each file before an agent edits it. list shows the "
-			"checkpoints of the project, oldest first. restore takes what the session "
-			"has edited since the checkpoint back, and removes the files that these "
-			"edits created; what somebody else has changed stays, and a file in which "
-			"both touch the same lines is left alone and named. The replaced content "
-			"is kept too, so that a restore can be undone.\n\n"
-			"prune removes checkpoints more than DAYS days old.\n\n"
-			"The exit code is 1 if a file was left alone or could not be restored.",
+			"hasp saves each file before an edit if the session is interactive or "
+			"general.checkpointing.enabled is set. list shows the checkpoints of the "
+			"project, oldest first. restore undoes the edits that the session made "
+			"after the checkpoint and removes the files they created. Changes made by "
+			"others are kept. A file with conflicting changes is not touched; its name "
+			"is printed. The replaced content is saved too, so that a restore can be "
+			"undone.\n\nprune removes checkpoints more than DAYS days old.\n\nThe exit "
+			"code is 1 if a file was not touched or could not be restored.",
 		.flags = checkpoint_flags,
 		.flag_count = ARRAY_LEN(checkpoint_flags),
 		.positionals = checkpoint_positionals,
@@ -1182,13 +1184,12 @@ static const struct command commands[] = {
 		.summary = "count what recorded sessions did and used",
 		.synopsis = stats_synopsis,
 		.text =
-			"Counts over the recorded sessions of the project: edits that were right "
-			"at once, repaired or refused, and why, by model and tool; tokens; calls; "
-			"what the sandbox, a policy or the user denied; commands; and time. It "
-			"shows them for each day and session as well.\n\n"
-			"Days and times are UTC. Files are only read, and nothing is sent "
-			"anywhere. The page that --html writes is whole in itself: it has no "
-			"scripts and loads nothing.",
+			"Counts over the recorded sessions of the project: edits that were right, "
+			"repaired or refused, and why, by model and tool; tokens; calls; what the "
+			"sandbox, a policy or the user denied; commands; and time. It shows them "
+			"for each day and session as well.\n\nDays and times are UTC. Files are "
+			"only read, and nothing is sent anywhere. --html writes a self-contained "
+			"page without scripts.",
 		.flags = stats_flags,
 		.flag_count = ARRAY_LEN(stats_flags),
 	},
@@ -1219,7 +1220,7 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "worker",
-		.summary = "serve a hasp elsewhere, over standard input and output",
+		.summary = "run as a worker for a hasp on another machine",
 		.synopsis = (const char *const[]){ "[--root DIR]... [OPTION]...", NULL },
 		.text =
 			"Speaks hasp's worker protocol, for \"hasp tool --worker 'ssh HOST hasp "

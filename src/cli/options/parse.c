@@ -67,11 +67,59 @@ const char *invocation_positional(const struct invocation *invocation, size_t i)
 	return i < invocation->positional_count ? invocation->positionals[i] : NULL;
 }
 
+/* Flags of other agents, and what hasp has instead; a letter stands for a short flag. Of the
+ * program itself alone. */
+static const struct {
+	const char *name, *instead;
+} other_flags[] = {
+	{ "c", "to continue the last session: --resume" },
+	{ "continue", "to continue the last session: --resume" },
+	{ "last", "to continue the last session: --resume latest" },
+	{ "print", "to print an answer and exit: -p PROMPT" },
+	{ "permission-mode", "to choose what runs without asking: --approval-mode" },
+	{ "a", "to choose what runs without asking: --approval-mode" },
+	{ "ask-for-approval", "to choose what runs without asking: --approval-mode" },
+	{ "full-auto", "to edit and run commands without asking, in the sandbox: -y" },
+	{ "dangerously-skip-permissions", "to run without asking: -y" },
+	{ "dangerously-bypass-approvals-and-sandbox", "to run without asking: -y; without a "
+	  "sandbox: --sandbox none" },
+	{ "add-dir", "to add folders to the workspace: --include-directories" },
+	{ "C", "change to the folder first: cd DIR" },
+	{ "cd", "change to the folder first: cd DIR" },
+	{ "cwd", "change to the folder first: cd DIR" },
+	{ "allowedTools", "to allow tools: --allowed-tools, or hasp policy allow" },
+	{ "disallowedTools", "to forbid a tool or command: hasp policy deny" },
+	{ "max-turns", "the setting is model.maxSessionTurns: hasp config set" },
+	{ "append-system-prompt", "instructions go into GEMINI.md" },
+	{ "system-prompt", "instructions go into GEMINI.md" },
+	{ "oss", "local models: -m ollama/NAME" },
+	{ "image", "name the image in the prompt: @FILE" },
+	{ "file", "name the file in the prompt: @FILE" },
+	{ "verbose", "to see requests and prompts: --debug" },
+	{ "config", "to change a setting: hasp config set" },
+	{ "profile", "settings are in ~/.gemini/settings.json: hasp config" },
+	{ "session", "to resume a session: --resume ID" },
+	{ "checkpointing", "checkpoints are kept in the terminal; else: hasp config set "
+	  "general.checkpointing.enabled true" },
+};
+
+static const char *other_flag(const struct command *command, const char *name)
+{
+	for (size_t i = 0; command == command_root() && i < ARRAY_LEN(other_flags); i++)
+		if (strcmp(other_flags[i].name, name) == 0)
+			return other_flags[i].instead;
+	return NULL;
+}
+
 static bool unknown_flag(const struct command *command, const char *name, struct err *err)
 {
 	const char *known[ROWS_MAX];
+	const char *instead = other_flag(command, name);
 	size_t count = 0;
 	const char *near;
+
+	if (instead)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Unknown option --%s; %s", name, instead);
 
 	for (size_t i = 0; i < command->flag_count && count < ROWS_MAX; i++) {
 		if (!command->flags[i].hidden)
@@ -80,8 +128,8 @@ static bool unknown_flag(const struct command *command, const char *name, struct
 	near = schema_nearest_name(name, known, count);
 	if (near)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no flag --%s; did you mean --%s?", name, near);
-	return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag --%s.", name);
+		               "Unknown option --%s; did you mean --%s?", name, near);
+	return err_set(err, ERR_INVALID_ARGUMENT, "Unknown option --%s.", name);
 }
 
 static const char *nearest_command(const char *name)
@@ -102,8 +150,8 @@ bool command_unknown(const char *name, struct err *err)
 
 	if (near)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "There is no command \"%s\"; did you mean \"%s\"?", name, near);
-	return err_set(err, ERR_INVALID_ARGUMENT, "There is no command \"%s\".", name);
+		               "Unknown command \"%s\"; did you mean \"%s\"?", name, near);
+	return err_set(err, ERR_INVALID_ARGUMENT, "Unknown command \"%s\".", name);
 }
 
 static bool value_allowed(const struct value *value, const char *what, const char *given,
@@ -279,6 +327,15 @@ static bool parse_long(struct cursor *cursor, const char *word, struct invocatio
 	return unknown_flag(ret->command, name, err);
 }
 
+static bool unknown_letter(const struct command *command, const char *letters, struct err *err)
+{
+	const char name[2] = { letters[0], '\0' };
+	const char *instead = other_flag(command, name);
+
+	return err_set(err, ERR_INVALID_ARGUMENT, "Unknown option -%s%s%s", letters,
+	               instead ? "; " : ".", instead ? instead : "");
+}
+
 /* Letters of switches can be joined: -jp. */
 static bool parse_short(struct cursor *cursor, const char *letters, struct invocation *ret,
                         struct err *err)
@@ -288,8 +345,7 @@ static bool parse_short(struct cursor *cursor, const char *letters, struct invoc
 		const char *value = NULL;
 
 		if (!flag)
-			return err_set(err, ERR_INVALID_ARGUMENT, "There is no flag -%s.",
-			               letters + i);
+			return unknown_letter(ret->command, letters + i, err);
 		if ((flag->value.name || flag->boolean) &&
 		    !((flag->optional || flag->boolean) && letters[i + 1])) {
 			const char *attached = letters[i + 1] ? letters + i + 1 : NULL;
@@ -372,19 +428,24 @@ static const struct {
 	const char *word, *instead;
 } lone_words[] = {
 	{ "version", "\"hasp --version\" shows the version" },
-	{ "login", "a key is taken from the environment, .env or the key store: docs/models.md" },
-	{ "logout", "a key is taken from the environment, .env or the key store: docs/models.md" },
-	{ "auth", "a key is taken from the environment, .env or the key store: docs/models.md" },
-	{ "init", "instructions for a project stand in GEMINI.md" },
+	{ "login", "to add an API key, run hasp and type /auth" },
+	{ "logout", "API keys are in the environment, ~/.gemini/.env or the key store" },
+	{ "auth", "to add an API key, run hasp and type /auth" },
+	{ "connect", "to add an API key, run hasp and type /auth" },
+	{ "init", "run hasp and type /init" },
 	{ "install", "hasp is one program, with nothing to install" },
-	{ "upgrade", "hasp does not change itself" },
-	{ "resume", "\"hasp --resume\" goes on with a session" },
-	{ "settings", "\"hasp config\" lists the settings" },
-	{ "trust", "\"hasp config trust\" trusts this folder" },
-	{ "permissions", "\"hasp policy list\" lists the rules" },
+	{ "upgrade", "hasp does not update itself" },
+	{ "doctor", "\"hasp models check\" tests the model, \"hasp sandbox --status\" shows the "
+	  "sandbox" },
+	{ "resume", "to resume a session: hasp --resume" },
+	{ "continue", "to resume a session: hasp --resume" },
+	{ "settings", "to list the settings: hasp config" },
+	{ "trust", "to trust this folder: hasp config trust" },
+	{ "permissions", "to list the rules: hasp policy" },
 	{ "plugin", "\"hasp extensions\" installs plugins, too" },
-	{ "exec", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
-	{ "run", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
+	{ "review", "to review changes: hasp -p \"review the uncommitted changes\"" },
+	{ "exec", "to run a prompt: hasp -p PROMPT; a command: hasp sandbox -- COMMAND" },
+	{ "run", "to run a prompt: hasp -p PROMPT; a command: hasp sandbox -- COMMAND" },
 };
 
 /* One letter more, less, another, or two that changed places. */
@@ -420,8 +481,10 @@ static const char *command_meant(const char *word)
 		if (strcmp(word, gemini_commands[i]) == 0)
 			return gemini_commands[i];
 	for (size_t i = 0; i < command_count(); i++)
-		if (strcmp(word, command_listed(i)->name) == 0 ||
-		    is_one_slip(word, command_listed(i)->name))
+		if (strcmp(word, command_listed(i)->name) == 0)
+			return command_listed(i)->name;
+	for (size_t i = 0; i < command_count(); i++)
+		if (is_one_slip(word, command_listed(i)->name))
 			return command_listed(i)->name;
 	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
 		if (is_one_slip(word, gemini_commands[i]))
@@ -429,13 +492,26 @@ static const char *command_meant(const char *word)
 	return NULL;
 }
 
-/* A single word is more likely a mistyped command than a prompt. */
-static bool check_lone_word(const char *word, struct err *err)
+static bool is_lone_word(const char *word)
 {
+	for (size_t i = 0; i < ARRAY_LEN(lone_words); i++)
+		if (strcmp(word, lone_words[i].word) == 0)
+			return true;
+	return false;
+}
+
+/* A single word is more likely a mistyped command than a prompt; and such a word before a quoted
+ * text is another agent's command: exec "fix it". */
+static bool check_lone_word(const struct invocation *ret, struct err *err)
+{
+	const char *word = ret->positionals[0], *next = invocation_positional(ret, 1);
+	const bool quoted = ret->positional_count == 2 && strchr(next, ' ');
+
 	for (size_t i = 0; i < ARRAY_LEN(lone_words); i++) {
+		const bool same = strcmp(word, lone_words[i].word) == 0;
 		_cleanup_free_ char *why = NULL;
 
-		if (strcmp(word, lone_words[i].word) != 0 && !is_one_slip(word, lone_words[i].word))
+		if (next ? !same || !quoted : !same && !is_one_slip(word, lone_words[i].word))
 			continue;
 		why = mem_printf("hasp has no command \"%.100s\": %s", word, lone_words[i].instead);
 		return refuse_prompt(word, why, err);
@@ -464,18 +540,19 @@ static bool check_prompt_words(const struct invocation *ret, struct err *err)
 
 	if (strpbrk(word, " \t\n"))
 		return true;
+	if (is_lone_word(word))
+		return check_lone_word(ret, err);
 	meant = command_meant(word);
 	if (!meant && (!ret->flag_count || ret->positional_count == 1))
 		meant = nearest_command(word);
 	if (!meant)
-		return ret->positional_count > 1 || check_lone_word(word, err);
+		return check_lone_word(ret, err);
 	if (!command_find(meant))
 		why = mem_printf("Gemini CLI has a command \"%s\", hasp has none", meant);
 	else if (strcmp(meant, word) == 0)
 		why = misplaced_command(ret, meant);
 	else
-		why = mem_printf("There is no command \"%.100s\" (did you mean \"%s\"?)", word,
-		                 meant);
+		why = mem_printf("Unknown command \"%.100s\" (did you mean \"%s\"?)", word, meant);
 	return refuse_prompt(word, why, err);
 }
 

@@ -532,10 +532,10 @@ static bool login_unasked(const struct mcp_auth *auth, struct err *err)
 
 	if (auth->is_agent)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The %s wants a login%s; a session with the user asks for it.",
+		               "The %s requires a login%s; an interactive session asks for it.",
 		               auth->called, refused);
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "The %s wants a login%s: %shasp mcp auth %s", auth->called, refused,
+	               "The %s requires a login%s: %shasp mcp auth %s", auth->called, refused,
 	               auth->login ? "/mcp auth, or " : "", auth->name);
 }
 

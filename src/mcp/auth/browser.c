@@ -317,7 +317,7 @@ static bool await_callback(struct browser_login *question, const struct auth_cal
 			return false;
 	}
 	return *ret || err_set(err, ERR_CANCELLED,
-	                       "Nobody came back from the login page of the %s.",
+	                       "The login at the %s was not completed.",
 	                       question->auth->called);
 }
 

@@ -111,13 +111,13 @@ static bool get_server(const struct mcp_auth *auth, const char *issuer,
 		               "another name than the one it was found by.", auth->called);
 	if (auth->is_agent)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The %s wants a login, and its authorization server does not say "
+		               "The %s requires a login, and its authorization server does not say "
 		               "how. A token can go into \"auth\" of its file, with the type "
 		               "\"http\".", auth->called);
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "The %s wants a login, and its authorization server does not "
-	               "say how. A token goes into mcpServers.%s.headers, as {\"Authorization\": "
-	               "\"Bearer $TOKEN\"}.", auth->called, auth->name);
+	               "The %s requires a login, and its authorization server does not say how. A "
+	               "token goes into mcpServers.%s.headers, as {\"Authorization\": \"Bearer "
+	               "$TOKEN\"}.", auth->called, auth->name);
 }
 
 /* Addresses of the settings stand in place of those that are found. */

@@ -137,9 +137,9 @@ bool auth_client_key(const struct mcp_auth *auth, char **ret, struct err *err)
 		*ret = mem_steal(&from.data);
 	} else if (!keystore_get(KEYSTORE_KEYS, auth->name, ret)) {
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "There is no private key for the %s: "
-		               "mcpServers.%s.oauth.privateKeyFile names its file, or the key "
-		               "store has it (service " KEYSTORE_KEYS ", account %s).",
+		               "No private key for the %s. Set mcpServers.%s.oauth.privateKeyFile, "
+		               "or put it into the key store "
+		               "(service " KEYSTORE_KEYS ", account %s).",
 		               auth->called, auth->name, auth->name);
 	}
 	return true;

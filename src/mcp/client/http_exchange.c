@@ -140,7 +140,7 @@ static void take_endpoint(struct http *http, struct span said)
 
 	if (!endpoint) {
 		err_set(&why, ERR_TOOL_FAILED,
-		        "The MCP server \"%s\" wants messages to go to another server.",
+		        "The MCP server \"%s\" redirects messages to another server.",
 		        mcp_client_name(http->client));
 		mcp_client_lose(http->client, &why);
 		return;
@@ -203,7 +203,7 @@ static unsigned on_waiting(void *data, struct err *err)
 	if (exchange->ask ? !mcp_client_settled(exchange->ask) :
 	                    !begin_is_cancelled(exchange->http))
 		return WAIT_STEP_MS;
-	err_set(err, ERR_CANCELLED, "Nobody waits for the answer any more.");
+	err_set(err, ERR_CANCELLED, "The request was abandoned.");
 	return 0;
 }
 
@@ -346,9 +346,9 @@ bool http_refuse_status(struct client_exchange *exchange, struct err *err)
 	}
 	if ((exchange->status == 404 || exchange->status == 405) && !exchange->had_session)
 		return err_set(err, ERR_TOOL_FAILED,
-		               "At the address of the MCP server \"%s\" nobody takes messages "
-		               "(HTTP status %d). One of the old transport has \"type\": \"sse\" "
-		               "in its settings.", name, exchange->status);
+		               "At the address of the MCP server \"%s\" messages are not accepted "
+		               "(HTTP status %d). For the old transport, set \"type\": "
+		               "\"sse\".", name, exchange->status);
 	return err_set(err, ERR_TOOL_FAILED,
 	               "The MCP server \"%s\" answered with HTTP status %d%s%s", name,
 	               exchange->status, shown.len ? ": " : ".", shown.len ? shown.data : "");
@@ -467,9 +467,10 @@ static void refuse_login(const struct client_exchange *exchange, const struct er
 	*err = *why;
 	if (why->code == ERR_NETWORK_ERROR)
 		err_set(err, ERR_AUTHENTICATION_FAILED,
-		        "The MCP server \"%s\" wants a login (HTTP status %d), and who gives one "
-		        "could not be asked: %s A token goes into mcpServers.%s.headers, as "
-		        "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
+		        "The MCP server \"%s\" requires a login (HTTP status %d), and its "
+		        "authorization server could not be reached: %s A token goes into "
+		        "mcpServers.%s.headers, as {\"Authorization\": \"Bearer "
+		        "$TOKEN\"}.", name, exchange->status,
 		        why->message, name);
 }
 

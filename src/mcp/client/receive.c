@@ -255,7 +255,7 @@ static void check_unasked(struct mcp_client *client)
 	if (!too_many)
 		return;
 	err_set(&why, ERR_TOOL_FAILED,
-	        "The MCP server \"%s\" sent %d messages that nobody asked for, and was ended.",
+	        "The MCP server \"%s\" sent %d unsolicited messages, and was stopped.",
 	        client->name, LIMIT_MCP_UNASKED);
 	mcp_client_lose(client, &why);
 }

@@ -232,8 +232,8 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 	if (nobody_waits(ask)) {
 		cancel_ask(ask, method, "the user cancelled it");
 		return err_set(err, ERR_CANCELLED,
-		               "The call was cancelled. The MCP server \"%s\" was told; what it "
-		               "had done already is not undone.", client->name);
+		               "The call was cancelled. The MCP server \"%s\" was notified; what "
+		               "it had already done is not undone.", client->name);
 	}
 	cancel_ask(ask, method, "it took too long");
 	return set_late_error(ask, method, err);

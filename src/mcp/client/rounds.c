@@ -141,7 +141,7 @@ static bool ask_addresses(struct mcp_client *client, const json_t *refusal,
 		if (!accepts(answer))
 			return err_set(err, ERR_DENIED_BY_USER,
 			               "The MCP server \"%s\" does this only after the user has "
-			               "opened an address, and nobody agreed to that: %s",
+			               "opened an address, which was not done: %s",
 			               mcp_client_name(client), said);
 	}
 	return true;
@@ -163,8 +163,8 @@ static bool await_addresses(struct mcp_client *client, struct mcp_expected *expe
 	if (expected->over || accepts(answer))
 		return true;
 	return ok && err_set(err, ERR_DENIED_BY_USER,
-	                     "The user has not finished what the MCP server \"%s\" wants to be "
-	                     "done first.", mcp_client_name(client));
+	                     "The user has not finished what the MCP server \"%s\" requires "
+	                     "first.", mcp_client_name(client));
 }
 
 /* True: what the error names was opened, and the request can be made again. */

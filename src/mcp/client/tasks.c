@@ -153,8 +153,9 @@ static bool task_is_over(const struct server_task *task, struct err *err)
 {
 	if (cancelled(task->wait.cancel))
 		return !err_set(err, ERR_CANCELLED,
-		                "The call was cancelled. The MCP server \"%s\" was told; what it "
-		                "had done already is not undone.", mcp_client_name(task->client));
+		                "The call was cancelled. The MCP server \"%s\" was notified; what "
+		                "it had already done is not "
+		                "undone.", mcp_client_name(task->client));
 	if (task->until_ms && clock_monotonic_ms() >= task->until_ms)
 		return !err_set(err, ERR_TOOL_FAILED,
 		                "The task that the MCP server \"%s\" made of the call did not end "

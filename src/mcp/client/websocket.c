@@ -79,8 +79,8 @@ static void *ws_runner(void *data)
 	atomic_store(&ws->status, status);
 	if (status == 401 || status == 403)
 		err_set(&said, ERR_AUTHENTICATION_FAILED,
-		        "The MCP server \"%s\" wants another token in mcpServers.%s.headers (HTTP "
-		        "status %d).", name, name, status);
+		        "The MCP server \"%s\" does not accept the token in mcpServers.%s.headers "
+		        "(HTTP status %d).", name, name, status);
 	else
 		err_set(&said, why.code, "The MCP server \"%s\": %s", name, why.message);
 	mcp_client_lose(ws->client, &said);

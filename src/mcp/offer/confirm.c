@@ -158,8 +158,8 @@ static json_t *question_form(const struct offered_names *names,
 	                 "message", text, "requestedSchema",
 	                 "type", "object", "properties", "allow", "type", "boolean", "title",
 	                 command ? "Allow this command" : "Allow this change", "description",
-	                 command ? "Exactly what is shown is run, or nothing."
-	                         : "Exactly what is shown is written, or nothing.", "default", 1,
+	                 command ? "Runs exactly this, or nothing."
+	                         : "Writes exactly this, or nothing.", "default", 1,
 	                 "required", "allow");
 }
 
@@ -235,5 +235,5 @@ bool confirm_ask(struct mcp_call *call, const struct offered_names *names,
 	case MCP_ASK_LOST:
 		break;
 	}
-	return deny_question(question, "Nobody answered the question.", err);
+	return deny_question(question, "The question was not answered.", err);
 }

@@ -224,13 +224,13 @@ static const struct prompt {
 		.edits = true,
 		.arguments = { { "path", "The file to change.", true },
 		               { "wish", "What to change.", true } },
-		.words = "Change the file {path}: {wish}\n\n"
-			 "Use safe_patch with a unified diff, at least 10 unchanged lines of "
-			 "context around each change, copied exactly, and the file's sha256 as "
-			 "base_content_sha256. If the answer says state_mismatch, somebody else "
-			 "changed the file: look at latest_file_state, keep what they did, and "
-			 "make the diff again from it. If it says no_match or ambiguous_diff, "
-			 "correct the context. Then say in a sentence or two what you changed.",
+		.words = "Change the file {path}: {wish}\n\nUse safe_patch with a unified diff, at "
+			 "least 10 unchanged lines of context around each change, copied exactly, "
+			 "and the file's sha256 as base_content_sha256. If the answer says "
+			 "state_mismatch, someone else changed the file: look at "
+			 "latest_file_state, keep what they did, and make the diff again from it. "
+			 "If it says no_match or ambiguous_diff, correct the context. Then say in "
+			 "a sentence or two what you changed.",
 		.missing_words = "The file does not exist yet: create it with write_file, without "
 				 "base_content_sha256.",
 	},

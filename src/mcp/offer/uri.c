@@ -63,7 +63,7 @@ bool uri_to_path(const char *uri, char **ret, struct err *err)
 	path = mem_alloc(strlen(rest) + 1, 1);
 	if (!unescape(rest, path))
 		return refuse_uri(uri,
-		                  "has a broken escape in it: % has to be followed by two "
+		                  "has a broken escape in it: % must be followed by two "
 		                  "hexadecimal digits, and not by 00", err);
 	if (strlen(path) > LIMIT_PATH_BYTES)
 		return refuse_uri(uri, "is longer than a path can be", err);

@@ -198,7 +198,7 @@ static bool open_state(struct mcp_call *call, const json_t *state, struct refusa
 	bool taken;
 
 	if (!json_is_string(state))
-		return bad_state(refusal, "has to be a string");
+		return bad_state(refusal, "must be a string");
 	if (text.len > LIMIT_REQUEST_STATE_BYTES)
 		return bad_state(refusal, "is too long");
 	payload = span_skip(text, SHA256_HEX_SIZE);
@@ -220,12 +220,12 @@ static bool take_answers(struct mcp_call *call, json_t *responses, struct refusa
 
 	if (!json_is_object(responses))
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-		                  "params.inputResponses has to be an object, not %s.",
+		                  "params.inputResponses must be an object, not %s.",
 		                  json_type_phrase(responses));
 	json_object_foreach(responses, key, answer) {
 		if (!json_is_object(answer))
 			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-			                  "params.inputResponses.%s has to be an object, not %s.",
+			                  "params.inputResponses.%s must be an object, not %s.",
 			                  key,
 			                  json_type_phrase(answer));
 	}

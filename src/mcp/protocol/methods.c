@@ -46,7 +46,7 @@ static bool check_one(const json_t *value, const struct param *rule, struct refu
 	if (!value)
 		return !rule->required || refuse_param(rule, "is missing", refusal);
 	if (!param_has_type(value, rule->type)) {
-		snprintf(what, sizeof(what), "has to be %s, not %s", wanted[rule->type],
+		snprintf(what, sizeof(what), "must be %s, not %s", wanted[rule->type],
 		         json_type_phrase(value));
 		return refuse_param(rule, what, refusal);
 	}
@@ -116,7 +116,7 @@ static bool read_log_level(struct mcp_call *call, const json_t *meta, struct ref
 	call->log_level = mcp_level_find(name);
 	return call->log_level >= 0 ||
 	       mcp_refuse(refusal, RPC_INVALID_PARAMS,
-	                  "params._meta." META_LEVEL " has to be one of " LEVEL_NAMES ".");
+	                  "params._meta." META_LEVEL " must be one of " LEVEL_NAMES ".");
 }
 
 /* Sets version, client and log_level of the call from its params._meta, and checks the headers
@@ -218,7 +218,7 @@ static bool answer_set_level(struct mcp_call *call, struct refusal *refusal)
 
 	if (level < 0)
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-		                  "params.level has to be one of " LEVEL_NAMES ".");
+		                  "params.level must be one of " LEVEL_NAMES ".");
 	call->peer->log_level = level;
 	call_answer_text(call, SPAN("{}"));
 	return true;
@@ -375,7 +375,7 @@ static bool check_prompt_arguments(const struct mcp_call *call, const json_t *pr
 	json_object_foreach((json_t *)call->arguments, name, value) {
 		if (!json_is_string(value))
 			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-			                  "params.arguments.%s has to be a string, not %s.", name,
+			                  "params.arguments.%s must be a string, not %s.", name,
 			                  json_type_phrase(value));
 	}
 	return true;
@@ -421,7 +421,7 @@ static bool answer_complete(struct mcp_call *call, struct refusal *refusal)
 			return false;
 	} else {
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-		                  "params.ref.type has to be ref/prompt or ref/resource.");
+		                  "params.ref.type must be ref/prompt or ref/resource.");
 	}
 	return call_handler_of_offer(call, server->offer->complete, refusal);
 }
@@ -507,7 +507,7 @@ static bool check_legacy(struct mcp_call *call, struct refusal *refusal)
 			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
 			                  "params._meta with the protocol version is missing.");
 		return mcp_refuse(refusal, RPC_INVALID_REQUEST,
-		                  "Not initialized: the first request has to be initialize.");
+		                  "Not initialized: the first request must be initialize.");
 	}
 	call->version = peer->version ? peer->version : version_latest();
 	if (!call->method || !(call->method->era & ERA_LEGACY))

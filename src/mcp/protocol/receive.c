@@ -183,7 +183,7 @@ static bool receive_value(struct mcp_peer *peer, struct mcp_exchange *exchange,
 static const char *batch_problem(const struct mcp_peer *peer, const json_t *array)
 {
 	if (!peer->version)
-		return "The first message has to be initialize, not a batch.";
+		return "The first message must be initialize, not a batch.";
 	if (!peer->version->batches)
 		return "This version of the protocol has no batches.";
 	if (json_array_size(array) == 0)

@@ -147,12 +147,12 @@ static bool check_filter(const json_t *filter, struct refusal *refusal)
 
 		if (value && !json_is_boolean(value))
 			return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-			                  "params.notifications.%s has to be a boolean, not %s.",
+			                  "params.notifications.%s must be a boolean, not %s.",
 			                  switches[i], json_type_phrase(value));
 	}
 	if (uris && !json_is_array(uris))
 		return mcp_refuse(refusal, RPC_INVALID_PARAMS,
-		                  "params.notifications.resourceSubscriptions has to be an array.");
+		                  "params.notifications.resourceSubscriptions must be an array.");
 	json_array_foreach(uris, i, uri) {
 		struct span text = json_span(uri);
 

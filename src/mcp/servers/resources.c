@@ -291,7 +291,7 @@ static json_t *list_resources_run(struct session *session, const struct tool *to
 /* ---- read_mcp_resource ---- */
 
 static const char read_description[] =
-	"Reads a resource of an MCP server. You are told when one that you have read changes.";
+	"Reads a resource of an MCP server. You are notified when one that you have read changes.";
 
 /* clang-format off */
 static const char read_schema[] = SCHEMA(

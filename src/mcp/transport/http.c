@@ -252,7 +252,7 @@ static void on_request_head(void *data, struct http_request *request)
 		return;
 	if (!http_content_type_is(http_request_header(request, "Content-Type"),
 	                          "application/json"))
-		http_refuse(request, 415, "The body has to be application/json.");
+		http_refuse(request, 415, "The body must be application/json.");
 	else if (!stream && !http_accepts(accept, "application/json"))
 		http_refuse(request, 406,
 		            "Answers are application/json or text/event-stream.");

@@ -410,7 +410,7 @@ static void check_length(struct http_request *request, const char *url)
 	if (bytes > request->server->options.body_max)
 		http_refuse(request, 413, "The body of the request is too long.");
 	else if (bytes > LIMIT_HTTP_BODIES - request->server->body_bytes)
-		http_refuse(request, 503, "Too many bodies are arriving at once; try again.");
+		http_refuse(request, 503, "Too many bodies are arriving; try again.");
 }
 
 static void ask_route(struct http_request *request, const char *url)

@@ -201,9 +201,9 @@ static const char *fields_wrong(struct span fields, const struct upgrade_key *ke
 	    stands_twice(fields, "sec-websocket-protocol"))
 		return "has a field of the handshake twice";
 	if (http_field(fields, "sec-websocket-extensions").len)
-		return "wants an extension that was not offered";
+		return "requires an extension that was not offered";
 	if (chosen.len && !is_word(chosen, protocol))
-		return "wants a subprotocol that was not offered";
+		return "requires a subprotocol that was not offered";
 	return NULL;
 }
 

@@ -620,7 +620,7 @@ static void on_frames_message(wslay_event_context_ptr frames,
 		return;
 	if (!connection->events->message(connection->data, buf_view(&connection->message)))
 		frames_refuse(connection, WSLAY_CODE_GOING_AWAY, ERR_CANCELLED,
-		              "nobody takes messages any more");
+		              "messages are no longer accepted");
 	if (connection->message.cap > ROUND_BYTES)
 		buf_release(&connection->message); /* a large one is rare */
 }

@@ -180,7 +180,7 @@ static bool message_take_id(struct rpc_message *message, bool response, struct r
 		return problem_set(problem, RPC_INVALID_REQUEST,
 		                      "The id is longer than %d bytes.", LIMIT_RPC_ID_BYTES);
 	return problem_set(problem, RPC_INVALID_REQUEST,
-	                      "The id has to be a string or an integer, not "
+	                      "The id must be a string or an integer, not "
 	                      "%s.", json_type_phrase(id));
 }
 
@@ -207,10 +207,10 @@ static bool message_read_call(struct rpc_message *message, struct rpc_problem *p
 
 	if (!json_is_string(method) ||
 	    memchr(json_string_value(method), '\0', json_string_length(method)))
-		return problem_set(problem, RPC_INVALID_REQUEST, "The method has to be a name.");
+		return problem_set(problem, RPC_INVALID_REQUEST, "The method must be a name.");
 	if (params && !json_is_object(params) && !json_is_null(params))
 		return problem_set(problem, RPC_INVALID_PARAMS,
-		                      "params has to be an object, not %s.",
+		                      "params must be an object, not %s.",
 		                      json_type_phrase(params));
 	message->kind = message->id ? RPC_REQUEST : RPC_NOTIFICATION;
 	message->method = json_string_value(method);
@@ -227,7 +227,7 @@ static bool message_read_object(struct rpc_message *message, struct rpc_problem 
 	bool read = message_take_id(message, response, problem);
 
 	if (read && !span_eq(json_span(version), SPAN("2.0")))
-		read = problem_set(problem, RPC_INVALID_REQUEST, "jsonrpc has to be \"2.0\".");
+		read = problem_set(problem, RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\".");
 	else if (read)
 		read = response ? read_response(message, problem) :
 		       message_read_call(message, problem);

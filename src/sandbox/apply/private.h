@@ -64,7 +64,7 @@ bool sandbox_copies_memory(void);
 #define SPAWN_STAGES(X)                                     \
 	X(WAIT, "waiting for the parent")                   \
 	X(SIGNALS, "resetting signals")                     \
-	X(SESSION, "a session of its own")                  \
+	X(SESSION, "its own session")                  \
 	X(NETWORK, "the loopback interface")                \
 	X(MOUNTS, "a mount")                                \
 	X(FOLDER, "entering the working folder")            \

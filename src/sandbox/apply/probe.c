@@ -225,9 +225,9 @@ static const char *trial_step_name(enum trial_step step)
 {
 	static const char *const names[] = {
 		[TRIAL_FORK] = "a process",
-		[TRIAL_NAMESPACES] = "namespaces of its own",
+		[TRIAL_NAMESPACES] = "its own namespaces",
 		[TRIAL_MAP] = "the user's id in a user namespace",
-		[TRIAL_PRIVATE] = "mounts of its own",
+		[TRIAL_PRIVATE] = "its own mounts",
 		[TRIAL_TREE] = "a copy of the tree of mounts",
 		[TRIAL_READ_ONLY] = "mounts that are read-only",
 		[TRIAL_TMPFS] = "a new file system",
@@ -378,7 +378,7 @@ static const struct reason not_full[] = {
 	{ no_such_call, "the kernel is older than Linux 5.12, or a filter hides its mount calls",
 	  "" },
 	{ no_more_processes, "there is no memory, or no process more to be had", "" },
-	{ is_confined, "this process is inside a sandbox already, which forbids another one", "" },
+	{ is_confined, "this process is inside a sandbox already, which forbids nesting", "" },
 	{ changed_root,
 	  "a process in a changed root (chroot), or without its capabilities, gets no namespaces",
 	  "" },

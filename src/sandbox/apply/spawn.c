@@ -355,7 +355,7 @@ static bool clone_failed(const struct sandbox_plan *plan, int error, struct err 
 	if (!denied)
 		return err_set_errno(err, error, "A process cannot be started");
 	err_set(err, ERR_DENIED_BY_SANDBOX,
-	        "The kernel refuses namespaces of its own to a process: %s.",
+	        "The kernel does not let a process create namespaces: %s.",
 	        strerror(error));
 	err->sys_errno = error;
 	return false;

@@ -165,7 +165,7 @@ static void check_config(const struct git_look *look, const struct git_part *par
 	if (!keys.len && part->st.st_nlink == 1)
 		return;
 	how = keys.len ? mem_printf("now without %s", keys.data) :
-	                 mem_strdup("now a file of its own");
+	                 mem_strdup("now a separate file");
 	replace_part(look, part, buf_view(&clean), how);
 }
 

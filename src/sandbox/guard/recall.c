@@ -427,8 +427,8 @@ bool recall_open(int fd, const struct recall_start *start, struct recall **ret, 
 	recall->since = start->began;
 	if (fd > 0 && !open_file(recall, fd, start)) {
 		if (recall->fd >= 0 && recall->place < 0)
-			err_set(err, ERR_TOO_LARGE, "Too many commands run at once in this "
-			        "session (%d).", PLACES);
+			err_set(err, ERR_TOO_LARGE, "Too many commands are running in this session "
+			        "(%d).", PLACES);
 		else
 			err_set_errno(err, errno, "What earlier commands left cannot be looked up");
 		recall_free(recall);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -471,7 +472,7 @@ static const struct {
 	{ DENIAL_CALL, SANDBOX_REASON_NETWORK, "socket(AF_INET6, SOCK_DGRAM, ", "",
 	  "names are looked up, at level landlock" },
 	{ DENIAL_CALL, SANDBOX_REASON_KERNEL, "socket(AF_UNIX, SOCK_DGRAM, ", "",
-	  "syslog, utempter and sd_notify write to whoever listens" },
+	  "syslog, utempter and sd_notify write to a listening process" },
 	{ DENIAL_CONNECT, SANDBOX_REASON_SOCKETS, "unix:/run/systemd/resolve/", "",
 	  "names are looked up by systemd-resolved" },
 	{ DENIAL_WRITE, SANDBOX_REASON_SOCKETS, "/run/user/", "",
@@ -596,6 +597,15 @@ static void put_write(struct buf *out, const char *path)
 		put_flag(out, "--write", path);
 }
 
+/* A home folder itself: too much to propose for the sake of one name in it. */
+static bool is_home_itself(const char *folder)
+{
+	const char *home = getenv("HOME"), *name = folder + strlen("/home/");
+
+	return (home && strcmp(folder, home) == 0) || strcmp(folder, "/root") == 0 ||
+	       (strncmp(folder, "/home/", strlen("/home/")) == 0 && *name && !strchr(name, '/'));
+}
+
 /* The folder to write to: that of the path, because the path itself need not exist. */
 static void put_folder(struct buf *out, const char *path)
 {
@@ -603,7 +613,8 @@ static void put_folder(struct buf *out, const char *path)
 	_cleanup_free_ char *folder =
 		mem_dup(path, slash && slash > path ? (size_t)(slash - path) : 1);
 
-	put_write(out, folder);
+	if (!is_home_itself(folder))
+		put_write(out, folder);
 }
 
 /* A rule above the path, or at it, is lifted by its own path; if what the path has beneath it is

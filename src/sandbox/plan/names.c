@@ -56,7 +56,7 @@ const char *sandbox_reason_text(enum sandbox_reason reason)
 static const struct sandbox_name git[] = {
 	GIT("config", "programs that git starts: fsmonitor, pager, filters, ssh command, aliases",
 	    "git-config(1)"),
-	GIT("config.worktree", "read beside config",
+	GIT("config.worktree", "read in addition to config",
 	    "git-worktree(1)"),
 	GIT("hooks", "programs that git starts",
 	    "githooks(5)"),
@@ -71,7 +71,7 @@ static const struct sandbox_name git_worktree[] = {
 	    "gitrepository-layout(5)"),
 	GIT("gitdir", "which folder git takes for this worktree's",
 	    "gitrepository-layout(5)"),
-	GIT("config.worktree", "read beside config",
+	GIT("config.worktree", "read in addition to config",
 	    "git-worktree(1)"),
 };
 
@@ -151,7 +151,8 @@ static const struct sandbox_name system_names[] = {
 	RESOLVER("run/avahi-daemon", "asks the local network for names", "avahi-daemon(8)"),
 	RESOLVER("run/systemd/resolve/io.systemd.Resolve", "asks name servers",
 	            "systemd-resolved(8)"),
-	RESOLVER("run/systemd/resolve/io.systemd.Resolve.Monitor", "tells what names were asked",
+	RESOLVER("run/systemd/resolve/io.systemd.Resolve.Monitor", "reveals which names were "
+		"looked up",
 	            "systemd-resolved(8)"),
 	SOCKETS("mnt/wslg", "display, sound and files of Windows", "WSLg: README"),
 	SOCKETS("tmp/.X11-unix", "display", "X(7)"),

@@ -125,7 +125,7 @@ static bool may_be_listed(const char *path, struct err *err)
 		return true;
 	return err_set(err, ERR_DENIED_BY_SANDBOX,
 	               "the folder %s cannot be writable in a sandbox, because it cannot be listed "
-	               "and searched for what is to be protected; use chmod u+rx on it first",
+	               "and searched for files that must be protected; use chmod u+rx on it first",
 	               path);
 }
 

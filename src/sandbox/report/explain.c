@@ -331,7 +331,7 @@ static const struct {
 	{ FULL, "What git, editors and agents would run or obey is read-only inside them." },
 	{ LANDLOCK,
 	  "What git, editors and agents would run or obey is put back if a command changed it." },
-	{ FULL, "Without --net a command has a network of its own, in which only loopback is." },
+	{ FULL, "Without --net a command has a separate network with loopback only." },
 	{ LANDLOCK, "Without --net a command reaches only what its own processes listen on." },
 	{ FULL | LANDLOCK, "Sockets of daemons cannot be connected to." },
 	{ FULL, "Processes outside cannot be seen; all of a command's end with it." },

@@ -97,7 +97,8 @@ static bool check_ask_user(const json_t *questions, struct err *err)
 static bool nobody_error(struct err *err)
 {
 	return err_set(err, ERR_DENIED_BY_USER,
-	               "Nobody can be asked here. Decide yourself, and say what you decided.");
+	               "This run has no way to ask the user. Decide yourself, and say what you "
+	               "decided.");
 }
 
 /* The answers to questions that were asked, and no others; NULL with *err. */
@@ -470,8 +471,8 @@ static json_t *run_request_permission(struct session *session, const json_t *arg
 		return tool_failure(&err);
 	result = json_object();
 	json_object_set_new(result, "message",
-	                    json_string("The user is told. These tools stay off in this run: do "
-	                                "what can be done without them, and answer."));
+	                    json_string("The user is informed. These tools stay off in this run: "
+	                                "do what can be done without them, and answer."));
 	return result;
 }
 

@@ -204,6 +204,11 @@ static enum ask_state choices_key(struct ask *ask, const struct key *key)
 
 	if (letter >= '1' && letter <= '9' && letter - '1' < confirm->count)
 		return choose(ask, letter - '1');
+	if (letter == '?') {
+		confirm->help = !confirm->help;
+		ask_pane_reset(ask);
+		return ASK_OPEN;
+	}
 	if (ask_bound(ask, BIND_BASIC_CANCEL, key))
 		return ask_outcome(ask, "cancel");
 	if (ask_bound(ask, BIND_BASIC_CONFIRM, key))
@@ -315,13 +320,20 @@ static void subject_pane(struct ask *ask, unsigned width)
 		return;
 	rows_release(&ask->pane);
 	rows_release(&ask->notes);
+	ask->pane_width = width;
+	if (ask->confirm.help) {
+		_cleanup_rows_ struct rows call = { 0 };
+
+		subject_explain(ask, width, &ask->pane);
+		subject_rows(ask, ask->message, width, PANE_ROWS_MAX, &call, &ask->notes);
+		return;
+	}
 	/* The one that most choices are about is not scrolled out of sight by the others. */
 	subject_rows(ask, ask->message, width, PANE_ROWS_MAX, &ask->pane, &ask->notes);
 	json_array_foreach(ask->joined, i, joined) {
 		rows_add(&ask->pane);
 		subject_rows(ask, joined, width, PANE_ROWS_MAX, &ask->pane, &ask->notes);
 	}
-	ask->pane_width = width;
 }
 
 /* As much of it as there is room for above `below` rows. Its notes stand beneath it; where there is
@@ -361,14 +373,25 @@ static void confirm_choice_rows(struct ask *ask, struct ask_page *page)
 	}
 }
 
-/* Why no choice is about more than this call. */
-static void no_always_row(const struct ask *ask, struct ask_page *page)
+/* Why no choice is about more than this call, and the key that says more. */
+static void put_last_row(const struct ask *ask, struct ask_page *page)
 {
 	const char *why = json_string_value(json_object_get(ask->message, "noAlways"));
 	_cleanup_free_ char *text = why ? mem_printf("Not offered for the session: %s", why) : NULL;
 
+	/* A plan is asked about because there is one. */
+	if (json_array_size(json_object_get(ask->message, "modes")))
+		return;
 	if (text)
 		ask_page_text(page, text, STYLE(ROLE_DIM));
+	if (!json_object_get(ask->message, "rule"))
+		return;
+	if (ask->plain && ask->confirm.help)
+		subject_explain(ask, page->width, page->rows);
+	ask_page_text(page, ask->confirm.help ?
+	                            "? goes back to the call" :
+	                            "? explains why this is asked, and what it could do",
+	              STYLE(ROLE_DIM));
 }
 
 static void choose_rows(struct ask *ask, struct ask_page *page)
@@ -380,7 +403,7 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 
 	ask_page_prompt(page, prompt);
 	confirm_choice_rows(ask, &choices);
-	no_always_row(ask, &choices);
+	put_last_row(ask, &choices);
 	if (!ask->plain)
 		put_subject(ask, page, rows.count);
 	page->focus = page->rows->count - page->first + choices.focus;

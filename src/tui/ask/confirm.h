@@ -50,7 +50,7 @@ struct confirm {
 	size_t file_count, file_cap;
 	size_t file;           /* the one in front */
 	size_t hunk;           /* of it, likewise */
-	bool help;             /* the keys instead of the hunk */
+	bool help;             /* the keys instead of the hunk, or why it is asked */
 	const char *note;      /* why something cannot be done; NULL: nothing */
 	char *modified;        /* owned; what an external editor made; NULL: nothing */
 	struct editor *say;    /* each owned; NULL until it is needed */
@@ -99,6 +99,8 @@ void subject_deception(const struct ask *ask, struct span text, unsigned width,
  * 0: all), in `notes` what must be seen, such as warnings and what a yes would allow. */
 void subject_rows(const struct ask *ask, json_t *message, unsigned width, size_t max,
                   struct rows *rows, struct rows *notes);
+/* Why it is asked, and what could come of a yes, as far as hasp knows. */
+void subject_explain(const struct ask *ask, unsigned width, struct rows *rows);
 /* "Run this command?" */
 const char *subject_question(const struct ask *ask);
 

@@ -369,7 +369,7 @@ static void login_subject(const struct ask *ask, unsigned width, struct rows *ro
 
 static void sampling_wish(const struct ask *ask, struct row *row)
 {
-	row_printf(row, STYLE(ROLE_TEXT), "\" wants the model ");
+	row_printf(row, STYLE(ROLE_TEXT), "\" asks the model ");
 	row_text(row, asked_text(ask, "model"), STYLE_BOLD(ROLE_TEXT));
 	row_printf(row, STYLE(ROLE_TEXT), " to answer this, in at most %lld tokens:",
 	           (long long)json_integer_value(json_object_get(ask->message, "maxTokens")));
@@ -391,7 +391,7 @@ void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows)
 		sampling_wish(ask, &row);
 	else
 		row_printf(&row, STYLE(ROLE_TEXT), elicit_is_address(ask) ?
-		           "\" wants you to open an address:" : "\" asks you to fill in a form:");
+		           "\" asks you to open an address:" : "\" asks you to fill in a form:");
 	rows_wrap(rows, &row, width, NULL, NULL);
 	put_indented(ask, message, elicit_is_sampling(ask) ? STYLE(ROLE_TEXT) :
 	             STYLE_BOLD(ROLE_TEXT), width, rows);

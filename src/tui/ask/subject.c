@@ -331,7 +331,15 @@ static void subject_permissions(struct ask_topic *subject, const json_t *argumen
 	              "It asks to write where the sandbox forbids it, for this one command: ");
 }
 
-/* What the sandbox would deny it, as far as its words tell, and what would allow that. */
+/* Without the rule and the flag, which a report of the denial names: "write /x: outside". */
+static struct span denial_in_short(struct span message)
+{
+	const char *rule = message.len ? memmem(message.data, message.len, " (rule: ", 8) : NULL;
+
+	return rule ? span_head(message, (size_t)(rule - message.data)) : message;
+}
+
+/* What the sandbox would deny it, as far as its words tell. */
 static void subject_foreseen(struct ask_topic *subject)
 {
 	size_t i;
@@ -339,7 +347,7 @@ static void subject_foreseen(struct ask_topic *subject)
 
 	json_array_foreach(json_object_get(ask_details(subject->ask), "denials"), i, denial)
 		subject_note(subject, "The sandbox will block this:",
-		             json_span(json_object_get(denial, "message")),
+		             denial_in_short(json_span(json_object_get(denial, "message"))),
 		             STYLE(ROLE_WARNING));
 }
 
@@ -606,4 +614,90 @@ void subject_rows(const struct ask *ask, json_t *message, unsigned width, size_t
 
 	subject_make(&subject);
 	take_folded(&all, max ? max : SUBJECT_WHOLE_ROWS, rows);
+}
+
+/* ---- why, and what it could do ----------------------------------------------- */
+
+static void explain_rule(struct ask_topic *subject)
+{
+	struct span rule = json_span(json_object_get(subject->ask->message, "rule"));
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!rule.len || span_eq(rule, SPAN("default decision"))) {
+		buf_str(&text, "No rule allows it.");
+	} else {
+		buf_str(&text, span_starts(rule, SPAN("default:")) ?
+		               "One of hasp's own rules asks (" : "A rule asks (");
+		buf_span(&text, rule);
+		buf_str(&text, ").");
+	}
+	subject_line(subject, "Why this is asked:", buf_view(&text), STYLE(ROLE_TEXT));
+}
+
+/* Each command of the line with what decides on it. */
+static void explain_commands(struct ask_topic *subject)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(json_object_get(ask_details(subject->ask), "commands"), i, row) {
+		struct span decision = json_span(json_object_get(row, "decision"));
+		struct span why = json_span(json_object_get(row, "reason"));
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+		buf_str(&text, "  ");
+		buf_span(&text, json_span(json_object_get(row, "command")));
+		buf_str(&text, span_eq(decision, SPAN("allow")) ? ": allowed, " :
+		                                                  ": asked about, ");
+		buf_span(&text, why.len ? why : json_span(json_object_get(row, "rule")));
+		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_TEXT));
+	}
+}
+
+static void explain_confinement(struct ask_topic *subject)
+{
+	const json_t *confinement = json_object_get(ask_details(subject->ask), "confinement");
+	struct span level = json_span(json_object_get(confinement, "level"));
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	size_t i;
+	json_t *folder;
+
+	if (!confinement || span_eq(level, SPAN("paths"))) {
+		subject_line(subject, "What it could do:",
+		             confinement ? SPAN("anything you can: this machine has no sandbox for "
+		                                "commands.") :
+		                           SPAN("that is not known here."), STYLE(ROLE_WARNING));
+		return;
+	}
+	buf_str(&text, "write in ");
+	json_array_foreach(json_object_get(confinement, "writes"), i, folder) {
+		buf_str(&text, i ? ", " : "");
+		buf_span(&text, json_span(folder));
+	}
+	buf_str(&text, " and its temporary folder; read all but hidden files; ");
+	buf_str(&text, json_is_true(json_object_get(confinement, "network")) ?
+	                       "use the network" : "no network");
+	buf_str(&text, " (sandbox: ");
+	buf_span(&text, level);
+	buf_str(&text, ").");
+	subject_line(subject, "What it could do:", buf_view(&text), STYLE(ROLE_TEXT));
+}
+
+void subject_explain(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	struct ask_topic subject = { .ask = ask, .rows = rows, .notes = rows, .width = width };
+
+	explain_rule(&subject);
+	if (ask_is(ask, "exec")) {
+		explain_commands(&subject);
+		explain_confinement(&subject);
+	} else if (ask_is(ask, "edit")) {
+		subject_line(&subject, "What it would do:",
+		             SPAN("write what the diff shows, if the file is still as it was."),
+		             STYLE(ROLE_TEXT));
+	} else if (ask_is(ask, "mcp")) {
+		subject_line(&subject, "What it could do:",
+		             SPAN("whatever its server does with these arguments; hasp does not "
+		                  "see that."), STYLE(ROLE_TEXT));
+	}
 }

@@ -44,10 +44,12 @@ void command_result_release(struct command_result *result)
 {
 	rows_release(&result->rows);
 	free(result->text);
+	free(result->shown);
 	for (size_t i = 0; i < result->choice_count; i++) {
 		free(result->choices[i].label);
 		free(result->choices[i].note);
 		free(result->choices[i].line);
+		free(result->choices[i].other);
 	}
 	free(result->choices);
 	json_decref(result->changes);

@@ -22,8 +22,7 @@ static void free_variables(char **variables)
 	free(variables);
 }
 
-/* As one types it: a text without its quotes. */
-static char *value_text(const char *key, const json_t *value, char *const *variables)
+char *command_setting_text(const char *key, const json_t *value, char *const *variables)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *masked = setup_mask_secrets(key, value, variables);
@@ -40,7 +39,8 @@ static void put_setting(struct command_call *call, const json_t *item, char *con
 	const char *key = json_string_value(json_object_get(item, "key"));
 	const char *scope = json_string_value(json_object_get(item, "scope"));
 	const char *file = json_string_value(json_object_get(item, "file"));
-	_cleanup_free_ char *value = value_text(key, json_object_get(item, "value"), variables);
+	_cleanup_free_ char *value =
+		command_setting_text(key, json_object_get(item, "value"), variables);
 	const bool is_default = !strcmp(scope, "default");
 	struct row row = { 0 };
 
@@ -72,20 +72,24 @@ static void settings_search(struct command_call *call, struct span wanted)
 	call->result->pager = found > 10;
 }
 
-/* What counts more, or is read only when hasp is started. */
+/* What takes precedence, or is read only when hasp is started. */
 static void settings_say_written(struct command_call *call, const char *key)
 {
 	const struct settings *settings = call->context->settings;
 	const struct settings_origin origin = settings_origin_of(settings, key);
 	const json_t *value = settings_get(settings, key);
-	_cleanup_free_ char *text = value ? value_text(key, value, NULL) : NULL;
+	_cleanup_free_ char *text = value ? command_setting_text(key, value, NULL) : NULL;
 
 	command_say(call, STYLE(ROLE_TEXT), "%s = %s", key, text ? text : "(not set)");
 	if (origin.scope > SCOPE_USER)
-		command_say(call, STYLE(ROLE_WARNING), "It is written, but %s counts more.",
-		            origin.file ? origin.file : "a flag of this run");
-	command_say(call, STYLE(ROLE_DIM), "Written to %s. What is read when a session begins "
-	            "counts from the next one on.", settings_file(settings, SCOPE_USER));
+		command_say(call, STYLE(ROLE_WARNING), "%s takes precedence over your own value.",
+		            origin.file ? origin.file : "A flag of this run");
+	command_say(call, STYLE(ROLE_DIM), "Saved in %s. Settings that are read at the start take "
+	            "effect in the next session.", settings_file(settings, SCOPE_USER));
+	if (!strcmp(key, "ui.theme") && call->context->can & 1u << COMMAND_THEME)
+		command_then(call, COMMAND_THEME, mem_strdup(text ? text : ""));
+	if (!strcmp(key, "general.vimMode") && call->context->can & 1u << COMMAND_VIM)
+		command_then(call, COMMAND_VIM, NULL);
 }
 
 /* The user's own file. */
@@ -104,7 +108,7 @@ static bool settings_may_change(struct command_call *call)
 {
 	if (!call->context->busy)
 		return true;
-	command_fail(call, "Settings are changed when the work under way has ended.");
+	command_fail(call, "Settings cannot be changed while hasp is working.");
 	return false;
 }
 
@@ -120,15 +124,137 @@ static void settings_set(struct command_call *call, struct span key, struct span
 		settings_say_written(call, name);
 }
 
+/* ---- the page -------------------------------------------------------------------- */
+
+/* What the schema says of a setting; of a member of a free object, or an unknown one: NULL.
+ * Borrowed. */
+static const json_t *setting_schema(const json_t *schema, const char *key)
+{
+	struct span rest = span_str(key);
+
+	while (schema && rest.len) {
+		const char *dot = memchr(rest.data, '.', rest.len);
+		const size_t len = dot ? (size_t)(dot - rest.data) : rest.len;
+
+		schema = json_object_getn(json_object_get(schema, "properties"), rest.data, len);
+		rest = span_skip(rest, len + (dot ? 1 : 0));
+	}
+	return schema;
+}
+
+/* "true  user, not by projects  Edit prompts with the keys of vim." */
+static char *setting_note(const json_t *item, const json_t *schema, char *const *variables)
+{
+	const char *key = json_string_value(json_object_get(item, "key"));
+	const char *scope = json_string_value(json_object_get(item, "scope"));
+	const char *project = json_string_value(
+		json_object_get(json_object_get(schema, "x-hasp"), "project"));
+	const char *help = json_string_value(json_object_get(schema, "description"));
+	_cleanup_free_ char *value =
+		command_setting_text(key, json_object_get(item, "value"), variables);
+	const char *who = !project                    ? "" :
+	                  !strcmp(project, "never")   ? ", not by projects" :
+	                  !strcmp(project, "ask")     ? ", by projects if you allow it" :
+	                  !strcmp(project, "trusted") ? ", by trusted projects" : "";
+
+	return mem_printf("%s  (%s%s)  %s", value ? value : "", scope, who, help ? help : "");
+}
+
+/* A list in which each is changed; `chosen`: the one that was changed last, or NULL. */
+static void settings_page(struct command_call *call, const char *chosen)
+{
+	json_auto_t *list = settings_list(call->context->settings, true);
+	json_auto_t *schema = settings_schema();
+	char **variables = variables_list(settings_variables(call->context->settings));
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(list, i, item) {
+		const char *key = json_string_value(json_object_get(item, "key"));
+		_cleanup_free_ char *note =
+			setting_note(item, setting_schema(schema, key), variables);
+
+		command_choice(call, span_str(key), span_str(note),
+		               mem_printf("/settings edit %s", key),
+		               chosen && !strcmp(key, chosen));
+		call->result->choices[call->result->choice_count - 1].other =
+			mem_printf("/settings unset %s", key);
+	}
+	free_variables(variables);
+	call->result->question = "Settings";
+	call->result->searches = true;
+	call->result->other_letter = 'x';
+	call->result->other_help = "use the default";
+	call->result->then = COMMAND_CHOOSE;
+}
+
+static void offer_values(struct command_call *call, const char *key, const json_t *values)
+{
+	const char *now = settings_string(call->context->settings, key, "");
+	size_t i;
+	json_t *value;
+
+	json_array_foreach((json_t *)values, i, value)
+		command_choice(call, json_span(value), SPAN(""),
+		               mem_printf("/settings %s %s", key, json_string_value(value)),
+		               span_eq(json_span(value), span_str(now)));
+	call->result->question = "Value";
+	call->result->then = COMMAND_CHOOSE;
+}
+
+/* The line that changes it, for the user to finish; a secret is not in it. */
+static void compose_value(struct command_call *call, const char *key)
+{
+	const json_t *value = settings_get(call->context->settings, key);
+	char **variables = variables_list(settings_variables(call->context->settings));
+	_cleanup_free_ char *masked = command_setting_text(key, value, variables);
+	_cleanup_buf_ struct buf plain = BUF_INIT(LIMIT_RESULT_BYTES);
+	bool open;
+
+	free_variables(variables);
+	if (json_is_string(value))
+		buf_span(&plain, json_span(value));
+	else if (value)
+		json_print(&plain, value, 0);
+	open = masked && span_eq(span_str(masked), buf_view(&plain));
+	command_then(call, COMMAND_COMPOSE, mem_printf("/settings %s %s", key,
+	                                               open ? masked : ""));
+}
+
+static void settings_edit(struct command_call *call, const char *key)
+{
+	json_auto_t *schema = settings_schema();
+	const json_t *row = setting_schema(schema, key), *values = json_object_get(row, "enum");
+	const char *type = json_string_value(json_object_get(row, "type"));
+	const bool on = json_is_true(settings_get(call->context->settings, key));
+
+	if (!settings_may_change(call))
+		return;
+	if (type && !strcmp(type, "boolean")) {
+		if (!settings_put(call, key, on ? json_false() : json_true()))
+			return;
+		settings_say_written(call, key);
+		if (call->result->then == COMMAND_NOTHING)
+			settings_page(call, key);
+	} else if (json_array_size(values) && call->context->can & 1u << COMMAND_CHOOSE) {
+		offer_values(call, key, values);
+	} else {
+		compose_value(call, key);
+	}
+}
+
 void command_settings(struct command_call *call)
 {
 	struct span rest = call->arguments, word = command_word(&rest);
+	_cleanup_free_ char *name = mem_dup(rest.data, rest.len);
 
-	if (command_word_is(word, "unset") && rest.len) {
-		_cleanup_free_ char *name = mem_dup(rest.data, rest.len);
-
+	if (!word.len && call->context->can & 1u << COMMAND_CHOOSE) {
+		settings_page(call, NULL);
+	} else if (command_word_is(word, "unset")) {
 		if (settings_may_change(call) && settings_put(call, name, NULL))
 			settings_say_written(call, name);
+	} else if (command_word_is(word, "edit")) {
+		settings_edit(call, name);
 	} else if (rest.len) {
 		settings_set(call, word, rest);
 	} else {
@@ -136,25 +262,34 @@ void command_settings(struct command_call *call)
 	}
 }
 
+/* Names of settings; behind one, the values that it takes. */
 void command_complete_settings(struct command_completion *completion)
 {
 	struct span before = completion->before, word = command_word(&before);
-	_cleanup_free_ char *key = NULL;
-	const char *name;
+	_cleanup_free_ char *key = mem_dup(word.data, word.len);
+	json_auto_t *schema = settings_schema();
+	const json_t *row = setting_schema(schema, key), *values = json_object_get(row, "enum");
+	const char *type = json_string_value(json_object_get(row, "type")), *name;
+	size_t i;
+	json_t *value;
 
-	if (!word.len || command_word_is(word, "unset")) {
-		for (size_t i = 0; (name = settings_name(i)); i++)
-			completion->add(completion, name, NULL);
+	if (!word.len || command_word_is(word, "unset") || command_word_is(word, "edit")) {
+		for (i = 0; (name = settings_name(i)); i++)
+			completion->add(completion, name, json_string_value(json_object_get(
+				setting_schema(schema, name), "description")));
 		return;
 	}
-	key = mem_dup(word.data, word.len);
-	if (!before.len && json_is_boolean(settings_get(completion->context->settings, key))) {
+	if (before.len)
+		return;
+	json_array_foreach((json_t *)values, i, value)
+		completion->add(completion, json_string_value(value), NULL);
+	if (type && !strcmp(type, "boolean")) {
 		completion->add(completion, "true", NULL);
 		completion->add(completion, "false", NULL);
 	}
 }
 
-/* ---- theme, editor, vim, model --------------------------------------------------- */
+/* ---- theme, editor, vim --------------------------------------------------- */
 
 static bool name_is_known(const char *const *names, struct span name)
 {
@@ -188,6 +323,14 @@ static void add_names(struct command_completion *completion, const char *const *
 		completion->add(completion, names[i], NULL);
 }
 
+/* Each is shown while it is selected. */
+static void offer_themes(struct command_call *call, const char *const *themes)
+{
+	offer_names(call, themes, "ui.theme");
+	call->result->question = "Theme";
+	call->result->searches = call->result->previews = true;
+}
+
 void command_theme(struct command_call *call)
 {
 	const char *const *themes = call->context->themes;
@@ -196,7 +339,7 @@ void command_theme(struct command_call *call)
 	if (!themes)
 		command_then(call, COMMAND_THEME, NULL);
 	else if (!call->arguments.len)
-		offer_names(call, themes, "ui.theme");
+		offer_themes(call, themes);
 	else if (!name_is_known(themes, call->arguments))
 		command_fail(call, "There is no theme \"%.*s\".", (int)call->arguments.len,
 		             call->arguments.data);
@@ -245,25 +388,6 @@ void command_vim(struct command_call *call)
 	    settings_put(call, "general.vimMode", on ? json_true() : json_false())) {
 		command_say(call, STYLE(ROLE_TEXT), on ? "vim keys are on." : "vim keys are off.");
 		command_then(call, COMMAND_VIM, NULL);
-	}
-}
-
-void command_model(struct command_call *call)
-{
-	struct span word = command_word(&call->arguments);
-	json_auto_t *name = json_text(call->arguments);
-
-	if (!word.len && call->context->host) {
-		command_say(call, STYLE(ROLE_TEXT), "%s", host_facts(call->context->host).model);
-		command_say(call, STYLE(ROLE_DIM), "\"/model set NAME\" chooses that of the next "
-		            "sessions; \"hasp models\" lists them.");
-	} else if (!command_word_is(word, "set") || !call->arguments.len) {
-		command_usage(call);
-	} else if (settings_may_change(call) && settings_put(call, "model.name", name)) {
-		settings_say_written(call, "model.name");
-		if (call->context->host)
-			command_say(call, STYLE(ROLE_DIM), "This session goes on with %s.",
-			            host_facts(call->context->host).model);
 	}
 }
 
@@ -323,83 +447,4 @@ void command_logout(struct command_call *call)
 void command_complete_auth(struct command_completion *completion)
 {
 	add_names(completion, key_providers);
-}
-
-/* ---- trust ----------------------------------------------------------------------- */
-
-enum { BROUGHT_NAMES_MAX = 12 };
-
-static void put_brought(struct command_call *call)
-{
-	json_auto_t *brought = prepare_brought(call->context->settings);
-	size_t i;
-	json_t *item;
-
-	if (!json_array_size(brought)) {
-		command_say(call, STYLE(ROLE_TEXT),
-		            "This folder has nothing that trust would switch on.");
-		return;
-	}
-	command_heading(call, "What trust switches on");
-	json_array_foreach(brought, i, item) {
-		_cleanup_free_ char *names = prepare_brought_names(item, BROUGHT_NAMES_MAX);
-		_cleanup_free_ char *text = mem_printf(
-			"%s%s%s", json_string_value(json_object_get(item, "what")),
-			*names ? ": " : "", names);
-
-		command_term(call, json_string_value(json_object_get(item, "path")), 22,
-		             span_str(text), STYLE(ROLE_TEXT));
-	}
-}
-
-static void put_withheld(struct command_call *call)
-{
-	const json_t *withheld = settings_withheld(call->context->settings);
-	size_t i;
-	json_t *one;
-
-	if (!json_array_size(withheld))
-		return;
-	command_heading(call, "What the project asks for and nobody allowed (hasp config allow)");
-	json_array_foreach((json_t *)withheld, i, one) {
-		const char *name = json_string_value(json_object_get(one, "name"));
-		_cleanup_free_ char *value = value_text(name, json_object_get(one, "value"), NULL);
-
-		command_term(call, name, 30, span_str(value ? value : ""), STYLE(ROLE_TEXT));
-	}
-}
-
-static void set_folder_trust(struct command_call *call, const char *rule, const char *said)
-{
-	const struct home *home = settings_home(call->context->settings);
-	struct err err = ERR_INIT;
-
-	if (trust_set(home, home_project(home), rule, &err))
-		command_say(call, STYLE(ROLE_TEXT), "%s: %s. It counts when hasp is started anew.",
-		            said, home_project(home));
-	else
-		command_fail(call, "%s", err.message);
-}
-
-void command_permissions(struct command_call *call)
-{
-	const struct settings *settings = call->context->settings;
-	struct span word = command_word(&call->arguments);
-
-	if (command_word_is(word, "trust")) {
-		set_folder_trust(call, "TRUST_FOLDER", "Trusted");
-	} else if (command_word_is(word, "distrust")) {
-		set_folder_trust(call, "DO_NOT_TRUST", "Not trusted");
-	} else if (word.len) {
-		command_usage(call);
-	} else {
-		command_say(call, STYLE(ROLE_TEXT), "%s is %s.",
-		            home_project(settings_home(settings)),
-		            settings_trusted(settings) ? "trusted" :
-		            settings_trust_unknown(settings) ? "not trusted: nobody has decided" :
-		            "not trusted");
-		put_brought(call);
-		put_withheld(call);
-		command_say(call, STYLE(ROLE_DIM), "/permissions trust, /permissions distrust");
-	}
 }

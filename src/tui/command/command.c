@@ -237,6 +237,12 @@ static void add_candidate(struct command_completion *completion, const char *tex
 	offer_candidate((struct completing *)completion, text, text, note);
 }
 
+static void add_named_candidate(struct command_completion *completion, const char *text,
+                                const char *name, const char *note)
+{
+	offer_candidate((struct completing *)completion, text, name, note);
+}
+
 static void offer_custom(void *data, const char *name, const char *description, const char *from)
 {
 	_cleanup_free_ char *text = mem_printf("/%s", name);
@@ -301,7 +307,8 @@ static void complete_arguments(struct completing *at, const struct command_row *
 void command_complete(const struct command_context *context, struct span line, size_t caret,
                       command_offer *offer, void *data)
 {
-	struct completing at = { .of = { .context = context, .add = add_candidate },
+	struct completing at = { .of = { .context = context, .add = add_candidate,
+		                         .add_named = add_named_candidate },
 		                 .to = caret, .offer = offer, .data = data };
 	struct span head = span_head(line, caret < line.len ? caret : line.len);
 	_cleanup_command_line_ struct command_line read = { 0 };

@@ -71,7 +71,9 @@ enum command_then {
 struct command_choice {
 	char *label, *note; /* owned; foreign text; note "" without */
 	char *line;         /* owned; the command that picks it */
+	char *other;        /* owned; the command of the second key; or NULL */
 	bool chosen;        /* it is so now */
+	bool marked;        /* likewise, of something else in the list */
 };
 
 struct command_result {
@@ -79,11 +81,16 @@ struct command_result {
 	struct rows rows;
 	enum command_then then;
 	char *text;             /* owned; or NULL */
+	char *shown;            /* owned; of COMMAND_SEND: what the user sees of it; NULL: all */
 	bool plain;             /* of COMMAND_SEND: an @ in the text names no file; it goes to
 	                         * host_prompt as if piped in */
 	struct command_choice *choices; /* owned */
 	size_t choice_count, choice_cap;
 	const char *question;   /* what is chosen; static, or NULL */
+	bool searches;          /* the choices are many: what is typed filters them */
+	bool previews;          /* COMMAND_THEME is shown while it is selected */
+	char other_letter;      /* with Ctrl, the second key of choices; 0: there is none */
+	const char *other_help; /* what it does, behind "Ctrl+S to"; static */
 	json_t *changes;        /* owned; [{"path", "action", "diff"?}] (checkpoints_preview): of
 	                         * COMMAND_CHOOSE what there is to look at before, else what is
 	                         * shown beneath the rows; or NULL */

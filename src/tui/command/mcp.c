@@ -23,7 +23,7 @@ static const char *mcp_member(const json_t *row, const char *name)
 enum mcp_detail { MCP_NAMES, MCP_DESCRIPTIONS, MCP_SCHEMAS };
 
 /* What a server offers besides tools. */
-static void mcp_offers(struct command_call *call, const json_t *server)
+static void mcp_offers(struct command_call *call, const json_t *server, enum mcp_detail detail)
 {
 	const struct span said = json_span(json_object_get(server, "instructions"));
 	size_t i;
@@ -31,10 +31,11 @@ static void mcp_offers(struct command_call *call, const json_t *server)
 
 	json_array_foreach(json_object_get(server, "prompts"), i, prompt) {
 		command_say(call, STYLE(ROLE_DIM), "    prompt %s", mcp_member(prompt, "name"));
-		command_text(call, STYLE(ROLE_DIM),
-		             json_span(json_object_get(prompt, "description")));
+		if (detail != MCP_NAMES)
+			command_text(call, STYLE(ROLE_DIM),
+			             json_span(json_object_get(prompt, "description")));
 	}
-	if (said.len) {
+	if (said.len && detail != MCP_NAMES) {
 		command_say(call, STYLE(ROLE_DIM), "    instructions");
 		command_text(call, STYLE(ROLE_DIM), said);
 	}
@@ -110,8 +111,7 @@ static void mcp_server(struct command_call *call, const json_t *server, enum mcp
 		mcp_tool(call, server, tool, detail);
 	mcp_resources(call, server, "resources", "uri", detail);
 	mcp_resources(call, server, "resourceTemplates", "uriTemplate", detail);
-	if (detail != MCP_NAMES)
-		mcp_offers(call, server);
+	mcp_offers(call, server, detail);
 	if (detail != MCP_NAMES)
 		mcp_logged(call, server);
 }
@@ -227,7 +227,7 @@ static void mcp_list_logins(struct command_call *call)
 		             json_span(json_object_get(server, "what")), STYLE(ROLE_TEXT));
 	}
 	command_say(call, STYLE(ROLE_TEXT), count ? "/mcp auth NAME logs in." :
-	            "No MCP server wants a login. /mcp auth NAME asks one whether it does.");
+	            "No MCP server asks for a login. /mcp auth NAME tries one.");
 }
 
 static void mcp_auth(struct command_call *call)

@@ -20,6 +20,9 @@ struct command_completion {
 	struct span before;     /* the arguments before the word, trimmed */
 	struct span word;
 	void (*add)(struct command_completion *completion, const char *text, const char *note);
+	/* One that is shown, and found, under another name: a session by its title. */
+	void (*add_named)(struct command_completion *completion, const char *text,
+	                  const char *name, const char *note);
 };
 typedef void command_completer(struct command_completion *completion);
 
@@ -90,6 +93,10 @@ bool command_has(struct span text, struct span part);
 /* The first words of a foreign text, on one line; the caller frees. */
 char *command_short_text(const char *text);
 
+/* The value of a setting as one types it: a text without its quotes, secrets masked (`variables`:
+ * the user's, whose values are secrets; or NULL); the caller frees. */
+char *command_setting_text(const char *key, const json_t *value, char *const *variables);
+
 /* ---- answers --------------------------------------------------------------------- */
 
 /* A line of the answer, in printf's manner, wrapped; what %s brings may be foreign. */
@@ -159,8 +166,8 @@ void prompts_put_value(struct buf *out, struct span value);
 command_handler command_help;
 command_completer command_complete_help;
 /* show.c: what there is. */
-command_handler command_directory, command_hooks, command_memory, command_policies,
-	command_stats, command_tasks, command_todos, command_tools;
+command_handler command_directory, command_hooks, command_memory, command_stats,
+	command_tasks, command_todos, command_tools;
 command_completer command_complete_hooks, command_complete_tasks;
 /* status.c: how it stands. */
 command_handler command_about, command_bug, command_docs, command_doctor;
@@ -185,10 +192,15 @@ command_handler command_extensions;
 command_completer command_complete_extensions;
 bool command_extensions_works(struct span arguments); /* as command_row.works */
 /* change.c: settings. */
-command_handler command_auth, command_editor, command_logout, command_model,
-	command_permissions, command_settings, command_theme, command_vim;
+command_handler command_auth, command_editor, command_logout, command_settings,
+	command_theme, command_vim;
 command_completer command_complete_auth, command_complete_editor, command_complete_settings,
 	command_complete_theme;
+/* permissions.c: what runs without a question. */
+command_handler command_permissions, command_policies;
+/* models.c: the model. */
+command_handler command_model;
+command_completer command_complete_model;
 /* session.c: sessions. */
 command_handler command_chat, command_clear, command_fork;
 command_completer command_complete_chat;

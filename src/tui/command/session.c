@@ -20,6 +20,7 @@
 
 enum {
 	TAG_MAX = 64,
+	TIME_BYTES = 32,
 	TITLE_BYTES = 200,             /* of a prompt in a list */
 	SESSION_BYTES_MAX = 512 << 20, /* as sessions are read */
 };
@@ -146,9 +147,11 @@ static void put_session(struct command_call *call, const json_t *row, size_t num
 	_cleanup_free_ char *title = command_short_text(member_text(row, "title"));
 	_cleanup_free_ char *name = mem_printf("%zu%s", number, own ? " *" : "");
 	const long long messages = json_integer_value(json_object_get(row, "messages"));
-	_cleanup_free_ char *note = mem_printf("%.16s, %lld message%s",
-	                                       member_text(row, "lastUpdated"), messages,
-	                                       messages == 1 ? "" : "s");
+	char when[TIME_BYTES];
+	_cleanup_free_ char *note = NULL;
+
+	session_local_time(member_text(row, "lastUpdated"), when, sizeof(when));
+	note = mem_printf("%s, %lld message%s, %.8s", when, messages, messages == 1 ? "" : "s", id);
 
 	command_term(call, name, 5, span_str(title), STYLE(ROLE_TEXT));
 	command_term(call, "", 5, span_str(note), STYLE(ROLE_DIM));
@@ -303,8 +306,14 @@ void command_complete_chat(struct command_completion *completion)
 	each_tag(&call, offer_tag, completion);
 	sessions = sessions_list(host_facts(completion->context->host).home);
 	for (i = json_array_size(sessions); i-- > 0;) {
+		_cleanup_free_ char *id = NULL, *title = NULL;
+		char when[TIME_BYTES];
+
 		row = json_array_get(sessions, i);
-		completion->add(completion, member_text(row, "id"), member_text(row, "title"));
+		id = mem_printf("%.8s", member_text(row, "id"));
+		title = command_short_text(member_text(row, "title"));
+		session_local_time(member_text(row, "lastUpdated"), when, sizeof(when));
+		completion->add_named(completion, id, title, when);
 	}
 }
 

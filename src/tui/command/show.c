@@ -75,7 +75,7 @@ void command_memory(struct command_call *call)
 	}
 }
 
-/* ---- hooks, policies ------------------------------------------------------------- */
+/* ---- hooks ------------------------------------------------------------- */
 
 static const char *row_word(const json_t *row, const char *name)
 {
@@ -175,119 +175,6 @@ void command_complete_hooks(struct command_completion *completion)
 			completion->add(completion, hook_known_as(row), row_word(row, "event"));
 }
 
-/* "run_shell_command git status" of a rule. */
-static char *rule_subject(const json_t *row)
-{
-	static const char *const members[] = { "toolName", "commandPrefix", "commandRegex",
-		                               "argsPattern", "mcpName", "checker" };
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		const json_t *value = json_object_get(row, members[i]);
-		size_t k;
-		json_t *word;
-
-		if (json_is_string(value))
-			buf_printf(&out, "%s%s", out.len ? " " : "", json_string_value(value));
-		json_array_foreach((json_t *)value, k, word)
-			buf_printf(&out, "%s%s", !out.len ? "" : k ? "|" : " ",
-			           json_string_value(word));
-	}
-	return buf_steal(&out);
-}
-
-static void put_rule(struct command_call *call, const json_t *row, struct span wanted)
-{
-	_cleanup_free_ char *subject = rule_subject(row);
-	const char *decision = row_word(row, "decision"), *rule = row_word(row, "rule");
-	_cleanup_free_ char *text = mem_printf(
-		"%.3f  %s", json_real_value(json_object_get(row, "priority")), subject ? subject :
-		"*");
-	const enum role role = !strcmp(decision, "allow") ? ROLE_SUCCESS :
-	                       !strcmp(decision, "deny")  ? ROLE_ERROR : ROLE_TEXT;
-
-	if (!command_has(span_str(text), wanted) && !command_has(span_str(rule), wanted) &&
-	    !command_has(span_str(decision), wanted))
-		return;
-	command_term(call, *decision ? decision : "checker", 9, span_str(text), STYLE(role));
-	command_term(call, "", 9, span_str(rule), STYLE(ROLE_DIM));
-}
-
-static void put_session_allowed(struct command_call *call)
-{
-	json_auto_t *list = host_allowed(call->context->host);
-	size_t i;
-	json_t *item;
-
-	if (!json_array_size(list))
-		return;
-	command_say(call, STYLE_BOLD(ROLE_TEXT), "Allowed for this session:");
-	json_array_foreach(list, i, item) {
-		char number[24];
-
-		snprintf(number, sizeof(number), "%zu", i + 1);
-		command_term(call, number, 9, json_span(item), STYLE(ROLE_SUCCESS));
-	}
-	command_say(call, STYLE(ROLE_DIM), "/policies revoke NUMBER, or /policies revoke all, asks "
-	            "about such calls again.");
-}
-
-/* From 1; SIZE_MAX: it is none. */
-static size_t revoked_number(struct span word)
-{
-	size_t number = 0;
-
-	for (size_t i = 0; i < word.len; i++) {
-		if (word.data[i] < '0' || word.data[i] > '9' || number > SIZE_MAX / 100)
-			return SIZE_MAX;
-		number = 10 * number + (size_t)(word.data[i] - '0');
-	}
-	return number ? number : SIZE_MAX;
-}
-
-static void policies_revoke(struct command_call *call, struct span which)
-{
-	struct host *host = call->context->host;
-	json_auto_t *list = host_allowed(host);
-	const size_t number = command_word_is(which, "all") ? 0 : revoked_number(which);
-
-	if (!host_revoke(host, number))
-		command_fail(call, "No permission \"%.*s\" in this session. /policies lists them.",
-		             (int)which.len, which.len ? which.data : "");
-	else if (!number)
-		command_say(call, STYLE(ROLE_TEXT),
-		            "Nothing is allowed for this session any more.");
-	else
-		command_say(call, STYLE(ROLE_TEXT), "No longer allowed for this session: %s",
-		            json_string_value(json_array_get(list, number - 1)));
-}
-
-void command_policies(struct command_call *call)
-{
-	const struct policy *policy = host_facts(call->context->host).policy;
-	json_auto_t *rules = policy ? policy_list(policy) : json_array();
-	struct span wanted = call->arguments, word = command_word(&wanted);
-	size_t i;
-	json_t *row;
-
-	if (command_word_is(word, "revoke")) {
-		policies_revoke(call, span_trim(wanted));
-		return;
-	}
-	if (!command_word_is(word, "list"))
-		wanted = call->arguments;
-	if (!span_trim(wanted).len)
-		put_session_allowed(call);
-	json_array_foreach(rules, i, row)
-		put_rule(call, row, wanted);
-	if (!call->result->rows.count)
-		command_say(call, STYLE(ROLE_TEXT), "No rule has \"%.*s\" in it.", (int)wanted.len,
-		            wanted.data);
-	command_say(call, STYLE(ROLE_DIM), "The first that fits decides. \"hasp policy check TOOL "
-	            "ARGS\" says which.");
-	call->result->pager = true;
-}
-
 /* ---- stats ----------------------------------------------------------------------- */
 
 static void put_count(struct command_call *call, const char *name, const json_t *object,
@@ -351,9 +238,12 @@ static void stats_tools(struct command_call *call, const json_t *stats)
 	put_count(call, "that failed", tools, "totalFail");
 	json_object_foreach(json_object_get(tools, "byName"), name, tool) {
 		_cleanup_free_ char *text = mem_printf(
-			"%lld, %lld failed, %lld ms",
+			"%lld, %lld failed, %lld declined, %lld ms",
 			(long long)json_integer_value(json_object_get(tool, "count")),
 			(long long)json_integer_value(json_object_get(tool, "fail")),
+			(long long)(json_integer_value(json_object_get(tool, "count")) -
+			            json_integer_value(json_object_get(tool, "success")) -
+			            json_integer_value(json_object_get(tool, "fail"))),
 			(long long)json_integer_value(json_object_get(tool, "durationMs")));
 
 		command_term(call, name, 22, span_str(text), STYLE(ROLE_TEXT));

@@ -53,7 +53,7 @@ static void skills_list(struct command_call *call)
 	if (!skills->count)
 		command_say(call, STYLE(ROLE_TEXT), "No skills available. They are folders in "
 		            ".gemini/skills or .agents/skills, here or in the home folder; "
-		            "/skills reload looks for them anew.");
+		            "/skills reload reads them again.");
 	skills_list_part(call, false, describe);
 	skills_list_part(call, true, describe);
 	call->result->pager = skills->count > 10;

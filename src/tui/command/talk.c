@@ -19,10 +19,10 @@ void command_compress(struct command_call *call)
 {
 	struct err err = ERR_INIT;
 
-	if (host_compress(call->context->host, &err))
-		command_say(call, STYLE(ROLE_TEXT), "The conversation is a summary now.");
-	else
+	if (!host_compress(call->context->host, &err))
 		command_fail(call, "%s", err.message);
+	else if (!(call->context->can & 1u << COMMAND_REFRESH)) /* a screen shows its figures */
+		command_say(call, STYLE(ROLE_TEXT), "The conversation is a summary now.");
 }
 
 /* Of the newest message of the model with words; the caller frees; NULL: there is none. */
@@ -79,7 +79,8 @@ void command_init(struct command_call *call)
 		command_fail(call, "There is a GEMINI.md already; it stays as it is.");
 		return;
 	}
-	command_then(call, COMMAND_SEND, mem_strdup(init_prompt));
+	if (command_then(call, COMMAND_SEND, mem_strdup(init_prompt)))
+		call->result->shown = mem_strdup("/init");
 }
 
 /* ---- plan ------------------------------------------------------------------------ */

@@ -356,7 +356,7 @@ void bindings_read(struct bindings *bindings, struct span text,
 		return;
 	}
 	if (!json_is_array(rows) && warn)
-		warn(data, "keybindings.json is not used: it has to be an array of "
+		warn(data, "keybindings.json is not used: it must be an array of "
 		           "{\"command\", \"key\"}.");
 	for (size_t i = 0; i < json_array_size(rows); i++) {
 		warner.row = i + 1;

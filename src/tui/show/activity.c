@@ -27,6 +27,7 @@ bool activity_start(struct activity *activity)
 	activity->added = activity->removed = 0;
 	activity->input = activity->output = activity->streamed = 0;
 	activity->cost = 0;
+	activity->answered = false;
 	return true;
 }
 

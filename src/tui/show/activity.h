@@ -25,6 +25,7 @@ struct activity {
 	json_t *files;     /* owned; the paths of files that were changed, as members; or NULL */
 	uint64_t added, removed; /* lines of them */
 	uint64_t input, output;  /* tokens */
+	bool answered;     /* something came of the model */
 	uint64_t streamed;       /* bytes of the reply whose tokens are not reported yet */
 	json_int_t cost;   /* millionths of a dollar; 0: not known */
 };

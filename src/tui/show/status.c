@@ -16,7 +16,10 @@
 #include "model/prices.h"
 #include "tui/show/status.h"
 
-enum { FOLDER_SHOWN = 28 }; /* bytes of the folder's path */
+enum {
+	FOLDER_SHOWN = 28,    /* bytes of the folder's path */
+	KEYS_HINT_WIDTH = 12, /* columns of "? for keys" and the blanks before it */
+};
 
 /* What goes first where the line is too wide: steps, each with those before it. */
 enum {
@@ -24,9 +27,9 @@ enum {
 	TIGHT_NO_SANDBOX, /* unless there is none */
 	TIGHT_NO_FOLDER,
 	TIGHT_NO_BRANCH,
-	TIGHT_NO_TOKENS,
 	TIGHT_NO_MODEL,
-	STATUS_TIGHTEST = TIGHT_NO_MODEL,
+	TIGHT_NO_TOKENS,
+	STATUS_TIGHTEST = TIGHT_NO_TOKENS,
 	STAYS,
 };
 
@@ -275,7 +278,7 @@ static const struct {
 	{ "memory-usage", status_memory, NULL, false, TIGHT_NO_SANDBOX },
 	{ "hostname", status_host, NULL, false, TIGHT_NO_SANDBOX },
 	{ "auth", status_auth, NULL, false, TIGHT_NO_SANDBOX },
-	{ "code-changes", status_changes, NULL, false, TIGHT_NO_MODEL },
+	{ "code-changes", status_changes, NULL, false, TIGHT_NO_TOKENS },
 };
 
 const char *status_mode_word(enum approval_mode mode)
@@ -333,15 +336,19 @@ static void status_tight_row(const struct status_view *view, struct row *row)
 void status_row(const struct status_view *view, unsigned width, struct row *row)
 {
 	struct status_view tight = *view;
+	const bool hints = view->idle && settings_bool(view->settings, "ui.showShortcutsHint",
+	                                               true);
 
+	/* The hint is worth the folder's path, and no more. */
 	for (tight.tight = 0;; tight.tight++) {
+		unsigned hint = hints && tight.tight < TIGHT_SHORT ? KEYS_HINT_WIDTH : 0;
+
 		status_tight_row(&tight, row);
-		if (row->width <= width || tight.tight == STATUS_TIGHTEST)
+		if (row->width + hint <= width || tight.tight == STATUS_TIGHTEST)
 			break;
 		row_release(row);
 	}
-	if (settings_bool(view->settings, "ui.showShortcutsHint", true) && view->idle &&
-	    row->width + 12 <= width)
+	if (hints && row->width + KEYS_HINT_WIDTH <= width)
 		status_item(row, SPAN("? for keys"), STYLE(ROLE_DIM));
 	row_clip(row, width);
 }

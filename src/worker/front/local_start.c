@@ -252,8 +252,8 @@ static bool worker_may_start(struct local *local, const struct local_attempt *at
 	if (plan->level != SANDBOX_PATHS || said == SANDBOX_PATHS || attempt->level_given)
 		return true;
 	return err_set(err, ERR_DENIED_BY_SANDBOX,
-	               "It would not be confined at all, and the level was to be %s: %s. With "
-	               "--sandbox paths hasp works unconfined.", sandbox_level_name(said),
+	               "It would not be confined, but level %s was requested: %s. --sandbox paths "
+	               "works without confinement.", sandbox_level_name(said),
 	               plan->weaker_because ? plan->weaker_because : "the kernel refuses it");
 }
 

@@ -342,7 +342,7 @@ static void free_watch(struct provider_watch *watch)
 static bool watch_begin(struct watcher *watcher, struct provider_watch *watch, struct err *err)
 {
 	if (watcher->count >= LIMIT_WATCHES)
-		return err_set(err, ERR_TOO_LARGE, "At most %d files can be watched at once.",
+		return err_set(err, ERR_TOO_LARGE, "At most %d files can be watched.",
 		               LIMIT_WATCHES);
 	if (!start_watcher(watcher, err) || !arm(watcher, watch, err))
 		return false;

@@ -307,7 +307,7 @@ void run_tree_kill(const struct run_tree *tree)
 enum step { STEP_SESSION, STEP_DESCRIPTORS, STEP_FOLDER, STEP_CONFINE, STEP_EXECUTE };
 
 static const char *const step_texts[] = {
-	[STEP_SESSION] = "a session of its own",
+	[STEP_SESSION] = "its own session",
 	[STEP_DESCRIPTORS] = "its descriptors",
 	[STEP_FOLDER] = "its working directory",
 	[STEP_CONFINE] = "its confinement",

@@ -319,7 +319,7 @@ static void wire_close_fds(int *fds, size_t *count);
 enum wire_step wire_done(struct wire *wire)
 {
 	if (wire->blob_left)
-		return wire_fail(wire, "%s has a blob that nobody waits for",
+		return wire_fail(wire, "%s has an unexpected blob",
 		                 wire->frame.message->name);
 	wire_close_fds(wire->frame.fds, &wire->frame.fd_count);
 	wire->header_len = 0;

@@ -508,7 +508,7 @@ static void orders_about_servers_are_carried_out_before_a_prompt(void **state)
 		  "info: The MCP server \"mine\" is disabled." },
 		{ "{\"action\": \"enable\", \"serverName\": \"mine\", \"session\": true}",
 		  "disabled in all sessions" },
-		{ "{\"action\": \"reload\"}", "info: The MCP servers are started anew." },
+		{ "{\"action\": \"reload\"}", "info: Restarting the MCP servers." },
 		{ "{\"action\": \"enable\"}", "nor disable with a serverName" },
 	};
 	static const char *const says[] = { SAYS("Hello."), SAYS("Hello."), SAYS("Hello."),

@@ -161,7 +161,7 @@ def test_a_refresh_token_goes_to_no_other_endpoint(world, far):
         world.use({"far": {"httpUrl": far.base + "/mcp", "oauth": {
             "issuer": far.base + "/as", "authorizationUrl": far.base + "/authorize", "tokenUrl": other.base + "/token"}}})
         done = world.command("mcp", "test", "far")
-        assert done.code == 1 and "wants a login" in done.err + done.text and not other.asked, done.err
+        assert done.code == 1 and "requires a login" in done.err + done.text and not other.asked, done.err
     world.use({"far": {"httpUrl": far.base + "/mcp"}})
     assert world.command("mcp", "test", "far").code == 0  # what was kept is still good
 
@@ -337,7 +337,7 @@ def free_port():
     (None, {}, "lacks clientId, or one of clientSecret and privateKeyFile"),
     (None, {"privateKeyFile": "key.pem"}, "is not absolute"),
     (None, {"privateKeyFile": "FILE"}, "is not there"),
-    (None, {"tokenEndpointAuthMethod": "private_key_jwt"}, "There is no private key"),
+    (None, {"tokenEndpointAuthMethod": "private_key_jwt"}, "No private key"),
     ("no key", {"privateKeyFile": "FILE"}, "is not in PEM form"),
     (pem(RSA, encryption=serialization.BestAvailableEncryption(b"x")), {"privateKeyFile": "FILE"}, "or it has a passphrase"),
     (pem(ec.generate_private_key(ec.SECP384R1())), {"privateKeyFile": "FILE"}, "neither one on the curve P-256"),

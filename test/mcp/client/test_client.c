@@ -559,7 +559,7 @@ static void test_addresses_that_lead_nowhere(void **state)
 		bool declines;
 		unsigned opened;
 	} rows[] = {
-		{ "address", "nobody agreed to that: Log in", true, 1 },
+		{ "address", "which was not done: Log in", true, 1 },
 		{ "address-again", "error -32042", false, 1 }, /* it is tried once more, and no more */
 		{ "address-odd", "error -32042", false, 0 },
 	};

@@ -7,7 +7,7 @@ from fake_gemini import text
 
 
 def test_none(world):
-    assert "no MCP servers" in world.command("mcp").text
+    assert "No MCP servers" in world.command("mcp").text
 
 
 def test_list_starts_nothing(world):

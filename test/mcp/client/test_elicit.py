@@ -25,7 +25,7 @@ def test_without_a_user_it_is_declined_and_said(world, what):
     got = inside(said)
     assert got["answer"]["result"] == {"action": "decline"}
     assert got["capabilities"]["elicitation"] == {"form": {}, "url": {}}
-    assert 'The MCP server "fake" asked the user something, and nobody could be asked' in err
+    assert 'The MCP server "fake" asked the user something, but this run has no way to ask' in err
     assert "\x1b" not in err and "\u202e" not in err
 
 
@@ -36,14 +36,14 @@ def test_what_is_no_question_is_refused(world, what, why):
     said, err = told(world, world.server(), what)
     error = inside(said)["answer"]["error"]
     assert error["code"] == -32602 and why in error["message"]
-    assert "nobody could be asked" not in err
+    assert "this run has no way to ask" not in err
 
 
 def test_a_question_within_an_answer_is_declined_too(world):
     """Multi-round-trip requests of 2026-07-28."""
     said, err = told(world, world.server("fake", "modern,ask-form"), "anything")
     assert inside(said)["inputResponses"] == {"a": {"action": "decline"}}
-    assert "nobody could be asked" in err
+    assert "this run has no way to ask" in err
 
 
 def test_a_call_that_needs_an_address_opened_first(world):
@@ -51,5 +51,5 @@ def test_a_call_that_needs_an_address_opened_first(world):
     world.use({"fake": world.server()})
     done = world.run([[call("mcp_fake_say", {"what": "address"})], [text("Done.")]], "-p", "Go.", "--yolo")
     error = done.results()[0]
-    assert error["error"]["code"] == "denied_by_user" and "nobody agreed to that: Log in" in error["message"]
-    assert "\x1b" not in error["message"] and "nobody could be asked" in done.err
+    assert error["error"]["code"] == "denied_by_user" and "which was not done: Log in" in error["message"]
+    assert "\x1b" not in error["message"] and "this run has no way to ask" in done.err

@@ -307,7 +307,7 @@ def test_a_forgotten_session_begins_anew(world):
 @pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("way,words", [
     ("no-result", "without a result"), ("no-json", "without a result"), ("large", "too large"),
-    ("redirect", "307"), ("error", "-32602"), ("endless", "nobody asked for"), ("hang", "3000 ms"),
+    ("redirect", "307"), ("error", "-32602"), ("endless", "unsolicited messages"), ("hang", "3000 ms"),
 ])
 def test_a_broken_call_is_explained(world, way, words):
     with far(world, {"timeout": 3000} if way == "hang" else None, **{way: True}):
@@ -326,7 +326,7 @@ def test_a_server_that_is_none_is_named(world, status, words):
 
 
 @pytest.mark.parametrize("says,words", [
-    (b"event: endpoint\ndata: http://127.0.0.1:1/m\n\n", "to go to another server"),
+    (b"event: endpoint\ndata: http://127.0.0.1:1/m\n\n", "redirects messages to another server"),
     (b": nothing\n\n", "ended its stream"), (b"data: {}\n\n", "ended its stream")], ids=str)
 def test_a_stream_of_the_old_transport_that_is_none(world, says, words):
     with far(world, {"type": "sse"}, says=says) as server:

@@ -121,10 +121,10 @@ def test_slash_mcp_auth(world, far):
     """A server that was never logged in at is not asked about at the start; the command does."""
     with world.fake([[ECHO], [text("Done.")]]) as server:
         with on_terminal(world, server) as hasp:
-            hasp.wait("wants a login: /mcp auth").quiet(0.1).type("/mcp auth").key("enter")
+            hasp.wait("requires a login").quiet(0.1).type("/mcp auth").key("enter")
             hasp.wait("MCP servers that want a login").quiet(0.1)
             hasp.type("/mcp auth far").key("enter").wait("Log in? [o/c/n]").quiet(0.1).type("o")
-            hasp.wait("the login holds", 60).quiet(0.1).type("/mcp auth").key("enter").wait("No MCP server wants a login")
+            hasp.wait("the login holds", 60).quiet(0.1).type("/mcp auth").key("enter").wait("No MCP server asks for a login")
             hasp.quiet(0.1).type("go").key("enter").wait("Done.", 60)
     assert "the far echo" in said(server)
 

@@ -109,7 +109,7 @@ def test_a_tool_that_has_to_be_called_as_a_task(world, everything):
         call("mcp_all_simulate-research-query", {"topic": "python", "ambiguous": True}))
     assert "# Research Report: hasps" in plain["output"], plain
     assert "User declined - using default interpretation" in asking["output"], asking
-    assert "nobody could be asked" in done.err
+    assert "this run has no way to ask" in done.err
 
 
 def test_a_server_of_the_sdk_has_the_model_answer(world, everything):

@@ -112,7 +112,7 @@ def test_arguments_by_name_and_by_place(world, line, arguments):
 def test_what_is_missing_or_unknown_is_said(world):
     world.use({"fake": world.server("fake", "prompts")})
     for line, why in (("/two-words", "--what="), ("/two-words --no=1", 'no argument "no"'),
-                      ("/nothing", "no command")):
+                      ("/nothing", "Unknown command")):
         done = world.run([], "-p", line)
         assert done.code != 0 and why in done.err, (line, done.err)
     done = world.run([], "-p", "/two-words help")

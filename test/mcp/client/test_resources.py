@@ -96,7 +96,7 @@ def test_a_change_is_reported_to_the_model_and_the_user(world, ways):
             hasp.type("See @test4").wait("  r4").key("tab").wait("See @fake:test://4")
             hasp.type(" now").key("enter").wait("One.").wait("? for keys")
             hasp.type("go on").key("enter").wait("Two.").wait("? for keys")
-            hasp.type("and").key("enter").wait("Three.").wait("have changed; the model is told").wait("? for keys")
+            hasp.type("and").key("enter").wait("Three.").wait("have changed; the model is notified").wait("? for keys")
             hasp.type("then").key("enter").wait("Four.").key("ctrl+d")
             assert hasp.end() == 0
     asked = ["".join(part.get("text", "") for part in one.body["contents"][-1]["parts"]) for one in server.requests]

@@ -158,7 +158,7 @@ def test_names_are_completed(world):
             assert "mine-a" not in hasp.dump().text
             hasp.key("esc").quiet(0.2).key("ctrl+u").quiet(0.1).type("/mcp disable mi").wait("mine-a").quiet(0.1)
             assert "mine-b" not in hasp.dump().text
-            hasp.key("esc").quiet(0.2).key("ctrl+u").quiet(0.1).type("/mcp enable mine-b --s").wait("for this session alone")
+            hasp.key("esc").quiet(0.2).key("ctrl+u").quiet(0.1).type("/mcp enable mine-b --s").wait("--session")
 
 
 def test_not_while_the_model_works(world):

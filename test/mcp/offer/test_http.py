@@ -135,7 +135,7 @@ def test_a_token_file_that_others_can_read_is_refused(ws, mode):
     path.write_text("0123456789abcdef0123456789abcdef\n")
     path.chmod(mode)
     code, _, err = ws.run("--http", "0", "--token-file", str(path))
-    assert code == 2 and "nobody else" in err
+    assert code == 2 and "only its owner" in err
 
 
 def test_without_a_token_it_says_so_loudly(ws):

@@ -112,7 +112,7 @@ class Place:
             file.write(text)
 
     def run(self, argv, **environment):
-        """Runs a program to its end, which has to be a good one; returns what it printed."""
+        """Runs a program to its end, which must be a good one; returns what it printed."""
         done = subprocess.run(argv, cwd=self.work, env={**self.env, **environment},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=SECONDS)

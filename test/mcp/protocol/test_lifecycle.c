@@ -257,7 +257,7 @@ static void tools_come_in_pages(void **state)
 		{ REQUEST("7", "tools/list", "{\"cursor\":\"after-30\"}"), ERROR("7", "-32602") },
 		{ REQUEST("8", "tools/list", "{\"cursor\":\"after-010\"}"), ERROR("8", "-32602") },
 		{ REQUEST("9", "tools/list", "{\"cursor\":10}"),
-		  ERROR_SAYS("9", "-32602", "params.cursor has to be a string, not a number.") },
+		  ERROR_SAYS("9", "-32602", "params.cursor must be a string, not a number.") },
 		{ REQUEST("10", "prompts/list", "{\"cursor\":\"x\"}"), ERROR("10", "-32602") },
 	};
 	struct happened happened;
@@ -305,7 +305,7 @@ static void parameters_are_checked_by_name(void **state)
 		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}",
 		  ERROR("2", "-32602") },
 		{ REQUEST("3", "tools/call", "{\"name\":5}"),
-		  ERROR_SAYS("3", "-32602", "params.name has to be a string, not a number.") },
+		  ERROR_SAYS("3", "-32602", "params.name must be a string, not a number.") },
 		{ REQUEST("4", "tools/call", "{\"name\":null}"), ERROR("4", "-32602") },
 		{ REQUEST("5", "tools/call", "{\"name\":\"greet\\u0000x\"}"),
 		  ERROR_SAYS("5", "-32602", "params.name contains U+0000.") },
@@ -313,7 +313,7 @@ static void parameters_are_checked_by_name(void **state)
 		  ERROR_SAYS("6", "-32602", "Unknown tool: no_such") },
 		{ REQUEST("7", "tools/call", "{\"name\":\"greet\",\"arguments\":[1]}"),
 		  ERROR_SAYS("7", "-32602",
-		  "params.arguments has to be an object, not an array.") },
+		  "params.arguments must be an object, not an array.") },
 		{ REQUEST("8", "tools/call", "{\"name\":\"greet\",\"arguments\":null}"),
 		  RESULT("8", "\"*\"") },
 		{ REQUEST("9", "tools/call", "[\"greet\"]"), ERROR("9", "-32602") },
@@ -322,8 +322,7 @@ static void parameters_are_checked_by_name(void **state)
 		{ REQUEST("11", "tools/call",
 		  "{\"name\":\"greet\",\"_meta\":{\"progressToken\":1.5}}"),
 		  ERROR_SAYS("11", "-32602",
-		  "params._meta.progressToken has to be a string or an integer, "
-		             "not a number.") },
+		  "params._meta.progressToken must be a string or an integer, not a number.") },
 		{ REQUEST("12", "resources/read", "{\"uri\":{}}"), ERROR("12", "-32602") },
 		{ REQUEST("13", "resources/read", "{\"uri\":\"test://a\"}"),
 		  RESULT("13", "{\"contents\":[\"*\"]}") },
@@ -345,7 +344,7 @@ static void parameters_are_checked_by_name(void **state)
 		  ERROR_SAYS("20", "-32602", "params.arguments.topic is missing.") },
 		{ REQUEST("21", "prompts/get", "{\"name\":\"plain\",\"arguments\":{\"topic\":1}}"),
 		  ERROR_SAYS("21", "-32602",
-		  "params.arguments.topic has to be a string, not a number.") },
+		  "params.arguments.topic must be a string, not a number.") },
 		{ REQUEST("22", "prompts/get",
 		  "{\"name\":\"plain\",\"arguments\":{\"topic\":\"t\"}}"),
 		  RESULT("22", "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\","

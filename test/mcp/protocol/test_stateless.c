@@ -491,7 +491,7 @@ static void only_what_the_client_declared_is_asked(void **state)
 		  "...\":1}") },
 		{ REQUEST("1", "tools/call", WITH("\"name\":\"ask\",\"inputResponses\":{\"q\":5}")),
 		  ERROR_SAYS("1", "-32602",
-		  "params.inputResponses.q has to be an object, not a number.") },
+		  "params.inputResponses.q must be an object, not a number.") },
 		{ REQUEST("1", "tools/call", WITH("\"name\":\"ask\",\"inputResponses\":null")),
 		  ERROR("1", "-32602") },
 		{ REQUEST("1", "tools/call", WITH("\"name\":\"ask\",\"requestState\":7")),

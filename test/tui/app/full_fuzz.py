@@ -140,7 +140,9 @@ class Round:
         """From the first prompt to the last line."""
         first = next(i for i, row in enumerate(rows) if row.startswith("> prompt0"))
         last = max(i for i, row in enumerate(rows) if "E%04d" % self.count in row)
-        return rows[first:last + 1]
+        # What a prompt used is said when it has ended, and not again.
+        used = [i for i in range(first, last) if re.match(r"i .* tokens in, ", rows[i])]
+        return [row for i, row in enumerate(rows) if first <= i <= last and i not in used and i - 1 not in used]
 
     def session(self, hasp):
         hasp.wait("sandbox:")
@@ -155,7 +157,8 @@ class Round:
     def run(self):
         with tempfile.TemporaryDirectory() as folder:
             world = World(Path(folder))
-            world.settings(ui={"useAlternateBuffer": True})
+            # More than a row: what fits says at which width it was drawn.
+            world.settings(ui={"useAlternateBuffer": True, "footer": {"items": ["sandbox"] + ["context-used"] * 8}})
             kind = terminal.TERMINALS[self.kind]
             with world.fake([self.reply() for _ in range(PROMPTS)]) as server:
                 with world.hasp(server, columns=COLUMNS, rows=ROWS, kind=kind) as hasp:

@@ -180,7 +180,7 @@ def test_tab_runs_sends_and_queues_nothing(world, held, draft, shown, works):
             if works:
                 hasp.type("first").key("enter")
                 held.wait()
-            hasp.type(draft).wait(shown).key("tab").key("tab").type("x").wait("x").quiet()
+            hasp.type(draft).wait(shown).key("tab", "tab", "right", "end", "ctrl+f", "ctrl+e").type("x").wait("x").quiet()
             assert "queued:" not in hasp.dump().text and not (world.root / "ran").exists()
             held.go.set()
     assert len(server.requests) == works
@@ -294,7 +294,7 @@ def test_a_denied_command_runs_again_when_that_is_allowed(world, outside, level)
             hasp.wait("write %s: this file may be written, and nothing else." % notes)
             hasp.wait("run the command again?").wait("Allow for this session")
             assert notes.read_text() == "old\n" and world.read("log") == "run\n"
-            hasp.type("2").wait("exit 0  run 2").wait("Run this command? [1-2]").type("1").wait("Appended.")
+            hasp.type("2").wait("exit 0  run 2").wait("Run this command? [1-3]").type("1").wait("Appended.")
             assert notes.read_text() == "old\nnew\nnew\n" and world.read("log") == "run\n" * 3
     assert "this is the result of run 2" in said(server)
 
@@ -374,9 +374,9 @@ def test_paths_are_completed(world):
 
 def test_without_a_key_it_says_what_to_do(world):
     with world.hasp(None) as hasp:
-        hasp.wait("GEMINI_API_KEY").wait("hasp tries again")
+        hasp.wait("GEMINI_API_KEY").wait("No API key for gemini")
         hasp.type("hello").wait("> hello").key("enter").quiet(0.3).wait("> hello")
-        assert hasp.dump().text.count("hasp tries again") == 2
+        assert hasp.dump().text.count("No API key for gemini") == 2
         assert hasp.dump().window[hasp.dump().cursor[0]] == "> hello"
 
 
@@ -387,7 +387,7 @@ def test_a_session_goes_on(world):
             hasp.end()
     with world.fake([[text("The second.")]]) as server:
         with world.hasp(server, "--resume", "latest") as hasp:
-            hasp.wait("remember me").wait("The first answer.").wait("goes on")
+            hasp.wait("remember me").wait("The first answer.").wait("The session continues here.")
             hasp.type("and now").key("enter").wait("The second.")
     assert "remember me" in said(server)
 
@@ -420,7 +420,7 @@ def test_a_prompt_is_gone_back_to(world):
 def test_commands_are_completed_and_run(world):
     with world.fake([]) as server:
         with world.hasp(server) as hasp:
-            hasp.wait("sandbox:").type("/hel").wait("help").key("tab").key("enter").wait("/about")
+            hasp.wait("sandbox:").type("/hel").wait("help").key("tab").key("enter").wait("/chat")
             hasp.type("q").quiet().type("/quit").key("enter").key("enter")
             assert hasp.end() == 0
 

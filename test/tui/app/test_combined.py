@@ -26,7 +26,7 @@ def test_a_paste_is_searched_for_in_the_pager(world):
             hasp.type("look").key("enter").wait("hay.").wait(READY).key("ctrl+o").wait("q closes")
             hasp.type("/").paste("needle\nno more").wait("/needle").key("enter").wait("q closes")
             assert "not found" not in hasp.dump().text
-            hasp.paste("for later").wait("What was pasted is in the prompt").type("q").wait("> for later")
+            hasp.paste("for later").wait("The pasted text is in the prompt").type("q").wait("> for later")
 
 
 def test_a_paste_is_searched_for_in_sessions_and_can_be_a_title(world):
@@ -42,7 +42,7 @@ def test_a_paste_that_a_question_has_no_use_for_is_in_the_prompt(world):
     with world.fake([[write("b.c", "int x;\n")], [text("Written.")]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("write").key("enter").wait("Allow once").paste("words for later")
-            hasp.wait("What was pasted is in the prompt").type("1").wait("Written.").wait("> words for later")
+            hasp.wait("The pasted text is in the prompt").type("1").wait("Written.").wait("> words for later")
 
 
 # ---- completion -----------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_an_interruption_makes_no_command_a_part_of_the_draft(world, held):
 # ---- other programs -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("begin, shown", [("/resume\r", "3 sessions"), ("/theme\r", "Esc closes"), ("\x0f", "q closes")])
+@pytest.mark.parametrize("begin, shown", [("/resume\r", "3 sessions"), ("/theme\r", "Esc to cancel"), ("\x0f", "q closes")])
 def test_lists_and_the_pager_are_suspended(world, begin, shown):
     three_sessions(world)
     with world.fake([]) as server:

@@ -231,7 +231,7 @@ def test_a_server_has_the_model_answer_after_a_yes(world, key, replies):
         with world.hasp(server, rows=40, columns=150) as hasp:
             hasp.type("go").key("enter").wait("Let the model answer it? [y/s/n]").quiet(0.1)
             shown = hasp.dump().text
-            assert 'The MCP server "fake" wants the model gemini/' in shown and "in at most 8192 tokens" in shown
+            assert 'The MCP server "fake" asks the model gemini/' in shown and "in at most 8192 tokens" in shown
             assert "You are terse\\u{202e}." in shown and "A lock?" in shown and "[image/png," in shown
             assert "Let the model answer it?" in hasp.key("enter").quiet(0.2).dump().text  # that takes a letter
             hasp.type(key)

@@ -97,7 +97,7 @@ def test_all_that_it_brings_comes_and_goes(world, scope):
             (world.home / "hooked").unlink()
             hasp.type("/extensions disable all%s" % scope).key("enter").wait("successfully disabled").wait(READY)
             hasp.type("c").key("enter").wait("Third.").wait(READY)
-            hasp.type("/greet").key("enter").wait('There is no command "/greet"')
+            hasp.type("/greet").key("enter").wait("Unknown command /greet.")
     assert not (world.home / "hooked").exists()
     off, on, off_again = (declared(server.requests[i]) for i in (0, 2, 4))
     for tools, there in ((off, False), (on, True), (off_again, False)):

@@ -86,11 +86,23 @@ def test_a_key_goes_to_the_key_store_where_there_is_one(world, store):
 
 
 def test_another_provider_is_chosen_with_its_key(world):
-    with world.hasp(None) as hasp:
+    with world.hasp(None, env={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}) as hasp:
         hasp.wait("Whose model").key("down").key("enter").wait("platform.openai.com").wait("Key for openai:")
         hasp.type(world.KEY).key("enter").wait("answers from now on").wait("sandbox:")
     assert json.loads((world.home / ".gemini" / "settings.json").read_text())["model"]["name"].startswith("openai/")
     assert env_file(world).read_text() == "OPENAI_API_KEY='%s'\n" % world.KEY
+
+
+def test_a_key_that_is_refused_is_not_kept(world):
+    with world.fake([[text("Here I am.")]]) as server:
+        server.list_key, server.lists = world.KEY, {"/v1beta/models": {"models": []}, "/v1beta/models?pageSize=1000": {"models": []}}
+        with world.hasp(server, env=KEYLESS) as hasp:
+            hasp.wait("Whose model").key("enter").wait("Key for gemini:")
+            set_up(world, server)
+            hasp.type("wrong-key").key("enter").wait("The key was not kept. /auth takes another key.")
+            assert "wrong-key" not in env_file(world).read_text()
+            hasp.type("/auth gemini").key("enter").wait("Key for gemini:").type(world.KEY).key("enter")
+            hasp.wait("The key works, and is kept in").wait("sandbox:").type("hello").key("enter").wait("Here I am.")
 
 
 def test_a_key_of_the_environment_counts_more_and_that_is_said(world):
@@ -138,7 +150,7 @@ def test_commands_that_need_a_session_say_so_without_one(world):
         hasp.wait("Whose model").key("esc").quiet()
         for command in ("about", "chat", "copy", "hooks", "memory", "policies", "rewind", "stats", "tools", "todos"):
             hasp.type("/%s " % command).key("enter").wait("/%s needs a session" % command)
-        hasp.type("/model").key("enter").wait("set NAME").type("/help model").key("enter").wait("Show or choose the model")
+        hasp.type("/help model").key("enter").wait("Show or choose the model")
 
 
 # ---- trust ----

@@ -51,7 +51,7 @@ def test_a_prompt_is_answered_on_the_alternate_screen(full):
             # What was said last, and how to go on, stay in the terminal.
             dump = hasp.dump()
             assert not dump.alternate and "Hello there." in dump.window and "A second paragraph." in dump.window
-            assert [line for line in dump.window if line][-1].startswith("hasp --resume ")
+            assert [line for line in dump.window if line][-1].startswith("To continue this session: hasp --resume ")
             # The mouse and the keys are the shell's again.
             assert hasp.raw().count(b"\033[?1000l") == 2 and dump.visible
     assert server.violations == [] and server.script == []

@@ -179,3 +179,34 @@ def policy(world):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "ask.toml").write_text('[[rule]]\ntoolName = "run_shell_command"\ndecision = "ask_user"\npriority = 900\n')
     return {}
+
+
+@pytest.mark.parametrize("status, error, said", [
+    (401, "API key not valid. Please pass a valid API key.", "The key comes from GEMINI_API_KEY. /auth takes another key."),
+    (404, "models/nix is not found for API version v1beta. Call ListModels to see the list of available models.",
+     "/model lists those that your key reaches"),
+])
+def test_an_error_says_what_mends_it_and_the_prompt_is_back(world, status, error, said):
+    with world.fake([{"status": status, "error": error}, [text("Now it works.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("do it").key("enter").wait(said).wait("Your prompt is in the composer again.").quiet(0.2)
+            assert any(row.startswith("> do it") for row in hasp.dump().window[-4:]) or "> do it" in window(hasp)
+            hasp.key("enter").wait("Now it works.")
+
+
+def test_a_question_mark_says_why_it_is_asked_and_what_it_could_do(world):
+    with world.fake([[run("ls; touch a")], [text("Ran.")]]) as server:
+        with world.hasp(server, rows=50, columns=160) as hasp:
+            hasp.type("go").key("enter").wait("? explains why this is asked")
+            hasp.type("?").wait("Why this is asked: ").wait("ls: allowed, known to be harmless").wait("touch a: asked about")
+            hasp.wait("What it could do: write in ").wait("network (sandbox: full)")
+            hasp.type("?").wait("? explains why this is asked").type("1").wait("Ran.")
+
+
+def test_an_edit_that_changes_nothing_is_not_asked_about(world):
+    world.write("calc.py", CALC)
+    same = call("write_file", {"file_path": "calc.py", "content": CALC})
+    with world.fake([[update("a + b", "a + b")], [call("read_file", {"file_path": "calc.py"})], [same], [text("Nothing to do.")]]) as server:
+        with world.hasp(server, rows=50) as hasp:
+            hasp.type("go").key("enter").wait("Nothing to do.")
+            assert "Allow once" not in hasp.dump().text

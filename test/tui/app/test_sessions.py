@@ -84,7 +84,7 @@ def test_a_session_is_renamed_and_deleted_from_the_list(world):
             hasp.type("/resume").key("enter").wait("3 sessions").key("down", "ctrl+r").wait("New title:")
             hasp.type("A bug in the parser").key("enter").wait("It is called").wait("A bug in the parser  2")
             hasp.type("shed").wait("1 session").key("ctrl+x").wait("Delete this session").type("n")
-            hasp.wait("Esc closes").key("delete").wait("y deletes").type("y").wait("Deleted").wait("0 sessions")
+            hasp.wait("Esc to cancel").key("delete").wait("y to delete").type("y").wait("Deleted").wait("0 sessions")
             hasp.key("ctrl+u").wait("2 sessions").key("esc").wait(READY)
     assert len(world.sessions()) == 2
     listed = world.command("--list-sessions").text

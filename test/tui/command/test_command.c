@@ -174,7 +174,7 @@ static void help_has_every_command_and_says_how_one_is_used(void **state)
 static const char *const movers[] = {
 	/* Claude Code 2.1 */
 	"add-dir", "agents", "bashes", "branch", "btw", "bug", "checkpoint", "clear", "color",
-	"compact", "config", "context", "continue", "copy", "cost", "desktop", "diff", "doctor",
+	"compact", "config", "effort", "context", "continue", "copy", "cost", "desktop", "diff", "doctor",
 	"exit", "export", "extra-usage", "fast", "feedback", "fork", "help", "hooks", "ide", "init",
 	"install-github-app", "keybindings", "login", "logout", "mcp", "memory", "mobile", "model",
 	"new", "output-style", "permissions", "allowed-tools", "plan", "plugin", "pr-comments",
@@ -269,7 +269,7 @@ static void each_word_of_a_form_is_offered_with_what_it_does(void **state)
 	must_offer(bench, "/extensions disable x --scope ", "user ");
 	must_offer(bench, "/docs sett", "settings.md ");
 	must_offer(bench, "/restor", "0-7:/restore ");
-	must_offer(bench, "/policies re", "10-12:revoke ");
+	must_offer(bench, "/permissions re", "13-15:revoke ");
 }
 
 static void hooks_are_switched(void **state)
@@ -319,7 +319,7 @@ static void a_front_that_cannot_is_told(void **state)
 	bench->context.can = ~0u;
 	bench->context.busy = true;
 	must_fail(bench, "/compress", "has to wait");
-	must_fail(bench, "/settings ui.theme Dark", "has ended");
+	must_fail(bench, "/settings ui.theme Dark", "while hasp is working");
 }
 
 /* ---- what there is ------------------------------------------------------------------------ */
@@ -349,7 +349,11 @@ static void each_shows_what_there_is(void **state)
 	must_say(bench, "/memory show", "Use tabs.");
 	must_say(bench, "/policies list", "default");
 	must_say(bench, "/policies write_file", "write_file");
-	must_say(bench, "/model", "replay");
+	run(bench, "/model list");
+	assert_non_null(strstr(bench->said.data, "Model: replay"));
+	must_say(bench, "/model effort high", "Effort: high");
+	must_fail(bench, "/model effort huge", "Usage: /model");
+	must_fail(bench, "/model nowhere/x", "nowhere");
 	must_say(bench, "/stats", "Calls of tools");
 	must_say(bench, "/stats model", "No model was asked yet");
 	must_say(bench, "/tasks", "No command is in the background");
@@ -460,10 +464,17 @@ static void settings_are_found_and_changed(void **state)
 	assert_non_null(strstr(written, "\"vimMode\": true"));
 	must_say(bench, "/settings unset general.vimMode", "general.vimMode = false");
 	must_fail(bench, "/settings general.vimMode perhaps", "general.vimMode");
+	run(bench, "/settings");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	must_say(bench, "/settings edit general.enableNotifications", "general.enableNotifications = true");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	run(bench, "/settings edit general.defaultApprovalMode");
+	assert_string_equal(bench->result.choices[1].line, "/settings general.defaultApprovalMode auto_edit");
+	run(bench, "/settings edit model.name");
+	assert_int_equal(bench->result.then, COMMAND_COMPOSE);
+	must_offer(bench, "/settings general.defaultApprovalMode ", "auto_edit ");
 	must_fail(bench, "/settings general.vimMod true", "vimMode");
 	must_fail(bench, "/settings nothing-like-it", "No setting");
-	must_say(bench, "/model set gemini-2.5-flash", "This session goes on");
-	assert_string_equal(settings_string(bench->of.settings, "model.name", ""), "gemini-2.5-flash");
 }
 
 static void secrets_are_not_shown(void **state)
@@ -508,6 +519,15 @@ static void trust_is_shown_and_decided_on(void **state)
 	host_bench_write(&bench->of, "project/.gemini/settings.json", "{}");
 	open_host(bench, nothing);
 	must_say(bench, "/permissions", ".gemini/settings.json");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	assert_string_equal(bench->result.choices[0].label, "Mode: default");
+	run(bench, "/permissions mode");
+	assert_int_equal(bench->result.choice_count, 4);
+	must_say(bench, "/permissions mode auto_edit", "Mode: auto_edit");
+	assert_int_equal(agent_mode(host_facts(bench->of.host).agent), MODE_AUTO_EDIT);
+	must_fail(bench, "/permissions mode never", "Usage: /permissions");
+	must_fail(bench, "/permissions revoke 1", "No permission");
+	must_say(bench, "/policies plan", "in mode plan");
 	must_say(bench, "/permissions trust", "Trusted");
 	written = host_bench_read(&bench->of, "user/.gemini/trustedFolders.json");
 	assert_non_null(strstr(written, "TRUST_FOLDER"));
@@ -569,7 +589,9 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	assert_string_equal(bench->result.text, "First.");
 	must_say(bench, "/chat delete one", "Deleted");
 	must_fail(bench, "/chat resume one", "one");
+	id[8] = '\0';
 	must_offer(bench, "/chat resume ", id);
+	must_offer(bench, "/resume Another", id); /* by its title */
 }
 
 static void a_session_is_exported(void **state)
