@@ -19,7 +19,10 @@
  * that is off is refused. */
 bool agent_declares(void *data, const struct tool *tool)
 {
-	return !gate_hides_always(data, tool);
+	const struct agent *agent = data;
+
+	return !(tool->absent && tool->absent(agent->options.session)) &&
+	       !gate_hides_always(data, tool);
 }
 
 /* Where a tool's effect is not known, the model may say that a call needs those before it. */

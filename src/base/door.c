@@ -88,6 +88,50 @@ bool door_is_own(const char *folder)
 	       (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & S_IWOTH);
 }
 
+/* Of a folder or a file that decides something in the user's name. */
+static bool check_own(const char *path, const struct stat *status, struct err *err)
+{
+	if (status->st_uid != geteuid())
+		return err_set(err, ERR_PERMISSION_DENIED, "%s belongs to another user (%u).", path,
+		               (unsigned)status->st_uid);
+	if (status->st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(err, ERR_PERMISSION_DENIED,
+		               "%s can be written by other users (mode %03o).", path,
+		               (unsigned)status->st_mode & 0777);
+	return true;
+}
+
+int door_open_own(const char *folder, struct err *err)
+{
+	_cleanup_fd_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		err_set_errno(err, errno, "Cannot open %s", folder);
+		return -1;
+	}
+	return check_own(folder, &status, err) ? fd_steal(&fd) : -1;
+}
+
+bool door_read_own(int folder, const char *path, const char *name, size_t max,
+                   struct file_text *ret, struct err *err)
+{
+	_cleanup_free_ char *full = path_join(path, name);
+	_cleanup_fd_ int fd = openat(folder, name,
+	                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+
+	*ret = (struct file_text){ NULL, 0, 0 };
+	if (fd < 0 && errno == ELOOP)
+		return err_set(err, ERR_NOT_A_FILE, "%s is a symbolic link.", full);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return err_set_errno(err, errno, "Cannot open %s", full);
+	if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
+		return err_set(err, ERR_NOT_A_FILE, "%s is not a regular file with one name.",
+		               full);
+	return check_own(full, &status, err) && file_read_open(fd, full, max, ret, err);
+}
+
 bool door_is_folder(const char *path)
 {
 	struct stat status;

@@ -50,6 +50,14 @@ size_t door_names(int folder, size_t max, char ***ret);
 bool door_is_own(const char *folder);
 /* Whether it is a folder, also by a link. */
 bool door_is_folder(const char *path);
+/* Opens such a folder, which must be the user's own, and not for others to write; -1 with *err set.
+ * FILE_NOT_FOUND: it is missing.  PERMISSION_DENIED: whose it is, or who may write it. */
+int door_open_own(const char *folder, struct err *err);
+/* Reads the file NAME (no "/") in an open folder, which is `path` in messages: a regular file of
+ * the user's own that no one else may write, and that has no other name.  A missing file is an
+ * error: FILE_NOT_FOUND.  NOT_A_FILE: a link, a FIFO ...  PERMISSION_DENIED, TOO_LARGE. */
+bool door_read_own(int folder, const char *path, const char *name, size_t max,
+                   struct file_text *ret, struct err *err);
 
 /* A file that is going to be written. */
 struct door {

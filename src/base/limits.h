@@ -397,4 +397,15 @@
 #define LIMIT_ACP_REQUESTS 256
 #define LIMIT_ACP_SESSIONS 64
 
+/* Names in a folder where editors say where they listen, and bytes of each such file (ide/). */
+#define LIMIT_IDE_FILES 64
+#define LIMIT_IDE_FILE_BYTES ((size_t)64 << 10)
+/* What an editor shows: files, and bytes of what is selected there, as Gemini CLI has them. Places
+ * that the user pointed at and has not sent yet. */
+#define LIMIT_IDE_OPEN_FILES 10
+#define LIMIT_IDE_SELECTION_BYTES ((size_t)16 << 10)
+#define LIMIT_IDE_MENTIONS 20
+/* Problems of one answer that the model gets. */
+#define LIMIT_IDE_PROBLEMS 100
+
 #endif

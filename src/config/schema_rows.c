@@ -317,7 +317,7 @@ static const char schema_ui_rows[] =
 	        "Deprecated: use ui.loadingPhrases.")
 	BOOLEAN("ui.accessibility.screenReader", "false", "Print plain text for screen readers.")
 
-	BOOLEAN("ide.enabled", "false", "Connect to the editor (IDE mode).", ASK)
+	BOOLEAN("ide.enabled", "false", "Connect to the editor in whose terminal hasp runs.", ASK)
 	BOOLEAN("ide.hasSeenNudge", "false", "The IDE hint was shown.")
 	BOOLEAN("privacy.usageStatisticsEnabled", "true",
 	        "Gemini CLI's statistics about its use; hasp sends none.", ONLY_FALSE)
@@ -467,6 +467,11 @@ static const char schema_hasp_rows[] =
 	CHOICE("hasp.hooks.onTimeout", "\"deny\"", "deny|allow",
 	       "The same for a hook that runs out of time; a hook's own onTimeout overrides it.",
 	       NEVER RESTRICTS)
+	BOOLEAN("hasp.ide.diffs", "true",
+	        "Show an edit in the editor, too, when it is asked about (ide.enabled).")
+	INTEGER("hasp.ide.problemsMs", "500",
+	        "Milliseconds to wait after an edit for problems that the editor finds in it; "
+	        "new ones are added to the result. 0 to 10000; 0 turns this off.")
 	BOOLEAN("hasp.ignoreUnknownRules", "false",
 	        "Start although a rule that restricts names a tool, server, agent, level or mode "
 	        "that does not exist, or a policy file cannot be used. See docs/policy.md.",

@@ -472,6 +472,11 @@ void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
 	ret->reason = mem_steal(&answer->reason);
 	ret->alternative = mem_steal(&answer->alternative_response);
 	ret->error = mem_steal(&answer->error);
+	if (answer->context) {
+		_cleanup_free_ char *context = mem_steal(&answer->context);
+
+		ret->additional_context = escape_context(context);
+	}
 	answer_instead(event, ret);
 	if (ret->denied && !ret->reason)
 		ret->reason = mem_strdup(ret->alternative ? ret->alternative :

@@ -135,6 +135,7 @@ struct hook_answer {
 	char *alternative_response;  /* used as the result (or model reply); the call is not made */
 	json_t *modified_arguments;  /* replace those of the call (or model request) */
 	char *error;                 /* the event fails with this sentence */
+	char *context;               /* for the model, which gets < and > escaped */
 };
 typedef void hook_function(void *data, enum hook_event event, const json_t *input,
                            struct hook_answer *answer);

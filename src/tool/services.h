@@ -32,6 +32,17 @@ struct grounded {
 /* Frees text and sources, and leaves it empty. */
 void services_grounded_release(struct grounded *grounded);
 
+/* The user's editor, as far as tools need it. From any thread. */
+struct tool_editor {
+	/* Whether it is connected, and lists problems. */
+	bool (*can_diagnose)(void *data);
+	/* The problems of the file with this absolute path, or (NULL) of all that it knows: an
+	 * array of objects, a new reference. */
+	bool (*diagnose)(void *data, const char *path, const struct cancel *cancel, json_t **ret,
+	                 struct err *err);
+	void *data;
+};
+
 struct tool_services {
 	struct bus *bus;            /* borrowed; NULL: no events are sent, no questions asked */
 	const struct cancel *cancel;
@@ -69,6 +80,7 @@ struct tool_services {
 	bool (*send)(void *data, const struct http_client_request *request,
 	             const struct http_events *events, void *events_data, struct err *err);
 	void *data;
+	const struct tool_editor *editor; /* borrowed; NULL: there is none */
 
 	struct services_state *state; /* services_init's */
 };

@@ -302,6 +302,9 @@ struct tool {
 	bool asks;
 	/* NULL, or whether it has no use as the session is now, and is not offered to a model. */
 	bool (*hidden)(const struct session *session);
+	/* NULL, or whether there is nothing that it could work with, so that it is not even
+	 * declared; that may change between requests (host_set_editor). */
+	bool (*absent)(const struct session *session);
 	/* NULL, or the text to show when asking about a call; the caller frees.  NULL with *err:
 	 * the call cannot be made, and no question is asked. */
 	char *(*preview)(struct session *session, const struct tool *tool,

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "front/front.h"
+#include "ide/ide.h"
 #include "tui/app.h"
 #include "tui/consoles.h"
 #include "tui/runner.h"
@@ -28,6 +29,7 @@ struct runner {
 	void *data;
 	struct front_runner *thread;
 	struct front *front;
+	struct ide *ide;
 	struct loop_task posted;
 	struct loop_timer *timer;  /* the main thread's, while `gathers` */
 	unsigned under_way;        /* the main thread's: started and not yet reported as ended */
@@ -259,6 +261,8 @@ bool runner_new(const struct tui_options *options, struct loop *loop,
 	if (!front_runner_new(&thread, &runner->thread, err))
 		return false;
 	runner->front = front_attach(runner->thread, &front);
+	runner->ide = ide_new(options->session);
+	ide_attach(runner->ide, runner->thread);
 	if (options->attached)
 		options->attached(options->data, runner->thread);
 	return true;
@@ -283,6 +287,8 @@ void runner_free(struct runner *runner)
 {
 	if (!runner)
 		return;
+	ide_detach(runner->ide);
+	ide_free(runner->ide);
 	front_detach(runner->front);
 	if (runner->options->detached)
 		runner->options->detached(runner->options->data);
@@ -306,6 +312,11 @@ bool runner_foreign(const struct runner *runner)
 const struct tui_opened *runner_opened(const struct runner *runner)
 {
 	return runner->is_open ? &runner->opened : NULL;
+}
+
+struct ide *runner_ide(const struct runner *runner)
+{
+	return runner->ide;
 }
 
 const char *runner_name(const struct runner *runner)

@@ -21,6 +21,7 @@
 #include "policy/policy.h"
 #include "tui/tui.h"
 
+struct ide;
 struct runner;
 struct transcript;
 
@@ -89,6 +90,8 @@ bool runner_set_mode(struct runner *runner, enum approval_mode mode, struct err 
 void runner_report(struct runner *runner, enum bus_topic topic, json_t *message);
 /* Whether what is under way is another front's. */
 bool runner_foreign(const struct runner *runner);
+/* The editor that the terminal belongs to, connected or not (ide/ide.h). Borrowed. */
+struct ide *runner_ide(const struct runner *runner);
 /* The terminal's name among the fronts (front_name). */
 const char *runner_name(const struct runner *runner);
 /* As bus_answer, in the terminal's name. */

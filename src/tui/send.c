@@ -75,6 +75,7 @@ static struct command_context slash_context(struct app *app)
 		       (app->out.plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
 		.local = app->options->local,
+		.ide = runner_ide(app->runner),
 	};
 }
 

@@ -128,7 +128,7 @@ def test_what_the_key_reaches_is_listed(world, kind, found):
 def test_without_a_key_there_is_a_list_too(world):
     done = world.command("models")
     assert done.code == 0 and "anthropic/claude-opus-4-8" in done.text and "needs ANTHROPIC_API_KEY" in done.text
-    assert "No API key: gemini, vertex, openai" in done.text and "list prices as of 20" in done.text
+    assert "No API key: gemini, vertex, openai" in done.text and "list prices known on 20" in done.text
 
 
 def test_the_users_prices_come_first(world):

@@ -350,7 +350,7 @@ static void tools_of_a_conversation_need_their_services(void **state)
 	static const char *const names[] = { "web_fetch",       "google_web_search", "save_memory",
 		                             "write_todos",     "ask_user",
 		                             "enter_plan_mode", "exit_plan_mode",
-		                             "update_topic" };
+		                             "update_topic",    "get_diagnostics" };
 	struct tool_services none = { 0 };
 	struct tool_services all = {
 		.bus = (struct bus *)(void *)&none, /* not looked at */

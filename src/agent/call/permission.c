@@ -143,7 +143,8 @@ bool gate_hides(struct agent *agent, const struct tool *tool)
 {
 	struct policy_call call = policy_call(agent, tool, NULL, NULL);
 
-	if (tool->hidden && tool->hidden(agent->options.session))
+	if ((tool->hidden && tool->hidden(agent->options.session)) ||
+	    (tool->absent && tool->absent(agent->options.session)))
 		return true;
 	return agent->options.policy && policy_hides(agent->options.policy, &call);
 }

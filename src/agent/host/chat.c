@@ -128,6 +128,7 @@ static void open_services(struct host *host)
 		.mode = host->chat.mode,
 		.interactive = host->options.interactive,
 		.watched = host->options.watched,
+		.editor = host->editor,
 		.cancel = host->options.cancel,
 		.notices = host->options.notices,
 	};

@@ -108,6 +108,13 @@ void host_take_new_tools(struct host *host)
 	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
 }
 
+void host_set_editor(struct host *host, const struct tool_editor *editor)
+{
+	host->editor = editor;
+	services_set_editor(host->chat.services, editor);
+	host_take_new_tools(host);
+}
+
 void host_await_servers(struct host *host)
 {
 	host_ask_servers(host);

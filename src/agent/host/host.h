@@ -28,6 +28,7 @@
 struct host;
 struct skills; /* catalog/skills.h */
 struct agents; /* catalog/agents.h */
+struct tool_editor; /* tool/services.h */
 
 /* Texts are copied; what is marked as borrowed lives as long as the host. */
 struct host_options {
@@ -109,6 +110,9 @@ void host_start_session(struct host *host);
  * does. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
+/* The user's editor (tool/services.h), borrowed as long as the host is open: from the next request
+ * on the model has the tools that it makes possible.  Not while a prompt is running. */
+void host_set_editor(struct host *host, const struct tool_editor *editor);
 /* Adds media to the next prompt, besides those that wait already: an array of {"mime_type",
  * "data" (base64)}; takes the reference.  Not while a prompt is running. */
 void host_attach(struct host *host, json_t *media);

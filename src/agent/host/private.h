@@ -94,6 +94,7 @@ struct host {
 	bool servers_asked;          /* about those that the project's files name */
 	_Atomic unsigned unasked;    /* servers' questions with no one to ask */
 	struct samplings *samplings; /* their requests to the model */
+	const struct tool_editor *editor; /* host_set_editor; or NULL */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
 	struct skills *skills;     /* found when the host was opened, or reloaded */

@@ -459,6 +459,7 @@ struct services *services_open(const struct services_options *options)
 		/* Chat completions know no tools of the provider's. */
 		.ground = is_provider(services, "openai") ? NULL : ground,
 		.data = services,
+		.editor = options->editor,
 	};
 	services_init(&services->tools);
 	return services;
@@ -488,6 +489,11 @@ void services_follow(struct services *services, struct agent *agent, bool tools_
 {
 	services->agent = agent;
 	services->tools.tools_off = tools_off;
+}
+
+void services_set_editor(struct services *services, const struct tool_editor *editor)
+{
+	services->tools.editor = editor;
 }
 
 const char *services_plans_folder(const struct services *services)

@@ -61,6 +61,7 @@ struct services_options {
 	enum approval_mode mode;        /* at first */
 	bool interactive;
 	bool watched;
+	const struct tool_editor *editor; /* or NULL */
 	const struct cancel *cancel;
 	struct notices notices;
 };
@@ -76,6 +77,8 @@ void services_attach(struct services *services, struct session *session);
 void services_follow(struct services *services, struct agent *agent, bool tools_off);
 /* Adds the conversation's tools to the set, and those that a command of the project describes. */
 void services_add_tools(struct services *services, struct tool_set *set);
+/* The user's editor from now on. While nothing is under way. */
+void services_set_editor(struct services *services, const struct tool_editor *editor);
 /* Absolute; NULL: there is no plan mode. Borrowed. */
 const char *services_plans_folder(const struct services *services);
 

@@ -326,7 +326,7 @@ static void put_list(struct buf *out, const json_t *offers, const char *in_use)
 		put_price(out, price, "output");
 		put_remarks(out, model, in_use, offers_provider(offers, model));
 	}
-	buf_printf(out, "\nPrices: US dollars a million tokens, list prices as of %s unless "
+	buf_printf(out, "\nPrices: US dollars a million tokens, list prices known on %s unless "
 	           "hasp.prices has others; -: unknown.\n", prices_date);
 	put_providers(out, json_object_get(offers, "providers"));
 }

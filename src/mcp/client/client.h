@@ -54,6 +54,9 @@ struct mcp_client_options {
 	 * line, too: from any thread, with nothing locked. May be NULL. */
 	const char *log_level;
 	void (*logged)(void *data, const json_t *params);
+	/* A notification that is not MCP's; true: it was expected, and does not count towards
+	 * LIMIT_MCP_UNASKED. From any thread, with nothing locked; must not wait. May be NULL. */
+	bool (*noticed)(void *data, const char *method, const json_t *params);
 	/* Answers a request of the server's other than ping and roots/list: its result, a new
 	 * reference; NULL: *err.  On a separate thread (LIMIT_MCP_ANSWERING of them), so it may
 	 * wait for the user; `cancel` is set when the server withdraws the request
@@ -122,6 +125,7 @@ struct mcp_address_options {
 	const char *url;               /* http: or https: */
 	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
 	bool helped;                   /* a headersHelper has made them, for this connection */
+	bool direct;                   /* this machine's: no proxy is asked */
 	struct mcp_auth *auth;         /* logs in; borrowed, and outlives it. NULL: none */
 };
 

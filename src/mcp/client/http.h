@@ -33,6 +33,7 @@ struct http {
 	char **headers;
 	struct mcp_auth *auth;      /* borrowed; or NULL */
 	bool helped;                /* another connection has other headers */
+	bool direct;                /* no proxy is asked */
 	pthread_mutex_t lock;       /* of what follows */
 	struct http_client *idle[HTTP_IDLE_CLIENTS];
 	size_t idle_count;

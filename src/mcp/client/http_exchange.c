@@ -297,6 +297,7 @@ bool http_exchange_send(struct client_exchange *exchange, const char *method,
 	_cleanup_free_ char *url = exchange_url(exchange);
 	const struct http_client_request request = {
 		.method = method, .url = url, .headers = headers, .body = body,
+		.proxy = http->direct ? "" : NULL,
 		.connect_ms = HTTP_CONNECT_MS, .total_ms = total_ms,
 		.idle_ms = UINT32_MAX / 2, /* the request's own time counts */
 		.max_bytes = is_listener(exchange) ? SIZE_MAX / 2 : 4 * LIMIT_MCP_MESSAGE_BYTES,

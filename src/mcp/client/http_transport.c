@@ -277,6 +277,7 @@ static struct http *http_new(const struct mcp_client_options *options,
 	http->headers = worker_texts_copy(from->headers, count);
 	http->auth = from->auth;
 	http->helped = from->helped;
+	http->direct = from->direct;
 	pthread_mutex_init(&http->lock, NULL);
 	http->client = mcp_client_new(options, ops, http);
 	return http;

@@ -112,6 +112,9 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 		                     json_object_get(message->body, "requestId"));
 	else if (!strcmp(message->method, "notifications/resources/updated"))
 		known = mcp_watch_updated(client->watch, message->body);
+	else if (client->options.noticed)
+		known = client->options.noticed(client->options.data, message->method,
+		                                message->body);
 	pthread_mutex_lock(&client->lock);
 	if (!strcmp(message->method, "notifications/progress"))
 		known = note_progress(client, message->body);

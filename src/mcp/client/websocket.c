@@ -25,6 +25,7 @@ struct ws {
 	char *url;
 	char **headers;
 	unsigned open_ms;
+	bool direct;
 	pthread_t runner;           /* does all that touches the connection */
 	bool runs;                  /* there is that thread */
 	_Atomic bool opened;
@@ -69,6 +70,7 @@ static void *ws_runner(void *data)
 	const struct websocket_request request = {
 		.url = ws->url, .headers = (const char *const *)ws->headers, .protocol = "mcp",
 		.open_ms = ws->open_ms, .max_bytes = LIMIT_MCP_MESSAGE_BYTES,
+		.direct = ws->direct,
 	};
 	struct err why = ERR_INIT, said = ERR_INIT;
 	int status = 0;
@@ -164,6 +166,7 @@ static struct ws *ws_new(const struct mcp_client_options *options,
 	ws->url = mem_strdup(from->url);
 	ws->headers = worker_texts_copy(headers, count + (token ? 1 : 0));
 	ws->open_ms = wait->timeout_ms ? wait->timeout_ms : OPEN_MS;
+	ws->direct = from->direct;
 	ws->client = mcp_client_new(options, &ops, ws);
 	ws->runs = pthread_create(&ws->runner, NULL, ws_runner, ws) == 0;
 	return ws;

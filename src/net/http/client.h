@@ -120,6 +120,7 @@ struct websocket_request {
 	const char *protocol;       /* the subprotocol that is asked for */
 	unsigned open_ms;           /* for the connection and the handshake; 0: 30 s */
 	size_t max_bytes;           /* of one message */
+	bool direct;                /* no proxy is asked */
 };
 
 /* On the thread of websocket_run. */

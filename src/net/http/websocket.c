@@ -312,7 +312,7 @@ static void set_connect_options(struct connection *connection, const char *url)
 	set(easy, CURLOPT_NOSIGNAL, 1L);
 	set(easy, CURLOPT_QUICK_EXIT, 1L);
 	set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	set(easy, CURLOPT_PROXY, proxy ? proxy : "");
+	set(easy, CURLOPT_PROXY, proxy && !connection->request->direct ? proxy : "");
 	set(easy, CURLOPT_NOPROXY, "");
 	set(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);

@@ -29,6 +29,7 @@ extern const struct tool tool_google_web_search;
 extern const struct tool tool_save_memory;
 extern const struct tool tool_write_todos;
 extern const struct tool tool_update_topic;
+extern const struct tool tool_get_diagnostics;
 extern const struct tool tool_ask_user;
 extern const struct tool tool_request_permission;
 extern const struct tool tool_search_tools;

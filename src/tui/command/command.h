@@ -47,6 +47,8 @@
 #include "config/settings.h"
 #include "tui/text/rows.h"
 
+struct ide;
+
 /* What a front does when it has printed the rows. */
 enum command_then {
 	COMMAND_NOTHING,
@@ -110,6 +112,7 @@ struct command_context {
 	bool local;                 /* the workspace is this machine's: files can be written */
 	const char *const *themes;  /* names, NULL-terminated; or NULL */
 	const char *sandbox;        /* a sentence about the confinement, for /about; or NULL */
+	struct ide *ide;            /* the terminal's editor (ide/ide.h); NULL: it has none */
 };
 
 enum {

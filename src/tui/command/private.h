@@ -181,6 +181,9 @@ bool command_mcp_works(struct span arguments); /* as command_row.works */
 /* agents.c: agents. */
 command_handler command_agents;
 command_completer command_complete_agents;
+/* ide.c: the terminal's editor. */
+command_handler command_ide;
+bool command_ide_works(struct span arguments); /* as command_row.works */
 /* skills.c: skills. */
 command_handler command_skills;
 command_completer command_complete_skills;

@@ -204,7 +204,7 @@ def test_marketplaces_are_explored(world, made):
     assert world.command("extensions", "marketplace", "add", str(market)).code == 0
     assert headless(world, "/extensions explore tools") == headless(world, "/extensions explore")
     assert "in a shell: hasp extensions install NAME@tools" in headless(world, "/extensions explore")
-    assert "There is no folder" in headless(world, "/extensions explore /nowhere", code=42)
+    assert "neither a folder nor an archive" in headless(world, "/extensions explore /nowhere", code=42)
     with world.fake([]) as server:
         with world.hasp(server, rows=40) as hasp:
             hasp.type("/extensions explore tools").key("enter").wait("hasp extensions install NAME@tools")
