@@ -309,7 +309,7 @@ static void offer_allowed(struct command_call *call)
 	}
 }
 
-static void offer_trust(struct command_call *call)
+static void offer_folder_trust(struct command_call *call)
 {
 	const struct settings *settings = call->context->settings;
 	const bool trusted = settings_trusted(settings);
@@ -329,7 +329,7 @@ static void permissions_page(struct command_call *call)
 
 	command_choice(call, span_str(label), SPAN("what needs your approval"),
 	               mem_strdup("/permissions mode"), false);
-	offer_trust(call);
+	offer_folder_trust(call);
 	offer_allowed(call);
 	offer_saved(call);
 	call->result->question = "Permissions";
