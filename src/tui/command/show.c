@@ -165,7 +165,7 @@ static void trust_digest(const json_t *held, const json_t *untrusted,
 	sha256_hex(&sum, digest);
 }
 
-static void offer_trust(struct command_call *call, const json_t *held, const json_t *untrusted)
+static void offer_hook_trust(struct command_call *call, const json_t *held, const json_t *untrusted)
 {
 	char digest[SHA256_HEX_SIZE];
 
@@ -201,7 +201,7 @@ static void hooks_show(struct command_call *call)
 	json_decref(call->result->changes);
 	call->result->changes = hook_file_changes(call, held);
 	if (json_array_size(untrusted) || json_array_size(call->result->changes))
-		offer_trust(call, held, untrusted);
+		offer_hook_trust(call, held, untrusted);
 }
 
 /* What was shown and chosen, and nothing that has taken its place since. */
