@@ -2,8 +2,8 @@
 /* What a new user is asked: whether to trust the folder, and for an API key.
  *
  * Both are asked before anything of the project or the provider is opened, each with one question.
- * A folder is asked about only if it brings something along that trust would switch on, and that is
- * named; what was typed before the question stood there is no answer to it.  A key is typed into a
+ * What a folder brings along, and trust would switch on, is named; what was typed before the
+ * question stood there is no answer to it.  A key is typed into a
  * row that shows dots; it goes to the key store or the user's .env (model_key_keep) and nowhere
  * else: not into the draft, its history or the stash. */
 #include <poll.h>
@@ -68,15 +68,15 @@ static void trust_chosen(struct app *app, void *data, int index)
 	static const char *const said[] = {
 		"Trusted. /permissions shows what that is, and takes it back.",
 		"Trusted, with the folders next to it. /permissions takes it back.",
-		"Not trusted: what the folder brings along stays off. /permissions changes that.",
+		"Not trusted. /permissions changes that.",
 	};
 	const struct home *home = settings_home(app->settings);
 	struct err err = ERR_INIT;
 
 	(void)data;
 	if (index < 0) {
-		printout_notice(&app->out, "info", SPAN("Not decided: what the folder brings along "
-		                                  "stays off. /permissions trust changes that."));
+		printout_notice(&app->out, "info", SPAN("Not decided, so not trusted. /permissions trust "
+		                                  "changes that."));
 	} else if (trust_set(home, home_project(home), rules[index], &err)) {
 		printout_notice(&app->out, "info", span_str(said[index]));
 		first_reload(app);
@@ -94,8 +94,9 @@ static void trust_subject(struct app *app, const json_t *brought)
 	size_t i;
 	json_t *item;
 
-	rows_text(&rows, SPAN("This folder is new to hasp. It brings along:"), STYLE(ROLE_TEXT),
-	          width);
+	rows_text(&rows, json_array_size(brought) ?
+	          SPAN("This folder is new to hasp. It brings along:") :
+	          SPAN("This folder is new to hasp."), STYLE(ROLE_TEXT), width);
 	json_array_foreach((json_t *)brought, i, item) {
 		_cleanup_free_ char *names = prepare_brought_names(item, NAMES_SHOWN);
 		_cleanup_row_ struct row row = { 0 }, rest = { 0 };
@@ -111,8 +112,12 @@ static void trust_subject(struct app *app, const json_t *brought)
 		row_text(&rest, SPAN("    "), STYLE(ROLE_TEXT));
 		rows_wrap(&rows, &row, width, NULL, &rest);
 	}
-	rows_text(&rows, SPAN("They count only if you trust the folder. Files are read, edited and "
-	                      "run alike, trusted or not."), STYLE(ROLE_DIM), width);
+	if (json_array_size(brought))
+		rows_text(&rows, SPAN("They count only if you trust the folder."), STYLE(ROLE_DIM),
+		          width);
+	rows_text(&rows, SPAN("In a trusted folder you can accept edits without being asked, and "
+	                      "allow something for a whole session. Commands are confined in any "
+	                      "folder."), STYLE(ROLE_DIM), width);
 	printout_block(&app->out, &rows);
 }
 
@@ -121,13 +126,16 @@ static void trust_ask(struct app *app)
 	const char *project = home_project(settings_home(app->settings));
 	_cleanup_free_ char *above = path_folder(project);
 	_cleanup_free_ char *both = mem_printf("Yes, with all folders in %s", above);
-	json_auto_t *labels = json_array();
+	json_auto_t *brought = prepare_brought(app->settings), *labels = json_array();
+	const bool brings = json_array_size(brought);
 	struct pick *pick;
 
-	json_array_append_new(labels, json_string("Yes, switch them on"));
+	json_array_append_new(labels, json_string(brings ? "Yes, switch them on" : "Yes"));
 	json_array_append_new(labels, json_text(span_str(both)));
-	json_array_append_new(labels, json_string("No, leave them off"));
-	pick = pick_new("Trust this folder?", labels, TRUST_NOT, trust_chosen, NULL);
+	json_array_append_new(labels, json_string(brings ? "No, leave them off" :
+	                                          "No, ask about each edit and command"));
+	pick = pick_new("Trust this folder?", labels, brings ? TRUST_NOT : TRUST_THIS,
+	                trust_chosen, NULL);
 	pick_show(app, pick);
 }
 
@@ -152,12 +160,11 @@ void first_begin(struct app *app)
 {
 	json_auto_t *brought = NULL;
 
-	if (settings_trust_unknown(app->settings))
-		brought = prepare_brought(app->settings);
-	if (!json_array_size(brought)) {
+	if (!settings_trust_unknown(app->settings)) {
 		runner_begin(app->runner);
 		return;
 	}
+	brought = prepare_brought(app->settings);
 	trust_subject(app, brought);
 	app->first_timer = loop_timer_start(app->loop, AHEAD_MS, 0, first_trust, app);
 }

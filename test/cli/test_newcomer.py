@@ -117,7 +117,7 @@ def test_what_would_be_ignored_is_refused(ws, args):
 
 
 @pytest.mark.parametrize("words, instead", [
-    (["-c"], "--resume"), (["--continue"], "--resume"), (["--dangerously-skip-permissions"], "-y"), (["--full-auto", "x"], "-y"),
+    (["--dangerously-skip-permissions"], "-y"), (["--full-auto", "x"], "-y"),
     (["--permission-mode", "plan"], "--approval-mode"), (["-a", "never"], "--approval-mode"), (["--add-dir", "../lib"], "--include-directories"),
     (["--print", "x"], "-p PROMPT"), (["--oss"], "ollama"), (["--image", "a.png"], "@FILE"), (["--max-turns", "3"], "model.maxSessionTurns"),
     (["exec", "explain utils.ts"], "hasp -p PROMPT"), (["run", "explain the code"], "hasp -p PROMPT"), (["resume"], "--resume"),

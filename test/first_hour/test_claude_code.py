@@ -4,7 +4,7 @@ import pytest
 
 from conftest import cases
 from tasks import (PAGE, Task, document, earlier, ended, file, git, holds, key, lacks, letting, menu, put, rest, say, see,
-                   setting, told, told_by, untold)
+                   setting, told, untold)
 
 PEER = "claude_code"
 
@@ -32,7 +32,8 @@ STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
 TASKS = [
     Task("log in, with the key that is in the environment", [
-        menu("", "ANTHROPIC_API_KEY", "enter"), see("Type your message"), say("hello"), see("Hi there.")],
+        see("Trust this folder?"), rest(), key("enter"), menu("", "ANTHROPIC_API_KEY", "enter"), see("Type your message"),
+        say("hello"), see("Hi there.")],
         script=[[text("Hi there.")]], first=True, after=[setting("model.name", "anthropic/claude-sonnet-4-6")]),
     Task("switch accounts", [say("/login"), see("Anthropic"), key("enter"), see("Key for")]),
     Task("ask what the project does", [say("what does this project do?"), see("It is a shop.")],
@@ -63,8 +64,9 @@ TASKS = [
         say("commit my changes with a descriptive message"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
         before=[file("README.md", "# Shop 2\n")], script=[[run("git commit -qam 'Rename the shop'")], DONE],
         after=[git("log -1 --format=%s", "Rename the shop")]),
-    Task("accept all edits in a folder that was not decided about", [
-        see("sandbox:"), key("shift+tab"), told_by("hasp config trust")], trusts=False),
+    Task("accept all edits in a new folder", [
+        see("Trust this folder?"), rest(), key("enter"), see("Trusted."), see("sandbox:"), key("shift+tab"),
+        see("edits accepted")], trusts=False),
     Task("fix a bug, tests and all", [
         say("there's a bug in total: fix it and run the tests"), see("Allow once"), rest(), key("enter"),
         see("sh test.sh"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],

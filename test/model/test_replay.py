@@ -55,7 +55,7 @@ def test_lines_of_gemini_cli(tmp_path):
     assert first["reply"]["finish"] == "tools" and first["reply"]["usage"]["total"] == 7
     assert counted == {"tokens": 42, "exact": True}
     assert texts(second["reply"]) == "{}"
-    assert third["error"] == "model_error" and "line 6 of %s" % file in third["message"]
+    assert third["error"] == "model_error" and "no line 6 in %s" % file in third["message"]
 
 
 def test_an_answer_that_was_asked_for_again_is_followed_by_the_next(tmp_path):
@@ -90,7 +90,7 @@ def test_counts_that_were_not_recorded_are_estimated_and_pass_over_nothing(tmp_p
 
 
 @pytest.mark.parametrize("content, says", [
-    ("", "line 1 of"), ("\n\n", "line 3 of"), ("{oops\n", "Line 1 of"), ("{}\n", '"method"'),
+    ("", "no line 1 in"), ("\n\n", "no line 3 in"), ("{oops\n", "Line 1 of"), ("{}\n", '"method"'),
     ('{"method": "dance"}\n', "none of Gemini CLI's"),
     (line("generateContentStream", "x"), "no object"),
     (line("generateContentStream", []), "no finishReason"),

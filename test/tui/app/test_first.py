@@ -236,11 +236,13 @@ def test_what_is_typed_before_the_question_is_no_answer(world):
     assert list(trusted(world).values()) == ["DO_NOT_TRUST"]
 
 
-def test_a_folder_that_brings_nothing_is_not_asked_about(world):
+def test_in_a_folder_that_brings_nothing_trust_lets_the_user_accept_edits(world):
     with world.fake([]) as server:
         with world.hasp(server, env=UNDECIDED) as hasp:
-            hasp.wait("sandbox:")
-            assert "rust" not in hasp.dump().text
+            hasp.wait("This folder is new to hasp.").wait("Trust this folder?")
+            assert "brings along" not in hasp.dump().text
+            hasp.key("enter").wait("Trusted.").wait("sandbox:").key("shift+tab").wait("edits accepted")
+    assert trusted(world) == {str(world.root): "TRUST_FOLDER"}
 
 
 def test_hostile_names_do_nothing(world):
