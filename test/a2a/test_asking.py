@@ -151,6 +151,6 @@ def test_the_servers_of_a_projects_agent_are_asked_about(world):
                     (world.top / "made"))
     front = Front(world, "No", name="fruit")
     assert front.result["error"]["code"] == "denied_by_user"
-    assert front.questions() == ['A file of this project describes the agent "fruit", which has MCP servers of its own. Start them when it '
-                                 'works? the MCP server "own" would run: touch %s' % (world.top / "made")]
+    assert front.questions() == ['A file of this project describes the agent "fruit", which brings its own MCP servers. Start them when it '
+                                 'runs? the MCP server "own" would run: touch %s' % (world.top / "made")]
     assert not world.command("agents", "list").code and "not allowed yet" in world.command("agents", "list").text
