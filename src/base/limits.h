@@ -406,6 +406,6 @@
 #define LIMIT_IDE_SELECTION_BYTES ((size_t)16 << 10)
 #define LIMIT_IDE_MENTIONS 20
 /* Problems of one answer that the model gets. */
-#define LIMIT_IDE_PROBLEMS 100
+#define LIMIT_IDE_PROBLEMS ((size_t)2000)
 
 #endif

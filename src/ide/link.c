@@ -266,7 +266,7 @@ static bool read_problems(const struct ide_link *link, const json_t *result, jso
 	json_auto_t *said = NULL, *all = json_array();
 	struct err why = ERR_INIT;
 	json_t *file, *problem;
-	size_t i, k;
+	size_t i, k, more = 0;
 
 	if (!json_parse_foreign(ide_result_text(result, 0), PROBLEMS_DEPTH_MAX, &said, NULL,
 	                        &why) ||
@@ -279,7 +279,12 @@ static bool read_problems(const struct ide_link *link, const json_t *result, jso
 		json_array_foreach(json_object_get(file, "diagnostics"), k, problem)
 			if (json_array_size(all) < LIMIT_IDE_PROBLEMS)
 				json_array_append_new(all, read_problem(problem, path));
+			else
+				more++;
 	}
+	if (more)
+		json_array_append_new(all, json_pack("{s:o}", "message", json_sprintf(
+			"%zu more problems are left out", more)));
 	*ret = json_incref(all);
 	return true;
 }

@@ -31,7 +31,7 @@ UNSEEN = {
         "security.allowedExtensions", "experimental.directWebFetch", "experimental.worktrees", "experimental.modelSteering"),
     "it is seen on a terminal (test/tui)": (
         "ui.", "general.preferredEditor", "general.vimMode", "general.enableNotifications", "general.notificationMethod",
-        "general.topicUpdateNarration", "experimental.useOSC52", "ide.", "statusLine", "experimental.voice",
+        "general.topicUpdateNarration", "experimental.useOSC52", "ide.", "hasp.ide.", "statusLine", "experimental.voice",
         "advanced.bugCommand", "security.disableAlwaysAllow", "security.enablePermanentToolApproval",
         "tools.shell.showColor", "tools.shell.enableInteractiveShell"),
     "it counts when a conversation is long, a model fails or a file is large": (
@@ -46,7 +46,8 @@ UNSEEN = {
     "it restricts what nothing here does, or allows what was not asked for": (
         "context.fileFiltering.", "context.memoryBoundaryMarkers", "context.loadMemoryFromIncludeDirectories",
         "tools.sandboxNetworkAccess", "security.folderTrust.enabled", "security.environmentVariableRedaction.",
-        "hasp.sandbox.", "hasp.web.", "hasp.worker", "advanced.", "general.defaultApprovalMode", "policyPaths", "adminPolicyPaths", "general.plan.",
+        "hasp.sandbox.", "hasp.web.", "hasp.worker", "advanced.", "general.defaultApprovalMode",
+        "policyPaths", "adminPolicyPaths", "general.plan.",
         "tools.sandboxAllowedPaths", "hasp.ignoreUnknownRules"),
     "it is about sessions and files of days ago, or about telemetry": (
         "general.sessionRetention.", "hasp.checkpoints.keepDays", "telemetry.", "hasp.telemetry.", "experimental.autoMemory",

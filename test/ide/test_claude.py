@@ -143,6 +143,17 @@ def test_the_model_can_list_problems_while_the_editor_can(world):
     assert "error" in late
 
 
+def test_many_problems_fit_the_budget(world):
+    uri = "file://%s" % (world.root / "a.c")
+    script = [[call("get_diagnostics", {"file_path": "a.c"})], [text("Done.")]]
+    with world.neovim() as editor, world.fake(script) as server, world.hasp(server) as hasp:
+        editor.next("connected")
+        editor.order(problems={uri: [problem("expected word %d of many" % i, i) for i in range(5000)]})
+        hasp.type("go").key("enter").wait("Done.")
+    answer = server.requests[1].body["contents"][-1]["parts"][0]["functionResponse"]["response"]
+    assert 0 < len(answer["problems"]) < 5000 and "left out" in str(answer) and len(str(answer)) < 60000
+
+
 def test_without_an_editor_that_lists_problems_there_is_no_such_tool(world):
     with world.companion() as editor, world.fake([[text("Done.")]]) as server, world.hasp(server) as hasp:
         editor.next("stream")

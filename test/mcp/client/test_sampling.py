@@ -33,7 +33,7 @@ def test_without_a_user_it_is_refused_and_said(world):
     got = inside(done)
     assert "sampling" not in got["capabilities"]
     assert got["answers"][0]["error"]["code"] == -1
-    assert 'The MCP server "fake" asked for an answer of the model' in done.err
+    assert 'The MCP server "fake" asked the model a question' in done.err
     assert "hasp.servers.sampling" in done.err
 
 

@@ -182,7 +182,7 @@ def policy(world):
 
 
 @pytest.mark.parametrize("status, error, said", [
-    (401, "API key not valid. Please pass a valid API key.", "The key is GEMINI_API_KEY from the environment."),
+    (401, "API key not valid. Please pass a valid API key.", "The key is GEMINI_API_KEY"),
     (404, "models/nix is not found for API version v1beta. Call ListModels to see the list of available models.",
      "To list the models that your key reaches"),
 ])
