@@ -19,6 +19,7 @@ INDIRECT = {
     "src/config/settings.c": "in the file",
     "src/config/variables.c": "names in settings; all of them",
     "src/net/http/client_url.c": "in the file",
+    "src/model/advice.c": "names of choice.c",
     "src/model/choice.c": "in the file and in google.c",
     "src/model/choose.c": "in the file",
     "src/sandbox/plan/config.c": "in the file: what git would obey, which is then protected",

@@ -86,7 +86,7 @@ TASKS = [
     Task("interrupt", [say("count to a million"), see("esc to interrupt"), key("esc"), see("Interrupted"),
                        letting("count")], script=[("count", [text("1")])]),
     Task("list the models from the shell", [see("claude-opus-4-8")], start=("models",), lists=MODELS),
-    Task("list the sessions from the shell", [told_by("did you mean")], start=("session", "list")),
+    Task("list the sessions from the shell", [told_by("\"sessions\"")], start=("session", "list")),
     Task("quit", [say("/exit")], after=[ended]),
 ]
 

@@ -295,7 +295,7 @@ def test_the_root_of_its_plugins(world):
 
 @pytest.mark.parametrize("args,why", [
     (["nope@tools"], 'no "nope" in the marketplace "tools"'), (["kit@nope"], 'no marketplace "nope"'),
-    (["kit@tools", "--ref", "x"], "for its marketplace to say"), (["kit@to/ols"], ""), (["../kit@tools"], "no folder"),
+    (["kit@tools", "--ref", "x"], "for its marketplace to say"), (["kit@to/ols"], ""), (["../kit@tools"], "neither a folder nor an archive"),
 ])
 def test_what_is_not_there(world, folder, args, why):
     add(world, folder)
@@ -379,7 +379,7 @@ def test_what_is_no_list(world, folder, server, text, why):
 
 
 @pytest.mark.parametrize("source,why", [
-    ("https://example.org/x.zip", "archive"), ("http://example.org/m.json", "https alone"), ("/nowhere", "no folder"),
+    ("https://example.org/x.zip", "archive"), ("http://example.org/m.json", "https alone"), ("/nowhere", "neither a folder nor an archive"),
 ])
 def test_what_is_no_place(world, source, why):
     assert why in add(world, source, code=1).err

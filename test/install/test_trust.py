@@ -100,7 +100,7 @@ def test_a_hook_runs_only_with_the_files_that_were_approved(world):
     world.settings(hooks={"BeforeModel": [{"hooks": [{"type": "command", "command": change}]}]})
     done = world.run(WRITE, "-p", "x", "-y")
     assert not (world.top / "harm").exists() and not (world.root / "a.txt").exists()
-    assert "Files of the extension ext have changed since you approved them to them" in done.err
+    assert "Files of the extension ext have changed since you approved them" in done.err
     assert "hasp extensions approve ext" in done.err
 
 

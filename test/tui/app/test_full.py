@@ -243,7 +243,8 @@ def test_a_long_search_takes_keys_and_is_stopped(full):
     """Megabytes without a hit: what is typed meanwhile is shown, another search begins, Esc ends one and then closes."""
     many = "".join("- L%04d `code` and *more* of it, so that there is something to be laid out\n" % (i % 10000)
                    for i in range(1200))
-    with full.fake([[text("- the needle\n\n" + many)]] + [[text(many)] for _ in range(50)]) as server:
+    # Some are summaries: the conversation is compressed meanwhile.
+    with full.fake([[text("- the needle\n\n" + many)]] + [[text(many)] for _ in range(60)]) as server:
         with full.hasp(server) as hasp:
             for i in range(51):
                 ask(hasp, "go %d" % i)
