@@ -161,8 +161,8 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		"list_mcp_resources", ALIASES("ListMcpResourcesTool"), .kind = TOOL_KIND_SEARCH },
 	[TOOL_GET_DIAGNOSTICS] = {
 		"get_diagnostics", .ours = true,
-		ALIASES("getDiagnostics", "mcp__ide__getDiagnostics"),
-		.kind = TOOL_KIND_READ, .files = TOOL_FILES_READ, PATHS({ NULL, "file_path" }),
+		ALIASES("getDiagnostics"), .kind = TOOL_KIND_READ, .files = TOOL_FILES_READ,
+		PATHS({ NULL, "file_path" }), .narrow = true,
 		.verb = "Problems" },
 	[TOOL_CODEBASE_INVESTIGATOR] = {
 		"codebase_investigator", ALIASES(), .kind = TOOL_KIND_AGENT },

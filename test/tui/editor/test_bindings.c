@@ -127,7 +127,7 @@ static void what_cannot_be_used_is_named(void **state)
 		{ "[{\"command\": \"-edit.undo\", \"key\": \"f9\"}]",
 		  "edit.undo does not have the key \"f9\"" },
 		{ "[{\"key\": \"f9\"}]", "it needs \"command\" and \"key\"" },
-		{ "{}", "it has to be an array" },
+		{ "{}", "it must be an array" },
 		{ "[", "keybindings.json is not used" },
 	};
 
