@@ -76,7 +76,8 @@ static void trust_chosen(struct app *app, void *data, int index)
 	(void)data;
 	if (index < 0) {
 		printout_notice(&app->out, "info",
-		                SPAN("Not decided, so not trusted. /permissions trust changes that."));
+		                SPAN("Not decided, so not trusted. /permissions trust changes "
+		                     "that."));
 	} else if (trust_set(home, home_project(home), rules[index], &err)) {
 		printout_notice(&app->out, "info", span_str(said[index]));
 		first_reload(app);
