@@ -52,7 +52,12 @@ def names(place):
 def cases(tasks):
     """Each task in one of the places, at another commit in another; in all of them with HASP_TESTS=all."""
     return [pytest.param(task, place, id="%02d-%s" % (i + 1, names(place))) for i, task in enumerate(tasks)
-            for place in (PLACES if ALL else [PLACES[(i + TURN) % len(PLACES)]])]
+            for place in (places(task) if ALL else [places(task)[(i + TURN) % len(places(task))]])]
+
+
+def places(task):
+    """tmux may lose what a program prints just before its end."""
+    return [place for place in PLACES if place[0] is terminal.Vterm] if task.shell or task.ends else PLACES
 
 
 class Mover(headless.World):

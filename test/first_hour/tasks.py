@@ -13,6 +13,7 @@ docs/first-hour.md is made of the rows: run this file.
 """
 import json
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ PEERS = {"claude_code": "Claude Code", "codex": "Codex", "gemini_cli": "Gemini C
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs" / "first-hour.md"
 SIZES = [(80, 24), (200, 50)]
+PATIENCE = 120
 
 
 class Step(NamedTuple):
@@ -39,6 +41,7 @@ class Task(NamedTuple):
     lists: dict = {}    # what the provider lists: {path: answer}
     first: bool = False  # nothing was chosen yet: the very first start
     trusts: bool = True  # the folder; false: nobody has decided about it
+    ends: bool = False   # by itself, after it has printed something
 
 
 def name_of(key):
@@ -101,9 +104,17 @@ def hint(shown, text="", keys=()):
     return Step(do, "`%s`" % text if text else ", ".join(map(name_of, keys)), "the message \"%s\"" % shown)
 
 
+def wait_wrapped(hasp, shown):
+    """Wherever a row ends in it."""
+    end = time.monotonic() + PATIENCE
+    while "".join(shown.split()) not in "".join(hasp.dump().text.split()):
+        assert time.monotonic() < end, hasp.dump().text
+        time.sleep(0.05)
+
+
 def told_by(shown):
     """A message that says how it is here, where there is nothing to type."""
-    return Step(lambda hasp, _: hasp.wait(shown), "", "the message \"%s\"" % shown)
+    return Step(lambda hasp, _: wait_wrapped(hasp, shown), "", "the message \"%s\"" % shown)
 
 
 def letting(held):

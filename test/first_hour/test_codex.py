@@ -33,8 +33,8 @@ TASKS = [
         first=True, after=[setting("model.name", "openai/gpt-5.6")]),
     Task("begin with a prompt", [see("It is a shop.")], start=("explain this codebase to me",),
          script=[[text("It is a shop.")]]),
-    Task("run without a terminal", [told_by("to run a prompt: hasp -p PROMPT")], start=("exec", "explain prices.py")),
-    Task("choose an earlier session", [told_by("to resume a session: hasp --resume")], start=("resume",)),
+    Task("run without a terminal", [told_by("to run a prompt: hasp -p PROMPT")], ends=True, start=("exec", "explain prices.py")),
+    Task("choose an earlier session", [told_by("to resume a session: hasp --resume")], ends=True, start=("resume",)),
     Task("refactor", [say("Refactor total to use sum()"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
          script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
     Task("write tests, and run them", [
@@ -46,7 +46,7 @@ TASKS = [
         say("Bulk-rename *.sh -> *.bash with git mv"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
         script=[[run("git mv test.sh test.bash")], DONE], after=[git("status --short", "R  test.sh -> test.bash")]),
     Task("begin with full autonomy", [told_by("without asking, in the sandbox: -y")],
-         start=("--full-auto", "create the fanciest todo-list app")),
+         ends=True, start=("--full-auto", "create the fanciest todo-list app")),
     Task("choose the model and its effort", [
         say("/model"), see("Search:"), menu("mini", "gpt-5.6-mini", "enter"), see("gpt-5.6-mini, from"), rest(),
         say("/model"), see("Search:"), menu("high", "Effort: high", "enter"), see("Effort: high")], lists=MODELS),

@@ -71,7 +71,7 @@ TASKS = [
          before=[earlier("Paint the shed", "Green it is.")]),
     Task("resume the last session", [see("Green it is.")], start=("-r", "latest"),
          before=[earlier("Paint the shed", "Green it is.")]),
-    Task("list the sessions", [see("Paint the shed")], start=("--list-sessions",),
+    Task("list the sessions", [see("Paint the shed")], ends=True, start=("--list-sessions",),
          before=[earlier("Paint the shed", "Green it is.")]),
     Task("rewind", [
         key("shift+tab"), see("edits accepted"), say("fix it"), see("Done as asked."), rest(), say("/rewind"),

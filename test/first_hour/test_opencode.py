@@ -40,7 +40,7 @@ TASKS = [
     Task("add a provider", [say("/connect"), see("OpenAI"), see("OpenRouter"), rest(), key("esc")]),
     Task("ask about the project", [say("Give me a quick summary of the codebase."), see("It is a shop.")],
          script=[[call("read_file", file_path="README.md")], [text("It is a shop.")]], after=[told("Sells things")]),
-    Task("run a prompt without the screen", [told_by("to run a prompt: hasp -p PROMPT")], start=("run", "Explain the use of total")),
+    Task("run a prompt without the screen", [told_by("to run a prompt: hasp -p PROMPT")], ends=True, start=("run", "Explain the use of total")),
     Task("continue the last session", [see("Green it is.")], start=("--continue",),
          before=[earlier("Paint the shed", "Green it is.")]),
     Task("ask about a file", [put("How is it summed in "), menu("@pric", "prices.py"), rest(), key("enter"),
@@ -85,8 +85,8 @@ TASKS = [
     Task("see the model think", [say("/thinking"), see("ui.inlineThinkingMode")]),
     Task("interrupt", [say("count to a million"), see("esc to interrupt"), key("esc"), see("Interrupted"),
                        letting("count")], script=[("count", [text("1")])]),
-    Task("list the models from the shell", [see("claude-opus-4-8")], start=("models",), lists=MODELS),
-    Task("list the sessions from the shell", [told_by("\"sessions\"")], start=("session", "list")),
+    Task("list the models from the shell", [see("claude-opus-4-8")], ends=True, start=("models",), lists=MODELS),
+    Task("list the sessions from the shell", [told_by("\"sessions\"")], ends=True, start=("session", "list")),
     Task("quit", [say("/exit")], after=[ended]),
 ]
 

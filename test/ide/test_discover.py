@@ -10,7 +10,7 @@ import pytest
 
 def status(world, *shown, env=None, **fake):
     with world.fake([]) as server, world.hasp(server, env=env, **fake) as hasp:
-        hasp.type("/ide status").key("enter").wait("onnected").quiet(0.1)
+        hasp.wait("sandbox:").type("/ide status").key("enter").wait("onnected").quiet(0.1)
         said = " ".join(" ".join(hasp.dump().window).split())  # long paths are wrapped
     assert [text for text in shown if text not in said] == [], said
     return said
