@@ -135,8 +135,8 @@ static void trust_ask(struct app *app)
 	json_array_append_new(labels, json_text(span_str(both)));
 	json_array_append_new(labels, json_string(brings ? "No, leave them off" :
 	                                          "No, ask about each edit and command"));
-	pick = pick_new("Trust this folder?", labels, brings ? TRUST_NOT : TRUST_THIS,
-	                trust_chosen, NULL);
+	/* Enter, typed for something else, must not trust it. */
+	pick = pick_new("Trust this folder?", labels, TRUST_NOT, trust_chosen, NULL);
 	pick_show(app, pick);
 }
 

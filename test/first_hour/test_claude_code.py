@@ -32,8 +32,8 @@ STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
 TASKS = [
     Task("log in, with the key that is in the environment", [
-        see("Trust this folder?"), rest(), key("enter"), menu("", "ANTHROPIC_API_KEY", "enter"), see("Type your message"),
-        say("hello"), see("Hi there.")],
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), menu("", "ANTHROPIC_API_KEY", "enter"),
+        see("Type your message"), say("hello"), see("Hi there.")],
         script=[[text("Hi there.")]], first=True, after=[setting("model.name", "anthropic/claude-sonnet-4-6")]),
     Task("switch accounts", [say("/login"), see("Anthropic"), key("enter"), see("Key for")]),
     Task("ask what the project does", [say("what does this project do?"), see("It is a shop.")],
@@ -65,7 +65,7 @@ TASKS = [
         before=[file("README.md", "# Shop 2\n")], script=[[run("git commit -qam 'Rename the shop'")], DONE],
         after=[git("log -1 --format=%s", "Rename the shop")]),
     Task("accept all edits in a new folder", [
-        see("Trust this folder?"), rest(), key("enter"), see("Trusted."), see("sandbox:"), key("shift+tab"),
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("Trusted."), see("sandbox:"), key("shift+tab"),
         see("edits accepted")], trusts=False),
     Task("fix a bug, tests and all", [
         say("there's a bug in total: fix it and run the tests"), see("Allow once"), rest(), key("enter"),

@@ -29,7 +29,7 @@ STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
 TASKS = [
     Task("sign in, with the key that is in the environment", [
-        see("Trust this folder?"), rest(), key("enter"), menu("", "OPENAI_API_KEY", "enter"), see("openai/gpt-5.6 answers")],
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), menu("", "OPENAI_API_KEY", "enter"), see("openai/gpt-5.6 answers")],
         first=True, after=[setting("model.name", "openai/gpt-5.6")]),
     Task("begin with a prompt", [see("It is a shop.")], start=("explain this codebase to me",),
          script=[[text("It is a shop.")]]),

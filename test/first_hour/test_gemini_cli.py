@@ -32,8 +32,8 @@ MODELS = {"/v1beta/models": {"models": [
 
 TASKS = [
     Task("start, with the key that is in the environment", [
-        see("Trust this folder?"), rest(), key("enter"), see("Type your message"), *HELLO], script=HI, first=True),
-    Task("authenticate anew", [say("/auth"), see("Google Gemini"), key("enter"), see("aistudio.google.com")]),
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("Type your message"), *HELLO], script=HI, first=True),
+    Task("authenticate again", [say("/auth"), see("Google Gemini"), key("enter"), see("aistudio.google.com")]),
     Task("rename files by what is in them", [
         say("Rename the files in docs based on their contents."), see("Allow once"), rest(), key("enter"),
         see("Done as asked.")], script=[[run("mv docs/guide.md docs/moon.md")], DONE],

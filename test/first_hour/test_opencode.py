@@ -34,7 +34,7 @@ EDITED = [key("shift+tab"), see("edits accepted"), say("fix it"), see("Done as a
 
 TASKS = [
     Task("connect, with the key that is in the environment", [
-        see("Trust this folder?"), rest(), key("enter"), menu("", "ANTHROPIC_API_KEY", "enter"), see("Type your message"), *HELLO],
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), menu("", "ANTHROPIC_API_KEY", "enter"), see("Type your message"), *HELLO],
         script=HI, first=True,
         after=[setting("model.name", "anthropic/claude-sonnet-4-6")]),
     Task("add a provider", [say("/connect"), see("OpenAI"), see("OpenRouter"), rest(), key("esc")]),

@@ -241,8 +241,15 @@ def test_in_a_folder_that_brings_nothing_trust_lets_the_user_accept_edits(world)
         with world.hasp(server, env=UNDECIDED) as hasp:
             hasp.wait("This folder is new to hasp.").wait("Trust this folder?")
             assert "brings along" not in hasp.dump().text
-            hasp.key("enter").wait("Trusted.").wait("sandbox:").key("shift+tab").wait("edits accepted")
+            hasp.key("up", "up", "enter").wait("Trusted.").wait("sandbox:").key("shift+tab").wait("edits accepted")
     assert trusted(world) == {str(world.root): "TRUST_FOLDER"}
+
+
+def test_enter_behind_a_prompt_does_not_trust_a_folder_that_brings_nothing(world):
+    with world.fake([]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("Trust this folder?").type("fix it").key("enter").wait("Not trusted").wait("> fix it")
+    assert list(trusted(world).values()) == ["DO_NOT_TRUST"]
 
 
 def test_hostile_names_do_nothing(world):
