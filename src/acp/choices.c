@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/command/command.h"
+#include "front/command/command.h"
 
 /* ---- modes ----------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/command/command.h"
+#include "front/command/command.h"
 
 struct acp_prompt {
 	struct acp_prompt *next;

@@ -19,7 +19,7 @@
 #include "catalog/agents.h"
 #include "data/json.h"
 #include "tui/app.h"
-#include "tui/command/command.h"
+#include "front/command/command.h"
 #include "tui/complete.h"
 #include "tui/term/frames.h"
 #include "tui/runner.h"

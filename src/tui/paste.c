@@ -25,7 +25,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "tui/app.h"
-#include "tui/command/command.h"
+#include "front/command/command.h"
 #include "tui/consoles.h"
 #include "tui/clip/dropped.h"
 #include "tui/show/pager.h"

@@ -13,7 +13,7 @@
 #include "tui/show/activity.h"
 #include "tui/app.h"
 #include "tui/clip/clipboard.h"
-#include "tui/command/command.h"
+#include "front/command/command.h"
 #include "tui/dialog.h"
 #include "tui/term/frames.h"
 #include "tui/show/full.h"

@@ -175,7 +175,7 @@ char **prepare_environment(const struct settings *settings);
  * Not here: settings without effect ("hasp config", docs/settings.md).
  */
 
-/* Whether a prompt that is no command (tui/command/command.h) can be sent. INVALID_ARGUMENT: it
+/* Whether a prompt that is no command (front/command/command.h) can be sent. INVALID_ARGUMENT: it
  * begins with /NAME, and that is no path. "//NAME" is text: *ret_skip is 1 then, the bytes to leave
  * out, else 0. */
 bool prepare_check_prompt(struct span prompt, size_t *ret_skip, struct err *err);

@@ -22,7 +22,7 @@
 #include "cli/view/view.h"
 #include "config/servers.h"
 #include "data/json.h"
-#include "tui/command/command.h"
+#include "front/command/command.h"
 #include "tui/tui.h"
 
 /* One run. */

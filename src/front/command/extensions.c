@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 static const char *extension_member(const json_t *row, const char *name)
 {

@@ -2,7 +2,7 @@
 /* The tables of commands: hasp's, a row each, and those of other agents, both in the order of their
  * names. */
 #include "base/mem.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 #define FORMS(...) (const struct command_form[]){ __VA_ARGS__, { NULL, NULL } }
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "catalog/skills.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 static void skills_say_notices(struct command_call *call)
 {

@@ -34,8 +34,8 @@
  * docs/gemini-cli.md has a table of Gemini CLI's commands that are not here, and why;
  * test/tui/app/test_commands.py checks that each is here or there.
  */
-#ifndef HASP_TUI_COMMAND_COMMAND_H
-#define HASP_TUI_COMMAND_COMMAND_H
+#ifndef HASP_FRONT_COMMAND_COMMAND_H
+#define HASP_FRONT_COMMAND_COMMAND_H
 
 #include <jansson.h>
 #include <stdbool.h>

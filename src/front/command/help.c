@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 /* ---- names that are none --------------------------------------------------------- */
 

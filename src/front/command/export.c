@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 #include "worker/provider.h"
 
 static bool export_text(struct command_call *call, enum export_format format, struct buf *out,

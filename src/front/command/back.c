@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 enum { FILES_NAMED = 3 /* in a line of a list */ };
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/tools.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 /* ---- diff ------------------------------------------------------------------------ */
 

@@ -14,7 +14,7 @@
 #include "data/json.h"
 #include "model/choose.h"
 #include "sandbox/plan/plan.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 #include "worker/provider.h"
 
 enum { STATUS_WIDTH = 12 };

@@ -11,7 +11,7 @@
 
 #include "data/json.h"
 #include "model/choose.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 /* ---- settings -------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the handlers of commands share. Private to this folder. */
-#ifndef HASP_TUI_COMMAND_PRIVATE_H
-#define HASP_TUI_COMMAND_PRIVATE_H
+#ifndef HASP_FRONT_COMMAND_PRIVATE_H
+#define HASP_FRONT_COMMAND_PRIVATE_H
 
-#include "tui/command/command.h"
+#include "front/command/command.h"
 
 /* One run of a command. */
 struct command_call {

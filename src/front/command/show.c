@@ -16,7 +16,7 @@
 #include "sandbox/plan/plan.h"
 #include "tool/services.h"
 #include "tool/set.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 #include "worker/job/job.h"
 #include "worker/provider.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 /* What is left of a form. */
 struct form_rest {

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "catalog/agents.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 /* ---- what there is --------------------------------------------------------------- */
 

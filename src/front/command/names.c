@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "data/schema.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 const struct command_info *command_at(size_t i)
 {

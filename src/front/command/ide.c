@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "ide/ide.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 static const char *ide_member(const json_t *object, const char *name)
 {

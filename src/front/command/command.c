@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a line finds its command, is checked, run and completed. */
-#include "tui/command/command.h"
+#include "front/command/command.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 /* ---- a line ---------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "model/choose.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 static const char *model_member(const json_t *row, const char *name)
 {

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 static const char *prompt_member(const json_t *prompt, const char *name)
 {

@@ -13,7 +13,7 @@
 #include "../../agent/host_bench.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tui/command/command.h"
+#include "front/command/command.h"
 
 struct bench {
 	struct host_bench of;

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 /* ---- words ---------------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@
 #include "catalog/commands.h"
 #include "data/json.h"
 #include "shell/analysis.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 #include "worker/provider.h"
 
 static void customs_load(const struct command_context *context, custom_taken *taken,

@@ -16,7 +16,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "data/json.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 enum {
 	TAG_MAX = 64,

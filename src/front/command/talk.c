@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"
-#include "tui/command/private.h"
+#include "front/command/private.h"
 
 void command_compress(struct command_call *call)
 {
