@@ -85,6 +85,57 @@ def test_edits_denials_commands_and_time(world):
     assert list(found["days"]) == [DAY] and list(found["sessions"]) == ["s-1"]
 
 
+def state(path):
+    return {"latest_file_state": {"file_path": path, "version": 1, "sha256": "0" * 64}}
+
+
+def test_edits_by_file_and_folder_and_denials_by_what_they_were(world):
+    begun(world)
+    long = "deep/" * 40 + "end.c"
+    several = called("d", "apply_changes", changes=[
+        {**state("src/a.c"), "hunks": [hunk()], "lines_added": 1, "lines_removed": 0},
+        {**state("top.txt"), "lines_added": 2, "lines_removed": 2}])
+    refused = called("e", "apply_changes", "error", **failed("no_match"))
+    refused["args"] = {"changes": [{"kind": "patch", "file_path": "src/b.c"}, {"kind": "patch", "file_path": "src/a.c"}]}
+    denied = called("f", "write_file", "error", success=False, error={
+        "code": "denied_by_sandbox", "message": "No.", "denial": {"kind": "write", "what": "/etc/passwd", "level": "full"}})
+    write(world, "a", head(), reply("1", calls=[
+        called("a", "safe_patch", hunks=[hunk()], lines_added=3, lines_removed=1, **state(f"{world.root}/src/a.c")),
+        called("b", "safe_patch", hunks=[hunk("all_space")], lines_added=1, lines_removed=0, **state("src/a.c")),
+        {**called("c", "update_file", "error", **failed("no_match")), "args": {"file_path": "src/b.c"}},
+        called("g", "write_file", lines_added=1, lines_removed=0, **state(long)), several, refused, denied,
+        called("h", "run_shell_command", exit_code=1, denials=[
+            {"kind": "write", "what": "/etc/passwd"}, {"kind": "connect", "what": "10.0.0.1:80"}, "no denial"])]))
+    found = stats(world)
+    files = found["edited_files"]
+    assert files["src/a.c"] == {"edits": {"right": 2, "repaired": 1, "refused": 1}, "lines_added": 5, "lines_removed": 1}
+    assert files["src/b.c"] == {"edits": {"refused": 2}}
+    assert files["top.txt"] == {"edits": {"right": 1}, "lines_added": 2, "lines_removed": 2}
+    assert long[-80:] in files and set(files) == {"src/a.c", "src/b.c", "top.txt", long[-80:]}
+    folders = found["edited_folders"]
+    assert folders["src"]["edits"] == {"right": 2, "repaired": 1, "refused": 3} and folders["."]["edits"] == {"right": 1}
+    total = found["total"]
+    assert total["denied_kinds"] == {"write": 2, "connect": 1} and total["denials"] == {"sandbox": 2}
+    assert total["denied_what"] == {"/etc/passwd": 2, "10.0.0.1:80": 1}
+    assert [row["denied_kinds"] for row in found["projects"].values()] == [total["denied_kinds"]]
+    shown = world.command("stats").text
+    lines = shown[shown.index("\nFiles"):].splitlines()
+    assert [line.split()[0] for line in lines[3:5]] == ["src/a.c", "top.txt"], shown
+    assert re.search(r"\n~[dep/]+end\.c +1", shown)
+    assert re.search(r"10.0.0.1:80 +1\n", shown)
+
+
+def test_of_many_files_those_with_most_edits_are_shown(world):
+    begun(world)
+    write(world, "a", head(), *(reply(str(i), calls=[
+        called(str(k), "safe_patch", hunks=[hunk()], lines_added=0, lines_removed=0, **state("f%02d" % i)) for k in range(i)])
+        for i in range(1, 21)))
+    shown = world.command("stats").text
+    assert "Files (the first 12 of 20)" in shown
+    rows = shown[shown.index("Files (the"):].splitlines()[2:14]
+    assert [line.split()[0] for line in rows] == ["f%02d" % i for i in range(20, 8, -1)]
+
+
 def test_edits_by_dialect(world):
     begun(world)
     write(world, "a", head(), reply("1", model="openai/gpt-5", calls=[

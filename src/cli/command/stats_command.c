@@ -21,7 +21,8 @@
 #include "data/json.h"
 #include "model/prices.h"
 
-enum { WIDTH = 80, COLUMNS_MAX = 7, SESSIONS_SHOWN = 20, DAYS_SHOWN = 31, CELL_BYTES = 64 };
+enum { WIDTH = 80, COLUMNS_MAX = 7, SESSIONS_SHOWN = 20, DAYS_SHOWN = 31,
+       ROWS_SHOWN = 12, CELL_BYTES = 64 };
 
 /* ---- what is shown ----------------------------------------------------------- */
 
@@ -39,9 +40,16 @@ struct section {
 	const char *title;
 	const char *label;  /* above the names of the rows */
 	const char *member; /* of the figures: an object with a row for each name */
-	size_t shown;       /* at most, on a terminal: the last; 0: all */
+	int shown;          /* on a terminal: of the rows by name the last so many; below 0: the
+	                     * greatest come first, and so many are shown; 0: all */
 	struct column columns[COLUMNS_MAX];
 };
+
+#define EDIT_COLUMNS \
+	{ { "right", "edits", "right", 7, COUNT }, { "repaired", "edits", "repaired", 10, COUNT }, \
+	  { "refused", "edits", "refused", 9, COUNT }, \
+	  { "lines +", NULL, "lines_added", 9, COUNT }, \
+	  { "lines -", NULL, "lines_removed", 9, COUNT } }
 
 static const struct section sections[] = {
 	{ "Work", "", "work", 0,
@@ -76,12 +84,24 @@ static const struct section sections[] = {
 	    { "policy", "denials", "policy", 9, COUNT },
 	    { "hook", "denials", "hook", 9, COUNT },
 	    { "user", "denials", "user", 9, COUNT } } },
+	{ "Denied by the sandbox", "kind", "denied_kinds", -ROWS_SHOWN,
+	  { { "times", NULL, "times", 9, COUNT } } },
+	{ "What the sandbox denied", "path, address or call", "denied_what", -ROWS_SHOWN,
+	  { { "times", NULL, "times", 9, COUNT } } },
 	{ "Commands", "", "commands", 0,
 	  { { "run", "commands", "run", 9, COUNT },
 	    { "failed", "commands", "failed", 9, COUNT } } },
 	{ "Time", "", "time", 0,
 	  { { "model", "ms", "model", 10, TIME }, { "tools", "ms", "tools", 10, TIME },
 	    { "waiting for you", "ms", "user", 17, TIME } } },
+	{ "Folders", "of edited files", "edited_folders", -ROWS_SHOWN,
+	  EDIT_COLUMNS },
+	{ "Files", "edited", "edited_files", -ROWS_SHOWN, EDIT_COLUMNS },
+	{ "Projects", "", "project_rows", -ROWS_SHOWN,
+	  { { "prompts", NULL, "prompts", 9, COUNT }, { "right", "edits", "right", 7, COUNT },
+	    { "repaired", "edits", "repaired", 10, COUNT },
+	    { "refused", "edits", "refused", 9, COUNT }, { "in", "tokens", "input", 12, COUNT },
+	    { "cost", NULL, "cost_millionths", 10, MONEY } } },
 	{ "Days", "day (UTC)", "days", DAYS_SHOWN,
 	  { { "prompts", NULL, "prompts", 9, COUNT }, { "right", "edits", "right", 7, COUNT },
 	    { "repaired", "edits", "repaired", 10, COUNT },
@@ -187,6 +207,14 @@ static json_t *rows_of(const json_t *figures)
 	json_object_set_new(rows, "refused", counts_as_rows(json_object_get(total, "refused")));
 	json_object_set_new(rows, "models",
 	                    models_as_rows(json_object_get(figures, "models"), total));
+	json_object_set_new(rows, "denied_kinds",
+	                    counts_as_rows(json_object_get(total, "denied_kinds")));
+	json_object_set_new(rows, "denied_what",
+	                    counts_as_rows(json_object_get(total, "denied_what")));
+	json_object_set(rows, "edited_folders", json_object_get(figures, "edited_folders"));
+	json_object_set(rows, "edited_files", json_object_get(figures, "edited_files"));
+	if (json_object_size(json_object_get(figures, "projects")) > 1)
+		json_object_set(rows, "project_rows", json_object_get(figures, "projects"));
 	json_object_set(rows, "tools", json_object_get(figures, "tools"));
 	json_object_set(rows, "days", json_object_get(figures, "days"));
 	json_object_set_new(rows, "session_rows",
@@ -242,14 +270,35 @@ static bool section_any(const struct section *section, const json_t *rows)
 	return false;
 }
 
-static int compare_names(const void *a, const void *b)
+struct row_order {
+	const struct section *section;
+	const json_t *rows;
+};
+
+static json_int_t row_weight(const struct row_order *order, const char *name)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	json_int_t sum = 0;
+
+	for (size_t i = 0; i < COLUMNS_MAX && order->section->columns[i].title; i++)
+		sum += cell_value(json_object_get(order->rows, name), &order->section->columns[i]);
+	return sum;
 }
 
-/* The rows' names in order; the caller frees the array. */
-static const char **sorted_names(const json_t *rows, size_t *ret_count)
+static int stats_rows_compare(const void *a, const void *b, void *data)
 {
+	const char *first = *(const char *const *)a, *second = *(const char *const *)b;
+	const struct row_order *order = data;
+	const json_int_t more = order->section->shown < 0 ?
+		row_weight(order, second) - row_weight(order, first) : 0;
+
+	return more ? (more > 0) - (more < 0) : strcmp(first, second);
+}
+
+/* The rows' names in the section's order; the caller frees the array. */
+static const char **sorted_names(const struct section *section, const json_t *rows,
+                                 size_t *ret_count)
+{
+	struct row_order order = { section, rows };
 	const char **names = mem_alloc(json_object_size(rows) + 1, sizeof(*names));
 	const char *name;
 	json_t *row;
@@ -258,7 +307,7 @@ static const char **sorted_names(const json_t *rows, size_t *ret_count)
 	json_object_foreach((json_t *)rows, name, row)
 		names[(*ret_count)++] = name;
 	if (*ret_count)
-		qsort(names, *ret_count, sizeof(*names), compare_names);
+		qsort_r(names, *ret_count, sizeof(*names), stats_rows_compare, &order);
 	return names;
 }
 
@@ -280,20 +329,29 @@ static size_t columns_width(const struct section *section, const json_t *rows)
 	return width;
 }
 
+/* Of a label that is too long: the beginning, or, of a path, the end. */
 static void put_label(struct buf *out, const char *label, size_t width)
 {
 	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
-	struct span head;
-	size_t shown = 0;
+	struct span shown;
+	size_t columns = 0;
 
 	render_safe(&safe, span_str(label));
-	head = safe.len > width - 1 ? utf8_head(buf_view(&safe), width - 2) : buf_view(&safe);
-	buf_span(out, head);
-	if (head.len < safe.len)
+	shown = buf_view(&safe);
+	if (shown.len > width - 1 && memchr(shown.data, '/', shown.len)) {
+		shown = span_skip(shown, shown.len - (width - 2));
+		while (shown.len && ((unsigned char)shown.data[0] & 0xc0) == 0x80)
+			shown = span_skip(shown, 1);
 		buf_char(out, '~');
-	for (size_t i = 0; i < head.len; i++)
-		shown += ((unsigned char)head.data[i] & 0xc0) != 0x80;
-	for (shown += head.len < safe.len; shown < width; shown++)
+	} else if (shown.len > width - 1) {
+		shown = utf8_head(shown, width - 2);
+	}
+	buf_span(out, shown);
+	if (shown.len < safe.len && shown.data == safe.data)
+		buf_char(out, '~');
+	for (size_t i = 0; i < shown.len; i++)
+		columns += ((unsigned char)shown.data[i] & 0xc0) != 0x80;
+	for (columns += shown.len < safe.len; columns < width; columns++)
 		buf_char(out, ' ');
 }
 
@@ -301,23 +359,26 @@ static void put_stats_table(struct buf *out, const struct section *section, cons
                         bool colour)
 {
 	const size_t label = WIDTH - columns_width(section, rows);
-	size_t count, from;
-	_cleanup_free_ const char **names = sorted_names(rows, &count);
+	size_t count, from, to;
+	_cleanup_free_ const char **names = sorted_names(section, rows, &count);
 
 	if (!section_any(section, rows))
 		return;
-	from = section->shown && count > section->shown ? count - section->shown : 0;
+	to = section->shown ? (size_t)abs(section->shown) : count;
+	to = to < count ? to : count;
+	from = section->shown < 0 ? 0 : count - to;
+	to += from;
 	buf_printf(out, "\n%s%s%s", colour ? "\033[1m" : "", section->title,
 	           colour ? "\033[0m" : "");
-	if (from)
-		buf_printf(out, " (the last %zu of %zu)", section->shown, count);
+	if (to - from < count)
+		buf_printf(out, " (the %s %zu of %zu)", from ? "last" : "first", to - from, count);
 	buf_char(out, '\n');
 	put_label(out, section->label, label);
 	for (size_t i = 0; i < COLUMNS_MAX && section->columns[i].title; i++)
 		if (column_shown(&section->columns[i], rows))
 			buf_printf(out, "%*s", section->columns[i].width,
 			           section->columns[i].title);
-	for (size_t k = from; k < count; k++) {
+	for (size_t k = from; k < to; k++) {
 		buf_char(out, '\n');
 		put_label(out, row_label(names[k]), label);
 		for (size_t i = 0; i < COLUMNS_MAX && section->columns[i].title; i++) {
@@ -384,7 +445,7 @@ static void put_page_text(struct buf *out, struct span text)
 static void put_html_section(struct buf *out, const struct section *section, const json_t *rows)
 {
 	size_t count;
-	_cleanup_free_ const char **names = sorted_names(rows, &count);
+	_cleanup_free_ const char **names = sorted_names(section, rows, &count);
 
 	if (!section_any(section, rows))
 		return;
