@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hasp stats`: figures of files whose contents are known, and of real runs."""
+import base64
 import hashlib
 import json
 import re
+import subprocess
 
 from fake_gemini import call, text
 
@@ -293,4 +295,30 @@ def test_tables_and_page(world):
     assert re.search(r"^<b>&, safe_patch +1 +0 +0$", done.text, re.M), done.text
     assert world.command("stats", "--html", "page.html").code == 0
     page = next(world.top.rglob("page.html")).read_text()
-    assert "&#60;b&#62;&#38;, safe_patch" in page and "<script" not in page and "http:" not in page
+    assert "&#60;b&#62;&#38;, safe_patch" in page
+    tables, script = page.split("<script>")
+    assert "http:" not in tables and "<b>" not in tables and script.count("</script>") == 1
+    digest = base64.b64encode(hashlib.sha256(script.partition("</script>")[0].encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in tables
+
+
+def test_the_page_in_a_browser_has_a_chart_above_each_table_with_rows_to_compare(world):
+    """What a stranger wrote stays text; the page runs its own script alone, and loads nothing."""
+    begun(world)
+    evil = "<img src=x onerror=document.title='run'>"
+    write(world, "a", head(), *(reply(str(i), model=model, day=f"2026-11-2{i}", calls=[
+        called(str(i), "safe_patch", hunks=[hunk()], lines_added=i, lines_removed=1, **state(f"src/{i}.c"))])
+        for i, model in enumerate((evil, "openai/y", "openai/z"), 1)))
+    page = world.root / "page.html"
+    assert world.command("stats", "--html", "page.html").code == 0
+    shown = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions",
+                            f"--user-data-dir={world.top}/browser", "--dump-dom", page.as_uri()],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100, text=True)
+    assert "<title>hasp stats</title>" in shown.stdout, shown.stderr[-2000:]
+    sections = {re.search("<h2>(.*?)</h2>", part)[1]: part for part in shown.stdout.split("<section>")[1:]}
+    charts = {title: part.count("<figure>") for title, part in sections.items()}
+    assert (charts["Edits"], charts["Days"], charts["Files"], charts["Work"]) == (1, 2, 2, 0), charts
+    assert charts["Tokens"] >= 1 and sections["Days"].count("ct-bar") == 3 + 6, sections["Days"]
+    assert all(part.index("<figure>") < part.index("<table") for title, part in sections.items() if charts[title])
+    assert 'aria-label="Bar chart of the table below: Edits: right"' in sections["Edits"]
+    assert "<img" not in shown.stdout and "&lt;img" in sections["Edits"]
