@@ -536,7 +536,7 @@ static int change_rules(struct policy_command *command, const struct policy_acti
 	struct rule_words words = { .written.decision = action->decision, .removes = removes };
 	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings) };
 	struct err err = ERR_INIT;
-	bool ok = rule_words_read(invocation_positional(command->invocation, 1),
+	bool ok = policy_words_read(invocation_positional(command->invocation, 1),
 	                          invocation_positional(command->invocation, 2),
 	                          invocation_value(command->invocation, FLAG_PATH), &words, &err) &&
 	          check_rule_words(command, &words, &err);
@@ -555,7 +555,7 @@ static int change_rules(struct policy_command *command, const struct policy_acti
 	command->changes = false;
 	if (ok)
 		ok = load_policies(command, &err) && show_written_rule(command, &words, &err);
-	rule_words_release(&words);
+	policy_words_release(&words);
 	return ok ? CLI_OK : output_fail(&err, code);
 }
 

@@ -15,7 +15,7 @@
 #include "cli/command/private.h"
 #include "data/tools.h"
 
-void rule_words_release(struct rule_words *words)
+void policy_words_release(struct rule_words *words)
 {
 	free(words->tool);
 	free(words->prefix);
@@ -231,8 +231,8 @@ static bool words_take_form(const char *word, struct rule_words *ret, struct err
 	return words_take_command(span_str(word), ret, err);
 }
 
-bool rule_words_read(const char *word, const char *args, const char *path, struct rule_words *ret,
-                     struct err *err)
+bool policy_words_read(const char *word, const char *args, const char *path, struct rule_words *ret,
+		       struct err *err)
 {
 	const struct tool_info *info = word && args ? tool_info_find(word) : NULL;
 
@@ -245,7 +245,8 @@ bool rule_words_read(const char *word, const char *args, const char *path, struc
 		return words_take_form(word, ret, err);
 	if (!info)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "A rule on %.64s takes no arguments here. Quote a command: \"%.64s %.64s\".", word, word, args);
+		               "A rule on %.64s takes no arguments here. Quote a command: "
+		               "\"%.64s %.64s\".", word, word, args);
 	return info->runs ? words_take_command(span_str(args), ret, err) :
 	                    refuse_arguments(info, err);
 }
