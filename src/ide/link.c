@@ -38,6 +38,12 @@ static bool link_noticed(void *data, const char *method, const json_t *params)
 	if (!strcmp(method, "ping") ||
 	    (link->is->noticed && link->is->noticed(link, method, params)))
 		return true;
+	if (!strcmp(method, "diagnostics_changed")) {
+		if (link->options.diagnosed)
+			link->options.diagnosed(link->options.data,
+			                        json_object_get(params, "uris"));
+		return true;
+	}
 	if (!ide_view_take(link->options.view, method, params, &mention))
 		return false;
 	if (mention && link->options.mentioned)
@@ -235,8 +241,7 @@ static json_t *read_problem(const json_t *problem, const char *file)
 	return read;
 }
 
-/* The path of a file: URI as one line, or the text as it is; the caller frees. */
-static char *path_of_uri(const json_t *uri)
+char *ide_path_of_uri(const json_t *uri)
 {
 	struct span text = json_span(uri);
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_IDE_FILE_BYTES);
@@ -274,7 +279,7 @@ static bool read_problems(const struct ide_link *link, const json_t *result, jso
 		return err_set(err, ERR_TOOL_FAILED, "%s did not return a list of problems.",
 		               link->name);
 	json_array_foreach(said, i, file) {
-		_cleanup_free_ char *path = path_of_uri(json_object_get(file, "uri"));
+		_cleanup_free_ char *path = ide_path_of_uri(json_object_get(file, "uri"));
 
 		json_array_foreach(json_object_get(file, "diagnostics"), k, problem)
 			if (json_array_size(all) < LIMIT_IDE_PROBLEMS)
