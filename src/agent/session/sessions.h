@@ -123,6 +123,11 @@ void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out
  * minRetention, is open somewhere, or is not named like a session.
  */
 
+/* Removes files of one session and what belongs to it: its tools' outputs, its checkpoints (`id`
+ * NULL: it has none). BUSY: one of the files is open; then all stay. */
+bool session_remove(struct home *home, const char *id, const char *const *paths, size_t count,
+                    struct err *err);
+
 struct retention {
 	int64_t max_age;  /* seconds; 0: any */
 	int64_t min_age;  /* seconds; younger ones stay */
