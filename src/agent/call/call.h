@@ -194,6 +194,9 @@ char *display_result(const struct tool *tool, const json_t *result);
  * file count as two files here; the state that each edit names still protects the file.
  */
 
+/* Bytes of what a call's arguments lack, in a message. */
+enum { CALL_PROBLEMS_MAX = 4096 };
+
 enum order_effect {
 	ORDER_NOTHING, /* touches no file: asks, fetches */
 	ORDER_READS,   /* its paths, or all */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/session/sessions.h"
+#include "agent/session/figures.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"

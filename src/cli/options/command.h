@@ -189,6 +189,8 @@ const struct command *command_root(void);
 size_t command_count(void);
 const struct command *command_listed(size_t i);
 const struct command *command_find(const char *name); /* NULL if there is none */
+/* Of these the rows for settings, what is installed and what was recorded (setup_commands.c). */
+const struct command *command_setup_rows(size_t *ret_count);
 /* Sets INVALID_ARGUMENT about a command that does not exist; returns false. */
 bool command_unknown(const char *name, struct err *err);
 
