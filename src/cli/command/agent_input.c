@@ -147,7 +147,7 @@ bool agent_input_check_flags(const struct invocation *invocation, enum agent_exi
 	*ret_code = AGENT_EXIT_INPUT;
 	if (!check_missing(invocation, err))
 		return false;
-	*ret_code = AGENT_EXIT_GENERAL;
+	*ret_code = AGENT_EXIT_USAGE;
 	if (!check_session(invocation, err))
 		return false;
 	if (!invocation_has(invocation, FLAG_YOLO) ||

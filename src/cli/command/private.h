@@ -301,7 +301,10 @@ int attend_exit_code(const struct attended *attended);
 /* explore [MARKETPLACE]: prints what is listed. Errors as of market_keep. */
 bool extensions_market_explore(const struct invocation *invocation, const struct settings *settings,
                         struct err *err);
-/* marketplace [list|add SOURCE|remove NAME]. Errors as of market_keep and market_forget. */
+/* Whether the words after marketplace are what the next one takes. */
+bool extensions_market_check(const struct invocation *invocation, struct err *err);
+/* marketplace [list|add SOURCE|remove NAME], as checked. Errors as of market_keep and
+ * market_forget. */
 bool extensions_market_manage(const struct invocation *invocation, const struct settings *settings,
                             struct err *err);
 
@@ -315,7 +318,7 @@ struct rule_words {
 
 /* Reads the words after the action, where `written.decision` and `removes` are set: `word` and
  * `args` of the command line, or `path`; NULL: not given.  INVALID_ARGUMENT: no rule can be about
- * that, and what does it instead. *ret is to be released in any case. */
+ * that, and what does it instead. *ret must be released in any case. */
 bool policy_words_read(const char *word, const char *args, const char *path, struct rule_words *ret,
                      struct err *err);
 void policy_words_release(struct rule_words *words);
