@@ -400,8 +400,7 @@ int command_run_root(const struct invocation *invocation)
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
 		return show_usage();
 	if (!agent_input_read(invocation, &input, &err)) {
-		code = headless_refuse(invocation, err.code == ERR_INVALID_ARGUMENT ?
-		                       AGENT_EXIT_USAGE : AGENT_EXIT_INPUT, &err);
+		code = headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
 	} else if (!input.text.len) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "No prompt given. Use -p, arguments, or standard input.");
