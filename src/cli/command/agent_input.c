@@ -63,7 +63,7 @@ static bool read_input(struct buf *out, struct err *err)
 	return true;
 }
 
-static void put_words(const struct invocation *invocation, struct buf *out)
+static void put_plain_words(const struct invocation *invocation, struct buf *out)
 {
 	for (size_t i = 0; i < invocation->positional_count; i++)
 		buf_printf(out, "%s%s", i ? " " : "", invocation->positionals[i]);
@@ -75,14 +75,14 @@ static void put_prompt_words(const struct invocation *invocation, struct buf *ou
 
 	if (prompt)
 		buf_str(out, prompt);
-	put_words(invocation, out);
+	put_plain_words(invocation, out);
 }
 
 char *agent_input_words(const struct invocation *invocation)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(AGENT_INPUT_BYTES_MAX);
 
-	put_words(invocation, &words);
+	put_plain_words(invocation, &words);
 	return words.len ? mem_dup(words.data, words.len) : NULL;
 }
 
@@ -141,7 +141,7 @@ static bool check_missing(const struct invocation *invocation, struct err *err)
 }
 
 /* One prompt: of two, one would be lost. */
-static bool check_prompt(const struct invocation *invocation, struct err *err)
+static bool check_one_prompt(const struct invocation *invocation, struct err *err)
 {
 	const bool prompt = invocation_has(invocation, FLAG_PROMPT);
 	const bool interactive = invocation_has(invocation, FLAG_INTERACTIVE);
@@ -171,7 +171,7 @@ bool agent_input_check_flags(const struct invocation *invocation, enum agent_exi
 	if (!check_missing(invocation, err))
 		return false;
 	*ret_code = AGENT_EXIT_USAGE;
-	if (!check_prompt(invocation, err) || !check_session(invocation, err))
+	if (!check_one_prompt(invocation, err) || !check_session(invocation, err))
 		return false;
 	if (!invocation_has(invocation, FLAG_YOLO) ||
 	    !invocation_has(invocation, FLAG_APPROVAL_MODE))

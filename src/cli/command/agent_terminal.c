@@ -10,7 +10,7 @@
 #include "cli/view/output.h"
 #include "tui/tui.h"
 
-/* A build server may give a job a terminal, at which nobody sits (Gemini CLI's rule). */
+/* A build server may give a job a terminal, that no one watches (Gemini CLI's rule). */
 static bool is_build_server(void)
 {
 	static const char *const names[] = { "CI", "GITHUB_ACTIONS" };
