@@ -155,8 +155,8 @@ void denied_forget(struct call *call);
 const char *call_error_type(const struct tool *tool, const json_t *result);
 /* The code that a failed result names; ERR_INTERNAL when it names none of ours. */
 enum err_code call_error_code(const json_t *result);
-/* The sentence of a failed result; "" without. Borrowed. */
-const char *call_error_message(const json_t *result);
+/* The sentence of a failed result for people; "" without. The caller frees. */
+char *call_error_text(const json_t *result);
 /* Gives a refusal's `error` the advice that belongs to a no with words: they say how to go on. */
 void call_error_instruct(json_t *error);
 
@@ -167,6 +167,9 @@ void call_error_instruct(json_t *error);
 
 /* One line that says what a call is about: "src/main.c", "git status". For the caller. */
 char *display_call(const struct tool *tool, const json_t *args);
+/* What people read for the tool: its title, with the server of an MCP tool; or `name`. The caller
+ * frees. */
+char *display_title(const struct tool *tool, const char *name);
 /* What came of it: an editor's message and diff, a command's output, a count. For the caller. */
 char *display_result(const struct tool *tool, const json_t *result);
 

@@ -366,11 +366,13 @@ static void publish_result(const struct call *call, const char *display, uint64_
 		json_object_set_new(message, "decision",
 		                    json_string(stats_decision_name(call->decision)));
 	if (!call->success) {
+		_cleanup_free_ char *text = call_error_text(call->result);
+
 		error = json_object();
 		json_object_set_new(error, "type",
 		                    json_string(call_error_type(call->tool, call->result)));
 		json_object_set_new(error, "message",
-		                    json_text(span_str(call_error_message(call->result))));
+		                    json_text(span_str(text)));
 		json_object_set_new(message, "error", error);
 	}
 	agent_publish(call->agent, BUS_TOOL_RESULT, message);
@@ -526,13 +528,12 @@ void calls_name(struct agent *agent, json_t *content)
 
 static void publish_call(struct agent *agent, const struct call *call)
 {
-	_cleanup_free_ char *description = NULL;
+	_cleanup_free_ char *description = NULL, *title = NULL;
 	json_auto_t *message = NULL;
-	const char *title;
 
 	if (!agent->options.bus)
 		return;
-	title = call->tool && call->tool->title ? call->tool->title : call->name;
+	title = display_title(call->tool, call->name);
 	description = display_call(call->tool, call->args);
 	message = json_object();
 	json_object_set_new(message, "callId", json_string(call->id));
@@ -700,7 +701,7 @@ static void batch_summarize(struct call_batch *batch, size_t total, struct calls
 		any_done = any_done || !call->cancelled;
 		content_add(ret->message, json_incref(call->answer));
 		if (call->fatal && !ret->fatal)
-			ret->fatal = mem_strdup(call_error_message(call->result));
+			ret->fatal = call_error_text(call->result);
 		missing_note(call);
 		loop_check_call(batch->agent->loop, call->tool, call->name, call->args,
 		                call->result);

@@ -70,10 +70,11 @@ static json_t *exec_details(const struct confirm_request *request)
 static json_t *mcp_details(const struct confirm_request *request)
 {
 	const struct tool *tool = request->question->tool;
+	_cleanup_free_ char *title = display_title(tool, tool->name);
 	json_t *details = json_object();
 
 	json_object_set_new(details, "type", json_string("mcp"));
-	json_object_set_new(details, "title", json_string("Confirm MCP Tool Execution"));
+	json_object_set_new(details, "title", json_text(span_str(title)));
 	json_object_set_new(details, "serverName", json_cstr(tool->server));
 	json_object_set_new(details, "toolName", json_cstr(tool->server_tool));
 	json_object_set_new(details, "toolDisplayName",
