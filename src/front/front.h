@@ -104,7 +104,8 @@ enum front_event_kind {
 	FRONT_NOTICE,  /* message {severity, message}: while the session is opened, and later */
 	FRONT_FOUND,   /* message {file}: the record of the session that is being opened */
 	FRONT_STARTED,   /* something is under way: `by`: the front that gave it */
-	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?} */
+	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?,
+	                * effort, todos?} */
 	FRONT_CLOSED,  /* it could not be opened: err */
 	FRONT_ENDED,   /* a prompt is over: end, message {text, reason?, missing?, unsent?,
 	                * branch?}, err if it failed; text: what the model said last */

@@ -101,6 +101,8 @@ static json_t *opened_facts(const struct front_runner *runner)
 	put_fact(facts, "branch", branch);
 	put_fact(facts, "topic", agent_topic(agent_history(host.agent)));
 	put_fact(facts, "keyFrom", host.key_from);
+	put_fact(facts, "effort", host.effort);
+	json_object_set(facts, "todos", (json_t *)agent_todos(agent_history(host.agent)));
 	return facts;
 }
 

@@ -112,6 +112,9 @@ void tui_roots(const struct app *app, struct user_roots *ret);
 void tui_notify(const struct app *app, const char *what);
 /* Clears the window; in full screen, where there is nothing above it, it is drawn again. */
 void tui_clear(struct app *app);
+/* The same with the scrollback, unless the user wants to keep that (hasp.clearScrollback); nothing
+ * for screen readers, whose lines are only added. */
+void tui_forget(struct app *app);
 /* Shows that something is under way from now on. activity_stop ends that. */
 void tui_start_working(struct app *app);
 

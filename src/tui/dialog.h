@@ -31,6 +31,9 @@ struct pick *pick_new(const char *title, const json_t *labels, size_t at,
 void pick_free(struct pick *pick); /* NULL is fine */
 /* Shows it (taken over) instead of another; for screen readers its rows are printed. */
 void pick_show(struct app *app, struct pick *pick);
+/* A frame shows it, made when nothing typed waited to be read: keys choose from now on. NULL is
+ * fine. */
+void pick_drawn(struct pick *pick);
 /* It was not asked for: a letter closes it (chosen with -1) and goes to the draft. */
 void pick_yield(struct pick *pick);
 /* What is said of each label, dim, behind it; texts, and copied. */

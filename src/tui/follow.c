@@ -164,6 +164,7 @@ static void follow_model(struct app *app, const json_t *message)
 	follow_forget(app, message);
 	free(app->status.model);
 	app->status.model = mem_strdup(json_string_value(json_object_get(message, "model")));
+	follow_text(&app->status.effort, message, "effort");
 	if (json_object_get(message, "window")) {
 		app->status.window =
 			(uint64_t)json_integer_value(json_object_get(message, "window"));
@@ -299,7 +300,9 @@ static void follow_opened(struct app *app, const struct heard *heard)
 	follow_text(&app->status.branch, facts, "branch");
 	follow_text(&app->status.model, facts, "model");
 	follow_text(&app->status.level, facts, "level");
+	follow_text(&app->status.effort, facts, "effort");
 	activity_set_topic(&app->activity, json_string_value(json_object_get(facts, "topic")));
+	activity_set_todos(&app->activity, json_object_get(facts, "todos"));
 	free(app->status.key_from);
 	app->status.key_from = mem_strdup(json_string_value(json_object_get(facts, "keyFrom")));
 	app->status.quota = -1;

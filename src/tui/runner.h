@@ -31,7 +31,7 @@ enum heard_kind {
 	HEARD_FOUND,    /* message: {file} of the session that is being opened */
 	HEARD_BEGUN,    /* what another front gave is under way */
 	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
-	                 * window?, topic?, keyFrom?} */
+	                 * window?, topic?, keyFrom?, effort, todos?} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */

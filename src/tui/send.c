@@ -189,12 +189,15 @@ static void slash_refresh(struct app *app, const struct command_result *result)
 
 	transcript_clear(app->out.transcript);
 	if (result->clears)
-		tui_clear(app);
+		tui_forget(app);
 	app->status.context = 0;
-	if (result->other)
+	if (result->other) {
 		status_restart(&app->status);
-	free(app->activity.topic);
-	app->activity.topic = mem_strdup(agent_topic(messages));
+		buf_clear(&app->queue.attached); /* the other conversation's */
+		app->keys.overlay = OVERLAY_NONE;
+	}
+	activity_set_topic(&app->activity, agent_topic(messages));
+	activity_set_todos(&app->activity, (json_t *)agent_todos(messages));
 	if (json_array_size(messages)) {
 		bool more;
 		json_auto_t *end = history_end(messages, &more);
@@ -327,10 +330,12 @@ static void slash_done(struct job *job)
 {
 	struct slash_job *slash = (struct slash_job *)job;
 
-	if (slash->ran && !slash->app->frames.ended)
+	if (slash->ran && !slash->app->frames.ended) {
+		tui_question_comes(slash->app); /* what is being typed goes on */
 		slash_show(slash->app, &slash->result);
-	else if (slash->ran)
+	} else if (slash->ran) {
 		command_result_release(&slash->result);
+	}
 	free(slash->line);
 	free(slash);
 }

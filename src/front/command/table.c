@@ -132,7 +132,7 @@ const struct command_row command_rows[] = {
 	    FORMS({ "NAME [--save|--persist|--unchecked]", NULL },
 	          { "NAME [--save]", "Use this model; --save: in new sessions, too" },
 	          { "NAME --unchecked", "Use a model that its provider does not list" },
-	          { "effort off|low|medium|high|default", "How much the model thinks" },
+	          { "effort off|low|medium|high|default [--save]", "How much the model thinks" },
 	          { "list", "List the models that your keys can reach" },
 	          { "set NAME [--save|--persist|--unchecked]", NULL }),
 	    "Show or choose the model", COMMAND_OF_MODEL,
