@@ -54,6 +54,12 @@ struct key_state {
 	enum overlay overlay;        /* a list beneath the composer, likewise */
 };
 
+/* What is done to a session that is closed for a while (first_reopen); both owned. */
+struct reopening {
+	char *folders; /* that become part of the workspace, a line each; or NULL */
+	char *said;    /* when it is open again; NULL: it is not closed */
+};
+
 /* Owned, but for `options` and `settings`. */
 struct app {
 	const struct tui_options *options;
@@ -77,6 +83,7 @@ struct app {
 	struct question_queue questions;
 	struct consoles *consoles;       /* commands that are typed into */
 	bool history_shown;              /* the end of a session that is not open yet is printed */
+	struct reopening reopening;      /* it is closed, to be opened again */
 
 	/* What is typed. */
 	struct bindings *bindings;

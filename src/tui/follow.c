@@ -296,6 +296,7 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 static void follow_opened(struct app *app, const struct heard *heard)
 {
 	const json_t *facts = heard->message;
+	_cleanup_free_ char *said = NULL;
 
 	follow_text(&app->status.branch, facts, "branch");
 	follow_text(&app->status.model, facts, "model");
@@ -310,6 +311,12 @@ static void follow_opened(struct app *app, const struct heard *heard)
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
 	transcript_move(app->out.transcript, heard->transcript);
 	complete_again(app->complete);
+	said = first_reopened(app);
+	if (said) {
+		app->history_shown = false;
+		printout_notice(&app->out, "info", span_str(said));
+		return;
+	}
 	tui_show_history(app, json_object_get(facts, "history"),
 	                 json_is_true(json_object_get(facts, "more")));
 }
@@ -343,6 +350,7 @@ static void follow_failed(struct app *app, const struct err *err)
 static void follow_closed(struct app *app, const struct err *err)
 {
 	app->history_shown = false;
+	free(first_reopened(app));
 	/* What could not be sent is the draft again. */
 	if (app->queue.sent && editor_is_empty(app->editor))
 		tui_draft(app, span_str(app->queue.sent));
@@ -395,6 +403,26 @@ static void follow_ended(struct app *app, const struct heard *heard)
 		tui_notify(app, "hasp has answered.");
 }
 
+/* Closes the session that is to be opened again: nothing may ask it any more. */
+static void follow_pause(struct app *app)
+{
+	const struct err none = ERR_INIT;
+
+	if (!runner_opened(app->runner)) {
+		first_paused(app, &none);
+		return;
+	}
+	complete_wait(app->complete);
+	lookup_wait(app->lookup);
+	runner_pause(app->runner);
+}
+
+static void follow_found(struct app *app, const struct heard *heard)
+{
+	if (!app->reopening.said)
+		tui_show_end(app, json_string_value(json_object_get(heard->message, "file")));
+}
+
 void tui_heard(void *data, const struct heard *heard)
 {
 	struct app *app = data;
@@ -411,7 +439,7 @@ void tui_heard(void *data, const struct heard *heard)
 		follow_notice(app, heard->message);
 		break;
 	case HEARD_FOUND:
-		tui_show_end(app, json_string_value(json_object_get(heard->message, "file")));
+		follow_found(app, heard);
 		break;
 	case HEARD_BEGUN:
 		tui_start_working(app);
@@ -422,12 +450,17 @@ void tui_heard(void *data, const struct heard *heard)
 	case HEARD_CLOSED:
 		follow_closed(app, &heard->err);
 		break;
+	case HEARD_PAUSED:
+		first_paused(app, &heard->err);
+		break;
 	case HEARD_ENDED:
 		follow_ended(app, heard);
 		break;
 	case HEARD_DONE:
 		break;
 	}
+	if (app->reopening.said && runner_idle(app->runner))
+		follow_pause(app);
 	if (runner_idle(app->runner)) {
 		activity_stop(&app->activity);
 		if (heard->kind != HEARD_CLOSED)

@@ -97,6 +97,7 @@ static bool heard_of(struct runner *runner, struct front_event *event, struct he
 		[FRONT_FOUND] = HEARD_FOUND,   [FRONT_STARTED] = HEARD_BEGUN,
 		[FRONT_OPENED] = HEARD_OPENED, [FRONT_CLOSED] = HEARD_CLOSED,
 		[FRONT_ENDED] = HEARD_ENDED,   [FRONT_DONE] = HEARD_DONE,
+		[FRONT_PAUSED] = HEARD_PAUSED,
 	};
 	struct given_job *given = (struct given_job *)event->task;
 
@@ -106,6 +107,8 @@ static bool heard_of(struct runner *runner, struct front_event *event, struct he
 		               .message = event->message, .end = event->end, .err = ERR_INIT };
 	if (event->err)
 		ret->err = *event->err;
+	if (event->kind == FRONT_PAUSED && event->err)
+		runner->is_open = true;
 	if (given)
 		ret->job = given->job;
 	free(given);
@@ -272,6 +275,14 @@ void runner_begin(struct runner *runner)
 {
 	runner->under_way++;
 	front_runner_begin(runner->thread);
+}
+
+void runner_pause(struct runner *runner)
+{
+	struct err ignored = ERR_INIT;
+
+	runner->is_open = false;
+	runner->under_way += front_pause(runner->front, &ignored);
 }
 
 void runner_end(struct runner *runner, const char *reason)

@@ -33,6 +33,7 @@ enum heard_kind {
 	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
 	                 * window?, topic?, keyFrom?, effort, todos?} */
 	HEARD_CLOSED,   /* failed to open: err */
+	HEARD_PAUSED,   /* as FRONT_PAUSED; err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
 	HEARD_DONE,     /* another job is done: job; NULL: another front's */
@@ -64,6 +65,9 @@ bool runner_new(const struct tui_options *options, struct loop *loop,
                 struct runner **ret, struct err *err);
 /* While idle: opens the host. */
 void runner_begin(struct runner *runner);
+/* While idle: closes the host, as front_pause; runner_begin opens it again. There is none from now
+ * on. */
+void runner_pause(struct runner *runner);
 /* Interrupts what is under way, closes the host with `reason` and ends the thread. What it has
  * reported until then is still delivered by the loop, or by loop_free. */
 void runner_end(struct runner *runner, const char *reason);

@@ -71,7 +71,7 @@ static struct command_context slash_context(struct app *app)
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
 		       1u << COMMAND_COPY | 1u << COMMAND_REFRESH | 1u << COMMAND_THEME |
 		       1u << COMMAND_VIM | 1u << COMMAND_KEY | 1u << COMMAND_EDIT |
-		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
+		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT | 1u << COMMAND_REOPEN |
 		       (app->out.plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
 		.local = app->options->local,
@@ -283,6 +283,9 @@ static void slash_then(struct app *app, const struct command_result *result)
 		break;
 	case COMMAND_BROWSE:
 		browse_new(app, slash_line);
+		break;
+	case COMMAND_REOPEN:
+		first_reopen(app, result->text, result->shown);
 		break;
 	case COMMAND_QUIT:
 		app->discards = result->text != NULL;

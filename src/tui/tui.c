@@ -299,6 +299,7 @@ static void tui_free(struct app *app)
 {
 	pager_free(app->pager);
 	pick_free(app->pick);
+	free(first_reopened(app));
 	browse_free(app->browse);
 	first_free(app->secret);
 	queue_release(&app->queue);
