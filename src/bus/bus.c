@@ -56,7 +56,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
 		       "limitMs?:i model?:s cause?:s",
 	[BUS_MODEL] = "model:s message?:s reason?:s from?:s until?:i forget?:i window?:i "
-		      "keyFrom?:s",
+		      "keyFrom?:s effort?:s",
 	[BUS_COMPRESSED] = "before:i after:i how:s",
 	[BUS_TODOS] = "todos:a",
 	[BUS_TOPIC_UPDATE] = "title?:s summary?:s strategicIntent:s",

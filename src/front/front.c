@@ -150,6 +150,14 @@ bool front_give(struct front *front, struct front_task *task, struct err *err)
 	                          err);
 }
 
+bool front_pause(struct front *front, struct err *err)
+{
+	return front_runner_order(front->runner,
+	                          &(struct front_order){ .kind = FRONT_ORDER_PAUSE,
+	                                                 .giver = front },
+	                          err);
+}
+
 bool front_steer(struct front *front, struct span text, struct err *err)
 {
 	struct front_runner *runner = front->runner;
@@ -167,16 +175,19 @@ bool front_set_mode(struct front *front, enum approval_mode mode, struct err *er
 {
 	struct front_runner *runner = front->runner;
 	struct host *host;
+	bool permitted;
 
-	if (!front_may(front, FRONT_DRIVE, err) ||
-	    !prepare_mode_check(session_settings(runner->session), mode, err))
+	if (!front_may(front, FRONT_DRIVE, err))
 		return false;
+	/* While the host is used, nobody reads the settings again. */
 	host = front_use_host(runner);
 	if (!host)
 		return is_closed(err);
-	host_set_mode(host, mode);
+	permitted = prepare_mode_check(session_settings(runner->session), mode, err);
+	if (permitted)
+		host_set_mode(host, mode);
 	front_release_host(runner);
-	return true;
+	return permitted;
 }
 
 bool front_interrupt(struct front *front, struct err *err)

@@ -86,7 +86,8 @@ struct front_runner_options {
 /* Starts the thread, which waits. NO_RESOURCES; *ret is untouched then. */
 bool front_runner_new(const struct front_runner_options *options, struct front_runner **ret,
                       struct err *err);
-/* Opens the session, unless it is open; nothing that a front gives is done before that. */
+/* Opens the session, unless it is open; nothing that a front gives is done before that, or between
+ * front_pause and this. */
 void front_runner_begin(struct front_runner *runner);
 /* Interrupts what is under way, closes the session with `reason` (host_close) and ends the thread:
  * FRONT_OVER is the last event.  What waited is not done; a task that waited is reported
@@ -104,8 +105,10 @@ enum front_event_kind {
 	FRONT_NOTICE,  /* message {severity, message}: while the session is opened, and later */
 	FRONT_FOUND,   /* message {file}: the record of the session that is being opened */
 	FRONT_STARTED,   /* something is under way: `by`: the front that gave it */
-	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?} */
+	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?,
+	                * effort, todos?} */
 	FRONT_CLOSED,  /* it could not be opened: err */
+	FRONT_PAUSED,  /* it is closed, and will be opened again; or err: it is open still */
 	FRONT_ENDED,   /* a prompt is over: end, message {text, reason?, missing?, unsent?,
 	                * branch?}, err if it failed; text: what the model said last */
 	FRONT_DONE,    /* a task is done: `task`, for the front that gave it; else NULL */
@@ -188,7 +191,7 @@ bool front_answer(struct front *front, enum bus_topic topic, const json_t *answe
  * PERMISSION_DENIED. */
 bool front_comment(struct front *front, struct span text, struct err *err);
 
-/* The next five need FRONT_DRIVE: PERMISSION_DENIED.  Of what waits for the thread: BUSY after
+/* The next six need FRONT_DRIVE: PERMISSION_DENIED.  Of what waits for the thread: BUSY after
  * front_runner_end, LIMIT_REACHED with LIMIT_FRONT_ORDERS waiting. */
 
 /* Gives a prompt, as host_prompt has it; a session that is not open is opened for it. */
@@ -200,6 +203,12 @@ bool front_steer(struct front *front, struct span text, struct err *err);
 /* The mode of calls from now on.  DENIED_BY_POLICY, PERMISSION_DENIED: as of
  * prepare_mode_check; INVALID_ARGUMENT: the session is not open. */
 bool front_set_mode(struct front *front, enum approval_mode mode, struct err *err);
+/* Closes the session until front_runner_begin opens it again, with the settings as session_load
+ * has read them in between and with folders that were added (session_add_folder).  The conversation
+ * continues, in the same mode where it is still permitted, with the same model and effort; what was
+ * allowed for the session is not, and commands in the background have ended.  The event is
+ * FRONT_PAUSED. */
+bool front_pause(struct front *front, struct err *err);
 /* Ends what is under way, of any front (host_interrupt; of a task front_cancel is set).  What
  * waits in the queue stays. */
 bool front_interrupt(struct front *front, struct err *err);

@@ -81,6 +81,7 @@ enum front_order_kind {
 	FRONT_ORDER_OPEN,
 	FRONT_ORDER_PROMPT,
 	FRONT_ORDER_TASK,
+	FRONT_ORDER_PAUSE,
 };
 
 /* What the thread is to do; texts are owned. */
@@ -95,6 +96,14 @@ struct front_order {
 	bool cancelled;           /* before it started */
 };
 
+/* Of a session that is paused: how it goes on. */
+struct front_resumed {
+	bool is;
+	enum approval_mode mode;
+	char *model;              /* owned */
+	enum model_thinking thinking;
+};
+
 struct front_runner {
 	struct front_hub hub;
 	struct front_session *session;
@@ -102,6 +111,7 @@ struct front_runner {
 	struct cancel cancel;     /* of tasks */
 	pthread_t thread;
 	char *resume;             /* to open with; the thread's */
+	struct front_resumed resumed; /* likewise */
 	unsigned listener;        /* to the bus of the host that is open */
 	bool starts_late;         /* front_runner_options */
 	pthread_mutex_t attaching; /* of the next, of opening, closing, attaching and detaching */

@@ -87,7 +87,8 @@ static void put_event(struct line_front *line, const struct front_event *event)
 {
 	static const char *const kinds[] = {
 		[FRONT_NOTICE] = "notice", [FRONT_FOUND] = "found", [FRONT_STARTED] = "begun",
-		[FRONT_OPENED] = "opened", [FRONT_CLOSED] = "closed", [FRONT_ENDED] = "ended",
+		[FRONT_OPENED] = "opened", [FRONT_CLOSED] = "closed", [FRONT_PAUSED] = "paused",
+		[FRONT_ENDED] = "ended",
 		[FRONT_DONE] = "done", [FRONT_MISSED] = "missed", [FRONT_OVER] = "over",
 	};
 
