@@ -305,9 +305,17 @@ static void acp_add_details(json_t *to, const json_t *details)
 	static const char *const members[] = { "command", "prompt", "newContent", "changed",
 		                               "otherArguments" };
 	const bool is_edit = span_eq(json_span(json_object_get(details, "type")), SPAN("edit"));
+	const char *server = acp_text(details, "serverName"), *tool;
 	json_t *problem;
 	size_t i;
 
+	tool = acp_text(details, "toolDisplayName");
+	if (server && tool) {
+		_cleanup_free_ char *text =
+			mem_printf("Tool %s of the MCP server %s", tool, server);
+
+		json_array_append_new(to, acp_text_content(span_str(text)));
+	}
 	for (i = 0; i < ARRAY_LEN(members); i++) {
 		const struct span text = json_span(json_object_get(details, members[i]));
 

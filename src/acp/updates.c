@@ -90,9 +90,12 @@ static void acp_update_call(struct acp_session *session, const char *kind, json_
 
 static void acp_publish_call(struct acp_session *session, const json_t *message)
 {
+	json_t *call = acp_call_begin(session, message);
+
 	session->message_kind = BUS_NONE;
-	json_object_set_new(session->calls, acp_text(message, "callId"), json_object());
-	acp_update_call(session, "tool_call", acp_call_begin(session, message));
+	json_object_set_new(session->calls, acp_text(message, "callId"),
+	                    json_pack("{s:O}", "title", json_object_get(call, "title")));
+	acp_update_call(session, "tool_call", call);
 }
 
 static void acp_publish_result(struct acp_session *session, const json_t *message)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions, prompts, questions: what an editor sees and decides, over the official SDK."""
+import base64
 import json
 import signal
 
@@ -267,6 +268,26 @@ def test_an_image_reaches_the_model(world):
     with world.fake([[text("Seen.")]]) as server, Editor(world, server) as editor:
         editor.new().prompt("what is it?", {"type": "image", "mimeType": "image/png", "data": pixel})
         assert pixel in json.dumps(server.requests[0].body)
+
+
+SOUND = base64.b64encode(b"RIFF\x26\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\2\0\0\0\x80\x80"
+                         ).decode()
+
+
+def test_audio_reaches_a_model_that_takes_it(world):
+    with world.fake([[text("Heard.")]]) as server, Editor(world, server) as editor:
+        editor.new().prompt("what is said?", {"type": "audio", "mimeType": "audio/wav", "data": SOUND})
+        sent = [part["inlineData"] for part in server.requests[0].body["contents"][-1]["parts"] if "inlineData" in part]
+        assert sent == [{"mimeType": "audio/wav", "data": SOUND}]
+
+
+def test_audio_is_named_to_a_model_that_takes_none_and_to_the_user(world):
+    with world.fake([[text("I cannot hear.")]], kind="anthropic") as server, Editor(world, server) as editor:
+        session = editor.new()
+        session.prompt("what is said?", {"type": "audio", "mimeType": "audio/wav", "data": SOUND})
+        sent = json.dumps(server.requests[0].body["messages"])
+        assert SOUND not in sent and "audio/wav" in sent
+        assert "audio/wav" in session.said("agent_thought_chunk")
 
 
 def test_content_that_cannot_be_used_is_named(world):
