@@ -369,3 +369,41 @@ def test_usage_and_what_it_costs(world):
         usage = session.updates("usage_update")[-1]
         assert 0 < usage["used"] < usage["size"]
         assert usage["cost"]["currency"] == "USD" and usage["cost"]["amount"] == usage["used"]
+
+
+LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number of tokens allowed "
+                                 "(1048576)."}
+SHORT = [text("<state_snapshot><goal>Books are sorted, as was said.</goal></state_snapshot>")]
+WORK = [[call("run_shell_command", {"command": "head -c 9000 /dev/zero | tr '\\0' %d" % i})] for i in range(3)]
+
+
+@pytest.mark.parametrize("capabilities", [{}, {"session": {"notices": {}}}, {"session": {"compaction": {}}}], ids=str)
+def test_a_compressed_conversation_is_shown_with_its_size(world, capabilities):
+    with world.fake([*WORK, LARGE, SHORT, [text("Sorted.")]]) as server:
+        with Editor(world, server, "--yolo", capabilities=capabilities) as editor:
+            session = editor.new()
+            assert session.prompt("Sort the books.")["stopReason"] == "end_turn"
+            what = "Chat history compressed from"
+            shown = session.updates("compaction_update")
+            if "compaction" in str(capabilities):
+                assert [row["status"] for row in shown] == ["completed"] and what in shown[0]["summary"][0]["text"]
+            else:
+                assert not shown
+            assert ("notices" in str(capabilities)) == any(what in row["title"] for row in session.updates("notice"))
+            assert (not capabilities) == (what in session.said("agent_thought_chunk"))
+            used = [row["used"] for row in session.updates("usage_update")]
+            assert any(after < before for before, after in zip(used, used[1:]))
+
+
+def test_notices_are_those_of_a_client_that_shows_them(world):
+    (world.home / ".gemini/settings.json").write_text('{"modell": {}}')
+    for capabilities in ({}, {"session": {"notices": {}}}):
+        with world.fake([]) as server, Editor(world, server, capabilities=capabilities) as editor:
+            session = editor.new()
+            session.prompt("/about")
+            notices, thoughts = session.updates("notice"), session.updates("agent_thought_chunk")
+            assert bool(notices) == bool(capabilities) != bool(thoughts)
+            for notice in notices:
+                assert notice["severity"] in ("info", "warning", "error") and "\n" not in notice["title"]
+            for thought in thoughts:
+                assert thought["_meta"]["hasp"]["notice"] == "warning"
