@@ -117,6 +117,24 @@ def test_an_edit_is_shown_as_a_diff_asked_about_and_made(world):
         assert edit["locations"][0]["line"] == 1 and edit["rawInput"]["new_content"] == "2"
 
 
+def test_what_was_made_of_a_file_is_shown_by_hunks_with_their_lines(world):
+    lines = ["line %d" % i for i in range(1, 41)]
+    world.write("a.txt", "\n".join(lines))
+    content = "\n".join("2" if line == "line 2" else "40" if line == "line 40" else line for line in lines)
+    script = [[call("read_file", {"file_path": "a.txt"})],
+              [call("write_file", {"file_path": "a.txt", "content": content})], [text("Done.")]]
+    with world.fake(script) as server, Editor(world, server, "--yolo") as editor:
+        session = editor.new()
+        session.prompt("go")
+        done = session.updates("tool_call_update")[-1]
+        first, last = [part for part in done["content"] if part["type"] == "diff"]
+        assert first["oldText"].startswith("line 1\nline 2\n") and first["newText"].startswith("line 1\n2\n")
+        assert last["oldText"].endswith("line 39\nline 40") and last["newText"].endswith("line 39\n40")
+        path = str(world.root / "a.txt")
+        assert [place for place in done["locations"] if "line" in place] == [
+            {"path": path, "line": 1}, {"path": path, "line": 37}]
+
+
 @pytest.mark.parametrize("answer", [
     {"result": {"outcome": {"outcome": "selected", "optionId": "cancel"}}},
     {"result": {"outcome": {"outcome": "cancelled"}}},
