@@ -190,16 +190,16 @@ static void acp_ask_permission(struct acp_question *question)
 	struct acp_session *session = question->session;
 	json_t *call = acp_call_asked(session, question->message);
 	const char *id = acp_text(call, "toolCallId");
-	const bool is_known = json_object_get(session->calls, id);
+	const json_t *known = json_object_get(session->calls, id);
 	json_t *update;
 
-	if (is_known)
-		json_object_del(call, "title");
+	if (known) /* "Edit a.c" says more than "Confirm Edit" */
+		json_object_set(call, "title", json_object_get(known, "title"));
 	else /* a sub-agent's call, which is the client's from here on */
 		json_object_set_new(session->calls, id, json_object());
 	update = json_copy(call);
 	json_object_set_new(update, "sessionUpdate",
-	                    json_string(is_known ? "tool_call_update" : "tool_call"));
+	                    json_string(known ? "tool_call_update" : "tool_call"));
 	acp_update(session, update);
 	question->id = acp_request_client(
 		session->acp, "session/request_permission",

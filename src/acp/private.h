@@ -60,8 +60,8 @@ struct acp_session {
 	atomic_bool asks_files;         /* the editor is asked about files; from any thread */
 	/* updates.c */
 	json_t *held;                   /* owned; updates that wait for the answer to `opening` */
-	json_t *calls;                  /* owned; tool calls under way by id: {"output"?: the end
-	                                 * of what it has printed, which is not shown yet} */
+	json_t *calls;                  /* owned; tool calls under way by id: {"title"?, "output"?:
+	                                 * the end of what it has printed, "waits"?: not shown} */
 	struct loop_timer *output;      /* when that is shown; NULL: nothing waits */
 	char *message;                  /* owned; the id of the message that pieces belong to */
 	enum bus_topic message_kind;    /* CONTENT, THOUGHT; BUS_NONE: a new one begins */
