@@ -24,6 +24,7 @@ ide = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(ide)
 
 from fake_gemini import call, text  # noqa: E402
+import terminal_pictures  # noqa: E402
 
 SECONDS = 40
 
@@ -348,11 +349,28 @@ def nvim(world, server, clone):
         editor.process.kill()
 
 
+def picture(file):
+    """A question, and its diff in VS Code."""
+    with tempfile.TemporaryDirectory(prefix="companions-") as top:
+        world = ide.World(Path(top))
+        with world.fake(terminal_pictures.editor_script(world)) as server, vscode(world, server) as editor:
+            editor.show(world.root / "parse.c", 3, "int port")
+            editor.prompt("make the parsers stricter")
+            editor.diff(world.root / "parse.c")
+            editor.vscode.run("await vscode.commands.executeCommand('notifications.clearAll');"
+                              "await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');")
+            editor.vscode.picture(file, "!!document.querySelector('.line-insert') && "
+                                  "document.body.innerText.includes('Action required')")
+
+
 def main():
+    if sys.argv[1:2] == ["picture"] and len(sys.argv) < 4:
+        picture((sys.argv[2:] or [TOP / "docs/vscode.png"])[0])
+        return
     editors = {"gemini": (gemini, 1, 1), "vscode": (vscode, 0, 1), "nvim": (nvim, 1, 1)}
     kind, given = (sys.argv[1:2] or [""])[0], sys.argv[2:]
     if kind not in editors or not editors[kind][1] <= len(given) <= editors[kind][2]:
-        sys.exit("usage: script/companions gemini CLONE | vscode [CLONE] | nvim CLONE")
+        sys.exit("usage: script/companions gemini CLONE | vscode [CLONE] | nvim CLONE | picture [FILE]")
     with tempfile.TemporaryDirectory(prefix="companions-") as top:
         world = ide.World(Path(top))
         world.write("open.c", "int a;\nint b;\n")
