@@ -102,6 +102,10 @@ class Real:
         vscode.run("const t = vscode.window.createTerminal({ shellPath: %s, shellArgs: %s, env: %s }); t.show();" % (
             json.dumps(argv[0]), json.dumps(argv[1:]), json.dumps(env)))
 
+    def problem(self, path):
+        self.vscode.run("globalThis.found ??= vscode.languages.createDiagnosticCollection('test'); found.set(vscode.Uri.file(%s), "
+                        "[new vscode.Diagnostic(new vscode.Range(0, 2, 0, 3), 'a word is missing', 0)])" % json.dumps(str(path)))
+
     TABS = "const diffs = vscode.window.tabGroups.all.flatMap((one) => one.tabs).filter((one) => one.input?.modified?.path === %s);"
 
     def prompt(self, said):
@@ -270,7 +274,7 @@ class Play:
         self.step("a diff that is answered in the terminal closes", lambda: self.edit(
             "terminal.txt", lambda _: self.editor.allow_here(), "one\n"))
         self.step("a diff that is rejected is not written", lambda: self.edit("rejected.txt", self.editor.reject, None))
-        if hasattr(self.editor, "problem"):
+        if getattr(self.editor, "problem", None):
             self.step("problems of an edit go to the model", self.problems)
 
     def problems(self):
@@ -331,7 +335,10 @@ def vscode(world, server, clone=None):
     env = world.environment(server, TERM_PROGRAM=None)
     # What the editor's own processes need is the user's; hasp's home is the test's.
     with real_vscode.open(world.root, [extension], world.top / "vscode", {**os.environ, "TMPDIR": str(world.temp)}) as editor:
-        yield Real(editor, *(GEMINI if clone else OURS), world.argv(server, []), env)
+        hands = Real(editor, *(GEMINI if clone else OURS), world.argv(server, []), env)
+        if clone:
+            hands.problem = None  # Gemini CLI's companion does not list them
+        yield hands
 
 
 @contextlib.contextmanager

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """editors/vscode, in a VS Code that is played, with hasp in its terminal: what is open, and a diff until the bytes are
 on the disk."""
+import concurrent.futures
+import itertools
 import os
 import sys
+import threading
+import time
 
 import pytest
 
@@ -75,3 +79,35 @@ def test_an_answer_in_the_terminal_closes_the_diff_there(world, vscode):
         hasp.quiet(0.1).type("1").wait("Done.")
         assert vscode.next("closed") == {"closed": str(world.root / "a.txt")}
     assert (world.root / "a.txt").read_bytes() == b"new\r\nlines\r\n"
+
+
+def problem(message):
+    place = {"line": 2, "character": 4}
+    return {"message": message, "severity": 0, "source": "cc", "range": {"start": place, "end": place}}
+
+
+@pytest.mark.parametrize("message", ["expected ';'", None], ids=["new", "none"])
+def test_what_the_editor_announces_ends_the_wait_for_problems(world, vscode, message):
+    """Whole waits for four edits would take nearly 19 s."""
+    world.settings(ide={"enabled": True}, hasp={"ide": {"problemsMs": 10000}})
+    old, done, begun = problem("old one"), threading.Event(), time.monotonic()
+
+    def check():
+        for number in itertools.count():
+            new = [problem("%s %d" % (message, number))] if message else []
+            vscode.order(find=str(world.root / "a.c"), problems=[old, *new])
+            if done.wait(0.05):
+                return
+
+    script = [*([write("a.c", "int a%d;\n" % number)] for number in range(4)), [text("Done.")]]
+    with world.fake(script) as server, world.hasp(server, "-y") as hasp:
+        until(hasp, "It can list problems")
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            checked = thread.submit(check)
+            hasp.type("go").key("enter").wait("Done.")
+            done.set()
+            checked.result()
+    assert time.monotonic() - begun < 15
+    results = [str(request.body["contents"][-1]) for request in server.requests[1:]]
+    assert len(results) == 4 and all(("line 3, column 5: Error: expected" in one) == bool(message) for one in results), results
+    assert "old one" not in str(results)
