@@ -84,17 +84,19 @@ def opened(kind, auto=None, **more):
         yield world, server, editor
 
 
-def starts(kind, count):
-    """Medians, in ms: the first output, and the connection."""
-    firsts, connections = [], []
-    with opened(kind) as (world, server, editor):
-        for _ in range(count):
-            with Run(world, server, kind[2]) as run:
-                firsts.append(run.first)
-                if kind[4]:
-                    editor.next(kind[4])
-                    connections.append(time.monotonic() - run.began)
-    return [1000 * statistics.median(values) if values else None for values in (firsts, connections)]
+def starts(count):
+    """Of each kind medians, in ms, interleaved: the first output, and the connection."""
+    firsts, connections = {kind: [] for kind in range(len(KINDS))}, {kind: [] for kind in range(len(KINDS))}
+    with contextlib.ExitStack() as stack:
+        worlds = [stack.enter_context(opened(kind)) for kind in KINDS]
+        for i in range(count * len(KINDS)):
+            number, (world, server, editor) = i % len(KINDS), worlds[i % len(KINDS)]
+            with Run(world, server, KINDS[number][2]) as run:
+                firsts[number].append(run.first)
+                if KINDS[number][4]:
+                    editor.next(KINDS[number][4])
+                    connections[number].append(time.monotonic() - run.began)
+    return [[1000 * statistics.median(values) if values else None for values in both] for both in zip(firsts.values(), connections.values())]
 
 
 def idleness(kind, seconds):
@@ -111,19 +113,17 @@ def idleness(kind, seconds):
                 (bench_agent.cpu_of(run.pids()) - cpu) / 1e6 / minutes)
 
 
-def clean_edits(kind, announces=False):
+def clean_edits(kind):
     """Milliseconds from each call of an edit to its result, in order."""
     times = []
 
     def answer(_request):
         times.append(time.monotonic())
-        if announces and len(times) > 1:
-            editor.send("diagnostics_changed", uris=["file://%s" % (world.root / "a.c")])
         if len(times) > EDITS:
             return {"reply": [text("Done.")]}
         return {"reply": [call("write_file", {"file_path": "a.c", "content": "int a%d;\n" % len(times)})]}
 
-    with opened(kind, answer) as (world, server, editor), Run(world, server, kind[2], "-y", "-i", "go") as run:
+    with opened(kind, answer) as (world, server, _), Run(world, server, kind[2], "-y", "-i", "go") as run:
         end = time.monotonic() + 60
         while len(times) <= EDITS and time.monotonic() < end:
             time.sleep(0.01)
@@ -136,7 +136,7 @@ def number(value, form="%.1f"):
 
 
 def table(count, seconds):
-    rows = [(kind[0], *starts(kind, count), *idleness(kind, seconds), clean_edits(kind)) for kind in KINDS]
+    rows = [(kind[0], *started, *idleness(kind, seconds), clean_edits(kind)) for kind, started in zip(KINDS, starts(count))]
     lines = ["| | first output, ms | connected after, ms | idle: wake-ups a minute | idle: CPU ms a minute | "
              "a clean edit, ms: the first, the tenth, %d in all |" % EDITS, "|---" * 6 + "|"]
     for name, first, connected, wakes, cpu, edits in rows:
