@@ -135,6 +135,8 @@ static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
 	return a->decision > b->decision;
 }
 
+/* Adds what the outcome's rule asks of several people to the verdict, once. */
+void decide_note_approvals(const struct outcome *outcome, struct policy_verdict *verdict);
 /* The same for the line of run_shell_command: each command in it by itself, the strictest counts.
  * What the verdict says of the commands is filled in. */
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,

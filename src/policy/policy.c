@@ -162,6 +162,7 @@ void rule_free(struct policy_rule *rule)
 		return;
 	selector_release(&rule->selector);
 	strings_free(rule->paths, rule->path_count);
+	json_decref(rule->approvals);
 	free(rule->message);
 	free(rule->origin);
 	free(rule);
@@ -398,6 +399,14 @@ static void set_selector(json_t *row, const struct selector *selector)
 	set_modes(row, selector->modes);
 }
 
+static void set_approvals(json_t *row, const json_t *approvals)
+{
+	json_object_set(row, "approvals", json_object_get(approvals, "needed"));
+	json_object_set(row, "owner", json_object_get(approvals, "owner"));
+	if (json_object_get(approvals, "reviewers"))
+		json_object_set(row, "reviewers", json_object_get(approvals, "reviewers"));
+}
+
 static json_t *rule_json(const struct policy_rule *rule)
 {
 	json_t *row = json_pack("{s:s, s:f}", "decision", policy_decision_name(rule->decision),
@@ -406,6 +415,8 @@ static json_t *rule_json(const struct policy_rule *rule)
 	set_selector(row, &rule->selector);
 	if (rule->allow_redirection)
 		json_object_set_new(row, "allowRedirection", json_true());
+	if (rule->approvals)
+		set_approvals(row, rule->approvals);
 	set_string(row, rule_is_of_session(rule) ? "scope" : "denyMessage", rule->message);
 	set_string(row, "rule", rule->origin);
 	if (rule->since)

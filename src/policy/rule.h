@@ -51,6 +51,7 @@ struct policy_rule {
 	bool foreign;           /* it may be about tools of MCP servers; set when it is added */
 	char **paths;           /* owned; of a rule on paths: as the sandbox gets them; or NULL */
 	size_t path_count;
+	json_t *approvals;      /* owned: as approvals.h has a rule; NULL: one person is enough */
 	char *message;          /* denyMessage; of a rule of the session, the scope's text; or
 	                         * NULL */
 	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
