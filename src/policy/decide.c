@@ -281,6 +281,21 @@ static struct policy_call canonical_call(const struct policy_call *call)
 	return copy;
 }
 
+/* One part of a call may also meet a rule because of another part, which hides the rule that is
+ * about it: what that asks of several people counts. */
+static void note_part(const struct policy *policy, const struct policy_call *call, struct act *act,
+                      struct policy_verdict *verdict)
+{
+	struct outcome outcome;
+
+	if (!act->part || !policy->has_approvals)
+		return;
+	act->alone = true;
+	outcome = decide_act(policy, call, act, NULL);
+	act->alone = false;
+	decide_note_approvals(&outcome, verdict);
+}
+
 /* The strictest of the acts, before the safety checkers. */
 static struct outcome decide_acts(const struct policy *policy, const struct policy_call *call,
                                   struct acts *acts, struct policy_verdict *verdict)
@@ -295,6 +310,7 @@ static struct outcome decide_acts(const struct policy *policy, const struct poli
 			: decide_act(policy, call, &acts->items[i], NULL);
 
 		decide_note_approvals(&outcome, verdict);
+		note_part(policy, call, &acts->items[i], verdict);
 		if (i == 0 || is_stricter(&outcome, &strictest))
 			strictest = outcome;
 	}

@@ -30,6 +30,7 @@ struct act {
 	json_t *arguments; /* owned: in Gemini CLI's names; NULL: none but the call's
 	                    * own */
 	bool part;         /* it is not all that the call does */
+	bool alone;        /* patterns are tried on its own arguments, and not on the call's */
 	/* NULL, or the same act with its paths spelled otherwise, of another call: patterns are
 	 * tried on each.  Both borrowed. */
 	struct act *spelled;

@@ -228,6 +228,7 @@ void policy_add_rule(struct policy *policy, struct policy_rule *rule)
 	rule->foreign = selector_is_foreign(&rule->selector);
 	pthread_rwlock_wrlock(&policy->lock);
 	rule->order = policy->added++;
+	policy->has_approvals |= rule->approvals != NULL;
 	if (policy->rule_count == policy->rule_cap)
 		policy->rules = mem_grow(policy->rules, &policy->rule_cap, policy->rule_count + 1,
 		                         sizeof(struct policy_rule *));

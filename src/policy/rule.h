@@ -80,6 +80,7 @@ struct policy {
 	struct checker **checkers;
 	size_t checker_count, checker_cap;
 	size_t added;          /* for `order` */
+	bool has_approvals;    /* some rule asks for several people */
 	bool no_always;        /* rules that the user chose with "always" do not count */
 	struct policy_renewal renewal; /* before each decision; its data is owned */
 };
