@@ -81,8 +81,8 @@ json_t *command_menu_efforts(void)
 	for (size_t i = 0; i < ARRAY_LEN(efforts); i++) {
 		const char *name = model_thinking_name(efforts[i].thinking);
 
-		json_array_append_new(menu, json_pack("{s:s, s:s, s:s}", "value", name, "name", name,
-		                                      "help", efforts[i].help));
+		json_array_append_new(menu, json_pack(
+			"{s:s, s:s, s:s}", "value", name, "name", name, "help", efforts[i].help));
 	}
 	return menu;
 }

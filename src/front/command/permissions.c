@@ -226,8 +226,8 @@ static void trust_takes_effect(struct command_call *call, bool trusted)
 	} else if (call->context->can & 1u << COMMAND_REOPEN) {
 		command_then(call, COMMAND_REOPEN, NULL);
 		call->result->shown = mem_printf(
-			"%s: %s. The project's settings, hooks, servers and commands are %s.", state,
-			folder, trusted ? "in use" : "not used");
+			"%s: %s. The project's settings, hooks, servers and commands are %s.",
+			state, folder, trusted ? "in use" : "not used");
 	} else {
 		command_say(call, STYLE(ROLE_TEXT), "%s from the next start on: %s", state,
 		            folder);
