@@ -121,6 +121,7 @@ struct reply_request {
 	struct retry retry;
 	unsigned requests, empties;
 	unsigned asked;               /* of the requests, those to the current model */
+	bool tools_reported;          /* one restart says it, however many tools are rejected */
 	struct err media_error;       /* the refusal after which media were left out */
 	json_t *contents;             /* owned; of the request, without what was paused */
 	struct model_reply paused;    /* what was said before the last pause; empty: there was
@@ -450,8 +451,11 @@ static bool ask_without_tools(struct reply_request *pending, const struct attemp
 	if (!stream_settle_tools(current_endpoint(pending->model), &pending->request, attempt,
 	                         &pending->requests))
 		return false;
-	fault_say_without(&text, why->message, "the tool that it refuses");
-	report_again(pending, &text);
+	if (!pending->tools_reported) {
+		fault_say_without(&text, why->message, "the tools that it rejects");
+		report_again(pending, &text);
+	}
+	pending->tools_reported = true;
 	return true;
 }
 

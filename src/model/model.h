@@ -173,8 +173,9 @@ enum model_event_kind {
 	                 * delay_ms; sentence: both. Without one, MODEL_SWITCHED follows */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
 	                 * refused them, and the caller keeps them out of the conversation
-	                 * (media_without in media.h).  With `subject`: the name of a tool that the
-	                 * provider does not accept; it is left out of requests from now on */
+	                 * (media_without in media.h).  With `subject`: the tools, with ", "
+	                 * between them, whose declarations the provider rejects; requests are
+	                 * sent without them from now on */
 	MODEL_NOTE,     /* text: a sentence about the reply, for the user */
 	MODEL_SWITCHED, /* another model answers from now on: one that takes over (MODEL_RESTART
 	                 * comes before it), or the first again, when its time is over. text: its

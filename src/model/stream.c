@@ -24,7 +24,7 @@ enum answer_shape { SHAPE_UNKNOWN, SHAPE_EVENTS, SHAPE_WHOLE };
 
 /* The answer while it comes. */
 struct stream_transfer {
-	const struct endpoint *endpoint;
+	struct endpoint *endpoint;
 	void *reader;           /* NULL: the body is kept whole */
 	struct reply_sink *sink; /* the reader's */
 	struct sse_reader sse;
@@ -279,12 +279,43 @@ static double quota_reset(struct span headers)
 	return longest;
 }
 
+/* Reports each tool once that is not sent: all that are new in one sentence, when the provider
+ * has accepted a request without them. */
+static void report_omitted_tools(struct endpoint *endpoint, const struct reply_sink *sink)
+{
+	const json_t *omitted = sink->fit ? sink->fit->omitted : NULL;
+	_cleanup_buf_ struct buf names = BUF_INIT(LIMIT_RESULT_BYTES), text = BUF_INIT(2048);
+	const char *name;
+	size_t count = 0;
+	json_t *key;
+
+	if (!sink->event || !json_object_size(omitted))
+		return;
+	if (!endpoint->reported_tools)
+		endpoint->reported_tools = json_object();
+	json_object_foreach((json_t *)omitted, name, key) {
+		if (json_object_get(endpoint->reported_tools, name))
+			continue;
+		json_object_set_new_nocheck(endpoint->reported_tools, name, json_true());
+		buf_printf(&names, "%s%s", count++ ? ", " : "", name);
+	}
+	if (!count)
+		return;
+	fault_say_tools(&text, endpoint->id, buf_view(&names), count,
+	                json_object_size(omitted) == json_array_size(sink->tools));
+	sink->event(sink->data, &(struct model_event){ .kind = MODEL_LEFT_OUT,
+	                                               .text = buf_view(&text),
+	                                               .subject = buf_view(&names) });
+}
+
 static bool transfer_on_head(void *data, int status, struct span headers)
 {
 	struct stream_transfer *transfer = data;
 
 	transfer->byte_ms = clock_monotonic_ms();
 	transfer->status = status;
+	if (status / 100 == 2 && transfer->sink)
+		report_omitted_tools(transfer->endpoint, transfer->sink);
 	transfer->shape = SHAPE_UNKNOWN;
 	transfer->body.max = status / 100 == 2 ? LIMIT_MODEL_ANSWER_BYTES : LIMIT_MODEL_ERROR_BYTES;
 	buf_clear(&transfer->headers);
@@ -596,7 +627,7 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 	return ok;
 }
 
-static void transfer_init(struct stream_transfer *transfer, const struct endpoint *endpoint)
+static void transfer_init(struct stream_transfer *transfer, struct endpoint *endpoint)
 {
 	*transfer = (struct stream_transfer){
 		.endpoint = endpoint,
@@ -662,29 +693,6 @@ static bool answer_without_http(struct endpoint *endpoint, const struct model_re
 	return false;
 }
 
-/* Says once which tools are not sent. */
-static void tell_left_out(struct endpoint *endpoint, const struct tool_fit *fit,
-                          const struct reply_sink *sink)
-{
-	const char *name;
-	json_t *key;
-
-	json_object_foreach(fit->omitted, name, key) {
-		_cleanup_free_ char *text = NULL;
-
-		if (!endpoint->reported_tools)
-			endpoint->reported_tools = json_object();
-		if (!sink->event || json_object_get(endpoint->reported_tools, name))
-			continue;
-		json_object_set_new_nocheck(endpoint->reported_tools, name, json_true());
-		text = mem_printf("%s does not accept the declaration of the tool %s, which is "
-		                  "left out of requests to it.", endpoint->id, name);
-		sink->event(sink->data, &(struct model_event){ .kind = MODEL_LEFT_OUT,
-		                                               .text = span_str(text),
-		                                               .subject = span_str(name) });
-	}
-}
-
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
@@ -700,7 +708,6 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		return ok;
 	}
 	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
-	tell_left_out(endpoint, &fit, sink);
 	transfer_init(&transfer, endpoint);
 	sink->loader = wire_loader(request->tools);
 	sink->tools = request->tools;
