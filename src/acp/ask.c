@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
+#include "data/tools.h"
 
 /* ---- confirmations --------------------------------------------------------------- */
 
@@ -201,6 +202,10 @@ static void acp_ask_permission(struct acp_question *question)
 	json_object_set_new(update, "sessionUpdate",
 	                    json_string(known ? "tool_call_update" : "tool_call"));
 	acp_update(session, update);
+	if (tool_info_find(acp_text(question->message, "toolName")) ==
+	    &tool_infos[TOOL_EXIT_PLAN_MODE])
+		acp_plan_from(session, json_span(json_object_get(
+			json_object_get(question->message, "details"), "prompt")));
 	question->id = acp_request_client(
 		session->acp, "session/request_permission",
 		json_pack("{s:s, s:o, s:o}", "sessionId", session->id, "toolCall", call, "options",

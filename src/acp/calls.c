@@ -261,9 +261,7 @@ static void acp_add_change(const struct acp_session *session, json_t *to, const 
 /* What a question shows besides files: the texts that its type has. */
 static void acp_add_details(json_t *to, const json_t *details)
 {
-	static const char *const members[] = { "command", "prompt", "newContent", "changed",
-		                               "otherArguments" };
-	const bool is_edit = span_eq(json_span(json_object_get(details, "type")), SPAN("edit"));
+	static const char *const members[] = { "command", "prompt", "changed", "otherArguments" };
 	const char *server = acp_text(details, "serverName"), *tool;
 	json_t *problem;
 	size_t i;
@@ -278,7 +276,7 @@ static void acp_add_details(json_t *to, const json_t *details)
 	for (i = 0; i < ARRAY_LEN(members); i++) {
 		const struct span text = json_span(json_object_get(details, members[i]));
 
-		if (text.len && !(is_edit && !strcmp(members[i], "newContent")))
+		if (text.len)
 			json_array_append_new(to, acp_text_content(text));
 	}
 	json_array_foreach(json_object_get(details, "problems"), i, problem)

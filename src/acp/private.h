@@ -126,6 +126,8 @@ json_t *acp_call_text(struct span text);
 json_t *acp_call_output(const struct acp_session *session, const json_t *message);
 /* A call as a session's record has it, with what came of it; NULL: it has no id. */
 json_t *acp_call_recorded(const struct acp_session *session, const json_t *recorded);
+/* The steps of a plan in Markdown, its list items, are the client's plan. */
+void acp_plan_from(struct acp_session *session, struct span text);
 /* The first line of a prompt is the title of a session that has none. */
 void acp_title_from(struct acp_session *session, struct span prompt);
 

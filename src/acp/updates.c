@@ -14,6 +14,7 @@ enum {
 	OUTPUT_SHOWN = 8 << 10, /* of a running command: the end of what it has printed */
 	OUTPUT_MS = 200,        /* between two looks at it */
 	TITLE_BYTES = 80,       /* of a prompt, as a title */
+	STEPS_MAX = 100,        /* of a plan that is a text */
 };
 
 /* ---- text ------------------------------------------------------------------------ */
@@ -311,6 +312,50 @@ static void acp_publish_topic(struct acp_session *session, const json_t *message
 		acp_title(session, title);
 }
 
+static void acp_plan_step(json_t *entries, json_t *content, const char *status)
+{
+	json_array_append_new(entries, json_pack("{s:o, s:s, s:s}", "content", content, "priority",
+	                                         "medium", "status", status));
+}
+
+static void acp_send_plan(struct acp_session *session, json_t *entries)
+{
+	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "plan", "entries", entries));
+}
+
+/* What is behind "- ", "* ", "+ ", "12. " or "12) " at the beginning of a line; empty: it is no
+ * step. */
+static struct span acp_list_item(struct span line)
+{
+	const size_t digits = span_digits(line);
+	const char *marks = digits ? ".)" : "-*+";
+
+	if (line.len < digits + 2 || !strchr(marks, line.data[digits]) ||
+	    line.data[digits + 1] != ' ')
+		return SPAN("");
+	return span_trim(span_skip(line, digits + 2));
+}
+
+void acp_plan_from(struct acp_session *session, struct span text)
+{
+	json_t *entries = json_array();
+	bool is_code = false;
+	struct span line, item;
+
+	while (json_array_size(entries) < STEPS_MAX && line_next(&text, &line)) {
+		is_code ^= span_starts(line, SPAN("```"));
+		item = is_code ? SPAN("") : acp_list_item(line);
+		if (span_starts(item, SPAN("[ ]")))
+			item = span_trim(span_skip(item, 3));
+		if (item.len)
+			acp_plan_step(entries, json_text(item), "pending");
+	}
+	if (json_array_size(entries))
+		acp_send_plan(session, entries);
+	else
+		json_decref(entries);
+}
+
 /* The model's list of steps is the client's plan; one that was dropped is no step. */
 static void acp_publish_todos(struct acp_session *session, const json_t *message)
 {
@@ -324,11 +369,10 @@ static void acp_publish_todos(struct acp_session *session, const json_t *message
 
 		if (status && !strcmp(status, "cancelled"))
 			continue;
-		json_array_append_new(entries, json_pack(
-			"{s:O, s:s, s:s}", "content", json_object_get(todo, "description"),
-			"priority", "medium", "status", known ? status : "pending"));
+		acp_plan_step(entries, json_incref(json_object_get(todo, "description")),
+		              known ? status : "pending");
 	}
-	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "plan", "entries", entries));
+	acp_send_plan(session, entries);
 }
 
 /* ---- the table --------------------------------------------------------------------- */

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded sessions, modes, options, commands, plans, usage: what an editor's menus and lists show."""
 import json
+import re
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -359,6 +361,27 @@ def test_todos_are_the_plan(world):
                 {"content": "Look", "priority": "medium", "status": "completed"},
                 {"content": "Do", "priority": "medium", "status": "in_progress"},
                 {"content": "Test", "priority": "medium", "status": "pending"}]
+
+
+def test_a_plan_of_plan_mode_is_the_plan_when_it_is_asked_about(world):
+    text_of_it = ("# Plan\n\n1. First the code.\n   - not this\n2. [see] Then `docs`.\n```\n- nor this\n```\n- [ ] Tests\n"
+                  "2024 was a year.\n")
+
+    def written(request):
+        folder = Path(re.search(r"(/[^\s\"'`]*/plans)", str(request.body)).group(1))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "p.md").write_text(text_of_it)
+
+    leave = {"reply": [call("exit_plan_mode", {"plan_filename": "p.md"})], "expect": written}
+    with world.fake([leave, [text("Done.")]]) as server, Editor(world, server, "--approval-mode", "plan") as editor:
+        session = editor.new()
+        editor.on("session/request_permission", editor.choose("proceed_once"))
+        session.prompt("plan it")
+        assert [row["content"] for row in session.updates("plan")[-1]["entries"]] == [
+            "First the code.", "[see] Then `docs`.", "Tests"]
+        shown = editor.wait("session/request_permission")["params"]["toolCall"]["content"]
+        assert [part["content"]["text"] for part in shown] == [text_of_it]
+        assert session.updates("current_mode_update")[-1]["currentModeId"] == "default"
 
 
 def test_usage_and_what_it_costs(world):
