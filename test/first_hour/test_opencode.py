@@ -34,9 +34,8 @@ EDITED = [key("shift+tab"), see("edits accepted"), say("fix it"), see("Done as a
 
 TASKS = [
     Task("connect, with the key that is in the environment", [
-        see("Trust this folder?"), rest(), key("up", "up", "enter"), menu("", "ANTHROPIC_API_KEY", "enter"), see("Type your message"), *HELLO],
-        script=HI, first=True,
-        after=[setting("model.name", "anthropic/claude-sonnet-4-6")]),
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("anthropic/claude-sonnet-4-6 answers,"), *HELLO],
+        script=HI, first=True),
     Task("add a provider", [say("/connect"), see("OpenAI"), see("OpenRouter"), rest(), key("esc")]),
     Task("ask about the project", [say("Give me a quick summary of the codebase."), see("It is a shop.")],
          script=[[call("read_file", file_path="README.md")], [text("It is a shop.")]], after=[told("Sells things")]),
