@@ -136,6 +136,9 @@ static const struct authority_row variables[] = {
 	/* The process's own. */
 	ROW("HOME", PROCESS, "The home folder."),
 	ROW("PATH", PROCESS, "Where programs are: the worker, ssh, bash."),
+	ROW("CI", PROCESS,
+	    "Whether a build server runs hasp: a prompt in words then ends with its answer."),
+	ROW("GITHUB_ACTIONS", PROCESS, "The same."),
 	ROW("TMPDIR", PROCESS, "Where temporary folders of commands are made."),
 	ROW("XDG_CONFIG_HOME", PROCESS, GIT_FILES),
 	ROW("XDG_RUNTIME_DIR", PROCESS, "Where the session bus of the key store is."),

@@ -13,12 +13,9 @@
 /* A build server may give a job a terminal, that no one watches (Gemini CLI's rule). */
 static bool is_build_server(void)
 {
-	static const char *const names[] = { "CI", "GITHUB_ACTIONS" };
+	const char *ci = getenv("CI"), *actions = getenv("GITHUB_ACTIONS");
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (getenv(names[i]) && strcmp(getenv(names[i]), "true") == 0)
-			return true;
-	return false;
+	return (ci && strcmp(ci, "true") == 0) || (actions && strcmp(actions, "true") == 0);
 }
 
 bool agent_terminal_wanted(const struct invocation *invocation)
