@@ -44,8 +44,7 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 		return false;
 	}
 	host_end_session(host, reason);
-	if (host->options.policy)
-		policy_session_end(host->options.policy);
+	policy_session_end(host->options.policy);
 	host->chat = next;
 	telemetry_set_session(host->telemetry, record_session_id(next.record));
 	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
