@@ -87,6 +87,9 @@ SETS = {
     "vscode": Set(("@modelcontextprotocol/sdk@1.32.2", "zod@4.6.7", "esbuild@0.28.2", "typescript@5.9.3",
                    "@types/node@22.19.1", "@types/vscode@1.99.0", "@vscode/vsce@4.1.0"),
                   "builds the extension of editors/vscode"),
+    "companion": Set(("@modelcontextprotocol/sdk@1.23.0", "cors@2.8.5", "express@5.1.0", "zod@3.25.76",
+                      "semver@7.7.2", "esbuild@0.28.2"),
+                     "builds Gemini CLI's companion from a clone (script/companions)"),
     "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
 

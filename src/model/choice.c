@@ -165,11 +165,11 @@ const char *choice_usual(const struct settings *settings)
 	const char *usual = NULL;
 
 	for (size_t i = 1; i < ARRAY_LEN(rows); i++) { /* the first is Google's own */
-		if (!rows[i].usual || !key_variable(settings, &rows[i], /* projects= */ false))
+		if (!rows[i].model || !key_variable(settings, &rows[i], /* projects= */ false))
 			continue;
 		if (usual)
 			return NULL;
-		usual = rows[i].usual;
+		usual = rows[i].model;
 	}
 	return usual;
 }
@@ -208,22 +208,6 @@ const char *choice_key(const struct settings *settings, const struct choice_row 
 	return take_key(settings, name, store);
 }
 
-bool choice_no_key(const struct choice_row *row, struct choice_store *store,
-                   struct model_options *options, struct err *err)
-{
-	const char *other = row->key_variables[1];
-	char *sentence = mem_printf(
-		"No API key for %s. Add one with /auth in the terminal, or set %s%s%s in the "
-		"environment or in ~/.gemini/.env.", row->name, row->key_variables[0],
-		other ? " or " : "", other ? other : "");
-
-	choice_keep(store, sentence);
-	if (!store->keyless)
-		return err_set(err, ERR_AUTHENTICATION_FAILED, "%s", sentence);
-	options->no_key = sentence;
-	return true;
-}
-
 /* ---- keys that are kept ------------------------------------------------------ */
 
 static const struct choice_row *keyed_row(const char *provider)
@@ -233,16 +217,16 @@ static const struct choice_row *keyed_row(const char *provider)
 	return row && row->key_variables[0] ? row : NULL;
 }
 
-bool model_provider_has_key(const char *provider)
-{
-	return keyed_row(provider) != NULL;
-}
-
-const char *model_usual(const char *provider)
+const char *model_provider_model(const char *provider)
 {
 	const struct choice_row *row = choice_provider(provider, strlen(provider));
 
-	return row ? row->usual : NULL;
+	return row ? row->model : NULL;
+}
+
+bool model_provider_has_key(const char *provider)
+{
+	return keyed_row(provider) != NULL;
 }
 
 const char *model_key_variable(const struct settings *settings, const char *provider)

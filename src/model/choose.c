@@ -75,7 +75,8 @@ static bool row_options(const struct settings *settings, const struct choice_row
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
 	options->bearer = options->api_key && store->key_from &&
 	                  strcmp(store->key_from, "ANTHROPIC_AUTH_TOKEN") == 0;
-	return options->api_key || row->keyless || choice_no_key(row, store, options, err);
+	return options->api_key || row->keyless ||
+	       choice_no_key(settings, row, store, options, err);
 }
 
 /* A member of hasp.providers: {"format", "baseUrl", "apiKeyEnv", "headers", "contextTokens"}.
@@ -90,16 +91,18 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 	const struct variables *variables = settings_variables(settings);
 	const char *own_key = key_name ? variables_own(variables, key_name) : NULL, *header;
 	const char *key = own_key && *own_key ? own_key : choice_variable(settings, key_name);
+	_cleanup_buf_ struct buf why = BUF_INIT(ERR_MESSAGE_MAX);
 	json_t *value;
 
 	if (!base && !row)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "hasp.providers.%.64s has no \"baseUrl\".", name);
-	if (key_name && !key)
-		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "No API key for %.64s. Set %.64s (apiKeyEnv of hasp.providers).",
-		               name,
-		               key_name);
+	if (key_name && !key) {
+		buf_printf(&why, "No API key for %.64s. Set %.64s (apiKeyEnv of hasp.providers).",
+		           name, key_name);
+		choice_advise_keys(settings, row, &why);
+		return err_set(err, ERR_AUTHENTICATION_FAILED, "%s", why.data);
+	}
 	options->provider = format ? format : row ? row->format : "openai";
 	options->base_url = base ? base : row->base_url;
 	if (key) {

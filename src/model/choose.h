@@ -79,12 +79,12 @@ json_t *model_offers_kept(const struct settings *settings);
 
 /* Whether there is such a provider in the table, and it takes a key. */
 bool model_provider_has_key(const char *provider);
+/* The model that is used where a user has this provider's key and names none; NULL: none is chosen
+ * for them. */
+const char *model_provider_model(const char *provider);
 /* The variable of the user's (environment, or their .env) that holds a key of this provider of the
  * table; static, or NULL: none does. */
 const char *model_key_variable(const struct settings *settings, const char *provider);
-/* The model of a provider of the table if the user names none ("openai/gpt-5.6", "auto");
- * static, or NULL: the user has to choose. */
-const char *model_usual(const char *provider);
 /* The provider of what is chosen without a flag (GEMINI_MODEL, model.name), or of `words`; "" for
  * one that the settings add. The caller frees. */
 char *model_provider_of(const struct settings *settings, const char *words);

@@ -92,6 +92,8 @@ bool command_word_is(struct span word, const char *name);
 /* Whether `text` has `part` in it, letters' cases aside; any has the empty one. */
 bool command_has(struct span text, struct span part);
 
+/* Of a moment as session_local_time prints it. */
+enum { COMMAND_TIME_BYTES = 32 };
 /* The first words of a foreign text, on one line; the caller frees. */
 char *command_short_text(const char *text);
 

@@ -148,7 +148,7 @@ static void skills_reload(struct command_call *call)
 {
 	json_auto_t *before = skills_names(call->context->host), *after = NULL;
 	struct err err = ERR_INIT;
-	size_t added, gone;
+	size_t added, removed;
 
 	if (!host_skills_reload(call->context->host, &err)) {
 		command_fail(call, "Failed to reload skills: %s", err.message);
@@ -156,14 +156,14 @@ static void skills_reload(struct command_call *call)
 	}
 	after = skills_names(call->context->host);
 	added = skills_missing(after, before);
-	gone = skills_missing(before, after);
+	removed = skills_missing(before, after);
 	command_say(call, STYLE(ROLE_TEXT), "Agent skills reloaded successfully.");
 	if (added)
 		command_say(call, STYLE(ROLE_TEXT), "%zu newly available skill%s.", added,
 		            added == 1 ? "" : "s");
-	if (gone)
-		command_say(call, STYLE(ROLE_TEXT), "%zu skill%s no longer available.", gone,
-		            gone == 1 ? "" : "s");
+	if (removed)
+		command_say(call, STYLE(ROLE_TEXT), "%zu skill%s no longer available.", removed,
+		            removed == 1 ? "" : "s");
 	skills_say_notices(call);
 }
 

@@ -279,6 +279,7 @@ const struct command_elsewhere command_elsewhere[] = {
 	{ "unshare", NULL, "hasp publishes nothing: /export writes a file." },
 	{ "upgrade", NULL, "hasp has no accounts. Update it as you installed it." },
 	{ "voice", NULL, "hasp cannot listen. Your system's dictation types into the prompt." },
+	{ "yolo", "permissions mode yolo", NULL },
 };
 
 const size_t command_elsewhere_count = ARRAY_LEN(command_elsewhere);
