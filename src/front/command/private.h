@@ -145,14 +145,12 @@ bool custom_exists(const struct command_context *context, custom_taken *taken,
 void custom_each(const struct command_context *context, custom_taken *taken, custom_one *one,
                  void *data);
 
-/* ---- skills (skills.c): likewise ------------------------------------------------- */
+/* ---- skills (skills.c): likewise, behind all rows and custom commands ------------ */
 
 /* Hands the skill of this name to the model. False: there is none. */
-bool skill_command_run(struct command_call *call, custom_taken *taken, struct span name,
-                       struct span line);
+bool skill_command_run(struct command_call *call, struct span name, struct span line);
 /* Whether there is one. */
-bool skill_command_exists(const struct command_context *context, custom_taken *taken,
-                          struct span name);
+bool skill_command_exists(const struct command_context *context, struct span name);
 /* Calls `one` with each that can be typed. */
 void skill_command_each(const struct command_context *context, custom_taken *taken,
                         custom_one *one, void *data);
