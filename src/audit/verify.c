@@ -109,7 +109,7 @@ static void follow_question(struct audit_check *check, const struct audit_line *
 		json_object_set(check->statements, id, statement);
 }
 
-static void follow_vote(struct audit_check *check, const struct audit_line *line, uint64_t number)
+static void check_vote(struct audit_check *check, const struct audit_line *line, uint64_t number)
 {
 	const char *id = json_string_value(json_object_get(line->record, "question"));
 
@@ -165,7 +165,7 @@ static void follow_record(struct audit_check *check, const struct audit_line *li
 	else if (is_event(line, "question"))
 		follow_question(check, line);
 	else if (is_event(line, "vote"))
-		follow_vote(check, line, number);
+		check_vote(check, line, number);
 	else if (is_event(line, "signature"))
 		follow_signature(check, line, number);
 }

@@ -80,6 +80,7 @@ def audit(world):
     policies.mkdir(parents=True, exist_ok=True)
     (policies / "review.toml").write_text(RULE)
     audit = Audit(world)
+    world.settings(telemetry={"enabled": True, "target": "local", "outfile": str(world.top / "telemetry")})
     with world.fake([[call("write_file", {"file_path": "a.txt", "content": "one\n"})], [text("Done.")]]) as server:
         probe = world.lines(server, world.root)
         owner, anna = world.line("owner"), world.line("anna", "car")
@@ -126,6 +127,11 @@ def test_what_is_recorded(audit):
     assert "vote approve, by anna" in shown and "approved by anna, owner" in shown
     assert audit.run("export").stdout == audit.file.read_text()
     assert audit.run("show", "--session", "other").stdout == "Nothing is recorded.\n"
+
+
+def test_telemetry_has_votes_and_answers(audit):
+    told = (audit.world.top / "telemetry").read_text()
+    assert told.count('"hasp.question_vote"') == 2 and told.count('"hasp.question_answered"') == 1
 
 
 def change(lines):
