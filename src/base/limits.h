@@ -400,6 +400,13 @@
 #define LIMIT_PROPOSALS 64
 #define LIMIT_PROPOSAL_BYTES ((size_t)256 << 10)
 
+/* A record of the audit, its longest text and list of files; and a file of records, after which
+ * another follows. */
+#define LIMIT_AUDIT_LINE_BYTES ((size_t)1 << 20)
+#define LIMIT_AUDIT_TEXT_BYTES ((size_t)4 << 10)
+#define LIMIT_AUDIT_FILES 1000
+#define LIMIT_AUDIT_FILE_BYTES ((size_t)16 << 20)
+
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */
 #define LIMIT_ACP_REQUESTS 256

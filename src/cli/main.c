@@ -50,6 +50,7 @@ static const struct {
 	{ "mcp", command_run_mcp },
 	{ "checkpoint", command_run_checkpoint },
 	{ "sessions", command_run_sessions },
+	{ "audit", command_run_audit },
 	{ "stats", command_run_stats },
 	{ "models", command_run_models },
 	{ "worker", command_run_worker },

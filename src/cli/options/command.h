@@ -118,6 +118,10 @@ enum flag_id {
 	FLAG_PROJECT,
 	FLAG_SINCE,
 	FLAG_HTML,
+	FLAG_EXPECT,
+	FLAG_SIGNERS,
+	FLAG_KEY,
+	FLAG_NAME,
 };
 
 /* What a shell offers when the value is being typed. */
