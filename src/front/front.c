@@ -179,7 +179,7 @@ bool front_set_mode(struct front *front, enum approval_mode mode, struct err *er
 
 	if (!front_may(front, FRONT_DRIVE, err))
 		return false;
-	/* While the host is used, nobody reads the settings again. */
+	/* While the host is used, the settings are not read again. */
 	host = front_use_host(runner);
 	if (!host)
 		return is_closed(err);

@@ -403,7 +403,7 @@ static void follow_ended(struct app *app, const struct heard *heard)
 		tui_notify(app, "hasp has answered.");
 }
 
-/* Closes the session that is to be opened again: nothing may ask it any more. */
+/* Closes the session for a while: no thread may ask it any more. */
 static void follow_pause(struct app *app)
 {
 	const struct err none = ERR_INIT;
@@ -427,43 +427,43 @@ void tui_heard(void *data, const struct heard *heard)
 {
 	struct app *app = data;
 
-	if (heard->kind == HEARD_DONE && heard->job)
+	if (heard->kind == REPORT_DONE && heard->job)
 		heard->job->done(heard->job);
 	if (app->frames.ended)
 		return;
 	switch (heard->kind) {
-	case HEARD_BUS:
+	case REPORT_BUS:
 		follow_message(app, heard->topic, heard->message);
 		break;
-	case HEARD_NOTICE:
+	case REPORT_NOTICE:
 		follow_notice(app, heard->message);
 		break;
-	case HEARD_FOUND:
+	case REPORT_FOUND:
 		follow_found(app, heard);
 		break;
-	case HEARD_BEGUN:
+	case REPORT_BEGUN:
 		tui_start_working(app);
 		break;
-	case HEARD_OPENED:
+	case REPORT_OPENED:
 		follow_opened(app, heard);
 		break;
-	case HEARD_CLOSED:
+	case REPORT_CLOSED:
 		follow_closed(app, &heard->err);
 		break;
-	case HEARD_PAUSED:
+	case REPORT_PAUSED:
 		first_paused(app, &heard->err);
 		break;
-	case HEARD_ENDED:
+	case REPORT_ENDED:
 		follow_ended(app, heard);
 		break;
-	case HEARD_DONE:
+	case REPORT_DONE:
 		break;
 	}
 	if (app->reopening.said && runner_idle(app->runner))
 		follow_pause(app);
 	if (runner_idle(app->runner)) {
 		activity_stop(&app->activity);
-		if (heard->kind != HEARD_CLOSED)
+		if (heard->kind != REPORT_CLOSED)
 			tui_next(app);
 		if (app->browse && runner_idle(app->runner))
 			browse_idle(app);

@@ -93,11 +93,11 @@ static void heard_opened(struct runner *runner, struct front_event *event, struc
 static bool heard_of(struct runner *runner, struct front_event *event, struct heard *ret)
 {
 	static const enum heard_kind kinds[] = {
-		[FRONT_BUS] = HEARD_BUS,       [FRONT_NOTICE] = HEARD_NOTICE,
-		[FRONT_FOUND] = HEARD_FOUND,   [FRONT_STARTED] = HEARD_BEGUN,
-		[FRONT_OPENED] = HEARD_OPENED, [FRONT_CLOSED] = HEARD_CLOSED,
-		[FRONT_ENDED] = HEARD_ENDED,   [FRONT_DONE] = HEARD_DONE,
-		[FRONT_PAUSED] = HEARD_PAUSED,
+		[FRONT_BUS] = REPORT_BUS,       [FRONT_NOTICE] = REPORT_NOTICE,
+		[FRONT_FOUND] = REPORT_FOUND,   [FRONT_STARTED] = REPORT_BEGUN,
+		[FRONT_OPENED] = REPORT_OPENED, [FRONT_CLOSED] = REPORT_CLOSED,
+		[FRONT_ENDED] = REPORT_ENDED,   [FRONT_DONE] = REPORT_DONE,
+		[FRONT_PAUSED] = REPORT_PAUSED,
 	};
 	struct given_job *given = (struct given_job *)event->task;
 

@@ -26,17 +26,17 @@ struct runner;
 struct transcript;
 
 enum heard_kind {
-	HEARD_BUS,      /* topic, message */
-	HEARD_NOTICE,   /* message: {severity, message} */
-	HEARD_FOUND,    /* message: {file} of the session that is being opened */
-	HEARD_BEGUN,    /* what another front gave is under way */
-	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
+	REPORT_BUS,      /* topic, message */
+	REPORT_NOTICE,   /* message: {severity, message} */
+	REPORT_FOUND,    /* message: {file} of the session that is being opened */
+	REPORT_BEGUN,    /* what another front gave is under way */
+	REPORT_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
 	                 * window?, topic?, keyFrom?, effort, todos?} */
-	HEARD_CLOSED,   /* failed to open: err */
-	HEARD_PAUSED,   /* as FRONT_PAUSED; err */
-	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
+	REPORT_CLOSED,   /* failed to open: err */
+	REPORT_PAUSED,   /* as FRONT_PAUSED; err */
+	REPORT_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
-	HEARD_DONE,     /* another job is done: job; NULL: another front's */
+	REPORT_DONE,     /* another job is done: job; NULL: another front's */
 };
 
 struct heard {
@@ -46,7 +46,7 @@ struct heard {
 	enum agent_end end;
 	struct err err;       /* ERR_NONE: all went well */
 	struct job *job;
-	struct transcript *transcript; /* HEARD_OPENED: the conversation; owned by the queue */
+	struct transcript *transcript; /* REPORT_OPENED: the conversation; owned by the queue */
 	struct heard *next;
 };
 
