@@ -52,7 +52,7 @@ static void send_to_model(struct app *app, struct span text, struct span shown, 
 
 /* A slow one, on the agent's thread. */
 struct slash_job {
-	struct job job;
+	struct runner_job job;
 	struct app *app;
 	struct command_context context;
 	char *line;                   /* owned */
@@ -319,7 +319,7 @@ static void slash_show(struct app *app, struct command_result *result)
 
 /* ---- running ----------------------------------------------------------------- */
 
-static void slash_run(struct job *job, const struct tui_opened *opened)
+static void slash_run(struct runner_job *job, const struct tui_opened *opened)
 {
 	struct slash_job *slash = (struct slash_job *)job;
 
@@ -329,7 +329,7 @@ static void slash_run(struct job *job, const struct tui_opened *opened)
 	slash->ran = true;
 }
 
-static void slash_done(struct job *job)
+static void slash_done(struct runner_job *job)
 {
 	struct slash_job *slash = (struct slash_job *)job;
 

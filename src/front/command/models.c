@@ -22,7 +22,7 @@ static const char *model_member(const json_t *row, const char *name)
 
 /* ---- effort ---------------------------------------------------------------------- */
 
-static const struct {
+static const struct effort {
 	enum model_thinking thinking;
 	const char *help;
 } efforts[] = {
@@ -32,6 +32,14 @@ static const struct {
 	{ MODEL_THINK_MEDIUM, "Think" },
 	{ MODEL_THINK_HIGH, "Think a lot" },
 };
+
+static const struct effort *effort_named(struct span word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(efforts); i++)
+		if (command_word_is(word, model_thinking_name(efforts[i].thinking)))
+			return &efforts[i];
+	return NULL;
+}
 
 /* "default" is what there is without the setting. */
 static bool effort_save(struct command_call *call, const char *name)
@@ -53,19 +61,43 @@ static bool effort_save(struct command_call *call, const char *name)
 
 static void model_effort(struct command_call *call, struct span word, bool save)
 {
+	const struct effort *effort = effort_named(word);
 	struct err err = ERR_INIT;
+
+	if (!effort)
+		return;
+	if (!host_set_model(call->context->host, NULL, effort->thinking, &err))
+		command_fail(call, "%s", err.message);
+	else if (!save || effort_save(call, model_thinking_name(effort->thinking)))
+		command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session%s.",
+		            model_thinking_name(effort->thinking), save ? " and in new ones" : "");
+}
+
+json_t *command_menu_efforts(void)
+{
+	json_t *menu = json_array();
 
 	for (size_t i = 0; i < ARRAY_LEN(efforts); i++) {
 		const char *name = model_thinking_name(efforts[i].thinking);
 
-		if (!command_word_is(word, name))
-			continue;
-		if (!host_set_model(call->context->host, NULL, efforts[i].thinking, &err))
-			command_fail(call, "%s", err.message);
-		else if (!save || effort_save(call, name))
-			command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session%s.", name,
-			            save ? " and in new ones" : "");
+		json_array_append_new(menu, json_pack("{s:s, s:s, s:s}", "value", name, "name",
+		                                      name, "help", efforts[i].help));
 	}
+	return menu;
+}
+
+const char *command_effort(const struct command_context *context)
+{
+	return model_thinking_name(host_thinking(context->host));
+}
+
+bool command_set_effort(const struct command_context *context, const char *name, struct err *err)
+{
+	const struct effort *effort = effort_named(span_str(name));
+
+	if (!effort)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Unknown effort \"%.100s\"", name);
+	return host_set_model(context->host, NULL, effort->thinking, err);
 }
 
 static void offer_efforts(struct command_call *call)
@@ -172,6 +204,25 @@ static void models_show(struct command_call *call)
 	call->result->other_letter = 's';
 	call->result->other_help = "use it in new sessions, too";
 	call->result->then = COMMAND_CHOOSE;
+}
+
+static void put_menu_model(json_t *menu, const char *name)
+{
+	json_array_append_new(menu, json_pack("{s:s, s:s}", "value", name, "name", name));
+}
+
+json_t *command_menu_models(const struct command_context *context)
+{
+	json_auto_t *names = model_offers_kept(context->settings);
+	const char *now = host_facts(context->host).model;
+	json_t *menu = json_array(), *name;
+	size_t i;
+
+	if (!json_lists(names, span_str(now)))
+		put_menu_model(menu, now);
+	json_array_foreach(names, i, name)
+		put_menu_model(menu, json_string_value(name));
+	return menu;
 }
 
 /* ---- choosing -------------------------------------------------------------------- */

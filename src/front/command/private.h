@@ -53,6 +53,8 @@ extern const size_t command_elsewhere_count;
 
 /* By name, alias, or the beginning of one name alone; NULL: none. */
 const struct command_row *command_row_of(struct span name);
+/* Whether it is one for this front. */
+bool command_is_for(const struct command_context *context, const struct command_info *command);
 /* Whether it is exactly this name or one of its aliases. */
 bool command_row_is(const struct command_row *row, struct span name);
 /* Whether a row has exactly this name and does not yield it to custom commands. */
@@ -142,6 +144,18 @@ bool custom_exists(const struct command_context *context, custom_taken *taken,
 /* Calls `one` with each that can be read. */
 void custom_each(const struct command_context *context, custom_taken *taken, custom_one *one,
                  void *data);
+
+/* ---- skills (skills.c): likewise ------------------------------------------------- */
+
+/* Hands the skill of this name to the model. False: there is none. */
+bool skill_command_run(struct command_call *call, custom_taken *taken, struct span name,
+                       struct span line);
+/* Whether there is one. */
+bool skill_command_exists(const struct command_context *context, custom_taken *taken,
+                          struct span name);
+/* Calls `one` with each that can be typed. */
+void skill_command_each(const struct command_context *context, custom_taken *taken,
+                        custom_one *one, void *data);
 
 /* ---- prompts of MCP servers (prompts.c): likewise -------------------------------- */
 

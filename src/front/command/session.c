@@ -200,6 +200,10 @@ static void chat_resume(struct command_call *call, struct span which)
 	struct err err = ERR_INIT;
 	bool tag;
 
+	if (call->context->embedded) {
+		command_fail(call, "Open it in the program that shows this session.");
+		return;
+	}
 	path = find_chat(call, which, &tag, &err);
 	if (path && !strcmp(path, host_facts(host).record_file))
 		command_fail(call, "That is the session that is open.");

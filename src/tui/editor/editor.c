@@ -46,7 +46,7 @@ void editor_set_vim(struct editor *editor, bool vim)
 	if (!vim) {
 		vim_free(editor->vim);
 		editor->vim = NULL;
-		draft_hold(&editor->draft, false);
+		editor->draft.held = false;
 	}
 	editor->options.vim = vim;
 }
@@ -213,7 +213,7 @@ void editor_set(struct editor *editor, struct span text)
 	candidates_clear(&editor->candidates);
 	draft_clean(&clean, text);
 	new = buf_view(&clean);
-	draft_hold(draft, false);
+	draft->held = false;
 	draft_begin(draft);
 	if (new.len > DRAFT_BYTES_MAX && keep_paste(editor, new, mark))
 		new = span_of(mark, sizeof(mark));
