@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy = malloc(size + !size);
 
 	memcpy(copy, data, size);
-	variables_parse_file(span_of(copy, size), take, &size);
+	env_file_parse(span_of(copy, size), take, &size);
 	free(copy);
 	return 0;
 }

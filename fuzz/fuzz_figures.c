@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/session/sessions.h"
+#include "agent/session/figures.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,9 @@ What no test runs stands in coverage_left.txt with the reason, in rows
 
     FILE-OR-FOLDER | REGULAR EXPRESSION | REASON         (* is every folder)
 
-A row is about each uncovered line that matches or comes after a line that does, and the uncovered lines around it that
-are indented as far or farther: the rest of its block, or all of a function.  A row that is about no uncovered line is
+A row is about each uncovered line that matches, comes after a line that does, or matches together with it (with \n
+between), and the uncovered lines around it that are indented as far or farther: the rest of its block, or all of a
+function.  A row that is about no uncovered line is
 reported: the tests have come to run what it names, or the code has changed.
 """
 
@@ -163,7 +164,8 @@ def apply_left(files, text, read_source):
                 continue
             source, lines = [""] + read_source(path).splitlines(), file.lines
             for number in file.uncovered():
-                if pattern.search(source[number]) or pattern.search(source[number - 1]):
+                before, line = source[number - 1:number + 1]
+                if any(map(pattern.search, (line, before, before + "\n" + line))):
                     file.left |= block_around(number, lines, source)
                     found = True
         if not found:

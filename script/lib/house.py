@@ -50,6 +50,7 @@ STRICT_JSON = {
     "model/stream.c": OWN, "net/rpc/rpc.c": ASKED, "telemetry/events.c": OWN, "tool/alias.c": OWN,
     "tool/dialect.c": OWN,
     "tool/builtin/deferred_tools.c": "a model's argument, which was repaired when it came", "tool/set.c": OWN,
+    "tool/declaration.c": OWN,
     "tui/stash.c": OWN, "tui/show/transcript.c": OWN,
 }
 
@@ -298,6 +299,7 @@ LEFT = {
     "flag parameters": house_pieces.flag_parameters,
     "misnamed": house_pieces.misnamed,
     "words": english.words,
+    "words in documents": english.words_of_documents,
     "words in texts": strings.words,
 }
 # What may be there.

@@ -91,7 +91,7 @@ char *extension_value(const struct extension *extension, const char *variable, b
 	}
 	if (door_read(extension->installed, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
 	    text.data)
-		variables_parse_file(file_text_span(&text), take_env_value, &search);
+		env_file_parse(file_text_span(&text), take_env_value, &search);
 	return search.found;
 }
 
@@ -163,7 +163,7 @@ static bool env_file_set(const struct extension *extension, const char *variable
 	if (!text.data && !value)
 		return true;
 	if (text.data)
-		variables_parse_file(file_text_span(&text), keep_env_value, &rewriting);
+		env_file_parse(file_text_span(&text), keep_env_value, &rewriting);
 	if (rewriting.failed || (value && !put_env_line(&out, variable, value, err)))
 		return false;
 	if (out.overflowed)

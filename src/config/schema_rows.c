@@ -489,6 +489,10 @@ static const char schema_hasp_rows[] =
 	CHOICE("hasp.returnContent", "\"new\"", "new|full|diff|none",
 	       "What the answer to an edit carries of the file's new state: what the model does "
 	       "not have yet (new), all of it, a diff, or nothing. See docs/tools.md.")
+	OBJECT("hasp.reviewers.groups", "{}",
+	       "Groups of reviewers by name, for policy rules: {\"security\": [\"anna\", "
+	       "\"ben\"]}. See docs/policy.md.",
+	       SHALLOW NEVER RESTRICTS)
 	STRINGS("hasp.sandbox.keepPaths", "[]",
 	        "Files and folders that nothing may change: no tool, command or server. See "
 	        "docs/policy.md.",

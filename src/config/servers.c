@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/unseen.h"
 #include "config/extensions.h"
 #include "config/private.h"
 #include "data/json.h"
@@ -21,7 +20,6 @@ enum {
 	FOREIGN_DEPTH = 64,       /* of what other programs write */
 	FOREIGN_SERVERS_MAX = 64, /* of one file */
 	NAME_BYTES_MAX = 100,
-	QUESTION_BYTES = 4096,    /* of a question; longer ones are not asked */
 	TIMEOUT_S_MAX = 24 * 3600,
 };
 
@@ -361,12 +359,6 @@ static void put_codex_headers(const struct codex_server *server, json_t *entry)
 	}
 }
 
-/* The name of one of env_vars: a string, or the member of an object. Borrowed. */
-static const json_t *codex_variable(const json_t *variable)
-{
-	return json_is_object(variable) ? json_object_get(variable, "name") : variable;
-}
-
 static void put_codex_program(const struct codex_server *server, json_t *entry)
 {
 	static const char *const same[] = { "command", "args", "cwd" };
@@ -380,7 +372,7 @@ static void put_codex_program(const struct codex_server *server, json_t *entry)
 	if (json_is_object(env))
 		json_object_set_new(entry, "env", json_deep_copy(env));
 	json_array_foreach(json_object_get(server->said, "env_vars"), i, variable) {
-		const json_t *called = codex_variable(variable);
+		const json_t *called = servers_codex_variable(variable);
 		json_t *value = users_variable(server, called);
 
 		if (value)
@@ -542,125 +534,6 @@ static bool is_decided(const struct project_file *file, const char *name, const 
 	return authority_allows(file->allowed, key, said);
 }
 
-static void put_question_words(struct buf *out, const json_t *list)
-{
-	size_t i;
-	json_t *text;
-
-	json_array_foreach((json_t *)list, i, text) {
-		buf_char(out, ' ');
-		if (json_is_string(text) && !memchr(json_string_value(text), ' ',
-		                                    json_string_length(text)) &&
-		    json_string_length(text))
-			buf_span(out, json_span(text));
-		else
-			json_print(out, text, 0);
-	}
-}
-
-/* "; variables A, B": their values may be secrets. */
-static void put_member_names(struct buf *out, const char *what, const json_t *object)
-{
-	const char *name;
-	json_t *value;
-	bool first = true;
-
-	json_object_foreach((json_t *)object, name, value) {
-		buf_printf(out, "%s%s", first ? what : ", ", name);
-		first = false;
-	}
-}
-
-/* Adds the names of variables in the strings of `value`, as Claude Code writes them. */
-/* recursive= */
-static void note_variables(json_t *wanted, const json_t *value)
-{
-	const char *name, *at = json_is_string(value) ? json_string_value(value) : NULL;
-	json_t *one;
-	size_t i;
-
-	json_array_foreach((json_t *)value, i, one)
-		note_variables(wanted, one);
-	json_object_foreach((json_t *)value, name, one)
-		note_variables(wanted, one);
-	while (at && (at = strstr(at, "${")) != NULL) {
-		at += strlen("${");
-		json_object_setn_new(wanted, at, strcspn(at, ":}"), json_true());
-	}
-}
-
-/* "; with your variables A, B": the user's variables that the entry uses, in either format. */
-static void put_variables_wanted(struct buf *out, const json_t *said)
-{
-	json_auto_t *wanted = json_object();
-	const json_t *token = json_object_get(said, "bearer_token_env_var");
-	const char *field;
-	json_t *variable;
-	size_t i;
-
-	json_array_foreach(json_object_get(said, "env_vars"), i, variable) {
-		const json_t *name = codex_variable(variable);
-
-		if (json_is_string(name))
-			json_object_set_new(wanted, json_string_value(name), json_true());
-	}
-	json_object_foreach(json_object_get(said, "env_http_headers"), field, variable)
-		if (json_is_string(variable))
-			json_object_set_new(wanted, json_string_value(variable), json_true());
-	if (json_is_string(token))
-		json_object_set_new(wanted, json_string_value(token), json_true());
-	note_variables(wanted, json_object_get(said, "env"));
-	note_variables(wanted, json_object_get(said, "headers"));
-	put_member_names(out, "; with your variables ", wanted);
-}
-
-const json_t *servers_entry_address(const json_t *entry)
-{
-	static const char *const members[] = { "httpUrl", "url", "tcp" };
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (json_string_length(json_object_get(entry, members[i])))
-			return json_object_get(entry, members[i]);
-	return NULL;
-}
-
-/* What it would run or contact: of `entry`, in the form that mcpServers has, which is what is
- * obeyed; `said`: the same as its file has it, without values of variables.  The caller frees;
- * NULL: too long for people. */
-static char *server_question(const json_t *entry, const json_t *said)
-{
-	_cleanup_buf_ struct buf raw = BUF_INIT(QUESTION_BYTES), out = BUF_INIT(8 * QUESTION_BYTES);
-	const json_t *url = servers_entry_address(entry), *folder = json_object_get(entry, "cwd");
-	const json_t *helper = url ? json_object_get(entry, "headersHelper") : NULL;
-	const bool program = url == NULL;
-
-	buf_str(&raw, program ? "run: " : "contact: ");
-	buf_span(&raw, json_span(program ? json_object_get(entry, "command") : url));
-	if (program)
-		put_question_words(&raw, json_object_get(entry, "args"));
-	if (program && json_string_length(folder)) {
-		buf_str(&raw, "; in the folder ");
-		buf_span(&raw, json_span(folder));
-	}
-	if (helper) {
-		buf_str(&raw, "; run, for headers: ");
-		buf_span(&raw, json_span(helper));
-	}
-	if (program || helper)
-		put_member_names(&raw, "; with the variables ", json_object_get(said, "env"));
-	if (!program)
-		put_member_names(&raw, "; with the headers ", json_object_get(said, "headers"));
-	put_member_names(&raw, "; with the headers ", json_object_get(said, "http_headers"));
-	put_variables_wanted(&raw, said);
-	if (raw.overflowed)
-		return NULL;
-	for (size_t i = 0; i < raw.len; i++)
-		if ((unsigned char)raw.data[i] < 0x20 || raw.data[i] == 0x7f)
-			raw.data[i] = ' ';
-	unseen_show(&out, buf_view(&raw));
-	return out.overflowed ? NULL : buf_steal(&out);
-}
-
 /* `entry`, `said`: as of server_question. */
 static void decide_project_row(const struct project_file *file, json_t *row, const char *name,
                                const json_t *entry, const json_t *said)
@@ -672,7 +545,7 @@ static void decide_project_row(const struct project_file *file, json_t *row, con
 			row_off(row, "Claude Code's disabledMcpjsonServers names it", true);
 	if (json_object_get(row, "off") || is_decided(file, name, said, true))
 		return;
-	what = server_question(entry, said);
+	what = servers_project_question(entry, said);
 	if (!what) {
 		row_off(row, "the project names it, and its entry is too long to be asked about",
 		        false);
@@ -891,5 +764,5 @@ char *servers_agent_question(const json_t *said)
 {
 	json_auto_t *entry = agent_entry(said, false);
 
-	return server_question(entry, entry);
+	return servers_project_question(entry, entry);
 }

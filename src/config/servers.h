@@ -63,7 +63,12 @@ json_t *servers_of_agent(const struct settings *settings, const json_t *said, co
 /* What such an entry would run or contact, for a question, as "asks" above. The caller frees; NULL:
  * it is too long to be asked about. */
 char *servers_agent_question(const json_t *said);
+/* The same for a server of a project's file: of `entry`, in the form that mcpServers has, which is
+ * what is obeyed; `said`: what its file says, without values of variables. */
+char *servers_project_question(const json_t *entry, const json_t *said);
 
+/* The name of one of Codex's env_vars: a string, or the member of an object. Borrowed. */
+const json_t *servers_codex_variable(const json_t *variable);
 /* Where an entry that mcpServers could have leads to; NULL: it is a program. Borrowed. */
 const json_t *servers_entry_address(const json_t *entry);
 /* Whether a name can stand in a sentence and in a tool's name, as these programs make them. */

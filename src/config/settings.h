@@ -227,7 +227,7 @@ bool variables_is_users(const struct variables *variables, const char *name);
 
 /* Calls `take` for each assignment in order. `value` is NUL-terminated, borrowed, without its
  * quotes and with \n and \r of double quotes put in. Assignments with a byte 0 are left out. */
-void variables_parse_file(struct span text,
+void env_file_parse(struct span text,
                           void (*take)(void *data, struct span name, const char *value),
                           void *data);
 

@@ -174,7 +174,7 @@ json_t *text_of(std::string_view text)
 }
 
 // RFC 3339's parts, each behind the one before.
-struct stamp {
+struct moment {
 	char text[64];
 	size_t len = 0;
 
@@ -216,7 +216,7 @@ struct stamp {
 
 json_t *convert_time(const toml::node &node)
 {
-	stamp stamp;
+	moment stamp;
 
 	if (auto *value = node.as_date_time()) {
 		stamp.date(value->get().date);

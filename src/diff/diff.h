@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/span.h"
@@ -120,5 +121,11 @@ char *script_unquote_name(struct span name);
  * lines are replaced whole. */
 void diff_lines(const struct lines *old_lines, const struct lines *new_lines,
                 struct script *ret);
+
+/* The comparison within (myers.c): marks the elements of `a` (n of them) and `b` (m) that a
+ * shortest edit script touches; a good script instead of the shortest when that would take too
+ * long.  The marks are bytes that are zero before.  n + m must be below INT32_MAX. */
+void myers_mark(const uint32_t *a, size_t n, const uint32_t *b, size_t m, unsigned char *a_changed,
+                unsigned char *b_changed);
 
 #endif

@@ -128,6 +128,36 @@ void store_name(struct stored_names *names, struct stored_name name);
 
 /* Finds what a command runs, and adds it. */
 void unwrap_command(struct shell_store *store, size_t command);
+
+/* One command whose parts are looked at. */
+struct unwrapping {
+	struct shell_store *store;
+	size_t command;
+	const struct shell_word *words; /* its own; the array of commands moves, this does not */
+	size_t count;
+	bool appended;                  /* xargs puts more after them */
+	const struct shell_wrapper *wrapper;
+};
+
+/* The word without its first `count` bytes. */
+struct shell_word unwrapping_word_behind(const struct shell_word *word, size_t count);
+/* Whether word `i` is there, says this, and is not dynamic. */
+bool unwrapping_word_is(const struct unwrapping *u, size_t i, const char *text);
+/* Adds a problem of the whole command. */
+void unwrapping_problem(struct unwrapping *u, enum shell_problem_kind kind);
+/* Words [from, to) are a command. */
+void unwrapping_child(struct unwrapping *u, size_t from, size_t to, enum shell_via via);
+/* The word is a script; a dynamic one is a problem. */
+void unwrapping_script(struct unwrapping *u, const struct shell_word *word, enum shell_via via,
+                   unsigned flags);
+/* Words [from, to) with blanks between are a script. */
+void unwrapping_joined(struct unwrapping *u, size_t from, size_t to, enum shell_via via,
+                   unsigned flags);
+/* Whether a word may turn out to be an option, or to have one in it. */
+bool unwrapping_may_be_option(const struct shell_word *word);
+/* What git runs by its own ways (unwrap_git.c). */
+void unwrap_git(struct unwrapping *u);
+
 /* Adds the problems of a command that is part of the shell, and of variables that it sets. */
 void hazard_check(struct shell_store *store, size_t command);
 /* Notes that a command gives the variable a value; a problem when that decides which programs run.

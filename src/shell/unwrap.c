@@ -1,35 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that run commands: what is run by a command's operands and by its options, git's and
  * those of the table in wrappers.c. */
-#include <stdlib.h>
 #include <strings.h>
 
 #include "base/limits.h"
-#include "base/mem.h"
 #include "shell/private.h"
 
-/* ---- one command ------------------------------------------------------------------ */
-
-/* One command whose parts are looked at. */
-struct unwrapping {
-	struct shell_store *store;
-	size_t command;
-	const struct shell_word *words; /* its own; the array of commands moves, this does not */
-	size_t count;
-	bool appended;                  /* xargs puts more after them */
-	const struct shell_wrapper *wrapper;
-};
-
 /* ---- options that run something --------------------------------------------------- */
-
-/* The word without its first `count` bytes. */
-static struct shell_word word_behind(const struct shell_word *word, size_t count)
-{
-	struct shell_word rest = *word;
-
-	rest.value = span_skip(word->value, count);
-	return rest;
-}
 
 /* Whether the word is the option: 0 no, 1 its value is the next word, else 1 + where in the
  * word its value begins. Abbreviations of long ones count, from two letters on. */
@@ -60,12 +37,9 @@ static bool take_beginning(struct shell_word *value, const char *prefix)
 	if (value->value.len < len || strncasecmp(value->value.data, prefix, len - 1) != 0 ||
 	    !strchr("= \t", value->value.data[len - 1]))
 		return false;
-	*value = word_behind(value, len);
+	*value = unwrapping_word_behind(value, len);
 	return true;
 }
-
-static void unwrap_script(struct unwrapping *u, const struct shell_word *word, enum shell_via via,
-                          unsigned flags);
 
 static void check_running_option(struct unwrapping *u, const struct running_option *row)
 {
@@ -75,9 +49,9 @@ static void check_running_option(struct unwrapping *u, const struct running_opti
 
 		if (at == 0 || (at == 1 && (u->words[i].dynamic || i + 1 >= u->count)))
 			continue;
-		value = at == 1 ? u->words[i + 1] : word_behind(&u->words[i], at - 1);
+		value = at == 1 ? u->words[i + 1] : unwrapping_word_behind(&u->words[i], at - 1);
 		if (take_beginning(&value, row->prefix) && (value.value.len > 0 || value.dynamic))
-			unwrap_script(u, &value, SHELL_VIA_OPTION, 0);
+			unwrapping_script(u, &value, SHELL_VIA_OPTION, 0);
 	}
 }
 
@@ -90,152 +64,6 @@ static void unwrap_running_options(struct unwrapping *u, struct span base)
 		check_running_option(u, row);
 }
 
-/* An alias that does not begin with ! is words for git. */
-static void run_alias(struct unwrapping *u, const struct shell_word *value)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SHELL_BYTES);
-	struct shell_word script = *value;
-
-	if (span_starts(value->value, SPAN("!"))) {
-		script = word_behind(value, 1);
-	} else {
-		buf_str(&text, "git ");
-		buf_span(&text, value->value);
-		script.value = buf_from(&text, 0);
-	}
-	unwrap_script(u, &script, SHELL_VIA_OPTION, STORE_POSIX_SCRIPT);
-}
-
-static void unwrap_problem(struct unwrapping *u, enum shell_problem_kind kind);
-
-static void set_key(struct unwrapping *u, struct span key, const struct shell_word *value)
-{
-	switch (wrapper_git_key_kind(key)) {
-	case GIT_KEY_SCRIPT:
-		if (!value->dynamic &&
-		    (value->value.len == 0 || name_in(value->value, "cat true false")))
-			return;
-		if (span_starts(value->value, SPAN("!")))
-			run_alias(u, value);
-		else
-			unwrap_script(u, value, SHELL_VIA_OPTION, STORE_POSIX_SCRIPT);
-		break;
-	case GIT_KEY_ALIAS:
-		run_alias(u, value);
-		break;
-	case GIT_KEY_PLACE:
-		unwrap_problem(u, SHELL_PROBLEM_ENVIRONMENT);
-		break;
-	case GIT_KEY_HARMLESS:
-		break;
-	}
-}
-
-/* KEY=VALUE of -c */
-static void set_pair(struct unwrapping *u, const struct shell_word *pair)
-{
-	const char *equals = span_find(pair->value, '=');
-	struct shell_word value;
-
-	if (!equals) {
-		if (pair->dynamic)
-			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
-		return;
-	}
-	value = word_behind(pair, (size_t)(equals - pair->value.data) + 1);
-	set_key(u, span_head(pair->value, (size_t)(equals - pair->value.data)), &value);
-}
-
-static bool unwrapped_word_is(const struct unwrapping *u, size_t i, const char *text)
-{
-	return i < u->count && !u->words[i].dynamic && span_eq(u->words[i].value, span_str(text));
-}
-
-static bool unwrap_may_be_option(const struct shell_word *word);
-
-/* git's options before the sub-command; returns where that is. */
-static size_t read_git_options(struct unwrapping *u)
-{
-	size_t i = 1;
-
-	for (; i < u->count && span_starts(u->words[i].value, SPAN("-")); i++) {
-		const struct shell_word *word = &u->words[i];
-
-		if (unwrapped_word_is(u, i, "-c") && i + 1 < u->count)
-			set_pair(u, &u->words[++i]);
-		else if (span_starts(word->value, SPAN("--config-env")) ||
-		         span_starts(word->value, SPAN("--exec-path=")))
-			unwrap_problem(u, SHELL_PROBLEM_ENVIRONMENT);
-		else if (word->dynamic && !span_find(word->value, '='))
-			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
-		if (name_in(word->value, "-C --git-dir --work-tree --namespace --super-prefix "
-		                         "--attr-source"))
-			i++;
-	}
-	if ((i < u->count && unwrap_may_be_option(&u->words[i])) || (i >= u->count && u->appended))
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
-	return i;
-}
-
-static void unwrap_child(struct unwrapping *u, size_t from, size_t to, enum shell_via via);
-
-static void unwrap_joined(struct unwrapping *u, size_t from, size_t to, enum shell_via via,
-                          unsigned flags);
-
-static void run_git_command(struct unwrapping *u, size_t at)
-{
-	size_t next = at + 1;
-
-	if (unwrapped_word_is(u, at, "rebase")) {
-		for (size_t i = next; i < u->count; i++)
-			if (unwrapped_word_is(u, i, "-x") && i + 1 < u->count)
-				unwrap_script(u, &u->words[i + 1], SHELL_VIA_OPTION, 0);
-			else if (span_starts(u->words[i].value, SPAN("-x")) &&
-			         u->words[i].value.len > 2)
-				unwrap_script(u, &(struct shell_word){
-					.value = span_skip(u->words[i].value, 2),
-					.dynamic = u->words[i].dynamic }, SHELL_VIA_OPTION, 0);
-	} else if (unwrapped_word_is(u, at, "bisect") && unwrapped_word_is(u, next, "run")) {
-		unwrap_child(u, next + 1, u->count, SHELL_VIA_OPTION);
-	} else if (unwrapped_word_is(u, at, "submodule")) {
-		while (next < u->count && !unwrapped_word_is(u, next, "foreach"))
-			next++;
-		for (next++; next < u->count && span_starts(u->words[next].value, SPAN("-"));)
-			next++;
-		unwrap_joined(u, next, u->count, SHELL_VIA_OPTION, STORE_POSIX_SCRIPT);
-	} else if (unwrapped_word_is(u, at, "difftool")) {
-		for (size_t i = next; i + 1 < u->count; i++)
-			if (unwrapped_word_is(u, i, "-x"))
-				unwrap_script(u, &u->words[i + 1], SHELL_VIA_OPTION, 0);
-	}
-}
-
-/* git's own ways: -c key=value, config, aliases, rebase -x, bisect run, submodule foreach. */
-static void unwrap_git(struct unwrapping *u)
-{
-	size_t at = read_git_options(u);
-	bool config = unwrapped_word_is(u, at, "config");
-
-	for (size_t i = at + 1; i < u->count; i++) {
-		struct span word = u->words[i].value;
-
-		if (config && i + 1 < u->count && !span_starts(word, SPAN("-")))
-			set_key(u, word, &u->words[i + 1]);
-		if ((unwrapped_word_is(u, i, "-c") || unwrapped_word_is(u, i, "--config")) &&
-		    unwrapped_word_is(u, at, "clone") &&
-		    i + 1 < u->count)
-			set_pair(u, &u->words[i + 1]);
-		if (span_starts(word, SPAN("--config=")))
-			set_pair(u, &(struct shell_word){ .value = span_skip(word, 9),
-			                                  .dynamic = u->words[i].dynamic });
-		if (span_starts(word, SPAN("ext::")))
-			unwrap_script(u, &(struct shell_word){ .value = span_skip(word, 5),
-			                                       .dynamic = u->words[i].dynamic },
-			              SHELL_VIA_OPTION, 0);
-	}
-	run_git_command(u, at);
-}
-
 /* Commands that run commands. */
 
 /* The command is looked at by number: adding others moves them. */
@@ -244,69 +72,12 @@ static const struct shell_word *unwrapped_word_at(const struct unwrapping *u, si
 	return &u->words[i];
 }
 
-static void unwrap_problem(struct unwrapping *u, enum shell_problem_kind kind)
-{
-	store_command_problem(u->store, kind, u->command);
-}
-
-/* Words [from, to) are a command. */
-static void unwrap_child(struct unwrapping *u, size_t from, size_t to, enum shell_via via)
-{
-	if (from < to)
-		store_child(u->store, u->words + from, to - from, u->command, via, 0);
-}
-
-/* The word is a script; a dynamic one is a problem. */
-static void unwrap_script(struct unwrapping *u, const struct shell_word *word, enum shell_via via,
-                          unsigned flags)
-{
-	u->store->commands[u->command].flags |= SHELL_FLAG_WRAPPER;
-	if (word->dynamic)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
-	else
-		store_script(u->store, word->value, u->command, via, flags);
-}
-
-/* Words [from, to) with blanks between are a script. */
-static void unwrap_joined(struct unwrapping *u, size_t from, size_t to, enum shell_via via,
-                          unsigned flags)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SHELL_BYTES);
-	struct shell_word joined = { 0 };
-
-	if (from >= to)
-		return;
-	for (size_t i = from; i < to; i++) {
-		if (i > from)
-			buf_char(&text, ' ');
-		buf_span(&text, unwrapped_word_at(u, i)->value);
-		joined.dynamic |= unwrapped_word_at(u, i)->dynamic;
-	}
-	if (u->appended)
-		joined.dynamic |= SHELL_DYNAMIC_INSERTED;
-	joined.value = buf_from(&text, 0);
-	if (text.overflowed)
-		unwrap_problem(u, SHELL_PROBLEM_LIMIT);
-	else
-		unwrap_script(u, &joined, via, flags);
-}
-
-/* Whether a word may turn out to be an option, or to have one in it. */
-static bool unwrap_may_be_option(const struct shell_word *word)
-{
-	/* ~ becomes a path or stays. */
-	if (!word->dynamic || word->dynamic == SHELL_DYNAMIC_TILDE)
-		return false;
-	return word->value.len == 0 || word->value.data[0] == '-' ||
-	       (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB);
-}
-
 static void report_options(struct unwrapping *u, const struct options *options)
 {
 	if (options->unknown)
-		unwrap_problem(u, SHELL_PROBLEM_UNKNOWN_OPTION);
+		unwrapping_problem(u, SHELL_PROBLEM_UNKNOWN_OPTION);
 	if (options->dynamic)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 }
 
 /* NAME or NAME=VALUE is set for what is run. */
@@ -320,7 +91,7 @@ static void set_variable(struct unwrapping *u, const struct shell_word *word)
 		name = span_head(name, (size_t)(equals - name.data));
 		value.value = span_skip(word->value, name.len + 1);
 	} else if (word->dynamic) {
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		return;
 	}
 	hazard_value(u->store, u->command, name, equals ? &value : NULL,
@@ -338,7 +109,7 @@ static void run_value(struct unwrapping *u, const struct shell_word *value, bool
 		return;
 	if (piped)
 		script.value = span_skip(value->value, 1);
-	unwrap_script(u, &script, SHELL_VIA_OPTION, STORE_POSIX_SCRIPT);
+	unwrapping_script(u, &script, SHELL_VIA_OPTION, STORE_POSIX_SCRIPT);
 }
 
 static void apply_effect(struct unwrapping *u, enum option_effect effect,
@@ -356,10 +127,10 @@ static void apply_effect(struct unwrapping *u, enum option_effect effect,
 		run_value(u, &options->value, effect == EFFECT_PIPED);
 	else if (effect == EFFECT_MODE && options->has_value) {
 		if (options->value.dynamic || !wrapper_is_harmless_mode(options->value.value))
-			unwrap_problem(u, SHELL_PROBLEM_BUILTIN);
+			unwrapping_problem(u, SHELL_PROBLEM_BUILTIN);
 	} else if (effect == EFFECT_SOURCED || effect == EFFECT_READING ||
 	           effect == EFFECT_PLACE)
-		unwrap_problem(u, problems[effect]);
+		unwrapping_problem(u, problems[effect]);
 }
 
 /* wrapper_options_next, and the option's effect (option_rows). */
@@ -396,7 +167,7 @@ static void unwrap_split(struct unwrapping *u, const struct shell_word *text, si
 	    script.overflowed)
 		word.dynamic |= SHELL_DYNAMIC_VARIABLE;
 	word.value = buf_from(&script, 0);
-	unwrap_script(u, &word, SHELL_VIA_WRAPPER, 0);
+	unwrapping_script(u, &word, SHELL_VIA_WRAPPER, 0);
 }
 
 /* NAME=VALUE before the command; returns after them. */
@@ -415,7 +186,7 @@ static size_t skip_assignments(struct unwrapping *u, size_t at)
 		hazard_value(u->store, u->command, name, &value,
 		             !value.dynamic && shell_number_is_certain(value.value));
 		if (word->splits && word->dynamic != SHELL_DYNAMIC_GLOB)
-			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+			unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	}
 	return at;
 }
@@ -423,9 +194,9 @@ static size_t skip_assignments(struct unwrapping *u, size_t at)
 static void nothing_to_run(struct unwrapping *u)
 {
 	if (u->appended)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_COMMAND);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_COMMAND);
 	else if (u->wrapper->traits & TRAIT_OWN_SHELL)
-		unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
+		unwrapping_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
 }
 
 static size_t skip_operands(struct unwrapping *u, size_t at)
@@ -434,11 +205,11 @@ static size_t skip_operands(struct unwrapping *u, size_t at)
 		const struct shell_word *word = unwrapped_word_at(u, at);
 
 		if (word->splits)
-			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+			unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		/* Without its number, it is the command that would be skipped. */
 		if (u->wrapper->traits & TRAIT_NUMBER && !word->dynamic &&
 		    !(word->value.len && ascii_is_digit(word->value.data[0])))
-			unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
+			unwrapping_child(u, at, u->count, SHELL_VIA_WRAPPER);
 	}
 	return at;
 }
@@ -475,15 +246,15 @@ static void rest_command(struct unwrapping *u, struct options *options)
 		at = skip_assignments(u, at);
 	at = skip_operands(u, at);
 	if (traits & TRAIT_PLACE)
-		unwrap_problem(u, SHELL_PROBLEM_ENVIRONMENT);
+		unwrapping_problem(u, SHELL_PROBLEM_ENVIRONMENT);
 	if (at >= u->count) {
 		if (joined)
-			unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
+			unwrapping_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
 		nothing_to_run(u);
 	} else if (joined) {
-		unwrap_joined(u, at, u->count, SHELL_VIA_SHELL_STRING, 0);
+		unwrapping_joined(u, at, u->count, SHELL_VIA_SHELL_STRING, 0);
 	} else {
-		unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
+		unwrapping_child(u, at, u->count, SHELL_VIA_WRAPPER);
 	}
 }
 
@@ -495,13 +266,13 @@ static void rest_joined(struct unwrapping *u, struct options *options)
 		exec |= option_is(options, 'x', "exec");
 	report_options(u, options);
 	if (options->at >= u->count && u->appended)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
 	if (!(u->wrapper->traits & TRAIT_EXEC))
-		unwrap_joined(u, options->at, u->count, SHELL_VIA_EVAL, 0);
+		unwrapping_joined(u, options->at, u->count, SHELL_VIA_EVAL, 0);
 	else if (exec)
-		unwrap_child(u, options->at, u->count, SHELL_VIA_WRAPPER);
+		unwrapping_child(u, options->at, u->count, SHELL_VIA_WRAPPER);
 	else
-		unwrap_joined(u, options->at, u->count, SHELL_VIA_SHELL_STRING,
+		unwrapping_joined(u, options->at, u->count, SHELL_VIA_SHELL_STRING,
 		              STORE_POSIX_SCRIPT);
 }
 
@@ -509,12 +280,12 @@ static void rest_joined(struct unwrapping *u, struct options *options)
 static void unwrap_shell_file(struct unwrapping *u, size_t at, bool from_input)
 {
 	if (at >= u->count && u->appended)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
 	else if (at >= u->count || from_input || 
 	         name_in(unwrapped_word_at(u, at)->value, "- /dev/stdin /dev/fd/0 /proc/self/fd/0"))
-		unwrap_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
+		unwrapping_problem(u, SHELL_PROBLEM_STANDARD_INPUT);
 	else if (unwrapped_word_at(u, at)->dynamic)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
 }
 
 static void rest_shell(struct unwrapping *u, struct options *options)
@@ -529,16 +300,16 @@ static void rest_shell(struct unwrapping *u, struct options *options)
 	}
 	report_options(u, options);
 	if (name_in(name, "zsh ksh ksh93 mksh lksh yash"))
-		unwrap_problem(u, SHELL_PROBLEM_DIALECT);
+		unwrapping_problem(u, SHELL_PROBLEM_DIALECT);
 	if (informs)
 		return;
 	if (!script)
 		unwrap_shell_file(u, options->at, input);
 	else if (options->at < u->count)
-		unwrap_script(u, unwrapped_word_at(u, options->at), SHELL_VIA_SHELL_STRING,
+		unwrapping_script(u, unwrapped_word_at(u, options->at), SHELL_VIA_SHELL_STRING,
 		              name_in(name, "bash rbash") ? 0 : STORE_POSIX_SCRIPT);
 	else if (u->appended)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
 }
 
 /* script -c, su -c, runuser [-u USER COMMAND], fish -c */
@@ -555,7 +326,7 @@ static void rest_script_c(struct unwrapping *u, struct options *options)
 				continue;
 			found = true;
 			if (options->has_value)
-				unwrap_script(u, &options->value, SHELL_VIA_SHELL_STRING,
+				unwrapping_script(u, &options->value, SHELL_VIA_SHELL_STRING,
 				              STORE_POSIX_SCRIPT);
 		}
 		if (options->at >= u->count)
@@ -563,16 +334,16 @@ static void rest_script_c(struct unwrapping *u, struct options *options)
 		operand = operand == SHELL_NONE ? options->at : operand;
 		/* su -: a login */
 		if (span_eq(unwrapped_word_at(u, options->at)->value, SPAN("-")))
-			unwrap_problem(u, SHELL_PROBLEM_SOURCED);
+			unwrapping_problem(u, SHELL_PROBLEM_SOURCED);
 		if (options->ended || user)
 			break;
 		options->at++;
 	}
 	report_options(u, options);
 	if (span_eq(span_str(u->wrapper->name), SPAN("fish")))
-		unwrap_problem(u, SHELL_PROBLEM_DIALECT);
+		unwrapping_problem(u, SHELL_PROBLEM_DIALECT);
 	if (!found && operand != SHELL_NONE && (user || options->ended))
-		unwrap_child(u, operand, u->count, SHELL_VIA_WRAPPER);
+		unwrapping_child(u, operand, u->count, SHELL_VIA_WRAPPER);
 	else if (!found || u->appended)
 		nothing_to_run(u);
 }
@@ -586,10 +357,10 @@ static void rest_flock(struct unwrapping *u, struct options *options)
 	report_options(u, options);
 	at = skip_operands(u, options->at);
 	if (at + 1 < u->count && name_in(unwrapped_word_at(u, at)->value, "-c --command"))
-		unwrap_script(u, unwrapped_word_at(u, at + 1), SHELL_VIA_SHELL_STRING,
+		unwrapping_script(u, unwrapped_word_at(u, at + 1), SHELL_VIA_SHELL_STRING,
 		              STORE_POSIX_SCRIPT);
 	else if (at < u->count)
-		unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
+		unwrapping_child(u, at, u->count, SHELL_VIA_WRAPPER);
 	else
 		nothing_to_run(u);
 }
@@ -602,8 +373,8 @@ static void rest_remote(struct unwrapping *u, struct options *options)
 	while (next_option(u, options))
 		;
 	report_options(u, options);
-	unwrap_problem(u, SHELL_PROBLEM_REMOTE);
-	unwrap_joined(u, options->at, u->count, SHELL_VIA_REMOTE,
+	unwrapping_problem(u, SHELL_PROBLEM_REMOTE);
+	unwrapping_joined(u, options->at, u->count, SHELL_VIA_REMOTE,
 	              SHELL_FLAG_REMOTE | STORE_POSIX_SCRIPT);
 }
 
@@ -620,7 +391,7 @@ static void rest_trap(struct unwrapping *u, struct options *options)
 	word = unwrapped_word_at(u, options->at);
 	if (!word->dynamic && (word->value.len == 0 || span_eq(word->value, SPAN("-"))))
 		return;
-	unwrap_script(u, word, SHELL_VIA_TRAP, 0);
+	unwrapping_script(u, word, SHELL_VIA_TRAP, 0);
 }
 
 /* The words with those marked in which another program puts text. */
@@ -708,7 +479,7 @@ static bool may_be_action(const struct shell_word *word)
 		return name_in(word->value, find_commands) ||
 		       name_in(word->value, find_writers) ||
 		       span_eq(word->value, SPAN("-delete"));
-	return unwrap_may_be_option(word) && !is_path(word);
+	return unwrapping_may_be_option(word) && !is_path(word);
 }
 
 /* After -exec; returns after the ; or + that ends it. If a word before that may be the end, what
@@ -727,13 +498,13 @@ static size_t unwrap_exec(struct unwrapping *u, size_t from)
 			break;
 		if ((ended && may_be_action(word)) ||
 		    (word->dynamic && word->splits && word_may_become(word, SPAN(";"))))
-			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+			unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		ended |= word->dynamic && word_may_become(word, SPAN(";"));
 		ended |= before && word_may_become(word, SPAN("+")) &&
 		         word_may_become(before, SPAN("{}"));
 	}
 	if (to < u->count && unwrapped_word_at(u, to)->dynamic)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	if (to > from)
 		store_child(u->store, mark_inserted(u, from, to, SPAN("{}")), to - from, u->command,
 		            SHELL_VIA_FIND, 0);
@@ -746,7 +517,7 @@ static void rest_find(struct unwrapping *u, struct options *options)
 
 	(void)options;
 	if (u->appended)
-		unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+		unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 	for (size_t i = 1; i < u->count;) {
 		const struct shell_word *word = unwrapped_word_at(u, i++);
 
@@ -756,9 +527,9 @@ static void rest_find(struct unwrapping *u, struct options *options)
 			/* It is taken, but no honest command searches for such a name. */
 			if (word->splits ? word->dynamic != SHELL_DYNAMIC_GLOB
 			                 : !word->dynamic && may_be_action(word))
-				unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+				unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		} else if (word->dynamic && may_be_action(word))
-			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
+			unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		else if (name_in(word->value, find_commands))
 			i = unwrap_exec(u, i);
 		else if (name_in(word->value, find_writers))
@@ -789,7 +560,7 @@ static void rest_xargs(struct unwrapping *u, struct options *options)
 			                                .value = { "echo", 4 } };
 
 		if (u->appended)
-			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_COMMAND);
+			unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_COMMAND);
 		store_child(u->store, &echo, 1, u->command, SHELL_VIA_XARGS,
 		            SHELL_FLAG_APPENDED);
 		return;
@@ -809,8 +580,8 @@ static void rest_parallel(struct unwrapping *u, struct options *options)
 	while (to < u->count && !name_in(unwrapped_word_at(u, to)->value, "::: :::: :::+ ::::+"))
 		to++;
 	/* Its input is put into the script, or is the script. */
-	unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
-	unwrap_joined(u, options->at, to, SHELL_VIA_SHELL_STRING, 0);
+	unwrapping_problem(u, SHELL_PROBLEM_DYNAMIC_SCRIPT);
+	unwrapping_joined(u, options->at, to, SHELL_VIA_SHELL_STRING, 0);
 }
 
 static void (*const rests[REST_COUNT])(struct unwrapping *u, struct options *options) = {

@@ -35,6 +35,7 @@ struct pending_call {
 	bool followed;               /* made on what an earlier edit of its reply made */
 	json_t *denied;              /* owned: by the rules, before its arguments were final */
 	bool modified;               /* by the user: `tool` and `arguments` need validation */
+	bool again;                  /* the change needs approval itself */
 };
 
 /* ---- confirmation ------------------------------------------------------------ */
@@ -137,73 +138,6 @@ static json_t *denied_result(struct session *session, const struct tool *tool,
 
 	explain_failure(session, tool, arguments, result);
 	return result;
-}
-
-/* "name: value"; the lines of a text stand below its name, indented, so that none looks like the
- * next argument. */
-static void put_argument(struct buf *out, const char *name, const json_t *value)
-{
-	struct span text = json_is_string(value) ? json_span(value) : SPAN("");
-	bool lines = text.len && memchr(text.data, '\n', text.len);
-
-	buf_printf(out, "%s%s:%s", out->len ? "\n" : "", name, lines ? "" : " ");
-	while (lines && text.len) {
-		const char *end = memchr(text.data, '\n', text.len);
-		const size_t len = end ? (size_t)(end - text.data) : text.len;
-
-		buf_str(out, "\n  ");
-		buf_span(out, span_of(text.data, len));
-		text = span_skip(text, len + (end != NULL));
-	}
-	if (json_is_string(value))
-		buf_span(out, text);
-	else
-		json_print(out, value, 0);
-}
-
-static bool is_shown_elsewhere(const char *name, const char *const *without)
-{
-	for (; without && *without; without++)
-		if (!strcmp(name, *without))
-			return true;
-	return false;
-}
-
-const char *const tool_arguments_of_edit[] = {
-	"file_path",   "new_path",    "content", "unified_diff",        "old_content",
-	"new_content", "changes",     "base_content_sha256", "return_content", NULL,
-};
-
-char *tool_arguments_text(const json_t *arguments, const char *const *without)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_QUESTION_BYTES);
-	size_t lines = 0;
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)arguments, name, value) {
-		if (is_shown_elsewhere(name, without))
-			continue;
-		if (json_object_size(arguments) == 1 && json_is_string(value))
-			buf_span(&text, json_span(value));
-		else
-			put_argument(&text, name, value);
-	}
-	for (size_t i = 0; i < text.len; i++)
-		lines += text.data[i] == '\n';
-	if (text.overflowed || lines > LIMIT_QUESTION_LINES)
-		return NULL;
-	return text.len ? buf_steal(&text) : mem_strdup("");
-}
-
-bool tool_requires_more(const json_t *arguments)
-{
-	const json_t *more = json_object_get(arguments, "additional_permissions");
-	const json_t *files = json_object_get(more, "fileSystem");
-
-	return json_is_true(json_object_get(more, "network")) ||
-	       json_array_size(json_object_get(files, "read")) ||
-	       json_array_size(json_object_get(files, "write"));
 }
 
 static json_t *unconfirmed_result(struct session *session, const struct pending_call *call)
@@ -322,6 +256,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	const char *modified_tool = NULL;
 	struct tool_question question;
 
+	call->again = false;
 	if (!call_is_asked_about(session, call))
 		return NULL;
 	if (!session->hooks.confirm)
@@ -333,7 +268,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	    !(preview = call->tool->preview(session, call->tool, call->arguments, &err)))
 		return tool_failure(&err);
 	question = (struct tool_question){ call->tool, call->arguments, plan, &modified,
-		                           &modified_tool, preview };
+		                           &modified_tool, preview, &call->again };
 	if (!session->hooks.confirm(session->hooks.data, &question, &err)) {
 		json_decref(modified);
 		return denied_result(session, call->tool, call->arguments, &err);
@@ -599,6 +534,20 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 	return plan_call(session, call, &plan);
 }
 
+/* Where several people must approve, they are asked again about what one of them changed. */
+static json_t *settle_call(struct session *session, struct pending_call *call)
+{
+	json_t *ended;
+
+	do {
+		if ((ended = confirm_call(session, call)) ||
+		    (ended = accept_modified(session, call)))
+			return ended;
+		call->modified = false;
+	} while (call->again);
+	return NULL;
+}
+
 /* Every result of hasp's own tools says whether it is a success; failures say it themselves. */
 static json_t *with_success(json_t *result)
 {
@@ -718,8 +667,7 @@ static json_t *go_through(struct session *session, const char *called, struct pe
 	    (ended = run_before(session, called, call, &ask)) ||
 	    (ended = call_check(session, call)) ||
 	    (ended = call_decide(session, call, ask)) ||
-	    (ended = confirm_call(session, call)) ||
-	    (ended = accept_modified(session, call)))
+	    (ended = settle_call(session, call)))
 		return ended;
 	return call_run_handler(session, call);
 }

@@ -83,8 +83,8 @@ void first_reload(struct app *app);
 void first_reopen(struct app *app, const char *folders, const char *said);
 /* The session is closed for that, or could not be. */
 void first_paused(struct app *app, const struct err *err);
-/* It is open, or could not be opened. The text to show, which the caller frees; NULL: it was not
- * closed. */
+/* It is open, or could not be opened: what stood waiting can be shown. The text, which the caller
+ * frees; NULL: it was not closed. */
 char *first_reopened(struct app *app);
 /* A key is missing: says so, and asks for one if nothing is being typed. */
 void first_no_key(struct app *app, struct span why);

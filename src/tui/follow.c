@@ -403,7 +403,7 @@ static void follow_ended(struct app *app, const struct runner_event *event)
 		tui_notify(app, "hasp has answered.");
 }
 
-/* Closes the session for a while: no thread may ask it any more. */
+/* Closes the session, which opens again: nothing may ask it any more. */
 static void follow_pause(struct app *app)
 {
 	const struct err none = ERR_INIT;

@@ -29,7 +29,7 @@ enum runner_event_kind {
 	RUNNER_BUS,      /* topic, message */
 	RUNNER_NOTICE,   /* message: {severity, message} */
 	RUNNER_FOUND,    /* message: {file} of the session that is being opened */
-	RUNNER_STARTED,  /* what another front gave is under way */
+	RUNNER_STARTED,    /* what another front gave is under way */
 	RUNNER_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
 	                 * window?, topic?, keyFrom?, effort, todos?} */
 	RUNNER_CLOSED,   /* failed to open: err */

@@ -50,7 +50,7 @@ static void files_are_read_as_dotenv_reads_them(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		_cleanup_buf_ struct buf out = BUF_INIT(1000);
 
-		variables_parse_file(span_str(cases[i].text), note, &out);
+		env_file_parse(span_str(cases[i].text), note, &out);
 		assert_string_equal(out.data ? out.data : "", cases[i].found);
 	}
 }
@@ -60,7 +60,7 @@ static void a_byte_0_spoils_its_line_alone(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT(1000);
 
 	(void)state;
-	variables_parse_file(SPAN("A=1\nB=x\0y\nC=3\n"), note, &out);
+	env_file_parse(SPAN("A=1\nB=x\0y\nC=3\n"), note, &out);
 	assert_string_equal(out.data, "[A=1][C=3]");
 }
 

@@ -131,6 +131,8 @@ COUNTED = ["DA:1,2", "DA:3,1", "DA:4,0", "DA:5,1", "DA:7,0", "DA:8,0", "DA:9,0",
     ("base | ^int | cannot be", set(), ["no uncovered line of src/base is meant"]),
     ("* | z\\(\\) | cannot be", {7, 8, 9, 11}, []),
     ("base/a.c | if .x | the line after it", {4}, []),
+    ("base/a.c | \\(x\\)\\n.*bug | both lines", {4}, []),
+    ("base/a.c | \\(\\)\\) .\\n.*bug | not these two", set(), ["no uncovered line of src/base/a.c is meant"]),
     ("base/a.c | y\\(\\); | can", set(), ["no uncovered line of src/base/a.c is meant"]),
     ("bas | bug | another folder", set(), ["no uncovered line of src/bas is meant"]),
     ("# base | if | a comment", set(), [])])
@@ -146,5 +148,7 @@ def test_rows_of_lines_left_name_lines_and_a_reason():
     for number, place, pattern, reason in coverage.rows_left(coverage.LEFT.read_text()):
         path = TOP / "src" / place.replace("*", "")
         sources = path.rglob("*.c") if path.is_dir() else [path]
-        assert any(pattern.search(line) for source in sources for line in source.read_text().splitlines()), number
+        lines = [line for source in sources for line in source.read_text().splitlines()]
+        assert any(pattern.search(line) or pattern.search(before + "\n" + line)
+                   for before, line in zip([""] + lines, lines)), number
         assert len(reason) > 10, number

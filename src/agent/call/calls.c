@@ -7,12 +7,12 @@
 
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
+#include "agent/call/votes.h"
 #include "agent/context/context.h"
+#include "agent/session/figures.h"
 #include "agent/session/record.h"
-#include "agent/session/sessions.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -23,110 +23,6 @@
 #include "tool/set.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
-
-/* ---- order ------------------------------------------------------------------- */
-
-enum { PROBLEMS_MAX = 4096 };
-
-/* ---- what a call does -------------------------------------------------------------- */
-
-static enum order_effect effect_of(const struct tool *tool)
-{
-	static const enum order_effect effects[] = {
-		[TOOL_KIND_READ] = ORDER_READS,       [TOOL_KIND_SEARCH] = ORDER_READS,
-		[TOOL_KIND_EDIT] = ORDER_EDITS,       [TOOL_KIND_DELETE] = ORDER_EDITS,
-		[TOOL_KIND_MOVE] = ORDER_EDITS,       [TOOL_KIND_EXECUTE] = ORDER_ANY,
-		[TOOL_KIND_AGENT] = ORDER_ANY,        [TOOL_KIND_OTHER] = ORDER_ANY,
-		[TOOL_KIND_PLAN] = ORDER_ALONE,       [TOOL_KIND_THINK] = ORDER_ALONE,
-		[TOOL_KIND_FETCH] = ORDER_NOTHING,    [TOOL_KIND_COMMUNICATE] = ORDER_NOTHING,
-	};
-
-	return tool ? effects[tool_kind_of(tool)] : ORDER_NOTHING;
-}
-
-static void order_add_path(struct order_call *call, size_t *cap, const char *root,
-                           const json_t *path)
-{
-	if (!json_string_length(path))
-		return;
-	if (call->path_count == *cap)
-		call->paths =
-			mem_grow(call->paths, cap, call->path_count + 1, sizeof(*call->paths));
-	call->paths[call->path_count++] = path_join(root, json_string_value(path));
-}
-
-/* A folder that is looked through, and files that a list names, are not one file: those touch
- * all. */
-static void add_paths(struct order_call *call, const json_t *args, const char *root)
-{
-	size_t cap = 0, i;
-	json_t *change;
-
-	order_add_path(call, &cap, root, json_object_get(args, "file_path"));
-	json_array_foreach(json_object_get(args, "changes"), i, change) {
-		order_add_path(call, &cap, root, json_object_get(change, "file_path"));
-		order_add_path(call, &cap, root, json_object_get(change, "new_path"));
-	}
-}
-
-void call_order_describe(struct order_call *ret, const struct tool *tool, const char *name,
-                         const json_t *args, const char *root)
-{
-	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
-	json_auto_t *canonical = NULL;
-
-	*ret = (struct order_call){ .effect = effect_of(tool) };
-	if (json_is_true(json_object_get(args, "wait_for_previous"))) {
-		ret->effect = ORDER_ALONE;
-		return;
-	}
-	if (!json_is_object(args) || (ret->effect != ORDER_READS && ret->effect != ORDER_EDITS))
-		return;
-	canonical = alias_resolve(tool, name, args, NULL, &problems);
-	add_paths(ret, canonical, root);
-}
-
-void call_order_release(struct order_call *call)
-{
-	for (size_t i = 0; i < call->path_count; i++)
-		free(call->paths[i]);
-	free(call->paths);
-	*call = (struct order_call){ 0 };
-}
-
-/* ---- who waits --------------------------------------------------------------------- */
-
-static bool share_a_path(const struct order_call *a, const struct order_call *b)
-{
-	if (!a->path_count || !b->path_count)
-		return true;
-	for (size_t i = 0; i < a->path_count; i++)
-		for (size_t k = 0; k < b->path_count; k++)
-			if (!strcmp(a->paths[i], b->paths[k]))
-				return true;
-	return false;
-}
-
-static bool order_must_wait(const struct order_call *before, const struct order_call *call)
-{
-	enum order_effect a = before->effect, b = call->effect;
-
-	if (a == ORDER_ALONE || b == ORDER_ALONE)
-		return true;
-	if (a != ORDER_EDITS && b != ORDER_EDITS)
-		return false;
-	if (a == ORDER_NOTHING || b == ORDER_NOTHING)
-		return false;
-	return a == ORDER_ANY || b == ORDER_ANY || share_a_path(before, call);
-}
-
-bool call_order_may_begin(const struct order_call *calls, size_t index, const bool *ended)
-{
-	for (size_t i = 0; i < index; i++)
-		if (!ended[i] && order_must_wait(&calls[i], &calls[index]))
-			return false;
-	return true;
-}
 
 /* ---- one call ---------------------------------------------------------------- */
 
@@ -157,7 +53,7 @@ static void call_take_meant(struct call *call)
  * itself, so that it can answer in the model's. */
 static void call_take_spelling(struct call *call)
 {
-	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
+	_cleanup_buf_ struct buf problems = BUF_INIT(CALL_PROBLEMS_MAX);
 	struct spelled_call spelled;
 
 	call->run_name = call->name;
@@ -225,6 +121,11 @@ static void call_release(struct call *call)
 	json_decref(call->answer);
 	json_decref(call->review);
 	json_decref(call->review_files);
+	json_decref(call->comments);
+	json_decref(call->proposer);
+	json_decref(call->quorum);
+	json_decref(call->approved);
+	free(call->vetoed_by);
 	denied_forget(call);
 	free(call->ask_reason);
 	free(call->taken);
@@ -471,11 +372,13 @@ static void publish_result(const struct call *call, const char *display, uint64_
 		json_object_set_new(message, "decision",
 		                    json_string(stats_decision_name(call->decision)));
 	if (!call->success) {
+		_cleanup_free_ char *text = call_error_text(call->result);
+
 		error = json_object();
 		json_object_set_new(error, "type",
 		                    json_string(call_error_type(call->tool, call->result)));
 		json_object_set_new(error, "message",
-		                    json_text(span_str(call_error_message(call->result))));
+		                    json_text(span_str(text)));
 		json_object_set_new(message, "error", error);
 	}
 	agent_publish(call->agent, BUS_TOOL_RESULT, message);
@@ -565,6 +468,8 @@ static void call_run(struct call *call)
 	}
 	call->result = tool_call(&call->session, call->run_name, call->run_args);
 	follow_tails(call);
+	if (call_error_code(call->result) == ERR_STATE_MISMATCH)
+		votes_lapse(call);
 	agent_confirm_report(call);
 	call_report_end(call, clock_monotonic_ms() - began);
 }
@@ -631,13 +536,12 @@ void calls_name(struct agent *agent, json_t *content)
 
 static void publish_call(struct agent *agent, const struct call *call)
 {
-	_cleanup_free_ char *description = NULL;
+	_cleanup_free_ char *description = NULL, *title = NULL;
 	json_auto_t *message = NULL;
-	const char *title;
 
 	if (!agent->options.bus)
 		return;
-	title = call->tool && call->tool->title ? call->tool->title : call->name;
+	title = display_title(call->tool, call->name);
 	description = display_call(call->tool, call->args);
 	message = json_object();
 	json_object_set_new(message, "callId", json_string(call->id));
@@ -805,7 +709,7 @@ static void batch_summarize(struct call_batch *batch, size_t total, struct calls
 		any_done = any_done || !call->cancelled;
 		content_add(ret->message, json_incref(call->answer));
 		if (call->fatal && !ret->fatal)
-			ret->fatal = mem_strdup(call_error_message(call->result));
+			ret->fatal = call_error_text(call->result);
 		missing_note(call);
 		loop_check_call(batch->agent->loop, call->tool, call->name, call->args,
 		                call->result);

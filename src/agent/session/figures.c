@@ -2,7 +2,7 @@
 /* Counts over the files of sessions. Each thread counts into separate objects, which are added up
  * at the end; a message or call that appears in several lines or files is counted where it is seen
  * first. */
-#include "agent/session/sessions.h"
+#include "agent/session/figures.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/session/sessions.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/fd.h"
@@ -27,8 +28,6 @@
 
 /* Of a line; and of a file of the older form, which is one value. */
 #define LINE_BYTES_MAX ((size_t)64 << 20)
-/* Above it a number in a file is nonsense. */
-#define NUMBER_MAX ((json_int_t)1000000000000)
 
 enum {
 	PIECE_BYTES = 256 << 10,
@@ -284,17 +283,6 @@ static void places_count(const struct places *places, const char *group, struct 
 		count_named(object_in(places->list[i], group), name);
 }
 
-static json_int_t number_of(const json_t *object, const char *name)
-{
-	const json_t *value = json_object_get(object, name);
-	const json_int_t number = json_is_real(value) && json_real_value(value) >= 0 &&
-	                                          json_real_value(value) < (double)NUMBER_MAX ?
-	                                  (json_int_t)json_real_value(value) :
-	                                  json_integer_value(value);
-
-	return number < 0 ? 0 : number > NUMBER_MAX ? NUMBER_MAX : number;
-}
-
 /* ---- calls ------------------------------------------------------------------- */
 
 static bool word_among(const char *word, const char *const *words, size_t count)
@@ -305,111 +293,19 @@ static bool word_among(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* The result that the model got; NULL: not recorded. */
-static const json_t *response_of(const json_t *call)
-{
-	const json_t *first = json_array_get(json_object_get(call, "result"), 0);
-
-	return json_object_get(json_object_get(first, "functionResponse"), "response");
-}
-
-/* How the text of the hunks was matched; NULL: exactly. */
-static const char *hunks_repaired(const json_t *hunks)
-{
-	const char *how = NULL, *matched;
-	const json_t *stated;
-	size_t i;
-	json_t *hunk;
-
-	json_array_foreach(hunks, i, hunk) {
-		matched = json_string_value(json_object_get(hunk, "matched"));
-		if (matched && strcmp(matched, "exact") != 0)
-			return matched;
-		stated = json_object_get(hunk, "stated_line");
-		if (json_is_integer(stated) &&
-		    !json_equal(stated, json_object_get(hunk, "line")))
-			how = "line_numbers";
-	}
-	return how;
-}
-
-/* How the text was interpreted, from the note (edit/update.c, patch/patch.c); NULL: as written. */
-static const char *note_repaired(const json_t *note)
-{
-	static const char *const notes[][2] = {
-		{ "The line numbers in front of the lines were taken off", "listing" },
-		{ "with other white space at the ends of lines", "trailing_space" },
-		{ "The text stands at line ", "indentation" },
-		{ "The fence around the text was taken off", "fence" },
-		{ "The byte-order mark in front of the text was left out", "byte_order_mark" },
-		{ "escaped as JSON strings", "escapes" },
-		{ " had a backslash before every quotation mark", "escapes" },
-		{ "The old text is not in the file, and the new text already is", "already" },
-		{ "The old lines are not in the file, and the new ones already are", "already" },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(notes); i++)
-		if (json_is_string(note) && strstr(json_string_value(note), notes[i][0]))
-			return notes[i][1];
-	return NULL;
-}
-
-/* Of an answer, or of one of its changes. */
-static const char *change_repaired(const json_t *change)
-{
-	const char *how = note_repaired(json_object_get(change, "note"));
-
-	return how ? how : hunks_repaired(json_object_get(change, "hunks"));
-}
-
-static const char *edit_repaired(const json_t *response)
-{
-	const char *how = change_repaired(response);
-	size_t i;
-	json_t *change;
-
-	json_array_foreach(json_object_get(response, "changes"), i, change)
-		how = how ? how : change_repaired(change);
-	return how;
-}
-
-/* An answer leaves them out where one line became another (tool/answer.h). */
-static json_int_t changed_lines(const json_t *change, const char *name)
-{
-	const json_t *state = json_object_get(change, "latest_file_state");
-
-	return !json_object_get(change, name) && json_object_get(state, "content_omitted") &&
-	       !json_object_get(change, "error") &&
-	       !json_object_get(change, "already_applied") ? 1 : number_of(change, name);
-}
-
 static void count_changed_lines(const struct places *places, const json_t *response)
 {
-	json_int_t added = changed_lines(response, "lines_added");
-	json_int_t removed = changed_lines(response, "lines_removed");
+	json_int_t added = figures_changed_lines(response, "lines_added");
+	json_int_t removed = figures_changed_lines(response, "lines_removed");
 	size_t i;
 	json_t *change;
 
 	json_array_foreach(json_object_get(response, "changes"), i, change) {
-		added += changed_lines(change, "lines_added");
-		removed += changed_lines(change, "lines_removed");
+		added += figures_changed_lines(change, "lines_added");
+		removed += figures_changed_lines(change, "lines_removed");
 	}
 	places_add(places, "lines_added", added);
 	places_add(places, "lines_removed", removed);
-}
-
-/* Who denied the call; NULL: it was not denied. */
-static const char *denied_by(const json_t *response, const char *code)
-{
-	if (!strcmp(code, "denied_by_user"))
-		return "user";
-	if (!strcmp(code, "denied_by_policy"))
-		return "policy";
-	if (!strcmp(code, "denied_by_hook"))
-		return "hook";
-	return !strcmp(code, "denied_by_sandbox") ||
-	                       json_array_size(json_object_get(response, "denials")) ?
-	               "sandbox" : NULL;
 }
 
 static void count_command(const struct places *places, const json_t *response)
@@ -419,31 +315,6 @@ static void count_command(const struct places *places, const json_t *response)
 	places_add_in(places, "commands", "run", 1);
 	if (json_is_integer(code) && json_integer_value(code) != 0)
 		places_add_in(places, "commands", "failed", 1);
-}
-
-static const char *error_code(const json_t *response)
-{
-	const char *code = json_string_value(
-		json_object_get(json_object_get(response, "error"), "code"));
-
-	return code ? code : "unnamed";
-}
-
-const char *figures_edit_end(const json_t *response, const char *status, const char **ret_what)
-{
-	const char *code = error_code(response);
-
-	*ret_what = NULL;
-	if (json_is_true(json_object_get(response, "dry_run")))
-		return NULL;
-	if (!strcmp(status, "success")) {
-		*ret_what = edit_repaired(response);
-		return *ret_what ? "repaired" : "right";
-	}
-	if (strcmp(status, "error") != 0 || denied_by(response, code))
-		return NULL;
-	*ret_what = code;
-	return "refused";
 }
 
 /* What the sandbox denied: its kind, and the path, address or system call. */
@@ -483,7 +354,7 @@ static void count_edit(const struct places *places, const json_t *response, cons
 
 static void count_took(const struct places *places, const json_t *own)
 {
-	const json_int_t ms = number_of(own, "ms"), waited = number_of(own, "waited");
+	const json_int_t ms = figures_number(own, "ms"), waited = figures_number(own, "waited");
 
 	if (!json_object_get(own, "ms"))
 		return;
@@ -492,34 +363,20 @@ static void count_took(const struct places *places, const json_t *own)
 	places_add(places, "timed_calls", 1);
 }
 
-/* The dialect of an edit; NULL: none. Files of other programs and of earlier versions record only
- * the name of the tool. */
-static const char *dialect_of(const json_t *call, const char *tool)
-{
-	const json_t *own = json_object_get(call, "hasp");
-	const char *recorded = json_string_value(json_object_get(own, "dialect"));
-	const char *spelling = tool_info_spelling(tool);
-	const json_t *command = json_object_get(json_object_get(call, "args"), "command");
-
-	/* Anthropic's editor reads, too. */
-	if (span_eq(json_span(command), SPAN("view")))
-		return NULL;
-	return recorded ? recorded : spelling ? tool_info_dialect(spelling) : NULL;
-}
-
 /* What happened in a call, in all places of it. */
 static void count_ended(const struct places *places, const json_t *call, const char *tool,
                         const char *status)
 {
-	const json_t *response = response_of(call);
+	const json_t *response = figures_response(call);
 	const bool success = !strcmp(status, "success");
-	const char *code = success ? "" : error_code(response), *by = denied_by(response, code);
+	const char *code = success ? "" : figures_error_code(response);
+	const char *by = figures_denied_by(response, code);
 
 	places_add_in(places, "calls", status, 1);
 	if (by)
 		places_add_in(places, "denials", by, 1);
 	count_denials(places, response);
-	if (dialect_of(call, tool))
+	if (figures_dialect(call, tool))
 		count_edit(places, response, status);
 	if (tool_info_runs(tool) && json_object_get(response, "exit_code"))
 		count_command(places, response);
@@ -528,33 +385,11 @@ static void count_ended(const struct places *places, const json_t *call, const c
 
 /* ---- files and folders ------------------------------------------------------- */
 
-/* The file of an edit, or of one of its changes: as the answer names it, or else the call. */
-static struct span edited_path(const json_t *answer, const json_t *arguments)
-{
-	const json_t *state = json_object_get(answer, "latest_file_state");
-	const json_t *path = json_object_get(state, "file_path");
-
-	if (!json_is_string(path))
-		path = json_object_get(answer, "file_path");
-	if (!json_is_string(path))
-		path = json_object_get(arguments, "file_path");
-	return json_span(path);
-}
-
-/* As it is called in its project. */
-static struct span path_in_project(struct span path, const char *project)
-{
-	const size_t len = strlen(project);
-
-	return len && project[0] == '/' && path.len > len + 1 && path.data[len] == '/' &&
-	       !memcmp(path.data, project, len) ? span_skip(path, len + 1) : path;
-}
-
 /* One file of an edit that ended so. */
 static void count_edited(struct counter *counter, struct span named, const char *end,
                          const json_t *change)
 {
-	const struct span path = path_in_project(named, counter->project);
+	const struct span path = figures_path_in_project(named, counter->project);
 	const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
 	const struct span folder = slash ? span_head(path, (size_t)(slash - path.data)) : SPAN(".");
 	struct places rows = { .count = 2 };
@@ -568,13 +403,13 @@ static void count_edited(struct counter *counter, struct span named, const char 
 	places_add_in(&rows, "edits", end, 1);
 	if (!strcmp(end, "refused"))
 		return;
-	places_add(&rows, "lines_added", changed_lines(change, "lines_added"));
-	places_add(&rows, "lines_removed", changed_lines(change, "lines_removed"));
+	places_add(&rows, "lines_added", figures_changed_lines(change, "lines_added"));
+	places_add(&rows, "lines_removed", figures_changed_lines(change, "lines_removed"));
 }
 
 static void count_edited_files(struct counter *counter, const json_t *call, const char *status)
 {
-	const json_t *response = response_of(call), *arguments = json_object_get(call, "args");
+	const json_t *response = figures_response(call), *arguments = json_object_get(call, "args");
 	const json_t *changes = json_object_get(response, "changes"), *asked;
 	const char *what, *end = figures_edit_end(response, status, &what);
 	size_t i;
@@ -584,12 +419,12 @@ static void count_edited_files(struct counter *counter, const json_t *call, cons
 	if (!json_array_size(changes)) /* refused: those that were asked for */
 		changes = json_object_get(arguments, "changes");
 	if (!json_array_size(changes)) {
-		count_edited(counter, edited_path(response, arguments), end, response);
+		count_edited(counter, figures_edited_path(response, arguments), end, response);
 		return;
 	}
 	for (i = 0; i < json_array_size(changes); i++) {
 		asked = json_array_get(json_object_get(arguments, "changes"), i);
-		count_edited(counter, edited_path(json_array_get(changes, i), asked), end,
+		count_edited(counter, figures_edited_path(json_array_get(changes, i), asked), end,
 		             json_array_get(changes, i));
 	}
 }
@@ -614,7 +449,7 @@ static void count_call(struct counter *counter, struct span message, const json_
 	count_ended(&places, call, tool, status);
 	by_tool.list[0] = figure_object(object_in(counter->all, "tools"), span_str(tool));
 	count_ended(&by_tool, call, tool, status);
-	dialect = dialect_of(call, tool);
+	dialect = figures_dialect(call, tool);
 	if (!dialect)
 		return;
 	count_edited_files(counter, call, status);
@@ -637,7 +472,7 @@ static void count_tokens(const struct counter *counter, const struct places *pla
 	json_int_t cost;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		places_add_in(places, "tokens", names[i], number_of(tokens, names[i]));
+		places_add_in(places, "tokens", names[i], figures_number(tokens, names[i]));
 	if (prices_count(counter->options->prices, counter->model, tokens, &cost))
 		places_add(places, "cost_millionths", cost);
 }
@@ -658,7 +493,7 @@ static void count_reply(struct counter *counter, const json_t *message)
 		if (seen_add(counter->seen, hash)) {
 			places_add(&places, "replies", 1);
 			if (json_object_get(own, "ms")) {
-				places_add_in(&places, "ms", "model", number_of(own, "ms"));
+				places_add_in(&places, "ms", "model", figures_number(own, "ms"));
 				places_add(&places, "timed_replies", 1);
 			}
 		}

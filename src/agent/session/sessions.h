@@ -123,6 +123,11 @@ void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out
  * minRetention, is open somewhere, or is not named like a session.
  */
 
+/* Removes files of one session and what belongs to it: its tools' outputs, its checkpoints (`id`
+ * NULL: it has none). BUSY: one of the files is open; then all stay. */
+bool session_remove(struct home *home, const char *id, const char *const *paths, size_t count,
+                    struct err *err);
+
 struct retention {
 	int64_t max_age;  /* seconds; 0: any */
 	int64_t min_age;  /* seconds; younger ones stay */
@@ -182,37 +187,5 @@ json_t *session_end(const char *file, size_t count);
 /* Calls `work` with `data` on this thread and on one more for each further processor, at most as
  * many as there are `jobs`; returns when all have.  The calls share the jobs among themselves. */
 void sessions_work(void *(*work)(void *data), void *data, size_t jobs);
-
-/* ---- figures of many -------------------------------------------------------------- */
-
-/* What the work of many sessions came to: edits, tokens, denials, commands, time.
- *
- *     struct figures_options options = { .home = home, .since = "2026-11-20" };
- *     json_t *figures = figures_read(&options);
- *
- * Each figure is defined in docs/stats.md; the object is that of `hasp stats --json`.  Files are
- * read line by line, by several threads, and never written.  What cannot be read is counted and
- * passed over; names and numbers in them are bounded.
- *
- * Not here: what the session that is open used (stats_json, agent/private.h).
- */
-
-struct figures_options {
-	struct home *home;  /* of the project; borrowed */
-	bool all;           /* every project of this user, not that one alone */
-	const char *since;  /* a time as in the files, or the beginning of one ("2026-11-20"); what
-	                     * came before does not count; NULL: all counts */
-	const char *model;  /* its messages and calls alone, by id or by the name in it; or NULL */
-	const json_t *prices; /* as model/prices.h has them; borrowed, or NULL */
-};
-
-/* A new reference, never NULL; a project without sessions has zeros. */
-json_t *figures_read(const struct figures_options *options);
-/* The same of one file's text, for tests; `options->home` and `all` are not looked at. */
-json_t *figures_of_text(const struct figures_options *options, struct span text);
-/* How an edit ended whose call has this response and status ("success", ...): "right"; "repaired",
- * *ret_what says what was off; "refused", *ret_what is the code.  NULL: it counts as none, because
- * it was a dry run, denied or stopped.  *ret_what is the response's, or static; NULL without. */
-const char *figures_edit_end(const json_t *response, const char *status, const char **ret_what);
 
 #endif

@@ -275,7 +275,7 @@ static void bring_variables(struct brought *brought, const char *path)
 	struct err ignored = ERR_INIT;
 
 	if (door_read(brought->project, path, LIMIT_ENV_FILE_BYTES, &text, &ignored))
-		variables_parse_file(file_text_span(&text), bring_variable, brought);
+		env_file_parse(file_text_span(&text), bring_variable, brought);
 }
 
 /* Skills are named as activate_skill has them where that is their folder's name. */

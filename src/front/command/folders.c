@@ -12,7 +12,7 @@
 #include "front/command/private.h"
 #include "worker/provider.h"
 
-/* As it is typed in a shell: "~" is the home; a relative path starts at the project. The caller
+/* As it is typed in a shell: "~" is the home, a relative path begins in the project. The caller
  * frees. */
 static char *folder_meant(struct command_call *call, struct span text)
 {

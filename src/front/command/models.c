@@ -62,15 +62,16 @@ static bool effort_save(struct command_call *call, const char *name)
 static void model_effort(struct command_call *call, struct span word, bool save)
 {
 	const struct effort *effort = effort_named(word);
+	const char *name = effort ? model_thinking_name(effort->thinking) : NULL;
 	struct err err = ERR_INIT;
 
 	if (!effort)
 		return;
 	if (!host_set_model(call->context->host, NULL, effort->thinking, &err))
 		command_fail(call, "%s", err.message);
-	else if (!save || effort_save(call, model_thinking_name(effort->thinking)))
-		command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session%s.",
-		            model_thinking_name(effort->thinking), save ? " and in new ones" : "");
+	else if (!save || effort_save(call, name))
+		command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session%s.", name,
+		            save ? " and in new ones" : "");
 }
 
 json_t *command_menu_efforts(void)
@@ -80,8 +81,8 @@ json_t *command_menu_efforts(void)
 	for (size_t i = 0; i < ARRAY_LEN(efforts); i++) {
 		const char *name = model_thinking_name(efforts[i].thinking);
 
-		json_array_append_new(menu, json_pack("{s:s, s:s, s:s}", "value", name, "name",
-		                                      name, "help", efforts[i].help));
+		json_array_append_new(menu, json_pack(
+			"{s:s, s:s, s:s}", "value", name, "name", name, "help", efforts[i].help));
 	}
 	return menu;
 }

@@ -67,6 +67,16 @@ uint64_t openai_listed_context(const json_t *model);
 bool openai_list_build(const struct model_options *options, struct wire_request *ret);
 void openai_list_read(const json_t *answer, json_t *list);
 
+/* ---- Responses (responses_input.c) -------------------------------------------- */
+
+/* The items of "input". `reasons`: the model takes reasoning items. `loader`: whose calls are
+ * searches of tools, or NULL. */
+json_t *openai_input_items(const struct model_request *request, bool reasons, const char *loader);
+/* A tool as {"type": "function", ...}. */
+json_t *openai_function_tool(const json_t *tool);
+
+/* ---- both --------------------------------------------------------------------- */
+
 /* usage of chat completions (prompt_tokens ...) and of Responses (input_tokens ...). */
 struct model_usage openai_usage(const json_t *usage);
 

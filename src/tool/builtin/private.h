@@ -193,4 +193,20 @@ and is not among the denials."}, \
 		"From run_shell_command or list_background_processes."})
 /* clang-format on */
 
+/* ---- reading (read_files.c) ---- */
+
+/* The versioned file object; takes the session's next version. */
+json_t *read_files_result(struct session *session, const struct read_request *request,
+                          const struct read_result *read);
+/* Adds what a failed read found out about the file to a failure: path, and hash and version
+ * if it was read. */
+void read_files_add_state(struct session *session, const struct read_request *request,
+                          const struct read_result *read, json_t *failure);
+/* Bytes of content that an answer has room for, in addition to all else; 0: no limit. */
+size_t read_files_room(const struct session *session);
+/* Reads again what weighs more than `room` (0: nothing does): letters other than ASCII count for
+ * more than their bytes. */
+bool read_files_within(struct provider *reader, const struct read_request *request, size_t room,
+                       struct read_result *read, struct err *err);
+
 #endif
