@@ -100,3 +100,19 @@ def test_the_terminal_leaves_while_a_question_is_open(world):
             hasp.key("ctrl+d")
             line.wait(r"\d+ over")
     assert not (world.root / "a.txt").exists()
+
+
+def test_a_session_is_opened_again_and_orders_wait_for_that(world):
+    """With another folder; the conversation continues, in the same mode, for all fronts."""
+    (world.top / "more").mkdir()
+    with world.fake([[text("First.")], [text("Second.")]], append_only=False) as server, world.with_terminal(server) as hasp:
+        line = world.line("line")
+        line.wait(r"^\d+ opened")
+        hasp.type("first-words").key("enter").wait("First.").quiet(0.2)
+        line.order("mode plan")
+        hasp.wait("plan mode").type("/add-dir ../more").key("enter")
+        line.wait(r"^\d+ paused terminal")
+        line.order("prompt second")
+        hasp.wait("In the workspace now: ").wait("Second.").wait("plan mode")
+        line.wait(r"ended answered line")
+    assert "first-words" in str(server.requests[-1].body["contents"])
