@@ -4,6 +4,7 @@
  * with a port and a token that is one header's value; what a notification or a list brings to the
  * model is bounded text, and all problems of a list are new ones where there were none. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +77,13 @@ static void read_list(const char *path, struct span text)
 	struct ide_problems *problems = ide_problems_new(list_shown);
 	struct shown shown = { NULL };
 	json_t *list = NULL;
-	char *said;
+	char *said, other[16];
 
+	/* More files than are watched. */
+	for (unsigned i = 0; i < 10; i++) {
+		snprintf(other, sizeof(other), "/%u", i);
+		ide_problems_before(problems, &shown, other);
+	}
 	ide_problems_before(problems, &shown, path);
 	if (ide_problems_read(text, &list)) {
 		shown.list = list;

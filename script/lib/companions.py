@@ -24,6 +24,7 @@ ide = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(ide)
 
 from fake_gemini import call, text  # noqa: E402
+import terminal_pictures  # noqa: E402
 
 SECONDS = 40
 
@@ -100,6 +101,10 @@ class Real:
         self.vscode, self.commands = vscode, (take, reject)
         vscode.run("const t = vscode.window.createTerminal({ shellPath: %s, shellArgs: %s, env: %s }); t.show();" % (
             json.dumps(argv[0]), json.dumps(argv[1:]), json.dumps(env)))
+
+    def problem(self, path):
+        self.vscode.run("globalThis.found ??= vscode.languages.createDiagnosticCollection('test'); found.set(vscode.Uri.file(%s), "
+                        "[new vscode.Diagnostic(new vscode.Range(0, 2, 0, 3), 'a word is missing', 0)])" % json.dumps(str(path)))
 
     TABS = "const diffs = vscode.window.tabGroups.all.flatMap((one) => one.tabs).filter((one) => one.input?.modified?.path === %s);"
 
@@ -269,7 +274,7 @@ class Play:
         self.step("a diff that is answered in the terminal closes", lambda: self.edit(
             "terminal.txt", lambda _: self.editor.allow_here(), "one\n"))
         self.step("a diff that is rejected is not written", lambda: self.edit("rejected.txt", self.editor.reject, None))
-        if hasattr(self.editor, "problem"):
+        if getattr(self.editor, "problem", None):
             self.step("problems of an edit go to the model", self.problems)
 
     def problems(self):
@@ -330,7 +335,10 @@ def vscode(world, server, clone=None):
     env = world.environment(server, TERM_PROGRAM=None)
     # What the editor's own processes need is the user's; hasp's home is the test's.
     with real_vscode.open(world.root, [extension], world.top / "vscode", {**os.environ, "TMPDIR": str(world.temp)}) as editor:
-        yield Real(editor, *(GEMINI if clone else OURS), world.argv(server, []), env)
+        hands = Real(editor, *(GEMINI if clone else OURS), world.argv(server, []), env)
+        if clone:
+            hands.problem = None  # Gemini CLI's companion does not list them
+        yield hands
 
 
 @contextlib.contextmanager
@@ -348,11 +356,28 @@ def nvim(world, server, clone):
         editor.process.kill()
 
 
+def picture(file):
+    """A question, and its diff in VS Code."""
+    with tempfile.TemporaryDirectory(prefix="companions-") as top:
+        world = ide.World(Path(top))
+        with world.fake(terminal_pictures.editor_script(world)) as server, vscode(world, server) as editor:
+            editor.show(world.root / "parse.c", 3, "int port")
+            editor.prompt("make the parsers stricter")
+            editor.diff(world.root / "parse.c")
+            editor.vscode.run("await vscode.commands.executeCommand('notifications.clearAll');"
+                              "await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');")
+            editor.vscode.picture(file, "!!document.querySelector('.line-insert') && "
+                                  "document.body.innerText.includes('Action required')")
+
+
 def main():
+    if sys.argv[1:2] == ["picture"] and len(sys.argv) < 4:
+        picture((sys.argv[2:] or [TOP / "docs/vscode.png"])[0])
+        return
     editors = {"gemini": (gemini, 1, 1), "vscode": (vscode, 0, 1), "nvim": (nvim, 1, 1)}
     kind, given = (sys.argv[1:2] or [""])[0], sys.argv[2:]
     if kind not in editors or not editors[kind][1] <= len(given) <= editors[kind][2]:
-        sys.exit("usage: script/companions gemini CLONE | vscode [CLONE] | nvim CLONE")
+        sys.exit("usage: script/companions gemini CLONE | vscode [CLONE] | nvim CLONE | picture [FILE]")
     with tempfile.TemporaryDirectory(prefix="companions-") as top:
         world = ide.World(Path(top))
         world.write("open.c", "int a;\nint b;\n")

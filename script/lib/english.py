@@ -2,7 +2,7 @@
 """Words that a native speaker would not have written in a comment, and what to write instead.
 
 Comments and headers under src/ and include/, and the documents of DOCUMENTS, are looked through; strings are
-looked through by strings.py.
+looked through by strings.py. The other documents are a kind of their own, with what is left in them.
 A row's phrase may be broken across lines.
 """
 
@@ -84,3 +84,12 @@ def words(top, sources):
         text = path.read_text(errors="replace")
         for line, said, instead in found_in(prose_of(text) if path.suffix == ".md" else comments_of(text)):
             yield name, line, "%s: write %s" % (said, instead)
+
+
+def words_of_documents(top, _sources):
+    """The same of README.md and of the pages under docs/ that DOCUMENTS does not have."""
+    pages = [top / "README.md", *sorted((top / "docs").glob("*.md"))]
+    for name in (page.relative_to(top).as_posix() for page in pages):
+        if name not in DOCUMENTS and (top / name).is_file():
+            for line, said, instead in found_in(prose_of((top / name).read_text(errors="replace"))):
+                yield "../" + name, line, "%s: write %s" % (said, instead)

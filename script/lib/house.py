@@ -300,6 +300,7 @@ LEFT = {
     "flag parameters": house_pieces.flag_parameters,
     "misnamed": house_pieces.misnamed,
     "words": english.words,
+    "words in documents": english.words_of_documents,
     "words in texts": strings.words,
 }
 # What may be there.

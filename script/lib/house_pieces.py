@@ -29,6 +29,7 @@ CHOSEN = "tests compare what hasp chooses by the machine or the kernel it runs o
 FOR_OTHERS = {
     "figures_of_text": FUZZED, "matcher_ignores_case": FUZZED, "recording_replay": FUZZED, "note_parse": FUZZED,
     "journal_parse": FUZZED, "journal_format": FUZZED,
+    "front_invite": "fronts that let people in, such as the web's", "front_uninvite": "likewise",
     "front_comment": "fronts whose answer to a question has words",
     "mcp_call_close_stream": SERVER, "mcp_call_not_found": SERVER, "mcp_call_lacks": SERVER, "mcp_text_result": SERVER,
     "mcp_error_result": SERVER, "mcp_resources_changed": SERVER, "mcp_call_can_ask": SERVER, "mcp_text_content": SERVER,

@@ -19,6 +19,9 @@ import zipfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "script" / "lib")]
+import npm_peers  # noqa: E402
+
 VERSION = "4.100.3"  # VS Code 1.100; node 20
 NATIVE = ("node-pty", "@vscode/spdlog", "native-watchdog")
 SECONDS = 120
@@ -95,6 +98,11 @@ class VsCode:
                 raise VsCodeError("This never became true: %s" % body)
             time.sleep(0.1)
         return value
+
+    def picture(self, file, expression):
+        """Of the window, once the expression is true in its page."""
+        port = (self.path.parent / "chromium/DevToolsActivePort").read_text().split()[0]
+        step("The picture", [npm_peers.node(), TOP / "script/lib/page_picture.mjs", port, file, expression])
 
 
 def until(what, condition, log):

@@ -2,10 +2,12 @@
 """Builds the extension for VS Code of editors/vscode with packages from npm: checks its types, bundles it, packs it.
 
     python3 script/lib/vsix.py [FOLDER]     FOLDER/hasp-companion.vsix; by default in build/
+    python3 script/lib/vsix.py --install FILE FOLDER    for "meson install": FILE, if it was built, into its FOLDER
 
 What is beside it in FOLDER/vscode: the sources with node_modules, dist/extension.js, dist/companion.mjs (the server
 alone, for tests).
 """
+import os
 import shutil
 import subprocess
 import sys
@@ -35,8 +37,9 @@ def run(step, home, *argv):
 
 def build(folder):
     """The .vsix, built in `folder`."""
-    home, modules = Path(folder) / "vscode", npm_peers.folder("vscode") / "node_modules"
-    vsix = Path(folder) / "hasp-companion.vsix"
+    folder = Path(folder).resolve()
+    home, modules = folder / "vscode", npm_peers.folder("vscode") / "node_modules"
+    vsix = folder / "hasp-companion.vsix"
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(TOP / "editors/vscode", home)
     shutil.copy(TOP / "LICENSE", home / "LICENSE")
@@ -52,7 +55,18 @@ def build(folder):
     return vsix
 
 
+def install(vsix, folder):
+    """As Meson runs it: the folder is beneath the prefix, and that beneath DESTDIR."""
+    target = Path(os.environ["MESON_INSTALL_DESTDIR_PREFIX"]) / folder
+    if Path(vsix).exists():
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copy(vsix, target)
+
+
 def main():
+    if sys.argv[1:2] == ["--install"]:
+        install(*sys.argv[2:])
+        return
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TOP / "build"
     try:
         print(build(folder))

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
+#include "data/tools.h"
 
 /* ---- confirmations --------------------------------------------------------------- */
 
@@ -190,17 +191,21 @@ static void acp_ask_permission(struct acp_question *question)
 	struct acp_session *session = question->session;
 	json_t *call = acp_call_asked(session, question->message);
 	const char *id = acp_text(call, "toolCallId");
-	const bool is_known = json_object_get(session->calls, id);
+	const json_t *known = json_object_get(session->calls, id);
 	json_t *update;
 
-	if (is_known)
-		json_object_del(call, "title");
+	if (known) /* "Edit a.c" says more than "Confirm Edit" */
+		json_object_set(call, "title", json_object_get(known, "title"));
 	else /* a sub-agent's call, which is the client's from here on */
 		json_object_set_new(session->calls, id, json_object());
 	update = json_copy(call);
 	json_object_set_new(update, "sessionUpdate",
-	                    json_string(is_known ? "tool_call_update" : "tool_call"));
+	                    json_string(known ? "tool_call_update" : "tool_call"));
 	acp_update(session, update);
+	if (tool_info_find(acp_text(question->message, "toolName")) ==
+	    &tool_infos[TOOL_EXIT_PLAN_MODE])
+		acp_plan_from(session, json_span(json_object_get(
+			json_object_get(question->message, "details"), "prompt")));
 	question->id = acp_request_client(
 		session->acp, "session/request_permission",
 		json_pack("{s:s, s:o, s:o}", "sessionId", session->id, "toolCall", call, "options",

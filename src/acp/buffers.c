@@ -46,6 +46,7 @@ struct acp_buffers {
 	unsigned last;              /* the number of the last text in it */
 	json_t *seen;               /* owned; the hash on disk when a file's other text was met
 	                             * first, by path */
+	json_t *torn;               /* owned; paths that it has changed for since, for the user */
 };
 
 static struct acp_buffers *acp_buffers_of(struct provider *provider)
@@ -214,22 +215,38 @@ static void acp_buffer_release(struct acp_buffer *buffer)
 	json_decref(buffer->text);
 }
 
+/* The user has to choose between two texts. */
+static void acp_say_torn(const struct acp_buffers *buffers, const char *path)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"%s has unsaved changes in the editor and was changed on disk, too. It can be read "
+		"as it is in the editor, and not edited, until you save or reload it there.", path);
+	json_auto_t *notice = json_pack("{s:s, s:o}", "severity", "warning", "message",
+	                                json_text(span_str(text)));
+
+	bus_publish(host_bus(session_host(buffers->session->session)), BUS_NOTICE, notice);
+}
+
 /* Remembers what the disk had when the editor's other text was met first. */
 static bool acp_disk_changed(struct acp_buffers *buffers, const char *path,
                              const struct sha256 *disk)
 {
 	char hex[SHA256_HEX_SIZE];
 	const char *seen;
-	bool changed = false;
+	bool changed, is_new;
 
 	sha256_hex(disk, hex);
 	pthread_mutex_lock(&buffers->lock);
 	seen = acp_text(buffers->seen, path);
 	if (!seen && json_object_size(buffers->seen) < BUFFERS_MAX)
 		json_object_set_new_nocheck(buffers->seen, path, json_string(hex));
-	else if (seen)
-		changed = strcmp(seen, hex) != 0;
+	changed = seen && strcmp(seen, hex) != 0;
+	is_new = changed && !json_object_get(buffers->torn, path);
+	if (is_new)
+		json_object_set_new_nocheck(buffers->torn, path, json_true());
 	pthread_mutex_unlock(&buffers->lock);
+	if (is_new)
+		acp_say_torn(buffers, path);
 	return changed;
 }
 
@@ -237,6 +254,7 @@ static void acp_disk_counts(struct acp_buffers *buffers, const char *path)
 {
 	pthread_mutex_lock(&buffers->lock);
 	json_object_del(buffers->seen, path);
+	json_object_del(buffers->torn, path);
 	pthread_mutex_unlock(&buffers->lock);
 }
 
@@ -596,6 +614,7 @@ static void acp_buffers_free(struct provider *provider)
 	pthread_mutex_destroy(&buffers->lock);
 	pthread_cond_destroy(&buffers->answered);
 	json_decref(buffers->seen);
+	json_decref(buffers->torn);
 	free(buffers->folder);
 	free(buffers);
 }
@@ -612,6 +631,7 @@ struct provider *acp_buffers_new(void *data, struct provider *base)
 	interpose_init(&buffers->front, base, &files, &own);
 	buffers->session = data;
 	buffers->seen = json_object();
+	buffers->torn = json_object();
 	pthread_mutex_init(&buffers->lock, NULL);
 	pthread_cond_init(&buffers->answered, NULL);
 	return &buffers->front.provider;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/tools.h"
+#include "diff/unified.h"
 
 enum {
 	WHOLE_BYTES = 256 << 10, /* longer texts are shown as the hunks of their diff */
@@ -154,70 +155,27 @@ static void acp_end_terminal(const json_t *id, const json_t *result, json_t *cal
 /* One of a unified diff, as text before and after. */
 struct acp_hunk {
 	struct buf old, new;
-	unsigned long old_left, new_left; /* lines that it says are to come */
-	unsigned long line;               /* in the file after it */
+	size_t line; /* in the file after it */
 };
 
-/* "-12,3 " or "+12 ": the first line, and how many. */
-static bool acp_take_range(struct span *rest, char mark, unsigned long *ret_at,
-                           unsigned long *ret_count)
+static void acp_hunk_line(struct buf *to, const struct unified_line *line)
 {
-	unsigned long numbers[2] = { 0, 1 };
-
-	for (int i = 0; i < 2; i++) {
-		const char before = i ? ',' : mark;
-		size_t digits;
-
-		if (i && (!rest->len || rest->data[0] != before))
-			break;
-		if (!rest->len || rest->data[0] != before)
-			return false;
-		*rest = span_skip(*rest, 1);
-		digits = span_digits(*rest);
-		if (!digits || digits > 9)
-			return false;
-		numbers[i] = strtoul(rest->data, NULL, 10);
-		*rest = span_skip(*rest, digits);
-	}
-	*ret_at = numbers[0];
-	*ret_count = numbers[1];
-	return true;
+	buf_span(to, line->text);
+	if (!line->note.len) /* no newline at the end */
+		buf_char(to, '\n');
 }
 
-/* "@@ -12,3 +12,4 @@ ...". What cannot be read announces no lines. */
-static void acp_hunk_head(struct span line, struct acp_hunk *ret)
+static void acp_hunk_block(struct acp_hunk *hunk, const struct unified_block *block)
 {
-	struct span rest = span_skip(line, 3);
-	unsigned long at;
-
-	buf_clear(&ret->old);
-	buf_clear(&ret->new);
-	if (acp_take_range(&rest, '-', &at, &ret->old_left)) {
-		rest = span_skip(rest, 1);
-		if (acp_take_range(&rest, '+', &ret->line, &ret->new_left))
-			return;
+	for (size_t i = 0; block->kind != UNIFIED_NOTE && i < block->count; i++) {
+		if (block->lines[i].sign != '+')
+			acp_hunk_line(&hunk->old, &block->lines[i]);
+		if (block->lines[i].sign != '-')
+			acp_hunk_line(&hunk->new, &block->lines[i]);
 	}
-	ret->old_left = ret->new_left = 0;
-}
-
-/* A line of the body; what the head does not announce is not part of it. */
-static void acp_hunk_line(struct acp_hunk *hunk, struct span line)
-{
-	const char mark = line.len ? line.data[0] : ' ';
-	const struct span text = span_skip(line, 1);
-
-	if (mark == '\\') { /* no newline at the end */
-		hunk->old.len -= !hunk->old_left && hunk->old.len;
-		hunk->new.len -= !hunk->new_left && hunk->new.len;
-		return;
-	}
-	if (mark != '+' && hunk->old_left) {
-		buf_span(&hunk->old, text);
-		hunk->old_left--;
-	}
-	if (mark != '-' && hunk->new_left) {
-		buf_span(&hunk->new, text);
-		hunk->new_left--;
+	if (block->kind == UNIFIED_NOTE) { /* of the last line of both */
+		hunk->old.len -= hunk->old.len > 0;
+		hunk->new.len -= hunk->new.len > 0;
 	}
 }
 
@@ -244,16 +202,17 @@ static void acp_add_hunks(const struct acp_session *session, json_t *to, const j
 {
 	struct acp_hunk hunk = { .old = BUF_INIT(LIMIT_RESULT_BYTES),
 		                 .new = BUF_INIT(LIMIT_RESULT_BYTES) };
-	struct span line;
+	_cleanup_unified_ struct unified unified;
+	struct unified_block block;
 
-	while (json_is_string(path) && json_array_size(to) < HUNKS_MAX && line_next(&diff, &line)) {
-		if (hunk.old_left || hunk.new_left || (line.len && line.data[0] == '\\')) {
-			acp_hunk_line(&hunk, line);
-			continue;
-		}
-		if (span_starts(line, SPAN("@@ "))) {
+	unified_init(&unified, diff, /* words= */ false);
+	while (json_is_string(path) && json_array_size(to) < HUNKS_MAX &&
+	       unified_next(&unified, &block)) {
+		if (block.kind == UNIFIED_HUNK) {
 			acp_hunk_end(session, to, path, &hunk, places);
-			acp_hunk_head(line, &hunk);
+			hunk.line = block.header.new_at;
+		} else if (block.kind != UNIFIED_HEADING) {
+			acp_hunk_block(&hunk, &block);
 		}
 	}
 	if (json_is_string(path))
@@ -302,16 +261,22 @@ static void acp_add_change(const struct acp_session *session, json_t *to, const 
 /* What a question shows besides files: the texts that its type has. */
 static void acp_add_details(json_t *to, const json_t *details)
 {
-	static const char *const members[] = { "command", "prompt", "newContent", "changed",
-		                               "otherArguments" };
-	const bool is_edit = span_eq(json_span(json_object_get(details, "type")), SPAN("edit"));
+	static const char *const members[] = { "command", "prompt", "changed", "otherArguments" };
+	const char *server = acp_text(details, "serverName"), *tool;
 	json_t *problem;
 	size_t i;
 
+	tool = acp_text(details, "toolDisplayName");
+	if (server && tool) {
+		_cleanup_free_ char *text =
+			mem_printf("Tool %s of the MCP server %s", tool, server);
+
+		json_array_append_new(to, acp_text_content(span_str(text)));
+	}
 	for (i = 0; i < ARRAY_LEN(members); i++) {
 		const struct span text = json_span(json_object_get(details, members[i]));
 
-		if (text.len && !(is_edit && !strcmp(members[i], "newContent")))
+		if (text.len)
 			json_array_append_new(to, acp_text_content(text));
 	}
 	json_array_foreach(json_object_get(details, "problems"), i, problem)

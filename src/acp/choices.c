@@ -357,7 +357,8 @@ void acp_do_set_option(struct acp_request *request)
 /* ---- models of providers ----------------------------------------------------------- */
 
 /* Asks the providers for their lists, which are kept for a day (model/choose.h): once for all
- * sessions, when the first is open. */
+ * sessions, when the first prompt has ended.  Until then nothing but that uses the network, and
+ * its libraries are not loaded. */
 struct acp_offers {
 	struct acp_work work; /* first */
 	struct session_request request;

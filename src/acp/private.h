@@ -60,8 +60,8 @@ struct acp_session {
 	atomic_bool asks_files;         /* the editor is asked about files; from any thread */
 	/* updates.c */
 	json_t *held;                   /* owned; updates that wait for the answer to `opening` */
-	json_t *calls;                  /* owned; tool calls under way by id: {"output"?: the end
-	                                 * of what it has printed, which is not shown yet} */
+	json_t *calls;                  /* owned; tool calls under way by id: {"title"?, "output"?:
+	                                 * the end of what it has printed, "waits"?: not shown} */
 	struct loop_timer *output;      /* when that is shown; NULL: nothing waits */
 	char *message;                  /* owned; the id of the message that pieces belong to */
 	enum bus_topic message_kind;    /* CONTENT, THOUGHT; BUS_NONE: a new one begins */
@@ -126,6 +126,8 @@ json_t *acp_call_text(struct span text);
 json_t *acp_call_output(const struct acp_session *session, const json_t *message);
 /* A call as a session's record has it, with what came of it; NULL: it has no id. */
 json_t *acp_call_recorded(const struct acp_session *session, const json_t *recorded);
+/* The steps of a plan in Markdown, its list items, are the client's plan. */
+void acp_plan_from(struct acp_session *session, struct span text);
 /* The first line of a prompt is the title of a session that has none. */
 void acp_title_from(struct acp_session *session, struct span prompt);
 

@@ -120,6 +120,7 @@ void acp_prompt_ended(struct acp_session *session, const struct front_event *eve
 	}
 	/* Servers may have brought prompts meanwhile. */
 	acp_menus_begin(session);
+	acp_offers_begin(session);
 	acp_prompt_next(session);
 }
 

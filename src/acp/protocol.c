@@ -22,6 +22,7 @@ static void acp_read_client(struct acp *acp, const json_t *capabilities)
 {
 	const json_t *elicitation = json_object_get(capabilities, "elicitation");
 	const json_t *files = json_object_get(capabilities, "fs");
+	const json_t *session = json_object_get(capabilities, "session");
 
 	acp->client = (struct acp_client){
 		.terminal_login = acp_has(json_object_get(capabilities, "auth"), "terminal"),
@@ -30,6 +31,8 @@ static void acp_read_client(struct acp *acp, const json_t *capabilities)
 		.writes_files = acp_has(files, "writeTextFile"),
 		.elicits_form = acp_has(elicitation, "form"),
 		.elicits_url = acp_has(elicitation, "url"),
+		.takes_notices = acp_has(session, "notices"),
+		.takes_compactions = acp_has(session, "compaction"),
 	};
 }
 

@@ -129,7 +129,6 @@ static void acp_session_answer(struct acp_session *session)
 	acp_answer(mem_steal(&session->opening), result);
 	acp_updates_release(session);
 	acp_menus_begin(session);
-	acp_offers_begin(session);
 	acp_prompt_next(session);
 }
 

@@ -14,6 +14,7 @@ enum {
 	OUTPUT_SHOWN = 8 << 10, /* of a running command: the end of what it has printed */
 	OUTPUT_MS = 200,        /* between two looks at it */
 	TITLE_BYTES = 80,       /* of a prompt, as a title */
+	STEPS_MAX = 100,        /* of a plan that is a text */
 };
 
 /* ---- text ------------------------------------------------------------------------ */
@@ -43,19 +44,41 @@ void acp_update_text(struct acp_session *session, const char *kind, struct span 
 	                              json_text(text)));
 }
 
-/* What hasp has to say itself is no part of the model's answer. */
+/* What hasp has to say itself is no part of the model's answer: a notice, its first line being the
+ * title; to a client that shows none, a thought. */
+static void acp_say_notice(struct acp_session *session, const char *severity, struct span text)
+{
+	_cleanup_free_ char *id = NULL;
+	struct span rest = text, title = { 0 };
+	json_t *update;
+
+	while (!title.len && line_next(&rest, &title))
+		title = span_trim(title);
+	rest = span_trim(rest);
+	if (!title.len)
+		return;
+	if (session->acp->client.takes_notices) {
+		update = json_pack("{s:s, s:s, s:o}", "sessionUpdate", "notice", "severity",
+		                   severity, "title", json_text(title));
+		if (rest.len)
+			json_object_set_new(update, "description", json_text(rest));
+		acp_update(session, update);
+		return;
+	}
+	id = record_new_id();
+	session->message_kind = BUS_NONE;
+	acp_update(session, json_pack("{s:s, s:s, s:{s:s, s:o}, s:{s:{s:s}}}", "sessionUpdate",
+	                              "agent_thought_chunk", "messageId", id, "content", "type",
+	                              "text", "text", json_text(text), "_meta", "hasp", "notice",
+	                              severity));
+}
+
 void acp_update_notice(struct acp_session *session, const json_t *notice)
 {
 	const char *severity = acp_text(notice, "severity"), *text = acp_text(notice, "message");
-	_cleanup_free_ char *id = record_new_id();
+	_cleanup_free_ char *line = mem_printf("%s\n", text ? text : "");
 
-	if (!text)
-		return;
-	session->message_kind = BUS_NONE;
-	acp_update(session, json_pack("{s:s, s:s, s:{s:s, s:s+}, s:{s:{s:s}}}", "sessionUpdate",
-	                              "agent_thought_chunk", "messageId", id, "content",
-	                              "type", "text", "text", text, "\n", "_meta", "hasp",
-	                              "notice", severity ? severity : "info"));
+	acp_say_notice(session, severity ? severity : "info", span_str(line));
 }
 
 static void acp_publish_content(struct acp_session *session, const json_t *message)
@@ -90,9 +113,12 @@ static void acp_update_call(struct acp_session *session, const char *kind, json_
 
 static void acp_publish_call(struct acp_session *session, const json_t *message)
 {
+	json_t *call = acp_call_begin(session, message);
+
 	session->message_kind = BUS_NONE;
-	json_object_set_new(session->calls, acp_text(message, "callId"), json_object());
-	acp_update_call(session, "tool_call", acp_call_begin(session, message));
+	json_object_set_new(session->calls, acp_text(message, "callId"),
+	                    json_pack("{s:O}", "title", json_object_get(call, "title")));
+	acp_update_call(session, "tool_call", call);
 }
 
 static void acp_publish_result(struct acp_session *session, const json_t *message)
@@ -187,25 +213,50 @@ static void acp_publish_request(struct acp_session *session, const json_t *messa
 
 /* What the conversation takes of the model's window, and, where the user gave prices, what the
  * session has cost. */
-static void acp_publish_usage(struct acp_session *session, const json_t *message)
+static void acp_say_usage(struct acp_session *session, json_int_t used)
 {
-	const json_t *usage = json_object_get(message, "usage");
-	const char *role = acp_text(message, "role"), *model = acp_text(message, "model");
-	json_int_t cost;
 	json_t *update;
 
-	if (model && prices_count(json_object_get(session->menus, "prices"), model, usage, &cost))
-		session->cost += cost;
-	if (!session->window || !role || strcmp(role, "main") != 0)
+	if (!session->window)
 		return;
-	update = json_pack("{s:s, s:I, s:I}", "sessionUpdate", "usage_update", "used",
-	                   json_integer_value(json_object_get(usage, "total")), "size",
+	update = json_pack("{s:s, s:I, s:I}", "sessionUpdate", "usage_update", "used", used, "size",
 	                   (json_int_t)session->window);
 	if (session->cost)
 		json_object_set_new(update, "cost", json_pack(
 			"{s:f, s:s}", "amount", (double)session->cost / 1000000, "currency",
 			"USD"));
 	acp_update(session, update);
+}
+
+static void acp_publish_usage(struct acp_session *session, const json_t *message)
+{
+	const json_t *usage = json_object_get(message, "usage");
+	const char *role = acp_text(message, "role"), *model = acp_text(message, "model");
+	json_int_t cost;
+
+	if (model && prices_count(json_object_get(session->menus, "prices"), model, usage, &cost))
+		session->cost += cost;
+	if (role && !strcmp(role, "main"))
+		acp_say_usage(session, json_integer_value(json_object_get(usage, "total")));
+}
+
+static void acp_publish_compressed(struct acp_session *session, const json_t *message)
+{
+	const json_int_t after = json_integer_value(json_object_get(message, "after"));
+	_cleanup_free_ char *text = mem_printf(
+		"Chat history compressed from %lld to %lld tokens.",
+		(long long)json_integer_value(json_object_get(message, "before")),
+		(long long)after);
+	_cleanup_free_ char *id = record_new_id();
+
+	if (session->acp->client.takes_compactions)
+		acp_update(session, json_pack(
+			"{s:s, s:s, s:s, s:[{s:s, s:s}]}", "sessionUpdate", "compaction_update",
+			"compactionId", id, "status", "completed", "summary", "type", "text",
+			"text", text));
+	else
+		acp_say_notice(session, "info", span_str(text));
+	acp_say_usage(session, after);
 }
 
 static void acp_publish_response(struct acp_session *session, const json_t *message)
@@ -261,6 +312,50 @@ static void acp_publish_topic(struct acp_session *session, const json_t *message
 		acp_title(session, title);
 }
 
+static void acp_plan_step(json_t *entries, json_t *content, const char *status)
+{
+	json_array_append_new(entries, json_pack("{s:o, s:s, s:s}", "content", content, "priority",
+	                                         "medium", "status", status));
+}
+
+static void acp_send_plan(struct acp_session *session, json_t *entries)
+{
+	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "plan", "entries", entries));
+}
+
+/* What is behind "- ", "* ", "+ ", "12. " or "12) " at the beginning of a line; empty: it is no
+ * step. */
+static struct span acp_list_item(struct span line)
+{
+	const size_t digits = span_digits(line);
+	const char *marks = digits ? ".)" : "-*+";
+
+	if (line.len < digits + 2 || !strchr(marks, line.data[digits]) ||
+	    line.data[digits + 1] != ' ')
+		return SPAN("");
+	return span_trim(span_skip(line, digits + 2));
+}
+
+void acp_plan_from(struct acp_session *session, struct span text)
+{
+	json_t *entries = json_array();
+	bool is_code = false;
+	struct span line, item;
+
+	while (json_array_size(entries) < STEPS_MAX && line_next(&text, &line)) {
+		is_code ^= span_starts(line, SPAN("```"));
+		item = is_code ? SPAN("") : acp_list_item(line);
+		if (span_starts(item, SPAN("[ ]")))
+			item = span_trim(span_skip(item, 3));
+		if (item.len)
+			acp_plan_step(entries, json_text(item), "pending");
+	}
+	if (json_array_size(entries))
+		acp_send_plan(session, entries);
+	else
+		json_decref(entries);
+}
+
 /* The model's list of steps is the client's plan; one that was dropped is no step. */
 static void acp_publish_todos(struct acp_session *session, const json_t *message)
 {
@@ -274,11 +369,10 @@ static void acp_publish_todos(struct acp_session *session, const json_t *message
 
 		if (status && !strcmp(status, "cancelled"))
 			continue;
-		json_array_append_new(entries, json_pack(
-			"{s:O, s:s, s:s}", "content", json_object_get(todo, "description"),
-			"priority", "medium", "status", known ? status : "pending"));
+		acp_plan_step(entries, json_incref(json_object_get(todo, "description")),
+		              known ? status : "pending");
 	}
-	acp_update(session, json_pack("{s:s, s:o}", "sessionUpdate", "plan", "entries", entries));
+	acp_send_plan(session, entries);
 }
 
 /* ---- the table --------------------------------------------------------------------- */
@@ -297,6 +391,7 @@ void acp_update_bus(struct acp_session *session, enum bus_topic topic, const jso
 		[BUS_API_REQUEST] = acp_publish_request,
 		[BUS_API_RESPONSE] = acp_publish_response,
 		[BUS_NOTICE] = acp_update_notice,
+		[BUS_COMPRESSED] = acp_publish_compressed,
 		[BUS_MODEL] = acp_publish_model,
 		[BUS_APPROVAL_MODE] = acp_publish_mode,
 		[BUS_TOPIC_UPDATE] = acp_publish_topic,

@@ -25,6 +25,7 @@ struct acp_client {
 	bool reads_files, writes_files; /* fs */
 	bool shows_output;              /* _meta.terminal_output: output as a terminal's */
 	bool elicits_form, elicits_url; /* elicitation */
+	bool takes_notices, takes_compactions; /* session */
 };
 
 struct acp {

@@ -178,6 +178,9 @@ const json_t *agent_history(const struct agent *agent);
 /* What a conversation is about: the title of its last call of update_topic that had one and
  * succeeded; borrowed. NULL: none. */
 const char *agent_topic(const json_t *history);
+/* The list of todos that it has: of its last call of write_todos that succeeded; borrowed. NULL:
+ * none. */
+const json_t *agent_todos(const json_t *history);
 /* Statistics in Gemini CLI's form (models, tools, files: reference of -o json); a new reference. */
 json_t *agent_stats(const struct agent *agent);
 /* "stats" of stream-json's result event; a new reference. */

@@ -194,6 +194,7 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->loop = loop_check_new();
 	agent->ids = json_object();
 	agent->folders = json_object();
+	agent->proposals = json_object();
 	pthread_mutex_init(&agent->lock, NULL);
 	pthread_mutex_init(&agent->question_lock, NULL);
 	read_settings(agent);
@@ -223,6 +224,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->offered);
 	json_decref(agent->ids);
 	json_decref(agent->folders);
+	json_decref(agent->proposals);
 	pthread_mutex_destroy(&agent->lock);
 	pthread_mutex_destroy(&agent->question_lock);
 	free((char *)agent->options.name);
@@ -241,8 +243,8 @@ const json_t *agent_history(const struct agent *agent)
 	return agent->history;
 }
 
-/* Whether a message answers a call of update_topic, and none with an error. */
-static bool topic_was_taken(const json_t *answers, const json_t *call)
+/* Whether a message answers a call, and none with an error. */
+static bool call_was_taken(const json_t *answers, const json_t *call)
 {
 	size_t i;
 	json_t *part;
@@ -257,7 +259,10 @@ static bool topic_was_taken(const json_t *answers, const json_t *call)
 	return false;
 }
 
-const char *agent_topic(const json_t *history)
+/* The argument `member` of the last call that succeeded, of a tool for which `wanted` says yes, if
+ * it is of this type and not empty; borrowed. NULL: there is none. */
+static const json_t *last_argument(const json_t *history, json_type type, const char *member,
+                                   bool (*wanted)(const struct tool_info *info))
 {
 	for (size_t i = json_array_size(history); i-- > 0;) {
 		const json_t *parts = json_object_get(json_array_get(history, i), "parts");
@@ -266,17 +271,37 @@ const char *agent_topic(const json_t *history)
 			const json_t *call =
 				json_object_get(json_array_get(parts, k), "functionCall");
 			const char *name = json_string_value(json_object_get(call, "name"));
-			const json_t *title =
-				json_object_get(json_object_get(call, "args"), "title");
-			const struct tool_info *info =
-				json_string_length(title) && name ? tool_info_of(name) : NULL;
+			const json_t *value =
+				json_object_get(json_object_get(call, "args"), member);
+			const struct tool_info *info = name && value ? tool_info_of(name) : NULL;
 
-			if (info && info->topic &&
-			    topic_was_taken(json_array_get(history, i + 1), call))
-				return json_string_value(title);
+			if (info && wanted(info) && json_typeof(value) == type &&
+			    !(json_is_string(value) && !json_string_length(value)) &&
+			    call_was_taken(json_array_get(history, i + 1), call))
+				return value;
 		}
 	}
 	return NULL;
+}
+
+static bool is_topics(const struct tool_info *info)
+{
+	return info->topic;
+}
+
+static bool is_todos(const struct tool_info *info)
+{
+	return info == &tool_infos[TOOL_WRITE_TODOS];
+}
+
+const char *agent_topic(const json_t *history)
+{
+	return json_string_value(last_argument(history, JSON_STRING, "title", is_topics));
+}
+
+const json_t *agent_todos(const json_t *history)
+{
+	return last_argument(history, JSON_ARRAY, "todos", is_todos);
 }
 
 json_t *agent_stats(const struct agent *agent)

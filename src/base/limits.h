@@ -391,6 +391,14 @@
 /* Prompts and other orders of fronts that wait for a session's thread. */
 #define LIMIT_FRONT_ORDERS 256
 #define LIMIT_FRONTS 64
+/* Comments on one question, bytes of each, and lines that the model gets with it. */
+#define LIMIT_COMMENTS 100
+#define LIMIT_COMMENT_BYTES ((size_t)16 << 10)
+#define LIMIT_COMMENT_LINES 20
+/* Files whose last proposal is remembered because it was commented on, and the bytes of each text
+ * that is. */
+#define LIMIT_PROPOSALS 64
+#define LIMIT_PROPOSAL_BYTES ((size_t)256 << 10)
 
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */

@@ -442,12 +442,16 @@ static const char schema_hasp_rows[] =
 	        "Remove checkpoints older than this many days when a session begins; 0: never. See "
 	        "docs/checkpoints.md.",
 	        NEVER)
+	BOOLEAN("hasp.clearScrollback", "true",
+	        "Let /clear remove what the terminal's scrollback holds, as well as the window.")
 	INTEGER("hasp.contextTokens", "0",
 	        "Maximum tokens of a conversation, overriding the provider's limit; 0: see "
 	        "docs/models.md.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
 	       "Sync a written file to the disk before the call returns (full), or leave that to "
 	       "the kernel (rename).")
+	CHOICE("hasp.effort", "\"default\"", "default|off|low|medium|high",
+	       "How much the model thinks; default: as modelConfigs or the provider say.")
 	INTEGER("hasp.endSeconds", "30",
 	        "Seconds after SIGINT, SIGTERM or SIGHUP to end commands, run SessionEnd hooks and "
 	        "finish the record; then hasp exits. 1 to 600.",
@@ -485,6 +489,10 @@ static const char schema_hasp_rows[] =
 	CHOICE("hasp.returnContent", "\"new\"", "new|full|diff|none",
 	       "What the answer to an edit carries of the file's new state: what the model does "
 	       "not have yet (new), all of it, a diff, or nothing. See docs/tools.md.")
+	OBJECT("hasp.reviewers.groups", "{}",
+	       "Groups of reviewers by name, for policy rules: {\"security\": [\"anna\", "
+	       "\"ben\"]}. See docs/policy.md.",
+	       SHALLOW NEVER RESTRICTS)
 	STRINGS("hasp.sandbox.keepPaths", "[]",
 	        "Files and folders that nothing may change: no tool, command or server. See "
 	        "docs/policy.md.",

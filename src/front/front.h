@@ -34,8 +34,11 @@
  * come in any case.  A front that does not take its events in time loses some of them
  * the same way.  Pieces of text that follow each other may come as one event with several numbers.
  *
- * Questions go to all fronts with FRONT_APPROVE.  The first answer counts; the session's response
- * (tool-confirmation-response ...) and then "question-answered", which names the front, reach all.
+ * Questions go to all fronts with FRONT_APPROVE.  The first answer counts, unless a rule asks for
+ * the approval of several people (docs/policy.md): then each person has one vote, from whichever of
+ * their fronts, "question-vote" reports each, and the question stays open until it is decided.  The
+ * session's response (tool-confirmation-response ...) and then "question-answered", which names the
+ * front, or the reviewers, reach all.
  * A question whose asker has stopped is "question-answered" as
  * "withdrawn".  With no front left that may answer, the answer is no.
  *
@@ -86,7 +89,8 @@ struct front_runner_options {
 /* Starts the thread, which waits. NO_RESOURCES; *ret is untouched then. */
 bool front_runner_new(const struct front_runner_options *options, struct front_runner **ret,
                       struct err *err);
-/* Opens the session, unless it is open; nothing that a front gives is done before that. */
+/* Opens the session, unless it is open; nothing that a front gives is done before that, or between
+ * front_pause and this. */
 void front_runner_begin(struct front_runner *runner);
 /* Interrupts what is under way, closes the session with `reason` (host_close) and ends the thread:
  * FRONT_OVER is the last event.  What waited is not done; a task that waited is reported
@@ -104,8 +108,10 @@ enum front_event_kind {
 	FRONT_NOTICE,  /* message {severity, message}: while the session is opened, and later */
 	FRONT_FOUND,   /* message {file}: the record of the session that is being opened */
 	FRONT_STARTED,   /* something is under way: `by`: the front that gave it */
-	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?} */
+	FRONT_OPENED,  /* message {session, model, level, window, branch?, topic?, keyFrom?,
+	                * effort, todos?} */
 	FRONT_CLOSED,  /* it could not be opened: err */
+	FRONT_PAUSED,  /* it is closed, and will be opened again; or err: it is open still */
 	FRONT_ENDED,   /* a prompt is over: end, message {text, reason?, missing?, unsent?,
 	                * branch?}, err if it failed; text: what the model said last */
 	FRONT_DONE,    /* a task is done: `task`, for the front that gave it; else NULL */
@@ -140,8 +146,17 @@ void front_event_free(struct front_event *event);
 
 /* ---- fronts --------------------------------------------------------------------- */
 
+/* A person who was invited.  Copied. */
+struct front_person {
+	const char *name;             /* unique among those invited; what their votes are under */
+	/* Names of groups, apart from those of the setting hasp.reviewers.groups, which alone says
+	 * who belongs to the groups that it has; NULL-terminated; or NULL. */
+	const char *const *groups;
+};
+
 struct front_options {
 	const char *name;        /* what others see; copied; made unique: "line", "line 2" */
+	const struct front_person *reviewer; /* the person at it; NULL: the session's owner */
 	unsigned roles;          /* FRONT_... */
 	uint64_t after;          /* the last event that it has; 0: none */
 	/* An event has come, and must be taken soon; `is_piece`: of text that streams, which may
@@ -179,16 +194,23 @@ struct front_event *front_take(struct front *front);
 /* Those of answers, orders and comments may also be called from listeners of the session's bus and
  * from hooks. */
 
-/* Answers a question (or gives an order to a command, bus_topic_is_order).  PERMISSION_DENIED: the
- * front may not; INVALID_ARGUMENT: no such answer (bus_check), or the question is answered, or was
- * withdrawn: the events name the front. */
+/* Answers a question (or gives an order to a command, bus_topic_is_order), or votes on it.
+ * PERMISSION_DENIED: the front may not, or the vote does not count; INVALID_ARGUMENT: no such
+ * answer (bus_check), its comments are about no lines of the question, or the question is answered,
+ * or was withdrawn: the events name the front. */
 bool front_answer(struct front *front, enum bus_topic topic, const json_t *answer,
                   struct err *err);
+/* Adds a person who may come and answer questions: from now on a question may wait for them.  A
+ * second call with the same name replaces the groups. */
+void front_invite(struct front_runner *runner, const struct front_person *person);
+/* They are not, any more (revoked, expired): their approvals of open questions lapse.  Their fronts
+ * are the caller's to detach, before. */
+void front_uninvite(struct front_runner *runner, const char *name);
 /* Shows a text to all fronts, as the topic "comment"; the model does not see it.
  * PERMISSION_DENIED. */
 bool front_comment(struct front *front, struct span text, struct err *err);
 
-/* The next five need FRONT_DRIVE: PERMISSION_DENIED.  Of what waits for the thread: BUSY after
+/* The next six need FRONT_DRIVE: PERMISSION_DENIED.  Of what waits for the thread: BUSY after
  * front_runner_end, LIMIT_REACHED with LIMIT_FRONT_ORDERS waiting. */
 
 /* Gives a prompt, as host_prompt has it; a session that is not open is opened for it. */
@@ -200,6 +222,12 @@ bool front_steer(struct front *front, struct span text, struct err *err);
 /* The mode of calls from now on.  DENIED_BY_POLICY, PERMISSION_DENIED: as of
  * prepare_mode_check; INVALID_ARGUMENT: the session is not open. */
 bool front_set_mode(struct front *front, enum approval_mode mode, struct err *err);
+/* Closes the session until front_runner_begin opens it again, with the settings as session_load
+ * has read them in between and with folders that were added (session_add_folder).  The conversation
+ * continues, in the same mode where it is still permitted, with the same model and effort; what was
+ * allowed for the session is not, and commands in the background have ended.  The event is
+ * FRONT_PAUSED. */
+bool front_pause(struct front *front, struct err *err);
 /* Ends what is under way, of any front (host_interrupt; of a task front_cancel is set).  What
  * waits in the queue stays. */
 bool front_interrupt(struct front *front, struct err *err);

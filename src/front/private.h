@@ -28,6 +28,8 @@ struct front_open {
 	uint64_t number;
 	enum bus_topic topic;
 	json_t *message;          /* owned */
+	json_t *vote;             /* owned: the last that was reported; or NULL */
+	uint64_t voted;           /* its number */
 };
 
 struct front_hub {
@@ -38,6 +40,7 @@ struct front_hub {
 	struct front_entry *first_kept, *last_kept; /* the log; linked by event.next */
 	size_t kept_bytes;
 	struct front_open *open;
+	json_t *invited;          /* of people who may come and answer: {NAME: as front.person} */
 	bool over;                /* nothing is waited for any more */
 };
 
@@ -46,6 +49,7 @@ struct front {
 	struct front_runner *runner;
 	struct front_options options;
 	char *name;
+	json_t *person;           /* owned: {name, groups} of a reviewer; NULL: the owner */
 	unsigned promises[3];     /* on the bus; 0: none */
 	/* Under the hub's lock. */
 	struct front_entry *first, *last; /* linked by event.next */
@@ -74,6 +78,10 @@ struct front_event *front_hub_take(struct front_hub *hub, struct front *front);
 void front_hub_await(struct front_hub *hub, uint64_t number, const struct front *giver);
 /* Ends all such waits. */
 void front_hub_end(struct front_hub *hub);
+/* As bus_set_people: the owner, those invited, and reviewers at fronts that may answer. */
+json_t *front_hub_people(struct front_hub *hub);
+/* Ids of open questions that are voted on, [string]; a new reference. */
+json_t *front_hub_voted(struct front_hub *hub);
 
 /* ---- runner.c ------------------------------------------------------------------- */
 
@@ -81,6 +89,7 @@ enum front_order_kind {
 	FRONT_ORDER_OPEN,
 	FRONT_ORDER_PROMPT,
 	FRONT_ORDER_TASK,
+	FRONT_ORDER_PAUSE,
 };
 
 /* What the thread is to do; texts are owned. */
@@ -95,6 +104,14 @@ struct front_order {
 	bool cancelled;           /* before it started */
 };
 
+/* Of a session that is paused: how it goes on. */
+struct front_resumed {
+	bool is;
+	enum approval_mode mode;
+	char *model;              /* owned */
+	enum model_thinking thinking;
+};
+
 struct front_runner {
 	struct front_hub hub;
 	struct front_session *session;
@@ -102,6 +119,7 @@ struct front_runner {
 	struct cancel cancel;     /* of tasks */
 	pthread_t thread;
 	char *resume;             /* to open with; the thread's */
+	struct front_resumed resumed; /* likewise */
 	unsigned listener;        /* to the bus of the host that is open */
 	bool starts_late;         /* front_runner_options */
 	pthread_mutex_t attaching; /* of the next, of opening, closing, attaching and detaching */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/session/sessions.h"
+#include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -101,6 +102,8 @@ static json_t *opened_facts(const struct front_runner *runner)
 	put_fact(facts, "branch", branch);
 	put_fact(facts, "topic", agent_topic(agent_history(host.agent)));
 	put_fact(facts, "keyFrom", host.key_from);
+	put_fact(facts, "effort", host.effort);
+	json_object_set(facts, "todos", (json_t *)agent_todos(agent_history(host.agent)));
 	return facts;
 }
 
@@ -112,6 +115,14 @@ static void front_promised(void *data, enum bus_topic topic, const json_t *messa
 	(void)data;
 	(void)topic;
 	(void)message;
+}
+
+/* As bus_set_people. */
+static json_t *runner_people(void *data)
+{
+	struct front_runner *runner = data;
+
+	return front_hub_people(&runner->hub);
 }
 
 void front_promise(struct front *front, struct bus *bus)
@@ -144,6 +155,7 @@ static void runner_attend(struct front_runner *runner)
 	pthread_mutex_lock(&runner->attaching);
 	runner->bus = bus;
 	runner->listener = bus_subscribe(bus, BUS_NONE, runner_hear, runner);
+	bus_set_people(bus, runner_people, runner);
 	for (struct front *front = runner->hub.fronts; front; front = front->next) {
 		front_promise(front, bus);
 		if (front->options.opened)
@@ -171,6 +183,7 @@ static void runner_shut(struct front_runner *runner, const char *reason)
 		front_unpromise(front, runner->bus);
 	}
 	bus_unsubscribe(runner->bus, runner->listener);
+	bus_set_people(runner->bus, NULL, NULL);
 	runner->bus = NULL;
 	pthread_mutex_unlock(&runner->attaching);
 	session_close(runner->session, reason);
@@ -190,6 +203,27 @@ static void runner_report_found(struct front_runner *runner)
 	front_hub_add(&runner->hub, &event, NULL);
 }
 
+/* A session that was paused goes on as it was, where the settings still permit it. */
+static void runner_go_on(struct front_runner *runner)
+{
+	struct front_resumed *as = &runner->resumed;
+	struct host *host = session_host(runner->session);
+	const char *now = host_facts(host).model;
+	struct err err = ERR_INIT;
+
+	if (!as->is)
+		return;
+	if (prepare_mode_check(session_settings(runner->session), as->mode, &err))
+		host_set_mode(host, as->mode);
+	err = (struct err)ERR_INIT;
+	if (as->model && (!now || strcmp(as->model, now) != 0 ||
+	                  as->thinking != host_thinking(host)) &&
+	    !host_set_model(host, as->model, as->thinking, &err))
+		runner_note(runner, SEVERITY_WARNING, err.message);
+	free(as->model);
+	*as = (struct front_resumed){ 0 };
+}
+
 /* False: it could not be opened, which ends what was given. */
 static bool runner_open(struct front_runner *runner, const struct front_order *order)
 {
@@ -200,6 +234,7 @@ static bool runner_open(struct front_runner *runner, const struct front_order *o
 		return true;
 	if (session_open(runner->session, runner->resume, &err)) {
 		runner_attend(runner);
+		runner_go_on(runner);
 		return true;
 	}
 	event.err = &err;
@@ -273,6 +308,35 @@ static void runner_do_task(struct front_runner *runner, const struct front_order
 	runner_report_end(runner, order, &event);
 }
 
+/* What goes on is noted; an empty conversation is another when it is opened again. */
+static void runner_do_pause(struct front_runner *runner, const struct front_order *order)
+{
+	struct front_event event = { .kind = FRONT_PAUSED };
+	struct host *host = session_host(runner->session);
+	struct err err = ERR_INIT;
+
+	if (runner->is_open && !host_recorded(host, &err)) {
+		event.err = &err;
+		runner_report_end(runner, order, &event);
+		return;
+	}
+	if (runner->is_open) {
+		const struct host_facts facts = host_facts(host);
+
+		free(runner->resume);
+		runner->resume = json_array_size(agent_history(facts.agent)) ?
+		                         mem_strdup(facts.session_id) : NULL;
+		runner->resumed = (struct front_resumed){
+			true, agent_mode(facts.agent), mem_strdup(facts.model), host_thinking(host),
+		};
+	}
+	pthread_mutex_lock(&runner->lock);
+	runner->started = false;
+	pthread_mutex_unlock(&runner->lock);
+	runner_shut(runner, "other");
+	runner_report_end(runner, order, &event);
+}
+
 static void runner_do(struct front_runner *runner, const struct front_order *order)
 {
 	static void (*const doers[])(struct front_runner *runner,
@@ -280,6 +344,7 @@ static void runner_do(struct front_runner *runner, const struct front_order *ord
 		[FRONT_ORDER_OPEN] = runner_do_open,
 		[FRONT_ORDER_PROMPT] = runner_do_prompt,
 		[FRONT_ORDER_TASK] = runner_do_task,
+		[FRONT_ORDER_PAUSE] = runner_do_pause,
 	};
 	struct front_event event = { .kind = FRONT_STARTED, .by = order->by };
 
@@ -498,6 +563,7 @@ void front_runner_free(struct front_runner *runner)
 	pthread_cond_destroy(&runner->done);
 	cancel_release(&runner->cancel);
 	free(runner->resume);
+	free(runner->resumed.model);
 	free(runner->reason);
 	free(runner);
 }

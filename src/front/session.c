@@ -21,6 +21,7 @@ struct front_session {
 	enum approval_mode mode;
 	bool warned;                   /* errors in the settings were reported */
 	bool keyless;                  /* host_options.keyless */
+	json_t *added;                 /* paths (session_add_folder); or NULL */
 	/* While it is open. */
 	struct policy *policy;
 	char *resume_file;
@@ -62,6 +63,13 @@ void session_set_notices(struct front_session *session, const struct notices *no
 void session_set_watched(struct front_session *session, bool watched)
 {
 	session->request.watched = watched;
+}
+
+void session_add_folder(struct front_session *session, const char *folder)
+{
+	if (!session->added)
+		session->added = json_array();
+	json_array_append_new(session->added, json_path_bytes(folder));
 }
 
 void session_set_keyless(struct front_session *session, bool keyless)
@@ -188,6 +196,7 @@ static const char **session_roots(const struct front_session *session,
 
 	for (size_t i = 0; more && more[i]; i++)
 		json_array_append_new(list, json_path_bytes(more[i]));
+	json_array_extend(list, session->added);
 	prepare_add_folders(session->request.include, session->request.include_name, &to);
 	roots = prepare_roots(session->settings, session->folder, &to,
 	                      &confinement->options.root_count);
@@ -307,6 +316,7 @@ void session_free(struct front_session *session)
 		return;
 	session_close(session, "exit");
 	settings_free(session->settings);
+	json_decref(session->added);
 	free(session->folder);
 	free(session);
 }

@@ -112,6 +112,8 @@ enum session_step session_step(const struct front_session *session);
 void session_set_watched(struct front_session *session, bool watched);
 /* As host_options.keyless.  While it is not open. */
 void session_set_keyless(struct front_session *session, bool keyless);
+/* Makes a folder of this machine, canonical, one of the workspace. While it is not open. */
+void session_add_folder(struct front_session *session, const char *folder);
 /* What is reported from now on goes there, in place of the request's.  While it is not open. */
 void session_set_notices(struct front_session *session, const struct notices *notices);
 

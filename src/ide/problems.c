@@ -194,11 +194,11 @@ static void put_new_problems(struct buf *out, const json_t *added, const char *p
 
 /* ---- around an edit ---------------------------------------------------------------------- */
 
-/* With the lock. */
+/* With the lock.  `path` may be the key of `before`, which is freed last. */
 static void stop_watching(struct ide_problems *problems, const char *path)
 {
-	json_object_del(problems->before, path);
 	json_object_del(problems->announced, path);
+	json_object_del(problems->before, path);
 }
 
 /* What there was, if it is known: a new reference; and whether a change was announced. */

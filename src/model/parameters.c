@@ -100,6 +100,25 @@ static void lay_overrides(const json_t *overrides, size_t wanted, const char *as
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+static const char *const thinking_names[] = {
+	[MODEL_THINK_DEFAULT] = "default", [MODEL_THINK_OFF] = "off", [MODEL_THINK_LOW] = "low",
+	[MODEL_THINK_MEDIUM] = "medium", [MODEL_THINK_HIGH] = "high",
+};
+
+const char *model_thinking_name(enum model_thinking thinking)
+{
+	return thinking_names[thinking];
+}
+
+enum model_thinking model_thinking_of(const char *name)
+{
+	size_t i = ARRAY_LEN(thinking_names);
+
+	while (--i && strcmp(thinking_names[i], name) != 0)
+		;
+	return (enum model_thinking)i;
+}
+
 static void read_thinking(const json_t *config, struct model_parameters *ret)
 {
 	const json_t *budget = json_object_get(config, "thinkingBudget");

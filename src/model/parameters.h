@@ -36,6 +36,10 @@ struct model_parameters {
  * model that it stands for.  `scope`: NULL is "core". Values of a wrong type are passed over. */
 void model_parameters_read(const struct settings *settings, const char *asked, const char *name,
                            const char *scope, struct model_parameters *ret);
+/* "default", "off", "low", "medium", "high"; static. */
+const char *model_thinking_name(enum model_thinking thinking);
+/* The other way round; MODEL_THINK_DEFAULT of any other word. */
+enum model_thinking model_thinking_of(const char *name);
 /* Sets them in a request. */
 void model_parameters_apply(const struct model_parameters *parameters,
                             struct model_request *request);

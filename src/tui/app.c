@@ -2,6 +2,7 @@
 /* What all parts of the application need of it. */
 #include "tui/app.h"
 
+#include "config/settings.h"
 #include "tui/show/activity.h"
 #include "tui/show/desktop.h"
 #include "tui/term/canvas.h"
@@ -54,6 +55,14 @@ void tui_start_working(struct app *app)
 {
 	if (activity_start(&app->activity) && app->out.plain)
 		printout_notice(&app->out, "info", SPAN("Working."));
+}
+
+void tui_forget(struct app *app)
+{
+	if (app->full || !settings_bool(app->settings, "hasp.clearScrollback", true))
+		tui_clear(app);
+	else if (!app->out.plain)
+		screen_forget(app->out.screen);
 }
 
 void tui_clear(struct app *app)

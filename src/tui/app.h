@@ -54,6 +54,12 @@ struct key_state {
 	enum overlay overlay;        /* a list beneath the composer, likewise */
 };
 
+/* What is done to a session that is closed for a while (first_reopen); both owned. */
+struct reopening {
+	char *folders; /* that become part of the workspace, a line each; or NULL */
+	char *said;    /* when it is open again; NULL: it is not closed */
+};
+
 /* Owned, but for `options` and `settings`. */
 struct app {
 	const struct tui_options *options;
@@ -77,6 +83,7 @@ struct app {
 	struct question_queue questions;
 	struct consoles *consoles;       /* commands that are typed into */
 	bool history_shown;              /* the end of a session that is not open yet is printed */
+	struct reopening reopening;      /* it is closed, to be opened again */
 
 	/* What is typed. */
 	struct bindings *bindings;
@@ -112,6 +119,9 @@ void tui_roots(const struct app *app, struct user_roots *ret);
 void tui_notify(const struct app *app, const char *what);
 /* Clears the window; in full screen, where there is nothing above it, it is drawn again. */
 void tui_clear(struct app *app);
+/* The same with the scrollback, unless the user wants to keep that (hasp.clearScrollback); nothing
+ * for screen readers, whose lines are only added. */
+void tui_forget(struct app *app);
 /* Shows that something is under way from now on. activity_stop ends that. */
 void tui_start_working(struct app *app);
 

@@ -37,7 +37,8 @@ struct complete {
 	struct app *app;
 	pthread_t thread;
 	bool running;                /* the thread is, and will post */
-	bool joined;                 /* it has ended and was waited for */
+	bool joined;                 /* it has ended and was waited for: at the end */
+	bool waited;                 /* likewise, before it has posted (complete_wait) */
 	struct provider *provider;   /* what it asks */
 	struct walk_result fetched;  /* the thread's, until it has posted */
 	struct loop_task task;
@@ -80,13 +81,14 @@ static void complete_arrived(struct loop_task *task)
 	struct complete *complete = (struct complete *)((char *)task -
 	                                                offsetof(struct complete, task));
 
-	if (!complete->joined)
+	if (!complete->joined && !complete->waited)
 		pthread_join(complete->thread, NULL);
 	complete->running = false;
 	walk_result_release(&complete->files);
 	complete->files = complete->fetched;
 	complete->fetched = (struct walk_result){ 0 };
-	complete->files_ms = clock_monotonic_ms();
+	complete->files_ms = complete->waited ? 0 : clock_monotonic_ms();
+	complete->waited = false;
 	complete_again(complete);
 }
 
@@ -133,9 +135,17 @@ struct complete *complete_new(struct app *app)
 	return complete;
 }
 
+void complete_wait(struct complete *complete)
+{
+	if (complete->running && !complete->waited)
+		pthread_join(complete->thread, NULL);
+	complete->waited = complete->running;
+	complete->files_ms = 0;
+}
+
 void complete_stop(struct complete *complete)
 {
-	if (complete->running)
+	if (complete->running && !complete->waited)
 		pthread_join(complete->thread, NULL);
 	complete->joined = true;
 }

@@ -26,6 +26,10 @@ struct complete *complete_new(struct app *app);
 /* A session is open, or its files are known: what was typed last is completed from that, unless the
  * draft has changed since. */
 void complete_again(struct complete *complete);
+/* Waits for what it asks, before the session is closed for a while, and forgets the answers; the
+ * same of a lookup. */
+void complete_wait(struct complete *complete);
+void lookup_wait(struct lookup *lookup);
 /* Waits for requests that it has started; the provider must still exist. */
 void complete_stop(struct complete *complete);
 void complete_free(struct complete *complete);

@@ -31,6 +31,9 @@ struct pick *pick_new(const char *title, const json_t *labels, size_t at,
 void pick_free(struct pick *pick); /* NULL is fine */
 /* Shows it (taken over) instead of another; for screen readers its rows are printed. */
 void pick_show(struct app *app, struct pick *pick);
+/* A frame shows it, made when nothing typed waited to be read: keys choose from now on. NULL is
+ * fine. */
+void pick_drawn(struct pick *pick);
 /* It was not asked for: a letter closes it (chosen with -1) and goes to the draft. */
 void pick_yield(struct pick *pick);
 /* What is said of each label, dim, behind it; texts, and copied. */
@@ -75,6 +78,14 @@ void browse_rows(struct session_browser *browse, unsigned width, size_t height, 
 void first_begin(struct app *app);
 /* While nothing is open: reads the settings again. */
 void first_reload(struct app *app);
+/* As the end of a job: the session is closed next and opened again, with the settings as they are
+ * then and these folders (a line each; or NULL) in the workspace; then that is said. */
+void first_reopen(struct app *app, const char *folders, const char *said);
+/* The session is closed for that, or could not be. */
+void first_paused(struct app *app, const struct err *err);
+/* It is open, or could not be opened: what stood waiting can be shown. The text, which the caller
+ * frees; NULL: it was not closed. */
+char *first_reopened(struct app *app);
 /* A key is missing: says so, and asks for one if nothing is being typed. */
 void first_no_key(struct app *app, struct span why);
 /* Asks for a key of a provider ("" any), which is kept; then opens what could not be opened. */

@@ -19,6 +19,7 @@
 #include "model/choose.h"
 #include "tui/app.h"
 #include "tui/dialog.h"
+#include "tui/status_line.h"
 #include "tui/term/frames.h"
 #include "tui/show/printout.h"
 #include "tui/question.h"
@@ -51,6 +52,50 @@ void first_reload(struct app *app)
 	app->status.mode = session_mode(session);
 }
 
+/* What is read from the settings once. */
+static void first_apply(struct app *app)
+{
+	tui_theme(app);
+	editor_set_vim(app->editor, settings_bool(app->settings, "general.vimMode", false));
+	if (!app->out.plain)
+		app->status_line = status_line_renew(app->status_line, app->options, &app->out);
+}
+
+void first_reopen(struct app *app, const char *folders, const char *said)
+{
+	free(first_reopened(app));
+	app->reopening = (struct reopening){ mem_strdup(folders), mem_strdup(said) };
+	tui_start_working(app);
+}
+
+void first_paused(struct app *app, const struct err *err)
+{
+	struct span rest = span_str(app->reopening.folders ? app->reopening.folders : ""), line;
+
+	if (err->code) {
+		free(first_reopened(app));
+		printout_notice(&app->out, "error", span_str(err->message));
+		return;
+	}
+	while (line_next(&rest, &line)) {
+		_cleanup_free_ char *folder = mem_dup(line.data, line_body(line).len);
+
+		session_add_folder(app->options->session, folder);
+	}
+	first_reload(app);
+	first_apply(app);
+	runner_begin(app->runner);
+}
+
+char *first_reopened(struct app *app)
+{
+	char *said = app->reopening.said;
+
+	free(app->reopening.folders);
+	app->reopening = (struct reopening){ 0 };
+	return said;
+}
+
 /* A line that the user is to finish. */
 static void first_draft(struct app *app, struct span line)
 {
@@ -66,8 +111,8 @@ static void trust_chosen(struct app *app, void *data, int index)
 {
 	static const char *const rules[] = { "TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST" };
 	static const char *const said[] = {
-		"Trusted. /permissions shows what that is, and takes it back.",
-		"Trusted, with the folders next to it. /permissions takes it back.",
+		"Trusted. /permissions shows what that is, and revokes it.",
+		"Trusted, with the folders next to it. /permissions revokes it.",
 		"Not trusted. /permissions changes that.",
 	};
 	const struct home *home = settings_home(app->settings);
@@ -81,6 +126,7 @@ static void trust_chosen(struct app *app, void *data, int index)
 	} else if (trust_set(home, home_project(home), rules[index], &err)) {
 		printout_notice(&app->out, "info", span_str(said[index]));
 		first_reload(app);
+		first_apply(app);
 	} else {
 		printout_notice(&app->out, "error", span_str(err.message));
 	}

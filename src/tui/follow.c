@@ -164,6 +164,7 @@ static void follow_model(struct app *app, const json_t *message)
 	follow_forget(app, message);
 	free(app->status.model);
 	app->status.model = mem_strdup(json_string_value(json_object_get(message, "model")));
+	follow_text(&app->status.effort, message, "effort");
 	if (json_object_get(message, "window")) {
 		app->status.window =
 			(uint64_t)json_integer_value(json_object_get(message, "window"));
@@ -295,11 +296,14 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 static void follow_opened(struct app *app, const struct runner_event *event)
 {
 	const json_t *facts = event->message;
+	_cleanup_free_ char *said = NULL;
 
 	follow_text(&app->status.branch, facts, "branch");
 	follow_text(&app->status.model, facts, "model");
 	follow_text(&app->status.level, facts, "level");
+	follow_text(&app->status.effort, facts, "effort");
 	activity_set_topic(&app->activity, json_string_value(json_object_get(facts, "topic")));
+	activity_set_todos(&app->activity, json_object_get(facts, "todos"));
 	free(app->status.key_from);
 	app->status.key_from = mem_strdup(json_string_value(json_object_get(facts, "keyFrom")));
 	app->status.quota = -1;
@@ -307,6 +311,12 @@ static void follow_opened(struct app *app, const struct runner_event *event)
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
 	transcript_move(app->out.transcript, event->transcript);
 	complete_again(app->complete);
+	said = first_reopened(app);
+	if (said) {
+		app->history_shown = false;
+		printout_notice(&app->out, "info", span_str(said));
+		return;
+	}
 	tui_show_history(app, json_object_get(facts, "history"),
 	                 json_is_true(json_object_get(facts, "more")));
 }
@@ -340,6 +350,7 @@ static void follow_failed(struct app *app, const struct err *err)
 static void follow_closed(struct app *app, const struct err *err)
 {
 	app->history_shown = false;
+	free(first_reopened(app));
 	/* What could not be sent is the draft again. */
 	if (app->queue.sent && editor_is_empty(app->editor))
 		tui_draft(app, span_str(app->queue.sent));
@@ -392,6 +403,26 @@ static void follow_ended(struct app *app, const struct runner_event *event)
 		tui_notify(app, "hasp has answered.");
 }
 
+/* Closes the session, which opens again: nothing may ask it any more. */
+static void follow_pause(struct app *app)
+{
+	const struct err none = ERR_INIT;
+
+	if (!runner_opened(app->runner)) {
+		first_paused(app, &none);
+		return;
+	}
+	complete_wait(app->complete);
+	lookup_wait(app->lookup);
+	runner_pause(app->runner);
+}
+
+static void follow_found(struct app *app, const struct runner_event *event)
+{
+	if (!app->reopening.said)
+		tui_show_end(app, json_string_value(json_object_get(event->message, "file")));
+}
+
 void tui_runner_event(void *data, const struct runner_event *event)
 {
 	struct app *app = data;
@@ -408,7 +439,7 @@ void tui_runner_event(void *data, const struct runner_event *event)
 		follow_notice(app, event->message);
 		break;
 	case RUNNER_FOUND:
-		tui_show_end(app, json_string_value(json_object_get(event->message, "file")));
+		follow_found(app, event);
 		break;
 	case RUNNER_STARTED:
 		tui_start_working(app);
@@ -419,12 +450,17 @@ void tui_runner_event(void *data, const struct runner_event *event)
 	case RUNNER_CLOSED:
 		follow_closed(app, &event->err);
 		break;
+	case RUNNER_PAUSED:
+		first_paused(app, &event->err);
+		break;
 	case RUNNER_ENDED:
 		follow_ended(app, event);
 		break;
 	case RUNNER_DONE:
 		break;
 	}
+	if (app->reopening.said && runner_idle(app->runner))
+		follow_pause(app);
 	if (runner_idle(app->runner)) {
 		activity_stop(&app->activity);
 		if (event->kind != RUNNER_CLOSED)

@@ -22,6 +22,7 @@ struct lookup {
 	pthread_t thread;
 	bool running;            /* the thread is, and will post */
 	bool stopped;
+	bool waited;             /* the thread has ended, before it has posted (lookup_wait) */
 	struct cancel cancel;    /* of what it asks */
 	bool can_cancel;         /* that was made */
 	struct tui_opened opened; /* the thread's, as the next two are, until it has posted */
@@ -45,11 +46,24 @@ struct lookup *lookup_new(struct app *app, lookup_arrived *arrived)
 	return lookup;
 }
 
+void lookup_wait(struct lookup *lookup)
+{
+	if (lookup->running && !lookup->waited) {
+		cancel_set(&lookup->cancel);
+		pthread_join(lookup->thread, NULL);
+		cancel_reset(&lookup->cancel);
+	}
+	lookup->waited = lookup->running;
+	json_decref(lookup->known_of);
+	json_decref(lookup->known);
+	lookup->known_of = lookup->known = NULL;
+}
+
 void lookup_stop(struct lookup *lookup)
 {
 	if (lookup->can_cancel)
 		cancel_set(&lookup->cancel);
-	if (lookup->running)
+	if (lookup->running && !lookup->waited)
 		pthread_join(lookup->thread, NULL);
 	lookup->stopped = true;
 }
@@ -74,9 +88,9 @@ static void lookup_answered(struct loop_task *task)
 	struct editor *editor = lookup->editor;
 	_cleanup_free_ char *text = mem_steal(&lookup->text);
 
-	if (!lookup->stopped)
+	if (!lookup->stopped && !lookup->waited)
 		pthread_join(lookup->thread, NULL);
-	lookup->running = false;
+	lookup->running = lookup->waited = false;
 	json_decref(lookup->known_of);
 	json_decref(lookup->known);
 	lookup->known_of = mem_steal(&lookup->asks);

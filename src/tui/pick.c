@@ -29,6 +29,7 @@ struct pick {
 	struct pick_shown shown;
 	size_t at;      /* the selected place */
 	size_t typed;   /* the number that is being typed; 0: none */
+	bool seen;      /* it was drawn, and what was typed before that is read */
 	bool yields;    /* a letter closes it, and goes to the draft */
 	bool searches;  /* what is typed filters the rows */
 	struct buf words;
@@ -304,14 +305,19 @@ static bool pick_type(struct app *app, const struct key *key)
 	return true;
 }
 
+static bool pick_is_other_key(const struct pick *pick, const struct key *key)
+{
+	return pick->other.chosen && key->code == (uint32_t)pick->other.letter &&
+	       key->mods & KEY_CTRL;
+}
+
 /* The second thing that can be done with a row; the list is closed. */
 static bool pick_other_key(struct app *app, const struct key *key)
 {
 	struct pick *pick = app->pick;
 	const int index = pick_index(pick, pick->at);
 
-	if (!pick->other.chosen || key->code != (uint32_t)pick->other.letter ||
-	    !(key->mods & KEY_CTRL))
+	if (!pick_is_other_key(pick, key))
 		return false;
 	if (index < 0)
 		return true;
@@ -346,10 +352,29 @@ static bool pick_walk(struct app *app, const struct key *key)
 	return true;
 }
 
+void pick_drawn(struct pick *pick)
+{
+	if (pick)
+		pick->seen = true;
+}
+
+/* What was typed before there was a list to see chooses nothing of it. */
+static bool pick_is_early(const struct app *app, const struct key *key)
+{
+	const struct pick *pick = app->pick;
+	const bool digit = key->code >= '0' && key->code <= '9' && !key->mods;
+
+	return !pick->seen &&
+	       ((digit && !(pick->searches && !app->out.plain)) || pick_is_other_key(pick, key) ||
+	        bindings_has(app->bindings, BIND_BASIC_CONFIRM, key));
+}
+
 bool pick_key(struct app *app, const struct key *key)
 {
 	struct pick *pick = app->pick;
 
+	if (pick_is_early(app, key))
+		return true;
 	if (pick_digit(app, key))
 		return true;
 	pick->typed = 0;

@@ -98,6 +98,7 @@ static bool report_of(struct runner *runner, struct front_event *event, struct r
 		[FRONT_FOUND] = RUNNER_FOUND,   [FRONT_STARTED] = RUNNER_STARTED,
 		[FRONT_OPENED] = RUNNER_OPENED, [FRONT_CLOSED] = RUNNER_CLOSED,
 		[FRONT_ENDED] = RUNNER_ENDED,   [FRONT_DONE] = RUNNER_DONE,
+		[FRONT_PAUSED] = RUNNER_PAUSED,
 	};
 	struct given_job *given = (struct given_job *)event->task;
 
@@ -107,6 +108,8 @@ static bool report_of(struct runner *runner, struct front_event *event, struct r
 		               .message = event->message, .end = event->end, .err = ERR_INIT };
 	if (event->err)
 		ret->err = *event->err;
+	if (event->kind == FRONT_PAUSED && event->err)
+		runner->is_open = true;
 	if (given)
 		ret->job = given->job;
 	free(given);
@@ -273,6 +276,14 @@ void runner_begin(struct runner *runner)
 {
 	runner->under_way++;
 	front_runner_begin(runner->thread);
+}
+
+void runner_pause(struct runner *runner)
+{
+	struct err ignored = ERR_INIT;
+
+	runner->is_open = false;
+	runner->under_way += front_pause(runner->front, &ignored);
 }
 
 void runner_end(struct runner *runner, const char *reason)

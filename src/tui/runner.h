@@ -29,10 +29,11 @@ enum runner_event_kind {
 	RUNNER_BUS,      /* topic, message */
 	RUNNER_NOTICE,   /* message: {severity, message} */
 	RUNNER_FOUND,    /* message: {file} of the session that is being opened */
-	RUNNER_STARTED,  /* what another front gave is under way */
+	RUNNER_STARTED,    /* what another front gave is under way */
 	RUNNER_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
-	                 * window?, topic?, keyFrom?} */
+	                 * window?, topic?, keyFrom?, effort, todos?} */
 	RUNNER_CLOSED,   /* failed to open: err */
+	RUNNER_PAUSED,   /* as FRONT_PAUSED; err */
 	RUNNER_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
 	RUNNER_DONE,     /* another job is done: job; NULL: another front's */
@@ -64,6 +65,9 @@ bool runner_new(const struct tui_options *options, struct loop *loop,
                 struct runner **ret, struct err *err);
 /* While idle: opens the host. */
 void runner_begin(struct runner *runner);
+/* While idle: closes the host, as front_pause; runner_begin opens it again. There is none from now
+ * on. */
+void runner_pause(struct runner *runner);
 /* Interrupts what is under way, closes the host with `reason` and ends the thread. What it has
  * reported until then is still delivered by the loop, or by loop_free. */
 void runner_end(struct runner *runner, const char *reason);

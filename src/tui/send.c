@@ -71,7 +71,7 @@ static struct command_context slash_context(struct app *app)
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
 		       1u << COMMAND_COPY | 1u << COMMAND_REFRESH | 1u << COMMAND_THEME |
 		       1u << COMMAND_VIM | 1u << COMMAND_KEY | 1u << COMMAND_EDIT |
-		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
+		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT | 1u << COMMAND_REOPEN |
 		       (app->out.plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
 		.local = app->options->local,
@@ -189,12 +189,15 @@ static void slash_refresh(struct app *app, const struct command_result *result)
 
 	transcript_clear(app->out.transcript);
 	if (result->clears)
-		tui_clear(app);
+		tui_forget(app);
 	app->status.context = 0;
-	if (result->other)
+	if (result->other) {
 		status_restart(&app->status);
-	free(app->activity.topic);
-	app->activity.topic = mem_strdup(agent_topic(messages));
+		buf_clear(&app->queue.attached); /* the other conversation's */
+		app->keys.overlay = OVERLAY_NONE;
+	}
+	activity_set_topic(&app->activity, agent_topic(messages));
+	activity_set_todos(&app->activity, (json_t *)agent_todos(messages));
 	if (json_array_size(messages)) {
 		bool more;
 		json_auto_t *end = history_end(messages, &more);
@@ -281,6 +284,9 @@ static void slash_then(struct app *app, const struct command_result *result)
 	case COMMAND_BROWSE:
 		browse_new(app, slash_line);
 		break;
+	case COMMAND_REOPEN:
+		first_reopen(app, result->text, result->shown);
+		break;
 	case COMMAND_QUIT:
 		app->discards = result->text != NULL;
 		tui_quit(app);
@@ -327,10 +333,12 @@ static void slash_done(struct runner_job *job)
 {
 	struct slash_job *slash = (struct slash_job *)job;
 
-	if (slash->ran && !slash->app->frames.ended)
+	if (slash->ran && !slash->app->frames.ended) {
+		tui_question_comes(slash->app); /* what is being typed goes on */
 		slash_show(slash->app, &slash->result);
-	else if (slash->ran)
+	} else if (slash->ran) {
 		command_result_release(&slash->result);
+	}
 	free(slash->line);
 	free(slash);
 }

@@ -42,6 +42,7 @@ struct status_line {
 	pthread_t thread;
 	bool running;                /* the thread is, and will post */
 	bool stopped;                /* it was waited for, and no other is started */
+	struct status_line *before;  /* stopped, owned; or NULL */
 	bool failed, warned;         /* the last run; any */
 	struct buf input, output;    /* the thread's, until it has posted */
 	struct err err;              /* likewise */
@@ -195,7 +196,7 @@ void status_line_update(struct status_line *line, const struct status *status,
 
 const struct row *status_line_row(const struct status_line *line)
 {
-	return line && !line->failed ? &line->row : NULL;
+	return line && !line->failed && !line->stopped ? &line->row : NULL;
 }
 
 /* ---- life -------------------------------------------------------------------- */
@@ -239,6 +240,23 @@ struct status_line *status_line_new(const struct tui_options *options, struct pr
 	return line;
 }
 
+struct status_line *status_line_renew(struct status_line *line, const struct tui_options *options,
+                                      struct printout *out)
+{
+	const json_t *setting = settings_get(session_settings(options->session), "statusLine");
+	const char *command = json_string_value(json_object_get(setting, "command"));
+	struct status_line *new;
+
+	if (line && !line->stopped && command && strcmp(line->command, command) == 0)
+		return line;
+	status_line_stop(line);
+	new = status_line_new(options, out);
+	if (!new)
+		return line;
+	new->before = line;
+	return new;
+}
+
 void status_line_stop(struct status_line *line)
 {
 	if (!line || line->stopped)
@@ -249,10 +267,8 @@ void status_line_stop(struct status_line *line)
 	line->stopped = true;
 }
 
-void status_line_free(struct status_line *line)
+static void line_free(struct status_line *line)
 {
-	if (!line)
-		return;
 	hooks_free(line->hooks);
 	environment_free(line->environment);
 	cancel_release(&line->cancel);
@@ -263,4 +279,14 @@ void status_line_free(struct status_line *line)
 	free(line->command);
 	free(line->session);
 	free(line);
+}
+
+void status_line_free(struct status_line *line)
+{
+	while (line) {
+		struct status_line *before = line->before;
+
+		line_free(line);
+		line = before;
+	}
 }

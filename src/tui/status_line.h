@@ -23,7 +23,11 @@ struct tui_options;
 /* Frames are asked for, and a wrong setting is reported, by way of `out`, which is borrowed, like
  * the options' project. NULL: the setting names no command. */
 struct status_line *status_line_new(const struct tui_options *options, struct printout *out);
-/* Ends what runs; nothing is started any more. */
+/* What takes its place when the settings were read again: itself, if the command is the same. The
+ * old one is freed with the new. */
+struct status_line *status_line_renew(struct status_line *line, const struct tui_options *options,
+                                      struct printout *out);
+/* Ends what runs; nothing is started any more, and no row is shown. */
 void status_line_stop(struct status_line *line);
 void status_line_free(struct status_line *line);
 /* Asks the command if the state has changed. `session`: its id; NULL: as it was. */

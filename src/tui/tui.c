@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -69,11 +70,20 @@ static void tui_draw_live(struct app *app)
 	screen_frame(app->out.screen);
 }
 
+/* Whether keys wait that were typed before this frame. */
+static bool tui_has_typed_ahead(void)
+{
+	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&typed, 1, 0) == 1 && typed.revents == POLLIN;
+}
+
 /* The seconds of the activity row tick while it is shown. */
 static void tui_frame(void *data)
 {
 	struct app *app = data;
 	const enum desktop_state state = tui_state(app);
+	const bool ahead = app->pick && tui_has_typed_ahead();
 
 	if (app->frames.ended)
 		return;
@@ -86,6 +96,8 @@ static void tui_frame(void *data)
 		status_line_update(app->status_line, &app->status, tui_session(app), state);
 		frames_drawn(&app->frames);
 		tui_draw_live(app);
+		if (!ahead)
+			pick_drawn(app->pick);
 		app->keys.any = false;
 	}
 	desktop_show(&app->desktop, app->settings, state, &app->activity);
@@ -287,6 +299,7 @@ static void tui_free(struct app *app)
 {
 	pager_free(app->pager);
 	pick_free(app->pick);
+	free(first_reopened(app));
 	browse_free(app->browse);
 	first_free(app->secret);
 	queue_release(&app->queue);

@@ -202,7 +202,7 @@
 	X("HOSTTYPE", "which machine it is")                                               \
 	X("MACHTYPE", "which machine it is")                                               \
 	X("OSTYPE", "which machine it is")                                                 \
-	X("DEBIAN_FRONTEND", "nobody answers a package's questions")                       \
+	X("DEBIAN_FRONTEND", "a package's questions have no one to answer them")              \
 	X("DO_NOT_TRACK", "what programs must not send")                                   \
 	X("DOTNET_CLI_TELEMETRY_OPTOUT", "what programs must not send")                    \
 	X("GEMINI_CLI_*", "what users give to commands: Gemini CLI lets these through")    \
@@ -211,13 +211,13 @@
 
 /* X(name, value, reason): as if the environment had them so. TERM depends on the terminal. */
 #define ENVIRONMENT_SET(X)                                                                 \
-	X("HASP", "1", "tells scripts who runs them")                                      \
+	X("HASP", "1", "shows scripts which program runs them")                            \
 	X("GEMINI_CLI", "1", "as Gemini CLI does, for scripts that ask")                   \
-	X("PAGER", "cat", "nobody turns the pages")                                        \
-	X("GIT_PAGER", "cat", "nobody turns the pages")                                    \
-	X("MANPAGER", "cat", "nobody turns the pages")                                     \
-	X("GIT_TERMINAL_PROMPT", "0", "nobody answers: fail instead of waiting")           \
-	X("GH_PROMPT_DISABLED", "1", "nobody answers: fail instead of waiting")
+	X("PAGER", "cat", "no one turns the pages")                                        \
+	X("GIT_PAGER", "cat", "no one turns the pages")                                    \
+	X("MANPAGER", "cat", "no one turns the pages")                                     \
+	X("GIT_TERMINAL_PROMPT", "0", "no one answers: fail instead of waiting")           \
+	X("GH_PROMPT_DISABLED", "1", "no one answers: fail instead of waiting")
 
 /* X(key, value, reason): git's settings for the command, above those of files (GIT_CONFIG_COUNT
  * and its kin, git-config(1)).  Those of ENVIRONMENT_GIT only where commands are confined.

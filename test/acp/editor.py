@@ -103,7 +103,8 @@ class Session:
 class Editor:
     def __init__(self, world, server=None, *arguments, raw=False, capabilities=None, env=None, name="acp", begin=True,
                  version=1):
-        argv = world.argv(server, [name, *arguments], env)
+        argv = world.argv(server, arguments, env)
+        argv.insert(1, name)
         self.world, self.raw, self.last, self.rest = world, raw, 0, b""
         self.heard, self.asked, self.answers, self.handlers = [], {}, {}, {}
         self.capabilities = capabilities or {}

@@ -151,6 +151,9 @@ def test_a_server_of_the_editors_is_asked_about_and_not_trusted(world):
         session.prompt("go")
         [question] = [m for m in editor.heard if m["method"] == "session/request_permission"]
         assert [option["optionId"] for option in question["params"]["options"]][:1] == ["proceed_once"]
+        [begun] = [m["params"]["update"] for m in editor.heard if m["method"] == "session/update" and
+                   m["params"]["update"]["sessionUpdate"] == "tool_call"]
+        assert "(fake MCP Server)" in begun["title"]
 
 
 def test_more_folders_are_part_of_the_workspace(world):

@@ -152,6 +152,7 @@ def test_a_file_changed_in_both_places_is_read_and_not_edited(world):
         editor.on("fs/read_text_file", read)
         session.prompt("go")
         assert "changed on disk, too" in results(server, 2)
+        assert session.said("agent_thought_chunk").count("was changed on disk, too") == 1
         assert not editor.buffers.written
     assert world.read("a.txt") == "from elsewhere\n"
 

@@ -79,6 +79,27 @@ def test_too_many_requests_and_sessions_are_refused(world):
             assert all(editor.result(id)["stopReason"] == "cancelled" for id in [first, *ids[:255]])
 
 
+def test_a_flood_of_long_requests_is_refused_and_costs_what_waits(world):
+    """Prompts of 4 MB each while a question is open."""
+    with world.fake([[call("write_file", {"file_path": "a.txt", "content": "x"})]]) as server:
+        with Editor(world, server, raw=True) as editor:
+            session = editor.new()
+            first = session.begin("go")
+            editor.wait("session/request_permission")
+            ids = [session.begin("x" * (4 * MB)) for _ in range(40)]
+            with pytest.raises(Refused, match="bytes already wait"):
+                editor.result(ids[-1])
+            session.cancel()
+            ends = []
+            for id in [first, *ids[:-1]]:
+                try:
+                    ends.append(editor.result(id)["stopReason"])
+                except Refused as refused:
+                    ends.append(refused.message.partition(" of ")[0])
+            assert ends[0] == "cancelled" and set(ends) == {"cancelled", "Requests"}
+            assert 25 < ends.count("cancelled") < 40 and fits(editor.process, 600 * MB)
+
+
 def test_a_client_that_stops_reading_holds_up_nothing_but_itself(world):
     """A command prints 50 MB as a terminal's output: what is not read waits where it is bounded, and the end comes."""
     script = [[call("run_shell_command", {"command": "yes 0123456789abcdef | head -c 50000000"})], [text("Done.")]]
@@ -156,6 +177,25 @@ def test_a_client_that_dies_at_any_moment_leaves_a_session_to_resume(world, when
         done = world.command("-r", session.id, "-p", "still there?", server=server)
         # 56: the model's edit, if the second prompt had not got it, is for nobody to allow.
         assert "First." in json.dumps(server.requests[-1].body) and done.code in (0, 56)
+
+
+def test_a_client_that_dies_while_its_yes_is_carried_out_tears_nothing(world):
+    old, new = "old\n" * 1900, "a new line, which is longer\n" * 1900
+    for _ in range(3):
+        world.write("a.txt", old)
+        script = [[call("read_file", {"file_path": "a.txt"})],
+                  [call("write_file", {"file_path": "a.txt", "content": new})], [text("Done.")], [text("Again.")]]
+        with world.fake(script, append_only=False) as server:
+            editor = Editor(world, server, raw=True)
+            session = editor.new()
+            session.begin("go")
+            question = editor.wait("session/request_permission")
+            editor.write({"jsonrpc": "2.0", "id": question["id"], **editor.chosen("proceed_once")})
+            editor.process.stdin.close()
+            editor.process.stdout.close()
+            assert editor.process.wait(60) == 0
+            assert world.read("a.txt") in (old, new)
+            assert world.command("-r", session.id, "-p", "still there?", server=server).code in (0, 56)
 
 
 def test_titles_and_texts_of_a_model_are_json_and_nothing_else(world):

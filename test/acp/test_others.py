@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other clients: acpx of npm; what Gemini CLI's own tests of its ACP mode look at; the demo."""
+import contextlib
 import json
 import os
+import socket
 import subprocess
 
 import pytest
@@ -41,7 +43,10 @@ def test_acpx_goes_on_with_a_session_in_another_process(world):
     with world.fake([[text("First.")], [text("Second.")]], append_only=False) as server:
         assert acpx(world, server, "--ttl", "1", "sessions", "new").returncode == 0
         assert "First." in acpx(world, server, "--ttl", "1", "prompt", "one").stdout
-        assert "Second." in acpx(world, server, "--ttl", "1", "prompt", "two").stdout
+        done = None
+        while done is None or "Queue owner is shutting down" in done.stdout:  # its own, of the last prompt
+            done = acpx(world, server, "--ttl", "1", "prompt", "two")
+        assert "Second." in done.stdout
         assert "First." in json.dumps(server.requests[-1].body)
 
 
@@ -70,3 +75,47 @@ def test_the_demo_holds(world):
                           timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("\nyes ") == 4 and "types a comment" in done.stdout
+
+
+# ---- servers of the editor
+
+@contextlib.contextmanager
+def everything(transport, path):
+    """npm's server-everything, over HTTP."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    index = npm_peers.package("everything", "@modelcontextprotocol/server-everything/dist/index.js")
+    with subprocess.Popen([npm_peers.node(), index, transport], env=dict(os.environ, PORT=str(port)),
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
+        try:
+            for line in server.stderr:
+                if b"listening" in line or b"running on" in line:
+                    break
+            yield "http://127.0.0.1:%d%s" % (port, path)
+        finally:
+            server.kill()
+
+
+@pytest.mark.parametrize("type, transport, path", [("http", "streamableHttp", "/mcp"), ("sse", "sse", "/sse")])
+def test_servers_of_the_editor_are_used_over_http(world, type, transport, path):
+    """A server of the SDK; its calls are asked about, whatever the settings say of one of that name."""
+    world.settings(mcpServers={"all": {"command": "false", "trust": True}})
+    script = [[call("mcp_all_echo", {"message": "hello"})], [text("Done.")]]
+    with everything(transport, path) as url, world.fake(script) as server, Editor(world, server) as editor:
+        session = editor.new(servers=[{"type": type, "name": "all", "url": url,
+                                       "headers": [{"name": "x-editor", "value": "yes"}]}])
+        editor.on("session/request_permission", editor.choose("proceed_once"))
+        assert session.prompt("go")["stopReason"] == "end_turn"
+        asked = editor.wait("session/request_permission")["params"]["toolCall"]
+        assert asked["title"] == 'Echo Tool: {"message":"hello"}' == session.call(asked["toolCallId"])["title"]
+        assert asked["content"][0]["content"]["text"] == "Tool Echo Tool of the MCP server all"
+        assert asked["rawInput"] == {"message": "hello"}
+        assert "Echo: hello" in json.dumps(server.requests[1].body)
+
+
+def test_a_server_that_cannot_be_reached_is_named_and_the_session_goes_on(world):
+    with world.fake([[text("Done.")]]) as server, Editor(world, server) as editor:
+        session = editor.new(servers=[{"type": "http", "name": "away", "url": "http://127.0.0.1:9/mcp", "headers": []}])
+        assert session.prompt("go")["stopReason"] == "end_turn"
+        assert "away" in session.said("agent_thought_chunk")

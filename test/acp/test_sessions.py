@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions, prompts, questions: what an editor sees and decides, over the official SDK."""
+import base64
 import json
 import signal
 
@@ -114,6 +115,24 @@ def test_an_edit_is_shown_as_a_diff_asked_about_and_made(world):
         assert read["locations"] == [{"path": str(world.root / "a.txt")}]
         assert (edit["kind"], edit["status"]) == ("edit", "completed")
         assert edit["locations"][0]["line"] == 1 and edit["rawInput"]["new_content"] == "2"
+
+
+def test_what_was_made_of_a_file_is_shown_by_hunks_with_their_lines(world):
+    lines = ["line %d" % i for i in range(1, 41)]
+    world.write("a.txt", "\n".join(lines))
+    content = "\n".join("2" if line == "line 2" else "40" if line == "line 40" else line for line in lines)
+    script = [[call("read_file", {"file_path": "a.txt"})],
+              [call("write_file", {"file_path": "a.txt", "content": content})], [text("Done.")]]
+    with world.fake(script) as server, Editor(world, server, "--yolo") as editor:
+        session = editor.new()
+        session.prompt("go")
+        done = session.updates("tool_call_update")[-1]
+        first, last = [part for part in done["content"] if part["type"] == "diff"]
+        assert first["oldText"].startswith("line 1\nline 2\n") and first["newText"].startswith("line 1\n2\n")
+        assert last["oldText"].endswith("line 39\nline 40") and last["newText"].endswith("line 39\n40")
+        path = str(world.root / "a.txt")
+        assert [place for place in done["locations"] if "line" in place] == [
+            {"path": path, "line": 1}, {"path": path, "line": 37}]
 
 
 @pytest.mark.parametrize("answer", [
@@ -267,6 +286,26 @@ def test_an_image_reaches_the_model(world):
     with world.fake([[text("Seen.")]]) as server, Editor(world, server) as editor:
         editor.new().prompt("what is it?", {"type": "image", "mimeType": "image/png", "data": pixel})
         assert pixel in json.dumps(server.requests[0].body)
+
+
+SOUND = base64.b64encode(b"RIFF\x26\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\2\0\0\0\x80\x80"
+                         ).decode()
+
+
+def test_audio_reaches_a_model_that_takes_it(world):
+    with world.fake([[text("Heard.")]]) as server, Editor(world, server) as editor:
+        editor.new().prompt("what is said?", {"type": "audio", "mimeType": "audio/wav", "data": SOUND})
+        sent = [part["inlineData"] for part in server.requests[0].body["contents"][-1]["parts"] if "inlineData" in part]
+        assert sent == [{"mimeType": "audio/wav", "data": SOUND}]
+
+
+def test_audio_is_named_to_a_model_that_takes_none_and_to_the_user(world):
+    with world.fake([[text("I cannot hear.")]], kind="anthropic") as server, Editor(world, server) as editor:
+        session = editor.new()
+        session.prompt("what is said?", {"type": "audio", "mimeType": "audio/wav", "data": SOUND})
+        sent = json.dumps(server.requests[0].body["messages"])
+        assert SOUND not in sent and "audio/wav" in sent
+        assert "audio/wav" in session.said("agent_thought_chunk")
 
 
 def test_content_that_cannot_be_used_is_named(world):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded sessions, modes, options, commands, plans, usage: what an editor's menus and lists show."""
 import json
+import re
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -178,20 +180,27 @@ def values(answer, id):
 
 
 def with_models(world, server, *more):
-    """As after the list of the providers was asked for."""
+    """As when the providers were asked for their lists today."""
     server.lists[GEMINI_LIST] = {"models": GEMINI}
+    assert "gemini-9-flash" in world.command("models", server=server).text
     return Editor(world, server, "-m", "gemini-2.5-pro", *more)
 
 
 def test_models_are_those_that_the_providers_list(world):
-    with world.fake([[text("One.")]]) as server, with_models(world, server) as editor:
-        session = editor.new()
-        assert values(session.answer, "model") == ["gemini/gemini-2.5-pro"]
-        known = editor.wait_update("config_option_update")
-        assert values(known, "model") == ["gemini/gemini-2.5-pro", "gemini/gemini-9-flash"]
-        # The next ones know them at once, and the provider is not asked again.
-        assert values(editor.new().answer, "model") == values(known, "model")
-        assert len([request for request in server.asked if request.path == GEMINI_LIST]) == 1
+    with world.fake([[text("One.")], [text("Two.")]], append_only=False) as server:
+        server.lists[GEMINI_LIST] = {"models": GEMINI}
+        with Editor(world, server, "-m", "gemini-2.5-pro") as editor:
+            session = editor.new()
+            assert values(session.answer, "model") == ["gemini/gemini-2.5-pro"]
+            assert not server.asked
+            session.prompt("one")
+            known = editor.wait_update("config_option_update")
+            assert values(known, "model") == ["gemini/gemini-2.5-pro", "gemini/gemini-9-flash"]
+            # The next ones know them at once, and the provider is not asked again.
+            other = editor.new()
+            assert values(other.answer, "model") == values(known, "model")
+            other.prompt("two")
+    assert len([request for request in server.asked if request.path == GEMINI_LIST]) == 1
 
 
 def test_another_model_answers_from_the_next_prompt_on_and_knows_all(world):
@@ -200,7 +209,6 @@ def test_another_model_answers_from_the_next_prompt_on_and_knows_all(world):
         session = editor.new()
         editor.on("session/request_permission", editor.choose("proceed_always"))
         session.prompt("first")
-        editor.wait_update("config_option_update")
         answer = choose(editor, session, "model", "gemini/gemini-9-flash")
         assert options(answer)["model"]["currentValue"] == "gemini/gemini-9-flash"
         assert session.prompt("second")["stopReason"] == "end_turn"
@@ -216,7 +224,6 @@ def test_a_choice_waits_for_the_prompt_under_way(world):
     with world.fake([[text("One."), text(" ")], [text("Two.")]], append_only=False) as server:
         with with_models(world, server) as editor:
             session = editor.new()
-            editor.wait_update("config_option_update")
             prompt = session.begin("first")
             chosen = editor.send("session/set_config_option", sessionId=session.id, configId="model",
                                  value="gemini/gemini-9-flash")
@@ -229,7 +236,6 @@ def test_a_choice_waits_for_the_prompt_under_way(world):
 def test_a_model_can_be_chosen_before_the_first_prompt(world):
     with world.fake([[text("One.")]]) as server, with_models(world, server) as editor:
         session = editor.new()
-        editor.wait_update("config_option_update")
         choose(editor, session, "model", "gemini/gemini-9-flash")
         editor.request("session/set_mode", sessionId=session.id, modeId="plan")
         session.prompt("first")
@@ -242,9 +248,7 @@ def test_a_model_whose_key_has_gone_is_refused_and_the_one_before_goes_on(world)
     with world.fake([[text("One.")], [text("Two.")]], append_only=False) as server, world.fake([]) as other:
         other.lists["/v1/models"] = {"data": [{"id": "gpt-5", "object": "model"}]}
         env = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": other.url + "/v1"}
-        with Editor(world, server, "-m", "gemini-2.5-flash", env=env) as editor:
-            editor.new()
-            assert "openai/gpt-5" in values(editor.wait_update("config_option_update"), "model")
+        assert "openai/gpt-5" in world.command("models", server=server, env=env).text
         with Editor(world, server, "-m", "gemini-2.5-flash") as editor:
             session = editor.new()
             session.prompt("first")
@@ -273,7 +277,6 @@ def test_thinking_is_what_was_chosen(world):
 def test_menus_follow_what_a_command_changes(world):
     with world.fake([]) as server, with_models(world, server) as editor:
         session = editor.new()
-        editor.wait_update("config_option_update")
         session.prompt("/model gemini/gemini-9-flash")
         session.prompt("/model effort high")
         while options(session.updates("config_option_update")[-1])["thinking"]["currentValue"] != "high":
@@ -360,6 +363,27 @@ def test_todos_are_the_plan(world):
                 {"content": "Test", "priority": "medium", "status": "pending"}]
 
 
+def test_a_plan_of_plan_mode_is_the_plan_when_it_is_asked_about(world):
+    text_of_it = ("# Plan\n\n1. First the code.\n   - not this\n2. [see] Then `docs`.\n```\n- nor this\n```\n- [ ] Tests\n"
+                  "2024 was a year.\n")
+
+    def written(request):
+        folder = Path(re.search(r"(/[^\s\"'`]*/plans)", str(request.body)).group(1))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "p.md").write_text(text_of_it)
+
+    leave = {"reply": [call("exit_plan_mode", {"plan_filename": "p.md"})], "expect": written}
+    with world.fake([leave, [text("Done.")]]) as server, Editor(world, server, "--approval-mode", "plan") as editor:
+        session = editor.new()
+        editor.on("session/request_permission", editor.choose("proceed_once"))
+        session.prompt("plan it")
+        assert [row["content"] for row in session.updates("plan")[-1]["entries"]] == [
+            "First the code.", "[see] Then `docs`.", "Tests"]
+        shown = editor.wait("session/request_permission")["params"]["toolCall"]["content"]
+        assert [part["content"]["text"] for part in shown] == [text_of_it]
+        assert session.updates("current_mode_update")[-1]["currentModeId"] == "default"
+
+
 def test_usage_and_what_it_costs(world):
     world.settings(hasp={"prices": {"gemini*": {"input": 1000000, "output": 1000000}}})
     with world.fake([[text("Hello.")]]) as server, Editor(world, server, "-m", "gemini-2.5-flash") as editor:
@@ -368,3 +392,41 @@ def test_usage_and_what_it_costs(world):
         usage = session.updates("usage_update")[-1]
         assert 0 < usage["used"] < usage["size"]
         assert usage["cost"]["currency"] == "USD" and usage["cost"]["amount"] == usage["used"]
+
+
+LARGE = {"status": 400, "error": "The input token count (1200000) exceeds the maximum number of tokens allowed "
+                                 "(1048576)."}
+SHORT = [text("<state_snapshot><goal>Books are sorted, as was said.</goal></state_snapshot>")]
+WORK = [[call("run_shell_command", {"command": "head -c 9000 /dev/zero | tr '\\0' %d" % i})] for i in range(3)]
+
+
+@pytest.mark.parametrize("capabilities", [{}, {"session": {"notices": {}}}, {"session": {"compaction": {}}}], ids=str)
+def test_a_compressed_conversation_is_shown_with_its_size(world, capabilities):
+    with world.fake([*WORK, LARGE, SHORT, [text("Sorted.")]]) as server:
+        with Editor(world, server, "--yolo", capabilities=capabilities) as editor:
+            session = editor.new()
+            assert session.prompt("Sort the books.")["stopReason"] == "end_turn"
+            what = "Chat history compressed from"
+            shown = session.updates("compaction_update")
+            if "compaction" in str(capabilities):
+                assert [row["status"] for row in shown] == ["completed"] and what in shown[0]["summary"][0]["text"]
+            else:
+                assert not shown
+            assert ("notices" in str(capabilities)) == any(what in row["title"] for row in session.updates("notice"))
+            assert (not capabilities) == (what in session.said("agent_thought_chunk"))
+            used = [row["used"] for row in session.updates("usage_update")]
+            assert any(after < before for before, after in zip(used, used[1:]))
+
+
+def test_notices_are_those_of_a_client_that_shows_them(world):
+    (world.home / ".gemini/settings.json").write_text('{"modell": {}}')
+    for capabilities in ({}, {"session": {"notices": {}}}):
+        with world.fake([]) as server, Editor(world, server, capabilities=capabilities) as editor:
+            session = editor.new()
+            session.prompt("/about")
+            notices, thoughts = session.updates("notice"), session.updates("agent_thought_chunk")
+            assert bool(notices) == bool(capabilities) != bool(thoughts)
+            for notice in notices:
+                assert notice["severity"] in ("info", "warning", "error") and "\n" not in notice["title"]
+            for thought in thoughts:
+                assert thought["_meta"]["hasp"]["notice"] == "warning"

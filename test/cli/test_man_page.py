@@ -65,7 +65,8 @@ def test_the_build_makes_it_beside_the_program(page):
 def test_exit_codes_are_those_of_the_document(ws):
     """hasp(1) prints the one table of them; docs/agent-command.md has the same rows."""
     page = ws.run("--man-page").out.decode()
-    section = page[page.index("Of the agent:"):page.index("Of the commands:")]
+    section = page[page.index("Of the agent:"):page.index(".Sh EXAMPLES")]
+    assert section.index("Of the commands:") > section.index(".It 130")
     rows = re.findall(r"^\.It (\d+)\n(.*?)(?=^\.It|^\.El)", section, re.M | re.S)
     table = (Path(__file__).resolve().parents[2] / "docs/agent-command.md").read_text()
     documented = re.findall(r"^\| (\d+) \| (.*?) \|", table[table.index("## Exit codes"):], re.M)

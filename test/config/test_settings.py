@@ -185,7 +185,7 @@ def test_files_and_folders_are_made(place):
     assert json.loads(place.files["user"].read_text()) == {"ui": {"theme": "b"}}
     assert place.files["user"].stat().st_mode & 0o777 == 0o600
     assert place.files["user"].parent.stat().st_mode & 0o777 == 0o700
-    place.run("unset", "ui.theme", "--scope", "project")
+    place.run("unset", "ui.theme", "--scope", "project", code=1)
     assert not place.files["project"].exists()
 
 

@@ -27,6 +27,10 @@ class PlayedEditor {
 		}
 		this.open.set(filePath, newContent);
 	}
+	problems(uri) {
+		return this.listed.filter((one) => uri === undefined || one.uri === uri);
+	}
+	listed = [];
 	async closeDiff(filePath) {
 		const text = this.open.get(filePath);
 		this.open.delete(filePath);
@@ -103,7 +107,7 @@ const tests = {
 	},
 	async 'a diff is opened, and taken as the user made it'(companion, editor) {
 		const client = await connect(companion);
-		assert.deepEqual((await client.listTools()).tools.map((tool) => tool.name), ['openDiff', 'closeDiff']);
+		assert.deepEqual((await client.listTools()).tools.map((tool) => tool.name), ['openDiff', 'closeDiff', 'getDiagnostics']);
 		assert.deepEqual((await client.tool('openDiff', { filePath: '/w/a', newContent: 'new' })).content, []);
 		assert.equal(editor.open.get('/w/a'), 'new');
 		companion.diffEnded('/w/a', 'edited');
@@ -120,6 +124,18 @@ const tests = {
 		assert.deepEqual(JSON.parse(result.content[0].text), { content: 'new' });
 		assert.ok((await client.tool('closeDiff', { filePath: '/w/a' })).isError);
 		await client.leave();
+	},
+	async 'problems are listed, and announced to all'(companion, editor) {
+		const first = await connect(companion), second = await connect(companion);
+		editor.listed = [{ uri: 'file:///w/a', diagnostics: [{ message: 'x' }] }, { uri: 'file:///w/b', diagnostics: [] }];
+		const list = async (args) => JSON.parse((await first.tool('getDiagnostics', args)).content[0].text);
+		assert.deepEqual(await list({}), editor.listed);
+		assert.deepEqual(await list({ uri: 'file:///w/a' }), editor.listed.slice(0, 1));
+		companion.problemsChanged(['file:///w/a']);
+		for (const client of [first, second]) {
+			assert.deepEqual(await client.next('diagnostics_changed'), { uris: ['file:///w/a'] });
+			await client.leave();
+		}
 	},
 	async 'what cannot be opened is an error'(companion) {
 		const client = await connect(companion);

@@ -7,6 +7,7 @@
 //     played.show('/w/a.c', { line: 5, character: 3 }, 'chosen');
 //     played.diffs()                               // the diffs that are open: { path, text }
 //     await played.take('/w/a.c', 'mine');         // the user changes the proposed side, and takes it
+//     played.find('/w/a.c', [problem]);            // its problems are these now
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import Module, { createRequire } from 'node:module';
@@ -18,8 +19,8 @@ class Uri {
 	static file = (name) => new Uri({ path: name });
 	static from = (parts) => new Uri(parts);
 	static parse(text) {
-		const [, scheme, path, query] = /^([^:]*):([^?]*)\??(.*)$/.exec(text);
-		return new Uri({ scheme, path, query });
+		const [, scheme, path, query] = /^([^:]*):(?:\/\/)?([^?]*)\??(.*)$/.exec(text);
+		return new Uri({ scheme, path: decodeURIComponent(path), query });
 	}
 	get fsPath() {
 		return this.path;
@@ -28,7 +29,7 @@ class Uri {
 		return new Uri({ ...this, ...parts });
 	}
 	toString() {
-		return `${this.scheme}:${this.path}?${this.query}`;
+		return `${this.scheme}://${this.path}${this.query && `?${this.query}`}`;
 	}
 }
 
@@ -52,7 +53,8 @@ const empty = () => disposable;
 export function play(folders) {
 	const commands = new Map(), variables = new Map(), logged = [], subscriptions = [], memory = new Map();
 	const documents = [], group = { tabs: [] }, systems = new Map(), contents = new Map();
-	const events = Object.fromEntries(['tabs', 'closed', 'active', 'selection'].map((name) => [name, new EventEmitter()]));
+	const found = new Map();
+	const events = Object.fromEntries(['tabs', 'closed', 'active', 'selection', 'problems'].map((name) => [name, new EventEmitter()]));
 
 	function read(uri) {
 		return systems.has(uri.scheme) ? Buffer.from(systems.get(uri.scheme).readFile(uri)).toString() :
@@ -94,6 +96,10 @@ export function play(folders) {
 					assert.ok(['setContext', 'workbench.action.files.setActiveEditorWriteableInSession'].includes(name), name);
 				}
 			},
+		},
+		languages: {
+			onDidChangeDiagnostics: events.problems.event,
+			getDiagnostics: (uri) => (uri ? found.get(uri.path)?.list ?? [] : [...found.values()].map((one) => [one.uri, one.list])),
 		},
 		window: {
 			tabGroups: { all: [group], onDidChangeTabs: events.tabs.event, async close(given) {
@@ -144,6 +150,11 @@ export function play(folders) {
 			await commands.get(command)(uri);
 		},
 		reject: (path, command) => commands.get(command)(shown(path)),
+		find(path, list) {
+			const uri = Uri.file(path);
+			found.set(path, { uri, list });
+			events.problems.fire({ uris: [uri] });
+		},
 		closeTabs: () => vscode.window.tabGroups.close([...group.tabs]),
 	};
 }

@@ -45,7 +45,7 @@ def test_one_part_is_shown_word_for_word(world):
     assert "# Say please." in out and "read_file" not in out
     assert '"file_path"' in shown(world, "show", "read_file")
     done = world.run(NEVER, "context", "show", "nothing", whole=False)
-    assert done.code == 42 and 'no "nothing" in the context' in done.err
+    assert done.code == 1 and 'no "nothing" in the context' in done.err
 
 
 def test_a_session_has_a_conversation(world):

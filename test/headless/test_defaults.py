@@ -30,7 +30,7 @@ UNSEEN = {
         "experimental.extension", "admin.", "hasp.hooks.", "hasp.servers.", "hasp.tools.defer", "security.blockGitExtensions",
         "security.allowedExtensions", "experimental.directWebFetch", "experimental.worktrees", "experimental.modelSteering"),
     "it is seen on a terminal (test/tui)": (
-        "ui.", "general.preferredEditor", "general.vimMode", "general.enableNotifications", "general.notificationMethod",
+        "ui.", "hasp.clearScrollback", "general.preferredEditor", "general.vimMode", "general.enableNotifications", "general.notificationMethod",
         "general.topicUpdateNarration", "experimental.useOSC52", "ide.", "hasp.ide.", "statusLine", "experimental.voice",
         "advanced.bugCommand", "security.disableAlwaysAllow", "security.enablePermanentToolApproval",
         "tools.shell.showColor", "tools.shell.enableInteractiveShell"),

@@ -99,11 +99,11 @@ def test_bytes_that_are_no_text(world):
 # ---- flags ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("args,code,word", [
-    (["-p", "x", "y"], 1, "twice"),
-    (["-p", "x", "--yolo", "--approval-mode", "plan"], 1, "--approval-mode"),
-    (["-p", "x", "--resume", "latest", "--session-id", "a"], 1, "exclude"),
-    (["-p", "x", "--session-file", "f", "--session-id", "a"], 1, "exclude"),
-    (["-p", "x", "--session-file", "f", "-r"], 1, "exclude"),
+    (["-p", "x", "y"], 2, "twice"),
+    (["-p", "x", "--yolo", "--approval-mode", "plan"], 2, "--approval-mode"),
+    (["-p", "x", "--resume", "latest", "--session-id", "a"], 2, "exclude"),
+    (["-p", "x", "--session-file", "f", "--session-id", "a"], 2, "exclude"),
+    (["-p", "x", "--session-file", "f", "-r"], 2, "exclude"),
     (["-p", "x", "--session-id", "no/where"], 42, "session"),
     (["-p", "x", "--session-id", ""], 42, "session"),
 ])

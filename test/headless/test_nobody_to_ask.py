@@ -68,6 +68,22 @@ def test_each_way_that_is_named_helps(world, name):
         assert (allowed.code, allowed.err) == (0, ""), way
 
 
+PAIRS = [("write", "commands"), ("commands", "anything"), ("a redirection", "memory"), ("write", "a redirection"),
+         ("one command", "memory"), ("write", "memory")]
+
+
+@pytest.mark.parametrize("names", PAIRS, ids=" and ".join)
+def test_each_way_that_is_named_suffices_for_all_that_was_refused(world, names):
+    done = ask(world, [CALLS[name] for name in names])
+    ways = flags_in(last_line(done))
+    assert done.code == 56 and ways, done.err
+    for way in ways:
+        for path in world.root.iterdir():
+            path.is_dir() or path.unlink()
+        allowed = ask(world, [CALLS[name] for name in names], *way)
+        assert (allowed.code, allowed.err) == (0, ""), way
+
+
 @pytest.mark.parametrize("word", ["`touch made`", "$HOME", "!!"])
 def test_no_way_that_is_named_does_something_when_it_is_pasted(world, word):
     done = ask(world, [call("run_shell_command", {"command": "'%s' x" % word})])

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """editors/vscode, in a VS Code that is played, with hasp in its terminal: what is open, and a diff until the bytes are
 on the disk."""
+import concurrent.futures
+import itertools
 import os
 import sys
+import threading
 
 import pytest
 
@@ -75,3 +78,37 @@ def test_an_answer_in_the_terminal_closes_the_diff_there(world, vscode):
         hasp.quiet(0.1).type("1").wait("Done.")
         assert vscode.next("closed") == {"closed": str(world.root / "a.txt")}
     assert (world.root / "a.txt").read_bytes() == b"new\r\nlines\r\n"
+
+
+def problem(message):
+    place = {"line": 2, "character": 4}
+    return {"message": message, "severity": 0, "source": "cc", "range": {"start": place, "end": place}}
+
+
+@pytest.mark.parametrize("message", ["expected ';'", None], ids=["new", "none"])
+def test_what_the_editor_announces_ends_the_wait_for_problems(world, vscode, message):
+    """Each file has another suffix: whole waits for all of them would exceed the test's patience."""
+    world.settings(ide={"enabled": True}, hasp={"ide": {"problemsMs": 10000}})
+    names, old, done = ["a.c", "a.py", "a.rs", "a.js"], problem("old one"), threading.Event()
+
+    def check():
+        for number in itertools.count():
+            new = [problem("%s %d" % (message, number))] if message else []
+            for name in names:
+                vscode.order(find=str(world.root / name), problems=[old, *new])
+            if done.wait(0.05):
+                return
+
+    script = [*([write(name, "int a;\n")] for name in names), [text("Done.")]]
+    with world.fake(script) as server, world.hasp(server, "-y") as hasp:
+        until(hasp, "It can list problems")
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            checked = thread.submit(check)
+            try:
+                hasp.type("go").key("enter").wait("Done.")
+            finally:
+                done.set()
+            checked.result()
+    results = [str(request.body["contents"][-1]) for request in server.requests[1:]]
+    assert len(results) == 4 and all(("line 3, column 5: Error: expected" in one) == bool(message) for one in results), results
+    assert "old one" not in str(results)

@@ -126,6 +126,7 @@ static void an_announcement_without_a_problem_ends_the_wait(void **state)
 {
 	struct fixture *fixture = *state;
 
+	json_decref(fixture->editor.changed);
 	fixture->editor = (struct editor){ .shown = fixture->editor.shown, .change_at = 3,
 		.changed = fixture->editor.shown, .announces_to = fixture->problems,
 		.path = "file:///a%2ec" };

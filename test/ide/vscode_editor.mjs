@@ -3,7 +3,7 @@
 //     node vscode_editor.mjs EXTENSION FOLDER TAKE REJECT
 // TAKE and REJECT are its commands for a diff.  Prints its port; then a line of JSON for each diff that opens, {"diff", "content"}, and
 // closes, {"closed"}.  Lines on its input: {"show": path, "line", "character", "text"}, {"take": path, "content"?}, {"reject": path},
-// {"close": true}: all tabs.
+// {"close": true}: all tabs, {"find": path, "problems"}: its problems are these now.
 import { createInterface } from 'node:readline';
 
 import { play } from '../editors/vscode_played.mjs';
@@ -33,6 +33,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 		await played.take(order.take, order.content, take);
 	if (order.reject)
 		await played.reject(order.reject, reject);
+	if (order.find)
+		played.find(order.find, order.problems);
 	if (order.close)
 		await played.closeTabs();
 }

@@ -389,7 +389,7 @@ def test_wrong_words(world):
     for wrong in (["explore", "a", "b"], ["marketplace", "add", "a", "b"], ["explore", "--all"], ["install", "--json", "x"]):
         run(world, *wrong, code=2)
     for wrong in (["marketplace", "add"], ["marketplace", "nope"]):
-        assert "takes list, add SOURCE" in run(world, *wrong, code=1).err
+        assert "takes list, add SOURCE" in run(world, *wrong, code=2).err
 
 
 def test_a_project_brings_none(world, folder):

@@ -172,11 +172,12 @@ class FakeServer:
         return step, violations
 
     def listed(self, request):
-        """A provider's list of its models: {path: answer} in `lists`; they are in no script."""
+        """A provider's list of its models: {path: answer, or a function of the request} in `lists`; they are in no script."""
         self.asked.append(request)
         if self.list_key and self.list_key not in str(request.headers):
             return {"status": 401, "error": "API key not valid. Please pass a valid API key."}
         answer = self.lists.get(request.path)
+        answer = answer(request) if callable(answer) else answer
         if answer is None:
             return {"status": 404, "error": b"{}"}
         return {"reply": json.dumps(answer).encode(), "headers": {"content-type":

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The companion: an MCP server over HTTP on a port of loopback, as Gemini CLI's interface for editors
 // says (docs/ide-integration/ide-companion-spec.md there).  Every request needs the token; one from a
-// page of the web (an Origin, another Host) is refused.
+// page of the web (an Origin, another Host) is refused.  Problems are listed as in Claude Code's protocol.
 //
 //     const companion = new Companion(editor, log);
 //     const port = await companion.start();
 //     companion.contextChanged();                  // after the user moved
 //     companion.diffEnded(path, content);          // undefined: rejected
+//     companion.problemsChanged(uris);
 //     await companion.stop();
 //
 // The end of a diff is reported to the client that opened it, and to no other.
@@ -27,6 +28,25 @@ export interface Editor {
 	openDiff(filePath: string, newContent: string): Promise<void>;
 	/** Closes it without an answer; what its text was, or undefined: there is none. */
 	closeDiff(filePath: string): Promise<string | undefined>;
+	/** The problems of the file with this URI, or of all. */
+	problems(uri: string | undefined): FileProblems[];
+}
+
+/** As Claude Code's protocol has them: lines and characters from 0. */
+export interface FileProblems {
+	uri: string;
+	diagnostics: {
+		message: string;
+		severity: string;
+		range: { start: Place; end: Place };
+		source?: string;
+		code?: string;
+	}[];
+}
+
+interface Place {
+	line: number;
+	character: number;
 }
 
 const BODY_BYTES = 10 * 1024 * 1024;
@@ -90,6 +110,13 @@ export class Companion {
 				this.sendContext(id);
 			}
 		}, DEBOUNCE_MS);
+	}
+
+	/** The problems of these files are others now. */
+	problemsChanged(uris: string[]): void {
+		for (const id of this.sessions.keys()) {
+			this.notify(id, 'diagnostics_changed', { uris });
+		}
 	}
 
 	/** The user took a diff with this content, or (undefined) rejected it. */
@@ -257,6 +284,10 @@ export class Companion {
 			}
 			return { content: [{ type: 'text', text: JSON.stringify({ content: content ?? null }) }] };
 		});
+		server.registerTool('getDiagnostics', {
+			description: 'Lists the problems of a file, or of all.',
+			inputSchema: { uri: z.string().optional() },
+		}, ({ uri }) => ({ content: [{ type: 'text', text: JSON.stringify(this.editor.problems(uri)) }] }));
 		return server;
 	}
 }

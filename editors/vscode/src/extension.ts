@@ -3,7 +3,7 @@
 // reports what the user looks at.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { Companion } from './companion.js';
+import { Companion, type FileProblems } from './companion.js';
 import { Diffs } from './diffs.js';
 import { OpenFiles } from './files.js';
 import { PortFile } from './portfile.js';
@@ -76,6 +76,25 @@ function follow(files: OpenFiles, changed: () => void): vscode.Disposable {
 	);
 }
 
+const SEVERITIES = ['Error', 'Warning', 'Information', 'Hint'];
+
+function problems(uri: string | undefined): FileProblems[] {
+	const given = uri === undefined ? undefined : vscode.Uri.parse(uri);
+	const found = given ? [[given, vscode.languages.getDiagnostics(given)] as const] : vscode.languages.getDiagnostics();
+	return found.filter(([, list]) => list.length).map(([file, list]) => ({
+		uri: file.toString(),
+		diagnostics: list.map(({ message, severity, range: { start, end }, source, code }) => ({
+			message,
+			severity: SEVERITIES[severity] ?? 'Error',
+			range: {
+				start: { line: start.line, character: start.character }, end: { line: end.line, character: end.character },
+			},
+			...(source === undefined ? {} : { source }),
+			...(code === undefined ? {} : { code: String(typeof code === 'object' ? code.value : code) }),
+		})),
+	}));
+}
+
 function run(): void {
 	const terminal = vscode.window.createTerminal({ name: 'hasp' });
 	const command = vscode.workspace.getConfiguration('hasp').get<string>('command', 'hasp');
@@ -91,6 +110,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 		context: () => files.context(vscode.workspace.isTrusted),
 		openDiff: (filePath, newContent) => diffs.open(filePath, newContent),
 		closeDiff: (filePath) => diffs.close(filePath),
+		problems,
 	}, (text) => log.info(text));
 	const changed = () => companion?.contextChanged();
 	portFile = new PortFile(process.ppid, await companion.start());
@@ -98,6 +118,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 	context.subscriptions.push(log, diffs.register(), follow(files, changed),
 		vscode.workspace.onDidChangeWorkspaceFolders(() => announce(context, log)),
 		vscode.workspace.onDidGrantWorkspaceTrust(changed),
+		vscode.languages.onDidChangeDiagnostics(({ uris }) => companion?.problemsChanged(uris.map(String))),
 		vscode.commands.registerCommand('hasp.run', run));
 }
 

@@ -7,6 +7,7 @@
 
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
+#include "agent/call/votes.h"
 #include "agent/context/context.h"
 #include "agent/session/figures.h"
 #include "agent/session/record.h"
@@ -119,6 +120,11 @@ static void call_release(struct call *call)
 	json_decref(call->answer);
 	json_decref(call->review);
 	json_decref(call->review_files);
+	json_decref(call->comments);
+	json_decref(call->proposer);
+	json_decref(call->quorum);
+	json_decref(call->approved);
+	free(call->vetoed_by);
 	denied_forget(call);
 	free(call->ask_reason);
 	free(call->taken);
@@ -362,11 +368,13 @@ static void publish_result(const struct call *call, const char *display, uint64_
 		json_object_set_new(message, "decision",
 		                    json_string(stats_decision_name(call->decision)));
 	if (!call->success) {
+		_cleanup_free_ char *text = call_error_text(call->result);
+
 		error = json_object();
 		json_object_set_new(error, "type",
 		                    json_string(call_error_type(call->tool, call->result)));
 		json_object_set_new(error, "message",
-		                    json_text(span_str(call_error_message(call->result))));
+		                    json_text(span_str(text)));
 		json_object_set_new(message, "error", error);
 	}
 	agent_publish(call->agent, BUS_TOOL_RESULT, message);
@@ -456,6 +464,8 @@ static void call_run(struct call *call)
 	}
 	call->result = tool_call(&call->session, call->run_name, call->run_args);
 	follow_tails(call);
+	if (call_error_code(call->result) == ERR_STATE_MISMATCH)
+		votes_lapse(call);
 	agent_confirm_report(call);
 	call_report_end(call, clock_monotonic_ms() - began);
 }
@@ -523,7 +533,7 @@ void calls_name(struct agent *agent, json_t *content)
 static void publish_call(struct agent *agent, const struct call *call)
 {
 	_cleanup_free_ char *description = display_call(call->tool, call->args);
-	const char *title = call->tool && call->tool->title ? call->tool->title : call->name;
+	_cleanup_free_ char *title = display_title(call->tool, call->name);
 	json_auto_t *message = json_object();
 
 	json_object_set_new(message, "callId", json_string(call->id));
@@ -691,7 +701,7 @@ static void batch_summarize(struct call_batch *batch, size_t total, struct calls
 		any_done = any_done || !call->cancelled;
 		content_add(ret->message, json_incref(call->answer));
 		if (call->fatal && !ret->fatal)
-			ret->fatal = mem_strdup(call_error_message(call->result));
+			ret->fatal = call_error_text(call->result);
 		missing_note(call);
 		loop_check_call(batch->agent->loop, call->tool, call->name, call->args,
 		                call->result);

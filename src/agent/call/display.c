@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "tool/builtin/web.h"
 #include "tool/denial.h"
 
 /* ---- errors ------------------------------------------------------------------ */
@@ -68,7 +69,7 @@ enum err_code call_error_code(const json_t *result)
 	return ERR_INTERNAL;
 }
 
-const char *call_error_message(const json_t *result)
+char *call_error_text(const json_t *result)
 {
 	const json_t *first = json_is_array(result) ? json_array_get(result, 0) : result;
 	const json_t *error = json_object_get(first, "error");
@@ -76,7 +77,7 @@ const char *call_error_message(const json_t *result)
 
 	if (!message)
 		message = json_string_value(json_object_get(error, "message"));
-	return message ? message : "";
+	return web_untrusted_plain(span_str(message ? message : ""));
 }
 
 void call_error_instruct(json_t *error)
@@ -162,6 +163,15 @@ static char *display_one_line(struct buf *text)
 	return line;
 }
 
+char *display_title(const struct tool *tool, const char *name)
+{
+	if (!tool || !tool->title)
+		return mem_strdup(name);
+	/* Whose tool it is, as Gemini CLI says it. */
+	return tool->server ? mem_printf("%s (%s MCP Server)", tool->title, tool->server) :
+	                      mem_strdup(tool->title);
+}
+
 char *display_call(const struct tool *tool, const json_t *args)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_ARGUMENT_BYTES);
@@ -245,6 +255,24 @@ static void say_denials(struct buf *out, const json_t *result)
 	}
 }
 
+/* What a server answers in several parts: texts, and media by their type. */
+static void say_parts(struct buf *out, const json_t *parts)
+{
+	size_t i;
+	json_t *part;
+
+	json_array_foreach((json_t *)parts, i, part) {
+		const struct span text =
+			web_untrusted_inside(json_span(json_object_get(part, "text")));
+		const char *mime = json_string_value(json_object_get(part, "mime_type"));
+
+		if (text.len)
+			say_output(out, text);
+		else if (mime)
+			display_add_line(out, span_str(mime));
+	}
+}
+
 static void say_result(struct buf *out, const struct tool *tool, const json_t *result)
 {
 	static const char *const parts[] = { "message", "output", "diff", "text" };
@@ -254,13 +282,15 @@ static void say_result(struct buf *out, const struct tool *tool, const json_t *r
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		struct span text = json_span(json_object_get(result, parts[i]));
+		const struct span text =
+			web_untrusted_inside(json_span(json_object_get(result, parts[i])));
 
 		if (text.len && !strcmp(parts[i], "output"))
 			say_output(out, text);
 		else if (text.len)
 			display_add_line(out, text);
 	}
+	say_parts(out, json_object_get(result, "output"));
 	say_changes(out, result);
 	say_denials(out, result);
 	if (!out->len && tool && tool_kind_of(tool) == TOOL_KIND_READ &&
@@ -272,9 +302,11 @@ char *display_result(const struct tool *tool, const json_t *result)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(DISPLAY_MAX * 4);
 	_cleanup_buf_ struct buf all = BUF_INIT(LIMIT_RESULT_BYTES);
+	_cleanup_free_ char *error = NULL;
 
 	if (tool_result_failed(result)) {
-		buf_str(&out, call_error_message(result));
+		error = call_error_text(result);
+		buf_str(&out, error);
 		say_denials(&out, result);
 		return buf_steal(&out);
 	}

@@ -138,10 +138,11 @@ static json_t *tool_response(const struct tool *tool, const json_t *result)
 	json_object_set_new(response, "llmContent", json_text(buf_view(&text)));
 	json_object_set_new(response, "returnDisplay", json_text(span_str(display)));
 	if (tool_result_failed(result)) {
+		_cleanup_free_ char *message = call_error_text(result);
+
 		error = json_object();
 		json_object_set_new(error, "type", json_string(call_error_type(tool, result)));
-		json_object_set_new(error, "message",
-		                    json_text(span_str(call_error_message(result))));
+		json_object_set_new(error, "message", json_text(span_str(message)));
 		json_object_set_new(response, "error", error);
 	}
 	return response;

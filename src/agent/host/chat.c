@@ -324,7 +324,11 @@ bool host_open_chat_agent(struct host *host, struct err *err)
 {
 	open_outputs(host);
 	host_open_checkpoints(host);
-	return host_open_agent(host, err);
+	if (!host_open_agent(host, err))
+		return false;
+	if (agent_todos(agent_history(host->chat.agent)))
+		host_recall_todos(host);
+	return true;
 }
 
 /* ---- its beginning and its end ------------------------------------------------------ */

@@ -21,6 +21,7 @@
 #include "model/choose.h"
 #include "model/content.h"
 #include "model/model.h"
+#include "model/parameters.h"
 #include "telemetry/telemetry.h"
 #include "worker/job/job.h"
 #include "worker/provider.h"
@@ -49,6 +50,16 @@ static bool open_recording(struct host *host, struct err *err)
 	                      &host->recording, err);
 }
 
+/* As the setting hasp.effort says. */
+static void open_effort(struct host *host)
+{
+	const enum model_thinking thinking = model_thinking_of(
+		settings_string(host->options.settings, "hasp.effort", "default"));
+
+	if (thinking != MODEL_THINK_DEFAULT)
+		host_set_thinking(host, thinking);
+}
+
 static bool open_model(struct host *host, struct err *err)
 {
 	struct model_options *options = &host->choice.options;
@@ -63,6 +74,7 @@ static bool open_model(struct host *host, struct err *err)
 	options->recording = host->recording;
 	options->trace = host->options.trace;
 	options->trace_data = host->options.data;
+	open_effort(host);
 	return model_open(options, &host->model, err);
 }
 
@@ -273,6 +285,7 @@ struct host_facts host_facts(const struct host *host)
 {
 	return (struct host_facts){
 		.model = model_id(host->model), .key_from = host->choice.key_from,
+		.effort = model_thinking_name(host->thinking),
 		.context_tokens = model_context_tokens(host->model),
 		.session_id = record_session_id(host->chat.record),
 		.record_file = record_path(host->chat.record),

@@ -80,6 +80,7 @@ struct bus *host_bus(const struct host *host); /* as long as it is open */
 struct host_facts {
 	const char *model;            /* "gemini/gemini-2.5-pro" */
 	const char *key_from;         /* the variable of its key, or "key store"; NULL: no key */
+	const char *effort;           /* how much it thinks (model_thinking_name); static */
 	uint64_t context_tokens;      /* that the model takes; 0: not known */
 	const char *session_id;       /* * */
 	const char *record_file;      /* *; "": the session is not recorded */
@@ -171,7 +172,8 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
  * changed. */
 bool host_set_model(struct host *host, const char *words, enum model_thinking thinking,
                     struct err *err);
-/* How much it thinks by such a choice; MODEL_THINK_DEFAULT: none was made. */
+/* How much it thinks by such a choice, or by the setting hasp.effort; MODEL_THINK_DEFAULT: as
+ * modelConfigs or the provider say. */
 enum model_thinking host_thinking(const struct host *host);
 
 /* Everything allowed for this session, as sentences, [".."]: first what the user answered with

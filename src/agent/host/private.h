@@ -114,6 +114,10 @@ bool host_read_history(struct host *host, struct err *err);
 bool host_open_record(struct host *host, struct err *err);
 void host_open_tools(struct host *host);
 bool host_open_chat_agent(struct host *host, struct err *err);
+/* How the model is asked: as the settings say, and so much thinking; nothing is published. */
+void host_set_thinking(struct host *host, enum model_thinking thinking);
+/* The list of todos is what the conversation has; published. */
+void host_recall_todos(struct host *host);
 
 /* No rewind can be undone any more. */
 void host_forget_rewinds(struct chat *chat);

@@ -74,6 +74,7 @@ static bool return_to_file(struct host *host, struct err *err)
 		return false;
 	record_know(host->chat.record, read.messages);
 	agent_return(host->chat.agent, read.contents, read.sent);
+	host_recall_todos(host);
 	session_read_release(&read);
 	return true;
 }

@@ -491,6 +491,14 @@ void services_follow(struct services *services, struct agent *agent, bool tools_
 	services->tools.tools_off = tools_off;
 }
 
+void host_recall_todos(struct host *host)
+{
+	const json_t *todos = agent_todos(agent_history(host->chat.agent));
+	json_auto_t *none = json_array();
+
+	services_set_todos(host->chat.session.services, todos ? (json_t *)todos : none);
+}
+
 void services_set_editor(struct services *services, const struct tool_editor *editor)
 {
 	services->tools.editor = editor;

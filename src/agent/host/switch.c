@@ -8,6 +8,7 @@
 #include "data/json.h"
 #include "model/choose.h"
 #include "model/model.h"
+#include "model/parameters.h"
 #include "telemetry/telemetry.h"
 
 /* Its services stay as long as the host: commands in the background stand on them. */
@@ -62,11 +63,11 @@ static void publish_model(struct host *host)
 
 	if (host->choice.key_from)
 		json_object_set_new(message, "keyFrom", json_string(host->choice.key_from));
+	json_object_set_new(message, "effort", json_string(model_thinking_name(host->thinking)));
 	bus_publish(host->bus, BUS_MODEL, message);
 }
 
-/* What the settings say of how the model is asked, and how much it thinks. */
-static void set_thinking(struct host *host, enum model_thinking thinking)
+void host_set_thinking(struct host *host, enum model_thinking thinking)
 {
 	const char *name = host->choice.options.name;
 
@@ -84,7 +85,8 @@ bool host_set_model(struct host *host, const char *words, enum model_thinking th
 	struct model_choice choice = { 0 };
 
 	if (!words) {
-		set_thinking(host, thinking);
+		host_set_thinking(host, thinking);
+		publish_model(host);
 		return true;
 	}
 	if (!model_choose(host->options.settings, words, &choice, err))
@@ -99,7 +101,7 @@ bool host_set_model(struct host *host, const char *words, enum model_thinking th
 	model_choice_release(&host->choice);
 	host->choice = choice;
 	if (thinking != MODEL_THINK_DEFAULT)
-		set_thinking(host, thinking);
+		host_set_thinking(host, thinking);
 	host_warn_all(host, host->choice.warnings);
 	agent_tools_added(host->chat.agent);
 	publish_model(host);

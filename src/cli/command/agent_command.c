@@ -344,14 +344,21 @@ static int headless_refuse(const struct invocation *invocation, enum agent_exit 
 int command_run_context(const struct invocation *invocation)
 {
 	struct agent_input input = AGENT_INPUT_INIT;
+	const char *action = invocation_positional(invocation, 0);
+	struct err err = ERR_INIT;
 	int code;
 
+	if (invocation->positional_count > 1 && strcmp(action, "list") == 0) {
+		err_set(&err, ERR_INVALID_ARGUMENT, "hasp context list takes no arguments.");
+		return output_fail(&err, CLI_USAGE);
+	}
 	buf_str(&input.text, "/context");
 	for (size_t i = 0; i < invocation->positional_count; i++)
 		buf_printf(&input.text, " %s", invocation->positionals[i]);
 	code = run_agent(invocation, &input);
 	buf_release(&input.text);
-	return code;
+	/* The agent's codes are about its runs, and this is none; signals end both. */
+	return code > CLI_USAGE && code < 128 ? CLI_FAILED : code;
 }
 
 int command_run_root(const struct invocation *invocation)
@@ -393,10 +400,7 @@ int command_run_root(const struct invocation *invocation)
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
 		return show_usage();
 	if (!agent_input_read(invocation, &input, &err)) {
-		code = headless_refuse(invocation, err.code == ERR_INVALID_ARGUMENT ?
-		                       AGENT_EXIT_GENERAL :
-		                                                             AGENT_EXIT_INPUT,
-		                       &err);
+		code = headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
 	} else if (!input.text.len) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "No prompt given. Use -p, arguments, or standard input.");

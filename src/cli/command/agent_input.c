@@ -63,14 +63,27 @@ static bool read_input(struct buf *out, struct err *err)
 	return true;
 }
 
+static void put_plain_words(const struct invocation *invocation, struct buf *out)
+{
+	for (size_t i = 0; i < invocation->positional_count; i++)
+		buf_printf(out, "%s%s", i ? " " : "", invocation->positionals[i]);
+}
+
 static void put_prompt_words(const struct invocation *invocation, struct buf *out)
 {
 	const char *prompt = invocation_value(invocation, FLAG_PROMPT);
 
 	if (prompt)
 		buf_str(out, prompt);
-	for (size_t i = 0; i < invocation->positional_count; i++)
-		buf_printf(out, "%s%s", i ? " " : "", invocation->positionals[i]);
+	put_plain_words(invocation, out);
+}
+
+char *agent_input_words(const struct invocation *invocation)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(AGENT_INPUT_BYTES_MAX);
+
+	put_plain_words(invocation, &words);
+	return words.len ? mem_dup(words.data, words.len) : NULL;
 }
 
 static bool prompt_is_blank(struct span text)
@@ -90,11 +103,8 @@ bool agent_input_read(const struct invocation *invocation, struct agent_input *r
                       struct err *err)
 {
 	struct buf *out = &ret->text;
-	bool prompt = invocation_has(invocation, FLAG_PROMPT);
+	const bool prompt = invocation_has(invocation, FLAG_PROMPT);
 
-	if (prompt && invocation->positional_count)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The prompt is given twice: by --prompt and by words.");
 	if (piped_has_input() && !read_input(out, err))
 		return false;
 	if (prompt_is_blank(buf_view(out)))
@@ -130,6 +140,19 @@ static bool check_missing(const struct invocation *invocation, struct err *err)
 	return true;
 }
 
+/* One prompt: of two, one would be lost. */
+static bool check_one_prompt(const struct invocation *invocation, struct err *err)
+{
+	const bool prompt = invocation_has(invocation, FLAG_PROMPT);
+	const bool interactive = invocation_has(invocation, FLAG_INTERACTIVE);
+
+	if (prompt + interactive + (invocation->positional_count > 0) < 2)
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT, "The prompt is given twice: by %s and by %s.",
+	               prompt ? "--prompt" : "--prompt-interactive",
+	               invocation->positional_count ? "words" : "--prompt-interactive");
+}
+
 static bool check_session(const struct invocation *invocation, struct err *err)
 {
 	int given = invocation_has(invocation, FLAG_RESUME) +
@@ -147,8 +170,8 @@ bool agent_input_check_flags(const struct invocation *invocation, enum agent_exi
 	*ret_code = AGENT_EXIT_INPUT;
 	if (!check_missing(invocation, err))
 		return false;
-	*ret_code = AGENT_EXIT_GENERAL;
-	if (!check_session(invocation, err))
+	*ret_code = AGENT_EXIT_USAGE;
+	if (!check_one_prompt(invocation, err) || !check_session(invocation, err))
 		return false;
 	if (!invocation_has(invocation, FLAG_YOLO) ||
 	    !invocation_has(invocation, FLAG_APPROVAL_MODE))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program without a command on a terminal: the interactive agent. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -9,10 +10,22 @@
 #include "cli/view/output.h"
 #include "tui/tui.h"
 
+/* A build server may give a job a terminal, that no one watches (Gemini CLI's rule). */
+static bool is_build_server(void)
+{
+	static const char *const names[] = { "CI", "GITHUB_ACTIONS" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (getenv(names[i]) && strcmp(getenv(names[i]), "true") == 0)
+			return true;
+	return false;
+}
+
 bool agent_terminal_wanted(const struct invocation *invocation)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
-	       !invocation->positional_count && !invocation_has(invocation, FLAG_PROMPT) &&
+	       !(invocation->positional_count && is_build_server()) &&
+	       !invocation_has(invocation, FLAG_PROMPT) &&
 	       !invocation_has(invocation, FLAG_OUTPUT_FORMAT);
 }
 
@@ -37,9 +50,11 @@ static int terminal_show(const struct agent_request *request, struct front_sessi
 {
 	const struct invocation *invocation = request->invocation;
 	const char *resumed = invocation_value(invocation, FLAG_RESUME);
+	const char *prompt = invocation_value(invocation, FLAG_INTERACTIVE);
+	_cleanup_free_ char *words = agent_input_words(invocation);
 	struct tui_options options = {
 		.session = session, .cancel = cancel, .resume = resumed,
-		.prompt = invocation_value(invocation, FLAG_INTERACTIVE),
+		.prompt = prompt ? prompt : words,
 		.browse = invocation_has(invocation, FLAG_RESUME) && !resumed,
 		.screen_reader = invocation_has(invocation, FLAG_SCREEN_READER),
 		.model = invocation_value(invocation, FLAG_MODEL),

@@ -22,6 +22,7 @@ struct checkpoint_command {
 	struct provider *provider; /* restore only */
 	struct home *home;
 	struct checkpoints *checkpoints;
+	unsigned long days; /* prune only */
 };
 
 static void put_safe_text(struct buf *out, const json_t *text)
@@ -124,17 +125,22 @@ static bool restore_checkpoint(struct checkpoint_command *command, bool *ret_suc
 
 /* ---- prune ------------------------------------------------------------------------- */
 
+static bool read_days(const char *word, unsigned long *ret, struct err *err)
+{
+	char *end;
+
+	*ret = strtoul(word, &end, 10);
+	return (*word >= '0' && *word <= '9' && !*end && *ret <= DAYS_MAX) ||
+	       err_set(err, ERR_INVALID_ARGUMENT, "\"%.100s\" is not a number of days.", word);
+}
+
 static bool prune_checkpoints(struct checkpoint_command *command, struct err *err)
 {
-	const char *word = invocation_positional(command->invocation, 1);
 	_cleanup_buf_ struct buf text = BUF_INIT(256);
 	json_auto_t *document = NULL;
-	char *end;
-	unsigned long days = strtoul(word, &end, 10);
+	const unsigned long days = command->days;
 	size_t count;
 
-	if (*word < '0' || *word > '9' || *end || days > DAYS_MAX)
-		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not a number of days.", word);
 	if (!checkpoints_prune(command->checkpoints,
 	                       /* The second that has started counts as past. */
 	                       ((int64_t)time(NULL) + 1 - (int64_t)days * 86400) * 1000, &count,
@@ -198,6 +204,9 @@ int command_run_checkpoint(const struct invocation *invocation)
 		output_complain("hasp checkpoint list, restore ID or prune DAYS");
 		return CLI_USAGE;
 	}
+	if (!lists && !restores &&
+	    !read_days(invocation_positional(invocation, 1), &command.days, &err))
+		return output_fail(&err, CLI_USAGE);
 	ok = checkpoint_command_open(&command, restores, &err) &&
 	     (lists    ? list_checkpoints(&command, &err) :
 	      restores ? restore_checkpoint(&command, &success, &err) :

@@ -268,6 +268,17 @@ static int config_set(struct config_call *call)
 
 static int unset(struct config_call *call)
 {
+	const enum settings_scope scope = chosen_scope(call);
+	struct err err = ERR_INIT;
+	bool stands;
+
+	if (!settings_stands(call->settings, scope, call->key, &stands, &err))
+		return output_fail(&err, CLI_FAILED);
+	if (!stands) {
+		err_set(&err, ERR_FILE_NOT_FOUND, "\"%.100s\" is not set in the %s settings.",
+		        call->key, scope == SCOPE_USER ? "user" : "project");
+		return output_fail(&err, CLI_FAILED);
+	}
 	return write_value(call, NULL);
 }
 

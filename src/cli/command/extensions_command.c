@@ -545,8 +545,10 @@ static bool check_extensions_words(const struct invocation *invocation,
 	const size_t count = invocation->positional_count;
 
 	if (!action)
-		return count <= 1 || err_set(err, ERR_INVALID_ARGUMENT,
-		                             "hasp extensions list takes no arguments.");
+		return (count <= 1 && !invocation_has(invocation, FLAG_ALL)) ||
+		       err_set(err, ERR_INVALID_ARGUMENT,
+		               "hasp extensions list takes no arguments%s.",
+		               count <= 1 ? ", and no --all" : "");
 	if (action->whole)
 		return (count <= action->most && !invocation_has(invocation, FLAG_ALL) &&
 		        (action->json || !invocation_has(invocation, FLAG_JSON))) ||
@@ -592,7 +594,8 @@ int command_run_extensions(const struct invocation *invocation)
 	struct err err = ERR_INIT;
 	int code = CLI_OK;
 
-	if (!check_extensions_words(invocation, action, &err))
+	if (!check_extensions_words(invocation, action, &err) ||
+	    (word && !strcmp(word, "marketplace") && !extensions_market_check(invocation, &err)))
 		return output_fail(&err, CLI_USAGE);
 	if (!command_open_project(invocation, &project, &command.settings, &err))
 		return output_fail(&err, CLI_FAILED);

@@ -130,6 +130,18 @@ static bool markets_list(const struct invocation *invocation, const struct home 
 	return agent_output_lines(buf_view(&out), err);
 }
 
+bool extensions_market_check(const struct invocation *invocation, struct err *err)
+{
+	const char *action = invocation_positional(invocation, 1);
+	const size_t given = invocation->positional_count;
+
+	if (!action || (!strcmp(action, "list") && given == 2) ||
+	    ((!strcmp(action, "add") || !strcmp(action, "remove")) && given == 3))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "hasp extensions marketplace takes list, add SOURCE or remove NAME.");
+}
+
 bool extensions_market_manage(const struct invocation *invocation, const struct settings *settings,
                             struct err *err)
 {
@@ -138,21 +150,17 @@ bool extensions_market_manage(const struct invocation *invocation, const struct 
 	const char *word = invocation_positional(invocation, 2);
 	_cleanup_free_ char *name = NULL, *line = NULL;
 
-	if (!action || (!strcmp(action, "list") && !word))
+	if (!word)
 		return markets_list(invocation, home, err);
-	if (word && !strcmp(action, "add")) {
+	if (!strcmp(action, "add")) {
 		if (!market_keep(home, word, invocation_value(invocation, FLAG_REF), &name, err))
 			return false;
 		line = mem_printf("Marketplace \"%s\" added. What it lists: hasp extensions "
 		                  "explore %s\n", name, name);
 		return agent_output_lines(span_str(line), err);
 	}
-	if (word && !strcmp(action, "remove")) {
-		if (!market_forget(home, word, err))
-			return false;
-		line = mem_printf("Marketplace \"%s\" removed.\n", word);
-		return agent_output_lines(span_str(line), err);
-	}
-	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "hasp extensions marketplace takes list, add SOURCE or remove NAME.");
+	if (!market_forget(home, word, err))
+		return false;
+	line = mem_printf("Marketplace \"%s\" removed.\n", word);
+	return agent_output_lines(span_str(line), err);
 }

@@ -303,13 +303,13 @@ static json_t *find_server(struct mcp_command *command, const char *name)
 }
 
 /* A server that is not found may exist without being in use yet. */
-static int fail_not_found(struct mcp_command *command, const char *name, struct err *err)
+static int fail_not_found(struct mcp_command *command, const char *name,
+                          const struct err *err)
 {
 	_cleanup_free_ char *waits = mcp_change_waits(command->settings, name);
 
-	if (waits)
-		output_complain(waits);
-	return waits ? CLI_FAILED : output_fail(err, CLI_USAGE);
+	output_complain(waits ? waits : err->message);
+	return CLI_FAILED;
 }
 
 /* `allow`: accept the tools as declared now; they are still shown. */

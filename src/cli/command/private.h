@@ -65,10 +65,11 @@ struct agent_input {
 bool piped_has_input(void);
 /* Reads the prompt into an empty *ret: what is on standard input (piped_has_input), an empty line,
  * and --prompt or the words. Empty when there is nothing; what is on standard input alone is what
- * the user says.  INVALID_ARGUMENT: --prompt and words.
- * TOO_LARGE. IO_ERROR. */
+ * the user says. TOO_LARGE. IO_ERROR. */
 bool agent_input_read(const struct invocation *invocation, struct agent_input *ret,
                       struct err *err);
+/* The words of the command line, with blanks between them; the caller frees; NULL: none. */
+char *agent_input_words(const struct invocation *invocation);
 /* What the user says, without what was piped in. Borrowed. */
 struct span agent_input_said(const struct agent_input *input);
 /* False: flags exclude each other, or hasp does not have one of Gemini CLI's; *ret_code is how the
@@ -301,7 +302,10 @@ int attend_exit_code(const struct attended *attended);
 /* explore [MARKETPLACE]: prints what is listed. Errors as of market_keep. */
 bool extensions_market_explore(const struct invocation *invocation, const struct settings *settings,
                         struct err *err);
-/* marketplace [list|add SOURCE|remove NAME]. Errors as of market_keep and market_forget. */
+/* Whether the words after marketplace are what the next one takes. */
+bool extensions_market_check(const struct invocation *invocation, struct err *err);
+/* marketplace [list|add SOURCE|remove NAME], as checked. Errors as of market_keep and
+ * market_forget. */
 bool extensions_market_manage(const struct invocation *invocation, const struct settings *settings,
                             struct err *err);
 

@@ -68,28 +68,27 @@ static bool stats_show(const struct invocation *invocation, const json_t *figure
 	return output_text(buf_view(&out), err);
 }
 
-static bool stats_count(const struct invocation *invocation, struct err *err)
+/* `since`: a moment as since_read makes it, or NULL. */
+static bool stats_count(const struct invocation *invocation, const char *since, struct err *err)
 {
 	const char *folder = invocation_value(invocation, FLAG_PROJECT);
-	const char *since = invocation_value(invocation, FLAG_SINCE);
 	_cleanup_free_ char *project = realpath(folder ? folder : ".", NULL);
 	struct figures_options options = { .all = invocation_has(invocation, FLAG_ALL),
 		                           .model = invocation_value(invocation, FLAG_MODEL) };
 	struct settings *settings = NULL;
 	json_auto_t *figures = NULL;
-	char time[32];
 
 	if (!project)
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.",
 		               folder ? folder : ".");
-	if ((since && !since_read(since, time, err)) || !home_open(project, &options.home, err))
+	if (!home_open(project, &options.home, err))
 		return false;
 	if (!settings_load_own(&settings, err)) {
 		home_free(options.home);
 		return false;
 	}
 	options.prices = settings ? settings_get(settings, "hasp.prices") : NULL;
-	options.since = since ? time : NULL;
+	options.since = since;
 	figures = figures_read(&options);
 	json_object_set_new(figures, "version", json_integer(1));
 	json_object_set_new(figures, "project", options.all ? json_null() : json_name(project));
@@ -103,11 +102,16 @@ static bool stats_count(const struct invocation *invocation, struct err *err)
 
 int command_run_stats(const struct invocation *invocation)
 {
+	const char *since = invocation_value(invocation, FLAG_SINCE);
 	struct err err = ERR_INIT;
+	char moment[32];
 
+	if (since && !since_read(since, moment, &err))
+		return output_fail(&err, CLI_USAGE);
 	if (invocation_has(invocation, FLAG_ALL) && invocation_has(invocation, FLAG_PROJECT)) {
 		output_complain("--all and --project exclude each other.");
 		return CLI_USAGE;
 	}
-	return stats_count(invocation, &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	return stats_count(invocation, since ? moment : NULL, &err) ? CLI_OK :
+	                                                   output_fail(&err, CLI_FAILED);
 }

@@ -196,11 +196,20 @@ bool command_unknown(const char *name, struct err *err);
 
 /* ---- exit codes -------------------------------------------------------------- */
 
-/* What a sub-command's handler (cli/command/commands.h) returns. */
+/* What a sub-command's handler (cli/command/commands.h) returns: X(symbol, code, what hasp(1)
+ * says).  hasp(1) lists the rows; a test compares docs/agent-command.md with it, and
+ * test/cli/test_exit_codes.py runs every command into each row. */
+#define CLI_EXIT_TABLE(X)                                                                         \
+	X(OK, 0, "Success.")                                                                      \
+	X(FAILED, 1, "The command failed: for example, what it names does not exist or cannot "   \
+	  "be used, or standard output cannot be written.")                                       \
+	X(USAGE, 2, "The command line is wrong: an unknown action, option or value, or a "        \
+	  "missing or surplus argument. Nothing was done or printed.")
+
 enum {
-	CLI_OK = 0,
-	CLI_FAILED = 1, /* the tool failed, or the result could not be written */
-	CLI_USAGE = 2,  /* the command line is wrong; nothing is on standard output */
+#define CLI_EXIT_ENUM(symbol, code, meaning) CLI_##symbol = code,
+	CLI_EXIT_TABLE(CLI_EXIT_ENUM)
+#undef CLI_EXIT_ENUM
 };
 
 /* The tool of that name, also of Claude Code's and Gemini CLI's (Edit, ShellTool); NULL after
@@ -242,10 +251,9 @@ void completion_print(const char *shell, struct buf *out);
 	X(OK, 0, "", "",                                                                          \
 	  "Success; also if a hook ended the run, or standard output was closed.")                \
 	X(GENERAL, 1, "Error", "The run failed.",                                                 \
-	  "The model could not be reached or used, the model repeated itself, or conflicting "    \
-	  "options were given.")                                                                  \
+	  "The model could not be reached or used, or the model repeated itself.")                \
 	X(USAGE, 2, "Error", "The command line is wrong.",                                        \
-	  "Unknown option, value or command.")                                                    \
+	  "Unknown option, value or command, or options that exclude each other.")                \
 	X(AUTH, 41, "FatalAuthenticationError", "There is no valid API key for the model.",       \
 	  "No API key, or the provider rejected it.")                                             \
 	X(INPUT, 42, "FatalInputError", "The prompt or an option is invalid.",                    \

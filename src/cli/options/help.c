@@ -533,17 +533,6 @@ static const char man_environment[] =
 
 static const char man_examples[] =
 	".Pp\n"
-	"Of the commands:\n"
-	".Bl -tag -width Ds\n"
-	".It 0\n"
-	"Success.\n"
-	".It 1\n"
-	"The command failed; standard error, or the result of a tool on standard output, has the\n"
-	"reason.\n"
-	".It 2\n"
-	"The command line is wrong: nothing was done, and standard output is empty.\n"
-	".El\n"
-	".Pp\n"
 	".Nm\n"
 	".Cm sandbox\n"
 	"exits as its command does.\n"
@@ -570,23 +559,34 @@ static const char man_examples[] =
 	".Xr patch 1 ,\n"
 	".Xr sha256sum 1\n";
 
-static void man_exit_status(struct buf *out)
-{
-	static const struct {
-		int code;
-		const char *meaning;
-	} rows[] = {
-#define MAN_EXIT_ROW(symbol, code, type, sentence, meaning) { code, meaning },
-		AGENT_EXIT_TABLE(MAN_EXIT_ROW)
-#undef MAN_EXIT_ROW
-	};
+struct man_exit_row {
+	int code;
+	const char *meaning;
+};
 
-	buf_str(out, "Of the agent:\n.Bl -tag -width Ds\n");
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+static void man_exit_rows(struct buf *out, const char *of, const struct man_exit_row *rows,
+                          size_t count)
+{
+	buf_printf(out, "Of %s:\n.Bl -tag -width Ds\n", of);
+	for (size_t i = 0; i < count; i++) {
 		buf_printf(out, ".It %d\n", rows[i].code);
 		man_text(out, span_str(rows[i].meaning));
 	}
 	buf_str(out, ".El\n");
+}
+
+static void man_exit_status(struct buf *out)
+{
+#define MAN_AGENT_ROW(symbol, code, type, sentence, meaning) { code, meaning },
+#define MAN_COMMAND_ROW(symbol, code, meaning) { code, meaning },
+	static const struct man_exit_row agent[] = { AGENT_EXIT_TABLE(MAN_AGENT_ROW) };
+	static const struct man_exit_row commands[] = { CLI_EXIT_TABLE(MAN_COMMAND_ROW) };
+#undef MAN_AGENT_ROW
+#undef MAN_COMMAND_ROW
+
+	man_exit_rows(out, "the agent", agent, ARRAY_LEN(agent));
+	buf_str(out, ".Pp\n");
+	man_exit_rows(out, "the commands", commands, ARRAY_LEN(commands));
 }
 
 void help_manpage_print(struct buf *out)

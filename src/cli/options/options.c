@@ -104,7 +104,7 @@ static const struct flag flags[] = {
 		 "a folder, or the files that a glob matches." },
 	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
-	  .help = "start an interactive session with this prompt" },
+	  .help = "the prompt, answered in a session that goes on" },
 	MODEL_FLAG,
 	{ .id = FLAG_OUTPUT_FORMAT, .name = "output-format", .letter = 'o',
 	  .value = { "FORMAT", COMPLETE_CHOICE, format_choices },
@@ -160,9 +160,8 @@ static const struct flag flags[] = {
 };
 
 static const char *const synopsis[] = {
-	"[OPTION]... [-i PROMPT]",
+	"[OPTION]... [PROMPT...]",
 	"-p PROMPT [OPTION]...",
-	"[OPTION]... PROMPT...",
 	"COMMAND [ARGUMENT]...",
 	NULL,
 };
@@ -173,12 +172,14 @@ static const struct command agent_command = {
 	.summary = "a coding agent with state-verified edits, and its tools",
 	.synopsis = synopsis,
 	.text =
-		"With a prompt, hasp works on the files of the current folder until it has "
-		"answered: a model reads, edits and runs commands through hasp's tools. Every "
-		"read returns the file's SHA-256; every edit names the SHA-256 it was made "
-		"against, and changes nothing if the file has changed since. Tools run in a "
-		"sandbox and write nothing outside the workspace. hasp reads Gemini CLI's "
-		"settings, policies, hooks, GEMINI.md and sessions as they are.\n\n"
+		"On a terminal, hasp is an interactive session, which begins with the PROMPT "
+		"if there is one. With -p, or without a terminal, it works on the files of the "
+		"current folder until it has answered, and ends. A model reads, edits and runs "
+		"commands through hasp's tools. Every read returns the file's SHA-256; every "
+		"edit names the SHA-256 it was made against, and changes nothing if the file "
+		"has changed since. Tools run in a sandbox and write nothing outside the "
+		"workspace. hasp reads Gemini CLI's settings, policies, hooks, GEMINI.md and "
+		"sessions as they are.\n\n"
 		"The commands offer its parts alone: one tool to a script, all tools to another "
 		"agent, the sandbox to any command.",
 	.flags = flags,

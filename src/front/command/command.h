@@ -64,6 +64,9 @@ enum command_then {
 	COMMAND_THEME,     /* ui.theme has changed: `text` is its name */
 	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
 	COMMAND_SHORTCUTS, /* show the keys */
+	COMMAND_REOPEN,    /* the session is closed, and opened again with the settings as they are
+	                    * then, and with the folders in `text`, a line each, or NULL, in the
+	                    * workspace; then `shown` is said */
 	COMMAND_QUIT,      /* with `text`: the session is deleted */
 	COMMAND_KEY,       /* ask for a key of a model's provider: `text` is its name, "" is any */
 	COMMAND_EDIT,      /* have the plan at `text` edited and written back, and tell the model */
@@ -84,7 +87,8 @@ struct command_result {
 	struct rows rows;
 	enum command_then then;
 	char *text;             /* owned; or NULL */
-	char *shown;            /* owned; of COMMAND_SEND: what the user sees of it; NULL: all */
+	char *shown;            /* owned; of COMMAND_SEND: what the user sees of it; NULL: all; of
+	                         * COMMAND_REOPEN */
 	bool plain;             /* of COMMAND_SEND: an @ in the text names no file; it goes to
 	                         * host_prompt as if piped in */
 	struct command_choice *choices; /* owned */

@@ -10,6 +10,7 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "model/choose.h"
+#include "model/parameters.h"
 #include "front/command/private.h"
 
 static const char *model_member(const json_t *row, const char *name)
@@ -22,60 +23,73 @@ static const char *model_member(const json_t *row, const char *name)
 /* ---- effort ---------------------------------------------------------------------- */
 
 static const struct effort {
-	const char *name;
 	enum model_thinking thinking;
 	const char *help;
 } efforts[] = {
-	{ "default", MODEL_THINK_DEFAULT, "As the settings or the provider say" },
-	{ "off", MODEL_THINK_OFF, "Do not think, where the model can do without" },
-	{ "low", MODEL_THINK_LOW, "Think a little" },
-	{ "medium", MODEL_THINK_MEDIUM, "Think" },
-	{ "high", MODEL_THINK_HIGH, "Think a lot" },
+	{ MODEL_THINK_DEFAULT, "As the settings or the provider say" },
+	{ MODEL_THINK_OFF, "Do not think, where the model can do without" },
+	{ MODEL_THINK_LOW, "Think a little" },
+	{ MODEL_THINK_MEDIUM, "Think" },
+	{ MODEL_THINK_HIGH, "Think a lot" },
 };
-
-static const char *effort_name(enum model_thinking thinking)
-{
-	for (size_t i = 0; i < ARRAY_LEN(efforts); i++)
-		if (efforts[i].thinking == thinking)
-			return efforts[i].name;
-	return "default";
-}
 
 static const struct effort *effort_named(struct span word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(efforts); i++)
-		if (command_word_is(word, efforts[i].name))
+		if (command_word_is(word, model_thinking_name(efforts[i].thinking)))
 			return &efforts[i];
 	return NULL;
 }
 
-static void model_effort(struct command_call *call, struct span word)
+/* "default" is what there is without the setting. */
+static bool effort_save(struct command_call *call, const char *name)
+{
+	json_auto_t *value = strcmp(name, "default") ? json_string(name) : NULL;
+	struct settings *settings = call->context->settings;
+	struct err err = ERR_INIT;
+
+	if (!settings_write(settings, SCOPE_USER, "hasp.effort", value, &err)) {
+		command_fail(call, "%s", err.message);
+		return false;
+	}
+	if (settings_origin_of(settings, "hasp.effort").scope > SCOPE_USER)
+		command_say(call, STYLE(ROLE_WARNING), "hasp.effort in %s takes precedence in new "
+		            "sessions.", settings_origin_of(settings, "hasp.effort").file ?:
+		            "a flag");
+	return true;
+}
+
+static void model_effort(struct command_call *call, struct span word, bool save)
 {
 	const struct effort *effort = effort_named(word);
+	const char *name = effort ? model_thinking_name(effort->thinking) : NULL;
 	struct err err = ERR_INIT;
 
 	if (!effort)
 		return;
-	if (host_set_model(call->context->host, NULL, effort->thinking, &err))
-		command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session.", effort->name);
-	else
+	if (!host_set_model(call->context->host, NULL, effort->thinking, &err))
 		command_fail(call, "%s", err.message);
+	else if (!save || effort_save(call, name))
+		command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session%s.", name,
+		            save ? " and in new ones" : "");
 }
 
 json_t *command_menu_efforts(void)
 {
 	json_t *menu = json_array();
 
-	for (size_t i = 0; i < ARRAY_LEN(efforts); i++)
-		json_array_append_new(menu, json_pack("{s:s, s:s, s:s}", "value", efforts[i].name,
-		                                      "name", efforts[i].name, "help",
-		                                      efforts[i].help));
+	for (size_t i = 0; i < ARRAY_LEN(efforts); i++) {
+		const char *name = model_thinking_name(efforts[i].thinking);
+
+		json_array_append_new(menu, json_pack(
+			"{s:s, s:s, s:s}", "value", name, "name", name, "help", efforts[i].help));
+	}
 	return menu;
 }
 
 const char *command_effort(const struct command_context *context)
 {
-	return effort_name(host_thinking(context->host));
+	return model_thinking_name(host_thinking(context->host));
 }
 
 bool command_set_effort(const struct command_context *context, const char *name, struct err *err)
@@ -92,13 +106,15 @@ static void offer_efforts(struct command_call *call)
 	const enum model_thinking now = host_thinking(call->context->host);
 
 	for (size_t i = 0; i < ARRAY_LEN(efforts); i++) {
-		_cleanup_free_ char *label = mem_printf("Effort: %s", efforts[i].name);
+		const char *name = model_thinking_name(efforts[i].thinking);
+		_cleanup_free_ char *label = mem_printf("Effort: %s", name);
+		struct command_choice *choice;
 
 		command_choice(call, span_str(label), span_str(efforts[i].help),
-		               mem_printf("/model effort %s", efforts[i].name),
-		               /* chosen= */ false);
-		if (efforts[i].thinking == now)
-			call->result->choices[call->result->choice_count - 1].marked = true;
+		               mem_printf("/model effort %s", name), /* chosen= */ false);
+		choice = &call->result->choices[call->result->choice_count - 1];
+		choice->other = mem_printf("/model effort %s --save", name);
+		choice->marked = efforts[i].thinking == now;
 	}
 }
 
@@ -162,7 +178,7 @@ static void models_show(struct command_call *call)
 
 	if (now)
 		command_say(call, STYLE(ROLE_TEXT), "Model: %s, effort: %s", now,
-		            effort_name(host_thinking(host)));
+		            model_thinking_name(host_thinking(host)));
 	json_array_foreach(json_object_get(offers, "models"), i, row)
 		if (json_is_true(json_object_get(row, "reachable")))
 			offer_model(call, row, now);
@@ -318,7 +334,8 @@ void command_model(struct command_call *call)
 	} else if (command_word_is(word, "effort") && !call->context->host) {
 		command_fail(call, "/model effort needs a session, and none is open.");
 	} else if (command_word_is(word, "effort")) {
-		model_effort(call, rest);
+		word = command_word(&rest);
+		model_effort(call, word, rest.len > 0);
 	} else {
 		if (command_word_is(word, "set"))
 			word = command_word(&rest);

@@ -212,14 +212,40 @@ static void put_withheld(struct command_call *call)
 	}
 }
 
+/* What a start does with it is done now, where the front can and nothing is lost by it. */
+static void trust_takes_effect(struct command_call *call, bool trusted)
+{
+	const char *folder = home_project(settings_home(call->context->settings));
+	const char *state = trusted ? "Trusted" : "No longer trusted";
+	const size_t jobs = command_jobs_running(call);
+
+	if (jobs) {
+		command_say(call, STYLE(ROLE_WARNING), "%s from the next start on: %s. %zu "
+		            "command%s in the background would end if it took effect now: /tasks",
+		            state, folder, jobs, jobs == 1 ? "" : "s");
+	} else if (call->context->can & 1u << COMMAND_REOPEN) {
+		command_then(call, COMMAND_REOPEN, NULL);
+		call->result->shown = mem_printf(
+			"%s: %s. The project's settings, hooks, servers and commands are %s.",
+			state, folder, trusted ? "in use" : "not used");
+	} else {
+		command_say(call, STYLE(ROLE_TEXT), "%s from the next start on: %s", state,
+		            folder);
+	}
+}
+
 static void set_folder_trust(struct command_call *call, bool trusted)
 {
-	const struct home *home = settings_home(call->context->settings);
+	const struct settings *settings = call->context->settings;
+	const struct home *home = settings_home(settings);
+	const char *folder = home_project(home);
 	struct err err = ERR_INIT;
 
-	if (trust_set(home, home_project(home), trusted ? "TRUST_FOLDER" : "DO_NOT_TRUST", &err))
-		command_say(call, STYLE(ROLE_TEXT), "%s: %s. Takes effect at the next start.",
-		            trusted ? "Trusted" : "Not trusted", home_project(home));
+	if (!settings_trust_unknown(settings) && settings_trusted(settings) == trusted)
+		command_say(call, STYLE(ROLE_TEXT), "%s is %s already.", folder,
+		            trusted ? "trusted" : "not trusted");
+	else if (trust_set(home, folder, trusted ? "TRUST_FOLDER" : "DO_NOT_TRUST", &err))
+		trust_takes_effect(call, trusted);
 	else
 		command_fail(call, "%s", err.message);
 }
@@ -395,4 +421,11 @@ void command_permissions(struct command_call *call)
 		mode_set(call, call->arguments);
 	else
 		modes_offer(call);
+}
+
+bool command_permissions_works(struct span arguments)
+{
+	const struct span word = command_word(&arguments);
+
+	return command_word_is(word, "trust") || command_word_is(word, "distrust");
 }

@@ -120,6 +120,8 @@ void command_fail(struct command_call *call, const char *format, ...)
 /* What the front does then; takes `text`. A front that cannot gets a failure instead, and false is
  * returned. */
 bool command_then(struct command_call *call, enum command_then then, char *text);
+/* How many commands in the background would end with the session; 0 without one. */
+size_t command_jobs_running(struct command_call *call);
 /* Adds a choice; takes `line`. */
 void command_choice(struct command_call *call, struct span label, struct span note, char *line,
                     bool chosen);
@@ -182,9 +184,12 @@ void prompts_put_value(struct buf *out, struct span value);
 command_handler command_help;
 command_completer command_complete_help;
 /* show.c: what there is. */
-command_handler command_directory, command_hooks, command_memory, command_stats,
+command_handler command_hooks, command_memory, command_stats,
 	command_tasks, command_todos, command_tools;
 command_completer command_complete_hooks, command_complete_tasks;
+/* folders.c: the folders of the workspace. */
+command_handler command_directory;
+bool command_directory_works(struct span arguments); /* as command_row.works */
 /* status.c: how it stands. */
 command_handler command_about, command_bug, command_docs, command_doctor;
 command_completer command_complete_docs;
@@ -214,6 +219,7 @@ command_completer command_complete_auth, command_complete_editor, command_comple
 	command_complete_theme;
 /* permissions.c: what runs without a question. */
 command_handler command_permissions, command_policies;
+bool command_permissions_works(struct span arguments); /* as command_row.works */
 /* models.c: the model. */
 command_handler command_model;
 command_completer command_complete_model;

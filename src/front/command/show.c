@@ -20,25 +20,6 @@
 #include "worker/job/job.h"
 #include "worker/provider.h"
 
-/* ---- directory ------------------------------------------------------------------- */
-
-void command_directory(struct command_call *call)
-{
-	struct provider *provider = host_facts(call->context->host).provider;
-	struct span word = command_word(&call->arguments);
-	const char *root;
-
-	if (command_word_is(word, "add")) {
-		command_fail(call, "A session's folders are fixed when it starts. Quit, and run: "
-		             "hasp --resume latest --include-directories %.*s",
-		             (int)call->arguments.len, call->arguments.data);
-		return;
-	}
-	command_heading(call, "Folders of the workspace");
-	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++)
-		command_say(call, STYLE(ROLE_TEXT), "  %s", root);
-}
-
 /* ---- memory ---------------------------------------------------------------------- */
 
 static void memory_list(struct command_call *call)
@@ -466,6 +447,20 @@ void command_todos(struct command_call *call)
 /* ---- background commands --------------------------------------------------------- */
 
 enum { TASK_LINES = 200 };
+
+size_t command_jobs_running(struct command_call *call)
+{
+	struct host *host = call->context->host;
+	struct job_info *infos;
+	const size_t count = host ? jobs_list(host_facts(host).session->jobs, &infos) : 0;
+	size_t running = 0;
+
+	for (size_t i = 0; i < count; i++)
+		running += infos[i].state != JOB_ENDED;
+	if (host)
+		job_infos_free(infos, count);
+	return running;
+}
 
 static void tasks_list(struct command_call *call, struct jobs *jobs)
 {

@@ -235,4 +235,8 @@ char *mcp_denials_remedy(const char *server, const json_t *denials, bool network
 /* Adds the first of these, and that remedy, to why a program of the server's failed. */
 void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err);
 
+/* In the message of TOOL_FAILED, where a server answered with an error: before its code, ": " and
+ * its own words. */
+#define MCP_ANSWERED_ERROR " answered with error "
+
 #endif

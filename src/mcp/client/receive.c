@@ -134,7 +134,7 @@ static void set_answer_error(struct mcp_ask *ask, const json_t *error)
 
 	ask->refusal = json_incref((json_t *)error);
 	err_set(&ask->error, ERR_TOOL_FAILED,
-	        "The MCP server \"%s\" answered with error %lld: %s", ask->client->name,
+	        "The MCP server \"%s\"" MCP_ANSWERED_ERROR "%lld: %s", ask->client->name,
 	        (long long)json_integer_value(json_object_get(error, "code")), said);
 }
 

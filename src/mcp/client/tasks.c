@@ -114,7 +114,7 @@ static bool task_failed(const struct server_task *task, const json_t *state, str
 	const json_t *error = json_object_get(state, "error");
 	_cleanup_free_ char *said = mcp_said_text(json_object_get(error, "message"), WORDS_SHOWN);
 
-	return err_set(err, ERR_TOOL_FAILED, "The MCP server \"%s\" answered with error %lld: %s",
+	return err_set(err, ERR_TOOL_FAILED, "The MCP server \"%s\"" MCP_ANSWERED_ERROR "%lld: %s",
 	               mcp_client_name(task->client),
 	               (long long)json_integer_value(json_object_get(error, "code")), said);
 }

@@ -39,6 +39,9 @@ char *mcp_declaration_other_name(const char *server, const char *tool, bool plai
  * of texts and media}; "structured", the JSON of structuredContent, if the texts do not have it;
  * of one that says isError also what tool_failure has.  A new reference. */
 json_t *mcp_result(const char *server, const char *tool, const json_t *result);
+/* A call that failed without a result: as tool_failure, with the words of a server's error marked.
+ * A new reference. */
+json_t *mcp_failure(const struct err *err);
 /* The same of the result of resources/read. */
 json_t *mcp_resource_result(const char *server, const json_t *result);
 /* What bytes in base64 are, by how they begin: a MIME type; NULL: nothing that is sent to a model

@@ -282,6 +282,18 @@ static void put_result_output(const json_t *result, json_t *own)
 	json_decref(into.parts);
 }
 
+/* A failure with a sentence of hasp's, and a stranger's words at its end, marked as such. */
+static json_t *failure_with(const struct err *err, struct span ours, struct span theirs)
+{
+	json_auto_t *marked = web_untrusted_line(theirs, FAILURE_SHOWN);
+	json_t *failure = tool_failure(err);
+	_cleanup_free_ char *message = mem_printf("%.*s%s", (int)ours.len, ours.data,
+	                                          json_string_value(marked));
+
+	json_object_set_new(failure, "message", json_utf8(span_str(message)));
+	return failure;
+}
+
 static json_t *result_failure(const char *server, const char *tool, const json_t *result)
 {
 	const json_t *first = json_array_get(json_object_get(result, "content"), 0);
@@ -289,10 +301,22 @@ static json_t *result_failure(const char *server, const char *tool, const json_t
 	struct err err = ERR_INIT;
 
 	err_set(&err, ERR_TOOL_FAILED,
-	        "The tool \"%s\" of the MCP server \"%s\" reported an error%s%s",
-	        tool, server, json_string_length(said) ? ": " : ".",
-	        json_string_value(said));
-	return tool_failure(&err);
+	        "The tool \"%s\" of the MCP server \"%s\" reported an error%s", tool, server,
+	        json_string_length(said) ? ": " : ".");
+	return json_string_length(said) ?
+		failure_with(&err, span_str(err.message), json_span(said)) : tool_failure(&err);
+}
+
+json_t *mcp_failure(const struct err *err)
+{
+	const char *answered = strstr(err->message, MCP_ANSWERED_ERROR);
+	const char *theirs = answered ? strstr(answered, ": ") : NULL;
+
+	if (!theirs)
+		return tool_failure(err);
+	theirs += 2;
+	return failure_with(err, span_of(err->message, (size_t)(theirs - err->message)),
+	                    span_str(theirs));
 }
 
 json_t *mcp_result(const char *server, const char *tool, const json_t *result)

@@ -316,7 +316,7 @@ static json_t *read_resource_run(struct session *session, const struct tool *too
 	session_wait_end(session);
 	if (result)
 		return result;
-	result = tool_failure(&err);
+	result = mcp_failure(&err);
 	if (!server)
 		json_object_set_new(json_object_get(result, "error"), "type",
 		                    json_string("mcp_resource_not_found"));

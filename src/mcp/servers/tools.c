@@ -119,7 +119,8 @@ static json_t *server_tool_run(struct session *session, const struct tool *tool,
 		answer = call_once(session, own, arguments, &again, &denials, &err);
 	}
 	session_wait_end(session);
-	result = answer ? mcp_result(own->server_name, own->own_name, answer) : tool_failure(&err);
+	result = answer ? mcp_result(own->server_name, own->own_name, answer) :
+	                  mcp_failure(&err);
 	put_denials(own, denials, result);
 	return result;
 }

@@ -152,7 +152,7 @@ const struct filter_rule filter_rules[] = {
 	DENY("process_vm_writev", "writes other processes"),
 	DENY("process_madvise", "acts on other processes"),
 	DENY("pidfd_getfd", "takes descriptors of other processes"),
-	DENY("kcmp", "tells addresses of the kernel apart"),
+	DENY("kcmp", "compares addresses of the kernel"),
 
 	/* Surface of the kernel. */
 	DENY("add_key", "the kernel's key rings are not confined"),
@@ -312,9 +312,9 @@ const struct filter_rule filter_rules[] = {
 	NOTIFY(COMMAND, "renameat2", "moving a name"),
 	NOTIFY(BARE, "unlink", "removing a name"),
 	NOTIFY(BARE, "unlinkat", "removing a name"),
-	NOTIFY_IF(NAMED, "unlinkat", "removing a folder, which may be made anew",
+	NOTIFY_IF(NAMED, "unlinkat", "removing a folder, which may be made again",
 	          ANY_OF(2, AT_REMOVEDIR)),
-	NOTIFY(COMMAND, "rmdir", "removing a folder, which may be made anew"),
+	NOTIFY(COMMAND, "rmdir", "removing a folder, which may be made again"),
 	NOTIFY(COMMAND, "umask", "the supervisor makes files with it"),
 	NOTIFY(COMMAND, "chdir", "the supervisor begins relative paths there"),
 	NOTIFY(COMMAND, "fchdir", "the supervisor begins relative paths there"),

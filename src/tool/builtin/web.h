@@ -19,6 +19,10 @@
 json_t *web_untrusted_json(struct span text);
 /* The same on one line, of a title: at most `max` bytes of it. */
 json_t *web_untrusted_line(struct span text, size_t max);
+/* What stands between the marks that are around all of the text; the text itself if none are. */
+struct span web_untrusted_inside(struct span text);
+/* A sentence without the marks in it, for people. The caller frees. */
+char *web_untrusted_plain(struct span text);
 
 /* ---- citations --------------------------------------------------------------- */
 

@@ -70,6 +70,37 @@ json_t *web_untrusted_json(struct span text)
 	return json_text(buf_view(&out));
 }
 
+struct span web_untrusted_inside(struct span text)
+{
+	const struct span begin = SPAN(untrusted_begin), end = SPAN(untrusted_end);
+
+	if (!span_starts(text, begin) || !span_ends(text, end))
+		return text;
+	text = span_head(span_skip(text, begin.len), text.len - begin.len - end.len);
+	if (span_starts(text, SPAN("\n")))
+		text = span_skip(text, 1);
+	text.len -= span_ends(text, SPAN("\n"));
+	return text;
+}
+
+char *web_untrusted_plain(struct span text)
+{
+	const struct span marks[] = { SPAN(untrusted_begin), SPAN(untrusted_end) };
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	while (text.len) {
+		const bool first = span_starts(text, marks[0]);
+
+		if (first || span_starts(text, marks[1])) {
+			text = span_skip(text, marks[first ? 0 : 1].len);
+			continue;
+		}
+		buf_char(&out, text.data[0]);
+		text = span_skip(text, 1);
+	}
+	return buf_steal(&out);
+}
+
 json_t *web_untrusted_line(struct span text, size_t max)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(max), out = BUF_INIT(8 * max + 64);

@@ -44,6 +44,7 @@ void status_release(struct status *status)
 {
 	free(status->branch);
 	free(status->model);
+	free(status->effort);
 	free(status->level);
 	free(status->key_from);
 }
@@ -147,8 +148,14 @@ static void status_sandbox(const struct status_view *view, struct row *row)
 static void status_model(const struct status_view *view, struct row *row)
 {
 	const struct status *status = view->status;
-	if (status->model)
-		status_item(row, span_str(model_plain_id(status->model)), STYLE(ROLE_DIM));
+	_cleanup_free_ char *text = NULL;
+
+	if (!status->model)
+		return;
+	text = status->effort && strcmp(status->effort, "default") != 0 ?
+	               mem_printf("%s %s", model_plain_id(status->model), status->effort) :
+	               mem_strdup(model_plain_id(status->model));
+	status_item(row, span_str(text), STYLE(ROLE_DIM));
 }
 
 static void status_context(const struct status_view *view, struct row *row)

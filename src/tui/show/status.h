@@ -20,6 +20,7 @@ struct settings;
 
 struct status {
 	char *branch, *model, *level; /* owned; NULL: not known (yet) */
+	char *effort;                 /* owned; "default", "high" ...; NULL: not known */
 	enum approval_mode mode;
 	uint64_t window;              /* tokens that fit into the model's context; 0: not known */
 	uint64_t context;             /* tokens of the last request */

@@ -9,7 +9,7 @@
  *     transcript_free(transcript);
  *
  * When it is full the oldest blocks are dropped; all of a session is in its file.  One thread at a
- * time: the agent's makes one of a session that is resumed, and hands it over (HEARD_OPENED). */
+ * time: the agent's makes one of a session that is resumed, and hands it over (RUNNER_OPENED). */
 #ifndef HASP_TUI_SHOW_TRANSCRIPT_H
 #define HASP_TUI_SHOW_TRANSCRIPT_H
 

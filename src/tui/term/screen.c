@@ -488,25 +488,46 @@ void screen_free(struct screen *screen)
 	free(screen);
 }
 
-void screen_clear(struct screen *screen)
+/* What the window shows goes into the scrollback: nothing that was printed is lost. */
+static void put_scrolled_away(struct buf *out, unsigned rows)
 {
-	unsigned rows = term_size(screen->term).rows;
+	buf_printf(out, "\033[%uB", rows);
+	for (unsigned i = 0; i < rows; i++)
+		buf_char(out, '\n');
+}
+
+/* Neither window nor scrollback; a terminal that does not know 3J keeps its scrollback. */
+static void put_erased(struct buf *out, unsigned rows)
+{
+	(void)rows;
+	buf_str(out, "\033[H\033[2J\033[3J");
+}
+
+static void screen_clear_by(struct screen *screen, void (*put)(struct buf *out, unsigned rows))
+{
 	struct buf *out;
 
 	if (term_plain(screen->term) || term_busy(screen->term))
 		return;
 	screen_erase(screen);
 	out = term_frame(screen->term);
-	/* What the window shows goes into the scrollback: nothing that was printed is lost. */
-	buf_printf(out, "\033[%uB", rows);
-	for (unsigned i = 0; i < rows; i++)
-		buf_char(out, '\n');
+	put(out, term_size(screen->term).rows);
 	buf_printf(out, "\033[%dH", ROOM_CLEARED + 1);
 	term_frame_end(screen->term);
 	screen->room = ROOM_CLEARED;
 	wrap_forget(&screen->recent); /* far above */
 	for (int i = 0; i < ROOM_CLEARED; i++)
 		wrap_remember(&screen->recent, &(struct row){ 0 });
+}
+
+void screen_clear(struct screen *screen)
+{
+	screen_clear_by(screen, put_scrolled_away);
+}
+
+void screen_forget(struct screen *screen)
+{
+	screen_clear_by(screen, put_erased);
 }
 
 void screen_leave(struct screen *screen)

@@ -92,8 +92,10 @@ void screen_resume(struct screen *screen);
 void screen_resized(struct screen *screen);
 /* EVENT_CURSOR goes here. */
 void screen_cursor(struct screen *screen, const struct event *event);
-/* Clears the window and its scrollback is left alone (Ctrl+L). */
+/* Clears the window; what it showed is in the scrollback (Ctrl+L). */
 void screen_clear(struct screen *screen);
+/* Clears the window and, where the terminal can, the scrollback (/clear). */
+void screen_forget(struct screen *screen);
 /* Takes the live region away and gives the terminal away (editor, Ctrl+Z); and comes back. */
 void screen_leave(struct screen *screen);
 void screen_return(struct screen *screen);

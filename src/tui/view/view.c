@@ -435,15 +435,19 @@ static void web_facts(struct row *row, const json_t *value)
 		          "source", "sources");
 }
 
-/* Without the marks that say to a model whose words it is. */
-static struct span web_title(const json_t *page)
+/* A member without the marks that say to a model whose words it is. */
+static struct span web_member(const json_t *value, const char *name)
 {
 	const struct span begin = SPAN("<untrusted_context>"), end = SPAN("</untrusted_context>");
-	struct span title = member_span(page, "title");
+	struct span text = member_span(value, name);
 
-	if (span_starts(title, begin) && span_ends(title, end))
-		title = span_head(span_skip(title, begin.len), title.len - begin.len - end.len);
-	return title;
+	if (!span_starts(text, begin) || !span_ends(text, end))
+		return text;
+	text = span_head(span_skip(text, begin.len), text.len - begin.len - end.len);
+	if (span_starts(text, SPAN("\n")))
+		text = span_skip(text, 1);
+	text.len -= span_ends(text, SPAN("\n"));
+	return text;
 }
 
 static void web_body(struct body *body, const json_t *value)
@@ -455,7 +459,7 @@ static void web_body(struct body *body, const json_t *value)
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 		json_array_foreach(json_object_get(value, lists[k]), i, page) {
 			struct span url = member_span(page, "url");
-			struct span title = web_title(page);
+			struct span title = web_member(page, "title");
 			struct row row = { 0 };
 
 			row_link(&row, url, STYLE(ROLE_LINK), url);
@@ -464,9 +468,9 @@ static void web_body(struct body *body, const json_t *value)
 			row_text(&row, title, STYLE(ROLE_DIM));
 			body_take(body, &row, NULL);
 			if (!body->how.folded)
-				body_lines(body, member_span(page, "content"), STYLE(ROLE_TEXT));
+				body_lines(body, web_member(page, "content"), STYLE(ROLE_TEXT));
 		}
-	body_lines(body, member_span(value, "text"), STYLE(ROLE_TEXT));
+	body_lines(body, web_member(value, "text"), STYLE(ROLE_TEXT));
 }
 
 static void todo_row(struct row *row, const json_t *todo, bool plain)

@@ -134,7 +134,7 @@ def test_the_command_shows_and_allows(world):
     assert "you said hello" in echo(world).results()[0]["output"]
     assert set(kept(world)["fake"]) == {"echo"}
     assert "last allowed" not in world.command("mcp", "test", "fake").text
-    assert world.command("mcp", "allow", "none").code == 2
+    assert world.command("mcp", "allow", "none").code == 1
 
 
 def of_project(world, *args):

@@ -288,8 +288,30 @@ def test_nothing_is_left_running(world):
 def test_a_reported_error_is_a_failure(world):
     world.use({"fake": world.server()})
     result, _ = attempt(world, call("mcp_fake_fail", {}))
-    assert result["success"] is False and "it went wrong" in result["message"]
-    assert result["error"]["code"] == "tool_failed"
+    assert result["success"] is False and result["error"]["code"] == "tool_failed"
+    assert result["message"] == ('The tool "fail" of the MCP server "fake" reported an error: '
+                                 '<untrusted_context>it went wrong</untrusted_context>')
+
+
+@pytest.mark.parametrize("name,way,words", [("fail", [], "it went wrong"), ("echo", ["error"], "-32000")])
+def test_words_of_a_server_are_marked_for_the_model_and_not_for_people(world, name, way, words):
+    """Each word of a stranger's that a model gets is inside the marks; what people read has none."""
+    world.use({"fake": world.server("fake", *way)})
+    done = world.run([[call("mcp_fake_" + name, {"text": "x"} if name == "echo" else {})], [text("Done.")]],
+                     "-p", "Do it.", "-o", "stream-json", *ALLOW, whole=False)
+    result, events = done.results()[0], [json.loads(line) for line in done.out.splitlines()]
+    message = result["message"]
+    assert message.endswith("</untrusted_context>") and words in message and 'MCP server "fake"' in message
+    shown = next(event for event in events if event["type"] == "tool_result")
+    assert "untrusted_context" not in json.dumps(shown) and words in json.dumps(shown) and "fake" in json.dumps(shown)
+
+
+def test_people_read_results_without_marks(world):
+    world.use({"fake": world.server()})
+    done = world.run([[ECHO, say("media")], [text("Done.")]], "-p", "Do it.", "-o", "stream-json", *ALLOW, whole=False)
+    outputs = [event["output"] for event in map(json.loads, done.out.splitlines()) if event["type"] == "tool_result"]
+    assert "you said hello" in outputs and any("an image\nimage/png\n" in one for one in outputs), outputs
+    assert "untrusted_context" not in "".join(outputs)
 
 
 def test_media_go_beside_the_result(world):

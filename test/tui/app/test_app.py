@@ -61,11 +61,20 @@ def test_the_composer_stands_before_the_session_is_open(world):
     assert "early" in said(server)
 
 
-def test_a_prompt_of_the_command_line_begins(world):
-    with world.fake([[text("Begun.")]]) as server:
-        with world.hasp(server, "-i", "start with this") as hasp:
-            hasp.wait("Begun.")
-    assert "start with this" in said(server)
+@pytest.mark.parametrize("words", [["-i", "start with this"], ["start with this"], ["start", "with", "this"],
+                                   ["-m", "gemini-2.5-pro", "--", "start", "with this"]], ids=" ".join)
+def test_a_prompt_of_the_command_line_begins_a_session_that_goes_on(world, words):
+    """As `gemini "..."`, `claude "..."` and `codex "..."` do on a terminal."""
+    with world.fake([[text("Begun.")], [text("And more.")]]) as server:
+        with world.hasp(server, *words) as hasp:
+            hasp.wait("Begun.").type("go on").key("enter").wait("And more.")
+    assert "start with this" in said(server) and len(server.requests) == 2
+
+
+def test_a_prompt_in_words_ends_on_a_build_server(world):
+    with world.fake([[text("Done.")]]) as server:
+        with world.hasp(server, "start with this", env={"CI": "true"}, shown="Done.") as hasp:
+            assert hasp.end() == 0
 
 
 def test_an_edit_is_made_when_it_is_confirmed(world):

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from fake_gemini import text
+from fake_gemini import call, text
 
 READY = "? for keys"
 UNDECIDED = {"GEMINI_CLI_TRUST_WORKSPACE": None}
@@ -245,6 +245,63 @@ def test_what_is_typed_before_the_question_is_no_answer(world):
             assert "Trusted." not in hasp.dump().text and trusted(world) == {} and server.requests == []
             hasp.key("enter").wait("Not trusted").wait("> 1 + 2?")
     assert list(trusted(world).values()) == ["DO_NOT_TRUST"]
+
+
+def test_trust_that_is_given_later_counts_at_once(world):
+    """Settings, commands, instructions and the theme, without a restart; the conversation and the model stay."""
+    bring_along(world)
+    (world.root / ".gemini" / "settings.json").write_text(json.dumps(
+        {"ui": {"theme": "dracula"}, "model": {"name": "gemini-2.5-flash"}}))
+    script = [[text("One.")], [text("Two.")], [text("Deployed.")]]
+    with world.fake(script, append_only=False) as server:
+        with world.hasp(server, env=UNDECIDED, rows=40) as hasp:
+            hasp.wait("Trust this folder?").quiet(0.2).key("enter").wait("Not trusted.").wait("sandbox:")
+            hasp.type("first-words").key("enter").wait("One.").quiet(0.2)
+            hasp.type("/model effort high").key("enter").wait("Effort: high").quiet(0.1)
+            hasp.key("shift+tab").wait("plan mode")
+            hasp.type("/permissions trust").key("enter").wait("Trusted: ").wait("are in use.").wait("plan mode").quiet(0.2)
+            assert hasp.dump().text.count("first-words") == 1  # what stands there is not printed again
+            hasp.key("shift+tab").gone("plan mode").key("shift+tab").wait("edits accepted")
+            hasp.type("two").key("enter").wait("Two.").quiet(0.2).type("/deploy").key("enter").wait("Deployed.").quiet(0.2)
+            hasp.type("/permissions distrust").key("enter").wait("No longer trusted: ").wait("are not used.").quiet(0.2)
+            hasp.type("/deploy").key("enter").wait("Unknown command /deploy").key("shift+tab").wait("Skipped:")
+            hasp.type("/permissions distrust").key("enter").wait("is not trusted already.")
+    bodies = [json.dumps(request.body) for request in server.requests]
+    assert "first-words" in bodies[1] and "Say please." in bodies[1] and "Say please." not in bodies[0]
+    assert len({request.path.split("/models/")[1] for request in server.requests}) == 1
+
+
+def test_trust_waits_for_the_prompt_and_ends_no_command_in_the_background(world, held):
+    wait = call("run_shell_command", {"command": "sleep 1000", "is_background": True})
+    with world.fake([{"reply": [text("One.")], "expect": held}, [wait], [text("Two.")]], append_only=False) as server:
+        with world.hasp(server, env=UNDECIDED, rows=40) as hasp:
+            hasp.wait("Trust this folder?").quiet(0.2).key("enter").wait("Not trusted.").wait("sandbox:")
+            hasp.type("one").key("enter")
+            held.wait()
+            hasp.type("/permissions trust").key("enter").wait("queued: /permissions trust")
+            held.go.set()
+            hasp.wait("One.").wait("are in use.").quiet(0.2).type("/yolo").key("enter").wait("Mode: yolo.")
+            hasp.type("wait").key("enter").wait("Two.").quiet(0.2)
+            hasp.type("/permissions distrust").key("enter").wait("No longer trusted from the next start on")
+            hasp.type("/add-dir ..").key("enter").wait("1 command in the background would end: adding")
+
+
+def test_a_folder_is_added_to_the_session(world):
+    for name in ("more", "most"):
+        (world.top / name).mkdir()
+        (world.top / name / (name + ".txt")).write_text(name + "\n")
+    read = [call("read_file", {"file_path": str(world.top / "more" / "more.txt")})]
+    with world.fake([[text("One.")], read, [text("Two.")]], append_only=False) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").type("first-words").key("enter").wait("One.").quiet(0.2)
+            hasp.type("/add-dir ../missing").key("enter").wait("No such file or directory").quiet(0.1)
+            hasp.type("/add-dir .").key("enter").wait("is in the workspace already").quiet(0.1)
+            hasp.type("/add-dir /").key("enter").wait("/ cannot be a folder of the workspace").quiet(0.1)
+            hasp.type("/add-dir ../more, %s/most" % world.top).key("enter").wait("In the workspace now: ").quiet(0.2)
+            hasp.type("/directory").key("enter").wait("%s/most" % world.top).quiet(0.1)
+            hasp.type("read it").key("enter").wait("Two.")
+    assert "first-words" in json.dumps(server.requests[-1].body)
+    assert "more\\n" in json.dumps(server.requests[-1].body["contents"][-1])
 
 
 def test_in_a_folder_that_brings_nothing_trust_lets_the_user_accept_edits(world):

@@ -2,7 +2,8 @@
 """Lists and pages that slash commands open: models, themes."""
 import json
 
-from fake_gemini import text
+import terminal
+from fake_gemini import call, text
 
 READY = "? for keys"
 GEMINI_LIST = "/v1beta/models"
@@ -127,6 +128,70 @@ def test_clear_clears_and_quit_names_a_session_only_if_there_is_one(world):
             hasp.type("/quit").key("enter")
             assert hasp.end() == 0
             assert "To continue this session: hasp --resume " in hasp.dump().text
+
+
+def test_clear_takes_the_scrollback_unless_it_is_to_be_kept(world):
+    lines = "".join("line %d of it\n\n" % number for number in range(60))
+    for keeps in (False, True):
+        if keeps:
+            world.settings(hasp={"clearScrollback": False})
+        with world.fake([[text(lines)], [text("Anew.")]], append_only=False) as server:
+            with world.hasp(server, kind=terminal.Tmux) as hasp:
+                hasp.wait("sandbox:").type("one").key("enter").wait("line 59 of it").quiet(0.3)
+                assert "line 2 of it" in "\n".join(hasp.dump().scrollback)
+                hasp.type("/clear").key("enter").wait("New session.").quiet(0.3)
+                assert ("line 2 of it" in hasp.dump().text) == keeps
+                assert not any("line" in row for row in hasp.dump().window)
+                hasp.type("two").key("enter").wait("Anew.")
+
+
+def test_nothing_of_the_session_before_is_left_and_a_resumed_one_has_its_own(world):
+    """To-do lists, tokens, and what "!" printed for the next prompt."""
+    todos = [call("write_todos", {"todos": [{"description": "Paint the shed", "status": "in_progress"}]})]
+    with world.fake([todos, [text("One.")], [text("Two.")]], append_only=False) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").type("one").key("enter").wait("One.").quiet()
+            hasp.key("ctrl+t").wait("Paint the shed").type("!echo MANGO").key("enter").wait("MANGO").quiet(0.3)
+            hasp.key("esc").quiet(0.1).type("/clear").key("enter").wait("New session.").quiet(0.2)
+            hasp.key("ctrl+t").wait("There are no todos.").type("two").key("enter").wait("Two.").quiet()
+            assert "MANGO" not in str(server.requests[-1].body) and "Paint" not in str(server.requests[-1].body["contents"])
+            hasp.type("/resume 1").key("enter").wait("The session continues here.").quiet()
+            assert not any(" in, " in line for line in hasp.dump().window)
+            hasp.key("ctrl+t").quiet(0.2)
+            assert "Paint the shed" in hasp.dump().text.split("continues here")[1]
+        with world.hasp(server, "--resume", "1", shown="continues here") as hasp:
+            hasp.key("ctrl+t").quiet(0.2)
+            assert "Paint the shed" in hasp.dump().text.split("continues here")[1]
+
+
+def test_what_is_typed_while_a_list_is_fetched_chooses_nothing(world, held):
+    with world.fake([]) as server:
+        server.lists[GEMINI_LIST] = lambda request: (held(request), GEMINI)[1]
+        with world.hasp(server, rows=30) as hasp:
+            hasp.wait("sandbox:").type("/model").key("enter")
+            held.wait()
+            hasp.type("draft").wait("> draft")
+            held.go.set()
+            hasp.wait("Search:").key("enter").quiet(0.2)
+            assert "Search:" in hasp.dump().text and "Model: gemini" not in hasp.dump().text.split("Search:")[1]
+            hasp.quiet(0.6).type("3.8-fl").wait("(1 of 7)").key("enter").wait("Model: gemini/gemini-3.8-flash").wait("> draft")
+
+
+def test_effort_is_kept_by_a_key_and_stands_in_the_status_line(world):
+    with world.fake([[text("First.")]], append_only=False) as server:
+        server.lists[GEMINI_LIST] = GEMINI
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("/model").key("enter").wait("Search:").type("effort high").wait("(1 of 7)")
+            hasp.key("enter").wait("Effort: high, in this session.").wait("-preview high")
+            assert "effort" not in saved(world).get("hasp", {})
+            hasp.type("/model").key("enter").wait("Search:").type("effort low").wait("(1 of 7)").key("ctrl+s")
+            hasp.wait("Effort: low, in this session and in new ones.").wait("-preview low")
+            assert saved(world)["hasp"]["effort"] == "low"
+        with world.hasp(server) as hasp:
+            hasp.wait("-preview low").type("one").key("enter").wait("First.").quiet()
+            assert "'thinkingLevel': 'low'" in str(server.requests[0].body).lower().replace("thinkinglevel", "thinkingLevel")
+            hasp.type("/model effort default --save").key("enter").wait("Effort: default").gone("-preview low")
+            assert "effort" not in saved(world).get("hasp", {})
 
 
 def test_a_session_that_begins_with_a_command_is_called_after_it(world):
