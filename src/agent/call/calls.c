@@ -541,6 +541,8 @@ static void publish_call(struct agent *agent, const struct call *call)
 	json_object_set_new(message, "title", json_cstr(title));
 	json_object_set(message, "arguments", call->args);
 	json_object_set_new(message, "description", json_text(span_str(description)));
+	if (call->tool && call->tool->server)
+		json_object_set_new(message, "serverName", json_cstr(call->tool->server));
 	agent_publish(agent, BUS_TOOL_CALL, message);
 }
 

@@ -122,6 +122,8 @@ void command_fail(struct command_call *call, const char *format, ...)
 bool command_then(struct command_call *call, enum command_then then, char *text);
 /* How many commands in the background would end with the session; 0 without one. */
 size_t command_jobs_running(struct command_call *call);
+/* The model is asked `text`, of which people are shown `line` alone, later, too; takes both. */
+void command_ask(struct command_call *call, char *text, char *line);
 /* Adds a choice; takes `line`. */
 void command_choice(struct command_call *call, struct span label, struct span note, char *line,
                     bool chosen);
