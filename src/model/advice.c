@@ -12,6 +12,8 @@
 #include "model/choice.h"
 #include "model/stream.h"
 
+enum { KEYS_NAMED = 3 };
+
 static const struct {
 	enum err_code code;
 	int status; /* of HTTP; 0: any, and none */
@@ -37,6 +39,59 @@ void model_advise(const struct model_options *options, int status, struct err *e
 			err_set(err, why.code, "%s %s", why.message, sentence);
 		return;
 	}
+}
+
+/* Whether a row before this one has the variable. */
+static bool is_listed_before(const char *variable, size_t end)
+{
+	for (size_t i = 0; i < end; i++)
+		for (size_t k = 0; k < ARRAY_LEN(choice_at(i)->key_variables); k++)
+			if (choice_at(i)->key_variables[k] &&
+			    !strcmp(choice_at(i)->key_variables[k], variable))
+				return true;
+	return false;
+}
+
+void choice_advise_keys(const struct settings *settings, const struct choice_row *row,
+                        struct buf *out)
+{
+	const char *enforced = settings_string(settings, "security.auth.enforcedType", NULL);
+	const struct choice_row *other;
+	unsigned named = 0;
+
+	if (enforced && *enforced)
+		return;
+	for (size_t i = 0; (other = choice_at(i)) && named < KEYS_NAMED; i++) {
+		const char *variable = other->keyless || other == row ? NULL :
+			model_key_variable(settings, other->name);
+
+		if (!variable || is_listed_before(variable, i))
+			continue;
+		named++;
+		if (other->model)
+			buf_printf(out, " %s is set. To use it: -m %s, or /model %s in a session.",
+			           variable, other->model, other->model);
+		else
+			buf_printf(out, " %s is set. To use it: -m %s/MODEL (hasp models lists "
+			           "them).", variable, other->name);
+	}
+}
+
+bool choice_no_key(const struct settings *settings, const struct choice_row *row,
+                   struct choice_store *store, struct model_options *options, struct err *err)
+{
+	const char *other = row->key_variables[1], *sentence;
+	_cleanup_buf_ struct buf out = BUF_INIT(ERR_MESSAGE_MAX);
+
+	buf_printf(&out, "No API key for %s. Add one with /auth in the terminal, or set %s%s%s in "
+	           "the environment or in ~/.gemini/.env.", row->name, row->key_variables[0],
+	           other ? " or " : "", other ? other : "");
+	choice_advise_keys(settings, row, &out);
+	sentence = choice_keep(store, mem_dup(out.data, out.len));
+	if (!store->keyless)
+		return err_set(err, ERR_AUTHENTICATION_FAILED, "%s", sentence);
+	options->no_key = sentence;
+	return true;
 }
 
 static char *key_advice(const struct settings *settings, const struct choice_store *store)

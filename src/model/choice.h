@@ -16,6 +16,7 @@ struct choice_row {
 	const char *base_variables[2]; /* hold another address; the first that is set */
 	const char *key_variables[2];  /* the first that is set */
 	bool keyless;          /* works without a key */
+	const char *model;     /* named to those who have the key alone; NULL: they name one */
 };
 
 /* A model that its provider takes out of service. */
@@ -57,6 +58,9 @@ extern const char choice_date[];
 const struct choice_row *choice_provider(const char *name, size_t len);
 /* The row at this place of the table, from 0; NULL behind the last. */
 const struct choice_row *choice_at(size_t i);
+/* The usual model of the only provider, Google aside, for which the user has set a key's variable;
+ * NULL: there are several of them, or none. */
+const char *choice_usual(const struct settings *settings);
 /* Appends the names of all, with commas between them. */
 void choice_provider_names(struct buf *out);
 /* NULL: nothing is known of an end. */
@@ -73,16 +77,20 @@ bool choice_is_true(const struct settings *settings, const char *name);
 /* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
 const char *choice_key(const struct settings *settings, const struct choice_row *row,
                        struct choice_store *store);
-/* For a choice without a key: AUTHENTICATION_FAILED, and where one would be; where a choice may
- * lack one, true and options->no_key. */
-bool choice_no_key(const struct choice_row *row, struct choice_store *store,
-                   struct model_options *options, struct err *err);
 
 /* ---- advice (advice.c) --------------------------------------------------------------- */
 
 /* Fills options.advice by where the choice's values come from. `given`: the model was named by the
  * caller, not by a variable or a setting. */
 void choice_advise(const struct settings *settings, bool given, struct model_choice *choice);
+/* For a choice without a key: AUTHENTICATION_FAILED, and where one would be; where a choice may
+ * lack one, true and options->no_key. */
+bool choice_no_key(const struct settings *settings, const struct choice_row *row,
+                   struct choice_store *store, struct model_options *options, struct err *err);
+/* Appends which of the user's variables hold keys of providers other than `row`, and what uses
+ * them: a sentence each, with a space before it.  Nothing where an administrator chose. */
+void choice_advise_keys(const struct settings *settings, const struct choice_row *row,
+                        struct buf *out);
 
 /* ---- Google's (google.c) --------------------------------------------------------------- */
 

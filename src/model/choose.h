@@ -12,7 +12,8 @@
  * groq, deepseek, mistral, xai, ...) or a member of the setting hasp.providers; anything else is
  * Gemini's: an alias (auto, pro, flash, flash-lite, custom ones from modelConfigs.customAliases)
  * or a name.  NULL: --model is absent; then GEMINI_MODEL, then the setting model.name, then
- * auto.
+ * auto.  If none of them names a model, there is no key for Gemini, and the user has set the
+ * variable of one other provider's key, the usual model of that provider answers, with a warning.
  *
  * Keys come from the variables (environment, then .env: config/settings.h), then from the
  * system's key store; docs/models.md has the table.
@@ -78,6 +79,9 @@ json_t *model_offers_kept(const struct settings *settings);
 
 /* Whether there is such a provider in the table, and it takes a key. */
 bool model_provider_has_key(const char *provider);
+/* The model that is used where a user has this provider's key and names none; NULL: none is chosen
+ * for them. */
+const char *model_provider_model(const char *provider);
 /* The variable of the user's (environment, or their .env) that holds a key of this provider of the
  * table; static, or NULL: none does. */
 const char *model_key_variable(const struct settings *settings, const char *provider);

@@ -20,6 +20,8 @@ enum {
 	EVERYBODY = SPEAKERS | FAULT_GEMINI,
 };
 
+enum { TOOLS_SHOWN = 300 }; /* bytes of the names of rejected tools */
+
 struct fault_row {
 	unsigned formats;
 	const char *text; /* a word (code, type, reason), or a part of the sentence */
@@ -471,6 +473,22 @@ void fault_say_retry(struct buf *out, const char *why, unsigned delay_ms)
 void fault_say_without(struct buf *out, const char *why, const char *what)
 {
 	buf_printf(out, "%s Retrying without %s.", why, what);
+}
+
+void fault_say_tools(struct buf *out, const char *id, struct span names, size_t count, bool all)
+{
+	const struct span shown = utf8_head(names, TOOLS_SHOWN);
+
+	if (all)
+		buf_printf(out, "%s rejects the declarations of all %zu tools. Requests are sent "
+		           "without tools: the model can only answer in text.", id, count);
+	else if (count == 1)
+		buf_printf(out, "%s rejects the declaration of the tool %.*s. Requests are sent "
+		           "without it.", id, (int)shown.len, shown.data);
+	else
+		buf_printf(out, "%s rejects the declarations of %zu tools. Requests are sent "
+		           "without them: %.*s%s", id, count, (int)shown.len, shown.data,
+		           shown.len < names.len ? "..." : ".");
 }
 
 /* The hour, and the day where it is not this one. */

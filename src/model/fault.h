@@ -57,6 +57,8 @@ double fault_duration(struct span text);
 void fault_say_retry(struct buf *out, const char *why, unsigned delay_ms);
 /* "WHY Retrying without WHAT." */
 void fault_say_without(struct buf *out, const char *why, const char *what);
+/* Which tools a provider rejects, NAMES with ", " between them; `all`: no others are left. */
+void fault_say_tools(struct buf *out, const char *id, struct span names, size_t count, bool all);
 /* "WHY Continuing with TO until 15:04, when FROM is tried again." `until`: seconds since 1970. */
 void fault_say_switch(struct buf *out, const char *why, const char *to, const char *from,
                       int64_t until);

@@ -199,7 +199,7 @@ bool choice_google_options(const struct settings *settings, const struct choice_
 	custom_headers(settings, store);
 	/* A gateway of one's own may put in the key itself. */
 	if (!options->api_key && !base)
-		return choice_no_key(row, store, options, err);
+		return choice_no_key(settings, row, store, options, err);
 	if (options->vertex) {
 		if (strncmp(options->name, "claude-", 7) == 0)
 			options->provider = "anthropic"; /* Claude speaks its format there too */

@@ -121,6 +121,7 @@ struct reply_request {
 	struct retry retry;
 	unsigned requests, empties;
 	unsigned asked;               /* of the requests, those to the current model */
+	bool tools_reported;          /* one restart says it, however many tools are rejected */
 	struct err media_error;       /* the refusal after which media were left out */
 	json_t *contents;             /* owned; of the request, without what was paused */
 	struct model_reply paused;    /* what was said before the last pause; empty: there was
@@ -450,8 +451,11 @@ static bool ask_without_tools(struct reply_request *pending, const struct attemp
 	if (!stream_settle_tools(current_endpoint(pending->model), &pending->request, attempt,
 	                         &pending->requests))
 		return false;
-	fault_say_without(&text, why->message, "the tool that it refuses");
-	report_again(pending, &text);
+	if (!pending->tools_reported) {
+		fault_say_without(&text, why->message, "the tools that it rejects");
+		report_again(pending, &text);
+	}
+	pending->tools_reported = true;
 	return true;
 }
 
@@ -586,7 +590,7 @@ static void trace_request(struct model *model, const struct model_request *reque
 	}
 }
 
-/* ---- streams and counts ---------------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------------------------ */
 
 static bool has_key(const struct model *model, struct err *err)
 {
@@ -643,28 +647,3 @@ enum model_loading model_loads(const struct model *model)
 	return most;
 }
 
-bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
-                        bool *exact, struct err *err)
-{
-	json_auto_t *contents = NULL, *tools = NULL;
-	struct model_request repaired = *request;
-	struct err failed = ERR_INIT;
-	struct attempt attempt;
-	bool counted;
-
-	if (!has_key(model, err))
-		return false;
-	contents = answerable(request->contents);
-	tools = model_tools_before(request->tools);
-	repaired.contents = contents;
-	counted = stream_count(current_endpoint(model), &repaired, ret, exact, &attempt, &failed);
-	if (!counted)
-		*exact = false;
-	if (!counted && failed.code != ERR_CANCELLED)
-		*ret = content_estimate_tokens(contents) + content_estimate_tokens(tools) +
-		       request->system.len / 4;
-	if (failed.code != ERR_CANCELLED)
-		return true;
-	*err = failed;
-	return false;
-}

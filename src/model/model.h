@@ -62,8 +62,8 @@ struct model_options {
 	const char *base_url;  /* NULL: the provider's own, with its version
 	                        * ("https://.../v1beta") */
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
-	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream and
-	                        * model_count_tokens fail with it, AUTHENTICATION_FAILED */
+	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream fails
+	                        * with it, AUTHENTICATION_FAILED */
 	const char *advice[MODEL_ADVICE_COUNT]; /* each added to the errors that it is about; NULL:
 	                                         * nothing is */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
@@ -173,8 +173,9 @@ enum model_event_kind {
 	                 * delay_ms; sentence: both. Without one, MODEL_SWITCHED follows */
 	MODEL_LEFT_OUT, /* text: which media were not sent, and why. With `media`: the provider
 	                 * refused them, and the caller keeps them out of the conversation
-	                 * (media_without in media.h).  With `subject`: the name of a tool that the
-	                 * provider does not accept; it is left out of requests from now on */
+	                 * (media_without in media.h).  With `subject`: the tools, with ", "
+	                 * between them, whose declarations the provider rejects; requests are
+	                 * sent without them from now on */
 	MODEL_NOTE,     /* text: a sentence about the reply, for the user */
 	MODEL_SWITCHED, /* another model answers from now on: one that takes over (MODEL_RESTART
 	                 * comes before it), or the first again, when its time is over. text: its
@@ -257,11 +258,6 @@ bool model_stream(struct model *model, const struct model_request *request,
 /* A conversation as model_stream would send it now: without the media that the model's limits
  * exclude, which depend on all that is in it (so many images, so many bytes).  A new reference. */
 json_t *model_sendable(struct model *model, const json_t *contents);
-
-/* Tokens of the request: by the provider's counter where it has one, else estimated (*exact
- * says). */
-bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
-                        bool *exact, struct err *err);
 
 /* ---- recordings ------------------------------------------------------------------- */
 

@@ -145,16 +145,13 @@ bool stream_retry_wait(unsigned delay_ms, const struct cancel *cancel)
 
 /* ---- an attempt -------------------------------------------------------------- */
 
-/* A counter that is slow is not worth waiting for: there is an estimate. */
-enum { COUNT_MS = 10000 };
-
 #define TOO_LARGE "The reply is too large."
 
 enum answer_shape { SHAPE_UNKNOWN, SHAPE_EVENTS, SHAPE_WHOLE };
 
 /* The answer while it comes. */
 struct stream_transfer {
-	const struct endpoint *endpoint;
+	struct endpoint *endpoint;
 	void *reader;           /* NULL: the body is kept whole */
 	struct reply_sink *sink; /* the reader's */
 	struct sse_reader sse;
@@ -409,12 +406,43 @@ static double quota_reset(struct span headers)
 	return longest;
 }
 
+/* Reports each tool once that is not sent: all that are new in one sentence, when the provider
+ * has accepted a request without them. */
+static void report_omitted_tools(struct endpoint *endpoint, const struct reply_sink *sink)
+{
+	const json_t *omitted = sink->fit ? sink->fit->omitted : NULL;
+	_cleanup_buf_ struct buf names = BUF_INIT(LIMIT_RESULT_BYTES), text = BUF_INIT(2048);
+	const char *name;
+	size_t count = 0;
+	json_t *key;
+
+	if (!sink->event || !json_object_size(omitted))
+		return;
+	if (!endpoint->reported_tools)
+		endpoint->reported_tools = json_object();
+	json_object_foreach((json_t *)omitted, name, key) {
+		if (json_object_get(endpoint->reported_tools, name))
+			continue;
+		json_object_set_new_nocheck(endpoint->reported_tools, name, json_true());
+		buf_printf(&names, "%s%s", count++ ? ", " : "", name);
+	}
+	if (!count)
+		return;
+	fault_say_tools(&text, endpoint->id, buf_view(&names), count,
+	                json_object_size(omitted) == json_array_size(sink->tools));
+	sink->event(sink->data, &(struct model_event){ .kind = MODEL_LEFT_OUT,
+	                                               .text = buf_view(&text),
+	                                               .subject = buf_view(&names) });
+}
+
 static bool transfer_on_head(void *data, int status, struct span headers)
 {
 	struct stream_transfer *transfer = data;
 
 	transfer->byte_ms = clock_monotonic_ms();
 	transfer->status = status;
+	if (status / 100 == 2 && transfer->sink)
+		report_omitted_tools(transfer->endpoint, transfer->sink);
 	transfer->shape = SHAPE_UNKNOWN;
 	transfer->body.max = status / 100 == 2 ? LIMIT_MODEL_ANSWER_BYTES : LIMIT_MODEL_ERROR_BYTES;
 	buf_clear(&transfer->headers);
@@ -653,7 +681,6 @@ static bool judge_reply(struct reply_sink *sink, struct attempt *ret, struct err
 /* ---- the request ---- */
 
 static bool build_request(const struct endpoint *endpoint, const struct model_request *request,
-                          bool count,
                           struct wire_request *ret, struct err *err)
 {
 	const char *const *header = endpoint->options.headers;
@@ -667,11 +694,11 @@ static bool build_request(const struct endpoint *endpoint, const struct model_re
 		.body = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES),
 	};
 	wire_header(ret, "Content-Type: application/json");
-	wire_header(ret, "Accept: %s", count ? "application/json" : "text/event-stream");
+	wire_header(ret, "Accept: text/event-stream");
 	wire_header(ret, "User-Agent: hasp/%s", HASP_VERSION);
 	if (endpoint_loading(endpoint) == MODEL_LOADS_NOTHING)
 		sent.tools = before;
-	if (!endpoint->format->build(&endpoint->options, &sent, count, ret, err))
+	if (!endpoint->format->build(&endpoint->options, &sent, ret, err))
 		return false;
 	if (ret->url.overflowed || ret->body.overflowed)
 		return err_set(err, ERR_CONTEXT_TOO_LARGE, "The request is too large to be sent.");
@@ -691,13 +718,13 @@ static void keep_sent(const struct wire_request *wire, struct stream_transfer *t
 }
 
 static bool transfer_send(struct endpoint *endpoint, const struct model_request *request,
-                          bool count, struct stream_transfer *transfer, struct err *err)
+                          struct stream_transfer *transfer, struct err *err)
 {
 	static const struct http_events events = { .head = transfer_on_head,
 	                                           .body = transfer_on_body,
 		                                   .waiting = transfer_on_waiting };
 	struct wire_request wire;
-	bool ok = build_request(endpoint, request, count, &wire, err);
+	bool ok = build_request(endpoint, request, &wire, err);
 
 	if (ok) {
 		struct http_client_request http = {
@@ -708,7 +735,6 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 			.proxy = endpoint->options.proxy,
 			.connect_ms = endpoint->options.connect_ms,
 			.idle_ms = limit_or(endpoint->options.idle_ms, IDLE_MS),
-			.total_ms = count ? COUNT_MS : 0,
 			.max_bytes = LIMIT_MODEL_ANSWER_BYTES,
 			.cancel = request->cancel,
 		};
@@ -728,7 +754,7 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 	return ok;
 }
 
-static void transfer_init(struct stream_transfer *transfer, const struct endpoint *endpoint)
+static void transfer_init(struct stream_transfer *transfer, struct endpoint *endpoint)
 {
 	*transfer = (struct stream_transfer){
 		.endpoint = endpoint,
@@ -794,29 +820,6 @@ static bool answer_without_http(struct endpoint *endpoint, const struct model_re
 	return false;
 }
 
-/* Says once which tools are not sent. */
-static void tell_left_out(struct endpoint *endpoint, const struct tool_fit *fit,
-                          const struct reply_sink *sink)
-{
-	const char *name;
-	json_t *key;
-
-	json_object_foreach(fit->omitted, name, key) {
-		_cleanup_free_ char *text = NULL;
-
-		if (!endpoint->reported_tools)
-			endpoint->reported_tools = json_object();
-		if (!sink->event || json_object_get(endpoint->reported_tools, name))
-			continue;
-		json_object_set_new_nocheck(endpoint->reported_tools, name, json_true());
-		text = mem_printf("%s does not accept the declaration of the tool %s, which is "
-		                  "left out of requests to it.", endpoint->id, name);
-		sink->event(sink->data, &(struct model_event){ .kind = MODEL_LEFT_OUT,
-		                                               .text = span_str(text),
-		                                               .subject = span_str(name) });
-	}
-}
-
 bool stream_attempt(struct endpoint *endpoint, const struct model_request *request,
                     struct reply_sink *sink, struct attempt *ret, struct err *err)
 {
@@ -832,7 +835,6 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		return ok;
 	}
 	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
-	tell_left_out(endpoint, &fit, sink);
 	transfer_init(&transfer, endpoint);
 	sink->loader = wire_loader(request->tools);
 	sink->tools = request->tools;
@@ -841,7 +843,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
 	transfer.stop = request->stop;
-	ok = transfer_send(endpoint, &fit.request, false, &transfer, err);
+	ok = transfer_send(endpoint, &fit.request, &transfer, err);
 	if (!ok && endpoint->client && !transfer.stopped)
 		transfer_broke(endpoint, &transfer, ret, err);
 	ret->connected |= ok || transfer.stopped;
@@ -859,31 +861,5 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	sink->request = NULL;
 	tool_fit_release(&fit);
 	ret->ms = precise_ms() - started;
-	return ok;
-}
-
-bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,
-                  bool *exact, struct attempt *attempt, struct err *err)
-{
-	struct stream_transfer transfer;
-	struct tool_fit fit;
-	bool ok;
-
-	*attempt = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
-	*exact = true;
-	if (endpoint->format->answer_count)
-		return endpoint->format->answer_count(endpoint->state, request, ret, exact, err);
-	if (!endpoint->format->count)
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s cannot count tokens.", endpoint->id);
-	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
-	transfer_init(&transfer, endpoint);
-	ok = transfer_send(endpoint, &fit.request, true, &transfer, err);
-	tool_fit_release(&fit);
-	if (!ok && endpoint->client)
-		transfer_broke(endpoint, &transfer, attempt, err);
-	if (ok && transfer.status / 100 != 2)
-		ok = read_refusal(endpoint, &transfer, attempt, err);
-	ok = ok && endpoint->format->count(buf_view(&transfer.body), ret, err);
-	transfer_release(&transfer);
 	return ok;
 }

@@ -274,11 +274,13 @@ struct policy_written {
 	enum policy_decision decision; /* of `remove` it does not matter */
 	const char *tool;      /* canonical, or mcp_SERVER_TOOL; NULL with `path` */
 	const char *prefix;    /* of run_shell_command: commands that begin so; or NULL */
-	const char *path;      /* a pattern of a rule on paths; or NULL */
+	const char *path;      /* a file or folder of a rule on paths; or NULL */
+	bool edits;            /* all tools that change files, `tool` being one of them */
 };
 /* Writes the rule to FOLDER/auto-saved.toml in place of one about the same; priority 950, above it
- * (960) if it denies or asks.  Atomic, comments stay. INVALID_ARGUMENT: as of policy_save; the
- * file has a rule about the same whose end cannot be found.  BUSY. */
+ * (960) if it denies or asks.  Atomic, comments stay. INVALID_ARGUMENT: as of policy_save; a
+ * path that no rule can be about; the file has a rule about the same whose end cannot be found.
+ * BUSY. */
 bool policy_write_rule(const char *folder, const struct policy_written *written,
                        const struct file_lock_wait *wait, struct err *err);
 /* Removes the rules about the same from that file. FILE_NOT_FOUND: there is none; else as above. */

@@ -144,6 +144,7 @@ struct saved {
 	enum policy_decision decision;
 	const char *args_pattern;
 	const char *rule_path; /* of a rule on paths, which has no tool; or NULL */
+	bool edits;            /* all editors, not always.tool alone */
 	const char *folder;
 	char *path;
 };
@@ -181,6 +182,20 @@ static const char *saved_name(const struct saved *saved)
 	return !names ? saved->always.tool : names->gemini ? names->gemini : names->name;
 }
 
+static void append_editors(struct buf *out)
+{
+	size_t count = 0;
+
+	buf_str(out, "toolName = [ ");
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		if (tool_infos[i].files != TOOL_FILES_WRITE)
+			continue;
+		buf_str(out, count++ ? ", " : "");
+		append_string(out, tool_infos[i].name);
+	}
+	buf_str(out, " ]\n");
+}
+
 /* What a rule is about. */
 static void append_subject(struct buf *out, const struct saved *saved)
 {
@@ -191,7 +206,10 @@ static void append_subject(struct buf *out, const struct saved *saved)
 		append_member(out, "path", saved->rule_path);
 		return;
 	}
-	append_member(out, "toolName", saved_name(saved));
+	if (saved->edits)
+		append_editors(out);
+	else
+		append_member(out, "toolName", saved_name(saved));
 	if (always->server)
 		append_member(out, "mcpName", always->server);
 	for (size_t i = 0; i < count; i++) {
@@ -377,6 +395,8 @@ static json_t *saved_subject(const json_t *rule)
 
 	if (name)
 		json_object_set_new(subject, "toolName", json_cstr(info ? info->name : name));
+	else if (json_object_get(rule, "toolName"))
+		json_object_set(subject, "toolName", json_object_get(rule, "toolName"));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
 		json_t *value = json_object_get(rule, members[i]);
 
@@ -507,17 +527,32 @@ static bool written_change(const char *folder, const struct policy_written *writ
 	const struct saved saved = {
 		.always = { .tool = written->tool, .prefixes = prefixes, .mode = MODE_DEFAULT },
 		.decision = written->decision, .rule_path = written->path,
+		.edits = written->edits,
 		.folder = folder, .path = path,
 	};
 
-	if (written->decision == POLICY_ALLOW && !written->path && !check_saved(&saved, err))
+	if (change == write_to_file && written->decision == POLICY_ALLOW && !written->path &&
+	    !check_saved(&saved, err))
 		return false;
 	return saved_locked(&saved, wait, change, err);
+}
+
+/* Whether a rule can be about that path. */
+static bool check_written_path(const struct policy_written *written, struct err *err)
+{
+	struct policy_rule *rule = rule_new(written->decision, 0, "");
+	json_auto_t *table = json_pack("{s:s}", "path", written->path);
+	_cleanup_free_ char *why = rule_take_paths(rule, table);
+
+	rule_free(rule);
+	return !why || err_set(err, ERR_INVALID_ARGUMENT, "Path %s", why);
 }
 
 bool policy_write_rule(const char *folder, const struct policy_written *written,
                        const struct file_lock_wait *wait, struct err *err)
 {
+	if (written->path && !check_written_path(written, err))
+		return false;
 	return written_change(folder, written, wait, write_to_file, err);
 }
 

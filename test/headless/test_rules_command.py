@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hasp policy allow, ask, deny, remove: rules for good, written by a command."""
 import json
+import tomllib
 
 import pytest
 from fake_gemini import call, text
@@ -105,10 +106,82 @@ def test_a_projects_rule_counts_once_it_is_allowed(world):
 
 
 @pytest.mark.parametrize("words, why", [
-    (["allow"], "Name a command"), (["allow", "a && b"], "several"), (["allow", "write_file"], "for which arguments"),
+    (["allow"], "Name a command"), (["allow", "a && b"], "several"), (["allow", "write_file"], "No rule allows every edit"),
     (["allow", "--path", "x"], "not allow"), (["deny", "x", "--path", "y"], "Name a command"),
     (["allow", "npm", "test"], "takes no arguments"), (["allow", "a", "b", "c"], "does not take"),
     (["check"], "requires a tool"), (["forbid", "x"], "ACTION")])
 def test_what_cannot_be_a_rule_is_refused(world, words, why):
     done = world.command("policy", *words)
     assert done.code in (1, 2) and why in done.err and not saved(world), done.err
+
+
+# What people bring from other agents, and the rule that it is: members of the rule in the file.
+EDITORS = ["safe_patch", "write_file", "update_file", "apply_changes"]
+FORMS = [
+    ("Bash(npm run:*)", {"toolName": "run_shell_command", "commandPrefix": ["npm run"]}),
+    ("Bash(npm run *)", {"toolName": "run_shell_command", "commandPrefix": ["npm run"]}),
+    ("npm run *", {"toolName": "run_shell_command", "commandPrefix": ["npm run"]}),
+    ("npm:*", {"toolName": "run_shell_command", "commandPrefix": ["npm"]}),
+    ("ls", {"toolName": "run_shell_command", "commandPrefix": ["ls"]}),
+    ("Bash(*)", {"toolName": "run_shell_command"}), ("Bash()", {"toolName": "run_shell_command"}),
+    ("Bash", {"toolName": "run_shell_command"}), ("shell", {"toolName": "run_shell_command"}),
+    ("Edit", {"toolName": EDITORS}), ("Edit(*)", {"toolName": EDITORS}), ("Write(**)", {"toolName": EDITORS}),
+    ("apply_patch", {"toolName": EDITORS}), ("replace", {"toolName": EDITORS}), ("update_file", {"toolName": "update_file"}),
+    ("Edit(src/**)", {"path": "src/**"}), ("Write(./src)", {"path": "./src"}), ("Edit(//etc/x)", {"path": "/etc/x"}),
+    ("mcp__git__push", {"toolName": "mcp_git_push"}), ("mcp__git", {"toolName": "mcp_git_*"}),
+    ("mcp__git__*", {"toolName": "mcp_git_*"}), ("mcp_git_push", {"toolName": "mcp_git_push"}),
+    ("WebFetch", {"toolName": "web_fetch"}), ("WebFetch(domain:*)", {"toolName": "web_fetch"}),
+    ("discovered_tool_x", {"toolName": "discovered_tool_x"}),
+]
+
+
+def rule_of(world):
+    rules = tomllib.loads(saved(world))["rule"]
+    assert len(rules) == 1
+    return {name: value for name, value in rules[0].items() if name in ("toolName", "commandPrefix", "path", "mcpName")}
+
+
+@pytest.mark.parametrize("form,rule", FORMS)
+def test_each_form_is_a_rule_that_decides(world, form, rule):
+    done = policy(world, "deny", form)
+    assert rule_of(world) == rule and done.text.startswith("Denied from now on: "), done.text
+    policy(world, "remove", form)
+    assert not saved(world).strip()
+    if "commandPrefix" in rule or "mcp_" in str(rule) or rule["toolName" if "toolName" in rule else "path"] == "web_fetch":
+        assert policy(world, "allow", form).text.startswith("Allowed from now on: ")
+
+
+# What no rule can say, what is answered, and whether only `allow` is refused.
+NO_RULES = [
+    ("Bash(*)", "No rule allows every command.", True), ("Bash", "--yolo", True),
+    ("Edit", "general.defaultApprovalMode", True), ("Write(*)", "No rule allows every edit.", True),
+    ("update_file", "No rule allows every edit.", True), ("Edit(src/**)", "can deny or ask, not allow", True),
+    ("Bash(npm run*)", 'can only be its last word: "npm run *"', False), ("Bash(git * main)", "its last word", False),
+    ("git * main", "its last word", False), ("Edit(*.ts)", "name a file or a folder", False),
+    ("Edit(/etc/x)", 'or "//etc/x" for one at the root', False), ("Edit(../x)", "cannot be in it", False),
+    ("Read(.env)", "--deny PATH", False), ("Grep(x)", "--deny PATH", False),
+    ("WebFetch(domain:x.org)", "one host", False), ("Skill(deploy)", "argsPattern", False),
+    ("Task(reviewer)", "takes no arguments here", False), ("mcp__git(push)", "mcp_SERVER_TOOL", False),
+    ("mcp__", "mcp_SERVER_TOOL", False), ("*", "No rule is about every call.", False), ("nonesuch(x)", "Unknown tool", False),
+    ('prefix_rule(pattern=["git", "push"], decision="allow")', "name its first words", False),
+    ("Bash(a && b)", "is several", False),
+]
+
+
+@pytest.mark.parametrize("form,why,only_allow", NO_RULES)
+def test_a_form_that_no_rule_can_say_is_refused_and_nothing_is_written(world, form, why, only_allow):
+    for action in ("allow",) if only_allow else ("allow", "deny", "ask"):
+        done = policy(world, action, form, code=2)
+        assert (why in done.err or (action == "allow" and "not allow" in done.err)) and not saved(world), done.err
+
+
+def test_denied_edits_are_denied_to_every_tool(world):
+    policy(world, "deny", "Edit")
+    (world.root / "a").write_text("x\n")
+    calls = [call("write_file", {"file_path": "b", "content": "x"}),
+             call("update_file", {"file_path": "a", "old_content": "x", "new_content": "y"}),
+             call("apply_changes", {"changes": [{"kind": "create", "file_path": "c", "content": "x"}]}),
+             call("safe_patch", {"file_path": "a", "unified_diff": "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n"})]
+    done = world.run([calls, [text("No.")]], "-p", "Go.", "-y", whole=False)
+    assert (world.root / "a").read_text() == "x\n" and not (world.root / "b").exists() and not (world.root / "c").exists()
+    assert [one["error"]["code"] for one in done.results()] == ["denied_by_policy"] * 4, done.results()

@@ -107,3 +107,40 @@ def test_what_asks_a_model_says_that_there_is_no_key(world):
     for prompt in ("/sum", "/init", "Hello"):
         done = world.command("-p", prompt)
         assert done.code == 41 and "No API key for gemini. Add one with /auth in the terminal, or set GEMINI_API_KEY" in done.err
+
+
+# Variables of other providers, and what the sentence about the missing key says of the first. One key of a provider that
+# has a usual model would choose that (test/model/test_choose.py).
+OTHER_KEYS = [
+    (("ANTHROPIC_API_KEY", "OPENAI_API_KEY"),
+     "-m anthropic/claude-sonnet-4-6, or /model anthropic/claude-sonnet-4-6 in a session."),
+    (("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "-m openai/gpt-5.6, or /model openai/gpt-5.6 in a session."),
+    (("GROQ_API_KEY",), "-m groq/MODEL (hasp models lists them)."),
+]
+
+
+@pytest.mark.parametrize("names,use", OTHER_KEYS)
+def test_a_missing_key_names_the_keys_that_are_set(world, names, use):
+    done = world.command("-p", "Hello", env=dict.fromkeys(names, "k"))
+    assert done.code == 41 and "No API key for gemini. " in done.err
+    assert f"{names[0]} is set. To use it: {use}" in done.err and done.err.count(" is set.") == len(names)
+
+
+def test_at_most_three_keys_are_named_and_each_once(world):
+    keys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"]
+    done = world.command("-p", "Hello", env=dict.fromkeys(keys, "k"))
+    assert done.code == 41 and [f"{name} is set" in done.err for name in keys] == [True, True, True, False]
+    assert done.err.count("OPENAI_API_KEY") == 1
+
+
+def test_no_key_of_others_is_named_where_an_administrator_chose(world):
+    put(world.home, ".gemini/settings.json", '{"security": {"auth": {"enforcedType": "gemini-api-key"}}}')
+    done = world.command("-p", "Hello", env={"OPENAI_API_KEY": "k"})
+    assert done.code == 41 and "OPENAI_API_KEY" not in done.err
+
+
+def test_a_provider_of_the_settings_without_its_key_names_the_others(world):
+    put(world.home, ".gemini/settings.json",
+        '{"hasp": {"providers": {"mine": {"baseUrl": "http://127.0.0.1:9/v1", "apiKeyEnv": "MY_KEY"}}}}')
+    done = world.command("-m", "mine/x", "-p", "Hello", env={"OPENAI_API_KEY": "k"})
+    assert done.code == 41 and "Set MY_KEY" in done.err and "OPENAI_API_KEY is set." in done.err

@@ -300,7 +300,8 @@ def many_asked(kind, refused, answer, tools=MANY, more=1, **how):
 
 
 def told(lines):
-    return [line["subject"] for line in lines if line.get("event") == "left_out"]
+    """The tools that were left out, all that were found before an answer in one event."""
+    return [name for line in lines if line.get("event") == "left_out" for name in line["subject"].split(", ")]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -395,10 +396,16 @@ def test_names_that_look_like_others_stay_apart(kind):
     assert all(one["functionCall"]["args"] == {member: str(at) for at, member in enumerate(members)} for one in got)
 
 
-def test_all_tools_refused_still_answers():
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("vague", [False, True], ids=["named", "vague"])
+def test_all_tools_refused_still_answers_with_one_line(kind, vague):
     names = {one["name"] for one in MANY}
-    lines, asked = many_asked(CHAT, names, lambda i, name: bad(i, name, CHAT))
-    assert "reply" in lines[-1] and asked[-1] == [] and set(told(lines)) == names and len(asked) < 60
+    lines, asked = many_asked(kind, names, lambda i, name: VAGUE[kind] if vague else bad(i, name, kind))
+    assert "reply" in lines[-1] and asked[-1] == [] and set(told(lines)) == names and len(asked) < 65
+    left = [line["text"] for line in lines if line.get("event") == "left_out"]
+    assert len(left) == 1 and left[0].endswith(" rejects the declarations of all 32 tools. Requests are sent without tools: "
+                                               "the model can only answer in text.")
+    assert len([line for line in lines if line.get("event") == "restart"]) == 1
 
 
 def test_too_many_tools_are_halved():

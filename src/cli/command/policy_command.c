@@ -408,77 +408,6 @@ struct policy_action {
 
 /* ---- allow, ask, deny, remove ---------------------------------------------------------------- */
 
-/* A rule as the command line describes it. */
-struct rule_words {
-	struct policy_written written;
-	char *tool, *prefix, *folder; /* owned */
-	bool removes;
-};
-
-static void rule_words_release(struct rule_words *words)
-{
-	free(words->tool);
-	free(words->prefix);
-	free(words->folder);
-}
-
-/* Whether a word means a tool rather than a command: "ls" is a command, although a tool is known by
- * that name, too. */
-static const struct tool_info *meant_tool(const char *word)
-{
-	const struct tool_info *info = tool_info_find(word);
-
-	return info && (!strcmp(info->name, word) || (word[0] >= 'A' && word[0] <= 'Z') ||
-	                (info->gemini && !strcmp(info->gemini, word))) ? info : NULL;
-}
-
-/* "Bash(npm test:*)", as Claude Code and Gemini CLI write rules: the tool, and the command. */
-static const struct tool_info *read_rule_call(const char *word, char **ret_prefix)
-{
-	const char *open = strchr(word, '('), *end = word + strlen(word);
-	_cleanup_free_ char *name = open ? mem_dup(word, (size_t)(open - word)) : NULL;
-	const struct tool_info *info = name ? meant_tool(name) : NULL;
-
-	if (!info || !info->runs || end[-1] != ')')
-		return NULL;
-	end--;
-	if (end - open > 2 && end[-1] == '*' && (end[-2] == ':' || end[-2] == ' '))
-		end -= 2;
-	*ret_prefix = mem_dup(open + 1, (size_t)(end - open - 1));
-	return info;
-}
-
-static bool read_rule_words(const struct policy_command *command, struct rule_words *ret,
-                            struct err *err)
-{
-	const char *word = invocation_positional(command->invocation, 1);
-	const char *args = invocation_positional(command->invocation, 2);
-	const char *path = invocation_value(command->invocation, FLAG_PATH);
-	const struct tool_info *info = word ? read_rule_call(word, &ret->prefix) : NULL;
-
-	if (!word == !path || (args && (path || ret->prefix)))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Name a command (\"npm test\"), a tool, or --path PATTERN.");
-	ret->written.path = path;
-	if (path)
-		return true;
-	if (!info)
-		info = meant_tool(word);
-	if (!info && strncmp(word, "mcp_", 4) != 0 && !args)
-		info = tool_info_find(tool_name(TOOL_RUN_SHELL_COMMAND)),
-		ret->prefix = mem_strdup(word);
-	else if (args && info && info->runs)
-		ret->prefix = mem_strdup(args);
-	else if (args)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "A rule on %s takes no arguments here; docs/policy.md has "
-		               "argsPattern, for a file of rules.", word);
-	ret->tool = mem_strdup(info ? info->name : word);
-	ret->written.tool = ret->tool;
-	ret->written.prefix = ret->prefix;
-	return true;
-}
-
 /* The verdict in the default mode on a call that the rule is about. */
 static void decide_on_rule(const struct policy_command *command, const struct rule_words *words,
                            struct policy_verdict *ret)
@@ -487,8 +416,15 @@ static void decide_on_rule(const struct policy_command *command, const struct ru
 	const struct tool *tool = tool_find(words->tool);
 	json_auto_t *arguments = words->prefix ? json_pack("{s:s}", "command", words->prefix) :
 	                                         json_object();
+	struct subject subject = { .name = mem_strdup(words->tool) };
+
+	if (strncmp(words->tool, "mcp_", 4) == 0)
+		split_server(command->settings, &subject);
+
 	const struct policy_call call = {
 		.tool = words->tool,
+		.server = subject.server,
+		.server_tool = subject.server_tool,
 		.kind = tool ? tool_kind_name(tool_kind_of(tool)) : "other",
 		.arguments = arguments,
 		.roots = roots,
@@ -499,6 +435,7 @@ static void decide_on_rule(const struct policy_command *command, const struct ru
 	};
 
 	policy_decide(command->policy, &call, ret);
+	subject_release(&subject);
 }
 
 /* A prefix is compared with single commands: one that is not of that kind would match nothing. */
@@ -508,10 +445,6 @@ static bool check_rule_words(const struct policy_command *command, const struct 
 	struct policy_verdict verdict;
 	size_t count;
 
-	if (words->written.path)
-		return words->written.decision != POLICY_ALLOW || words->removes ||
-		       err_set(err, ERR_INVALID_ARGUMENT,
-		               "A rule on a path can deny or ask, not allow.");
 	if (!words->prefix)
 		return true;
 	decide_on_rule(command, words, &verdict);
@@ -546,6 +479,10 @@ static void put_rule_subject(struct buf *out, const struct rule_words *words)
 		render_printf(out, "changes of %s", words->written.path);
 	else if (words->prefix)
 		render_printf(out, "commands that begin with \"%s\"", words->prefix);
+	else if (words->written.edits)
+		buf_str(out, "edits of files, by any tool");
+	else if (!strcmp(words->tool, tool_name(TOOL_RUN_SHELL_COMMAND)))
+		buf_str(out, "all commands");
 	else
 		render_printf(out, "calls of %s", words->tool);
 }
@@ -599,7 +536,9 @@ static int change_rules(struct policy_command *command, const struct policy_acti
 	struct rule_words words = { .written.decision = action->decision, .removes = removes };
 	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings) };
 	struct err err = ERR_INIT;
-	bool ok = read_rule_words(command, &words, &err) &&
+	bool ok = policy_words_read(invocation_positional(command->invocation, 1),
+	                          invocation_positional(command->invocation, 2),
+	                          invocation_value(command->invocation, FLAG_PATH), &words, &err) &&
 	          check_rule_words(command, &words, &err);
 	int code = CLI_USAGE;
 
@@ -610,11 +549,13 @@ static int change_rules(struct policy_command *command, const struct policy_acti
 		                       setup_policy_save_folder(command->settings);
 		ok = removes ? policy_remove_rule(words.folder, &words.written, &wait, &err) :
 		               policy_write_rule(words.folder, &words.written, &wait, &err);
+		if (!ok && err.code == ERR_INVALID_ARGUMENT && !removes)
+			code = CLI_USAGE;
 	}
 	command->changes = false;
 	if (ok)
 		ok = load_policies(command, &err) && show_written_rule(command, &words, &err);
-	rule_words_release(&words);
+	policy_words_release(&words);
 	return ok ? CLI_OK : output_fail(&err, code);
 }
 

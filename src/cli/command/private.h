@@ -16,6 +16,7 @@
 #include "front/confinement.h"
 #include "front/front.h"
 #include "front/session.h"
+#include "policy/policy.h"
 #include "worker/environment.h"
 #include "worker/local.h"
 #include "worker/provider.h"
@@ -338,6 +339,21 @@ bool extensions_market_explore(const struct invocation *invocation, const struct
 /* marketplace [list|add SOURCE|remove NAME]. Errors as of market_keep and market_forget. */
 bool extensions_market_manage(const struct invocation *invocation, const struct settings *settings,
                             struct err *err);
+
+/* ---- a rule of hasp policy allow, ask, deny and remove, in words (policy_words.c) ---- */
+
+struct rule_words {
+	struct policy_written written;      /* borrows the strings below */
+	char *tool, *prefix, *path, *folder; /* owned */
+	bool removes;                        /* `written` is removed; set by the caller */
+};
+
+/* Reads the words after the action, where `written.decision` and `removes` are set: `word` and
+ * `args` of the command line, or `path`; NULL: not given.  INVALID_ARGUMENT: no rule can be about
+ * that, and what does it instead.  The caller releases *ret in any case. */
+bool policy_words_read(const char *word, const char *args, const char *path, struct rule_words *ret,
+                     struct err *err);
+void policy_words_release(struct rule_words *words);
 
 /* ---- skills put in and taken out (skills_install.c) ----------------------------------- */
 
