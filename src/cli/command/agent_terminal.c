@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/view/output.h"
 #include "tui/tui.h"

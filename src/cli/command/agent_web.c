@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/notices.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "data/json.h"
 #include "front/front.h"
 

@@ -16,6 +16,7 @@
 #include "base/span.h"
 #include "cli/command/commands.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/command/commands.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
