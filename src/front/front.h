@@ -153,8 +153,8 @@ void front_event_free(struct front_event *event);
 struct front_person {
 	const char *name;             /* unique among those invited; what their votes are under */
 	/* Names of groups, apart from those of the setting hasp.reviewers.groups, which alone says
-	 * who belongs to the groups that it has; NULL-terminated; or NULL. */
-	const char *const *groups;
+	 * who belongs to the groups that it has; [string], or NULL. */
+	const json_t *groups;
 };
 
 struct front_options {

@@ -166,6 +166,8 @@ struct web_seat *web_seat_of(struct web_session *session, struct web_person *per
                              struct err *err);
 /* The person's fronts and streams, everywhere. */
 void web_person_leave(struct web_person *person);
+/* The person has a link, and may come and answer questions of all sessions. */
+void web_person_join(struct web_person *person);
 
 /* Something on a session's thread that answers a request when it is done. */
 struct web_task {
@@ -252,6 +254,7 @@ struct web {
 	size_t session_count, stream_count;
 	unsigned last_session;
 	void (*leave)(struct web_person *person); /* web_person_leave */
+	void (*join)(struct web_person *person);  /* web_person_join */
 };
 
 /* Wakes the web thread, from any thread; freed when nothing of it waits. */

@@ -65,11 +65,17 @@ const char *web_session_state(const struct web_session *session)
 
 /* ---- fronts ----------------------------------------------------------------------- */
 
+/* Each person but the owner is a reviewer, with one vote. */
 static struct web_seat *seat_new(struct web_session *session, struct web_person *person,
-                                 const struct front_options *options, struct err *err)
+                                 const struct front_options *given, struct err *err)
 {
-	struct front *front = front_attach(session->runner, options);
+	const struct front_person reviewer = { .name = person->name, .groups = person->groups };
+	struct front_options options = *given;
 	struct web_seat *seat;
+	struct front *front;
+
+	options.reviewer = person->is_owner ? NULL : &reviewer;
+	front = front_attach(session->runner, &options);
 
 	if (!front) {
 		err_set(err, ERR_LIMIT_REACHED, "%d fronts are attached to this session.",
@@ -142,7 +148,23 @@ void web_person_leave(struct web_person *person)
 	     session = session->next) {
 		followers_drop(session, person);
 		seats_leave(session, person);
+		front_uninvite(session->runner, person->name);
 	}
+}
+
+/* A question may wait for them before they have come. */
+static void session_expect(struct web_session *session, const struct web_person *person)
+{
+	if (!person->is_owner && person->roles & FRONT_APPROVE)
+		front_invite(session->runner, &(struct front_person){ .name = person->name,
+			.groups = person->groups });
+}
+
+void web_person_join(struct web_person *person)
+{
+	for (struct web_session *session = person->web->sessions; session;
+	     session = session->next)
+		session_expect(session, person);
 }
 
 /* ---- tasks ------------------------------------------------------------------------ */
@@ -264,6 +286,8 @@ struct web_session *web_session_add(struct web *web, struct front_runner *runner
 		link = &(*link)->next;
 	*link = added;
 	web->session_count++;
+	for (struct web_person *person = web->people; person; person = person->next)
+		session_expect(added, person);
 	return added;
 }
 

@@ -106,6 +106,7 @@ bool web_start(const struct web_options *options, struct web **ret, struct err *
 
 	web->options = *options;
 	web->leave = web_person_leave;
+	web->join = web_person_join;
 	if (!web_begin(web, err)) {
 		web_free(web);
 		return false;
