@@ -503,7 +503,7 @@ static void bus_publish_answered(struct bus *bus, const struct waiter *waiter,
 		"{s:s, s:s, s:s, s:s, s:O*}", "correlationId", waiter->id, "question",
 		bus_topic_name(waiter->question), "outcome", answer_outcome(answer), "by",
 		name ? json_string_value(name) : voter->front, "approvedBy",
-		json_object_get(answer, "approvedBy"));
+		waiter->judge ? json_object_get(answer, "approvedBy") : NULL);
 
 	if (name)
 		json_object_set_new(message, "from", json_string(voter->front));

@@ -49,6 +49,7 @@ static const struct {
 	{ "extensions", command_run_extensions },
 	{ "mcp", command_run_mcp },
 	{ "checkpoint", command_run_checkpoint },
+	{ "web", command_run_web },
 	{ "sessions", command_run_sessions },
 	{ "audit", command_run_audit },
 	{ "stats", command_run_stats },

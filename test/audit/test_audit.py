@@ -211,6 +211,26 @@ def test_a_record_whose_writing_was_interrupted(audit):
     assert audit.messages() == []
 
 
+def test_a_session_that_is_killed_while_it_waits(world):
+    """What was voted is on the disk; nothing was written without the rest."""
+    policies = world.home / ".gemini" / "policies"
+    policies.mkdir(parents=True, exist_ok=True)
+    (policies / "review.toml").write_text(RULE)
+    with world.fake([[call("write_file", {"file_path": "a.txt", "content": "one\n"})]]) as server:
+        probe = world.lines(server, world.root)
+        owner, anna = world.line("owner"), world.line("anna", "car")
+        for line in (owner, anna):
+            line.wait(r"^\d+ opened")
+        owner.order("prompt go")
+        anna.order("answer %s proceed_once" % anna.question())
+        owner.wait(r"vote approve anna 1/2")
+        probe.kill()
+        probe.wait(60)
+    audit = Audit(world)
+    assert [json.loads(line)["event"] for line in audit.lines()] == ["question", "vote"]
+    assert audit.messages() == [] and not (world.root / "a.txt").exists()
+
+
 def test_signatures_are_of_those_who_may_sign(audit):
     signers = audit.world.top / "signers"
     public = audit.key().with_suffix(".pub").read_text()

@@ -321,6 +321,35 @@ static const char *const checkpoint_synopsis[] = {
 	NULL,
 };
 
+static const char *const web_choices[] = { "invite", "list", "revoke", NULL };
+static const char *const role_choices[] = { "watch", "comment", "approve", "drive", NULL };
+
+static const struct flag web_flags[] = {
+	{ .id = FLAG_ROLE, .name = "role", .value = { "ROLE", COMPLETE_CHOICE, role_choices },
+	  .help = "invite: watch, comment (default), approve or drive; each has those before it" },
+	{ .id = FLAG_GROUP, .name = "group", .repeatable = true,
+	  .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "invite: a group that the person belongs to, for rules on reviewers" },
+	{ .id = FLAG_MINUTES, .name = "minutes", .value = { "N", COMPLETE_NOTHING, NULL },
+	  .help = "invite: how long the link is good for (default: 480)" },
+	{ .id = FLAG_PROCESS, .name = "process", .value = { "PID", COMPLETE_NOTHING, NULL },
+	  .help = "the hasp that is meant, where several have a page" },
+	JSON_FLAG,
+	HELP_FLAG,
+};
+
+static const struct positional web_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, web_choices }, "invite, list or revoke" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "a person" },
+};
+
+static const char *const web_synopsis[] = {
+	"invite NAME [--role ROLE] [--group NAME]... [--minutes N]",
+	"list [--json]",
+	"revoke NAME",
+	NULL,
+};
+
 static const char *const sessions_choices[] = { "list", "search", "export", "rename", "delete",
 	                                           NULL };
 static const char *const export_choices[] = { "markdown", "json", NULL };
@@ -620,6 +649,20 @@ static const struct command rows[] = {
 		.flag_count = ARRAY_LEN(checkpoint_flags),
 		.positionals = checkpoint_positionals,
 		.positional_count = ARRAY_LEN(checkpoint_positionals),
+	},
+	{
+		.name = "web",
+		.summary = "invite people to a session's page in the browser, and end their links",
+		.synopsis = web_synopsis,
+		.text =
+			"/web in hasp, --web and \"hasp serve web\" show sessions in a browser. "
+			"invite prints a link for one more person. It works once, for the first "
+			"browser that opens it. list shows who has a link. revoke ends one and "
+			"closes the person's pages.",
+		.flags = web_flags,
+		.flag_count = ARRAY_LEN(web_flags),
+		.positionals = web_positionals,
+		.positional_count = ARRAY_LEN(web_positionals),
 	},
 	{
 		.name = "sessions",
