@@ -25,7 +25,6 @@ FUZZED = "what its fuzzer enters, or compares with"
 WATCHED = "shows tests a state that no result has"
 FOR_OTHERS = {
     "figures_of_text": FUZZED, "matcher_ignores_case": FUZZED,
-    "front_comment": "fronts whose answer to a question has words",
     "mcp_call_close_stream": SERVER, "mcp_call_not_found": SERVER, "mcp_call_lacks": SERVER, "mcp_text_result": SERVER,
     "mcp_error_result": SERVER, "mcp_resources_changed": SERVER,
     "patch_settled_because": WRITES, "wire_message_at": WRITES,

@@ -84,6 +84,9 @@ struct agent {
 	_Atomic unsigned rounds;       /* of `top`: of questions that were put together */
 	_Atomic unsigned edit_replies; /* of `top`: of the model, which may have several edits */
 	struct confirm_request *asked; /* of `top`: the questions that are asked together */
+	_Atomic unsigned comments;     /* of `top`: on lines of edits, that answers had */
+	json_t *proposals;             /* of `top`: edits that were commented on, by path
+	                                * (call/comments.c); under `lock` */
 };
 
 /* Fires an event. Returns false without touching *ret if there is no hook for it. Shows the

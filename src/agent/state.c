@@ -194,6 +194,7 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->loop = loop_check_new();
 	agent->ids = json_object();
 	agent->folders = json_object();
+	agent->proposals = json_object();
 	pthread_mutex_init(&agent->lock, NULL);
 	pthread_mutex_init(&agent->question_lock, NULL);
 	read_settings(agent);
@@ -223,6 +224,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->offered);
 	json_decref(agent->ids);
 	json_decref(agent->folders);
+	json_decref(agent->proposals);
 	pthread_mutex_destroy(&agent->lock);
 	pthread_mutex_destroy(&agent->question_lock);
 	free((char *)agent->options.name);

@@ -410,6 +410,22 @@
 /* Bytes of events that may wait for a page before no more are taken for it. */
 #define LIMIT_WEB_WAITING ((size_t)256 << 10)
 
+/* Comments on one question, bytes of each, and lines that the model gets with it. */
+#define LIMIT_COMMENTS 100
+#define LIMIT_COMMENT_BYTES ((size_t)16 << 10)
+#define LIMIT_COMMENT_LINES 20
+/* Files whose last proposal is remembered because it was commented on, and the bytes of each text
+ * that is. */
+#define LIMIT_PROPOSALS 64
+#define LIMIT_PROPOSAL_BYTES ((size_t)256 << 10)
+
+/* A record of the audit, its longest text and list of files; and a file of records, after which
+ * another follows. */
+#define LIMIT_AUDIT_LINE_BYTES ((size_t)1 << 20)
+#define LIMIT_AUDIT_TEXT_BYTES ((size_t)4 << 10)
+#define LIMIT_AUDIT_FILES 1000
+#define LIMIT_AUDIT_FILE_BYTES ((size_t)16 << 20)
+
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */
 #define LIMIT_ACP_REQUESTS 256

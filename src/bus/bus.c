@@ -21,10 +21,11 @@
 static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_CONFIRMATION_REQUEST] =
 		"correlationId:s callId:s toolName:s serverName?:s arguments:o details:o "
-		"outcomes:a reason?:s agentName?:s together?:o modes?:a noAlways?:s rule?:s",
+		"outcomes:a reason?:s agentName?:s together?:o modes?:a noAlways?:s rule?:s "
+		"shown?:s approvals?:o round?:i answers?:a previous?:o",
 	[BUS_TOOL_CONFIRMATION_RESPONSE] =
 		"correlationId:s outcome:s newContent?:s message?:s review?:o files?:a "
-		"byPolicy?:b mode?:s",
+		"byPolicy?:b mode?:s comments?:a shown?:s signature?:s approvedBy?:a",
 	[BUS_TOOL_POLICY_REJECTION] = "callId:s toolName:s message:s rule?:s",
 	[BUS_UPDATE_POLICY] = "toolName:s commandPrefix?:a serverName?:s saved:b",
 	[BUS_ASK_USER_REQUEST] = "correlationId:s questions:a",
@@ -70,7 +71,10 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_EXTENSION] = "action:s name:s version?:s previousVersion?:s source?:s scope?:s "
 	                  "status:s",
 	[BUS_SUBAGENT] = "agentName:s callId:s topic:s message:o",
-	[BUS_QUESTION_ANSWERED] = "correlationId:s question:s outcome:s by?:s",
+	[BUS_QUESTION_VOTE] = "correlationId:s by:s from?:s vote:s approvals:i needed:i "
+			      "approvedBy:a missing?:s shown:s owner:b signature?:s",
+	[BUS_QUESTION_ANSWERED] = "correlationId:s question:s outcome:s by?:s from?:s "
+				  "approvedBy?:a",
 	[BUS_COMMENT] = "text:s by:s",
 	[BUS_TURN_END] = "reason:s usage:o",
 };
@@ -181,6 +185,8 @@ struct waiter {
 	struct waiter *next;
 	enum bus_topic question, answer_topic;
 	const char *id;
+	const struct bus_judge *judge; /* NULL: the first answer counts */
+	unsigned judged; /* bus.rejudged, when it was last asked */
 	bool claimed;   /* an answer has been taken, and is being published */
 	bool deserted;  /* no subscriber that could answer is left */
 	json_t *answer; /* owned; set last */
@@ -194,6 +200,9 @@ struct bus {
 	unsigned last_id;
 	unsigned depth;                 /* deliveries inside each other, under delivery */
 	struct waiter *waiters;         /* under state */
+	unsigned rejudged;              /* rounds of bus_rejudge, under delivery */
+	json_t *(*people)(void *data);  /* under delivery, with its data */
+	void *people_data;
 };
 
 struct bus *bus_new(void)
@@ -421,15 +430,11 @@ static enum bus_reply wait_for_answer(struct bus *bus, struct waiter *waiter, in
 	}
 }
 
-/* `by`: NULL of a question that is withdrawn. */
-static void bus_publish_outcome(struct bus *bus, enum bus_topic question, const char *id,
-                                const char *outcome, const char *by)
+static void bus_publish_withdrawn(struct bus *bus, enum bus_topic question, const char *id)
 {
 	json_auto_t *message = json_pack("{s:s, s:s, s:s}", "correlationId", id, "question",
-	                                 bus_topic_name(question), "outcome", outcome);
+	                                 bus_topic_name(question), "outcome", "withdrawn");
 
-	if (by)
-		json_object_set_new(message, "by", json_string(by));
 	bus_publish(bus, BUS_QUESTION_ANSWERED, message);
 }
 
@@ -453,31 +458,8 @@ void bus_identify(json_t *message)
 	json_object_set_new(message, "correlationId", json_string(id));
 }
 
-enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
-                       const struct cancel *cancel, json_t **ret)
-{
-	_cleanup_fd_ int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct waiter waiter = {
-		.question = topic, .answer_topic = bus_topic_answer(topic), .fd = fd,
-	};
-	enum bus_reply reply;
-
-	if (!json_string_length(json_object_get(message, "correlationId")))
-		bus_identify(message);
-	waiter.id = json_string_value(json_object_get(message, "correlationId"));
-	if (!bus || fd < 0 || !waiter.answer_topic || !pose(bus, topic, message, &waiter))
-		return BUS_NOBODY;
-	reply = wait_for_answer(bus, &waiter,
-	                        timeout_ms ? clock_monotonic_ms() + timeout_ms : 0, cancel);
-	if (reply == BUS_ANSWERED)
-		*ret = waiter.answer;
-	else
-		bus_publish_outcome(bus, topic, waiter.id, "withdrawn", NULL);
-	return reply;
-}
-
-/* The waiter of a question that has no answer yet; it then waits until
- * `hand_over_answer`. */
+/* The waiter of a question that has no answer yet; it then waits until `hand_over_answer` or
+ * `release_waiter`. */
 static struct waiter *claim_waiter(struct bus *bus, enum bus_topic topic, const char *id)
 {
 	struct waiter *waiter;
@@ -494,6 +476,15 @@ static struct waiter *claim_waiter(struct bus *bus, enum bus_topic topic, const 
 	return waiter;
 }
 
+/* The question stays open. */
+static void release_waiter(struct bus *bus, struct waiter *waiter)
+{
+	pthread_mutex_lock(&bus->state);
+	waiter->claimed = false;
+	wake_waiter(waiter);
+	pthread_mutex_unlock(&bus->state);
+}
+
 static void hand_over_answer(struct bus *bus, struct waiter *waiter, json_t *answer)
 {
 	pthread_mutex_lock(&bus->state);
@@ -502,27 +493,178 @@ static void hand_over_answer(struct bus *bus, struct waiter *waiter, json_t *ans
 	pthread_mutex_unlock(&bus->state);
 }
 
-bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer)
+/* Of a reviewer the person, whatever the front is called. */
+static void bus_publish_answered(struct bus *bus, const struct waiter *waiter,
+                                 const json_t *answer, const struct bus_voter *voter)
 {
-	return bus_answer_by(bus, topic, answer, NULL);
+	json_t *name = json_object_get(voter->person, "name");
+	json_auto_t *message = json_pack(
+		"{s:s, s:s, s:s, s:s, s:O*}", "correlationId", waiter->id, "question",
+		bus_topic_name(waiter->question), "outcome", answer_outcome(answer), "by",
+		name ? json_string_value(name) : voter->front, "approvedBy",
+		json_object_get(answer, "approvedBy"));
+
+	if (name)
+		json_object_set_new(message, "from", json_string(voter->front));
+	bus_publish(bus, BUS_QUESTION_ANSWERED, message);
 }
 
-bool bus_answer_by(struct bus *bus, enum bus_topic topic, const json_t *answer, const char *by)
+/* The claimed waiter gets the answer, or goes on waiting; it may be over on return.  Under
+ * delivery. */
+static bool judge_answer(struct bus *bus, struct waiter *waiter, const json_t *answer,
+                         const struct bus_voter *voter, struct err *err)
 {
-	struct err err = ERR_INIT;
-	struct waiter *waiter;
+	enum bus_ruling ruling = BUS_DECIDED;
+	json_auto_t *other = NULL;
 
-	if (!bus || !bus_check(topic, answer, &err))
-		return false;
-	waiter = claim_waiter(bus, topic,
-	                      json_string_value(json_object_get(answer, "correlationId")));
-	if (!waiter)
-		return false;
-	bus_publish(bus, topic, answer);
-	if (by)
-		bus_publish_outcome(bus, waiter->question, waiter->id, answer_outcome(answer),
-		                    by);
+	if (waiter->judge)
+		ruling = waiter->judge->rule(waiter->judge->data, answer, voter, &other, err);
+	if (ruling != BUS_DECIDED) {
+		release_waiter(bus, waiter);
+		return ruling == BUS_OPEN;
+	}
+	answer = other ? other : answer;
+	bus_publish(bus, waiter->answer_topic, answer);
+	if (voter)
+		bus_publish_answered(bus, waiter, answer, voter);
 	/* A copy: the answering thread may go on using its own. */
 	hand_over_answer(bus, waiter, json_deep_copy(answer));
 	return true;
+}
+
+/* ---- asking ---- */
+
+/* Published, and judged for the first time: more may be known than the asker thought. */
+static bool pose_judged(struct bus *bus, enum bus_topic topic, const json_t *message,
+                        struct waiter *waiter)
+{
+	struct err ignored = ERR_INIT;
+	bool posed;
+
+	pthread_mutex_lock(&bus->delivery);
+	posed = pose(bus, topic, message, waiter);
+	if (posed && waiter->judge && claim_waiter(bus, waiter->answer_topic, waiter->id))
+		judge_answer(bus, waiter, NULL, NULL, &ignored);
+	pthread_mutex_unlock(&bus->delivery);
+	return posed;
+}
+
+static enum bus_reply ask_waiting(struct bus *bus, enum bus_topic topic, json_t *message,
+                                  const struct bus_judge *judge, unsigned timeout_ms,
+                                  const struct cancel *cancel, json_t **ret)
+{
+	_cleanup_fd_ int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct waiter waiter = {
+		.question = topic, .answer_topic = bus_topic_answer(topic), .fd = fd,
+		.judge = judge,
+	};
+	enum bus_reply reply;
+
+	if (!json_string_length(json_object_get(message, "correlationId")))
+		bus_identify(message);
+	waiter.id = json_string_value(json_object_get(message, "correlationId"));
+	if (!bus || fd < 0 || !waiter.answer_topic || !pose_judged(bus, topic, message, &waiter))
+		return BUS_NOBODY;
+	reply = wait_for_answer(bus, &waiter,
+	                        timeout_ms ? clock_monotonic_ms() + timeout_ms : 0, cancel);
+	if (reply == BUS_ANSWERED)
+		*ret = waiter.answer;
+	else
+		bus_publish_withdrawn(bus, topic, waiter.id);
+	return reply;
+}
+
+enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
+                       const struct cancel *cancel, json_t **ret)
+{
+	return ask_waiting(bus, topic, message, NULL, timeout_ms, cancel, ret);
+}
+
+enum bus_reply bus_ask_judged(struct bus *bus, enum bus_topic topic, json_t *message,
+                              const struct bus_judge *judge, const struct cancel *cancel,
+                              json_t **ret)
+{
+	return ask_waiting(bus, topic, message, judge, 0, cancel, ret);
+}
+
+/* ---- answering ---- */
+
+bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer)
+{
+	struct err ignored = ERR_INIT;
+
+	return bus_answer_as(bus, topic, answer, NULL, &ignored);
+}
+
+bool bus_answer_as(struct bus *bus, enum bus_topic topic, const json_t *answer,
+                   const struct bus_voter *voter, struct err *err)
+{
+	struct waiter *waiter;
+	bool taken;
+
+	if (!bus_check(topic, answer, err))
+		return false;
+	if (bus)
+		pthread_mutex_lock(&bus->delivery);
+	waiter = bus ? claim_waiter(bus, topic, json_string_value(json_object_get(answer,
+		                                                          "correlationId"))) :
+	               NULL;
+	taken = waiter ? judge_answer(bus, waiter, answer, voter, err) :
+	                 err_set(err, ERR_INVALID_ARGUMENT,
+	                         "This question is not open: it was answered or withdrawn.");
+	if (bus)
+		pthread_mutex_unlock(&bus->delivery);
+	return taken;
+}
+
+/* A judged question that this round has not asked; NULL: none. */
+static struct waiter *claim_judged(struct bus *bus)
+{
+	struct waiter *waiter;
+
+	pthread_mutex_lock(&bus->state);
+	for (waiter = bus->waiters; waiter; waiter = waiter->next)
+		if (waiter->judge && !waiter->claimed && waiter->judged != bus->rejudged)
+			break;
+	if (waiter) {
+		waiter->claimed = true;
+		waiter->judged = bus->rejudged;
+	}
+	pthread_mutex_unlock(&bus->state);
+	return waiter;
+}
+
+void bus_rejudge(struct bus *bus)
+{
+	struct err ignored = ERR_INIT;
+	struct waiter *waiter;
+
+	pthread_mutex_lock(&bus->delivery);
+	bus->rejudged++;
+	while ((waiter = claim_judged(bus)))
+		judge_answer(bus, waiter, NULL, NULL, &ignored);
+	pthread_mutex_unlock(&bus->delivery);
+}
+
+/* ---- people ---- */
+
+void bus_set_people(struct bus *bus, json_t *(*list)(void *data), void *data)
+{
+	pthread_mutex_lock(&bus->delivery);
+	bus->people = list;
+	bus->people_data = data;
+	pthread_mutex_unlock(&bus->delivery);
+}
+
+json_t *bus_people(struct bus *bus)
+{
+	json_t *people = NULL;
+
+	if (bus) {
+		pthread_mutex_lock(&bus->delivery);
+		if (bus->people)
+			people = bus->people(bus->people_data);
+		pthread_mutex_unlock(&bus->delivery);
+	}
+	return people ? people : json_pack("[{}]");
 }

@@ -11,8 +11,10 @@
  *
  * Messages are JSON objects; the table in bus.c says what each topic's members are, and
  * docs/bus.md shows them.  A question gets a "correlationId"; the first answer with that id is
- * the answer, later ones are ignored.  Who subscribes to a question's topic promises to answer
- * it; with no subscriber there is no answer (BUS_NOBODY), and no answer means no.
+ * the answer, later ones are ignored, unless the asker judges answers (bus_ask_judged): then a
+ * question may stay open until several people have answered.  Who subscribes to a question's topic
+ * promises to answer it; with no subscriber there is no answer (BUS_NOBODY), and no answer means
+ * no.
  *
  * All functions from any thread.  Subscribers run on the thread that publishes, one message at a
  * time, and may publish, answer and unsubscribe, but not ask.
@@ -67,6 +69,7 @@
 	X(SLASH_COMMAND, "slash-command", NONE)                                                   \
 	X(EXTENSION, "extension", NONE)                                                           \
 	X(SUBAGENT, "subagent", NONE)                                                             \
+	X(QUESTION_VOTE, "question-vote", NONE)                                                   \
 	X(QUESTION_ANSWERED, "question-answered", NONE)                                           \
 	X(COMMENT, "comment", NONE)                                                               \
 	X(TURN_END, "turn-end", NONE)
@@ -95,8 +98,14 @@ enum bus_topic {
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
  *     reason?: what a hook or rule said, agentName?: the sub-agent whose call it is,
  *     together? {id, index, count (int)}: this is question `index` (from 0) of `count` that are
- *     asked at the same time
+ *     asked at the same time; shown: SHA-256 of what is asked about (docs/bus.md);
+ *     approvals? {needed (int), rules [{needed (int), reviewers? [string], owner, rule}],
+ *       statement: what a reviewer may sign}: more than one person must approve;
+ *     round? (int, from 2), answers? [string: ids of comments], previous? {a file's path: SHA-256
+ *     of what was proposed for it}: an earlier proposal for these files was commented on
  * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?,
+ *     comments? [{filePath, side "old"|"new", startLine, endLine (int), text}], shown?: of the
+ *     question, which must be the same; signature?: of its statement, by ssh-keygen;
  *     review? {hunks [{header, taken true|false|"edited", comment?}]}: of an edit that was
  *     reviewed hunk by hunk; newContent is the result; files? [{filePath, taken (bool),
  *     newContent?, hunks?, comment?}]: the same for each file of a list of changes;
@@ -179,7 +188,13 @@ enum bus_topic {
  *                            sub-agent's calls
  * QUESTION_ANSWERED          correlationId, question (its topic), outcome: that of the answer,
  *                            "answered", "cancelled", or "withdrawn": who asked has stopped;
- *                            by?: the front that answered
+ *                            by?: who answered: a reviewer's name, else the front's; from?: the
+ *                            front's; approvedBy? [string]: all, where several had to
+ * QUESTION_VOTE              correlationId, by, from?: as above; vote "approve", "veto" (the
+ *                            answer is no), "against" (it counts no more than a missing approval),
+ *                            "lapsed" (an approval of earlier does not count any more),
+ *                            approvals, needed (int), approvedBy [string], missing?: in words;
+ *                            shown, owner (bool: of the session), signature?
  * COMMENT                    text, by: what a front says to the others; the model does not see it
  * TURN_END                   reason, usage (object)
  */
@@ -229,10 +244,51 @@ void bus_identify(json_t *message);
  * to `timeout_ms` (0: for as long as it takes). *ret: the answering message, for the caller. */
 enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
                        const struct cancel *cancel, json_t **ret);
-/* bus_answer, and QUESTION_ANSWERED says to all that it was answered `by`. */
-bool bus_answer_by(struct bus *bus, enum bus_topic topic, const json_t *answer, const char *by);
-/* Also published, before the waiter goes on. False: no one waits for this id (any more), or the
- * answer has not the members of `topic` (bus_check). */
+/* Also published, before the waiter goes on. False: no one waits for this id (any more), the answer
+ * has not the members of `topic` (bus_check), or the asker refuses it. */
 bool bus_answer(struct bus *bus, enum bus_topic topic, const json_t *answer);
+
+/* ---- who answers ----------------------------------------------------------------- */
+
+/* One person may have several fronts; all borrowed. */
+struct bus_voter {
+	const char *front;    /* its name, as others see it */
+	const json_t *person; /* {name, groups [string]} of a reviewer; NULL: the session's owner */
+};
+
+/* bus_answer, in a front's name: QUESTION_ANSWERED says who it was.  INVALID_ARGUMENT: no such
+ * answer, or the question is not open (any more); or as the asker refuses it. */
+bool bus_answer_as(struct bus *bus, enum bus_topic topic, const json_t *answer,
+                   const struct bus_voter *voter, struct err *err);
+
+enum bus_ruling {
+	BUS_DECIDED, /* the question is answered */
+	BUS_OPEN,    /* it waits for more */
+	BUS_REFUSED, /* the answer does not count: *err */
+};
+
+/* An asker's judgement of each answer.  Called on the thread that answers, one at a time; may
+ * publish, but not ask, answer or wait.  `answer` NULL: the question was just published, or those
+ * who may answer have changed; `voter` NULL: bus_answer's.  *ret: a new reference, published as the
+ * answer in place of this one; left alone: this one (which cannot be NULL then). */
+struct bus_judge {
+	enum bus_ruling (*rule)(void *data, const json_t *answer, const struct bus_voter *voter,
+	                        json_t **ret, struct err *err);
+	void *data;
+};
+
+/* bus_ask without a time limit, where `judge` (borrowed) says when it is answered. */
+enum bus_reply bus_ask_judged(struct bus *bus, enum bus_topic topic, json_t *message,
+                              const struct bus_judge *judge, const struct cancel *cancel,
+                              json_t **ret);
+/* Those who may answer have changed: asks all judges. Not within their calls. */
+void bus_rejudge(struct bus *bus);
+
+/* Who can answer questions, or could come to: [{name, groups} of a reviewer, {} of the owner].
+ * `list` returns a new reference, on any thread, with locks of the bus held.  NULL: only the owner
+ * is known. */
+void bus_set_people(struct bus *bus, json_t *(*list)(void *data), void *data);
+/* What `list` says; a new reference. */
+json_t *bus_people(struct bus *bus);
 
 #endif

@@ -51,6 +51,7 @@ static const struct {
 	{ "checkpoint", command_run_checkpoint },
 	{ "web", command_run_web },
 	{ "sessions", command_run_sessions },
+	{ "audit", command_run_audit },
 	{ "stats", command_run_stats },
 	{ "models", command_run_models },
 	{ "worker", command_run_worker },

@@ -173,7 +173,21 @@ static void log_add(struct front_hub *hub, const struct front_event *event)
 static void question_free(struct front_open *open)
 {
 	json_decref(open->message);
+	json_decref(open->vote);
 	free(open);
+}
+
+/* Under the lock. */
+static void hub_note_vote(struct front_hub *hub, const struct front_event *event)
+{
+	const json_t *id = json_object_get(event->message, "correlationId");
+
+	for (struct front_open *open = hub->open; open; open = open->next)
+		if (json_equal(id, json_object_get(open->message, "correlationId"))) {
+			json_decref(open->vote);
+			open->vote = json_incref(event->message);
+			open->voted = event->number;
+		}
 }
 
 /* Under the lock. Answers and withdrawals name the question's id; none outlives its session. */
@@ -184,6 +198,10 @@ static void hub_follow_questions(struct front_hub *hub, const struct front_event
 	const bool all = event->kind == FRONT_OPENED || event->kind == FRONT_OVER;
 	struct front_open **link = &hub->open;
 
+	if (event->kind == FRONT_BUS && event->topic == BUS_QUESTION_VOTE) {
+		hub_note_vote(hub, event);
+		return;
+	}
 	while (*link) {
 		struct front_open *open = *link;
 
@@ -216,14 +234,20 @@ static void front_queue_add(struct front *front, struct front_entry *entry)
 	front->waiting++;
 }
 
-/* Questions that are open, and older than what is kept. */
+/* Questions that are open, with their last votes, where these are older than what is kept. */
 static void queue_open(struct front_hub *hub, struct front *front, uint64_t before)
 {
-	for (const struct front_open *open = hub->open; open; open = open->next)
+	for (const struct front_open *open = hub->open; open; open = open->next) {
 		if (open->number < before)
 			front_queue_add(front, entry_new(&(struct front_event){
 				.kind = FRONT_BUS, .topic = open->topic, .number = open->number,
 				.last = open->number, .message = open->message }));
+		if (open->vote && open->voted < before)
+			front_queue_add(front, entry_new(&(struct front_event){
+				.kind = FRONT_BUS, .topic = BUS_QUESTION_VOTE,
+				.number = open->voted, .last = open->voted,
+				.message = open->vote }));
+	}
 }
 
 /* Under the lock: everything that is kept from this number on. */
@@ -438,6 +462,33 @@ void front_hub_await(struct front_hub *hub, uint64_t number, const struct front 
 	pthread_mutex_unlock(&hub->lock);
 }
 
+json_t *front_hub_people(struct front_hub *hub)
+{
+	json_t *people = json_pack("[{}]"), *person;
+	const char *name;
+
+	pthread_mutex_lock(&hub->lock);
+	json_object_foreach(hub->invited, name, person)
+		json_array_append(people, person);
+	for (const struct front *front = hub->fronts; front; front = front->next)
+		if (front->person && front->options.roles & FRONT_APPROVE)
+			json_array_append(people, front->person);
+	pthread_mutex_unlock(&hub->lock);
+	return people;
+}
+
+json_t *front_hub_voted(struct front_hub *hub)
+{
+	json_t *ids = json_array();
+
+	pthread_mutex_lock(&hub->lock);
+	for (const struct front_open *open = hub->open; open; open = open->next)
+		if (json_object_get(open->message, "approvals"))
+			json_array_append(ids, json_object_get(open->message, "correlationId"));
+	pthread_mutex_unlock(&hub->lock);
+	return ids;
+}
+
 void front_hub_end(struct front_hub *hub)
 {
 	pthread_mutex_lock(&hub->lock);
@@ -455,6 +506,7 @@ void front_hub_init(struct front_hub *hub)
 	pthread_mutex_init(&hub->lock, &attributes);
 	pthread_mutexattr_destroy(&attributes);
 	pthread_cond_init(&hub->taken, NULL);
+	hub->invited = json_object();
 }
 
 void front_hub_release(struct front_hub *hub)
@@ -467,6 +519,7 @@ void front_hub_release(struct front_hub *hub)
 		question_free(hub->open);
 		hub->open = next;
 	}
+	json_decref(hub->invited);
 	pthread_mutex_destroy(&hub->lock);
 	pthread_cond_destroy(&hub->taken);
 }

@@ -6,8 +6,87 @@
 #include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/settings.h"
 #include "data/json.h"
 #include "front/private.h"
+
+/* ---- people ------------------------------------------------------------------------ */
+
+/* A group that the setting has has the members that it lists, and no others. */
+static void add_given_groups(json_t *groups, const json_t *set, const char *const *given)
+{
+	for (; given && *given; given++)
+		if (!json_object_get(set, *given))
+			json_array_append_new(groups, json_string(*given));
+}
+
+/* {name, groups}: those of the setting that list the name, and those given that no setting has. */
+static json_t *person_new(const struct front_runner *runner, const struct front_person *person)
+{
+	const struct settings *settings = session_settings(runner->session);
+	const json_t *set = settings ? settings_get(settings, "hasp.reviewers.groups") : NULL;
+	json_t *groups = json_array(), *members;
+	const char *group;
+
+	json_object_foreach((json_t *)set, group, members)
+		if (json_lists(members, span_str(person->name)))
+			json_array_append_new(groups, json_string(group));
+	add_given_groups(groups, set, person->groups);
+	return json_pack("{s:s, s:o}", "name", person->name, "groups", groups);
+}
+
+/* Those who may answer have become fewer. */
+static void people_changed(struct front_runner *runner)
+{
+	struct host *host = front_use_host(runner);
+
+	if (!host)
+		return;
+	bus_rejudge(host_bus(host));
+	front_release_host(runner);
+}
+
+void front_invite(struct front_runner *runner, const struct front_person *person)
+{
+	json_t *known = person_new(runner, person);
+
+	pthread_mutex_lock(&runner->hub.lock);
+	json_object_set_new(runner->hub.invited, person->name, known);
+	pthread_mutex_unlock(&runner->hub.lock);
+}
+
+/* Their approvals of open questions. */
+static void votes_withdraw(struct front_runner *runner, struct host *host, const char *name)
+{
+	json_auto_t *person = json_pack("{s:s, s:[]}", "name", name, "groups");
+	json_auto_t *ids = front_hub_voted(&runner->hub);
+	const struct bus_voter voter = { .front = name, .person = person };
+	struct err ignored = ERR_INIT;
+	size_t i;
+	json_t *id;
+
+	json_array_foreach(ids, i, id) {
+		json_auto_t *answer = json_pack("{s:O, s:s}", "correlationId", id, "outcome",
+		                                "withdraw");
+
+		bus_answer_as(host_bus(host), BUS_TOOL_CONFIRMATION_RESPONSE, answer, &voter,
+		              &ignored);
+	}
+}
+
+void front_uninvite(struct front_runner *runner, const char *name)
+{
+	struct host *host = front_use_host(runner);
+
+	pthread_mutex_lock(&runner->hub.lock);
+	json_object_del(runner->hub.invited, name);
+	pthread_mutex_unlock(&runner->hub.lock);
+	if (!host)
+		return;
+	votes_withdraw(runner, host, name);
+	bus_rejudge(host_bus(host));
+	front_release_host(runner);
+}
 
 /* ---- attached ---------------------------------------------------------------------- */
 
@@ -18,6 +97,8 @@ struct front *front_attach(struct front_runner *runner, const struct front_optio
 
 	front->runner = runner;
 	front->options = *options;
+	if (options->reviewer)
+		front->person = person_new(runner, options->reviewer);
 	pthread_mutex_lock(&runner->attaching);
 	attached = front_hub_attach(&runner->hub, front);
 	front->options.name = front->name;
@@ -26,6 +107,7 @@ struct front *front_attach(struct front_runner *runner, const struct front_optio
 	pthread_mutex_unlock(&runner->attaching);
 	if (attached)
 		return front;
+	json_decref(front->person);
 	free(front);
 	return NULL;
 }
@@ -73,6 +155,9 @@ void front_detach(struct front *front)
 	if (runner->bus)
 		front_unpromise(front, runner->bus);
 	pthread_mutex_unlock(&runner->attaching);
+	if (front->person)
+		people_changed(runner);
+	json_decref(front->person);
 	free(front->name);
 	free(front);
 }
@@ -102,6 +187,7 @@ static bool is_closed(struct err *err)
 bool front_answer(struct front *front, enum bus_topic topic, const json_t *answer,
                   struct err *err)
 {
+	const struct bus_voter voter = { .front = front->name, .person = front->person };
 	struct host *host;
 	bool taken = true;
 
@@ -114,10 +200,9 @@ bool front_answer(struct front *front, enum bus_topic topic, const json_t *answe
 	if (bus_topic_is_order(topic))
 		bus_publish(host_bus(host), topic, answer);
 	else
-		taken = bus_answer_by(host_bus(host), topic, answer, front->name);
+		taken = bus_answer_as(host_bus(host), topic, answer, &voter, err);
 	front_release_host(front->runner);
-	return taken || err_set(err, ERR_INVALID_ARGUMENT,
-	                        "This question is not open: it was answered or withdrawn.");
+	return taken;
 }
 
 bool front_comment(struct front *front, struct span text, struct err *err)

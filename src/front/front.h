@@ -34,8 +34,11 @@
  * come in any case.  A front that does not take its events in time loses some of them
  * the same way.  Pieces of text that follow each other may come as one event with several numbers.
  *
- * Questions go to all fronts with FRONT_APPROVE.  The first answer counts; the session's response
- * (tool-confirmation-response ...) and then "question-answered", which names the front, reach all.
+ * Questions go to all fronts with FRONT_APPROVE.  The first answer counts, unless a rule asks for
+ * the approval of several people (docs/policy.md): then each person has one vote, from whichever of
+ * their fronts, "question-vote" reports each, and the question stays open until it is decided.  The
+ * session's response (tool-confirmation-response ...) and then "question-answered", which names the
+ * front, or the reviewers, reach all.
  * A question whose asker has stopped is "question-answered" as
  * "withdrawn".  With no front left that may answer, the answer is no.
  *
@@ -146,8 +149,17 @@ void front_event_free(struct front_event *event);
 
 /* ---- fronts --------------------------------------------------------------------- */
 
+/* A person who was invited.  Copied. */
+struct front_person {
+	const char *name;             /* unique among those invited; what their votes are under */
+	/* Names of groups, apart from those of the setting hasp.reviewers.groups, which alone says
+	 * who belongs to the groups that it has; NULL-terminated; or NULL. */
+	const char *const *groups;
+};
+
 struct front_options {
 	const char *name;        /* what others see; copied; made unique: "line", "line 2" */
+	const struct front_person *reviewer; /* the person at it; NULL: the session's owner */
 	unsigned roles;          /* FRONT_... */
 	uint64_t after;          /* the last event that it has; 0: none */
 	/* An event has come, and must be taken soon; `is_piece`: of text that streams, which may
@@ -186,11 +198,18 @@ struct front_event *front_take(struct front *front);
 /* Those of answers, orders and comments may also be called from listeners of the session's bus and
  * from hooks. */
 
-/* Answers a question (or gives an order to a command, bus_topic_is_order).  PERMISSION_DENIED: the
- * front may not; INVALID_ARGUMENT: no such answer (bus_check), or the question is answered, or was
- * withdrawn: the events name the front. */
+/* Answers a question (or gives an order to a command, bus_topic_is_order), or votes on it.
+ * PERMISSION_DENIED: the front may not, or the vote does not count; INVALID_ARGUMENT: no such
+ * answer (bus_check), its comments are about no lines of the question, or the question is answered,
+ * or was withdrawn: the events name the front. */
 bool front_answer(struct front *front, enum bus_topic topic, const json_t *answer,
                   struct err *err);
+/* Adds a person who may come and answer questions: from now on a question may wait for them.  A
+ * second call with the same name replaces the groups. */
+void front_invite(struct front_runner *runner, const struct front_person *person);
+/* They are not, any more (revoked, expired): their approvals of open questions lapse.  Their fronts
+ * are the caller's to detach, before. */
+void front_uninvite(struct front_runner *runner, const char *name);
 /* Shows a text to all fronts, as the topic "comment"; the model does not see it.
  * PERMISSION_DENIED. */
 bool front_comment(struct front *front, struct span text, struct err *err);

@@ -28,6 +28,8 @@ struct front_open {
 	uint64_t number;
 	enum bus_topic topic;
 	json_t *message;          /* owned */
+	json_t *vote;             /* owned: the last that was reported; or NULL */
+	uint64_t voted;           /* its number */
 };
 
 enum { FRONT_TAKERS_MAX = 64 }; /* fronts with options.takes: a bit each */
@@ -40,6 +42,7 @@ struct front_hub {
 	struct front_entry *first_kept, *last_kept; /* the log; linked by event.next */
 	size_t kept_bytes;
 	struct front_open *open;
+	json_t *invited;          /* of people who may come and answer: {NAME: as front.person} */
 	bool over;                /* nothing is waited for any more */
 };
 
@@ -48,6 +51,7 @@ struct front {
 	struct front_runner *runner;
 	struct front_options options;
 	char *name;
+	json_t *person;           /* owned: {name, groups} of a reviewer; NULL: the owner */
 	unsigned promises[3];     /* on the bus; 0: none */
 	/* Under the hub's lock. */
 	struct front_entry *first, *last; /* linked by event.next */
@@ -78,6 +82,10 @@ struct front_event *front_hub_take(struct front_hub *hub, struct front *front);
 void front_hub_await(struct front_hub *hub, uint64_t number, const struct front *giver);
 /* Ends all such waits. */
 void front_hub_end(struct front_hub *hub);
+/* As bus_set_people: the owner, those invited, and reviewers at fronts that may answer. */
+json_t *front_hub_people(struct front_hub *hub);
+/* Ids of open questions that are voted on, [string]; a new reference. */
+json_t *front_hub_voted(struct front_hub *hub);
 
 /* ---- runner.c ------------------------------------------------------------------- */
 

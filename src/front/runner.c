@@ -156,6 +156,14 @@ static void front_promised(void *data, enum bus_topic topic, const json_t *messa
 	(void)message;
 }
 
+/* As bus_set_people. */
+static json_t *runner_people(void *data)
+{
+	struct front_runner *runner = data;
+
+	return front_hub_people(&runner->hub);
+}
+
 void front_promise(struct front *front, struct bus *bus)
 {
 	static const enum bus_topic questions[] = {
@@ -186,6 +194,7 @@ static void runner_attend(struct front_runner *runner)
 	pthread_mutex_lock(&runner->attaching);
 	runner->bus = bus;
 	runner->listener = bus_subscribe(bus, BUS_NONE, runner_hear, runner);
+	bus_set_people(bus, runner_people, runner);
 	for (struct front *front = runner->hub.fronts; front; front = front->next) {
 		front_promise(front, bus);
 		if (front->options.opened)
@@ -213,6 +222,7 @@ static void runner_shut(struct front_runner *runner, const char *reason)
 		front_unpromise(front, runner->bus);
 	}
 	bus_unsubscribe(runner->bus, runner->listener);
+	bus_set_people(runner->bus, NULL, NULL);
 	runner->bus = NULL;
 	pthread_mutex_unlock(&runner->attaching);
 	session_close(runner->session, reason);

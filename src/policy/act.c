@@ -326,7 +326,7 @@ static bool matches_as_spelled(struct act *act, const struct policy_call *call,
 {
 	const enum js_regex_result least = strict ? JS_REGEX_UNKNOWN : JS_REGEX_YES;
 	/* Among several changes of one call, none is allowed by the arguments of the others. */
-	bool all = strict || (fit == FIT_OWN && !act->part);
+	bool all = !act->alone && (strict || (fit == FIT_OWN && !act->part));
 	enum js_regex_result outcome;
 
 	outcome = match_text(regex, act->arguments, &act->own, &act->own_made);

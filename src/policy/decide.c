@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
+#include "policy/approvals.h"
 #include "policy/policy.h"
 
 /* ---- safety checkers --------------------------------------------------------- */
@@ -225,10 +226,19 @@ static char *verdict_message(const struct policy_call *call, const struct outcom
 }
 
 /* A question that cannot be asked is a denial. */
-static void settle_question(const struct policy_call *call, struct outcome *outcome)
+static void settle_question(const struct policy_call *call, const json_t *approvals,
+                            struct outcome *outcome)
 {
+	_cleanup_buf_ struct buf people = BUF_INIT(64 << 10);
 	const char *why = outcome->said ? outcome->said : outcome->why;
 	char *said;
+
+	if (approvals) {
+		buf_str(&people, "It needs ");
+		approvals_put_rules(approvals, &people);
+		buf_char(&people, '.');
+		why = people.data;
+	}
 
 	if (outcome->decision != POLICY_ASK || call->interactive)
 		return;
@@ -247,6 +257,8 @@ static void fill_verdict(const struct policy_call *call, const struct outcome *o
 	verdict->rule = mem_strdup(outcome->rule ? outcome->rule->origin : "default decision");
 	verdict->priority = outcome->rule ? outcome->rule->priority : 0;
 	if (outcome->decision != POLICY_ASK) {
+		json_decref(verdict->approvals);
+		verdict->approvals = NULL;
 		json_decref(verdict->prefixes);
 		verdict->prefixes = NULL;
 		json_decref(verdict->harmless);
@@ -269,6 +281,21 @@ static struct policy_call canonical_call(const struct policy_call *call)
 	return copy;
 }
 
+/* One part of a call may also meet a rule because of another part, which hides the rule that is
+ * about it: what that asks of several people counts. */
+static void note_part(const struct policy *policy, const struct policy_call *call, struct act *act,
+                      struct policy_verdict *verdict)
+{
+	struct outcome outcome;
+
+	if (!act->part || !policy->has_approvals)
+		return;
+	act->alone = true;
+	outcome = decide_act(policy, call, act, NULL);
+	act->alone = false;
+	decide_note_approvals(&outcome, verdict);
+}
+
 /* The strictest of the acts, before the safety checkers. */
 static struct outcome decide_acts(const struct policy *policy, const struct policy_call *call,
                                   struct acts *acts, struct policy_verdict *verdict)
@@ -282,11 +309,14 @@ static struct outcome decide_acts(const struct policy *policy, const struct poli
 			? decide_shell(policy, call, &acts->items[i], verdict)
 			: decide_act(policy, call, &acts->items[i], NULL);
 
+		decide_note_approvals(&outcome, verdict);
+		note_part(policy, call, &acts->items[i], verdict);
 		if (i == 0 || is_stricter(&outcome, &strictest))
 			strictest = outcome;
 	}
 	if (types) {
 		typed = decide_typed(policy, call);
+		decide_note_approvals(&typed, verdict);
 		if (is_stricter(&typed, &strictest))
 			strictest = typed;
 	}
@@ -323,7 +353,7 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 	outcome = decide_acts(policy, calls, acts, ret);
 	for (size_t i = 0; i < count && outcome.decision != POLICY_DENY; i++)
 		check_safety(policy, &calls[i], &acts[i], &outcome);
-	settle_question(calls, &outcome);
+	settle_question(calls, ret->approvals, &outcome);
 	fill_verdict(calls, &outcome, ret);
 	pthread_rwlock_unlock(lock);
 	free(outcome.said);
@@ -341,6 +371,7 @@ void policy_verdict_release(struct policy_verdict *verdict)
 {
 	free(verdict->message);
 	free(verdict->rule);
+	json_decref(verdict->approvals);
 	json_decref(verdict->commands);
 	json_decref(verdict->prefixes);
 	json_decref(verdict->harmless);

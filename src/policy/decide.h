@@ -30,6 +30,7 @@ struct act {
 	json_t *arguments; /* owned: in Gemini CLI's names; NULL: none but the call's
 	                    * own */
 	bool part;         /* it is not all that the call does */
+	bool alone;        /* patterns are tried on its own arguments, and not on the call's */
 	/* NULL, or the same act with its paths spelled otherwise, of another call: patterns are
 	 * tried on each.  Both borrowed. */
 	struct act *spelled;
@@ -135,6 +136,8 @@ static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
 	return a->decision > b->decision;
 }
 
+/* Adds what the outcome's rule asks of several people to the verdict, once. */
+void decide_note_approvals(const struct outcome *outcome, struct policy_verdict *verdict);
 /* The same for the line of run_shell_command: each command in it by itself, the strictest counts.
  * What the verdict says of the commands is filled in. */
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,

@@ -33,6 +33,8 @@ enum shape {
 	PRIORITY,      /* an integer from 0 to 999 */
 	DECISION,
 	MODES,
+	PEOPLE,        /* an integer from 1 to LIMIT_FRONTS */
+	OWNER,
 };
 
 struct table_member {
@@ -61,6 +63,9 @@ static const struct table_member rule_members[] = {
 	{ "deny_message", STRING, false },
 	{ "safety_checker", TABLE, false },
 	{ "examples", TABLES, false },
+	{ "approvals", PEOPLE, false },
+	{ "reviewers", STRINGS, false },
+	{ "owner", OWNER, false },
 };
 /* Of a rule with "path", which has no others. */
 static const struct table_member path_rule_members[] = {
@@ -69,6 +74,9 @@ static const struct table_member path_rule_members[] = {
 	{ "priority", PRIORITY, false },
 	{ "denyMessage", STRING, false },
 	{ "deny_message", STRING, false },
+	{ "approvals", PEOPLE, false },
+	{ "reviewers", STRINGS, false },
+	{ "owner", OWNER, false },
 };
 static const struct table_member checker_rule_members[] = {
 	{ "priority", PRIORITY, false },
@@ -128,6 +136,22 @@ static bool all_tables(const json_t *value)
 	return json_is_array(value);
 }
 
+static bool has_range(const json_t *value, json_int_t least, json_int_t most)
+{
+	return json_is_integer(value) && json_integer_value(value) >= least &&
+	       json_integer_value(value) <= most;
+}
+
+static const char *const owner_words[] = { "counts", "does_not_count", "may_be_outvoted" };
+
+static bool is_owner_word(const json_t *value)
+{
+	for (size_t i = 0; i < ARRAY_LEN(owner_words); i++)
+		if (span_eq(json_span(value), span_str(owner_words[i])))
+			return true;
+	return false;
+}
+
 /* NULL: it has the shape; else what it must be. */
 static const char *misfit(const json_t *value, enum shape shape)
 {
@@ -146,8 +170,12 @@ static const char *misfit(const json_t *value, enum shape shape)
 	case TABLES:
 		return all_tables(value) ? NULL : "an array of tables";
 	case PRIORITY:
-		return json_is_integer(value) && json_integer_value(value) >= 0 &&
-		       json_integer_value(value) <= 999 ? NULL : "an integer from 0 to 999";
+		return has_range(value, 0, 999) ? NULL : "an integer from 0 to 999";
+	case PEOPLE:
+		return has_range(value, 1, LIMIT_FRONTS) ? NULL : "an integer from 1 to 64";
+	case OWNER:
+		return is_owner_word(value)
+			       ? NULL : "counts, does_not_count or may_be_outvoted";
 	case DECISION:
 		return json_is_string(value) &&
 		       load_decision(json_string_value(value), &decision)
@@ -481,6 +509,33 @@ static void add_checker(struct loader *loader, const json_t *row, const json_t *
 
 /* ---- rules --------------------------------------------------------------------------- */
 
+/* Makes it a rule that asks for several people, if the table says so.  Returns why it cannot be
+ * used, in words; NULL: it can. */
+static const char *take_approvals(struct policy_rule *rule, const json_t *table)
+{
+	const json_t *needed = json_object_get(table, "approvals");
+	json_t *given = json_object_get(table, "reviewers"), *owner;
+
+	if (!needed)
+		return given || json_object_get(table, "owner") ?
+		               "reviewers and owner need approvals" : NULL;
+	if (rule->decision != POLICY_ASK)
+		return "approvals needs decision = \"ask_user\"";
+	for (size_t i = 0; i < string_count(given); i++)
+		if (!*string_at(given, i) || strcmp(string_at(given, i), "@") == 0)
+			return "a name in reviewers is empty";
+	owner = json_object_get(table, "owner");
+	rule->approvals = json_pack("{s:O, s:o, s:s}", "needed", needed, "owner",
+	                            owner ? json_incref(owner) :
+	                            json_string(given ? "does_not_count" : "counts"),
+	                            "rule", rule->origin);
+	if (given)
+		json_object_set_new(rule->approvals, "reviewers",
+		                    json_is_array(given) ? json_copy(given) :
+		                                           json_pack("[O]", given));
+	return NULL;
+}
+
 /* What extensions may not say. */
 static bool is_let_through(const struct loader *loader, struct policy_rule *rule)
 {
@@ -500,12 +555,20 @@ static void load_rule(struct loader *loader, const json_t *table)
 	const json_t *nested = json_object_get(table, "safety_checker");
 	_cleanup_free_ char *origin = origin_of(loader, table);
 	struct policy_rule *rule = rule_new(POLICY_DENY, priority_of(loader, table), origin);
+	const char *wrong;
 
 	load_decision(json_string_value(json_object_get(table, "decision")), &rule->decision);
 	rule->message = mem_strdup(message);
 	rule->allow_redirection =
 		json_is_true(load_member(table, "allowRedirection", "allow_redirection"));
-	rule->always = json_integer_value(json_object_get(table, "priority")) == ALWAYS_PRIORITY;
+	rule->always = json_integer_value(json_object_get(table, "priority")) == ALWAYS_PRIORITY &&
+	               !json_object_get(table, "approvals");
+	wrong = take_approvals(rule, table);
+	if (wrong) {
+		load_problem(loader, table, "rule_validation", "%s.", wrong);
+		rule_free(rule);
+		return;
+	}
 	if (json_object_get(table, "path")) {
 		_cleanup_free_ char *why = rule_take_paths(rule, table);
 

@@ -334,6 +334,13 @@ static enum prefix_match match_narrow(const struct policy_call *call, struct act
 	return found ? PREFIX_YES : PREFIX_NO;
 }
 
+/* Whether "always", a choice for calls that one person may allow, may decide in place of the rule:
+ * not of the same tier. */
+static bool always_yields(const struct policy_rule *always, const struct policy_rule *rule)
+{
+	return always->always && rule->approvals && (int)always->priority == (int)rule->priority;
+}
+
 struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
                           struct act *act, const struct shell_view *view)
 {
@@ -347,24 +354,58 @@ struct outcome decide_act(const struct policy *policy, const struct policy_call 
 		enum fit fit;
 
 		if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call) ||
-		    is_about_less(rule, call))
+		    is_about_less(rule, call) ||
+		    (outcome.rule && !always_yields(outcome.rule, rule)))
 			continue;
 		fit = act_fit(act, call, &rule->selector, strict);
 		if (fit == FIT_NONE)
 			continue;
 		match = match_narrow(call, act, rule, fit, view);
-		if (match == PREFIX_MAYBE && !doubt)
+		/* That several people must approve is the strictest of what it may be. */
+		if (match == PREFIX_MAYBE && (!doubt || (rule->approvals && !doubt->approvals)))
 			doubt = rule;
 		if (match != PREFIX_YES)
 			continue;
 		outcome.decision = rule->decision;
 		outcome.rule = rule;
-		break;
+		if (!rule->always)
+			break;
 	}
-	if (doubt && outcome.decision == POLICY_ALLOW) {
+	if (doubt && (outcome.decision == POLICY_ALLOW ||
+	              (outcome.decision == POLICY_ASK && doubt->approvals))) {
 		outcome.decision = POLICY_ASK;
 		outcome.rule = doubt;
 		outcome.why = "Whether it is what a rule is about is known only when it runs.";
 	}
 	return outcome;
+}
+
+/* ---- what several people must approve ---------------------------------------------- */
+
+static void add_approvals(json_t **all, json_t *rule)
+{
+	size_t i;
+	json_t *known;
+
+	json_array_foreach(*all, i, known)
+		if (json_equal(known, rule))
+			return;
+	if (!*all)
+		*all = json_array();
+	json_array_append(*all, rule);
+}
+
+void decide_note_approvals(const struct outcome *outcome, struct policy_verdict *verdict)
+{
+	if (outcome->decision == POLICY_ASK && outcome->rule && outcome->rule->approvals)
+		add_approvals(&verdict->approvals, outcome->rule->approvals);
+}
+
+void policy_verdict_join(struct policy_verdict *verdict, const struct policy_verdict *other)
+{
+	size_t i;
+	json_t *rule;
+
+	json_array_foreach(other->approvals, i, rule)
+		add_approvals(&verdict->approvals, rule);
 }

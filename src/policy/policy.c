@@ -162,6 +162,7 @@ void rule_free(struct policy_rule *rule)
 		return;
 	selector_release(&rule->selector);
 	strings_free(rule->paths, rule->path_count);
+	json_decref(rule->approvals);
 	free(rule->message);
 	free(rule->origin);
 	free(rule);
@@ -227,6 +228,7 @@ void policy_add_rule(struct policy *policy, struct policy_rule *rule)
 	rule->foreign = selector_is_foreign(&rule->selector);
 	pthread_rwlock_wrlock(&policy->lock);
 	rule->order = policy->added++;
+	policy->has_approvals |= rule->approvals != NULL;
 	if (policy->rule_count == policy->rule_cap)
 		policy->rules = mem_grow(policy->rules, &policy->rule_cap, policy->rule_count + 1,
 		                         sizeof(struct policy_rule *));
@@ -398,6 +400,14 @@ static void set_selector(json_t *row, const struct selector *selector)
 	set_modes(row, selector->modes);
 }
 
+static void set_approvals(json_t *row, const json_t *approvals)
+{
+	json_object_set(row, "approvals", json_object_get(approvals, "needed"));
+	json_object_set(row, "owner", json_object_get(approvals, "owner"));
+	if (json_object_get(approvals, "reviewers"))
+		json_object_set(row, "reviewers", json_object_get(approvals, "reviewers"));
+}
+
 static json_t *rule_json(const struct policy_rule *rule)
 {
 	json_t *row = json_pack("{s:s, s:f}", "decision", policy_decision_name(rule->decision),
@@ -406,6 +416,8 @@ static json_t *rule_json(const struct policy_rule *rule)
 	set_selector(row, &rule->selector);
 	if (rule->allow_redirection)
 		json_object_set_new(row, "allowRedirection", json_true());
+	if (rule->approvals)
+		set_approvals(row, rule->approvals);
 	set_string(row, rule_is_of_session(rule) ? "scope" : "denyMessage", rule->message);
 	set_string(row, "rule", rule->origin);
 	if (rule->since)

@@ -181,6 +181,8 @@ struct policy_verdict {
 	                    * "settings: tools.exclude", "session", "default decision". Never
 	                    * NULL */
 	double priority;   /* tier + priority / 1000 */
+	json_t *approvals; /* of a call that several people must approve: rules as approvals.h has
+	                    * them; NULL: one person is enough. Owned */
 	json_t *commands;  /* of a shell command: [{command, decision, rule, reason?}]; or NULL.
 	                    * Owned. Their decisions are before what counts for the whole line */
 	json_t *prefixes;  /* of a shell command that is asked about: what "always" would allow
@@ -194,6 +196,8 @@ struct policy_verdict {
 void policy_decide(const struct policy *policy, const struct policy_call *call,
                    struct policy_verdict *ret);
 void policy_verdict_release(struct policy_verdict *verdict);
+/* What the other asks of several people is asked by the first, too. */
+void policy_verdict_join(struct policy_verdict *verdict, const struct policy_verdict *other);
 
 /* ---- rules on paths ------------------------------------------------------------
  *

@@ -51,6 +51,7 @@ struct policy_rule {
 	bool foreign;           /* it may be about tools of MCP servers; set when it is added */
 	char **paths;           /* owned; of a rule on paths: as the sandbox gets them; or NULL */
 	size_t path_count;
+	json_t *approvals;      /* owned: as approvals.h has a rule; NULL: one person is enough */
 	char *message;          /* denyMessage; of a rule of the session, the scope's text; or
 	                         * NULL */
 	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
@@ -79,6 +80,7 @@ struct policy {
 	struct checker **checkers;
 	size_t checker_count, checker_cap;
 	size_t added;          /* for `order` */
+	bool has_approvals;    /* some rule asks for several people */
 	bool no_always;        /* rules that the user chose with "always" do not count */
 	struct policy_renewal renewal; /* before each decision; its data is owned */
 };

@@ -683,6 +683,39 @@ static void settle_exact(const struct policy_line *line, struct outcome *outcome
 		*outcome = (struct outcome){ .decision = POLICY_ALLOW, .rule = rule };
 }
 
+/* Of a line that cannot be read whole: it may run what rules on commands ask several people
+ * about. */
+static void note_possible(const struct policy_line *line, struct outcome *outcome,
+                          struct policy_verdict *verdict)
+{
+	for (size_t i = 0; line->analysis.problem_count && i < line->policy->rule_count; i++) {
+		const struct policy_rule *rule = line->policy->rules[i];
+		const struct outcome possible = { .decision = POLICY_ASK, .rule = rule };
+
+		if (!rule->approvals || rule->selector.narrow == NARROW_NONE ||
+		    outcome->decision == POLICY_DENY ||
+		    !decide_applies(&rule->selector, line->call) ||
+		    act_fit(line->act, line->call, &rule->selector, true) == FIT_NONE)
+			continue;
+		decide_note_approvals(&possible, verdict);
+		if (outcome->decision == POLICY_ALLOW) {
+			outcome->decision = POLICY_ASK;
+			outcome->rule = rule;
+			outcome->why = shell_problem_sentence(line->analysis.problems[0].kind);
+		}
+	}
+}
+
+/* What all commands of the line need, and the line itself. */
+static void note_approvals(const struct policy_line *line, struct outcome *outcome,
+                           struct policy_verdict *verdict)
+{
+	for (size_t i = 0; i < line->count; i++)
+		decide_note_approvals(&line->units[i].outcome, verdict);
+	decide_note_approvals(outcome, verdict);
+	note_possible(line, outcome, verdict);
+}
+
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict)
 {
@@ -700,7 +733,9 @@ struct outcome decide_shell(const struct policy *policy, const struct policy_cal
 	verdict->commands = commands_json(&line);
 	verdict->prefixes = prefixes_json(&line, &outcome);
 	verdict->harmless = verdict->prefixes ? harmless_json(&line) : NULL;
-	settle_exact(&line, &outcome);
+	note_approvals(&line, &outcome, verdict);
+	if (!verdict->approvals)
+		settle_exact(&line, &outcome);
 	outcome.said = mem_strdup(outcome.said);
 	for (size_t i = 0; i < line.count; i++)
 		free(line.units[i].outcome.said);

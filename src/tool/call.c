@@ -35,6 +35,7 @@ struct pending_call {
 	bool followed;               /* made on what an earlier edit of its reply made */
 	json_t *denied;              /* owned: by the rules, before its arguments were final */
 	bool modified;               /* by the user: `tool` and `arguments` need validation */
+	bool again;                  /* the change needs approval itself */
 };
 
 /* ---- confirmation ------------------------------------------------------------ */
@@ -322,6 +323,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	const char *modified_tool = NULL;
 	struct tool_question question;
 
+	call->again = false;
 	if (!call_is_asked_about(session, call))
 		return NULL;
 	if (!session->hooks.confirm)
@@ -333,7 +335,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	    !(preview = call->tool->preview(session, call->tool, call->arguments, &err)))
 		return tool_failure(&err);
 	question = (struct tool_question){ call->tool, call->arguments, plan, &modified,
-		                           &modified_tool, preview };
+		                           &modified_tool, preview, &call->again };
 	if (!session->hooks.confirm(session->hooks.data, &question, &err)) {
 		json_decref(modified);
 		return denied_result(session, call->tool, call->arguments, &err);
@@ -599,6 +601,20 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 	return plan_call(session, call, &plan);
 }
 
+/* Where several people must approve, they are asked again about what one of them changed. */
+static json_t *settle_call(struct session *session, struct pending_call *call)
+{
+	json_t *ended;
+
+	do {
+		if ((ended = confirm_call(session, call)) ||
+		    (ended = accept_modified(session, call)))
+			return ended;
+		call->modified = false;
+	} while (call->again);
+	return NULL;
+}
+
 /* Every result of hasp's own tools says whether it is a success; failures say it themselves. */
 static json_t *with_success(json_t *result)
 {
@@ -718,8 +734,7 @@ static json_t *go_through(struct session *session, const char *called, struct pe
 	    (ended = run_before(session, called, call, &ask)) ||
 	    (ended = call_check(session, call)) ||
 	    (ended = call_decide(session, call, ask)) ||
-	    (ended = confirm_call(session, call)) ||
-	    (ended = accept_modified(session, call)))
+	    (ended = settle_call(session, call)))
 		return ended;
 	return call_run_handler(session, call);
 }

@@ -56,6 +56,7 @@ struct tool_question {
 	json_t **modified;
 	const char **modified_tool;
 	const char *preview;     /* what the tool's preview gave; or NULL */
+	bool *again;             /* set on approval: ask about *modified, too */
 };
 
 /* What a rule says about a call, before anybody is asked. */

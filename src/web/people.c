@@ -220,6 +220,7 @@ struct web_person *web_person_add(struct web *web, const struct web_invitation *
 	person->expires = (int64_t)time(NULL) + (int64_t)minutes * 60;
 	person->timer = loop_timer_start(web->loop, minutes * 60 * 1000, 0, person_expired,
 	                                 person);
+	web->come(person);
 	return person;
 }
 

@@ -123,6 +123,7 @@ struct web_seat {
 	struct web_seat *next;
 	struct web_person *person;
 	struct front *front;
+	char *name;               /* the person's; owned */
 	unsigned tasks;           /* of it that are under way */
 	bool is_left;             /* detached when the last of these has ended */
 };
@@ -164,7 +165,9 @@ struct web_session *web_session_find(struct web *web, struct span id);
 /* The front of a person, attached now if it was not. NULL: *err. */
 struct web_seat *web_seat_of(struct web_session *session, struct web_person *person,
                              struct err *err);
-/* The person's fronts and streams, everywhere. */
+/* The person was invited, to all sessions. */
+void web_person_come(const struct web_person *person);
+/* Ends the person's fronts and streams in all sessions. */
 void web_person_leave(struct web_person *person);
 
 /* Something on a session's thread that answers a request when it is done. */
@@ -251,7 +254,8 @@ struct web {
 	struct web_session *sessions;
 	size_t session_count, stream_count;
 	unsigned last_session;
-	void (*leave)(struct web_person *person); /* web_person_leave */
+	void (*come)(const struct web_person *person); /* web_person_come */
+	void (*leave)(struct web_person *person);      /* web_person_leave */
 };
 
 /* Wakes the web thread, from any thread; freed when nothing of it waits. */

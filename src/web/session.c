@@ -21,7 +21,7 @@ static void keep_question(struct web_session *session, const struct front_event 
 		return;
 	if (bus_topic_answer(event->topic) != BUS_NONE)
 		json_object_set_new(session->questions, id, json_true());
-	else
+	else if (event->topic != BUS_QUESTION_VOTE)
 		json_object_del(session->questions, id);
 }
 
@@ -63,6 +63,38 @@ const char *web_session_state(const struct web_session *session)
 	       session->is_opened ? "idle" : "opening";
 }
 
+/* ---- people ---------------------------------------------------------------------------- */
+
+/* The person as the session's votes know them; the caller frees the array of groups. */
+static struct front_person person_of(const struct web_person *person)
+{
+	const size_t count = json_array_size(person->groups);
+	const char **groups = mem_alloc(count + 1, sizeof(*groups));
+
+	for (size_t i = 0; i < count; i++)
+		groups[i] = json_string_value(json_array_get(person->groups, i));
+	return (struct front_person){ .name = person->name, .groups = groups };
+}
+
+/* Questions may wait for people who may answer them. */
+static void session_invite(struct web_session *session, const struct web_person *person)
+{
+	struct front_person one;
+
+	if (person->is_owner || !(person->roles & FRONT_APPROVE))
+		return;
+	one = person_of(person);
+	front_invite(session->runner, &one);
+	free((void *)one.groups);
+}
+
+void web_person_come(const struct web_person *person)
+{
+	for (struct web_session *session = person->web->sessions; session;
+	     session = session->next)
+		session_invite(session, person);
+}
+
 /* ---- fronts ----------------------------------------------------------------------- */
 
 static struct web_seat *seat_new(struct web_session *session, struct web_person *person,
@@ -77,8 +109,20 @@ static struct web_seat *seat_new(struct web_session *session, struct web_person 
 		return NULL;
 	}
 	seat = mem_alloc(1, sizeof(*seat));
-	*seat = (struct web_seat){ .next = session->seats, .person = person, .front = front };
+	*seat = (struct web_seat){ .next = session->seats, .person = person, .front = front,
+		                   .name = mem_strdup(person->name) };
 	session->seats = seat;
+	return seat;
+}
+
+static struct web_seat *seat_invited(struct web_session *session, struct web_person *person,
+                                     struct err *err)
+{
+	const struct front_person one = person_of(person);
+	struct web_seat *seat = seat_new(session, person, &(struct front_options){
+		.name = person->name, .roles = person->roles, .reviewer = &one }, err);
+
+	free((void *)one.groups);
 	return seat;
 }
 
@@ -88,8 +132,7 @@ struct web_seat *web_seat_of(struct web_session *session, struct web_person *per
 	for (struct web_seat *seat = session->seats; seat; seat = seat->next)
 		if (seat->person == person)
 			return seat;
-	return seat_new(session, person, &(struct front_options){ .name = person->name,
-		.roles = person->roles }, err);
+	return seat_invited(session, person, err);
 }
 
 static void seat_remove(struct web_session *session, struct web_seat *seat)
@@ -100,6 +143,10 @@ static void seat_remove(struct web_session *session, struct web_seat *seat)
 		link = &(*link)->next;
 	*link = seat->next;
 	front_detach(seat->front);
+	/* Its front is not attached any more: what the person approved lapses. */
+	if (seat->is_left)
+		front_uninvite(session->runner, seat->name);
+	free(seat->name);
 	free(seat);
 }
 
@@ -109,20 +156,23 @@ static void seat_rest(struct web_session *session, struct web_seat *seat)
 		seat_remove(session, seat);
 }
 
-/* One whose task runs is waited for later: that may take its time. */
-static void seats_leave(struct web_session *session, const struct web_person *person)
+/* One whose task runs is waited for later: that may take its time.  False: there was none. */
+static bool seats_leave(struct web_session *session, const struct web_person *person)
 {
 	struct web_seat *seat, *next;
+	bool was_there = false;
 
 	for (seat = session->seats; seat; seat = next) {
 		next = seat->next;
 		if (seat->person != person)
 			continue;
+		was_there = true;
 		seat->person = NULL;
 		seat->is_left = true;
 		if (!seat->tasks)
 			seat_remove(session, seat);
 	}
+	return was_there;
 }
 
 static void followers_drop(struct web_session *session, const struct web_person *person)
@@ -141,7 +191,8 @@ void web_person_leave(struct web_person *person)
 	for (struct web_session *session = person->web->sessions; session;
 	     session = session->next) {
 		followers_drop(session, person);
-		seats_leave(session, person);
+		if (!seats_leave(session, person))
+			front_uninvite(session->runner, person->name);
 	}
 }
 
@@ -260,6 +311,8 @@ struct web_session *web_session_add(struct web *web, struct front_runner *runner
 		return NULL;
 	}
 	added->keeper = seat->front;
+	for (const struct web_person *person = web->people; person; person = person->next)
+		session_invite(added, person);
 	while (*link)
 		link = &(*link)->next;
 	*link = added;
@@ -287,8 +340,12 @@ void web_session_remove(struct web_session *session)
 		struct web_seat *seat = session->seats;
 
 		session->seats = seat->next;
+		free(seat->name);
 		free(seat);
 	}
+	for (const struct web_person *person = web->people; person; person = person->next)
+		if (!person->is_owner)
+			front_uninvite(session->runner, person->name);
 	web_waker_free(session->waker);
 	json_decref(session->questions);
 	free(session);

@@ -105,6 +105,7 @@ bool web_start(const struct web_options *options, struct web **ret, struct err *
 	struct web *web = mem_alloc(1, sizeof(*web));
 
 	web->options = *options;
+	web->come = web_person_come;
 	web->leave = web_person_leave;
 	if (!web_begin(web, err)) {
 		web_free(web);

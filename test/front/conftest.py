@@ -33,7 +33,10 @@ class Line:
 
     def line(self):
         while b"\n" not in self.rest:
-            more = self.socket.recv(65536)
+            try:
+                more = self.socket.recv(65536)
+            except TimeoutError:
+                raise AssertionError("%s waits: %s" % (self.name, "\n".join(self.seen)))
             assert more, "it ended: %s" % "\n".join(self.seen)
             self.rest += more
         line, self.rest = self.rest.split(b"\n", 1)

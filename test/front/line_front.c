@@ -13,9 +13,11 @@
 #include "policy/policy.h"
 
 struct line_front {
+	struct front_runner *runner;
 	struct front *front;
 	FILE *in, *out;
 	int bell;
+	bool whole; /* questions are shown as JSON, too */
 	bool over;
 };
 
@@ -52,6 +54,24 @@ static void put_question(struct line_front *line, const struct front_event *even
 	fprintf(line->out, "%llu ask %s %s\n", (unsigned long long)event->number,
 	        member(event->message, "correlationId"), member(details, "title"));
 	put_lines(line, member(details, "fileDiff"));
+	if (line->whole) {
+		char *text = json_dumps(event->message, JSON_COMPACT);
+
+		fprintf(line->out, "whole %s\n", text);
+		free(text);
+	}
+}
+
+/* "vote KIND BY APPROVALS/NEEDED MISSING". */
+static void put_vote(struct line_front *line, const struct front_event *event)
+{
+	const json_t *message = event->message;
+
+	fprintf(line->out, "%llu vote %s %s %lld/%lld %s\n", (unsigned long long)event->number,
+	        member(message, "vote"), member(message, "by"),
+	        (long long)json_integer_value(json_object_get(message, "approvals")),
+	        (long long)json_integer_value(json_object_get(message, "needed")),
+	        member(message, "missing"));
 }
 
 static void put_bus(struct line_front *line, const struct front_event *event)
@@ -66,6 +86,7 @@ static void put_bus(struct line_front *line, const struct front_event *event)
 		{ BUS_TOOL_RESULT, "toolName", "status" },
 		{ BUS_TOOL_CONFIRMATION_RESPONSE, "correlationId", "outcome" },
 		{ BUS_QUESTION_ANSWERED, "outcome", "by" },
+		{ BUS_TOOL_POLICY_REJECTION, "toolName", "message" },
 		{ BUS_COMMENT, "by", "text" },
 		{ BUS_APPROVAL_MODE, "mode", "" },
 		{ BUS_NOTICE, "severity", "message" },
@@ -73,6 +94,10 @@ static void put_bus(struct line_front *line, const struct front_event *event)
 
 	if (bus_topic_answer(event->topic) != BUS_NONE) {
 		put_question(line, event);
+		return;
+	}
+	if (event->topic == BUS_QUESTION_VOTE) {
+		put_vote(line, event);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
@@ -163,6 +188,37 @@ static bool order_answer(struct line_front *line, char *text, struct err *err)
 	return front_answer(line->front, BUS_TOOL_CONFIRMATION_RESPONSE, answer, err);
 }
 
+/* Any answer, as JSON. */
+static bool order_vote(struct line_front *line, char *text, struct err *err)
+{
+	json_auto_t *answer = json_loads(text, 0, NULL);
+
+	return (answer || err_set(err, ERR_INVALID_ARGUMENT, "vote JSON")) &&
+	       front_answer(line->front, BUS_TOOL_CONFIRMATION_RESPONSE, answer, err);
+}
+
+static bool order_invite(struct line_front *line, char *text, struct err *err)
+{
+	(void)err;
+	front_invite(line->runner, &(struct front_person){ .name = text });
+	return true;
+}
+
+static bool order_uninvite(struct line_front *line, char *text, struct err *err)
+{
+	(void)err;
+	front_uninvite(line->runner, text);
+	return true;
+}
+
+static bool order_whole(struct line_front *line, char *text, struct err *err)
+{
+	(void)text;
+	(void)err;
+	line->whole = true;
+	return true;
+}
+
 static void carry_out(struct line_front *line, char *text)
 {
 	static const struct {
@@ -171,7 +227,8 @@ static void carry_out(struct line_front *line, char *text)
 	} orders[] = {
 		{ "prompt", order_prompt }, { "steer", order_steer }, { "mode", order_mode },
 		{ "interrupt", order_interrupt }, { "comment", order_comment },
-		{ "answer", order_answer },
+		{ "answer", order_answer }, { "vote", order_vote }, { "whole", order_whole },
+		{ "invite", order_invite }, { "uninvite", order_uninvite },
 	};
 	struct err err = ERR_INIT;
 	char *rest = text + strcspn(text, " ");
@@ -197,7 +254,7 @@ static unsigned roles_read(const char *letters)
 /* stdio's buffer holds no second line: the peer waits for what each does. */
 static void line_loop(struct line_front *line)
 {
-	char text[4096];
+	static _Thread_local char text[65536];
 	eventfd_t count;
 
 	while (!line->over) {
@@ -219,19 +276,23 @@ static void line_loop(struct line_front *line)
 
 void line_front_serve(struct front_runner *runner, int fd)
 {
-	struct line_front line = { .bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+	struct line_front line = { .runner = runner, .bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	struct front_options options = { .wake = line_wake, .data = &line };
-	char name[64], letters[8];
+	struct front_person person = { 0 };
+	char name[64], letters[16];
 	unsigned long long after;
 
 	line.in = fdopen(fd, "r");
 	line.out = fdopen(dup(fd), "w");
 	setvbuf(line.in, NULL, _IONBF, 0);
-	if (fscanf(line.in, "%63s %7s %llu", name, letters, &after) == 3) {
+	if (fscanf(line.in, "%63s %15s %llu", name, letters, &after) == 3) {
 		(void)fgetc(line.in);
 		options.name = name;
 		options.roles = roles_read(letters);
 		options.after = after;
+		person.name = name;
+		if (strchr(letters, 'r'))
+			options.reviewer = &person;
 		line.front = front_attach(runner, &options);
 		if (line.front)
 			line_loop(&line);

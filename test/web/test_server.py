@@ -2,6 +2,7 @@
 """The web front: a session's events, prompts, questions and their answers, over HTTP."""
 import json
 import re
+import socket
 import subprocess
 
 from conftest import ADDRESS, Browser, Served, app
@@ -301,3 +302,27 @@ def test_what_a_session_changed_is_shown_and_undone_by_hunk(world):
         bad = browser.order("changes/undo", {"path": long["path"], "after_sha256": done.json.get("sha256", "0" * 64),
                                              "hunks": [7]})
         assert bad.status == 400
+
+
+def test_what_a_killed_hasp_left_is_removed(world):
+    folder = world.home / ".gemini" / "hasp-web"
+    folder.mkdir(parents=True, mode=0o700)
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(folder / "4194303-1"))
+    left.close()
+    (folder / "other").write_text("")
+    with world.fake([]) as server, world.served(server):
+        names = {path.name for path in folder.iterdir()}
+        assert "4194303-1" not in names and "other" in names and len(names) == 2
+
+
+def test_a_home_with_a_long_path(world):
+    home = world.top / ("h" * 120)
+    home.mkdir()
+    env = {"GEMINI_CLI_HOME": str(home)}
+    with world.fake([]) as server, world.served(server, env=env) as served:
+        done = subprocess.run([HASP, "web", "invite", "ann"], env=world.environment(**env), capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert Browser(done.stdout).come_in().get("/api/me").json["name"] == "ann"
+        assert served.browser().get("/api/me").json["owner"]

@@ -42,7 +42,8 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 void agent_confirm_report(struct call *call);
 
 /* The calls of a reply on their way to their questions. A call that has started is awaited until it
- * asks, runs, or has ended. All functions but call_round_settle are called with `lock` held.
+ * asks, runs, or has ended. Functions are called with `lock` held,
+ * unless said.
  * Private to this folder. */
 struct call_round {
 	pthread_mutex_t *lock;    /* the batch's */
@@ -69,6 +70,10 @@ void call_round_set_may_begin(struct call_round *round, bool may);
 void call_round_settle(struct call *call);
 /* The same, with the lock. */
 void call_round_settle_locked(struct call *call);
+/* Waits for the other questions, without the lock; a new reference to the message's `together`. */
+json_t *call_round_gather(struct call *call);
+/* Its question is answered; without the lock. */
+void call_round_leave(struct call *call);
 
 /* What the question about an edit shows, and what follows when it is not answered as a whole
  * (review.c).  Private to this folder. */
@@ -78,6 +83,8 @@ void call_round_settle_locked(struct call *call);
 json_t *review_details(struct call *call, const struct tool_question *question);
 /* Whether modify_with_editor can be answered. */
 bool review_may_modify(const struct tool_question *question);
+/* Whether such an answer is about another text than the question's. */
+bool review_differs(const json_t *details, const json_t *answer);
 /* Applies the answer's choice of hunks and files, and any replacement content. *ret_none: all hunks
  * were rejected. INVALID_ARGUMENT: the answer does not fit the question. */
 bool review_take(struct call *call, const struct tool_question *question, const json_t *details,
@@ -85,8 +92,9 @@ bool review_take(struct call *call, const struct tool_question *question, const 
 
 /* Whether the user can be asked. */
 bool confirm_can_ask(const struct agent *agent);
-/* Puts a question, of which hooks hear first.  The caller has agent->top->question_lock. */
-enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t *message,
+/* Puts another question about a call, of which hooks hear first.  The caller has
+ * agent->top->question_lock. */
+enum bus_reply confirm_put(struct call *call, const struct tool *tool, json_t *message,
                            json_t **ret_answer);
 
 /* ---- what "always" is about (scope.c) ------------------------------------------ */
@@ -269,6 +277,13 @@ struct call {
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */
 	json_t *review_files;        /* owned; of several files, what became of each; or NULL */
 	bool modified;               /* the user wrote another content */
+	json_t *comments;            /* owned; on its lines, as the model gets them; or NULL */
+	json_t *proposer;            /* owned; of several reviewers the one who changed it: that
+	                              * is an approval of what it is now; or NULL */
+	json_t *quorum;              /* owned; with `proposer`: the rules that asked for several;
+	                              * they hold for what it is now */
+	json_t *approved;            /* owned; what several reviewers have approved; or NULL */
+	char *vetoed_by;             /* owned; the reviewer who said no; or NULL */
 	struct tool_grant grant;  /* owned; what was allowed after denials */
 	unsigned runs;               /* that were followed by such a question */
 	unsigned outside_runs;       /* that were refused what is outside, and followed by a run to

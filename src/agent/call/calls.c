@@ -7,6 +7,7 @@
 
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
+#include "agent/call/votes.h"
 #include "agent/context/context.h"
 #include "agent/session/record.h"
 #include "agent/session/sessions.h"
@@ -225,6 +226,11 @@ static void call_release(struct call *call)
 	json_decref(call->answer);
 	json_decref(call->review);
 	json_decref(call->review_files);
+	json_decref(call->comments);
+	json_decref(call->proposer);
+	json_decref(call->quorum);
+	json_decref(call->approved);
+	free(call->vetoed_by);
 	denied_forget(call);
 	free(call->ask_reason);
 	free(call->taken);
@@ -565,6 +571,8 @@ static void call_run(struct call *call)
 	}
 	call->result = tool_call(&call->session, call->run_name, call->run_args);
 	follow_tails(call);
+	if (call_error_code(call->result) == ERR_STATE_MISMATCH)
+		votes_lapse(call);
 	agent_confirm_report(call);
 	call_report_end(call, clock_monotonic_ms() - began);
 }

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "agent/call/comments.h"
 #include "agent/call/gate.h"
+#include "agent/call/votes.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -152,6 +154,8 @@ static const char *choose_always(const struct confirm_request *request, struct s
 	const struct call *call = request->call;
 
 	*ret = (struct scope_choice){ 0 };
+	if (call->has_verdict && call->verdict.approvals)
+		return "several people must approve each such call";
 	if (!agent->may_always || !agent->options.policy)
 		return agent->trusted ? "the settings turn that off" :
 		                        "this folder is not trusted (/permissions)";
@@ -348,12 +352,24 @@ static void save_rule(struct confirm_request *request)
 static bool decline_call(struct confirm_request *request, const json_t *answer, struct err *err)
 {
 	struct span said = span_trim(json_span(json_object_get(answer, "message")));
+	const char *by = json_string_value(json_object_get(answer, "vetoedBy"));
+	struct call *call = request->call;
 
+	call->decision = DECISION_REJECT;
+	call->refused = !said.len && !json_array_size(call->comments);
+	free(call->said);
+	call->said = said.len ? mem_dup(said.data, said.len) : NULL;
+	free(call->vetoed_by);
+	call->vetoed_by = mem_strdup(by);
+	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: %s declined this call.",
+	               by ? by : "The user");
+}
+
+/* Too few people are left who could approve it. */
+static bool refuse_unmet(struct confirm_request *request, const char *why, struct err *err)
+{
 	request->call->decision = DECISION_REJECT;
-	request->call->refused = !said.len;
-	free(request->call->said);
-	request->call->said = said.len ? mem_dup(said.data, said.len) : NULL;
-	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
+	return err_set(err, ERR_DENIED_BY_POLICY, "%s", why);
 }
 
 /* The mode that the user has chosen for what follows a plan. False: it was not offered. */
@@ -372,9 +388,15 @@ static bool follow_answer(struct confirm_request *request, const json_t *answer,
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
 	const json_t *details = json_object_get(request->message, "details");
 	const bool offered = json_lists(request->outcomes, span_str(outcome));
+	const char *unmet = json_string_value(json_object_get(answer, "unmet"));
 	bool none = false;
 
+	if (unmet)
+		return refuse_unmet(request, unmet, err);
 	request->call->decision = DECISION_REJECT;
+	json_decref(request->call->comments);
+	request->call->comments = json_incref(json_object_get(answer, "comments"));
+	comments_follow(request->call, request->message, answer);
 	if (offered &&
 	    !review_take(request->call, request->question, details, answer, &none, err))
 		return false;
@@ -453,27 +475,35 @@ static void notify_hooks(struct agent *agent, const struct tool *tool, const jso
 		hook_outcome_release(&outcome);
 }
 
-enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t *message,
+enum bus_reply confirm_put(struct call *call, const struct tool *tool, json_t *message,
                            json_t **ret_answer)
 {
-	notify_hooks(agent, tool, message);
-	return bus_ask(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, message, 0,
-	               agent->options.cancel, ret_answer);
+	struct votes votes;
+	enum bus_reply reply;
+
+	notify_hooks(call->agent, tool, message);
+	votes_init(&votes, call, message, NULL);
+	reply = votes_ask(&votes, ret_answer);
+	votes_release(&votes);
+	return reply;
 }
 
 static void make_question(struct confirm_request *request)
 {
 	request->message = question_message(request);
+	comments_put_round(request->call, request->message);
 	notify_hooks(request->agent, request->question->tool, request->message);
 }
 
 static enum bus_reply ask_user(struct confirm_request *request, json_t **answer)
 {
 	const uint64_t began = clock_monotonic_ms();
-	const enum bus_reply reply =
-		bus_ask(request->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST,
-		        request->message, 0, request->agent->options.cancel, answer);
+	struct votes votes;
+	enum bus_reply reply;
 
+	votes_init(&votes, request->call, request->message, request->question->plan);
+	reply = votes_ask(&votes, answer);
+	votes_release(&votes);
 	request->call->waited_ms += clock_monotonic_ms() - began;
 	return reply;
 }
@@ -498,12 +528,27 @@ static bool put_question(struct confirm_request *request, struct err *err)
 	return follow_reply(request, reply, answer, err);
 }
 
-/* What was answered about another call in the meantime may answer this one. */
+/* Of what a reviewer changed: the rules that asked for several people still do. */
+static void keep_quorum(struct call *call)
+{
+	const struct policy_verdict before = { .approvals = call->quorum };
+
+	if (call->has_verdict && call->proposer)
+		policy_verdict_join(&call->verdict, &before);
+}
+
+/* What was answered about another call in the meantime may answer this one, unless a reviewer has
+ * changed it. */
 static bool answered_by_now(struct confirm_request *request)
 {
-	if (request->call->hook_asks || tool_requires_more(request->question->arguments) ||
-	    gate_decide(request->call, request->question->tool, request->question->arguments) !=
-	            CALL_ALLOW)
+	const struct tool_question *question = request->question;
+	enum call_decision decision;
+
+	if (request->call->hook_asks || tool_requires_more(question->arguments))
+		return false;
+	decision = gate_decide(request->call, question->tool, question->arguments);
+	keep_quorum(request->call);
+	if (decision != CALL_ALLOW || request->call->proposer)
 		return false;
 	request->call->decision = DECISION_AUTO;
 	gate_note_allowed(request->call, request->question->tool);
@@ -524,98 +569,6 @@ static bool ask_in_turn(struct confirm_request *request, struct err *err)
 }
 
 /* ---- asking about several calls together ---------------------------------------------- */
-
-void call_round_init(struct call_round *round, pthread_mutex_t *lock, pthread_cond_t *changed)
-{
-	*round = (struct call_round){ .lock = lock, .changed = changed, .may_begin = true };
-	pthread_cond_init(&round->released, NULL);
-}
-
-void call_round_release(struct call_round *round)
-{
-	pthread_cond_destroy(&round->released);
-}
-
-/* Ask the questions, if no further call of the round can need one. The calls of a reply are an
- * array. */
-static void round_put_if_complete(struct call_round *round)
-{
-	if (round->awaited || round->may_begin || !round->gathered)
-		return;
-	for (struct call *call = round->gathered; call; call = call->gathered) {
-		call->place = call->together = 0;
-		for (struct call *other = round->gathered; other; other = other->gathered) {
-			call->place += other < call;
-			call->together++;
-		}
-	}
-	round->number++;
-	round->id = ++round->gathered->agent->top->rounds;
-	round->gathered = NULL;
-	pthread_cond_broadcast(&round->released);
-}
-
-void call_round_begin(struct call *call)
-{
-	call->awaited = true;
-	call->round->awaited++;
-}
-
-void call_round_set_may_begin(struct call_round *round, bool may)
-{
-	round->may_begin = may;
-	round_put_if_complete(round);
-}
-
-void call_round_settle_locked(struct call *call)
-{
-	if (!call->awaited)
-		return;
-	call->awaited = false;
-	call->round->awaited--;
-	round_put_if_complete(call->round);
-}
-
-void call_round_settle(struct call *call)
-{
-	if (!call->round)
-		return;
-	pthread_mutex_lock(call->round->lock);
-	call_round_settle_locked(call);
-	pthread_mutex_unlock(call->round->lock);
-}
-
-/* Waits for the other questions; a new reference to `together`. */
-static json_t *round_gather(struct call *call)
-{
-	json_t *together;
-
-	struct call_round *round = call->round;
-	unsigned before;
-
-	pthread_mutex_lock(round->lock);
-	before = round->number;
-	call->gathered = round->gathered;
-	round->gathered = call;
-	round->open_questions++;
-	round->may_begin = round->may_begin || round->full;
-	call_round_settle_locked(call);
-	round_put_if_complete(round);
-	pthread_cond_signal(round->changed); /* one more may have a place now */
-	while (round->number == before)
-		pthread_cond_wait(&round->released, round->lock);
-	together = json_pack("{s:I, s:I, s:I}", "id", (json_int_t)round->id, "index",
-	                     (json_int_t)call->place, "count", (json_int_t)call->together);
-	pthread_mutex_unlock(round->lock);
-	return together;
-}
-
-static void round_leave(struct call *call)
-{
-	pthread_mutex_lock(call->round->lock);
-	call->round->open_questions--;
-	pthread_mutex_unlock(call->round->lock);
-}
 
 /* From here on a rule may answer it. */
 static void asked_add(struct confirm_request *request)
@@ -657,9 +610,9 @@ static bool ask_in_round(struct confirm_request *request, enum bus_reply *reply,
 {
 	bool answered;
 
-	json_object_set_new(request->message, "together", round_gather(request->call));
+	json_object_set_new(request->message, "together", call_round_gather(request->call));
 	if (cancelled(request->agent->options.cancel)) {
-		round_leave(request->call);
+		call_round_leave(request->call);
 		*reply = BUS_CANCELLED;
 		return false;
 	}
@@ -670,7 +623,7 @@ static bool ask_in_round(struct confirm_request *request, enum bus_reply *reply,
 	else
 		*reply = ask_user(request, answer);
 	asked_remove(request);
-	round_leave(request->call);
+	call_round_leave(request->call);
 	return answered;
 }
 
@@ -691,6 +644,14 @@ static bool ask_together(struct confirm_request *request, struct err *err)
 	}
 }
 
+/* The reviewer's approval was for the call that runs now, and for nothing that it asks later. */
+static void forget_quorum(struct call *call)
+{
+	json_decref(call->proposer);
+	json_decref(call->quorum);
+	call->proposer = call->quorum = NULL;
+}
+
 /* The size of a question is limited, and nothing may run that was not shown. */
 static bool confirm_can_show(const struct tool_question *question, struct err *err)
 {
@@ -704,6 +665,39 @@ static bool confirm_can_show(const struct tool_question *question, struct err *e
 	               LIMIT_QUESTION_BYTES, LIMIT_QUESTION_LINES);
 }
 
+/* A change by one of several reviewers may be one that the rules deny. */
+static bool change_is_denied(struct call *call, const struct tool_question *question,
+                             struct err *err)
+{
+	if (!call->proposer ||
+	    gate_decide(call, question->tool, question->arguments) != CALL_DENY)
+		return false;
+	gate_deny(call, question->tool, question->arguments, err);
+	return true;
+}
+
+/* All ways to an answer. */
+static bool confirm_settle(struct confirm_request *request, struct err *err)
+{
+	struct call *call = request->call;
+	_cleanup_free_ char *unmet = NULL;
+
+	if (!confirm_can_ask(call->agent))
+		return refuse_unasked(request, err);
+	if (change_is_denied(call, request->question, err))
+		return false;
+	if (answered_by_now(request)) {
+		call_round_settle(call);
+		return true;
+	}
+	if ((unmet = votes_unmet(call)))
+		return refuse_unmet(request, unmet, err);
+	if (!confirm_can_show(request->question, err))
+		return false;
+	return call->agent->options.asks_together && call->round ? ask_together(request, err) :
+	                                                           ask_in_turn(request, err);
+}
+
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err)
 {
 	struct call *call = data;
@@ -712,19 +706,12 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 	bool yes;
 
 	call_scope_note(call, question->tool, question->arguments, question->plan);
-	if (!confirm_can_ask(call->agent))
-		yes = refuse_unasked(&request, err);
-	else if (answered_by_now(&request)) {
-		call_round_settle(call);
-		yes = true;
-	} else if (!confirm_can_show(question, err))
-		yes = false;
-	else if (call->agent->options.asks_together && call->round)
-		yes = ask_together(&request, err);
-	else
-		yes = ask_in_turn(&request, err);
-
-	if (yes)
+	yes = confirm_settle(&request, err);
+	/* What several people must approve is asked about again when one of them has changed it. */
+	*question->again = yes && *question->modified && call->proposer;
+	if (!*question->again)
+		forget_quorum(call);
+	if (yes && !*question->again)
 		gate_about_to_run(call, question->tool, question->arguments);
 	tool_change_release(&request.change);
 	json_decref(request.message);

@@ -78,12 +78,12 @@ static json_t *expansion_details(const struct call *call, const json_t *argument
 	return details;
 }
 
-static json_t *expansion_outcomes(const struct agent *agent)
+static json_t *expansion_outcomes(const struct call *call)
 {
 	json_t *outcomes = json_array();
 
 	json_array_append_new(outcomes, json_string("proceed_once"));
-	if (agent->may_always)
+	if (call->agent->may_always && !(call->has_verdict && call->verdict.approvals))
 		json_array_append_new(outcomes, json_string("proceed_always"));
 	json_array_append_new(outcomes, json_string("cancel"));
 	return outcomes;
@@ -101,7 +101,7 @@ static json_t *expansion_message(const struct call *call, const struct tool *too
 		json_object_set_new(message, "agentName", json_string(call->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)arguments);
 	json_object_set_new(message, "details", details);
-	json_object_set_new(message, "outcomes", expansion_outcomes(call->agent));
+	json_object_set_new(message, "outcomes", expansion_outcomes(call));
 	return message;
 }
 
@@ -201,7 +201,7 @@ static enum bus_reply put_expansion(struct call *call, const struct tool *tool, 
 
 	if (cancelled(call->agent->options.cancel))
 		return BUS_CANCELLED;
-	reply = confirm_put(call->agent, tool, message, ret_answer);
+	reply = confirm_put(call, tool, message, ret_answer);
 	call->waited_ms += clock_monotonic_ms() - began;
 	return reply;
 }

@@ -244,6 +244,7 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 		rules->asked = own.decision == POLICY_ASK;
 		name_target(rules, verdict);
 	} else {
+		policy_verdict_join(verdict, &own);
 		policy_verdict_release(&own);
 	}
 }

@@ -191,6 +191,43 @@ static void report_rejection(struct call *call, const struct tool *tool)
 	agent_publish(call->agent, BUS_TOOL_POLICY_REJECTION, message);
 }
 
+/* A permission to write below a path is as much as an edit there: what rules ask of several people
+ * about that, they ask about the permission. */
+static void join_permitted_path(const struct call *call, const struct policy_call *subject,
+                                const json_t *path, struct policy_verdict *verdict)
+{
+	const char *given = json_string_value(path), *root = call->agent->root;
+	const size_t len = root ? strlen(root) : 0;
+	const bool inside = given && len && !strncmp(given, root, len) && given[len] == '/';
+	json_auto_t *absolute = json_pack("{s:O}", "file_path", path);
+	json_auto_t *relative = json_pack("{s:s}", "file_path", inside ? given + len + 1 : "");
+	struct policy_call edits[] = { *subject, *subject };
+	struct policy_verdict own;
+
+	for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+		edits[i].tool = tool_name(TOOL_WRITE_FILE);
+		edits[i].kind = tool_kind_name(TOOL_KIND_EDIT);
+		edits[i].arguments = i ? relative : absolute;
+		edits[i].other_arguments = NULL;
+	}
+	policy_decide_spelled(call->agent->options.policy, edits, inside ? 2 : 1, &own);
+	policy_verdict_join(verdict, &own);
+	policy_verdict_release(&own);
+}
+
+static void join_permitted(const struct call *call, const struct policy_call *subject,
+                           struct policy_verdict *verdict)
+{
+	const json_t *more = json_object_get(subject->arguments, "additional_permissions");
+	const json_t *files = json_object_get(more, "fileSystem");
+	size_t i;
+	json_t *path;
+
+	json_array_foreach(json_object_get(files, "write"), i, path)
+		if (json_is_string(path))
+			join_permitted_path(call, subject, path, verdict);
+}
+
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments)
 {
 	static const enum call_decision decisions[] = {
@@ -208,6 +245,7 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 		policy_verdict_release(&call->verdict);
 	policy_decide(call->agent->options.policy, &subject, &call->verdict);
 	path_rules_decide(&call->paths, tool, &subject, &call->verdict);
+	join_permitted(call, &subject, &call->verdict);
 	call->has_verdict = true;
 	if (changed && call->verdict.decision == POLICY_ALLOW)
 		return CALL_ASK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/call/call.h"
+#include "agent/call/comments.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -52,6 +53,15 @@ static json_t *original_content(struct call *call, const json_t *state)
 	}
 	read_result_release(&read);
 	return content;
+}
+
+/* The states that the two contents are those of; null: no file. */
+static void put_hashes(json_t *details, const json_t *before, const json_t *after)
+{
+	json_t *old = json_object_get(before, "sha256"), *new = json_object_get(after, "sha256");
+
+	json_object_set_new(details, "originalSha256", old ? json_incref(old) : json_null());
+	json_object_set_new(details, "newSha256", new ? json_incref(new) : json_null());
 }
 
 /* ---- several files ----------------------------------------------------------- */
@@ -216,6 +226,7 @@ static json_t *file_details(struct call *call, const struct review_changes *list
 	json_object_set_new(file, "newContent",
 	                    fate == FATE_EDIT || fate == FATE_CREATE ?
 	                            planned_content(json_array_get(full, last)) : json_null());
+	put_hashes(file, state, change_planned(list, last));
 	return file;
 }
 
@@ -284,6 +295,8 @@ json_t *review_details(struct call *call, const struct tool_question *question)
 	json_object_set_new(details, "newContent", several ? json_null() : planned_content(plan));
 	if (several)
 		json_object_set_new(details, "files", all_files(call, question));
+	else
+		put_hashes(details, state, json_object_get(first, "planned_state"));
 	return details;
 }
 
@@ -510,6 +523,28 @@ static bool use_files(struct call *call, const struct tool_question *question,
 	return true;
 }
 
+bool review_differs(const json_t *details, const json_t *answer)
+{
+	const json_t *files = json_object_get(details, "files"), *file;
+	const json_t *rows = json_object_get(answer, "files");
+	size_t i;
+
+	if (!files)
+		return !json_equal(json_object_get(answer, "newContent"),
+		                   json_object_get(details, "newContent"));
+	if (json_array_size(rows) != json_array_size(files))
+		return true;
+	json_array_foreach(files, i, file) {
+		const json_t *row = json_array_get(rows, i);
+
+		if (!json_equal(json_object_get(row, "filePath"),
+		                json_object_get(file, "filePath")) ||
+		    !row_is_taken(row) || other_content(file, row))
+			return true;
+	}
+	return false;
+}
+
 /* Whether it says of files that they are left. */
 static bool takes_nothing(const json_t *answer)
 {
@@ -673,10 +708,13 @@ static void report_said(struct call *call)
 {
 	json_t *error = json_object_get(call->result, "error");
 
+	if (json_array_size(call->comments) && call_error_code(call->result) == ERR_DENIED_BY_USER)
+		call_error_instruct(error);
 	if (!call->said || call_error_code(call->result) != ERR_DENIED_BY_USER)
 		return;
 	json_object_set_new(call->result, "message", json_pack(
-		"s+", "Denied By User: The user declined this call and says: ", call->said));
+		"s+++", "Denied By User: ", call->vetoed_by ? call->vetoed_by : "The user",
+		" declined this call and says: ", call->said));
 	call_error_instruct(error);
 }
 
@@ -686,11 +724,11 @@ void agent_confirm_report(struct call *call)
 	bool success = !tool_result_failed(call->result);
 	json_t *report;
 
-	if (json_is_object(call->result))
-		report_said(call);
-	if (!json_is_object(call->result) ||
-	    (!call->review && !call->review_files && !(call->modified && success) &&
-	     !call->expansion))
+	if (!json_is_object(call->result))
+		return;
+	report_said(call);
+	if (!call->review && !call->review_files && !(call->modified && success) &&
+	    !call->expansion && !json_array_size(call->comments))
 		return;
 	/* Of a command, it is all there is to say; of an edit, what came before the review. */
 	if (call->expansion)
@@ -707,6 +745,7 @@ void agent_confirm_report(struct call *call)
 		               "latest_file_state is what stands now: go on from it.");
 	}
 	report = json_object();
+	comments_report(call->comments, report, &text);
 	json_object_set_new(report, "message", json_text(buf_view(&text)));
 	if (call->review)
 		json_object_set(report, "hunks", call->review);

@@ -21,6 +21,7 @@
 #include "model/choose.h"
 #include "model/content.h"
 #include "model/model.h"
+#include "audit/audit.h"
 #include "telemetry/telemetry.h"
 #include "worker/job/job.h"
 #include "worker/provider.h"
@@ -176,6 +177,22 @@ static void open_telemetry(struct host *host)
 	});
 }
 
+static void open_audit(struct host *host)
+{
+	_cleanup_free_ char *folder = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (!host->home || home_missing(host->home, &ignored) ||
+	    !settings_bool(host->options.settings, "hasp.audit.enabled", true))
+		return;
+	folder = mem_printf("%s/" AUDIT_FOLDER, home_gemini(host->home));
+	host->audit = audit_open(&(struct audit_options){
+		.bus = host->bus, .folder = folder,
+		.session_id = record_session_id(host->chat.record), .project = host->root,
+		.notices = host->options.notices,
+	});
+}
+
 bool host_open(const struct host_options *options, struct host **ret, struct err *err)
 {
 	struct host *host = mem_alloc(1, sizeof(*host));
@@ -201,6 +218,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 		return false;
 	}
 	open_telemetry(host);
+	open_audit(host);
 	host_open_tools(host);
 	host->hooks = host_load_hooks(host);
 	host->git = is_git(host);
@@ -241,6 +259,7 @@ void host_close(struct host *host, const char *reason)
 	model_free(host->model);
 	recording_close(host->recording);
 	telemetry_close(host->telemetry);
+	audit_close(host->audit);
 	if (host->choice.store)
 		model_choice_release(&host->choice);
 	bus_free(host->bus);

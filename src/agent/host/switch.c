@@ -8,6 +8,7 @@
 #include "data/json.h"
 #include "model/choose.h"
 #include "model/model.h"
+#include "audit/audit.h"
 #include "telemetry/telemetry.h"
 
 /* Its services stay as long as the host: commands in the background stand on them. */
@@ -47,6 +48,7 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 		policy_session_end(host->options.policy);
 	host->chat = next;
 	telemetry_set_session(host->telemetry, record_session_id(next.record));
+	audit_set_session(host->audit, record_session_id(next.record));
 	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
 	                  services_plans_folder(next.services));
 	keep_services(host, &before);

@@ -130,6 +130,9 @@ enum flag_id {
 	FLAG_GROUP,
 	FLAG_MINUTES,
 	FLAG_PROCESS,
+	FLAG_EXPECT,
+	FLAG_SIGNERS,
+	FLAG_NAME,
 };
 
 /* What a shell offers when the value is being typed. */

@@ -914,6 +914,38 @@ static const char *const sessions_synopsis[] = {
 	NULL,
 };
 
+static const char *const audit_choices[] = { "show", "verify", "export", "sign", NULL };
+
+static const struct flag audit_flags[] = {
+	{ .id = FLAG_EXPECT, .name = "expect", .value = { "HASH", COMPLETE_NOTHING, NULL },
+	  .help = "of verify: a record's SHA-256 that must be in the chain" },
+	JSON_FLAG,
+	{ .id = FLAG_KEY, .name = "key", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "of sign: the SSH key, or its public half if an agent has it" },
+	{ .id = FLAG_NAME, .name = "name", .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "of sign: who signs, as the file of signers has it (default: $USER)" },
+	{ .id = FLAG_SESSION, .name = "session", .value = { "ID", COMPLETE_NOTHING, NULL },
+	  .help = "of show and export: records of this session alone" },
+	{ .id = FLAG_SIGNERS, .name = "signers", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "of verify: whose keys count (ssh-keygen(1), ALLOWED SIGNERS; default: the "
+	          "setting hasp.audit.allowedSigners)" },
+	HELP_FLAG,
+};
+
+static const struct positional audit_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, audit_choices },
+	  "show, verify, export or sign (default: show)" },
+	{ { "NUMBER", COMPLETE_NOTHING, NULL }, "of sign: the record (default: the last one)" },
+};
+
+static const char *const audit_synopsis[] = {
+	"[show] [--session ID] [--json]",
+	"verify [--expect HASH] [--signers FILE] [--json]",
+	"export [--session ID]",
+	"sign [NUMBER] --key FILE [--name NAME]",
+	NULL,
+};
+
 static const struct flag stats_flags[] = {
 	{ .id = FLAG_PROJECT, .name = "project", .value = { "DIR", COMPLETE_FOLDER, NULL },
 	  .help = "the project's folder (default: the current one)" },
@@ -1255,6 +1287,22 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(sessions_flags),
 		.positionals = sessions_positionals,
 		.positional_count = ARRAY_LEN(sessions_positionals),
+	},
+	{
+		.name = "audit",
+		.summary = "show, check and sign the record of questions, votes and answers",
+		.synopsis = audit_synopsis,
+		.text =
+			"Every question, vote and answer of all sessions is a line in "
+			"~/.gemini/hasp-audit, each with the hash of the one before. show prints "
+			"them. verify finds records that were changed, removed, moved or cut off, "
+			"and checks signatures; it fails if there are any. export prints the lines "
+			"as they are. sign signs a record, and with it all before it, by an SSH "
+			"key.",
+		.flags = audit_flags,
+		.flag_count = ARRAY_LEN(audit_flags),
+		.positionals = audit_positionals,
+		.positional_count = ARRAY_LEN(audit_positionals),
 	},
 	{
 		.name = "stats",
