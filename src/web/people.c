@@ -73,7 +73,7 @@ bool web_role_parse(const char *word, unsigned *ret)
 
 /* ---- people ----------------------------------------------------------------------- */
 
-static struct web_person *person_new(struct web *web, const char *name, unsigned roles)
+static struct web_person *web_person_new(struct web *web, const char *name, unsigned roles)
 {
 	struct web_person *person = mem_alloc(1, sizeof(*person)), **link = &web->people;
 
@@ -124,7 +124,7 @@ static void person_free(struct web_person *person)
 
 void web_people_begin(struct web *web)
 {
-	struct web_person *owner = person_new(web, "web", FRONT_ALL);
+	struct web_person *owner = web_person_new(web, "web", FRONT_ALL);
 
 	owner->is_owner = true;
 }
@@ -215,7 +215,7 @@ struct web_person *web_person_add(struct web *web, const struct web_invitation *
 
 	if (!check_invitation(web, invitation, &roles, err))
 		return NULL;
-	person = person_new(web, invitation->name, roles);
+	person = web_person_new(web, invitation->name, roles);
 	json_array_extend(person->groups, groups);
 	person->expires = (int64_t)time(NULL) + (int64_t)minutes * 60;
 	person->timer = loop_timer_start(web->loop, minutes * 60 * 1000, 0, person_expired,
