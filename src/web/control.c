@@ -2,11 +2,15 @@
 /* The socket through which `hasp web` invites people: in ~/.gemini/hasp-web/, which only its owner
  * may enter, a socket per process, named by its id. */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/door.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -36,6 +40,41 @@ static char *control_folder(bool make, struct err *err)
 	return folder;
 }
 
+/* The process whose socket has this name; 0: it is none. */
+static unsigned long control_process(const char *name)
+{
+	char *end;
+	const unsigned long process = ascii_is_digit(*name) ? strtoul(name, &end, 10) : 0;
+
+	return process && *end == '-' ? process : 0;
+}
+
+/* Calls `one` for each socket in the folder. */
+static void control_each(int folder, void (*one)(void *data, int folder, const char *name),
+                         void *data)
+{
+	const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *open = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+	size_t seen = 0;
+
+	while (open && (entry = readdir(open)) && seen++ < SERVERS_MAX)
+		if (control_process(entry->d_name))
+			one(data, folder, entry->d_name);
+	if (open)
+		closedir(open);
+	else if (copy >= 0)
+		close(copy);
+}
+
+/* A process that was killed leaves its socket. */
+static void control_sweep(void *data, int folder, const char *name)
+{
+	(void)data;
+	if (kill((pid_t)control_process(name), 0) != 0 && errno == ESRCH)
+		unlinkat(folder, name, 0);
+}
+
 bool web_control_open(struct web *web, struct err *err)
 {
 	static const char *const hosts[] = { CONTROL_HOST };
@@ -44,9 +83,13 @@ bool web_control_open(struct web *web, struct err *err)
 		.hosts = hosts, .host_count = 1, .listed_hosts_only = true, .knows_later = true,
 		.body_max = LIMIT_WEB_BODY_BYTES, .data = web,
 	};
+	_cleanup_fd_ int fd = -1;
 
 	if (!folder)
 		return false;
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		control_each(fd, control_sweep, NULL);
 	if (!door_is_own(folder))
 		return err_set(err, ERR_PERMISSION_DENIED,
 		               "Others than you may write to %s. Remove it.", folder);
@@ -110,28 +153,23 @@ static bool control_send(const char *socket, const char *path, const json_t *bod
 	return false;
 }
 
-/* Adds the paths of sockets of this process id (0: any) that answer; the others are removed. */
-static void control_find(const char *folder, unsigned server, json_t *paths)
+struct control_search {
+	unsigned server;
+	json_t *paths; /* of sockets that answer, beneath the folder's descriptor */
+};
+
+static void control_look(void *data, int folder, const char *name)
 {
-	DIR *open = opendir(folder);
-	const struct dirent *entry;
-	size_t seen = 0;
+	struct control_search *search = data;
+	_cleanup_free_ char *path = mem_printf("/proc/self/fd/%d/%s", folder, name);
+	struct err err = ERR_INIT;
+	json_t *me = NULL;
 
-	while (open && (entry = readdir(open)) && seen++ < SERVERS_MAX) {
-		_cleanup_free_ char *path = path_join(folder, entry->d_name);
-		json_t *me = NULL;
-		struct err err = ERR_INIT;
-		char *end;
-
-		if (!ascii_is_digit(entry->d_name[0]) ||
-		    (server && (strtoul(entry->d_name, &end, 10) != server || *end != '-')))
-			continue;
-		if (control_send(path, "me", NULL, &me, &err))
-			json_array_append_new(paths, json_path_bytes(path));
-		json_decref(me);
-	}
-	if (open)
-		closedir(open);
+	if (search->server && control_process(name) != search->server)
+		return;
+	if (control_send(path, "me", NULL, &me, &err))
+		json_array_append_new(search->paths, json_path_bytes(path));
+	json_decref(me);
 }
 
 bool web_control(unsigned server, const char *path, const json_t *body, json_t **ret,
@@ -139,10 +177,14 @@ bool web_control(unsigned server, const char *path, const json_t *body, json_t *
 {
 	_cleanup_free_ char *folder = control_folder(false, err);
 	json_auto_t *paths = json_array();
+	struct control_search search = { .server = server, .paths = paths };
+	_cleanup_fd_ int fd = -1;
 
 	if (!folder)
 		return false;
-	control_find(folder, server, paths);
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		control_each(fd, control_look, &search);
 	if (!json_array_size(paths))
 		return err_set(err, ERR_FILE_NOT_FOUND,
 		               "No web front of yours runs%s. /web in hasp, or \"hasp serve web\", "

@@ -21,7 +21,7 @@ static void keep_question(struct web_session *session, const struct front_event 
 		return;
 	if (bus_topic_answer(event->topic) != BUS_NONE)
 		json_object_set_new(session->questions, id, json_true());
-	else
+	else if (event->topic != BUS_QUESTION_VOTE)
 		json_object_del(session->questions, id);
 }
 

@@ -2,7 +2,9 @@
 """The web front: a session's events, prompts, questions and their answers, over HTTP."""
 import json
 import re
+import socket
 import subprocess
+import threading
 
 from conftest import ADDRESS, Browser, Served, app
 from fake_gemini import call, text
@@ -301,3 +303,49 @@ def test_what_a_session_changed_is_shown_and_undone_by_hunk(world):
         bad = browser.order("changes/undo", {"path": long["path"], "after_sha256": done.json.get("sha256", "0" * 64),
                                              "hunks": [7]})
         assert bad.status == 400
+
+
+def test_the_page_is_closed_while_one_of_its_commands_runs(world, held):
+    long = [text(" ".join("word%d" % i for i in range(300)))]
+    with world.fake([long, {"reply": [text("A summary.")], "expect": held}]) as server, world.hasp(server) as terminal:
+        terminal.type("first\r")
+        terminal.wait("word299")
+        terminal.type("/web\r")
+        terminal.wait("prints another")
+        browser = Browser(ADDRESS.search(terminal.dump().text.replace("\n", ""))[0]).come_in()
+        events = browser.events()
+        thread = threading.Thread(target=lambda: browser.order("prompt", {"text": "/compress"}), daemon=True)
+        thread.start()
+        held.wait()
+        # The terminal is not held up, although the command waits for the model.
+        terminal.type("/web stop\r")
+        terminal.wait("The page is closed")
+        terminal.type("/web\r")
+        terminal.wait("still being closed")
+        held.go.set()
+        assert events.rest()
+        thread.join(60)
+
+
+def test_what_a_killed_hasp_left_is_removed(world):
+    folder = world.home / ".gemini" / "hasp-web"
+    folder.mkdir(parents=True, mode=0o700)
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(folder / "4194303-1"))
+    left.close()
+    (folder / "other").write_text("")
+    with world.fake([]) as server, world.served(server):
+        names = {path.name for path in folder.iterdir()}
+        assert "4194303-1" not in names and "other" in names and len(names) == 2
+
+
+def test_a_home_with_a_long_path(world):
+    home = world.top / ("h" * 120)
+    home.mkdir()
+    env = {"GEMINI_CLI_HOME": str(home)}
+    with world.fake([]) as server, world.served(server, env=env) as served:
+        done = subprocess.run([HASP, "web", "invite", "ann"], env=world.environment(**env), capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert Browser(done.stdout).come_in().get("/api/me").json["name"] == "ann"
+        assert served.browser().get("/api/me").json["owner"]

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The web front of this process: --web, /web and /share, `hasp serve web`. */
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,12 @@ struct web_page {
 	const char **hosts;          /* owned */
 	bool wanted;
 	struct web *web;             /* NULL: not started */
+	/* /web stop: tasks of pages that run are waited for, and these may wait for the terminal,
+	 * so that it must not. */
+	struct web *stopping;
+	pthread_t stopper;
+	bool has_stopper;
+	atomic_bool is_stopped;
 	struct web_shown *shown;
 	struct command_web commands;
 };
@@ -63,10 +71,32 @@ static bool web_page_read(const struct invocation *invocation, struct web_page *
 
 /* ---- the front of this process --------------------------------------------------------- */
 
+static void *web_page_stop_run(void *data)
+{
+	struct web_page *page = data;
+
+	web_stop(page->stopping);
+	atomic_store(&page->is_stopped, true);
+	return NULL;
+}
+
+/* Once no task of a page runs. */
+static void web_page_join(struct web_page *page)
+{
+	if (page->has_stopper)
+		pthread_join(page->stopper, NULL);
+	page->has_stopper = false;
+	page->stopping = NULL;
+}
+
 static bool web_page_start(struct web_page *page, struct err *err)
 {
 	if (page->web)
 		return true;
+	if (page->has_stopper && !atomic_load(&page->is_stopped))
+		return err_set(err, ERR_BUSY, "The page is still being closed: a command that it "
+		               "gave has not ended. Try again.");
+	web_page_join(page);
 	if (!web_start(&page->options, &page->web, err))
 		return false;
 	for (const struct web_shown *shown = page->shown; shown; shown = shown->next)
@@ -92,7 +122,15 @@ static bool web_page_open(void *data, char **ret, const char **ret_fingerprint, 
 /* As command_web.close. */
 static void web_page_close(void *data)
 {
-	web_stop(mem_steal(&((struct web_page *)data)->web));
+	struct web_page *page = data;
+
+	if (!page->web)
+		return;
+	page->stopping = mem_steal(&page->web);
+	atomic_store(&page->is_stopped, false);
+	page->has_stopper = pthread_create(&page->stopper, NULL, web_page_stop_run, page) == 0;
+	if (!page->has_stopper)
+		web_stop(mem_steal(&page->stopping));
 }
 
 /* As command_web.share. */
@@ -195,6 +233,7 @@ void web_page_detach(void *data, struct front_runner *runner)
 	}
 	if (page->web)
 		web_remove(page->web, runner);
+	web_page_join(page);
 }
 
 const struct command_web *web_page_commands(struct web_page *page)
@@ -206,6 +245,7 @@ void web_page_free(struct web_page *page)
 {
 	if (!page)
 		return;
+	web_page_join(page);
 	web_stop(page->web);
 	free(page->hosts);
 	free(page);

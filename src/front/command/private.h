@@ -205,6 +205,7 @@ command_completer command_complete_agents;
 /* ide.c: the terminal's editor. */
 command_handler command_ide;
 command_handler command_share;
+bool command_share_works(struct span arguments); /* as command_row.works */
 command_handler command_web;
 bool command_ide_works(struct span arguments); /* as command_row.works */
 /* skills.c: skills. */

@@ -95,14 +95,24 @@ static void share_with(struct command_call *call, struct span who, struct span r
 	            "/share revoke %s ends it.", name);
 }
 
+bool command_share_works(struct span arguments)
+{
+	return !command_word(&arguments).len;
+}
+
 void command_share(struct command_call *call)
 {
 	struct span word = command_word(&call->arguments);
 	const struct span rest = call->arguments;
 
+	/* What other agents' users expect of it: the conversation as a file. */
+	if (!word.len) {
+		command_export(call);
+		return;
+	}
 	if (!web_can(call))
 		return;
-	if (!word.len || (command_word_is(word, "list") && !rest.len))
+	if (command_word_is(word, "list") && !rest.len)
 		share_list(call);
 	else if (command_word_is(word, "revoke") && rest.len)
 		share_revoke(call, rest);

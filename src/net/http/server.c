@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
@@ -318,18 +319,36 @@ static bool remove_dead_socket(const struct sockaddr_un *address, struct err *er
 	return true;
 }
 
+/* A path that is too long for an address (unix(7)) is named by its folder's descriptor. */
+static bool name_socket(const char *path, struct sockaddr_un *ret, int *ret_folder, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *folder = slash ? mem_dup(path, (size_t)(slash - path) + 1) : NULL;
+	_cleanup_free_ char *name = NULL;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof(ret->sun_path) && folder) {
+		*ret_folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (*ret_folder < 0)
+			return err_set_errno(err, errno, "The folder %s cannot be opened", folder);
+		name = mem_printf("/proc/self/fd/%d/%s", *ret_folder, slash + 1);
+	} else {
+		name = mem_strdup(path);
+	}
+	if (strlen(name) >= sizeof(ret->sun_path))
+		return err_set(err, ERR_INVALID_ARGUMENT, "The name of the socket %s is too long.",
+		               path);
+	memcpy(ret->sun_path, name, strlen(name) + 1);
+	return true;
+}
+
 static bool open_unix_socket(struct http_server *server, int *ret, struct err *err)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const char *path = server->options.socket;
-	_cleanup_fd_ int fd = -1;
+	_cleanup_fd_ int fd = -1, folder = -1;
+	struct sockaddr_un address;
 
-	if (strlen(path) >= sizeof(address.sun_path))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%s is too long for a socket: at most %zu bytes.", path,
-		               sizeof(address.sun_path) - 1);
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (!remove_dead_socket(&address, err))
+	if (!name_socket(path, &address, &folder, err) || !remove_dead_socket(&address, err))
 		return false;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	/* What connects between the two is refused: nothing listens yet. */
