@@ -85,6 +85,8 @@ SETS = {
     "vscode": Set(("@modelcontextprotocol/sdk@1.32.2", "zod@4.6.7", "esbuild@0.28.2", "typescript@5.9.3",
                    "@types/node@22.19.1", "@types/vscode@1.99.0", "@vscode/vsce@4.1.0"),
                   "builds the extension of editors/vscode"),
+    "browser": Set(("playwright-core@1.65.1", "axe-core@4.14.1", "typescript@5.9.3"),
+               "drives the system's Chromium, looks for what keeps people out of a page, checks the types of web/"),
     "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
 

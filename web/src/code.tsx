@@ -4,7 +4,7 @@
 import { highlightTree } from "@lezer/highlight";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { languageNamed } from "./languages";
+import { isColourable, languageNamed } from "./languages";
 import { memo } from "./memo";
 import { COLOURS } from "./colours";
 import { visible } from "./terminal";
@@ -13,7 +13,7 @@ import { visible } from "./terminal";
 const MOST_COLOURED = 30_000;
 
 function coloured(text: string, language: string): ComponentChildren {
-	const known = text.length <= MOST_COLOURED ? languageNamed(language) : undefined;
+	const known = text.length <= MOST_COLOURED && isColourable(text) ? languageNamed(language) : undefined;
 	if (!known)
 		return visible(text);
 	const parts: ComponentChildren[] = [];

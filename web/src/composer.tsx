@@ -75,7 +75,7 @@ export function Composer({ session, info, roles, order }: Props) {
 		{drives && <Completion info={info} text={text} onPick={(line) => { setText(line); area.current?.focus(); }} />}
 		<form onSubmit={(event) => { event.preventDefault(); void send(main); }}>
 			<label class="visually-hidden" for="prompt">{drives ? "Prompt" : "Comment"}</label>
-			<textarea id="prompt" ref={area} rows={Math.min(10, text.split("\n").length + 1)} value={text}
+			<textarea id="prompt" ref={area} rows={Math.min(10, text.split("\n").length)} value={text}
 				placeholder={!drives ? "Say something to the others" : session.running ? "Steer the prompt under way" : "What would you like to do?"}
 				onInput={(event) => setText(event.currentTarget.value)}
 				onKeyDown={(event) => {

@@ -167,7 +167,7 @@ export function ElicitForm({ question, editable, send }: AnswerProps) {
 			onValue={(value) => setValues((old) => Object.assign([...old], { [i]: value }))} />)}
 		{error && <p role="alert" class="error">{error}</p>}
 		{editable && <div class="buttons">
-			<button class="primary">{message.mode === "form" ? "Send" : message.login ? "I have logged in" : "Accept"}</button>
+			<button class="primary">{message.mode === "form" ? "Send answer" : message.login ? "I have logged in" : "Accept"}</button>
 			{message.mode === "sampling" && <button type="button" onClick={() => reply("accept", { session: true })}>
 				Accept for this session</button>}
 			<button type="button" class="danger" onClick={() => reply("decline")}>Decline</button>

@@ -2,6 +2,7 @@
 // Languages whose code is coloured, by the endings of files and by the names in fenced blocks.
 
 import { StreamLanguage, type StreamParser } from "@codemirror/language";
+import { tags as t } from "@lezer/highlight";
 import { c, cpp, csharp, dart, java, kotlin, objectiveC, scala } from "@codemirror/legacy-modes/mode/clike";
 import { cmake } from "@codemirror/legacy-modes/mode/cmake";
 import { css, less, sCSS } from "@codemirror/legacy-modes/mode/css";
@@ -53,7 +54,8 @@ const TABLE: [StreamParser<any>, string][] = [
 	[python, "py pyi python python3 build meson.build"],
 	[r, "r"],
 	[ruby, "rb ruby rake gemfile rakefile"],
-	[rust, "rs rust"],
+	// Its "string.special" arrives as two names.
+	[{ ...rust, tokenTable: { special: t.special(t.string) } }, "rs rust"],
 	[sCSS, "scss"],
 	[scala, "scala sc"],
 	[shell, "sh bash zsh shell console bashrc"],
@@ -65,6 +67,14 @@ const TABLE: [StreamParser<any>, string][] = [
 	[yaml, "yaml yml"],
 ];
 
+// Old names of tokens, which CodeMirror knows alone but not in a row ("string property").
+const TOKENS = {
+	attribute: t.attributeName, builtin: t.standard(t.variableName), def: t.definition(t.variableName), error: t.invalid,
+	header: t.heading, link: t.link, property: t.propertyName, qualifier: t.modifier, "string-2": t.special(t.string),
+	tag: t.tagName, type: t.typeName, variable: t.variableName, "variable-2": t.special(t.variableName),
+	"variable-3": t.typeName,
+};
+
 const PARSERS = new Map(TABLE.flatMap(([parser, names]) => names.split(" ").map((name) => [name, parser])));
 const languages = new Map<StreamParser<any>, StreamLanguage<any>>();
 
@@ -75,8 +85,29 @@ export function languageNamed(name: string): StreamLanguage<any> | undefined {
 		return undefined;
 	let language = languages.get(parser);
 	if (!language)
-		languages.set(parser, language = StreamLanguage.define(parser));
+		languages.set(parser, language = StreamLanguage.define({ ...parser, tokenTable: { ...TOKENS, ...parser.tokenTable } }));
 	return language;
+}
+
+// Some of these parsers take time that grows with the square of a word's length, or of a line's.
+const LONGEST_WORD = 1000;
+const LONGEST_LINE = 5000;
+
+function hasLongWords(text: string): boolean {
+	let [word, line] = [0, 0];
+	for (let i = 0; i < text.length; i++) {
+		const code = text.charCodeAt(i);
+		word = code <= 32 ? 0 : word + 1;
+		line = code === 10 ? 0 : line + 1;
+		if (word > LONGEST_WORD || line > LONGEST_LINE)
+			return true;
+	}
+	return false;
+}
+
+// Whether texts can be coloured without a pause that would be noticed.
+export function isColourable(...texts: (string | null)[]): boolean {
+	return !texts.some((text) => text !== null && hasLongWords(text));
 }
 
 // The language of a file, by its name.

@@ -115,9 +115,9 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 	const address = `#/s/${encodeURIComponent(id)}`;
 	const questions = [...session.questions.values()];
 	return <>
-		<a class="skip" href="#questions-or-prompt" onClick={(event) => {
+		<a class="skip" href="#main" onClick={(event) => {
 			event.preventDefault();
-			(document.querySelector<HTMLElement>(".question button, #prompt") ?? document.body).focus();
+			(document.querySelector<HTMLElement>(".question, #prompt") ?? document.getElementById("main")!).focus();
 		}}>Skip to the question or the prompt</a>
 		<header>
 			<h1>{visible(title)}</h1>
@@ -137,7 +137,7 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 			</nav>
 		</header>
 		<div class="visually-hidden" aria-live="polite">{session.announcement}</div>
-		<main>
+		<main id="main" tabIndex={-1}>
 			{tab === "changes" ? <Changes sessionId={id} mayUndo={roles.includes("drive")} /> :
 				tab === "people" ? <><People fronts={info.fronts ?? []} onLook={look} /><Invites me={me} /></> : <>
 					<Conversation session={session} />

@@ -186,7 +186,7 @@ export function QuestionCard({ question, sessionId, editable }:
 	};
 	const { message } = question;
 	const title = visible(heading(question));
-	return <section class="question" aria-label={`Question: ${title}`}>
+	return <section class="question" tabIndex={-1} aria-label={`Question: ${title}`}>
 		<h2>{title}</h2>
 		{message.agentName && <p class="dim">Asked by the agent {visible(message.agentName)}.</p>}
 		{message.reason && <p class="reason">{visible(message.reason)}</p>}
