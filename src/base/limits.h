@@ -390,7 +390,25 @@
 #define LIMIT_FRONT_WAITING 4096
 /* Prompts and other orders of fronts that wait for a session's thread. */
 #define LIMIT_FRONT_ORDERS 256
-#define LIMIT_FRONTS 64
+#define LIMIT_FRONTS 256
+
+/* The web front (web/).  Bytes of one request's body: a prompt, or files as a reviewer took them. */
+#define LIMIT_WEB_BODY_BYTES ((size_t)8 << 20)
+/* People with a link, browsers of one person, links that were made and not used yet. */
+#define LIMIT_WEB_PEOPLE 128
+#define LIMIT_WEB_LOGINS 8
+#define LIMIT_WEB_LINKS 32
+/* Pages that follow a session, of one person and of all. */
+#define LIMIT_WEB_STREAMS_EACH 8
+#define LIMIT_WEB_STREAMS 192
+/* Requests of one person: so many a second for long, and so many together. */
+#define LIMIT_WEB_RATE 50
+#define LIMIT_WEB_BURST 200
+/* Sessions that are open in one server, and recorded ones that it lists. */
+#define LIMIT_WEB_SESSIONS 64
+#define LIMIT_WEB_RECORDED 1000
+/* Bytes of events that may wait for a page before no more are taken for it. */
+#define LIMIT_WEB_WAITING ((size_t)256 << 10)
 
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */

@@ -49,6 +49,7 @@ static const struct {
 	{ "extensions", command_run_extensions },
 	{ "mcp", command_run_mcp },
 	{ "checkpoint", command_run_checkpoint },
+	{ "web", command_run_web },
 	{ "sessions", command_run_sessions },
 	{ "stats", command_run_stats },
 	{ "models", command_run_models },

@@ -176,6 +176,15 @@ static const char *const sandbox_choices[] = { "auto", "full", "landlock", "path
 	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,  \
 	  .help = "log each request to the model, with the prompt, on standard error" }
 
+#define WEB_FLAGS                                                                        \
+	{ .id = FLAG_WEB, .name = "web", .boolean = true,                                \
+	  .help = "show the session in a browser, too; the link is on standard error",   \
+	  .man = "Shows the session in a browser, too, which may answer questions, prompt and "  \
+		 "review edits. The link is printed on standard error and works once. "  \
+		 "Questions then wait for the browser." },                               \
+	{ .id = FLAG_WEB_PORT, .name = "web-port", .value = { "PORT", COMPLETE_NOTHING, NULL }, \
+	  .help = "--web on this port of 127.0.0.1 (default: any free one)" }
+
 static const struct flag flags[] = {
 	{ .id = FLAG_PROMPT, .name = "prompt", .letter = 'p',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
@@ -225,6 +234,7 @@ static const struct flag flags[] = {
 	EXTENSION_FLAGS,
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l',
 	  .boolean = true, .help = "list the installed extensions and exit" },
+	WEB_FLAGS,
 	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "hasp acp" },
 	{ .id = FLAG_LOGIN, .name = "login", .boolean = true, .hidden = true,
 	  .help = "hasp acp --login" },
@@ -269,7 +279,7 @@ static const struct command agent_command = {
 /* ---- commands ---------------------------------------------------------------- */
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
-static const char *const protocol_choices[] = { "mcp", NULL };
+static const char *const protocol_choices[] = { "mcp", "web", NULL };
 static const char *const confirm_choices[] = { "never", "commands", "edits", "all", NULL };
 static const char *const content_choices[] = { "new", "full", "diff", "none", NULL };
 static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
@@ -367,6 +377,22 @@ static const struct flag serve_flags[] = {
 	{ .id = FLAG_ALLOW_HOST, .name = "allow-host", .repeatable = true,
 	  .value = { "HOST", COMPLETE_NOTHING, NULL },
 	  .help = "also accept HTTP requests for this host name" },
+	{ .id = FLAG_PORT, .name = "port", .value = { "PORT", COMPLETE_NOTHING, NULL },
+	  .help = "web: the port (default: any free one)" },
+	{ .id = FLAG_LISTEN, .name = "listen", .value = { "ADDRESS", COMPLETE_NOTHING, NULL },
+	  .help = "web: this IP address in place of 127.0.0.1; others need --tls" },
+	{ .id = FLAG_SOCKET, .name = "socket", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "web: a Unix socket in place of an address, for ssh -L PORT:FILE" },
+	{ .id = FLAG_TLS, .name = "tls",
+	  .help = "web: HTTPS, with a certificate made for this run unless there is --certificate",
+	  .man = "web: serves HTTPS. Without --certificate, hasp makes a certificate for this run "
+		 "and prints its SHA-256 fingerprint, which is what the browser must show." },
+	{ .id = FLAG_CERTIFICATE, .name = "certificate", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "web: the certificate of --tls, PEM" },
+	{ .id = FLAG_KEY, .name = "key", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "web: the key of that certificate, PEM" },
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm', .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "web: the model of its sessions" },
 	{ .id = FLAG_TOOLS, .name = "tools", .letter = 't', .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "offer only these tools (names or aliases, comma-separated)" },
@@ -418,11 +444,13 @@ static const struct flag serve_flags[] = {
 static const char *const serve_synopsis[] = {
 	"mcp [--root DIR]... [OPTION]...",
 	"mcp --http PORT [OPTION]...",
+	"web [--port PORT] [OPTION]...",
 	NULL,
 };
 
 static const struct flag acp_flags[] = {
 	LOGIN_FLAG,
+	WEB_FLAGS,
 	MODEL_FLAG,
 	APPROVAL_FLAGS,
 	INCLUDE_FLAG,
@@ -826,6 +854,35 @@ static const char *const checkpoint_synopsis[] = {
 	NULL,
 };
 
+static const char *const web_choices[] = { "invite", "list", "revoke", NULL };
+static const char *const role_choices[] = { "watch", "comment", "approve", "drive", NULL };
+
+static const struct flag web_flags[] = {
+	{ .id = FLAG_ROLE, .name = "role", .value = { "ROLE", COMPLETE_CHOICE, role_choices },
+	  .help = "invite: watch, comment (default), approve or drive; each has those before it" },
+	{ .id = FLAG_GROUP, .name = "group", .repeatable = true,
+	  .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "invite: a group that the person belongs to, for rules on reviewers" },
+	{ .id = FLAG_MINUTES, .name = "minutes", .value = { "N", COMPLETE_NOTHING, NULL },
+	  .help = "invite: how long the link is good for (default: 480)" },
+	{ .id = FLAG_PROCESS, .name = "process", .value = { "PID", COMPLETE_NOTHING, NULL },
+	  .help = "the hasp that is meant, where several have a page" },
+	JSON_FLAG,
+	HELP_FLAG,
+};
+
+static const struct positional web_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, web_choices }, "invite, list or revoke" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "a person" },
+};
+
+static const char *const web_synopsis[] = {
+	"invite NAME [--role ROLE] [--group NAME]... [--minutes N]",
+	"list [--json]",
+	"revoke NAME",
+	NULL,
+};
+
 static const char *const sessions_choices[] = { "list", "search", "export", "rename", "delete",
 	                                           NULL };
 static const char *const export_choices[] = { "markdown", "json", NULL };
@@ -920,19 +977,22 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "serve",
-		.summary = "serve the tools to an agent, over the Model Context Protocol",
+		.summary = "serve the tools to an agent (mcp), or sessions to browsers (web)",
 		.synopsis = serve_synopsis,
 		.text =
 			"Serves the tools, the files of the workspace and a few prompts to agents "
 			"and editors that speak the Model Context Protocol (versions 2024-11-05 "
 			"to 2026-07-28): on standard input and output, for the agent that starts "
 			"it, or with --http on a port of this machine.\n\n"
+			"web serves a page that lists your sessions, resumes them and opens new "
+			"ones. Its link, on standard error, is for you and works once; \"hasp web "
+			"invite\" makes links for others.\n\n"
 			"At the end of its input, hasp exits with 0; on SIGINT, SIGTERM or "
 			"SIGHUP, with 128 plus the signal's number.",
 		.flags = serve_flags,
 		.flag_count = ARRAY_LEN(serve_flags),
 		.positionals = (const struct positional[]){
-			{ { "PROTOCOL", COMPLETE_CHOICE, protocol_choices }, "mcp" } },
+			{ { "WHAT", COMPLETE_CHOICE, protocol_choices }, "mcp or web" } },
 		.positional_count = 1,
 	},
 	{
@@ -1166,6 +1226,20 @@ static const struct command commands[] = {
 		.flag_count = ARRAY_LEN(checkpoint_flags),
 		.positionals = checkpoint_positionals,
 		.positional_count = ARRAY_LEN(checkpoint_positionals),
+	},
+	{
+		.name = "web",
+		.summary = "invite people to a session's page in the browser, and end their links",
+		.synopsis = web_synopsis,
+		.text =
+			"/web in hasp, --web and \"hasp serve web\" show sessions in a browser. invite "
+			"prints a link for one more person. It works once, for the first browser "
+			"that opens it. list shows who has a link. revoke ends one: the person's "
+			"pages are closed at once.",
+		.flags = web_flags,
+		.flag_count = ARRAY_LEN(web_flags),
+		.positionals = web_positionals,
+		.positional_count = ARRAY_LEN(web_positionals),
 	},
 	{
 		.name = "sessions",

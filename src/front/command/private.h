@@ -183,6 +183,8 @@ command_handler command_agents;
 command_completer command_complete_agents;
 /* ide.c: the terminal's editor. */
 command_handler command_ide;
+command_handler command_share;
+command_handler command_web;
 bool command_ide_works(struct span arguments); /* as command_row.works */
 /* skills.c: skills. */
 command_handler command_skills;

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* People who are invited, and the socket through which `hasp web` does that: in
+ * ~/.gemini/hasp-web/, which only its owner may enter, a socket per process, named by its id. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/door.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "config/home.h"
+#include "data/json.h"
+#include "net/http/client.h"
+#include "web/private.h"
+
+#define CONTROL_FOLDER "hasp-web"
+#define CONTROL_HOST "hasp.invalid"
+
+enum { SERVERS_MAX = 1024, CONTROL_MS = 10000, ANSWER_BYTES = 1 << 20, GROUPS_MAX = 32 };
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+/* Groups are names; false: *err. */
+static bool check_groups(const json_t *groups, struct err *err)
+{
+	const json_t *group;
+	size_t i;
+
+	if (groups && (!json_is_array(groups) || json_array_size(groups) > GROUPS_MAX))
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"groups\" is a list of up to %d names.",
+		               GROUPS_MAX);
+	json_array_foreach((json_t *)groups, i, group)
+		if (!json_string_length(group) || json_string_length(group) > 64)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "groups[%zu] is not a name of up to 64 bytes.", i);
+	return true;
+}
+
+void web_do_invite(struct web_exchange *exchange)
+{
+	const json_t *minutes = json_object_get(exchange->body, "minutes");
+	json_t *groups = json_object_get(exchange->body, "groups");
+	struct web_invitation invitation = { .name = web_text_of(exchange, "name") };
+	_cleanup_free_ char *url = NULL;
+	struct web_person *person;
+	struct err err = ERR_INIT;
+	json_t *answer;
+
+	if (!invitation.name || !(invitation.role = web_text_of(exchange, "role")))
+		return;
+	if (minutes && (!json_is_integer(minutes) || json_integer_value(minutes) < 1 ||
+	                json_integer_value(minutes) > 1 << 30)) {
+		web_refuse_with(exchange->http, 400, "invalid_argument",
+		                "\"minutes\" is a number of at least 1.");
+		return;
+	}
+	invitation.minutes = (unsigned)json_integer_value(minutes);
+	person = check_groups(groups, &err) ?
+	         web_person_add(exchange->web, &invitation, groups, &err) : NULL;
+	if (!person) {
+		web_refuse(exchange->http, &err);
+		return;
+	}
+	url = web_link_make(exchange->web, person);
+	answer = web_person_json(person);
+	json_object_set_new(answer, "url", json_text(span_str(url)));
+	web_answer(exchange->http, 201, answer);
+}
+
+void web_do_invites(struct web_exchange *exchange)
+{
+	json_t *list = json_array();
+
+	for (struct web_person *person = exchange->web->people->next; person;
+	     person = person->next)
+		json_array_append_new(list, web_person_json(person));
+	web_answer(exchange->http, 200, list);
+}
+
+void web_do_revoke(struct web_exchange *exchange)
+{
+	_cleanup_free_ char *which = mem_dup(exchange->id.data, exchange->id.len);
+	struct web_person *person = web_person_find(exchange->web, which);
+
+	if (!person) {
+		web_refuse_with(exchange->http, 404, "not_found", "No one has this link.");
+		return;
+	}
+	web_person_remove(person);
+	web_answer(exchange->http, 200, json_object());
+}
+
+/* ---- the socket ------------------------------------------------------------------------------- */
+
+/* The folder, made if `make`; NULL: *err. The caller frees. */
+static char *control_folder(bool make, struct err *err)
+{
+	struct home *home = NULL;
+	char *folder;
+
+	if (!home_open("/", &home, err))
+		return NULL;
+	folder = make ? home_make(home_gemini(home), CONTROL_FOLDER, err) :
+	                path_join(home_gemini(home), CONTROL_FOLDER);
+	home_free(home);
+	return folder;
+}
+
+bool web_control_open(struct web *web, struct err *err)
+{
+	static const char *const hosts[] = { CONTROL_HOST };
+	_cleanup_free_ char *folder = control_folder(true, err);
+	struct http_options http = {
+		.hosts = hosts, .host_count = 1, .listed_hosts_only = true, .knows_later = true,
+		.body_max = LIMIT_WEB_BODY_BYTES, .data = web,
+	};
+
+	if (!folder)
+		return false;
+	if (!door_is_own(folder))
+		return err_set(err, ERR_PERMISSION_DENIED,
+		               "Others than you may write to %s. Remove it.", folder);
+	web->control_path = mem_printf("%s/%ld-%u", folder, (long)getpid(),
+	                               http_server_port(web->server));
+	http.socket = web->control_path;
+	web_serve_routes(&http);
+	return http_server_new(web->loop, &http, &web->control, err);
+}
+
+/* ---- the client ---------------------------------------------------------------------------- */
+
+struct control_answer {
+	struct buf body;
+	int status;
+};
+
+static bool control_head(void *data, int status, struct span headers)
+{
+	(void)headers;
+	((struct control_answer *)data)->status = status;
+	return true;
+}
+
+static bool control_body(void *data, struct span bytes)
+{
+	return buf_span(&((struct control_answer *)data)->body, bytes);
+}
+
+/* One request to a socket. NETWORK_ERROR: no process listens to it any more. */
+static bool control_send(const char *socket, const char *path, const json_t *body, json_t **ret,
+                         struct err *err)
+{
+	static const char *const headers[] = { "Content-Type: application/json", NULL };
+	static const struct http_events events = { .head = control_head, .body = control_body };
+	struct control_answer answer = { .body = BUF_INIT(ANSWER_BYTES) };
+	_cleanup_buf_ struct buf text = BUF_INIT(ANSWER_BYTES);
+	_cleanup_free_ char *url = mem_printf("http://" CONTROL_HOST "/api/%s", path);
+	struct http_client *client = http_client_new();
+	struct http_client_request request = { .url = url, .headers = headers, .proxy = "",
+		                               .socket = socket, .connect_ms = CONTROL_MS,
+		                               .total_ms = CONTROL_MS,
+		                               .max_bytes = ANSWER_BYTES };
+	bool ok;
+
+	if (body)
+		json_print(&text, body, 0);
+	request.body = buf_view(&text);
+	request.method = body ? "POST" : "GET";
+	ok = http_client_send(client, &request, &events, &answer, err) &&
+	     json_parse(buf_view(&answer.body), ret, err);
+	http_client_free(client);
+	buf_release(&answer.body);
+	if (!ok || answer.status < 400)
+		return ok;
+	err_set(err, answer.status == 404 ? ERR_FILE_NOT_FOUND : ERR_INVALID_ARGUMENT, "%s",
+	        json_string_value(json_object_get(json_object_get(*ret, "error"), "message")) ?:
+	        "The web front refused this.");
+	json_decref(*ret);
+	*ret = NULL;
+	return false;
+}
+
+/* Adds the paths of sockets of this process id (0: any) that answer; the others are removed. */
+static void control_find(const char *folder, unsigned server, json_t *paths)
+{
+	DIR *open = opendir(folder);
+	const struct dirent *entry;
+	size_t seen = 0;
+
+	while (open && (entry = readdir(open)) && seen++ < SERVERS_MAX) {
+		_cleanup_free_ char *path = path_join(folder, entry->d_name);
+		json_t *me = NULL;
+		struct err err = ERR_INIT;
+		char *end;
+
+		if (!ascii_is_digit(entry->d_name[0]) ||
+		    (server && (strtoul(entry->d_name, &end, 10) != server || *end != '-')))
+			continue;
+		if (control_send(path, "me", NULL, &me, &err))
+			json_array_append_new(paths, json_path_bytes(path));
+		json_decref(me);
+	}
+	if (open)
+		closedir(open);
+}
+
+bool web_control(unsigned server, const char *path, const json_t *body, json_t **ret,
+                 struct err *err)
+{
+	_cleanup_free_ char *folder = control_folder(false, err);
+	json_auto_t *paths = json_array();
+
+	if (!folder)
+		return false;
+	control_find(folder, server, paths);
+	if (!json_array_size(paths))
+		return err_set(err, ERR_FILE_NOT_FOUND,
+		               "No web front of yours runs%s. /web in hasp, or \"hasp serve web\", "
+		               "starts one.", server ? " in that process" : "");
+	if (json_array_size(paths) > 1)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%zu web fronts run. Name one with --process: %s has them.",
+		               json_array_size(paths), folder);
+	return control_send(json_string_value(json_array_get(paths, 0)), path, body, ret, err);
+}

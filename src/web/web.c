@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread's life, and what other threads ask of it. */
+#include "web/web.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "web/private.h"
+
+/* How long the last answers may take to be sent. */
+enum { DRAIN_MS = 200, POOL_THREADS = 4, POOL_THREADS_MAX = 32 };
+
+/* ---- calls from other threads ------------------------------------------------------- */
+
+struct web_call {
+	struct loop_task task;
+	struct web *web;
+	void (*run)(struct web *web, void *data);
+	void *data;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool is_done;
+};
+
+static void call_run(struct loop_task *task)
+{
+	struct web_call *call = (struct web_call *)task;
+
+	call->run(call->web, call->data);
+	pthread_mutex_lock(&call->lock);
+	call->is_done = true;
+	pthread_cond_signal(&call->done);
+	pthread_mutex_unlock(&call->lock);
+}
+
+void web_call(struct web *web, void (*run)(struct web *web, void *data), void *data)
+{
+	struct web_call call = { .task.run = call_run, .web = web, .run = run, .data = data,
+		                 .lock = PTHREAD_MUTEX_INITIALIZER,
+		                 .done = PTHREAD_COND_INITIALIZER };
+
+	loop_post(web->loop, &call.task);
+	pthread_mutex_lock(&call.lock);
+	while (!call.is_done)
+		pthread_cond_wait(&call.done, &call.lock);
+	pthread_mutex_unlock(&call.lock);
+	pthread_cond_destroy(&call.done);
+	pthread_mutex_destroy(&call.lock);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------ */
+
+/* As web_later.gone. */
+static void job_gone(struct web_later *later)
+{
+	((struct web_job *)later)->request = NULL;
+}
+
+static void job_ended(struct loop_task *task)
+{
+	struct web_job *job = (struct web_job *)((char *)task - offsetof(struct web_job, ended));
+	struct loop *loop = job->web->loop;
+
+	if (job->request)
+		http_request_set_data(job->request, NULL);
+	job->then(job);
+	loop_unhold(loop);
+}
+
+static void job_run(struct pool_job *pool_job)
+{
+	struct web_job *job =
+		(struct web_job *)((char *)pool_job - offsetof(struct web_job, job));
+
+	job->run(job);
+	loop_post(job->web->loop, &job->ended);
+}
+
+void web_job_give(struct web_exchange *exchange, struct web_job *job)
+{
+	if (exchange->web->is_ending) {
+		web_refuse_with(exchange->http, 409, "busy", "The web front is ending.");
+		job->then(job);
+		return;
+	}
+	job->web = exchange->web;
+	job->request = exchange->http;
+	job->later.gone = job_gone;
+	http_request_set_data(job->request, &job->later);
+	job->job.run = job_run;
+	job->ended.run = job_ended;
+	if (!job->web->pool)
+		job->web->pool = pool_new(POOL_THREADS, POOL_THREADS_MAX);
+	loop_hold(job->web->loop);
+	pool_submit(job->web->pool, &job->job);
+}
+
+void web_random_hex(char *text, size_t bytes)
+{
+	unsigned char raw[64];
+
+	while (getrandom(raw, bytes, 0) != (ssize_t)bytes)
+		;
+	for (size_t i = 0; i < bytes; i++) {
+		text[2 * i] = "0123456789abcdef"[raw[i] >> 4];
+		text[2 * i + 1] = "0123456789abcdef"[raw[i] & 15];
+	}
+	text[2 * bytes] = '\0';
+}
+
+/* ---- the beginning -------------------------------------------------------------------- */
+
+static bool address_is_loopback(const char *address)
+{
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	return (inet_pton(AF_INET, address, &v4) == 1 && (ntohl(v4.s_addr) >> 24) == 127) ||
+	       (inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
+}
+
+static bool check_options(const struct web_options *options, struct err *err)
+{
+	if (options->socket && (options->address || options->port || options->tls))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A Unix socket takes neither an address nor a port nor TLS.");
+	if (!options->certificate != !options->key)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "A certificate needs its key, and a key its certificate.");
+	if (options->certificate && !options->tls)
+		return err_set(err, ERR_INVALID_ARGUMENT, "A certificate needs TLS.");
+	if (options->address && !options->tls && !address_is_loopback(options->address))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s can be reached from other machines, and needs TLS.",
+		               options->address);
+	return true;
+}
+
+/* A request from elsewhere names the address that it came to. */
+static bool open_server(struct web *web, struct err *err)
+{
+	const struct web_options *options = &web->options;
+	struct http_options http = {
+		.address = options->address ? options->address : "127.0.0.1",
+		.port = options->port, .socket = options->socket,
+		.hosts = options->hosts, .host_count = options->host_count,
+		.certificate = web->certificate, .key = web->key,
+		.body_max = LIMIT_WEB_BODY_BYTES, .knows_later = true, .data = web,
+	};
+
+	web_serve_routes(&http);
+	return http_server_new(web->loop, &http, &web->server, err);
+}
+
+static void web_free(struct web *web)
+{
+	http_server_free(web->control, 0);
+	http_server_free(web->server, DRAIN_MS);
+	pool_free(web->pool);
+	loop_free(web->loop);
+	free(web->control_path);
+	free(web->certificate);
+	if (web->key)
+		explicit_bzero(web->key, strlen(web->key));
+	free(web->key);
+	free(web->fingerprint);
+	free(web);
+}
+
+static void *web_run(void *data)
+{
+	struct web *web = data;
+
+	loop_run(web->loop);
+	return NULL;
+}
+
+static bool web_begin(struct web *web, struct err *err)
+{
+	if (!check_options(&web->options, err) || !loop_new(&web->loop, err))
+		return false;
+	if (web->options.tls && !web_certificate(&web->options, &web->certificate, &web->key,
+	                                         &web->fingerprint, err))
+		return false;
+	if (!open_server(web, err) || !web_control_open(web, err))
+		return false;
+	web_people_begin(web);
+	loop_hold(web->loop);
+	if (pthread_create(&web->thread, NULL, web_run, web) == 0)
+		return true;
+	loop_unhold(web->loop);
+	web_people_end(web);
+	return err_set(err, ERR_NO_RESOURCES, "No thread can be started.");
+}
+
+bool web_start(const struct web_options *options, struct web **ret, struct err *err)
+{
+	struct web *web = mem_alloc(1, sizeof(*web));
+
+	web->options = *options;
+	if (!web_begin(web, err)) {
+		web_free(web);
+		return false;
+	}
+	*ret = web;
+	return true;
+}
+
+/* ---- the end ------------------------------------------------------------------------- */
+
+static void stop_run(struct web *web, void *data)
+{
+	(void)data;
+	while (web->sessions)
+		web_session_remove(web->sessions);
+	web_people_end(web);
+	http_server_free(web->control, 0);
+	http_server_free(web->server, DRAIN_MS);
+	web->control = web->server = NULL;
+	loop_stop(web->loop);
+}
+
+void web_stop(struct web *web)
+{
+	if (!web)
+		return;
+	web_own_end(web);
+	web_call(web, stop_run, NULL);
+	pthread_join(web->thread, NULL);
+	web_free(web);
+}
+
+/* ---- sessions, people --------------------------------------------------------------- */
+
+struct web_given {
+	struct front_runner *runner;
+	struct front_session *session;
+	const struct web_invitation *invitation;
+	const char *which;
+	struct buf *out;
+	char *link;
+	bool ok;
+	struct err *err;
+};
+
+static void add_run(struct web *web, void *data)
+{
+	struct web_given *given = data;
+
+	given->ok = web_session_add(web, given->runner, given->session, given->err) != NULL;
+}
+
+bool web_add(struct web *web, struct front_runner *runner, struct front_session *session,
+             struct err *err)
+{
+	struct web_given given = { .runner = runner, .session = session, .err = err };
+
+	web_call(web, add_run, &given);
+	return given.ok;
+}
+
+static void remove_run(struct web *web, void *data)
+{
+	for (struct web_session *session = web->sessions; session; session = session->next)
+		if (session->runner == data) {
+			web_session_remove(session);
+			return;
+		}
+}
+
+void web_remove(struct web *web, struct front_runner *runner)
+{
+	web_call(web, remove_run, runner);
+}
+
+static void address_run(struct web *web, void *data)
+{
+	((struct web_given *)data)->link = web_link_make(web, web->people);
+}
+
+char *web_address(struct web *web)
+{
+	struct web_given given = { 0 };
+
+	web_call(web, address_run, &given);
+	return given.link;
+}
+
+const char *web_fingerprint(const struct web *web)
+{
+	return web->fingerprint;
+}
+
+static void invite_run(struct web *web, void *data)
+{
+	struct web_given *given = data;
+	struct web_person *person =
+		web_person_add(web, given->invitation, NULL, given->err);
+
+	if (person)
+		given->link = web_link_make(web, person);
+}
+
+bool web_invite(struct web *web, const struct web_invitation *invitation, char **ret,
+                struct err *err)
+{
+	struct web_given given = { .invitation = invitation, .err = err };
+
+	web_call(web, invite_run, &given);
+	if (given.link)
+		*ret = given.link;
+	return given.link != NULL;
+}
+
+static void revoke_run(struct web *web, void *data)
+{
+	struct web_given *given = data;
+	struct web_person *person = web_person_find(web, given->which);
+
+	given->ok = person != NULL;
+	if (person)
+		web_person_remove(person);
+	else
+		err_set(given->err, ERR_FILE_NOT_FOUND, "No one called \"%.100s\" has a link.",
+		        given->which);
+}
+
+bool web_revoke(struct web *web, const char *which, struct err *err)
+{
+	struct web_given given = { .which = which, .err = err };
+
+	web_call(web, revoke_run, &given);
+	return given.ok;
+}
+
+static void people_run(struct web *web, void *data)
+{
+	struct buf *out = ((struct web_given *)data)->out;
+
+	for (const struct web_person *person = web->people->next; person; person = person->next)
+		buf_printf(out, "%s  %s  %s%s\n", person->id, person->name,
+		           web_role_name(person->roles),
+		           person->is_used ? "" : "  (link not used yet)");
+}
+
+void web_people(struct web *web, struct buf *out)
+{
+	struct web_given given = { .out = out };
+
+	web_call(web, people_run, &given);
+}
