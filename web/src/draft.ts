@@ -14,6 +14,7 @@ export interface FileEdit {
 	old: string | null;
 	new: string | null;
 	hunks: Hunk[];
+	previous: string | null; // what was proposed in the round before
 	inParts: boolean; // hunks can be taken one by one
 }
 
@@ -40,7 +41,7 @@ function fileEdit(file: any): FileEdit {
 	const old = kind === "create" && file.originalContent === null ? "" : text(file.originalContent);
 	const planned = kind === "delete" && file.newContent === null ? "" : text(file.newContent);
 	const hunks = hunksOf(old, planned, String(file.fileDiff ?? ""));
-	return { path, kind, old, new: planned, hunks,
+	return { path, kind, old, new: planned, hunks, previous: text(file.previousContent),
 		title: file.newPath ? `${path} → ${file.newPath}` : path,
 		inParts: kind === "edit" && old !== null && planned !== null && hunks.length > 0 };
 }
@@ -127,6 +128,11 @@ function partial(draft: Draft): Record<string, unknown> {
 export function editAnswer(question: Question, draft: Draft, outcome: string): Record<string, unknown> {
 	const notes = comments(draft);
 	const answer: Record<string, unknown> = { correlationId: question.id, outcome };
+	// What the answer is about: hasp refuses one about other bytes.
+	if (question.message.shown)
+		answer.shown = question.message.shown;
+	if (outcome === "withdraw")
+		return answer;
 	if (outcome === "modify_with_editor")
 		Object.assign(answer, partial(draft));
 	else if (outcome === "cancel" && !draft.several && draft.choices[0].length && takesNothing(draft))

@@ -142,7 +142,7 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 				tab === "people" ? <><People fronts={info.fronts ?? []} onLook={look} /><Invites me={me} /></> : <>
 					<Conversation session={session} />
 					<Todos session={session} />
-					{questions.map((question) => <QuestionCard key={question.id} question={question} sessionId={id}
+					{questions.map((question) => <QuestionCard key={question.id} question={question} sessionId={id} me={me.name}
 						editable={roles.includes("approve")} />)}
 				</>}
 			{error && <p role="alert" class="error">{error}</p>}

@@ -15,6 +15,7 @@ import { visible } from "./terminal";
 export interface AnswerProps {
 	question: Question;
 	editable: boolean; // this person may answer
+	me: string; // this person's name
 	send: (topic: string, answer: Record<string, unknown>) => Promise<string>; // what went wrong, or ""
 }
 
@@ -84,18 +85,29 @@ function Subject({ question, editable, onChange }: AnswerProps & { onChange: () 
 	}
 }
 
+const VOTES: Record<string, string> = {
+	approve: "approved",
+	veto: "vetoed",
+	against: "is against it",
+	lapsed: "approval no longer counts",
+};
+const OWNER: Record<string, string> = {
+	does_not_count: "the owner's approval does not count",
+	may_be_outvoted: "the owner may be outvoted",
+};
+
 // Approvals, where several are needed: how many, whose, and of whom they may be.
 export function Approvals({ question }: { question: Question }) {
-	const asked = question.message.approvals;
-	if (question.needed < 2 && !question.votes.length && !asked)
+	const rules: any[] = Array.isArray(question.message.approvals?.rules) ? question.message.approvals.rules : [];
+	if (!question.message.approvals && !question.votes.length)
 		return null;
-	const reviewers = Array.isArray(asked?.reviewers) ? asked.reviewers.join(", ") : "";
-	const words: Record<string, string> = { approve: "approved", veto: "vetoed", lapsed: "approval lapsed" };
-	return <p class="approvals">
+	return <div class="approvals">
 		<strong>{question.approvals} of {question.needed} approvals</strong>
-		{reviewers && ` from ${visible(reviewers)}`}
-		{question.votes.map((vote) => <span class={`vote ${vote.vote}`}>{visible(vote.by)}: {words[vote.vote] ?? vote.vote}</span>)}
-	</p>;
+		{question.votes.map((vote) => <span class={`vote ${vote.vote}`}>{visible(vote.by)}: {VOTES[vote.vote] ?? visible(vote.vote)}</span>)}
+		{question.missing && <span class="dim">{visible(question.missing)}</span>}
+		{rules.map((rule) => <span class="dim">{visible([`${rule.needed} from ${Array.isArray(rule.reviewers) ?
+			rule.reviewers.join(", ") : "anybody"}`, OWNER[rule.owner], rule.rule].filter(Boolean).join("; "))}</span>)}
+	</div>;
 }
 
 const LABELS: Record<string, string> = {
@@ -111,7 +123,9 @@ function outcomeLabel(outcome: string, message: any): string {
 }
 
 function Confirmation(props: AnswerProps) {
-	const { question, send, editable } = props;
+	const { question, send, editable, me } = props;
+	const several = !!question.message.approvals;
+	const voted = question.votes.find((vote) => vote.by === me)?.vote;
 	const message = question.message;
 	const isEdit = message.details?.type === "edit";
 	const draft = draftOf(question);
@@ -142,13 +156,14 @@ function Confirmation(props: AnswerProps) {
 				onChange={(event) => setMode(event.currentTarget.value)}>{modes.map((one) => <option>{one}</option>)}</select></label>}
 			<div class="buttons">
 				{!nothing && outcomes.includes(approve) && <button type="button" class="primary" disabled={busy}
-					onClick={() => answer(approve)}>{isEdit ? approveLabel(draft) : "Approve"}</button>}
+					onClick={() => answer(approve)}>{isEdit ? approveLabel(draft, several) : "Approve"}</button>}
 				<button type="button" class="danger" disabled={busy} onClick={() => answer("cancel")}>
-					{question.needed > 1 ? "Veto" : "Decline"}</button>
+					{several ? "Veto" : "Decline"}</button>
+				{voted === "approve" && <button type="button" disabled={busy} onClick={() => answer("withdraw")}>Take my approval back</button>}
 				{!nothing && (!isEdit || takesAll(draft)) && others.map((one) => <button type="button" disabled={busy}
 					onClick={() => answer(one)}>{outcomeLabel(one, message)}</button>)}
 			</div>
-			{draft.sent && question.needed > 1 && <p role="status">Your answer was sent.</p>}
+			{draft.sent && several && <p role="status">Your vote was sent.</p>}
 			{draft.error && <p role="alert" class="error">{draft.error}</p>}
 		</>}
 	</>;
@@ -174,8 +189,8 @@ function body(props: AnswerProps): ComponentChildren {
 	}
 }
 
-export function QuestionCard({ question, sessionId, editable }:
-	{ question: Question; sessionId: string; editable: boolean }) {
+export function QuestionCard({ question, sessionId, editable, me }:
+	{ question: Question; sessionId: string; editable: boolean; me: string }) {
 	const send = async (topic: string, answer: Record<string, unknown>) => {
 		try {
 			await post(sessionPath(sessionId, "/answer"), { topic, answer });
@@ -192,7 +207,7 @@ export function QuestionCard({ question, sessionId, editable }:
 		{message.reason && <p class="reason">{visible(message.reason)}</p>}
 		{message.rule && <p class="dim">Rule: {visible(message.rule)}</p>}
 		<Approvals question={question} />
-		{body({ question, editable, send })}
+		{body({ question, editable, me, send })}
 		{message.noAlways && editable && <p class="dim">{visible(message.noAlways)}</p>}
 		{!editable && <p class="dim">You may watch this question; somebody else answers it.</p>}
 	</section>;

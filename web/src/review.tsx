@@ -5,7 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Diff, type DiffHandle, type Lines } from "./diff/view";
 import { noteTitle, type Note } from "./diff/notes";
 import { compare, countWords, sideLines, withEndings, type Hunk } from "./edit";
-import { countTaken, draftOf, fileChanged, type Draft, type FileEdit } from "./draft";
+import { countTaken, draftOf, fileChanged, takesAll, type Draft, type FileEdit } from "./draft";
 import { drawNow } from "./memo";
 import type { Question } from "./session";
 import { visible } from "./terminal";
@@ -140,15 +140,17 @@ function Notes({ draft, file, others, onChange }:
 	</ul>;
 }
 
-const ROUNDS = (question: Question) => {
+function Round({ question }: { question: Question }) {
 	const { round, answers } = question.message;
-	const list = Array.isArray(answers) ? answers : [];
 	if (!round || round < 2)
 		return null;
-	return <p class="round">Round {round}{list.length ? `: answers ${list.length} ${list.length === 1 ? "comment" : "comments"} of the round before` : ""}
-		{list.some((one: any) => one?.text) && <ul>{list.map((one: any) => <li>{visible(String(one.text ?? ""))}</li>)}</ul>}
-	</p>;
-};
+	const count = Array.isArray(answers) ? answers.length : 0;
+	const words = count === 1 ? "1 comment" : `${count} comments`;
+	return <div class="round"><p>Round {round}{count ? `: after ${words} on the round before` : ""}</p>
+		{question.answered.length > 0 && <ul>{question.answered.map((one) =>
+			<li><span class="dim">{one.by ? `${visible(one.by)}, ` : ""}lines {one.lines}:</span> {visible(one.text)}</li>)}</ul>}
+	</div>;
+}
 
 let noteNumber = 0;
 
@@ -166,7 +168,7 @@ export function Review({ question, editable, onChange }:
 	const [, redraw] = useState(0);
 	const changed = () => { redraw((n) => n + 1); onChange(); };
 	const edit: FileEdit = draft.files[file];
-	const previous = since ? question.previous?.content : undefined;
+	const previous = since && edit.previous !== null ? edit.previous : undefined;
 	const sinceHunks = useMemo(() => previous === undefined || edit.new === null ? undefined :
 		compare(previous, edit.new), [previous, edit]);
 	const others: Note[] = Array.isArray(question.message.comments) ? question.message.comments : [];
@@ -194,14 +196,14 @@ export function Review({ question, editable, onChange }:
 		handle.current?.focus();
 	};
 	return <div class="review">
-		{ROUNDS(question)}
+		<Round question={question} />
 		<FileList draft={draft} file={file} onFile={(i) => { setFile(i); setHunk(0); setLines(undefined); }}
 			onChange={changed} editable={editable} />
 		<div class="bar">
 			<strong class="path">{visible(edit.title)}</strong>
 			<LayoutChoice split={split} onChange={setSplit} />
 			<button type="button" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>Wrap lines</button>
-			{question.previous && <button type="button" aria-pressed={since} onClick={() => setSince(!since)}>
+			{edit.previous !== null && <button type="button" aria-pressed={since} onClick={() => setSince(!since)}>
 				Since the last round</button>}
 			{editable && <button type="button" onClick={() => comment(handle.current?.selection())}>Comment on selection</button>}
 			{editable && edit.inParts && edit.hunks.length > 1 && <>
@@ -224,7 +226,11 @@ export function Review({ question, editable, onChange }:
 	</div>;
 }
 
-export function approveLabel(draft: Draft): string {
+// Where several people must approve, other bytes than those that were shown are a proposal that is asked about again.
+export function approveLabel(draft: Draft, several: boolean): string {
 	const [taken, all] = countTaken(draft);
-	return taken === all ? "Approve" : `Approve ${taken} of ${all} hunks`;
+	if (takesAll(draft))
+		return "Approve";
+	const what = taken === all ? "the edited hunks" : `${taken} of ${all} hunks`;
+	return `${several ? "Propose" : "Approve"} ${what}`;
 }

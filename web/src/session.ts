@@ -49,8 +49,12 @@ export interface Question {
 	votes: Vote[];
 	approvals: number;
 	needed: number;
-	previous?: { content: string; sha?: string }; // of the round before, for the same file
+	missing: string; // what is missing, in words
+	answered: Remark[]; // of a later round: the comments that it answers
 }
+
+// A comment on lines, as the model got it.
+export interface Remark { id: string; by?: string; file: string; lines: string; text: string }
 
 export interface Todo { description: string; status: string }
 
@@ -91,7 +95,7 @@ export class Session {
 	private waiting: Event[] = []; // since "missed"
 	private calls = new Map<string, [Tool, Block]>();
 	private commands = new Map<number, string>();
-	private proposals = new Map<string, string>(); // file: what was last proposed for it
+	private remarks = new Map<string, Remark>(); // by id
 	private open?: [Item, Block]; // the text that streams
 
 	constructor(private readonly changed: () => void) {}
@@ -309,7 +313,14 @@ export class Session {
 		}
 	}
 
+	private remember(comments: unknown): void {
+		for (const one of Array.isArray(comments) ? comments : [])
+			this.remarks.set(textOf(one.id), { id: textOf(one.id), by: one.by && textOf(one.by), file: textOf(one.file_path),
+				lines: textOf(one.lines), text: textOf(one.comment) });
+	}
+
 	private result(m: any): void {
+		this.remember(m.result?.user_review?.comments);
 		this.onCall(textOf(m.callId), (tool) => {
 			tool.state = ["success", "error", "cancelled"].includes(m.status) ? m.status : "error";
 			tool.display = textOf(m.display);
@@ -333,16 +344,9 @@ export class Session {
 
 	private ask(topic: string, message: any): void {
 		const id = textOf(message.correlationId);
-		const path = message.details?.filePath;
-		const question: Question = { id, topic, message, votes: [], approvals: 0,
-			needed: message.approvals?.needed ?? 1 };
-		if (typeof path === "string" && typeof message.details.newContent === "string") {
-			const content = this.proposals.get(path);
-			if (content !== undefined && content !== message.details.newContent)
-				question.previous = { content, sha: message.previous };
-			this.proposals.set(path, message.details.newContent);
-		}
-		this.questions.set(id, question);
+		const answers: unknown[] = Array.isArray(message.answers) ? message.answers : [];
+		this.questions.set(id, { id, topic, message, votes: [], approvals: 0, needed: message.approvals?.needed ?? 1, missing: "",
+			answered: answers.flatMap((one) => this.remarks.get(textOf(one)) ?? []) });
 		this.announcement = `Question: ${textOf(message.details?.title) || textOf(message.message) || "hasp asks you."}`;
 	}
 
@@ -354,6 +358,7 @@ export class Session {
 		question.votes.push({ by: textOf(m.by), vote: textOf(m.vote), from: m.from });
 		question.approvals = m.approvals ?? question.approvals;
 		question.needed = m.needed ?? question.needed;
+		question.missing = textOf(m.missing);
 		this.announcement = `${textOf(m.by)}: ${textOf(m.vote)}. ${question.approvals} of ${question.needed} approvals.`;
 	}
 
@@ -362,7 +367,8 @@ export class Session {
 		if (!question)
 			return;
 		this.questions.delete(question.id);
-		const who = m.by ? ` by ${textOf(m.by)}` : "";
+		const all = Array.isArray(m.approvedBy) ? m.approvedBy.map(textOf).join(", ") : "";
+		const who = all || m.by ? ` by ${all || textOf(m.by)}` : "";
 		const what = textOf(question.message.details?.title) || textOf(question.message.toolName) ||
 			textOf(question.message.serverName) || "Question";
 		const text = `${what}: ${outcomeWords(textOf(m.outcome))}${who}`;

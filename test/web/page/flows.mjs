@@ -147,7 +147,7 @@ await run.test("a hunk is edited", async (page, server) => {
 	await area.fill((await area.inputValue()).replace("50; // five", "55;"));
 	await button(page, "Use these lines").click();
 	await text(page, /Hunk 1 of 3: .* edited/).waitFor();
-	await button(page, "Approve").click();
+	await button(page, "Approve the edited hunks").click();
 	const { answer } = await server.posted("answer");
 	assert.equal(answer.outcome, "modify_with_editor");
 	assert.deepEqual(answer.review.hunks.map((hunk) => hunk.taken), ["edited", true, true]);
@@ -254,22 +254,36 @@ await run.test("somebody else answers first", async (page, server) => {
 });
 
 await run.test("a quorum, votes, a second round", async (page, server) => {
-	const approvals = { needed: 2, reviewers: ["anna", "@security"], owner_counts: true };
-	edit(server, { approvals, rule: "policies/review.toml:3", outcomes: ["proceed_once", "modify_with_editor", "cancel"] });
+	const approvals = { needed: 2, statement: "...", rules: [{ needed: 2, reviewers: ["anna", "@security"], owner: "may_be_outvoted", rule: "review.toml:3" }] };
+	const more = { approvals, outcomes: ["proceed_once", "modify_with_editor", "cancel"] };
+	const vote = (by, what, count, others = {}) => server.bus("question-vote", { correlationId: "q1", by, vote: what, approvals: count, needed: 2,
+		approvedBy: [], shown: "h1", owner: by === "owner", ...others });
+	edit(server, { ...more, shown: "h1" });
 	await text(page, "0 of 2 approvals").waitFor();
+	await text(page, "2 from anna, @security; the owner may be outvoted; review.toml:3").waitFor();
 	await button(page, "Approve").click();
-	assert.equal((await server.posted("answer")).answer.outcome, "proceed_once");
-	server.bus("question-vote", { correlationId: "q1", by: "owner", vote: "approve", approvals: 1, needed: 2 });
+	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "q1", outcome: "proceed_once", shown: "h1" });
+	vote("owner", "approve", 1, { missing: "one of anna, @security" });
 	await text(page, "1 of 2 approvals").waitFor();
 	await text(page, "owner: approved").waitFor();
+	await text(page, "one of anna, @security").waitFor();
 	await run.picture(page, "quorum");
 	await accessible(page, "quorum");
-	server.bus("question-vote", { correlationId: "q1", by: "anna", vote: "veto", approvals: 1, needed: 2 });
+	await button(page, "Take my approval back").click();
+	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "q1", outcome: "withdraw", shown: "h1" });
+	vote("owner", "lapsed", 0);
+	await text(page, "owner: approval no longer counts").waitFor();
+	await button(page, "Leave out").click();
+	await button(page, "Propose 2 of 3 hunks").waitFor();
+	vote("anna", "veto", 0);
 	await text(page, "anna: vetoed").waitFor();
 	answered(server, "q1", "cancel", "anna");
-	edit(server, { correlationId: "q9", approvals, round: 2, answers: [{ id: "k1", text: "Why five?" }], previous: "abc" },
-		{ newContent: NEW.replace("50; // five", "51; // five"), fileDiff: "" });
-	await text(page, "Round 2: answers 1 comment of the round before").waitFor();
+	server.bus("tool-call", { callId: "c2", toolName: "update_file", title: "Edit", arguments: {}, description: "" });
+	server.bus("tool-result", { callId: "c2", toolName: "update_file", status: "error", display: "", durationMs: 1, result: { user_review: { comments: [
+		{ id: "k1", by: "anna", file_path: "src/values.c", side: "new", lines: "6-6", sha256: "x", text: "int", comment: "Why five?" }] } } });
+	edit(server, { ...more, correlationId: "q9", shown: "h2", round: 2, answers: ["k1"], previous: { "src/values.c": "abc" } },
+		{ newContent: NEW.replace("50; // five", "51; // five"), fileDiff: "", previousContent: NEW });
+	await text(page, "Round 2: after 1 comment on the round before").waitFor();
 	await text(page, "Why five?").waitFor();
 	await button(page, "Since the last round").click();
 	await unified(page);

@@ -217,7 +217,7 @@ await run.test("code in every language is coloured without a complaint", async (
 
 for (const count of [2, 5, 50])
 	await run.test(`${count} people at the same question`, async (page, server) => {
-		const approvals = { needed: count, reviewers: [], owner_counts: true };
+		const approvals = { needed: count, rules: [{ needed: count, owner: "counts", rule: "r" }] };
 		edit(server, { approvals, outcomes: ["proceed_once", "cancel"] });
 		const second = await run.open(server);
 		await button(second, "Approve").click();

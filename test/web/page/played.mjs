@@ -31,7 +31,7 @@ const BODIES = {
 };
 const ANSWERS = {
 	"tool-confirmation-response": [["correlationId", "outcome"],
-		["newContent", "message", "review", "files", "mode", "comments"]],
+		["newContent", "message", "review", "files", "mode", "comments", "shown"]],
 	"ask-user-response": [["correlationId"], ["answers", "cancelled"]],
 	"elicitation-response": [["correlationId", "action"], ["content", "open", "address", "session"]],
 };
@@ -187,8 +187,12 @@ export class Played {
 			check(path, body, BODIES[name] ?? [[], []]);
 			if (!BODIES[name])
 				throw new Error(`${path}: there is no such path`);
-			if (name === "answer")
+			if (name === "answer") {
+				const asked = this.events.findLast((event) => event.message?.correlationId === body.answer.correlationId && event.message.details);
 				check(body.topic, body.answer, ANSWERS[body.topic] ?? [[], []]);
+				if (asked?.message.shown !== body.answer.shown)
+					throw new Error(`the answer is about ${body.answer.shown}`);
+			}
 		} catch (error) {
 			this.problems.push(String(error));
 			this.error(response, 400, "invalid_argument", String(error));
