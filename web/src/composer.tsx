@@ -69,7 +69,7 @@ export function Composer({ session, info, roles, order }: Props) {
 		area.current?.focus();
 	};
 	const main = drives ? (session.running && !text.startsWith("/") ? "/steer" : "/prompt") : "/comment";
-	return <footer>
+	return <footer class={session.questions.size ? "quiet" : undefined}>
 		{reply && <CommandReply reply={reply} onClose={() => setReply(undefined)}
 			onChoice={(line) => { setReply(undefined); void send("/prompt", line); }} />}
 		{drives && <Completion info={info} text={text} onPick={(line) => { setText(line); area.current?.focus(); }} />}

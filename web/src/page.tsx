@@ -98,7 +98,7 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 	}, [id]);
 	keepDrafts(session.questions);
 	const roles = me.roles;
-	const title = session.title || info.title || info.folder || "hasp";
+	const title = session.title || info.title || info.folder?.replace(/^.*\//, "") || "hasp";
 	useEffect(() => {
 		document.title = (session.questions.size ? "(?) " : "") + title;
 	}, [title, session.questions.size]);

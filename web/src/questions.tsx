@@ -154,7 +154,7 @@ function Confirmation(props: AnswerProps) {
 			</label>
 			{modes.length > 0 && <label>Carry it out in mode <select value={mode}
 				onChange={(event) => setMode(event.currentTarget.value)}>{modes.map((one) => <option>{one}</option>)}</select></label>}
-			<div class="buttons">
+			<div class="buttons answers">
 				{!nothing && outcomes.includes(approve) && <button type="button" class="primary" disabled={busy}
 					onClick={() => answer(approve)}>{isEdit ? approveLabel(draft, several) : "Approve"}</button>}
 				<button type="button" class="danger" disabled={busy} onClick={() => answer("cancel")}>

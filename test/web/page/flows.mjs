@@ -385,8 +385,9 @@ await run.test("a review in the dark", async (page, server) => {
 	edit(server);
 	await page.locator(".diff .cm-line").first().waitFor();
 	await page.waitForFunction(() => document.querySelector(".diff").shadowRoot.querySelector(".tok-number"));
-	await accessible(page, "dark");
 	await run.picture(page, "review-dark");
+	assert.ok(await page.locator(".question h2").evaluate((one) => one.getBoundingClientRect().top) >= 0, "a question is shown from its beginning");
+	await accessible(page, "dark");
 }, { options: { ...DESK, colorScheme: "dark" } });
 
 await run.end();
