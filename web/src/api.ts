@@ -26,6 +26,7 @@ export interface Front { name: string; roles: string[] }
 
 export interface SessionInfo {
 	id: string;
+	session?: string; // the id of its record, which /clear and /resume change
 	folder?: string;
 	model?: string;
 	mode?: string;

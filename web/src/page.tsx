@@ -56,6 +56,9 @@ function Mode({ info, mode, may, onMode }:
 		{modes.map((one) => <option>{one}</option>)}</select></label>;
 }
 
+// After these the facts of the session may be others.
+const LOOK_AFTER = ["comment", "slash-command", "approval-mode"];
+
 interface Props { id: string; me: Me; tab: string; hasList: boolean }
 
 export function SessionPage({ id, me, tab, hasList }: Props) {
@@ -64,33 +67,41 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 	const [connection, setConnection] = useState<Connection>("connecting");
 	const [info, setInfo] = useState<SessionInfo>({ id });
 	const [error, setError] = useState("");
+	const recovering = useRef(false);
+	const recordId = useRef<string>();
+	// Shows the conversation as it is recorded: after events that are not kept, and when it is another.
+	const recover = async () => {
+		session.begin();
+		if (recovering.current)
+			return;
+		recovering.current = true;
+		try {
+			const record = await get(sessionPath(id, "/record"));
+			session.restore(recordItems(record.messages ?? []), record.last ?? 0);
+		} catch (failure) {
+			session.restore([], 0);
+			setError((failure as ApiError).message);
+		}
+		recovering.current = false;
+	};
 	const look = async () => {
 		try {
 			const found: SessionInfo = await get(sessionPath(id));
 			session.mode = found.mode ?? session.mode;
 			setInfo(found);
+			if (recordId.current && found.session && found.session !== recordId.current)
+				void recover();
+			recordId.current = found.session ?? recordId.current;
 		} catch (failure) {
 			setError((failure as Error).message);
 		}
 	};
 	useEffect(() => {
-		let busy = false;
-		const recover = async () => {
-			busy = true;
-			try {
-				const record = await get(sessionPath(id, "/record"));
-				session.restore(recordItems(record.messages ?? []), record.last ?? 0);
-			} catch (failure) {
-				session.restore([], 0);
-				setError((failure as ApiError).message);
-			}
-			busy = false;
-		};
 		const stream = new EventStream(id, (event) => {
 			session.take(event);
-			if (session.missed && !busy)
+			if (event.kind === "missed" || event.topic === "rewound")
 				void recover();
-			if (["started", "ended", "over", "opened"].includes(event.kind) || event.topic === "comment")
+			if (["started", "ended", "over", "opened"].includes(event.kind) || LOOK_AFTER.includes(event.topic ?? ""))
 				void look();
 		}, setConnection);
 		void look();

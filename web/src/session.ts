@@ -102,8 +102,7 @@ export class Session {
 
 	take(event: Event): void {
 		if (event.kind === "missed") {
-			this.missed = true;
-			this.waiting = [];
+			this.begin();
 		} else if (this.missed) {
 			this.waiting.push(event);
 		} else {
@@ -204,7 +203,14 @@ export class Session {
 		this.add({ kind: "notice", severity: textOf(message.severity) || "info", text: textOf(message.message) });
 	}
 
+	// The conversation is another, or goes on from an earlier place: restore() is next.
+	begin(): void {
+		this.missed = true;
+		this.waiting = [];
+	}
+
 	private opened(message: any): void {
+		this.questions.clear();
 		this.model = textOf(message.model) || this.model;
 		this.branch = textOf(message.branch) || this.branch;
 	}

@@ -112,6 +112,18 @@ await run.test("events that are not kept any more come from the record", async (
 			toolCalls: [{ id: "c", name: "run_shell_command", displayName: "Shell", args: {}, status: "success", resultDisplay: "ok" }] }] };
 } });
 
+await run.test("another conversation takes the place of this one", async (page, server) => {
+	conversation(server);
+	await page.getByText("Make five fifty.").waitFor();
+	server.session.session = "r2";
+	server.record = { last: server.number, messages: [{ id: "1", type: "user", content: "Another conversation" }] };
+	server.bus("slash-command", { command: "resume", status: "success" });
+	await page.getByText("Another conversation").waitFor();
+	assert.equal(await page.getByText("Make five fifty.").count(), 0);
+	server.bus("content", { text: "goes on" });
+	await page.getByText("goes on").waitFor();
+}, { prepare: (server) => { server.session.session = "r1"; } });
+
 await run.test("a connection that is lost loses nothing", async (page, server) => {
 	conversation(server);
 	await page.getByText("I will change").waitFor();
