@@ -2,14 +2,16 @@
 """Builds the page of hasp's web front from web/ with packages from npm, and the C table that embeds it.
 
     python3 script/lib/web_page.py --fetch          fetches the packages of web/package-lock.json; prints where they are
-    python3 script/lib/web_page.py --build FOLDER   app.js, app.css, index.html, licenses.txt, their source maps, and
-                                                    web_assets.c (src/web/assets.h)
-    python3 script/lib/web_page.py --empty FOLDER   web_assets.c with an empty table
+    python3 script/lib/web_page.py --build FOLDER   app.js, app.css, index.html, licenses.txt, their source maps,
+                                                    web_assets.c (src/web/assets.h), and figures_assets.c, the script
+                                                    and the style of `hasp stats --html` (src/cli/view/figures.h)
+    python3 script/lib/web_page.py --empty FOLDER   both without anything in them
 
 Packages are fetched once, by the system's npm, into ${XDG_CACHE_HOME:-~/.cache}/hasp-npm/web-HASH; none of their
 scripts is run.  The bundler is a program of its own, so building needs npm and no node.  Where the registry lacks a
 locked version, ones near it stand in, and a note says so (candidates.py).
 """
+import base64
 import contextlib
 import gzip
 import hashlib
@@ -101,8 +103,12 @@ def _bundle(home, modules, folder):
     _run("app.js", [programs[0], "src/app.tsx", *common, "--format=esm", "--jsx=automatic", "--jsx-import-source=preact",
                     "--loader:.css=text", "--metafile=meta.json", "--outfile=../app.js"], work)
     _run("app.css", [programs[0], "src/app.css", *common, "--outfile=../app.css"], work)
+    _run("stats.js", [programs[0], "src/stats.ts", *common, "--format=iife", "--metafile=stats-meta.json",
+                      "--outfile=../stats.js"], work)
+    _run("stats.css", [programs[0], "src/stats.css", *common, "--outfile=../stats.css"], work)
     shutil.copy(home / "index.html", folder)
-    return json.loads((work / "meta.json").read_text())
+    metas = [json.loads((work / name).read_text()) for name in ("meta.json", "stats-meta.json")]
+    return {"inputs": {path: one for meta in metas for path, one in meta["inputs"].items()}}
 
 
 def _licenses(meta, modules):
@@ -138,6 +144,25 @@ def write_table(folder, rows):
     (folder / "web_assets.c").write_text(text)
 
 
+def _c_string(text):
+    """As the pieces of a C string, a few lines long each."""
+    data = text.encode()
+    pieces = (data[at:at + 96] for at in range(0, len(data), 96))
+    return "\n".join('\t"%s"' % "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else "\\%03o" % byte
+                                       for byte in piece) for piece in pieces) or '\t""'
+
+
+def write_figures(folder, script, style):
+    """figures_assets.c. The script stands in a page: it must not end its element."""
+    if "</script" in script.lower() or "<!--" in script:
+        raise BuildError("stats.js: a page cannot hold it")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    text = '/* Written by script/lib/web_page.py. */\n#include "cli/view/figures.h"\n\n'
+    for name, value in (("script", script), ("script_hash", "sha256-" + digest if script else ""), ("style", style)):
+        text += "const char figures_%s[] =\n%s;\n" % (name, _c_string(value))
+    (folder / "figures_assets.c").write_text(text)
+
+
 def build(folder):
     """Builds into `folder`; returns how many bytes a browser fetches."""
     folder = Path(folder).resolve()
@@ -150,6 +175,7 @@ def build(folder):
     if total > MOST_BYTES:
         raise BuildError("the page has %d bytes compressed, more than %d" % (total, MOST_BYTES))
     write_table(folder, rows)
+    write_figures(folder, (folder / "stats.js").read_text().strip(), (folder / "stats.css").read_text())
     return total
 
 
@@ -161,6 +187,7 @@ def main(arguments):
             build(arguments[1])
         elif len(arguments) == 2 and arguments[0] == "--empty":
             write_table(Path(arguments[1]), [])
+            write_figures(Path(arguments[1]), "", "")
         else:
             sys.exit(__doc__)
     except (BuildError, candidates.Missing) as error:

@@ -15,41 +15,43 @@
 
 static const struct choice_row rows[] = {
 	{ "gemini", "gemini", NULL, { "GOOGLE_GEMINI_BASE_URL" },
-	  { "GEMINI_API_KEY", "GOOGLE_API_KEY" }, false },
+	  { "GEMINI_API_KEY", "GOOGLE_API_KEY" }, false, "auto" },
 	{ "vertex", "gemini", NULL, { "GOOGLE_VERTEX_BASE_URL" },
-	  { "GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_API_KEY" }, false },
+	  { "GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_API_KEY" }, false, NULL },
 	{ "openai", "openai", NULL, { "OPENAI_BASE_URL", "OPENAI_API_BASE" },
-	  { "OPENAI_API_KEY" }, false },
+	  { "OPENAI_API_KEY" }, false, "openai/gpt-5.6" },
 	{ "openai-responses", "openai-responses", NULL, { "OPENAI_BASE_URL", "OPENAI_API_BASE" },
-	  { "OPENAI_API_KEY" }, false },
+	  { "OPENAI_API_KEY" }, false, NULL },
 	{ "anthropic", "anthropic", NULL, { "ANTHROPIC_BASE_URL" },
-	  { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN" }, false },
+	  { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN" }, false,
+	  "anthropic/claude-sonnet-4-6" },
 	{ "openrouter", "openai", "https://openrouter.ai/api/v1", { NULL },
-	  { "OPENROUTER_API_KEY" }, false },
+	  { "OPENROUTER_API_KEY" }, false, NULL },
 	{ "ollama", "openai", "http://127.0.0.1:11434/v1", { "OLLAMA_HOST" },
-	  { "OLLAMA_API_KEY" }, true },
+	  { "OLLAMA_API_KEY" }, true, NULL },
 	{ "llama.cpp", "openai", "http://127.0.0.1:8080/v1", { "LLAMA_BASE_URL" },
-	  { "LLAMA_API_KEY" }, true },
+	  { "LLAMA_API_KEY" }, true, NULL },
 	{ "vllm", "openai", "http://127.0.0.1:8000/v1", { "VLLM_BASE_URL" },
-	  { "VLLM_API_KEY" }, true },
+	  { "VLLM_API_KEY" }, true, NULL },
 	{ "lmstudio", "openai", "http://127.0.0.1:1234/v1", { "LMSTUDIO_BASE_URL" },
-	  { "LMSTUDIO_API_KEY" }, true },
-	{ "groq", "openai", "https://api.groq.com/openai/v1", { NULL }, { "GROQ_API_KEY" }, false },
+	  { "LMSTUDIO_API_KEY" }, true, NULL },
+	{ "groq", "openai", "https://api.groq.com/openai/v1", { NULL },
+	  { "GROQ_API_KEY" }, false, NULL },
 	{ "deepseek", "openai", "https://api.deepseek.com/v1", { NULL },
-	  { "DEEPSEEK_API_KEY" }, false },
+	  { "DEEPSEEK_API_KEY" }, false, NULL },
 	{ "mistral", "openai", "https://api.mistral.ai/v1", { NULL },
-	  { "MISTRAL_API_KEY" }, false },
-	{ "xai", "openai", "https://api.x.ai/v1", { NULL }, { "XAI_API_KEY" }, false },
+	  { "MISTRAL_API_KEY" }, false, NULL },
+	{ "xai", "openai", "https://api.x.ai/v1", { NULL }, { "XAI_API_KEY" }, false, NULL },
 	{ "together", "openai", "https://api.together.xyz/v1", { NULL },
-	  { "TOGETHER_API_KEY" }, false },
+	  { "TOGETHER_API_KEY" }, false, NULL },
 	{ "fireworks", "openai", "https://api.fireworks.ai/inference/v1", { NULL },
-	  { "FIREWORKS_API_KEY" }, false },
+	  { "FIREWORKS_API_KEY" }, false, NULL },
 	{ "cerebras", "openai", "https://api.cerebras.ai/v1", { NULL },
-	  { "CEREBRAS_API_KEY" }, false },
+	  { "CEREBRAS_API_KEY" }, false, NULL },
 	{ "moonshot", "openai", "https://api.moonshot.ai/v1", { NULL },
-	  { "MOONSHOT_API_KEY" }, false },
+	  { "MOONSHOT_API_KEY" }, false, NULL },
 	{ "huggingface", "openai", "https://router.huggingface.co/v1", { NULL },
-	  { "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN" }, false },
+	  { "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN" }, false, NULL },
 };
 
 const char choice_date[] = "2026-11-23";
@@ -158,6 +160,20 @@ static const char *key_variable(const struct settings *settings, const struct ch
 	return NULL;
 }
 
+const char *choice_usual(const struct settings *settings)
+{
+	const char *usual = NULL;
+
+	for (size_t i = 1; i < ARRAY_LEN(rows); i++) { /* the first is Google's own */
+		if (!rows[i].usual || !key_variable(settings, &rows[i], /* projects= */ false))
+			continue;
+		if (usual)
+			return NULL;
+		usual = rows[i].usual;
+	}
+	return usual;
+}
+
 static const char *take_key(const struct settings *settings, const char *name,
                             struct choice_store *store)
 {
@@ -220,6 +236,13 @@ static const struct choice_row *keyed_row(const char *provider)
 bool model_provider_has_key(const char *provider)
 {
 	return keyed_row(provider) != NULL;
+}
+
+const char *model_usual(const char *provider)
+{
+	const struct choice_row *row = choice_provider(provider, strlen(provider));
+
+	return row ? row->usual : NULL;
 }
 
 const char *model_key_variable(const struct settings *settings, const char *provider)

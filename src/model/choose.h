@@ -12,7 +12,8 @@
  * groq, deepseek, mistral, xai, ...) or a member of the setting hasp.providers; anything else is
  * Gemini's: an alias (auto, pro, flash, flash-lite, custom ones from modelConfigs.customAliases)
  * or a name.  NULL: --model is absent; then GEMINI_MODEL, then the setting model.name, then
- * auto.
+ * auto.  If none of them names a model, there is no key for Gemini, and the user has set the
+ * variable of one other provider's key, the usual model of that provider answers, with a warning.
  *
  * Keys come from the variables (environment, then .env: config/settings.h), then from the
  * system's key store; docs/models.md has the table.
@@ -81,6 +82,9 @@ bool model_provider_has_key(const char *provider);
 /* The variable of the user's (environment, or their .env) that holds a key of this provider of the
  * table; static, or NULL: none does. */
 const char *model_key_variable(const struct settings *settings, const char *provider);
+/* The model of a provider of the table if the user names none ("openai/gpt-5.6", "auto");
+ * static, or NULL: the user has to choose. */
+const char *model_usual(const char *provider);
 /* The provider of what is chosen without a flag (GEMINI_MODEL, model.name), or of `words`; "" for
  * one that the settings add. The caller frees. */
 char *model_provider_of(const struct settings *settings, const char *words);

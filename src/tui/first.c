@@ -177,15 +177,14 @@ struct secret {
 	struct buf text; /* wiped */
 };
 
-/* Where keys come from, and what is chosen with them; `model` NULL: the user has to. */
+/* Where keys come from. */
 static const struct key_row {
-	const char *provider, *name, *url, *model;
+	const char *provider, *name, *url;
 } key_rows[] = {
-	{ "gemini", "Google Gemini", "https://aistudio.google.com/apikey", "auto" },
-	{ "openai", "OpenAI", "https://platform.openai.com/api-keys", "openai/gpt-5.6" },
-	{ "anthropic", "Anthropic", "https://console.anthropic.com/settings/keys",
-	  "anthropic/claude-sonnet-4-6" },
-	{ "openrouter", "OpenRouter", "https://openrouter.ai/settings/keys", NULL },
+	{ "gemini", "Google Gemini", "https://aistudio.google.com/apikey" },
+	{ "openai", "OpenAI", "https://platform.openai.com/api-keys" },
+	{ "anthropic", "Anthropic", "https://console.anthropic.com/settings/keys" },
+	{ "openrouter", "OpenRouter", "https://openrouter.ai/settings/keys" },
 };
 
 static const struct key_row *key_row_find(const char *provider)
@@ -281,7 +280,7 @@ static void keep_run(struct job *job, const struct tui_opened *opened)
 /* What is chosen with the key, if it is another provider's than what was. */
 static void choose_model(struct app *app, const char *provider)
 {
-	const struct key_row *row = key_row_find(provider);
+	const char *usual = model_usual(provider);
 	_cleanup_free_ char *now = model_provider_of(app->settings, app->options->model);
 	_cleanup_free_ char *text = NULL;
 	json_auto_t *name = NULL;
@@ -289,18 +288,18 @@ static void choose_model(struct app *app, const char *provider)
 
 	if (strcmp(now, provider) == 0)
 		return;
-	if (!row || !row->model) {
+	if (!usual) {
 		text = mem_printf("/model set %s/", provider);
 		first_draft(app, span_str(text));
 		printout_notice(&app->out, "info", SPAN("Which of its models? Finish the line."));
 		return;
 	}
-	name = json_string(row->model);
+	name = json_string(usual);
 	if (!settings_write(app->settings, SCOPE_USER, "model.name", name, &err)) {
 		printout_notice(&app->out, "error", span_str(err.message));
 		return;
 	}
-	text = mem_printf("%s answers from now on; /model set NAME chooses another.", row->model);
+	text = mem_printf("%s answers from now on; /model set NAME chooses another.", usual);
 	printout_notice(&app->out, "info", span_str(text));
 }
 
@@ -400,7 +399,7 @@ void first_paste(struct app *app, struct span text)
  * another key is what is wanted. */
 static const char *key_at_hand(const struct app *app, const struct key_row *row)
 {
-	return runner_opened(app->runner) || !row->model ? NULL :
+	return runner_opened(app->runner) || !model_usual(row->provider) ? NULL :
 	       model_key_variable(app->settings, row->provider);
 }
 
