@@ -48,7 +48,7 @@ STRICT_JSON = {
     "model/arguments.c": "a model's arguments: what is repaired in them is said to the model",
     "model/tagged.c": "a model's arguments, of which the text was repaired when it came",
     "model/stream.c": OWN, "net/rpc/rpc.c": ASKED, "telemetry/events.c": OWN, "tool/alias.c": OWN,
-    "tool/dialect.c": OWN,
+    "tool/dialect.c": OWN, "web/control.c": OWN, "web/route.c": ASKED,
     "tool/builtin/deferred_tools.c": "a model's argument, which was repaired when it came", "tool/set.c": OWN,
     "tui/stash.c": OWN, "tui/show/transcript.c": OWN,
 }

@@ -392,7 +392,7 @@
 #define LIMIT_FRONT_ORDERS 256
 #define LIMIT_FRONTS 256
 
-/* The web front (web/).  Bytes of one request's body: a prompt, or files as a reviewer took them. */
+/* The web front (web/).  Bytes of one request's body: a prompt, or files as reviewed. */
 #define LIMIT_WEB_BODY_BYTES ((size_t)8 << 20)
 /* People with a link, browsers of one person, links that were made and not used yet. */
 #define LIMIT_WEB_PEOPLE 128

@@ -67,15 +67,15 @@ static const struct library_symbol symbols[] = {
 static const struct library row = { { "libgnutls.so.30" }, "HTTPS needs", "libgnutls30", symbols,
                                     ARRAY_LEN(symbols) };
 
-struct making {
+struct certificate_making {
 	struct gnutls_library lib;
 	gnutls_x509_crt_t certificate;
 	gnutls_x509_privkey_t key;
 };
 
-/* ---- made for this run --------------------------------------------------------------------------- */
+/* ---- made for this run ------------------------------------------------------------ */
 
-static int add_name(const struct making *making, const char *name)
+static int certificate_add_name(const struct certificate_making *making, const char *name)
 {
 	unsigned char address[sizeof(struct in6_addr)];
 	const bool v4 = inet_pton(AF_INET, name, address) == 1;
@@ -90,20 +90,20 @@ static int add_name(const struct making *making, const char *name)
 }
 
 /* The names that requests may come under, without ports. */
-static int add_names(const struct making *making, const struct web_options *options)
+static int certificate_add_names(const struct certificate_making *making, const struct web_options *options)
 {
-	int code = add_name(making, options->address ? options->address : "127.0.0.1");
+	int code = certificate_add_name(making, options->address ? options->address : "127.0.0.1");
 
 	for (size_t i = 0; i < options->host_count && code >= 0; i++) {
 		_cleanup_free_ char *name = mem_dup(options->hosts[i],
 		                                    strcspn(options->hosts[i], ":"));
 
-		code = add_name(making, name);
+		code = certificate_add_name(making, name);
 	}
-	return code < 0 ? code : add_name(making, "localhost");
+	return code < 0 ? code : certificate_add_name(making, "localhost");
 }
 
-static int fill(const struct making *making, const struct web_options *options)
+static int certificate_fill(const struct certificate_making *making, const struct web_options *options)
 {
 	const struct gnutls_library *lib = &making->lib;
 	unsigned char serial[SERIAL_BYTES];
@@ -118,7 +118,7 @@ static int fill(const struct making *making, const struct web_options *options)
 	    (code = lib->crt_set_activation_time(making->certificate, now - 3600)) < 0 ||
 	    (code = lib->crt_set_expiration_time(making->certificate, now + DAYS * 86400)) < 0 ||
 	    (code = lib->crt_set_dn(making->certificate, "CN=hasp", NULL)) < 0 ||
-	    (code = add_names(making, options)) < 0 ||
+	    (code = certificate_add_names(making, options)) < 0 ||
 	    (code = lib->crt_set_key_usage(making->certificate,
 	                                   GNUTLS_KEY_DIGITAL_SIGNATURE)) < 0 ||
 	    (code = lib->crt_set_key(making->certificate, making->key)) < 0)
@@ -132,11 +132,11 @@ static char *datum_steal(gnutls_datum_t *datum)
 	char *text = mem_dup((const char *)datum->data, datum->size);
 
 	explicit_bzero(datum->data, datum->size);
-	free(datum->data); /* gnutls_free is the C library's, unless somebody replaced it */
+	free(datum->data); /* gnutls_free is the C library's, unless the program replaced it */
 	return text;
 }
 
-static bool make(struct making *making, const struct web_options *options,
+static bool certificate_make(const struct certificate_making *making, const struct web_options *options,
                  char **ret_certificate, char **ret_key, struct err *err)
 {
 	const struct gnutls_library *lib = &making->lib;
@@ -146,7 +146,7 @@ static bool make(struct making *making, const struct web_options *options,
 	if ((code = lib->privkey_generate(making->key, GNUTLS_PK_ECDSA,
 	                                  GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
 	                                  0)) < 0 ||
-	    (code = fill(making, options)) < 0 ||
+	    (code = certificate_fill(making, options)) < 0 ||
 	    (code = lib->crt_export2(making->certificate, GNUTLS_X509_FMT_PEM,
 	                             &certificate)) < 0)
 		return err_set(err, ERR_INTERNAL, "A certificate cannot be made: %s.",
@@ -158,7 +158,7 @@ static bool make(struct making *making, const struct web_options *options,
 	return true;
 }
 
-/* ---- from files ------------------------------------------------------------------------------------ */
+/* ---- from files ------------------------------------------------------------------- */
 
 static bool read_pem(const char *path, char **ret, struct err *err)
 {
@@ -175,7 +175,7 @@ static bool read_pem(const char *path, char **ret, struct err *err)
 	return true;
 }
 
-static bool take(const struct making *making, const struct web_options *options,
+static bool certificate_take(const struct certificate_making *making, const struct web_options *options,
                  char **ret_certificate, char **ret_key, struct err *err)
 {
 	gnutls_datum_t text;
@@ -191,9 +191,9 @@ static bool take(const struct making *making, const struct web_options *options,
 	                            options->certificate, making->lib.strerror(code));
 }
 
-/* ---- both -------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------- */
 
-static bool fingerprint(const struct making *making, char **ret, struct err *err)
+static bool fingerprint(const struct certificate_making *making, char **ret, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(4 * FINGERPRINT_BYTES);
 	unsigned char bytes[FINGERPRINT_BYTES];
@@ -211,15 +211,15 @@ static bool fingerprint(const struct making *making, char **ret, struct err *err
 bool web_certificate(const struct web_options *options, char **ret_certificate, char **ret_key,
                      char **ret_fingerprint, struct err *err)
 {
-	struct making making = { 0 };
+	struct certificate_making making = { 0 };
 	bool ok;
 
 	if (!library_load(&row, &making.lib, err))
 		return false;
 	making.lib.crt_init(&making.certificate);
 	making.lib.privkey_init(&making.key);
-	ok = (options->certificate ? take(&making, options, ret_certificate, ret_key, err) :
-	                             make(&making, options, ret_certificate, ret_key, err)) &&
+	ok = (options->certificate ? certificate_take : certificate_make)(
+		     &making, options, ret_certificate, ret_key, err) &&
 	     fingerprint(&making, ret_fingerprint, err);
 	making.lib.crt_deinit(making.certificate);
 	making.lib.privkey_deinit(making.key);

@@ -15,7 +15,17 @@
 #include "web/private.h"
 #include "worker/provider.h"
 
-/* ---- differences ---------------------------------------------------------------------------- */
+/* ---- differences ------------------------------------------------------------------ */
+
+/* The next line of a difference, without its end. False: there is none. */
+static bool diff_line(struct span *rest, struct span *ret)
+{
+	if (!line_next(rest, ret))
+		return false;
+	if (span_ends(*ret, SPAN("\n")))
+		*ret = span_head(*ret, ret->len - 1);
+	return true;
+}
 
 /* "@@ -1,2 +3,4 @@ rest": the two ranges change places. */
 static void reverse_header(struct span line, struct buf *out)
@@ -74,7 +84,7 @@ void web_diff_reverse(struct span diff, struct buf *out)
 	bool in_hunks = false;
 	struct span line;
 
-	while (line_next(&diff, &line)) {
+	while (diff_line(&diff, &line)) {
 		if (span_starts(line, SPAN("@@ "))) {
 			reversal_flush(&reversal);
 			reverse_header(line, out);
@@ -110,7 +120,7 @@ bool web_diff_choose(struct span diff, const json_t *hunks, struct buf *out)
 	struct span line;
 	size_t i;
 
-	while (line_next(&diff, &line)) {
+	while (diff_line(&diff, &line)) {
 		if (span_starts(line, SPAN("@@ "))) {
 			is_chosen = hunk_is_chosen(hunks, number++);
 			count += is_chosen;
@@ -127,7 +137,7 @@ bool web_diff_choose(struct span diff, const json_t *hunks, struct buf *out)
 	return count > 0;
 }
 
-/* ---- what changed ----------------------------------------------------------------------------- */
+/* ---- what changed ----------------------------------------------------------------- */
 
 struct changes {
 	struct web_task task;     /* the first member */
@@ -141,7 +151,7 @@ struct changes {
 };
 
 /* The id of the session's first checkpoint; the caller frees. NULL: it has none. */
-static char *first_checkpoint(struct checkpoints *checkpoints, const char *session,
+static char *changes_first_checkpoint(struct checkpoints *checkpoints, const char *session,
                               struct err *err)
 {
 	json_auto_t *list = checkpoints_list(checkpoints, err);
@@ -164,7 +174,7 @@ static bool preview_start(struct changes *changes, struct host *host)
 	changes->is_kept = facts.checkpoints != NULL;
 	if (!facts.checkpoints)
 		return true;
-	first = first_checkpoint(facts.checkpoints, facts.session_id, &changes->err);
+	first = changes_first_checkpoint(facts.checkpoints, facts.session_id, &changes->err);
 	if (!first)
 		return changes->err.code == ERR_NONE;
 	if (!checkpoints_preview(facts.checkpoints, first, &preview, &changes->err))
@@ -223,7 +233,7 @@ static json_t *file_json(const json_t *file)
 	return row;
 }
 
-static json_t *changes_json(const struct changes *changes)
+static json_t *changes_to_json(const struct changes *changes)
 {
 	json_t *list = json_array(), *file;
 	size_t i;
@@ -258,7 +268,7 @@ static void changes_done(struct web_task *task, bool has_run)
 		web_refuse(task->request, &changes->err);
 	else if (task->request)
 		web_answer(task->request, 200, changes->answer ? json_incref(changes->answer) :
-		                                                 changes_json(changes));
+		                                                 changes_to_json(changes));
 	changes_free(changes);
 }
 
@@ -277,10 +287,10 @@ void web_do_changes(struct web_exchange *exchange)
 	web_task_give(exchange, &changes_new(changes_run)->task);
 }
 
-/* ---- undone ------------------------------------------------------------------------------------ */
+/* ---- undone ----------------------------------------------------------------------- */
 
 /* The file of the preview; NULL: *err. */
-static const json_t *find_file(struct changes *changes)
+static const json_t *changes_find_file(struct changes *changes)
 {
 	const json_t *file;
 	size_t i;
@@ -349,7 +359,7 @@ static void undo_run(struct web_task *task, struct front_session *session)
 	}
 	if (!preview_start(changes, session_host(session)))
 		return;
-	file = find_file(changes);
+	file = changes_find_file(changes);
 	if (file)
 		undo_file(changes, session_provider(session), file);
 }

@@ -35,92 +35,7 @@ static void answer_ok(struct web_exchange *exchange, bool ok, const struct err *
 		web_refuse(exchange->http, err);
 }
 
-/* ---- tasks --------------------------------------------------------------------------------- */
-
-/* As web_later.gone. */
-static void task_gone(struct web_later *later)
-{
-	((struct web_task *)later)->request = NULL;
-}
-
-/* As front_task.run. */
-static void task_run(struct front_task *front_task, struct front_session *session)
-{
-	struct web_task *task =
-		(struct web_task *)((char *)front_task - offsetof(struct web_task, task));
-
-	task->run(task, session);
-	atomic_store(&task->has_run, true);
-	loop_post(task->loop, &task->ended);
-}
-
-static void task_unlink(struct web_task *task)
-{
-	struct web_task **link = &task->session->tasks;
-
-	while (*link != task)
-		link = &(*link)->next;
-	*link = task->next;
-}
-
-static void task_end(struct web_task *task, bool has_run)
-{
-	if (task->request)
-		http_request_set_data(task->request, NULL);
-	task->done(task, has_run);
-}
-
-/* The session may be gone by now: then web_tasks_drop has marked it. */
-static void task_ended(struct loop_task *loop_task)
-{
-	struct web_task *task =
-		(struct web_task *)((char *)loop_task - offsetof(struct web_task, ended));
-
-	if (task->session) {
-		task_unlink(task);
-		web_seat_rest(task->session, task->seat);
-	}
-	task_end(task, true);
-}
-
-void web_task_give(struct web_exchange *exchange, struct web_task *task)
-{
-	struct web_session *session = exchange->session;
-	struct err err = ERR_INIT;
-
-	task->later.gone = task_gone;
-	task->task.run = task_run;
-	task->ended.run = task_ended;
-	task->session = session;
-	task->loop = exchange->web->loop;
-	task->request = exchange->http;
-	task->seat = web_seat_of(session, exchange->person, &err);
-	if (task->seat && front_give(task->seat->front, &task->task, &err)) {
-		task->next = session->tasks;
-		session->tasks = task;
-		task->seat->tasks++;
-		http_request_set_data(exchange->http, &task->later);
-		return;
-	}
-	web_refuse(exchange->http, &err);
-	task->request = NULL;
-	task->done(task, false);
-}
-
-void web_tasks_drop(struct web_session *session)
-{
-	while (session->tasks) {
-		struct web_task *task = session->tasks;
-
-		session->tasks = task->next;
-		task->session = NULL;
-		/* Else its end is posted, and frees it. */
-		if (!atomic_load(&task->has_run))
-			task_end(task, false);
-	}
-}
-
-/* ---- slash commands --------------------------------------------------------------------------- */
+/* ---- slash commands --------------------------------------------------------------- */
 
 /* Those that are about a terminal, or would put another session in the place of this one. */
 static const char *const left_out[] = {
@@ -163,7 +78,7 @@ struct slash {
 };
 
 /* As web_task.run. */
-static void slash_run(struct web_task *task, struct front_session *session)
+static void web_slash_run(struct web_task *task, struct front_session *session)
 {
 	struct slash *slash = (struct slash *)task;
 	const struct span line = span_trim(span_str(slash->line));
@@ -244,7 +159,7 @@ static void slash_free(struct slash *slash)
 }
 
 /* As web_task.done. */
-static void slash_done(struct web_task *task, bool has_run)
+static void web_slash_done(struct web_task *task, bool has_run)
 {
 	struct slash *slash = (struct slash *)task;
 	struct err err = ERR_INIT;
@@ -259,7 +174,7 @@ static void slash_done(struct web_task *task, bool has_run)
 	slash_free(slash);
 }
 
-/* ---- prompts ------------------------------------------------------------------------------------ */
+/* ---- prompts ---------------------------------------------------------------------- */
 
 static void give_prompt(struct web_exchange *exchange, struct span text)
 {
@@ -291,8 +206,8 @@ void web_do_prompt(struct web_exchange *exchange)
 	}
 	slash = mem_alloc(1, sizeof(*slash));
 	slash->line = mem_dup(said.data, said.len);
-	slash->task.run = slash_run;
-	slash->task.done = slash_done;
+	slash->task.run = web_slash_run;
+	slash->task.done = web_slash_done;
 	web_task_give(exchange, &slash->task);
 }
 
@@ -345,7 +260,7 @@ void web_do_comment(struct web_exchange *exchange)
 		answer_ok(exchange, front_comment(front, span_str(text), &err), &err);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------ */
+/* ---- answers ---------------------------------------------------------------------- */
 
 /* Topics that pages may publish: answers to questions, nothing else. */
 static bool topic_parse(const char *word, enum bus_topic *ret)

@@ -32,9 +32,9 @@ static void own_free(struct web_own *own)
 	free(own);
 }
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------- */
 
-struct opening {
+struct own_opening {
 	struct web_job job;          /* the first member */
 	struct web_own *own;
 	bool ok;
@@ -44,7 +44,7 @@ struct opening {
 /* As web_job.run. */
 static void opening_run(struct web_job *job)
 {
-	struct opening *opening = (struct opening *)job;
+	struct own_opening *opening = (struct own_opening *)job;
 	struct web_own *own = opening->own;
 	_cleanup_free_ char *file = NULL;
 
@@ -75,7 +75,7 @@ static struct web_session *own_begin(struct web *web, struct web_own *own, struc
 /* As web_job.then. */
 static void opening_then(struct web_job *job)
 {
-	struct opening *opening = (struct opening *)job;
+	struct own_opening *opening = (struct own_opening *)job;
 	struct web_session *session = NULL;
 
 	if (opening->ok && !job->web->is_ending)
@@ -112,7 +112,7 @@ void web_do_open(struct web_exchange *exchange)
 {
 	const char *folder = web_text_of(exchange, "folder");
 	const json_t *resume = json_object_get(exchange->body, "resume");
-	struct opening *opening;
+	struct own_opening *opening;
 	struct err err = ERR_INIT;
 
 	if (!folder)
@@ -131,7 +131,7 @@ void web_do_open(struct web_exchange *exchange)
 		return;
 	}
 	opening = mem_alloc(1, sizeof(*opening));
-	*opening = (struct opening){ .job = { .run = opening_run, .then = opening_then },
+	*opening = (struct own_opening){ .job = { .run = opening_run, .then = opening_then },
 		                     .err = ERR_INIT };
 	opening->own = own_new(exchange->web, folder, json_string_value(resume), &err);
 	if (opening->own) {
@@ -142,9 +142,9 @@ void web_do_open(struct web_exchange *exchange)
 	web_refuse(exchange->http, &err);
 }
 
-/* ---- closing --------------------------------------------------------------------------------- */
+/* ---- closing ---------------------------------------------------------------------- */
 
-struct closing {
+struct own_closing {
 	struct web_job job;          /* the first member */
 	struct web_session *session;
 };
@@ -152,7 +152,7 @@ struct closing {
 /* As web_job.run: hooks of its end may take their time. */
 static void closing_run(struct web_job *job)
 {
-	front_runner_end(((struct closing *)job)->session->own->runner, "exit");
+	front_runner_end(((struct own_closing *)job)->session->own->runner, "exit");
 }
 
 static void own_remove(struct web_session *session)
@@ -166,7 +166,7 @@ static void own_remove(struct web_session *session)
 /* As web_job.then. */
 static void closing_then(struct web_job *job)
 {
-	struct closing *closing = (struct closing *)job;
+	struct own_closing *closing = (struct own_closing *)job;
 
 	if (job->web) /* else it was not taken: web_own_end closes it */
 		own_remove(closing->session);
@@ -178,22 +178,22 @@ static void closing_then(struct web_job *job)
 void web_do_close(struct web_exchange *exchange)
 {
 	struct web_own *own = exchange->session->own;
-	struct closing *closing;
+	struct own_closing *closing;
 
 	if (!own || own->is_closing) {
 		web_refuse_with(exchange->http, own ? 409 : 403, own ? "busy" : "permission_denied",
 		                own ? "The session is being closed." :
-		                      "The session belongs to another front of hasp: end it there.");
+		                      "The session is another front's: end it there.");
 		return;
 	}
 	own->is_closing = !exchange->web->is_ending;
 	closing = mem_alloc(1, sizeof(*closing));
-	*closing = (struct closing){ .job = { .run = closing_run, .then = closing_then },
+	*closing = (struct own_closing){ .job = { .run = closing_run, .then = closing_then },
 		                     .session = exchange->session };
 	web_job_give(exchange, &closing->job);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------------- */
 
 struct ending {
 	struct pool *pool;
@@ -237,7 +237,7 @@ void web_own_end(struct web *web)
 	web_call(web, ending_remove, NULL);
 }
 
-/* ---- recorded ones --------------------------------------------------------------------------- */
+/* ---- recorded ones ---------------------------------------------------------------- */
 
 struct recorded {
 	struct web_job job;          /* the first member */
@@ -272,7 +272,7 @@ static bool is_open(const json_t *list, const json_t *id)
 	return false;
 }
 
-static void add_project(struct recorded *recorded, struct home *home)
+static void recorded_add_project(struct recorded *recorded, struct home *home)
 {
 	json_auto_t *rows = sessions_browse(home, SPAN(""), NULL);
 	json_t *row;
@@ -312,12 +312,12 @@ static void recorded_run(struct web_job *job)
 		if (*path != '/' || !home_open(path, &home, &ignored))
 			continue;
 		if (home_find(home))
-			add_project(recorded, home);
+			recorded_add_project(recorded, home);
 		home_free(home);
 	}
 }
 
-static int later_first(const void *a, const void *b)
+static int recorded_later_first(const void *a, const void *b)
 {
 	const struct span first = json_span(json_object_get(*(json_t *const *)a, "updated"));
 	const struct span second = json_span(json_object_get(*(json_t *const *)b, "updated"));
@@ -334,7 +334,7 @@ static void recorded_then(struct web_job *job)
 
 	for (size_t i = 0; i < count; i++)
 		rows[i] = json_array_get(recorded->rows, i);
-	qsort(rows, count, sizeof(*rows), later_first);
+	qsort(rows, count, sizeof(*rows), recorded_later_first);
 	for (size_t i = 0; i < count && i < LIMIT_WEB_RECORDED; i++)
 		json_array_append(recorded->list, rows[i]);
 	if (job->request)

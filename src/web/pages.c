@@ -8,7 +8,7 @@
 #include "web/assets.h"
 #include "web/private.h"
 
-/* ---- without the page ---------------------------------------------------------------------- */
+/* ---- without the page ------------------------------------------------------------- */
 
 /* A build without node has these: events and questions as text, and a line to type into. */
 static const char plain_page[] =
@@ -72,9 +72,9 @@ static const struct web_asset *asset_find(const char *path)
 	return NULL;
 }
 
-/* ---- answers ------------------------------------------------------------------------------- */
+/* ---- answers ---------------------------------------------------------------------- */
 
-static void answer_text(struct http_request *request, unsigned status, const char *text)
+static void page_answer_text(struct http_request *request, unsigned status, const char *text)
 {
 	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -102,12 +102,12 @@ static void come_in(struct web *web, struct http_request *request, const char *t
 	char secret[WEB_SECRET_SIZE], key[WEB_SECRET_SIZE];
 
 	if (!web_link_use(web, token, secret, key)) {
-		answer_text(request, 403,
-		            "<!doctype html><html lang=en><meta charset=utf-8><title>hasp</title>"
-		            "<h1>This link does not work any more</h1><p>A link works once, and was "
-		            "used, revoked or has expired. Ask for a new one: <code>/web</code> in "
-		            "hasp prints one for its owner, <code>/share NAME ROLE</code> makes one "
-		            "for somebody else.</p></html>\n");
+		page_answer_text(request, 403,
+		                 "<!doctype html><html lang=en><meta charset=utf-8><title>hasp"
+		                 "</title><h1>This link does not work any more</h1><p>A link works "
+		                 "once. This one was used or revoked, or has expired. <code>/web"
+		                 "</code> in hasp prints another for its owner, <code>/share NAME "
+		                 "ROLE</code> one for someone else.</p></html>\n");
 		return;
 	}
 	cookie = mem_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict%s", name, secret,
@@ -116,12 +116,12 @@ static void come_in(struct web *web, struct http_request *request, const char *t
 	http_request_know(request);
 	http_add_header(request, "Set-Cookie", cookie);
 	http_add_header(request, "Location", location);
-	answer_text(request, 303, "");
+	page_answer_text(request, 303, "");
 	explicit_bzero(secret, sizeof(secret));
 	explicit_bzero(key, sizeof(key));
 }
 
-void web_page(struct web *web, struct http_request *request)
+void web_page_answer(struct web *web, struct http_request *request)
 {
 	const char *path = http_request_path(request);
 	const char *token = http_request_query(request, "token");

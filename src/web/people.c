@@ -3,6 +3,7 @@
  * browsers send to every port of the host, and a key, which only the page's origin can read. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -24,7 +25,23 @@ enum {
 	COOKIES_MAX = 64,          /* looked at in one request */
 };
 
-/* ---- roles --------------------------------------------------------------------------- */
+/* ---- secrets ---------------------------------------------------------------------- */
+
+/* So many random bytes in hexadecimal. */
+static void secret_make(char *text, size_t bytes)
+{
+	unsigned char raw[64];
+
+	while (getrandom(raw, bytes, 0) != (ssize_t)bytes)
+		;
+	for (size_t i = 0; i < bytes; i++) {
+		text[2 * i] = "0123456789abcdef"[raw[i] >> 4];
+		text[2 * i + 1] = "0123456789abcdef"[raw[i] & 15];
+	}
+	text[2 * bytes] = '\0';
+}
+
+/* ---- roles ------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
@@ -54,7 +71,7 @@ bool web_role_parse(const char *word, unsigned *ret)
 	return false;
 }
 
-/* ---- people -------------------------------------------------------------------------- */
+/* ---- people ----------------------------------------------------------------------- */
 
 static struct web_person *person_new(struct web *web, const char *name, unsigned roles)
 {
@@ -66,7 +83,7 @@ static struct web_person *person_new(struct web *web, const char *name, unsigned
 	person->allowance = LIMIT_WEB_BURST;
 	person->refilled_ms = clock_monotonic_ms();
 	person->groups = json_array();
-	web_random_hex(person->id, ID_BYTES);
+	secret_make(person->id, ID_BYTES);
 	while (*link)
 		link = &(*link)->next;
 	*link = person;
@@ -137,7 +154,7 @@ void web_person_remove(struct web_person *person)
 	while (*link != person)
 		link = &(*link)->next;
 	*link = person->next;
-	web_person_leave(person);
+	person->web->leave(person);
 	person_free(person);
 }
 
@@ -147,7 +164,7 @@ static void person_expired(void *data)
 }
 
 /* A name stands in lists, events and on terminals. */
-static bool name_is_fine(const char *name)
+static bool person_name_is_fine(const char *name)
 {
 	struct span rest = span_str(name);
 	struct utf8_char c;
@@ -166,7 +183,7 @@ static bool check_invitation(struct web *web, const struct web_invitation *invit
 {
 	size_t count = 0;
 
-	if (!name_is_fine(invitation->name))
+	if (!person_name_is_fine(invitation->name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "A name is 1 to %d bytes of plain text without \"/\".",
 		               NAME_BYTES_MAX);
@@ -206,7 +223,7 @@ struct web_person *web_person_add(struct web *web, const struct web_invitation *
 	return person;
 }
 
-static json_t *time_json(int64_t seconds)
+static json_t *expiry_json(int64_t seconds)
 {
 	const time_t moment = (time_t)seconds;
 	char text[32];
@@ -221,7 +238,7 @@ json_t *web_person_json(const struct web_person *person)
 {
 	return json_pack("{s:s, s:o, s:s, s:O, s:o, s:b, s:b}", "id", person->id, "name",
 	                 json_text(span_str(person->name)), "role", web_role_name(person->roles),
-	                 "groups", person->groups, "expires", time_json(person->expires), "used",
+	                 "groups", person->groups, "expires", expiry_json(person->expires), "used",
 	                 person->is_used, "connected", person->streams > 0);
 }
 
@@ -239,7 +256,7 @@ bool web_person_spend(struct web_person *person)
 	return true;
 }
 
-/* ---- links --------------------------------------------------------------------------- */
+/* ---- links ------------------------------------------------------------------------ */
 
 /* Without the oldest, where there are too many. */
 static void links_bound(struct web *web)
@@ -261,7 +278,7 @@ char *web_link_make(struct web *web, struct web_person *person)
 	struct web_link *link = mem_alloc(1, sizeof(*link));
 	char token[WEB_SECRET_SIZE];
 
-	web_random_hex(token, TOKEN_BYTES);
+	secret_make(token, TOKEN_BYTES);
 	links_drop(web, NULL);
 	*link = (struct web_link){ .next = web->links, .person = person,
 		                   .token = sha256_of(span_str(token)),
@@ -300,8 +317,8 @@ static void login_add(struct web_person *person, char cookie[WEB_SECRET_SIZE],
 {
 	struct web_login *login = mem_alloc(1, sizeof(*login));
 
-	web_random_hex(cookie, SECRET_BYTES);
-	web_random_hex(key, SECRET_BYTES);
+	secret_make(cookie, SECRET_BYTES);
+	secret_make(key, SECRET_BYTES);
 	*login = (struct web_login){ .next = person->logins, .person = person,
 		                     .cookie = sha256_of(span_str(cookie)),
 		                     .key = sha256_of(span_str(key)) };
@@ -329,7 +346,7 @@ bool web_link_use(struct web *web, const char *token, char cookie[WEB_SECRET_SIZ
 	return false;
 }
 
-/* ---- browsers ------------------------------------------------------------------------ */
+/* ---- browsers --------------------------------------------------------------------- */
 
 char *web_cookie_name(const struct web *web)
 {

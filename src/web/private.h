@@ -11,7 +11,7 @@
 #include "net/loop/loop.h"
 #include "web/web.h"
 
-/* ---- people.c: who may come in ----------------------------------------------------- */
+/* ---- people.c: who may come in ---------------------------------------------------- */
 
 enum { WEB_SECRET_SIZE = 65 }; /* hexadecimal, with its NUL */
 
@@ -61,7 +61,7 @@ char *web_cookie_name(const struct web *web);
  * returned. Pure. */
 bool web_cookie_each(struct span header, struct span name, bool (*found)(void *data,
                      struct span value), void *data);
-/* Who sent a request, by its cookie; NULL: nobody known. */
+/* Who sent a request, by its cookie; NULL: no one known. */
 struct web_login *web_login_of(struct web *web, struct http_request *request);
 bool web_login_has_key(const struct web_login *login, const char *key);
 /* Whether the person may make one more request now. */
@@ -78,7 +78,7 @@ struct web_person *web_person_find(struct web *web, const char *which); /* or NU
 /* Out, with all fronts and streams. */
 void web_person_remove(struct web_person *person);
 
-/* ---- route.c: requests -------------------------------------------------------------- */
+/* ---- route.c: requests ------------------------------------------------------------ */
 
 /* One request while its function runs. */
 struct web_exchange {
@@ -93,9 +93,12 @@ struct web_exchange {
 
 /* What is still under way for a request: its first member. */
 struct web_later {
-	void (*gone)(struct web_later *later);    /* the request is over */
+	void (*closed)(struct web_later *later);    /* the request is over */
 	void (*drained)(struct web_later *later); /* of a stream; or NULL */
 };
+
+/* Answers a request; a row of the table in route.c says which. */
+typedef void web_handler(struct web_exchange *exchange);
 
 /* Both servers' routes. */
 void web_serve_routes(struct http_options *options);
@@ -108,25 +111,12 @@ void web_refuse_with(struct http_request *request, unsigned status, const char *
 /* A text member of the body, not empty; NULL: the request was refused. */
 const char *web_text_of(struct web_exchange *exchange, const char *name);
 
-/* ---- pages.c ------------------------------------------------------------------------ */
+/* ---- pages.c ---------------------------------------------------------------------- */
 
 /* GET of a path that is not below /api/. */
-void web_page(struct web *web, struct http_request *request);
+void web_page_answer(struct web *web, struct http_request *request);
 
-/* ---- session.c ----------------------------------------------------------------------- */
-
-/* Rings on the web thread, from any thread; freed when nothing of it waits. */
-struct web_bell {
-	struct loop_task task;
-	struct loop *loop;
-	atomic_bool is_rung;
-	bool is_dead;
-	void (*ring)(void *data);
-	void *data;
-};
-struct web_bell *web_bell_new(struct loop *loop, void (*ring)(void *data), void *data);
-void web_bell_free(struct web_bell *bell); /* nobody rings it any more; NULL is fine */
-void web_bell_ring(void *bell, bool is_piece); /* as front_options.wake */
+/* ---- session.c -------------------------------------------------------------------- */
 
 /* A person in a session: what answers and orders go through. */
 struct web_seat {
@@ -137,6 +127,14 @@ struct web_seat {
 	bool is_left;             /* detached when the last of these has ended */
 };
 
+/* A page that follows a session (stream.c). */
+struct web_follower {
+	struct web_follower *next;
+	struct web_person *person;
+	/* Takes it out of the session: after what is there, or cut off. */
+	void (*end)(struct web_follower *follower, bool cut);
+};
+
 struct web_session {
 	struct web_session *next;
 	struct web *web;
@@ -144,10 +142,10 @@ struct web_session {
 	struct front_runner *runner;
 	struct front_session *session;
 	struct web_seat *seats;
-	struct web_stream *streams;
+	struct web_follower *followers;
 	struct web_task *tasks;
 	struct front *keeper;     /* the owner's front, which follows the state */
-	struct web_bell *bell;    /* of it */
+	struct web_waker *waker;    /* of it */
 	json_t *questions;        /* ids of those that are open, as names */
 	bool is_opened, is_working, is_over;
 	uint64_t last;            /* the last event that the keeper took */
@@ -155,43 +153,19 @@ struct web_session {
 	struct web_own *own;      /* what there is of one that the server opened; or NULL */
 };
 
-/* NULL: LIMIT_REACHED. */
+/* Shows a session of this process. NULL: LIMIT_REACHED. */
 struct web_session *web_session_add(struct web *web, struct front_runner *runner,
                                     struct front_session *session, struct err *err);
+/* Its pages get what is there, and end; nothing of this room is attached to it then. */
 void web_session_remove(struct web_session *session);
+/* "opening", "idle", "working", "question", "closed". */
+const char *web_session_state(const struct web_session *session);
 struct web_session *web_session_find(struct web *web, struct span id);
 /* The front of a person, attached now if it was not. NULL: *err. */
 struct web_seat *web_seat_of(struct web_session *session, struct web_person *person,
                              struct err *err);
-/* A task of it has ended. */
-void web_seat_rest(struct web_session *session, struct web_seat *seat);
 /* The person's fronts and streams, everywhere. */
 void web_person_leave(struct web_person *person);
-void web_do_me(struct web_exchange *exchange);
-void web_do_sessions(struct web_exchange *exchange);
-void web_do_session(struct web_exchange *exchange);
-void web_do_record(struct web_exchange *exchange);
-
-/* ---- stream.c ------------------------------------------------------------------------- */
-
-void web_do_events(struct web_exchange *exchange);
-/* Writes what is left, and ends; the request is over later. */
-void web_streams_end(struct web_session *session);
-/* Those of one person are cut off. */
-void web_streams_drop(struct web_session *session, const struct web_person *person);
-/* Appends an event as a page gets it. Pure. */
-void web_event_print(struct buf *out, const struct front_event *event, bool is_own);
-
-/* ---- orders.c ------------------------------------------------------------------------- */
-
-void web_do_prompt(struct web_exchange *exchange);
-void web_do_steer(struct web_exchange *exchange);
-void web_do_interrupt(struct web_exchange *exchange);
-void web_do_mode(struct web_exchange *exchange);
-void web_do_answer(struct web_exchange *exchange);
-void web_do_comment(struct web_exchange *exchange);
-/* The names of commands that a page may give: [{"name", "description", "hint"?}]. */
-json_t *web_commands(void);
 
 /* Something on a session's thread that answers a request when it is done. */
 struct web_task {
@@ -212,44 +186,55 @@ struct web_task {
 };
 /* Gives it; refuses the request where that fails, and frees the task by `done`. */
 void web_task_give(struct web_exchange *exchange, struct web_task *task);
-/* Those that were given and will not run any more. */
-void web_tasks_drop(struct web_session *session);
 
-/* ---- changes.c ------------------------------------------------------------------------ */
+/* ---- stream.c --------------------------------------------------------------------- */
 
-void web_do_changes(struct web_exchange *exchange);
-void web_do_undo(struct web_exchange *exchange);
+web_handler web_do_events;
+/* Appends an event as a page gets it. Pure. */
+void web_event_print(struct buf *out, const struct front_event *event, bool is_own);
+
+/* ---- orders.c --------------------------------------------------------------------- */
+
+web_handler web_do_prompt, web_do_steer, web_do_interrupt, web_do_mode, web_do_answer,
+            web_do_comment;
+/* The names of commands that a page may give: [{"name", "description", "hint"?}]. */
+json_t *web_commands(void);
+
+/* ---- changes.c -------------------------------------------------------------------- */
+
+web_handler web_do_changes, web_do_undo;
 /* A unified diff turned round: from new to old. Pure. */
 void web_diff_reverse(struct span diff, struct buf *out);
 /* The hunks of a diff with these numbers (from 0, an array; NULL: all), with its head.  False: one
  * is not there. Pure. */
 bool web_diff_choose(struct span diff, const json_t *hunks, struct buf *out);
 
-/* ---- own.c ---------------------------------------------------------------------------- */
+/* ---- own.c ------------------------------------------------------------------------ */
 
-void web_do_open(struct web_exchange *exchange);
-void web_do_close(struct web_exchange *exchange);
+web_handler web_do_open, web_do_close;
 /* Answers with a list and the recorded ones; takes it. */
 void web_own_list(struct web_exchange *exchange, json_t *list);
 /* Ends all of them, and waits. */
 void web_own_end(struct web *web);
 
-/* ---- control.c ------------------------------------------------------------------------- */
+/* ---- lists.c ---------------------------------------------------------------------- */
 
+web_handler web_do_me, web_do_sessions, web_do_session, web_do_record;
+
+/* ---- control.c -------------------------------------------------------------------- */
+
+web_handler web_do_invite, web_do_invites, web_do_revoke;
 /* Opens the socket of `hasp web`. False: *err. */
 bool web_control_open(struct web *web, struct err *err);
-void web_do_invite(struct web_exchange *exchange);
-void web_do_invites(struct web_exchange *exchange);
-void web_do_revoke(struct web_exchange *exchange);
 
-/* ---- certificate.c ---------------------------------------------------------------------- */
+/* ---- certificate.c ---------------------------------------------------------------- */
 
 /* The texts of a certificate and its key, from files or made for this run (for the address and the
  * hosts); the fingerprint of the certificate.  All three are the caller's. */
 bool web_certificate(const struct web_options *options, char **ret_certificate, char **ret_key,
                      char **ret_fingerprint, struct err *err);
 
-/* ---- web.c ------------------------------------------------------------------------------ */
+/* ---- web.c ------------------------------------------------------------------------ */
 
 struct web {
 	struct web_options options;
@@ -266,7 +251,22 @@ struct web {
 	struct web_session *sessions;
 	size_t session_count, stream_count;
 	unsigned last_session;
+	void (*leave)(struct web_person *person); /* web_person_leave */
 };
+
+/* Wakes the web thread, from any thread; freed when nothing of it waits. */
+struct web_waker {
+	struct loop_task task;
+	struct loop *loop;
+	atomic_bool is_woken;
+	bool is_dead;
+	void (*woken)(void *data);
+	void *data;
+};
+/* `woken` is called with `data`. */
+struct web_waker *web_waker_new(struct loop *loop, void (*woken)(void *data), void *data);
+void web_waker_free(struct web_waker *waker); /* nothing wakes it any more; NULL is fine */
+void web_waker_wake(void *waker, bool is_piece); /* as front_options.wake */
 
 /* Runs a function on the web thread, and waits for it. */
 void web_call(struct web *web, void (*run)(struct web *web, void *data), void *data);
@@ -283,7 +283,5 @@ struct web_job {
 };
 /* Where no more are taken, the request is refused and `then` called without one. */
 void web_job_give(struct web_exchange *exchange, struct web_job *job);
-/* Fills `text` with so many random bytes in hexadecimal. */
-void web_random_hex(char *text, size_t bytes);
 
 #endif

@@ -44,62 +44,6 @@ static const struct route routes[] = {
 	{ "POST", "invites/*/revoke", 0, true, true, web_do_revoke },
 };
 
-/* ---- answers --------------------------------------------------------------------------- */
-
-void web_answer(struct http_request *request, unsigned status, json_t *value)
-{
-	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_RESULT_BYTES);
-
-	json_print(&body, value, 0);
-	json_decref(value);
-	http_add_header(request, "Cache-Control", "no-store");
-	http_answer(request, status, "application/json", &body);
-}
-
-void web_refuse_with(struct http_request *request, unsigned status, const char *code,
-                     const char *sentence)
-{
-	web_answer(request, status, json_pack("{s:{s:s, s:o}}", "error", "code", code, "message",
-	                                      json_text(span_str(sentence))));
-}
-
-static unsigned status_of(enum err_code code)
-{
-	static const unsigned statuses[] = {
-		[ERR_CLASS_INPUT] = 400, [ERR_CLASS_CONFLICT] = 409, [ERR_CLASS_DENIED] = 403,
-		[ERR_CLASS_LIMIT] = 429, [ERR_CLASS_SYSTEM] = 503,
-	};
-	const enum err_class class = err_class_of(code);
-
-	if (code == ERR_FILE_NOT_FOUND)
-		return 404;
-	if (code == ERR_TOO_LARGE)
-		return 413;
-	return (size_t)class < ARRAY_LEN(statuses) && statuses[class] ? statuses[class] : 500;
-}
-
-void web_refuse(struct http_request *request, const struct err *err)
-{
-	web_refuse_with(request, status_of(err->code),
-	                err->code == ERR_FILE_NOT_FOUND ? "not_found" : err_name(err->code),
-	                err->message);
-}
-
-const char *web_text_of(struct web_exchange *exchange, const char *name)
-{
-	const json_t *value = json_object_get(exchange->body, name);
-	struct err err = ERR_INIT;
-
-	/* A NUL would end it early. */
-	if (json_string_length(value) && strlen(json_string_value(value)) ==
-	                                 json_string_length(value))
-		return json_string_value(value);
-	err_set(&err, ERR_INVALID_ARGUMENT, "The body needs \"%s\", a text that is not empty.",
-	        name);
-	web_refuse(exchange->http, &err);
-	return NULL;
-}
-
 /* As http_options.explain. */
 static void explain(void *data, unsigned status, const char *sentence, struct buf *out)
 {
@@ -119,7 +63,7 @@ static void explain(void *data, unsigned status, const char *sentence, struct bu
 	buf_printf(out, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}", code, sentence);
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------- */
 
 /* Whether a path has the form of a route; *ret_first, *ret_last: what stands in place of the first
  * and the last asterisk. */
@@ -172,9 +116,9 @@ static const struct route *route_find(struct http_request *request, struct span 
 	return NULL;
 }
 
-/* ---- the checks --------------------------------------------------------------------------- */
+/* ---- the checks ------------------------------------------------------------------- */
 
-static bool check_key(struct web_exchange *exchange)
+static bool exchange_check_key(struct web_exchange *exchange)
 {
 	struct http_request *request = exchange->http;
 	const char *type = http_request_header(request, "Content-Type");
@@ -193,7 +137,7 @@ static bool check_key(struct web_exchange *exchange)
 	return false;
 }
 
-static bool check_role(struct web_exchange *exchange, const struct route *route)
+static bool exchange_check_role(struct web_exchange *exchange, const struct route *route)
 {
 	const struct web_person *person = exchange->person;
 	struct err err = ERR_INIT;
@@ -213,7 +157,7 @@ static bool check_role(struct web_exchange *exchange, const struct route *route)
 }
 
 /* Before the body is read: who it is, and whether they may. */
-static bool check_sender(struct web_exchange *exchange, const struct route *route)
+static bool exchange_check_sender(struct web_exchange *exchange, const struct route *route)
 {
 	struct http_request *request = exchange->http;
 
@@ -226,11 +170,11 @@ static bool check_sender(struct web_exchange *exchange, const struct route *rout
 	}
 	exchange->person = exchange->login->person;
 	http_request_know(request);
-	return check_key(exchange) && check_role(exchange, route);
+	return exchange_check_key(exchange) && exchange_check_role(exchange, route);
 }
 
 /* As http_route.head. */
-static void on_head(void *data, struct http_request *request)
+static void web_on_head(void *data, struct http_request *request)
 {
 	struct web_exchange exchange = { .web = data, .http = request };
 	const struct route *route;
@@ -239,7 +183,7 @@ static void on_head(void *data, struct http_request *request)
 	if (strncmp(http_request_path(request), "/api/", 5) != 0)
 		return;
 	route = route_find(request, &first, &last);
-	if (!route || !check_sender(&exchange, route))
+	if (!route || !exchange_check_sender(&exchange, route))
 		return;
 	if (web_person_spend(exchange.person))
 		return;
@@ -247,7 +191,7 @@ static void on_head(void *data, struct http_request *request)
 	web_refuse_with(request, 429, "rate_limited", "Too many requests. Try again in a second.");
 }
 
-static bool read_body(struct web_exchange *exchange, struct span text, json_t **ret)
+static bool exchange_read_body(struct web_exchange *exchange, struct span text, json_t **ret)
 {
 	struct err err = ERR_INIT;
 
@@ -268,7 +212,7 @@ static void run_route(struct web_exchange *exchange, const struct route *route,
 {
 	json_auto_t *read = NULL;
 
-	if (!read_body(exchange, body, &read))
+	if (!exchange_read_body(exchange, body, &read))
 		return;
 	exchange->body = read;
 	if (!strncmp(route->path, "sessions/*", 10)) {
@@ -283,32 +227,32 @@ static void run_route(struct web_exchange *exchange, const struct route *route,
 }
 
 /* As http_route.request.  The sender is looked at again: the body may have taken its time. */
-static void on_request(void *data, struct http_request *request, struct span body)
+static void web_on_request(void *data, struct http_request *request, struct span body)
 {
 	struct web_exchange exchange = { .web = data, .http = request };
 	const struct route *route;
 	struct span first;
 
 	if (strncmp(http_request_path(request), "/api/", 5) != 0) {
-		web_page(data, request);
+		web_page_answer(data, request);
 		return;
 	}
 	route = route_find(request, &first, &exchange.id);
-	if (route && check_sender(&exchange, route))
+	if (route && exchange_check_sender(&exchange, route))
 		run_route(&exchange, route, first, body);
 }
 
-static void on_closed(void *data, struct http_request *request, bool whole)
+static void web_on_closed(void *data, struct http_request *request, bool whole)
 {
 	struct web_later *later = http_request_data(request);
 
 	(void)data;
 	(void)whole;
 	if (later)
-		later->gone(later);
+		later->closed(later);
 }
 
-static void on_drained(void *data, struct http_request *request)
+static void web_on_drained(void *data, struct http_request *request)
 {
 	struct web_later *later = http_request_data(request);
 
@@ -317,7 +261,7 @@ static void on_drained(void *data, struct http_request *request)
 		later->drained(later);
 }
 
-/* ---- the control socket --------------------------------------------------------------- */
+/* ---- the control socket ----------------------------------------------------------- */
 
 static const struct route *control_route(struct http_request *request, struct span *ret_first,
                                          struct span *ret_last)
@@ -330,8 +274,8 @@ static const struct route *control_route(struct http_request *request, struct sp
 	return NULL;
 }
 
-/* As http_route.request: whoever may open the socket is the owner. */
-static void on_control(void *data, struct http_request *request, struct span body)
+/* As http_route.request: who may open the socket is the owner. */
+static void web_on_control(void *data, struct http_request *request, struct span body)
 {
 	struct web *web = data;
 	struct web_exchange exchange = { .web = web, .http = request, .person = web->people };
@@ -339,11 +283,11 @@ static void on_control(void *data, struct http_request *request, struct span bod
 	const struct route *route = control_route(request, &first, &exchange.id);
 
 	http_request_know(request);
-	if (route && check_key(&exchange))
+	if (route && exchange_check_key(&exchange))
 		run_route(&exchange, route, first, body);
 }
 
-/* ---- both --------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------- */
 
 /* RFC 9110, CSP level 3; no page of another origin may show or read any of it. */
 static const char *const headers[] = {
@@ -361,11 +305,12 @@ static const char *const headers[] = {
 void web_serve_routes(struct http_options *options)
 {
 	static const struct http_route pages[] = {
-		{ .path = "/*", .methods = "GET, POST", .head = on_head, .request = on_request,
-		  .closed = on_closed, .drained = on_drained },
+		{ .path = "/*", .methods = "GET, POST", .head = web_on_head,
+		  .request = web_on_request,
+		  .closed = web_on_closed, .drained = web_on_drained },
 	};
 	static const struct http_route control[] = {
-		{ .path = "/api/*", .methods = "GET, POST", .request = on_control },
+		{ .path = "/api/*", .methods = "GET, POST", .request = web_on_control },
 	};
 
 	options->routes = options->listed_hosts_only ? control : pages;

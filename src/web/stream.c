@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events, as server-sent events: each page that follows a session is a front of its own that may
- * nothing but watch, so that it has its own place among the events. */
+/* Events, as server-sent events: each page that follows a session is a separate front that may
+ * only watch, so that it has its place among the events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +15,15 @@ enum { RETRY_MS = 500 };
 
 struct web_stream {
 	struct web_later later;   /* the first member */
-	struct web_stream *next;
+	struct web_follower follower;
 	struct web_session *session; /* NULL: it has ended */
-	struct web_person *person;
 	struct http_request *request;
 	struct front *front;
-	struct web_bell *bell;
+	struct web_waker *waker;
 	bool is_full;             /* until the client has taken what waits */
 };
 
-/* ---- an event as text ------------------------------------------------------------------------ */
+/* ---- an event as text ------------------------------------------------------------- */
 
 static const char *const kind_names[] = {
 	[FRONT_BUS] = "bus",       [FRONT_NOTICE] = "notice", [FRONT_FOUND] = "found",
@@ -33,13 +32,13 @@ static const char *const kind_names[] = {
 	[FRONT_OVER] = "over",
 };
 
-static void print_member(struct buf *out, const char *name, const json_t *value)
+static void event_print_member(struct buf *out, const char *name, const json_t *value)
 {
 	buf_printf(out, ", \"%s\": ", name);
 	json_print(out, value, 0);
 }
 
-static void print_text(struct buf *out, const char *name, const char *text)
+static void event_print_text(struct buf *out, const char *name, const char *text)
 {
 	buf_printf(out, ", \"%s\": ", name);
 	json_print_string(out, span_str(text));
@@ -53,24 +52,24 @@ void web_event_print(struct buf *out, const struct front_event *event, bool is_o
 		           (unsigned long long)event->number, (unsigned long long)event->last);
 	buf_printf(out, "\"kind\": \"%s\"", kind_names[event->kind]);
 	if (event->kind == FRONT_BUS)
-		print_text(out, "topic", bus_topic_name(event->topic));
+		event_print_text(out, "topic", bus_topic_name(event->topic));
 	/* A path as bytes, which is for this program alone. */
 	if (event->message && event->kind != FRONT_FOUND)
-		print_member(out, "message", event->message);
+		event_print_member(out, "message", event->message);
 	if (event->by)
-		print_text(out, "by", event->by);
+		event_print_text(out, "by", event->by);
 	if (event->by)
 		buf_printf(out, ", \"own\": %s", is_own ? "true" : "false");
 	if (event->ends)
 		buf_str(out, ", \"ends\": true");
 	if (event->kind == FRONT_ENDED)
-		print_text(out, "end", agent_end_name(event->end));
+		event_print_text(out, "end", agent_end_name(event->end));
 	if (event->err) {
 		json_auto_t *error = json_pack("{s:s, s:o}", "code", err_name(event->err->code),
 		                               "message",
 		                               json_text(span_str(event->err->message)));
 
-		print_member(out, "error", error);
+		event_print_member(out, "error", error);
 	}
 	buf_str(out, "}");
 }
@@ -80,30 +79,29 @@ static bool event_is_own(const struct web_stream *stream, const struct front_eve
 {
 	for (const struct web_seat *seat = stream->session->seats; event->by && seat;
 	     seat = seat->next)
-		if (seat->person == stream->person)
+		if (seat->person == stream->follower.person)
 			return !strcmp(front_name(seat->front), event->by);
 	return false;
 }
 
-/* ---- taking ------------------------------------------------------------------------------------ */
+/* ---- taking ----------------------------------------------------------------------- */
 
-static void stream_end(struct web_stream *stream)
+static void page_leave(struct web_stream *stream)
 {
-	struct web_stream **link;
+	struct web_follower **link;
 
 	if (!stream->session)
 		return;
-	link = &stream->session->streams;
-	while (*link != stream)
+	link = &stream->session->followers;
+	while (*link != &stream->follower)
 		link = &(*link)->next;
-	*link = stream->next;
+	*link = stream->follower.next;
 	stream->session->web->stream_count--;
-	if (stream->person)
-		stream->person->streams--;
+	stream->follower.person->streams--;
 	front_detach(stream->front);
-	web_bell_free(stream->bell);
+	web_waker_free(stream->waker);
 	stream->front = NULL;
-	stream->bell = NULL;
+	stream->waker = NULL;
 	stream->session = NULL;
 }
 
@@ -140,7 +138,7 @@ static void stream_take(void *data)
 	if (is_last) {
 		struct http_request *request = stream->request;
 
-		stream_end(stream);
+		page_leave(stream);
 		http_stream_end(request);
 	}
 }
@@ -156,16 +154,36 @@ static void stream_drained(struct web_later *later)
 	stream_take(stream);
 }
 
-/* As web_later.gone. */
-static void stream_gone(struct web_later *later)
+/* As web_later.closed. */
+static void stream_closed(struct web_later *later)
 {
 	struct web_stream *stream = (struct web_stream *)later;
 
-	stream_end(stream);
+	page_leave(stream);
 	free(stream);
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------- */
+/* As web_follower.end. */
+static void stream_stop(struct web_follower *follower, bool cut)
+{
+	struct web_stream *stream =
+		(struct web_stream *)((char *)follower - offsetof(struct web_stream, follower));
+	struct http_request *request = stream->request;
+
+	/* What its session published last. */
+	stream->is_full = false;
+	if (!cut)
+		stream_take(stream);
+	if (!stream->session)
+		return;
+	page_leave(stream);
+	if (cut)
+		http_request_drop(request);
+	else
+		http_stream_end(request);
+}
+
+/* ---- beginning and end ------------------------------------------------------------ */
 
 /* Number of the last event that a page has; false: it says something else. */
 static bool read_after(struct http_request *request, uint64_t *ret)
@@ -203,22 +221,24 @@ static void stream_open(struct web_exchange *exchange, uint64_t after)
 	struct web_session *session = exchange->session;
 	_cleanup_buf_ struct buf retry = BUF_INIT(64);
 
-	*stream = (struct web_stream){ .later = { stream_gone, stream_drained },
-		                       .next = session->streams, .session = session,
-		                       .person = exchange->person, .request = exchange->http };
-	session->streams = stream;
+	*stream = (struct web_stream){ .later = { stream_closed, stream_drained },
+		                       .follower = { .next = session->followers,
+		                                     .person = exchange->person,
+		                                     .end = stream_stop },
+		                       .session = session, .request = exchange->http };
+	session->followers = &stream->follower;
 	exchange->web->stream_count++;
 	exchange->person->streams++;
-	stream->bell = web_bell_new(exchange->web->loop, stream_take, stream);
+	stream->waker = web_waker_new(exchange->web->loop, stream_take, stream);
 	http_request_set_data(exchange->http, &stream->later);
 	http_stream_begin(exchange->http);
 	sse_write_retry(&retry, RETRY_MS);
 	http_stream_write(exchange->http, buf_view(&retry));
-	/* Its name is nobody's; the person's own front is the one that others see. */
+	/* Its name is empty; the person's own front is the one that others see. */
 	stream->front = front_attach(session->runner, &(struct front_options){
-		.name = "", .wake = web_bell_ring, .data = stream->bell, .after = after });
+		.name = "", .wake = web_waker_wake, .data = stream->waker, .after = after });
 	if (!stream->front) {
-		stream_end(stream);
+		page_leave(stream);
 		http_stream_end(exchange->http);
 	}
 }
@@ -235,34 +255,4 @@ void web_do_events(struct web_exchange *exchange)
 		http_answer(exchange->http, 204, NULL, NULL);
 	else if (stream_may_open(exchange))
 		stream_open(exchange, after);
-}
-
-void web_streams_end(struct web_session *session)
-{
-	while (session->streams) {
-		struct web_stream *stream = session->streams;
-		struct http_request *request = stream->request;
-
-		stream->is_full = false;
-		stream_take(stream);
-		if (!stream->session)
-			continue;
-		stream_end(stream);
-		http_stream_end(request);
-	}
-}
-
-void web_streams_drop(struct web_session *session, const struct web_person *person)
-{
-	struct web_stream *stream, *next;
-
-	for (stream = session->streams; stream; stream = next) {
-		struct http_request *request = stream->request;
-
-		next = stream->next;
-		if (stream->person != person)
-			continue;
-		stream_end(stream);
-		http_request_drop(request);
-	}
 }

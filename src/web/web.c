@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -13,109 +12,11 @@
 #include "web/private.h"
 
 /* How long the last answers may take to be sent. */
-enum { DRAIN_MS = 200, POOL_THREADS = 4, POOL_THREADS_MAX = 32 };
+enum { DRAIN_MS = 200 };
 
-/* ---- calls from other threads ------------------------------------------------------- */
+/* ---- the beginning ---------------------------------------------------------------- */
 
-struct web_call {
-	struct loop_task task;
-	struct web *web;
-	void (*run)(struct web *web, void *data);
-	void *data;
-	pthread_mutex_t lock;
-	pthread_cond_t done;
-	bool is_done;
-};
-
-static void call_run(struct loop_task *task)
-{
-	struct web_call *call = (struct web_call *)task;
-
-	call->run(call->web, call->data);
-	pthread_mutex_lock(&call->lock);
-	call->is_done = true;
-	pthread_cond_signal(&call->done);
-	pthread_mutex_unlock(&call->lock);
-}
-
-void web_call(struct web *web, void (*run)(struct web *web, void *data), void *data)
-{
-	struct web_call call = { .task.run = call_run, .web = web, .run = run, .data = data,
-		                 .lock = PTHREAD_MUTEX_INITIALIZER,
-		                 .done = PTHREAD_COND_INITIALIZER };
-
-	loop_post(web->loop, &call.task);
-	pthread_mutex_lock(&call.lock);
-	while (!call.is_done)
-		pthread_cond_wait(&call.done, &call.lock);
-	pthread_mutex_unlock(&call.lock);
-	pthread_cond_destroy(&call.done);
-	pthread_mutex_destroy(&call.lock);
-}
-
-/* ---- jobs ------------------------------------------------------------------------------ */
-
-/* As web_later.gone. */
-static void job_gone(struct web_later *later)
-{
-	((struct web_job *)later)->request = NULL;
-}
-
-static void job_ended(struct loop_task *task)
-{
-	struct web_job *job = (struct web_job *)((char *)task - offsetof(struct web_job, ended));
-	struct loop *loop = job->web->loop;
-
-	if (job->request)
-		http_request_set_data(job->request, NULL);
-	job->then(job);
-	loop_unhold(loop);
-}
-
-static void job_run(struct pool_job *pool_job)
-{
-	struct web_job *job =
-		(struct web_job *)((char *)pool_job - offsetof(struct web_job, job));
-
-	job->run(job);
-	loop_post(job->web->loop, &job->ended);
-}
-
-void web_job_give(struct web_exchange *exchange, struct web_job *job)
-{
-	if (exchange->web->is_ending) {
-		web_refuse_with(exchange->http, 409, "busy", "The web front is ending.");
-		job->then(job);
-		return;
-	}
-	job->web = exchange->web;
-	job->request = exchange->http;
-	job->later.gone = job_gone;
-	http_request_set_data(job->request, &job->later);
-	job->job.run = job_run;
-	job->ended.run = job_ended;
-	if (!job->web->pool)
-		job->web->pool = pool_new(POOL_THREADS, POOL_THREADS_MAX);
-	loop_hold(job->web->loop);
-	pool_submit(job->web->pool, &job->job);
-}
-
-void web_random_hex(char *text, size_t bytes)
-{
-	unsigned char raw[64];
-
-	while (getrandom(raw, bytes, 0) != (ssize_t)bytes)
-		;
-	for (size_t i = 0; i < bytes; i++) {
-		text[2 * i] = "0123456789abcdef"[raw[i] >> 4];
-		text[2 * i + 1] = "0123456789abcdef"[raw[i] & 15];
-	}
-	text[2 * bytes] = '\0';
-}
-
-/* ---- the beginning -------------------------------------------------------------------- */
-
-static bool address_is_loopback(const char *address)
+static bool web_is_loopback(const char *address)
 {
 	struct in6_addr v6;
 	struct in_addr v4;
@@ -124,7 +25,7 @@ static bool address_is_loopback(const char *address)
 	       (inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
-static bool check_options(const struct web_options *options, struct err *err)
+static bool web_check_options(const struct web_options *options, struct err *err)
 {
 	if (options->socket && (options->address || options->port || options->tls))
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -134,7 +35,7 @@ static bool check_options(const struct web_options *options, struct err *err)
 		               "A certificate needs its key, and a key its certificate.");
 	if (options->certificate && !options->tls)
 		return err_set(err, ERR_INVALID_ARGUMENT, "A certificate needs TLS.");
-	if (options->address && !options->tls && !address_is_loopback(options->address))
+	if (options->address && !options->tls && !web_is_loopback(options->address))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "%s can be reached from other machines, and needs TLS.",
 		               options->address);
@@ -182,7 +83,7 @@ static void *web_run(void *data)
 
 static bool web_begin(struct web *web, struct err *err)
 {
-	if (!check_options(&web->options, err) || !loop_new(&web->loop, err))
+	if (!web_check_options(&web->options, err) || !loop_new(&web->loop, err))
 		return false;
 	if (web->options.tls && !web_certificate(&web->options, &web->certificate, &web->key,
 	                                         &web->fingerprint, err))
@@ -203,6 +104,7 @@ bool web_start(const struct web_options *options, struct web **ret, struct err *
 	struct web *web = mem_alloc(1, sizeof(*web));
 
 	web->options = *options;
+	web->leave = web_person_leave;
 	if (!web_begin(web, err)) {
 		web_free(web);
 		return false;
@@ -211,7 +113,7 @@ bool web_start(const struct web_options *options, struct web **ret, struct err *
 	return true;
 }
 
-/* ---- the end ------------------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------------- */
 
 static void stop_run(struct web *web, void *data)
 {
@@ -235,7 +137,7 @@ void web_stop(struct web *web)
 	web_free(web);
 }
 
-/* ---- sessions, people --------------------------------------------------------------- */
+/* ---- sessions, people ------------------------------------------------------------- */
 
 struct web_given {
 	struct front_runner *runner;
@@ -248,7 +150,7 @@ struct web_given {
 	struct err *err;
 };
 
-static void add_run(struct web *web, void *data)
+static void web_add_run(struct web *web, void *data)
 {
 	struct web_given *given = data;
 
@@ -260,11 +162,11 @@ bool web_add(struct web *web, struct front_runner *runner, struct front_session 
 {
 	struct web_given given = { .runner = runner, .session = session, .err = err };
 
-	web_call(web, add_run, &given);
+	web_call(web, web_add_run, &given);
 	return given.ok;
 }
 
-static void remove_run(struct web *web, void *data)
+static void web_remove_run(struct web *web, void *data)
 {
 	for (struct web_session *session = web->sessions; session; session = session->next)
 		if (session->runner == data) {
@@ -275,7 +177,7 @@ static void remove_run(struct web *web, void *data)
 
 void web_remove(struct web *web, struct front_runner *runner)
 {
-	web_call(web, remove_run, runner);
+	web_call(web, web_remove_run, runner);
 }
 
 static void address_run(struct web *web, void *data)

@@ -11,21 +11,25 @@
  *     web_remove(web, runner);                  // before front_runner_free
  *     web_stop(web);
  *
- * A thread of its own serves HTTP; these functions may be called from any other.  Nothing runs, and
+ * A separate thread serves HTTP; these functions may be called from any other.  Nothing runs, and
  * libmicrohttpd is not loaded, before web_start.
  *
  * Files:
  *   web.c        the thread's life; sessions given and taken
- *   people.c     who may come in: links, cookies, keys, roles, rates
- *   route.c      from a request to its function: the table, the checks, answers and errors
+ *   control.c    `hasp web invite|list|revoke`: a socket under the home folder, and its client
+ *   route.c      from a request to its function: the table, the checks
  *   pages.c      what is not below /api/: the page and its files
- *   session.c    a session: its state, its people's fronts; lists
- *   stream.c     events, as server-sent events
+ *   lists.c      who is asking, the sessions, one of them, its record
+ *   invites.c    people's links made, listed and ended
  *   orders.c     prompts, slash commands, answers, comments, the mode
  *   changes.c    what a session changed, undone by hunk
+ *   stream.c     events, as server-sent events
  *   own.c        sessions that the server opens itself (hasp serve web)
- *   control.c    `hasp web invite|list|revoke`: a socket under the home folder, and its client
- *   certificate.c a certificate made for this run
+ *   session.c    a session: its state, its people's fronts and their tasks
+ *   people.c     who may come in: links, cookies, keys, roles, rates
+ *   certificate.c  of TLS, given or made for this run
+ *   work.c       calls to the web thread, jobs on others
+ *   answer.c     answers and errors as JSON
  *
  * docs/web-protocol.md has the requests, docs/web.md the user's side.
  *
@@ -85,21 +89,22 @@ struct web_invitation {
 	unsigned minutes;         /* 0: 8 hours */
 };
 /* Makes a link for one person, which works once; the caller frees *ret.  INVALID_ARGUMENT: the name
- * or role; FILE_EXISTS: somebody of that name has a link; LIMIT_REACHED. */
+ * or role; FILE_EXISTS: a person of that name has a link; LIMIT_REACHED. */
 bool web_invite(struct web *web, const struct web_invitation *invitation, char **ret,
                 struct err *err);
-/* By name or id: they are out at once. FILE_NOT_FOUND. */
+/* By name or id: their pages are closed now. FILE_NOT_FOUND. */
 bool web_revoke(struct web *web, const char *which, struct err *err);
 /* Appends a line for each person who was invited. */
 void web_people(struct web *web, struct buf *out);
 /* Takes no more requests, closes the sessions that it opened, and ends.  NULL is fine. */
 void web_stop(struct web *web);
 
-/* ---- `hasp web` ------------------------------------------------------------------ */
+/* ---- `hasp web` ------------------------------------------------------------------- */
 
 /* One request to the web front of another process of this user.  `server`: its process id; 0: the
- * only one that runs.  `body` may be NULL: a GET.  *ret: the JSON that it answered, a new reference.
- * FILE_NOT_FOUND: there is none; INVALID_ARGUMENT: there are several; what it refused. */
+ * only one that runs.  `body` may be NULL: a GET.  *ret: the JSON that it answered, a new
+ * reference.  FILE_NOT_FOUND: there is none; INVALID_ARGUMENT: there are several; what it
+ * refused. */
 bool web_control(unsigned server, const char *path, const json_t *body, json_t **ret,
                  struct err *err);
 

@@ -339,6 +339,9 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	agent_request_read(invocation, &request);
 	request.session.cancel = &cancel;
 	request.session.workspace = headless_workspace;
+	/* A page answers what would be refused otherwise. */
+	request.session.interactive = request.session.checkpoints =
+		invocation_has(invocation, FLAG_WEB);
 	run.session = session_new(&request.session);
 	session_set_notices(run.session, &(struct notices){ early_notice, &run.output });
 	if (headless_prepare(&run, &request, input, &ending, &err)) {

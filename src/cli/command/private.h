@@ -116,7 +116,7 @@ int agent_lists_extensions(const struct invocation *invocation);
 /* --version, --man-page. */
 int agent_lists_version(const struct invocation *invocation);
 
-/* ---- the web front of a run (web_command.c) ---------------------------------------- */
+/* ---- the web front of a run (web_page.c) ---------------------------------------- */
 
 struct web_page;
 
@@ -124,19 +124,19 @@ struct web_page;
  * sessions like this one itself; or NULL. INVALID_ARGUMENT. */
 bool web_page_new(const struct invocation *invocation, const struct session_request *serves,
                   struct web_page **ret, struct err *err);
-/* Starts it and prints its link on standard error, if a flag asks for it (--web), or `always`. */
-bool web_page_begin(struct web_page *page, bool always, struct err *err);
+/* Starts it and prints its link on standard error. Errors of web_start. */
+bool web_page_begin(struct web_page *page, struct err *err);
+/* The same if a flag asks for it (--web). */
+bool web_page_begin_wanted(struct web_page *page, struct err *err);
 /* Shows a session until it is detached, now or when the page is started. */
 void web_page_attach(void *page, struct front_runner *runner, struct front_session *session);
 /* After the session's end. */
 void web_page_detach(void *page, struct front_runner *runner);
 /* What /web and /share work with. Borrowed. */
 const struct command_web *web_page_commands(struct web_page *page);
-/* Whether it has been started. */
-bool web_page_is_open(const struct web_page *page);
 void web_page_free(struct web_page *page); /* ends it; NULL is fine */
-/* A headless run with --web (agent_web.c).  Opens a loaded session on a thread, as session_open, and
- * shows it; notices go to `notices`. */
+/* A headless run with --web (agent_web.c).  Opens a loaded session on a thread, as session_open,
+ * and shows it; notices go to `notices`. */
 struct agent_web;
 bool agent_web_open(const struct agent_request *request, struct front_session *session,
                     const struct notices *notices, struct agent_web **ret, struct err *err);
@@ -144,7 +144,11 @@ bool agent_web_open(const struct agent_request *request, struct front_session *s
 bool agent_web_run(struct agent_web *web, void (*run)(void *data), void *data, struct err *err);
 void agent_web_close(struct agent_web *web); /* closes the session, too; NULL is fine */
 /* `hasp serve web`, until a signal ends it. The exit code. */
-int web_command_serve(const struct invocation *invocation);
+int web_page_serve(const struct invocation *invocation);
+/* A number from `least` to `most` as the value of the flag --NAME; *ret stays where it is not given
+ * (web_command.c). INVALID_ARGUMENT. */
+bool web_command_number(const struct invocation *invocation, enum flag_id id, const char *name,
+                        unsigned least, unsigned most, unsigned *ret, struct err *err);
 
 /* ---- signals ----------------------------------------------------------------- */
 

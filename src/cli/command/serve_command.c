@@ -191,7 +191,8 @@ static bool check_serve_flags(const struct invocation *invocation, struct err *e
 	};
 
 	if (!invocation_positional(invocation, 0))
-		return err_set(err, ERR_INVALID_ARGUMENT, "Name what to serve: hasp serve mcp, or hasp serve web.");
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Name what to serve: hasp serve mcp, or hasp serve web.");
 	for (size_t i = 0; i < ARRAY_LEN(http_only); i++)
 		if (!invocation_has(invocation, FLAG_HTTP) &&
 		    invocation_has(invocation, http_only[i].id))
@@ -442,7 +443,7 @@ int command_run_serve(const struct invocation *invocation)
 	if (!check_what(invocation, web, &err))
 		return output_fail(&err, CLI_USAGE);
 	if (web)
-		return web_command_serve(invocation);
+		return web_page_serve(invocation);
 	ok = service_start(&service, &err);
 
 	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))

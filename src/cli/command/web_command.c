@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The web front of this process (--web, /web, `hasp serve web`), and `hasp web`, which invites
- * people to that of another. */
-#include <signal.h>
-#include <stdio.h>
+/* `hasp web`: invites people to the page of a hasp that runs, lists them, and ends their links. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,34 +11,13 @@
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "data/json.h"
-#include "front/command/command.h"
-#include "net/loop/loop.h"
 #include "web/web.h"
 
-enum { PORT_MAX = 65535, MINUTES_LONGEST = 30 * 24 * 60, PID_MOST = 1 << 22 };
+enum { MINUTES_LONGEST = 30 * 24 * 60, PID_MOST = 1 << 22 };
 
-/* A session that is shown while the page is open. */
-struct web_shown {
-	struct web_shown *next;
-	struct front_runner *runner;
-	struct front_session *session;
-};
-
-struct web_page {
-	struct web_options options;
-	const char **hosts;          /* owned */
-	bool wanted;
-	struct web *web;             /* NULL: not started */
-	struct web_shown *shown;
-	struct command_web commands;
-};
-
-/* ---- flags ------------------------------------------------------------------------------ */
-
-/* A number from `least` to `most` as the value of a flag; *ret stays where it is not given. */
-static bool web_read_number(const struct invocation *invocation, enum flag_id id,
-                            const char *name, unsigned least, unsigned most, unsigned *ret,
-                            struct err *err)
+bool web_command_number(const struct invocation *invocation, enum flag_id id,
+                        const char *name, unsigned least, unsigned most, unsigned *ret,
+                        struct err *err)
 {
 	const char *text = invocation_value(invocation, id);
 	unsigned long number;
@@ -58,231 +34,6 @@ static bool web_read_number(const struct invocation *invocation, enum flag_id id
 	return true;
 }
 
-static bool web_page_read(const struct invocation *invocation, struct web_page *page,
-                          struct err *err)
-{
-	struct web_options *options = &page->options;
-	unsigned port = 0;
-
-	if (invocation_has(invocation, FLAG_WEB_PORT) && !invocation_has(invocation, FLAG_WEB))
-		return err_set(err, ERR_INVALID_ARGUMENT, "--web-port needs --web.");
-	if (!web_read_number(invocation, FLAG_PORT, "port", 0, PORT_MAX, &port, err) ||
-	    !web_read_number(invocation, FLAG_WEB_PORT, "web-port", 0, PORT_MAX, &port, err))
-		return false;
-	options->port = (uint16_t)port;
-	options->address = invocation_value(invocation, FLAG_LISTEN);
-	options->socket = invocation_value(invocation, FLAG_SOCKET);
-	options->tls = invocation_has(invocation, FLAG_TLS);
-	options->certificate = invocation_value(invocation, FLAG_CERTIFICATE);
-	options->key = invocation_value(invocation, FLAG_KEY);
-	page->hosts = invocation_values(invocation, FLAG_ALLOW_HOST, &options->host_count);
-	options->hosts = page->hosts;
-	page->wanted = invocation_has(invocation, FLAG_WEB);
-	return true;
-}
-
-/* ---- the front of this process --------------------------------------------------------- */
-
-static bool web_page_start(struct web_page *page, struct err *err)
-{
-	if (page->web)
-		return true;
-	if (!web_start(&page->options, &page->web, err))
-		return false;
-	for (const struct web_shown *shown = page->shown; shown; shown = shown->next)
-		if (!web_add(page->web, shown->runner, shown->session, err)) {
-			web_stop(mem_steal(&page->web));
-			return false;
-		}
-	return true;
-}
-
-/* As command_web.open. */
-static bool web_page_open(void *data, char **ret, const char **ret_fingerprint, struct err *err)
-{
-	struct web_page *page = data;
-
-	if (!web_page_start(page, err))
-		return false;
-	*ret = web_address(page->web);
-	*ret_fingerprint = web_fingerprint(page->web);
-	return true;
-}
-
-/* As command_web.close. */
-static void web_page_close(void *data)
-{
-	web_stop(mem_steal(&((struct web_page *)data)->web));
-}
-
-/* As command_web.share. */
-static bool web_page_share(void *data, const char *name, const char *role, char **ret,
-                           struct err *err)
-{
-	const struct web_invitation invitation = { .name = name, .role = role };
-	struct web_page *page = data;
-
-	return web_page_start(page, err) && web_invite(page->web, &invitation, ret, err);
-}
-
-/* As command_web.revoke. */
-static bool web_page_revoke(void *data, const char *which, struct err *err)
-{
-	const struct web_page *page = data;
-
-	if (!page->web)
-		return err_set(err, ERR_FILE_NOT_FOUND, "No one has been invited.");
-	return web_revoke(page->web, which, err);
-}
-
-/* As command_web.people. */
-static bool web_page_people(void *data, struct buf *out)
-{
-	const struct web_page *page = data;
-
-	if (page->web)
-		web_people(page->web, out);
-	return page->web != NULL;
-}
-
-bool web_page_new(const struct invocation *invocation, const struct session_request *serves,
-                  struct web_page **ret, struct err *err)
-{
-	struct web_page *page = mem_alloc(1, sizeof(*page));
-
-	page->options.request = serves;
-	page->commands = (struct command_web){
-		.open = web_page_open, .close = web_page_close, .share = web_page_share,
-		.revoke = web_page_revoke, .people = web_page_people, .data = page,
-	};
-	*ret = page;
-	if (web_page_read(invocation, page, err))
-		return true;
-	web_page_free(mem_steal(ret));
-	return false;
-}
-
-bool web_page_begin(struct web_page *page, bool always, struct err *err)
-{
-	_cleanup_free_ char *address = NULL;
-	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_PATH_BYTES);
-	const char *fingerprint = NULL;
-
-	if (!page->wanted && !always)
-		return true;
-	if (!web_page_open(page, &address, &fingerprint, err))
-		return false;
-	buf_printf(&line, "%s\n", address);
-	if (fingerprint)
-		buf_printf(&line, "hasp: the certificate's SHA-256 is %s\n", fingerprint);
-	if (page->options.socket)
-		buf_printf(&line, "hasp: serving %s; \"ssh -L 8080:%s HOST\" makes it "
-		           "http://localhost:8080\n", page->options.socket, page->options.socket);
-	output_stderr(buf_view(&line));
-	return true;
-}
-
-void web_page_attach(void *data, struct front_runner *runner, struct front_session *session)
-{
-	struct web_shown *shown = mem_alloc(1, sizeof(*shown));
-	struct web_page *page = data;
-	struct err err = ERR_INIT;
-
-	*shown = (struct web_shown){ .next = page->shown, .runner = runner, .session = session };
-	page->shown = shown;
-	if (page->web && !web_add(page->web, runner, session, &err))
-		output_complain(err.message);
-}
-
-void web_page_detach(void *data, struct front_runner *runner)
-{
-	struct web_page *page = data;
-
-	for (struct web_shown **link = &page->shown; *link; link = &(*link)->next) {
-		struct web_shown *shown = *link;
-
-		if (shown->runner != runner)
-			continue;
-		*link = shown->next;
-		free(shown);
-		break;
-	}
-	if (page->web)
-		web_remove(page->web, runner);
-}
-
-const struct command_web *web_page_commands(struct web_page *page)
-{
-	return &page->commands;
-}
-
-bool web_page_is_open(const struct web_page *page)
-{
-	return page->web != NULL;
-}
-
-void web_page_free(struct web_page *page)
-{
-	if (!page)
-		return;
-	web_stop(page->web);
-	free(page->hosts);
-	free(page);
-}
-
-/* ---- hasp serve web ---------------------------------------------------------------------- */
-
-struct web_service {
-	struct loop *loop;
-	int signal; /* that ended it */
-};
-
-static void web_caught(void *data, int signal)
-{
-	struct web_service *service = data;
-
-	service->signal = signal;
-	loop_stop(service->loop);
-}
-
-static int web_serve_wait(struct web_page *page, struct err *err)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct web_service service = { 0 };
-
-	if (!loop_new(&service.loop, err))
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
-		if (!loop_on_signal(service.loop, signals[i], web_caught, &service, err)) {
-			loop_free(service.loop);
-			return 0;
-		}
-	loop_hold(service.loop);
-	if (web_page_begin(page, true, err))
-		loop_run(service.loop);
-	loop_unhold(service.loop);
-	web_page_close(page);
-	loop_free(service.loop);
-	return service.signal;
-}
-
-int web_command_serve(const struct invocation *invocation)
-{
-	struct agent_request request;
-	struct web_page *page = NULL;
-	struct err err = ERR_INIT;
-	int caught = 0;
-
-	agent_request_read(invocation, &request);
-	if (web_page_new(invocation, &request.session, &page, &err))
-		caught = web_serve_wait(page, &err);
-	web_page_free(page);
-	agent_request_release(&request);
-	return caught ? 128 + caught : output_fail(&err, CLI_USAGE);
-}
-
-/* ---- hasp web ------------------------------------------------------------------------------- */
-
 static json_t *web_invitation_body(const struct invocation *invocation, struct err *err)
 {
 	const char *role = invocation_value(invocation, FLAG_ROLE);
@@ -297,7 +48,7 @@ static json_t *web_invitation_body(const struct invocation *invocation, struct e
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(json_object_get(body, "groups"),
 		                      json_text(span_str(groups[i])));
-	if (!web_read_number(invocation, FLAG_MINUTES, "minutes", 1, MINUTES_LONGEST, &minutes,
+	if (!web_command_number(invocation, FLAG_MINUTES, "minutes", 1, MINUTES_LONGEST, &minutes,
 	                     err)) {
 		json_decref(body);
 		return NULL;
@@ -370,7 +121,7 @@ int command_run_web(const struct invocation *invocation)
 		output_complain("hasp web invite NAME, list or revoke NAME");
 		return CLI_USAGE;
 	}
-	if (!web_read_number(invocation, FLAG_PROCESS, "process", 1, PID_MOST, &process, &err))
+	if (!web_command_number(invocation, FLAG_PROCESS, "process", 1, PID_MOST, &process, &err))
 		return output_fail(&err, CLI_USAGE);
 	if (!web_ask(invocation, action, process, &answer, &err))
 		return output_fail(&err, CLI_FAILED);

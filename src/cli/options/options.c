@@ -391,8 +391,8 @@ static const struct flag serve_flags[] = {
 	  .help = "web: the certificate of --tls, PEM" },
 	{ .id = FLAG_KEY, .name = "key", .value = { "FILE", COMPLETE_FILE, NULL },
 	  .help = "web: the key of that certificate, PEM" },
-	{ .id = FLAG_MODEL, .name = "model", .letter = 'm', .value = { "NAME", COMPLETE_NOTHING, NULL },
-	  .help = "web: the model of its sessions" },
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
+	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .help = "web: the model of its sessions" },
 	{ .id = FLAG_TOOLS, .name = "tools", .letter = 't', .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "offer only these tools (names or aliases, comma-separated)" },
@@ -1232,10 +1232,10 @@ static const struct command commands[] = {
 		.summary = "invite people to a session's page in the browser, and end their links",
 		.synopsis = web_synopsis,
 		.text =
-			"/web in hasp, --web and \"hasp serve web\" show sessions in a browser. invite "
-			"prints a link for one more person. It works once, for the first browser "
-			"that opens it. list shows who has a link. revoke ends one: the person's "
-			"pages are closed at once.",
+			"/web in hasp, --web and \"hasp serve web\" show sessions in a browser. "
+			"invite prints a link for one more person. It works once, for the first "
+			"browser that opens it. list shows who has a link. revoke ends one and "
+			"closes the person's pages.",
 		.flags = web_flags,
 		.flag_count = ARRAY_LEN(web_flags),
 		.positionals = web_positionals,

@@ -104,8 +104,9 @@ void command_result_release(struct command_result *result);
 
 /* The web front of this process, of the one who has it (cli/): what /web and /share need. */
 struct command_web {
-	/* Starts it, if it does not run.  *ret: a link for the owner that works once, for the caller
-	 * to free; *ret_fingerprint: of its certificate, borrowed, or NULL. Errors of web_start. */
+	/* Starts it, if it does not run.  *ret: a link for the owner that works once, for the
+	 * caller to free; *ret_fingerprint: of its certificate, borrowed, or NULL. Errors of
+	 * web_start. */
 	bool (*open)(void *data, char **ret, const char **ret_fingerprint, struct err *err);
 	void (*close)(void *data);
 	/* A link for one person, likewise; errors of web_invite. */

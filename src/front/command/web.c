@@ -45,7 +45,8 @@ void command_web(struct command_call *call)
 		web_show(call);
 	} else if (command_word_is(word, "stop")) {
 		call->context->web->close(call->context->web->data);
-		command_say(call, STYLE(ROLE_TEXT), "The page is closed, and all links have ended.");
+		command_say(call, STYLE(ROLE_TEXT),
+		            "The page is closed, and all links have ended.");
 	} else {
 		command_usage(call);
 	}

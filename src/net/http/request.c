@@ -254,7 +254,8 @@ void http_stream_write(struct http_request *request, struct span events)
 	if (!request->streaming || request->stream_ended || request->closing)
 		return;
 	shift(request);
-	if (http_stream_waiting(request) > LIMIT_STREAM_BACKLOG || !buf_span(&request->out, events)) {
+	if (http_stream_waiting(request) > LIMIT_STREAM_BACKLOG ||
+	    !buf_span(&request->out, events)) {
 		http_request_drop(request);
 		return;
 	}

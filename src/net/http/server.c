@@ -392,8 +392,8 @@ static bool start_daemon(struct http_server *server, struct err *err)
 	if (server->daemon)
 		return true;
 	close(fd);
-	return tls ? err_set(err, ERR_INVALID_ARGUMENT, "The HTTPS server could not be started: its "
-	                     "certificate or key is not usable.") :
+	return tls ? err_set(err, ERR_INVALID_ARGUMENT, "The HTTPS server could not be started: "
+	                     "its certificate or key is not usable.") :
 	             err_set(err, ERR_IO_ERROR, "The HTTP server could not be started.");
 }
 

@@ -68,8 +68,8 @@ struct http_route {
 struct http_options {
 	const char *address; /* an IP address; not used with `socket` */
 	uint16_t port;       /* 0: any free one */
-	const char *socket;  /* the path of a Unix socket to make (mode 0600), which is removed in the
-	                      * end; NULL: TCP. Any port in a Host is fine then */
+	const char *socket;  /* the path of a Unix socket to make (mode 0600), which is removed in
+	                      * the end; NULL: TCP. Any port in a Host is fine then */
 	const char *certificate, *key; /* PEM; NULL: no TLS */
 	const char *token;   /* bearer token to ask for; NULL: none */
 	const char *const *hosts;   /* see struct http_guard */
@@ -90,7 +90,8 @@ struct http_options {
 };
 
 /* PERMISSION_DENIED or IO_ERROR when the port or socket cannot be had, INVALID_ARGUMENT when the
- * address, socket, certificate or key is none, INTERNAL when libmicrohttpd is not on this machine. */
+ * address, socket, certificate or key is none, INTERNAL when libmicrohttpd is not on this
+ * machine. */
 bool http_server_new(struct loop *loop, const struct http_options *options,
                      struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *server);
