@@ -67,7 +67,7 @@ static const struct library_symbol symbols[] = {
 static const struct library row = { { "libgnutls.so.30" }, "HTTPS needs", "libgnutls30", symbols,
                                     ARRAY_LEN(symbols) };
 
-struct certificate_making {
+struct certificate_work {
 	struct gnutls_library lib;
 	gnutls_x509_crt_t certificate;
 	gnutls_x509_privkey_t key;
@@ -75,37 +75,39 @@ struct certificate_making {
 
 /* ---- made for this run ------------------------------------------------------------ */
 
-static int certificate_add_name(const struct certificate_making *making, const char *name)
+static int certificate_add_name(const struct certificate_work *work, const char *name)
 {
 	unsigned char address[sizeof(struct in6_addr)];
 	const bool v4 = inet_pton(AF_INET, name, address) == 1;
 
 	if (v4 || inet_pton(AF_INET6, name, address) == 1)
-		return making->lib.crt_set_subject_alt_name(
-			making->certificate, GNUTLS_SAN_IPADDRESS, address,
+		return work->lib.crt_set_subject_alt_name(
+			work->certificate, GNUTLS_SAN_IPADDRESS, address,
 			v4 ? sizeof(struct in_addr) : sizeof(struct in6_addr), GNUTLS_FSAN_APPEND);
-	return making->lib.crt_set_subject_alt_name(making->certificate, GNUTLS_SAN_DNSNAME, name,
+	return work->lib.crt_set_subject_alt_name(work->certificate, GNUTLS_SAN_DNSNAME, name,
 	                                            (unsigned)strlen(name),
 	                                            GNUTLS_FSAN_APPEND);
 }
 
 /* The names that requests may come under, without ports. */
-static int certificate_add_names(const struct certificate_making *making, const struct web_options *options)
+static int certificate_add_names(const struct certificate_work *work,
+                                 const struct web_options *options)
 {
-	int code = certificate_add_name(making, options->address ? options->address : "127.0.0.1");
+	int code = certificate_add_name(work, options->address ? options->address : "127.0.0.1");
 
 	for (size_t i = 0; i < options->host_count && code >= 0; i++) {
 		_cleanup_free_ char *name = mem_dup(options->hosts[i],
 		                                    strcspn(options->hosts[i], ":"));
 
-		code = certificate_add_name(making, name);
+		code = certificate_add_name(work, name);
 	}
-	return code < 0 ? code : certificate_add_name(making, "localhost");
+	return code < 0 ? code : certificate_add_name(work, "localhost");
 }
 
-static int certificate_fill(const struct certificate_making *making, const struct web_options *options)
+static int certificate_fill(const struct certificate_work *work,
+                            const struct web_options *options)
 {
-	const struct gnutls_library *lib = &making->lib;
+	const struct gnutls_library *lib = &work->lib;
 	unsigned char serial[SERIAL_BYTES];
 	const time_t now = time(NULL);
 	int code;
@@ -113,17 +115,17 @@ static int certificate_fill(const struct certificate_making *making, const struc
 	while (getrandom(serial, sizeof(serial), 0) != (ssize_t)sizeof(serial))
 		;
 	serial[0] &= 0x7f; /* RFC 5280, 4.1.2.2: positive */
-	if ((code = lib->crt_set_version(making->certificate, 3)) < 0 ||
-	    (code = lib->crt_set_serial(making->certificate, serial, sizeof(serial))) < 0 ||
-	    (code = lib->crt_set_activation_time(making->certificate, now - 3600)) < 0 ||
-	    (code = lib->crt_set_expiration_time(making->certificate, now + DAYS * 86400)) < 0 ||
-	    (code = lib->crt_set_dn(making->certificate, "CN=hasp", NULL)) < 0 ||
-	    (code = certificate_add_names(making, options)) < 0 ||
-	    (code = lib->crt_set_key_usage(making->certificate,
+	if ((code = lib->crt_set_version(work->certificate, 3)) < 0 ||
+	    (code = lib->crt_set_serial(work->certificate, serial, sizeof(serial))) < 0 ||
+	    (code = lib->crt_set_activation_time(work->certificate, now - 3600)) < 0 ||
+	    (code = lib->crt_set_expiration_time(work->certificate, now + DAYS * 86400)) < 0 ||
+	    (code = lib->crt_set_dn(work->certificate, "CN=hasp", NULL)) < 0 ||
+	    (code = certificate_add_names(work, options)) < 0 ||
+	    (code = lib->crt_set_key_usage(work->certificate,
 	                                   GNUTLS_KEY_DIGITAL_SIGNATURE)) < 0 ||
-	    (code = lib->crt_set_key(making->certificate, making->key)) < 0)
+	    (code = lib->crt_set_key(work->certificate, work->key)) < 0)
 		return code;
-	return lib->crt_sign2(making->certificate, making->certificate, making->key,
+	return lib->crt_sign2(work->certificate, work->certificate, work->key,
 	                      GNUTLS_DIG_SHA256, 0);
 }
 
@@ -136,23 +138,23 @@ static char *datum_steal(gnutls_datum_t *datum)
 	return text;
 }
 
-static bool certificate_make(const struct certificate_making *making, const struct web_options *options,
+static bool certificate_make(const struct certificate_work *work, const struct web_options *options,
                  char **ret_certificate, char **ret_key, struct err *err)
 {
-	const struct gnutls_library *lib = &making->lib;
+	const struct gnutls_library *lib = &work->lib;
 	gnutls_datum_t certificate = { 0 }, key = { 0 };
 	int code;
 
-	if ((code = lib->privkey_generate(making->key, GNUTLS_PK_ECDSA,
+	if ((code = lib->privkey_generate(work->key, GNUTLS_PK_ECDSA,
 	                                  GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
 	                                  0)) < 0 ||
-	    (code = certificate_fill(making, options)) < 0 ||
-	    (code = lib->crt_export2(making->certificate, GNUTLS_X509_FMT_PEM,
+	    (code = certificate_fill(work, options)) < 0 ||
+	    (code = lib->crt_export2(work->certificate, GNUTLS_X509_FMT_PEM,
 	                             &certificate)) < 0)
 		return err_set(err, ERR_INTERNAL, "A certificate cannot be made: %s.",
 		               lib->strerror(code));
 	*ret_certificate = datum_steal(&certificate);
-	if ((code = lib->privkey_export2(making->key, GNUTLS_X509_FMT_PEM, &key)) < 0)
+	if ((code = lib->privkey_export2(work->key, GNUTLS_X509_FMT_PEM, &key)) < 0)
 		return err_set(err, ERR_INTERNAL, "A key cannot be made: %s.", lib->strerror(code));
 	*ret_key = datum_steal(&key);
 	return true;
@@ -175,7 +177,7 @@ static bool read_pem(const char *path, char **ret, struct err *err)
 	return true;
 }
 
-static bool certificate_take(const struct certificate_making *making, const struct web_options *options,
+static bool certificate_take(const struct certificate_work *work, const struct web_options *options,
                  char **ret_certificate, char **ret_key, struct err *err)
 {
 	gnutls_datum_t text;
@@ -186,20 +188,20 @@ static bool certificate_take(const struct certificate_making *making, const stru
 		return false;
 	text = (gnutls_datum_t){ (unsigned char *)*ret_certificate,
 		                 (unsigned)strlen(*ret_certificate) };
-	code = making->lib.crt_import(making->certificate, &text, GNUTLS_X509_FMT_PEM);
+	code = work->lib.crt_import(work->certificate, &text, GNUTLS_X509_FMT_PEM);
 	return code >= 0 || err_set(err, ERR_INVALID_ARGUMENT, "%s is no certificate: %s.",
-	                            options->certificate, making->lib.strerror(code));
+	                            options->certificate, work->lib.strerror(code));
 }
 
 /* ---- both ------------------------------------------------------------------------- */
 
-static bool fingerprint(const struct certificate_making *making, char **ret, struct err *err)
+static bool fingerprint(const struct certificate_work *work, char **ret, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(4 * FINGERPRINT_BYTES);
 	unsigned char bytes[FINGERPRINT_BYTES];
 	size_t size = sizeof(bytes);
 
-	if (making->lib.crt_get_fingerprint(making->certificate, GNUTLS_DIG_SHA256, bytes,
+	if (work->lib.crt_get_fingerprint(work->certificate, GNUTLS_DIG_SHA256, bytes,
 	                                    &size) < 0)
 		return err_set(err, ERR_INTERNAL, "The certificate has no fingerprint.");
 	for (size_t i = 0; i < size; i++)
@@ -211,17 +213,17 @@ static bool fingerprint(const struct certificate_making *making, char **ret, str
 bool web_certificate(const struct web_options *options, char **ret_certificate, char **ret_key,
                      char **ret_fingerprint, struct err *err)
 {
-	struct certificate_making making = { 0 };
+	struct certificate_work work = { 0 };
 	bool ok;
 
-	if (!library_load(&row, &making.lib, err))
+	if (!library_load(&row, &work.lib, err))
 		return false;
-	making.lib.crt_init(&making.certificate);
-	making.lib.privkey_init(&making.key);
+	work.lib.crt_init(&work.certificate);
+	work.lib.privkey_init(&work.key);
 	ok = (options->certificate ? certificate_take : certificate_make)(
-		     &making, options, ret_certificate, ret_key, err) &&
-	     fingerprint(&making, ret_fingerprint, err);
-	making.lib.crt_deinit(making.certificate);
-	making.lib.privkey_deinit(making.key);
+		     &work, options, ret_certificate, ret_key, err) &&
+	     fingerprint(&work, ret_fingerprint, err);
+	work.lib.crt_deinit(work.certificate);
+	work.lib.privkey_deinit(work.key);
 	return ok;
 }

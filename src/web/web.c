@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "web/assets.h"
 #include "web/private.h"
 
 /* How long the last answers may take to be sent. */
@@ -191,6 +192,11 @@ char *web_address(struct web *web)
 
 	web_call(web, address_run, &given);
 	return given.link;
+}
+
+bool web_has_page(void)
+{
+	return web_assets_count > 0;
 }
 
 const char *web_fingerprint(const struct web *web)

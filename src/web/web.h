@@ -74,6 +74,8 @@ struct web_options {
 bool web_start(const struct web_options *options, struct web **ret, struct err *err);
 /* A link for the owner, which works once and for a day; the caller frees. */
 char *web_address(struct web *web);
+/* Whether the build had what the page needs; without it, links show events as text. */
+bool web_has_page(void);
 /* The SHA-256 of the certificate, "AB:CD:..."; borrowed; NULL: no TLS. */
 const char *web_fingerprint(const struct web *web);
 /* Shows a session until web_remove. LIMIT_REACHED. */

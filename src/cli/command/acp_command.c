@@ -132,7 +132,7 @@ int command_run_acp(const struct invocation *invocation)
 	options.request = &request.session;
 	options.attached = web_page_attach;
 	options.detached = web_page_detach;
-	ok = web_page_new(invocation, NULL, &page, &err) && web_page_begin_wanted(page, &err);
+	ok = web_page_new(invocation, NULL, &page, &err) && web_page_begin(page, &err);
 	options.data = page;
 	ok = ok && acp_serve(&options, &signal, &err);
 	web_page_free(page);

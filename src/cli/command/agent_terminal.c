@@ -75,7 +75,7 @@ static int terminal_show(const struct agent_request *request, struct front_sessi
 	if (!session_load(session, &err) || !session_mode_check(session, &err))
 		return output_fail(&err, agent_request_exit(session, &err));
 	if (!web_page_new(invocation, NULL, &terminal.page, &err) ||
-	    !web_page_begin_wanted(terminal.page, &err)) {
+	    !web_page_begin(terminal.page, &err)) {
 		web_page_free(terminal.page);
 		return output_fail(&err, CLI_USAGE);
 	}

@@ -117,7 +117,7 @@ static bool agent_web_begin(struct agent_web *web, const struct agent_request *r
 	web->front = front_attach(web->runner, &(struct front_options){
 		.name = "run", .roles = FRONT_DRIVE, .wake = agent_web_woken, .data = web });
 	web_page_attach(web->page, web->runner, web->session);
-	if (!web_page_begin_wanted(web->page, err))
+	if (!web_page_begin(web->page, err))
 		return false;
 	front_runner_begin(web->runner);
 	return agent_web_wait(web, err);

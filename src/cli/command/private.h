@@ -124,10 +124,9 @@ struct web_page;
  * sessions like this one itself; or NULL. INVALID_ARGUMENT. */
 bool web_page_new(const struct invocation *invocation, const struct session_request *serves,
                   struct web_page **ret, struct err *err);
-/* Starts it and prints its link on standard error. Errors of web_start. */
+/* Starts it and prints its link on standard error, if a flag asks for it (--web). Errors of
+ * web_start. */
 bool web_page_begin(struct web_page *page, struct err *err);
-/* The same if a flag asks for it (--web). */
-bool web_page_begin_wanted(struct web_page *page, struct err *err);
 /* Shows a session until it is detached, now or when the page is started. */
 void web_page_attach(void *page, struct front_runner *runner, struct front_session *session);
 /* After the session's end. */

@@ -141,7 +141,7 @@ bool web_page_new(const struct invocation *invocation, const struct session_requ
 	return false;
 }
 
-bool web_page_begin(struct web_page *page, struct err *err)
+static bool web_page_announce(struct web_page *page, struct err *err)
 {
 	_cleanup_free_ char *address = NULL;
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_PATH_BYTES);
@@ -150,6 +150,9 @@ bool web_page_begin(struct web_page *page, struct err *err)
 	if (!web_page_open(page, &address, &fingerprint, err))
 		return false;
 	buf_printf(&line, "%s\n", address);
+	if (!web_has_page())
+		buf_str(&line, "hasp: this build has no page, as it had no node: the link shows "
+		        "events as text\n");
 	if (fingerprint)
 		buf_printf(&line, "hasp: the certificate's SHA-256 is %s\n", fingerprint);
 	if (page->options.socket)
@@ -159,9 +162,9 @@ bool web_page_begin(struct web_page *page, struct err *err)
 	return true;
 }
 
-bool web_page_begin_wanted(struct web_page *page, struct err *err)
+bool web_page_begin(struct web_page *page, struct err *err)
 {
-	return !page->wanted || web_page_begin(page, err);
+	return !page->wanted || web_page_announce(page, err);
 }
 
 void web_page_attach(void *data, struct front_runner *runner, struct front_session *session)
@@ -235,7 +238,7 @@ static int web_serve_wait(struct web_page *page, struct err *err)
 			return 0;
 		}
 	loop_hold(service.loop);
-	if (web_page_begin(page, err))
+	if (web_page_announce(page, err))
 		loop_run(service.loop);
 	loop_unhold(service.loop);
 	web_page_close(page);
