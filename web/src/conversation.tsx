@@ -102,6 +102,23 @@ const BlockView = memo(function BlockView({ block }: { block: Block; version: nu
 	return <div class="block">{block.items.map((item) => <ItemView item={item} />)}</div>;
 });
 
+const SETTLES_MS = 1500;
+
+// Shows an element from its beginning, also while what is in it still grows; not against the will of somebody who scrolls.
+function showFromTop(element: Element): void {
+	const show = () => element.scrollIntoView({ block: "start" });
+	const observer = new ResizeObserver(show);
+	const signs = ["wheel", "touchstart", "keydown", "pointerdown"];
+	const stop = () => {
+		observer.disconnect();
+		signs.forEach((sign) => removeEventListener(sign, stop, true));
+	};
+	signs.forEach((sign) => addEventListener(sign, stop, true));
+	observer.observe(element);
+	setTimeout(stop, SETTLES_MS);
+	show();
+}
+
 // Follows the end of the conversation while that is what is looked at; a question that comes then is shown from its
 // beginning, and the end again when it is answered.
 function useFollowing(questions: number): [boolean, (restore: () => void) => void] {
@@ -125,7 +142,7 @@ function useFollowing(questions: number): [boolean, (restore: () => void) => voi
 			keep.current();
 			keep.current = undefined;
 		} else if (following.current && questions && !known.current) {
-			document.querySelector(".question")?.scrollIntoView({ block: "start" });
+			showFromTop(document.querySelector(".question")!);
 		} else if (following.current && !questions) {
 			scrollTo(0, document.documentElement.scrollHeight);
 		}
@@ -140,8 +157,9 @@ export function Conversation({ session }: { session: Session }) {
 	const first = Math.max(0, session.blocks.length - shown);
 	const earlier = () => {
 		// What is looked at stays where it is when older blocks come before it.
-		const height = document.documentElement.scrollHeight;
-		keep(() => scrollBy(0, document.documentElement.scrollHeight - height));
+		const block = document.querySelector(".block")!;
+		const top = block.getBoundingClientRect().top;
+		keep(() => scrollBy(0, block.getBoundingClientRect().top - top));
 		setShown(shown + BLOCKS_SHOWN);
 	};
 	return <div class="log" role="log" aria-live="off" aria-label="Conversation">
