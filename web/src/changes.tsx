@@ -39,8 +39,8 @@ function File({ change, sessionId, mayUndo, onUndone }:
 			<button type="button" disabled={hunk >= hunks.length - 1} onClick={() => goTo(hunk + 1)}>Next</button>
 			<span aria-live="polite">Hunk {hunk + 1} of {hunks.length}: {countWords(hunks[hunk] ?? hunks[0])}</span>
 			{mayUndo && <button type="button" onClick={() => undo([hunk])}>Undo this hunk</button>}
-			{mayUndo && !sure && <button type="button" onClick={() => setSure(true)}>Undo all of the file</button>}
-			{sure && <><button type="button" class="danger" onClick={() => undo()}>Yes, undo all of it</button>
+			{mayUndo && !sure && <button type="button" onClick={() => setSure(true)}>Undo all changes in this file</button>}
+			{sure && <><button type="button" class="danger" onClick={() => undo()}>Yes, undo them all</button>
 				<button type="button" onClick={() => setSure(false)}>No</button></>}
 		</div>
 		{error && <p role="alert" class="error">{error}</p>}

@@ -4,9 +4,8 @@
 import { highlightTree } from "@lezer/highlight";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { isColourable, languageNamed } from "./languages";
+import { COLOURS, isColourable, languageNamed } from "./languages";
 import { memo } from "./memo";
-import { COLOURS } from "./colours";
 import { visible } from "./terminal";
 
 // Colouring more would be noticed as a pause.

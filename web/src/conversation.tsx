@@ -85,12 +85,12 @@ function ItemView({ item }: { item: Item }) {
 		return <article class="item answer"><h2>hasp</h2>
 			{item.streaming ? <Streaming text={item.text} /> : <Markdown text={item.text} />}</article>;
 	case "thought":
-		return <article class="item thought"><details open={item.streaming}><summary>Thought</summary>
+		return <article class="item thought"><details open={item.streaming}><summary>Thinking</summary>
 			{item.streaming ? <Streaming text={item.text} /> : <Markdown text={item.text} />}</details></article>;
 	case "tool":
 		return <ToolItem tool={item.tool!} />;
 	case "comment":
-		return <article class="item comment"><h2>{visible(item.by || "Somebody")} to everyone here</h2>
+		return <article class="item comment"><h2>{visible(item.by || "A person")}, to everyone</h2>
 			<div class="plain">{visible(item.text)}</div></article>;
 	default:
 		return <p class={`item notice ${item.severity ?? item.kind}`}>
@@ -104,7 +104,7 @@ const BlockView = memo(function BlockView({ block }: { block: Block; version: nu
 
 const SETTLES_MS = 1500;
 
-// Shows an element from its beginning, also while what is in it still grows; not against the will of somebody who scrolls.
+// Shows an element from its beginning, also while what is in it still grows; until the reader scrolls.
 function showFromTop(element: Element): void {
 	const show = () => element.scrollIntoView({ block: "start" });
 	const observer = new ResizeObserver(show);
@@ -138,15 +138,17 @@ function useFollowing(questions: number): [boolean, (restore: () => void) => voi
 		return () => removeEventListener("scroll", onScroll);
 	}, []);
 	useLayoutEffect(() => {
+		// A question may be drawn later than what is around it.
+		const first = document.querySelector(".question");
 		if (keep.current) {
 			keep.current();
 			keep.current = undefined;
-		} else if (following.current && questions && !known.current) {
-			showFromTop(document.querySelector(".question")!);
+		} else if (following.current && first && !known.current) {
+			showFromTop(first);
 		} else if (following.current && !questions) {
 			scrollTo(0, document.documentElement.scrollHeight);
 		}
-		known.current = questions;
+		known.current = first ? questions : 0;
 	});
 	return [away, (restore) => { keep.current = restore; }];
 }

@@ -24,6 +24,7 @@ export interface Draft {
 	choices: Choice[][]; // by file and hunk
 	notes: Note[][];
 	message: string;
+	signature: string; // of the question's statement, by ssh-keygen
 	several: boolean;
 	sent: boolean;
 	error: string;
@@ -52,7 +53,7 @@ export function draftOf(question: Question): Draft {
 		const details = question.message.details ?? {};
 		const several = Array.isArray(details.files) && details.files.length > 0;
 		const files: FileEdit[] = several ? details.files.map(fileEdit) : [fileEdit(details)];
-		draft = { files, several, taken: files.map(() => true), notes: files.map(() => []), message: "", sent: false, error: "",
+		draft = { files, several, taken: files.map(() => true), notes: files.map(() => []), message: "", signature: "", sent: false, error: "",
 			choices: files.map((file) => file.hunks.map((): Choice => ({ verdict: "taken" }))) };
 		drafts.set(question.id, draft);
 	}
@@ -139,6 +140,8 @@ export function editAnswer(question: Question, draft: Draft, outcome: string): R
 		answer.review = { hunks: hunkReport(draft, 0) };
 	if (outcome === "cancel" && draft.message.trim())
 		answer.message = draft.message.trim();
+	if (outcome === "proceed_once" && draft.signature.trim())
+		answer.signature = `${draft.signature.trim()}\n`;
 	if (notes.length)
 		answer.comments = notes;
 	return answer;

@@ -76,7 +76,7 @@ function header(oldStart: number, oldCount: number, newStart: number, newCount: 
 	return `@@ -${place(oldStart, oldCount)} +${place(newStart, newCount)} @@`;
 }
 
-// Each different line as a character of its own, so that what compares characters compares lines; undefined: there are
+// Each distinct line as one character, so that what compares characters compares lines; undefined: there are
 // more lines than characters.
 function asCharacters(...texts: string[][]): string[] | undefined {
 	const known = new Map<string, string>();

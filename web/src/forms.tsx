@@ -159,7 +159,7 @@ export function ElicitForm({ question, editable, send }: AnswerProps) {
 		{message.problem && <p class="error">{visible(message.problem)}</p>}
 		{message.mode === "url" && <p>It leads to <code>{visible(String(message.url ?? ""))}</code>.
 			{/^https?:\/\//i.test(message.url ?? "") && <> <a href={message.url} target="_blank" rel="noopener noreferrer">Open it</a></>}</p>}
-		{message.mode === "url" && message.login && <label>Where the browser ended up, if it was on another machine
+		{message.mode === "url" && message.login && <label>Address where the browser ended, if it was on another machine
 			<input type="url" value={address} onInput={(event) => setAddress(event.currentTarget.value)} /></label>}
 		{message.mode === "sampling" && <p class="dim">The model {visible(message.model ?? "")} would answer,
 			in at most {message.maxTokens} tokens.</p>}

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Languages whose code is coloured, by the endings of files and by the names in fenced blocks.
+// Colours of code: the languages, by the endings of files and by the names in fenced blocks; the classes of tokens
+// (app.css and diff/diff.css have the colours); parsing that leaves the page quick.
 
 import { StreamLanguage, type StreamParser } from "@codemirror/language";
-import { tags as t } from "@lezer/highlight";
+import { Tree, type PartialParse } from "@lezer/common";
+import { tagHighlighter, tags as t } from "@lezer/highlight";
 import { c, cpp, csharp, dart, java, kotlin, objectiveC, scala } from "@codemirror/legacy-modes/mode/clike";
 import { cmake } from "@codemirror/legacy-modes/mode/cmake";
 import { css, less, sCSS } from "@codemirror/legacy-modes/mode/css";
@@ -114,4 +116,57 @@ export function isColourable(...texts: (string | null)[]): boolean {
 export function languageOf(path: string): StreamLanguage<any> | undefined {
 	const name = path.slice(path.lastIndexOf("/") + 1);
 	return languageNamed(name) ?? languageNamed(name.slice(name.lastIndexOf(".") + 1));
+}
+
+// Which class a token gets.
+export const COLOURS = tagHighlighter([
+	{ tag: [t.comment, t.lineComment, t.blockComment, t.docComment], class: "tok-comment" },
+	{ tag: [t.keyword, t.controlKeyword, t.operatorKeyword, t.modifier, t.definitionKeyword, t.moduleKeyword,
+		t.processingInstruction], class: "tok-keyword" },
+	{ tag: [t.string, t.special(t.string), t.regexp, t.character, t.attributeValue, t.url], class: "tok-string" },
+	{ tag: [t.number, t.bool, t.null, t.atom, t.unit, t.color], class: "tok-number" },
+	{ tag: [t.typeName, t.className, t.namespace, t.tagName, t.standard(t.typeName)], class: "tok-type" },
+	{ tag: [t.propertyName, t.attributeName, t.labelName, t.definition(t.propertyName)], class: "tok-property" },
+	{ tag: [t.function(t.variableName), t.definition(t.variableName), t.standard(t.variableName), t.macroName],
+		class: "tok-name" },
+	{ tag: [t.meta, t.annotation, t.documentMeta], class: "tok-meta" },
+	{ tag: [t.heading, t.strong], class: "tok-strong" },
+	{ tag: t.inserted, class: "tok-inserted" },
+	{ tag: t.deleted, class: "tok-deleted" },
+	{ tag: t.invalid, class: "tok-invalid" },
+]);
+
+const SLICE_MS = 8;
+// Longer texts stay without colours.
+const MOST_PARSED = 2 << 20;
+
+// Calls `done` once, with a tree for each text; returns what stops it.
+export function parseSlowly(language: StreamLanguage<any>, texts: (string | null)[],
+	done: (trees: Tree[]) => void): () => void {
+	const trees: Tree[] = [];
+	let parse: PartialParse | undefined;
+	let timer = 0;
+	const step = () => {
+		const end = performance.now() + SLICE_MS;
+		while (performance.now() < end) {
+			if (trees.length === texts.length) {
+				done(trees);
+				return;
+			}
+			const text = texts[trees.length];
+			if (text === null || text.length > MOST_PARSED) {
+				trees.push(Tree.empty);
+				continue;
+			}
+			parse ??= language.parser.startParse(text);
+			const tree = parse.advance();
+			if (tree) {
+				trees.push(tree);
+				parse = undefined;
+			}
+		}
+		timer = window.setTimeout(step, 0);
+	};
+	timer = window.setTimeout(step, 50);
+	return () => clearTimeout(timer);
 }

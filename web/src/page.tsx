@@ -16,32 +16,40 @@ import { visible } from "./terminal";
 const CONNECTIONS: Record<Connection, string> = {
 	connecting: "Connecting …",
 	open: "",
-	lost: "The connection is lost. Trying again …",
+	lost: "Connection lost. Reconnecting …",
 	refused: "This link has expired or was revoked.",
 };
 
-// Draws no more often than the screen does.
-function useFrames(): [number, () => void] {
-	const [version, setVersion] = useState(0);
+const FRAME_MS = 16;
+
+// Draws what has changed: immediately, but no more often than the screen does.
+function useFrames(): () => void {
+	const [, setVersion] = useState(0);
+	const drawn = useRef(0);
 	const waiting = useRef(false);
 	const ask = useRef(() => {
 		if (waiting.current)
 			return;
-		waiting.current = true;
 		const draw = () => {
 			waiting.current = false;
+			drawn.current = performance.now();
 			setVersion((n) => n + 1);
 		};
+		if (performance.now() - drawn.current > FRAME_MS) {
+			draw();
+			return;
+		}
+		waiting.current = true;
 		// Frames do not come while the page is hidden.
 		document.hidden ? setTimeout(draw, 250) : requestAnimationFrame(draw);
 	});
-	return [version, ask.current];
+	return ask.current;
 }
 
 function Todos({ session }: { session: Session }) {
 	if (!session.todos.length)
 		return null;
-	const words: Record<string, string> = { completed: "done", in_progress: "in work", pending: "to do", cancelled: "cancelled" };
+	const words: Record<string, string> = { completed: "done", in_progress: "in progress", pending: "to do", cancelled: "cancelled" };
 	return <section aria-labelledby="todos"><h2 id="todos">Plan</h2>
 		<ol class="todos">{session.todos.map((todo) => <li class={todo.status}>
 			<span class="state">{words[todo.status] ?? todo.status}</span> {visible(todo.description)}</li>)}</ol></section>;
@@ -62,7 +70,7 @@ const LOOK_AFTER = ["comment", "slash-command", "approval-mode"];
 interface Props { id: string; me: Me; tab: string; hasList: boolean }
 
 export function SessionPage({ id, me, tab, hasList }: Props) {
-	const [, redraw] = useFrames();
+	const redraw = useFrames();
 	const [session] = useState(() => new Session(redraw));
 	const [connection, setConnection] = useState<Connection>("connecting");
 	const [info, setInfo] = useState<SessionInfo>({ id });
@@ -154,7 +162,7 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 					<Conversation session={session} />
 					<Todos session={session} />
 					{questions.map((question) => <QuestionCard key={question.id} question={question} sessionId={id} me={me.name}
-						editable={roles.includes("approve")} />)}
+						editable={roles.includes("approve")} mayAlways={roles.includes("drive")} />)}
 				</>}
 			{error && <p role="alert" class="error">{error}</p>}
 		</main>

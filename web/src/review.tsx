@@ -58,7 +58,7 @@ function HunkEditor({ hunk, text, onSave, onCancel }:
 	useLayoutEffect(() => area.current?.focus(), []);
 	return <form class="panel" onSubmit={(event) => { event.preventDefault(); onSave(value); }}
 		onKeyDown={(event) => event.key === "Escape" && onCancel()}>
-		<label>New lines of {hunk.header}
+		<label>New text for {hunk.header}
 			<textarea ref={area} class="mono" spellcheck={false} wrap="off" rows={Math.min(20, value.split("\n").length + 1)}
 				value={value} onInput={(event) => setValue(event.currentTarget.value)} />
 		</label>
@@ -146,7 +146,7 @@ function Round({ question }: { question: Question }) {
 		return null;
 	const count = Array.isArray(answers) ? answers.length : 0;
 	const words = count === 1 ? "1 comment" : `${count} comments`;
-	return <div class="round"><p>Round {round}{count ? `: after ${words} on the round before` : ""}</p>
+	return <div class="round"><p>Round {round}{count ? `, after ${words} on the previous round` : ""}</p>
 		{question.answered.length > 0 && <ul>{question.answered.map((one) =>
 			<li><span class="dim">{one.by ? `${visible(one.by)}, ` : ""}lines {one.lines}:</span> {visible(one.text)}</li>)}</ul>}
 	</div>;
@@ -204,7 +204,7 @@ export function Review({ question, editable, onChange }:
 			<LayoutChoice split={split} onChange={setSplit} />
 			<button type="button" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>Wrap lines</button>
 			{edit.previous !== null && <button type="button" aria-pressed={since} onClick={() => setSince(!since)}>
-				Since the last round</button>}
+				Changes since the last round</button>}
 			{editable && <button type="button" onClick={() => comment(handle.current?.selection())}>Comment on selection</button>}
 			{editable && edit.inParts && edit.hunks.length > 1 && <>
 				<button type="button" onClick={() => { draft.choices[file] = edit.hunks.map(() => ({ verdict: "taken" })); changed(); }}>Take all</button>

@@ -133,7 +133,7 @@ export class Session {
 		case "over":
 			this.over = true;
 			this.running = false;
-			this.add({ kind: "end", text: "The session is closed." });
+			this.add({ kind: "end", text: "Session closed." });
 			break;
 		}
 		if (event.ends)
@@ -225,7 +225,7 @@ export class Session {
 		else if (reason)
 			this.add({ kind: "notice", severity: "warning", text: reason });
 		if (message.unsent)
-			this.add({ kind: "notice", severity: "warning", text: `Not sent: ${textOf(message.unsent)}` });
+			this.add({ kind: "notice", severity: "warning", text: `Not sent to the model: ${textOf(message.unsent)}` });
 		if (message.branch)
 			this.branch = textOf(message.branch);
 		this.announcement = "hasp has finished.";
@@ -353,7 +353,7 @@ export class Session {
 		const answers: unknown[] = Array.isArray(message.answers) ? message.answers : [];
 		this.questions.set(id, { id, topic, message, votes: [], approvals: 0, needed: message.approvals?.needed ?? 1, missing: "",
 			answered: answers.flatMap((one) => this.remarks.get(textOf(one)) ?? []) });
-		this.announcement = `Question: ${textOf(message.details?.title) || textOf(message.message) || "hasp asks you."}`;
+		this.announcement = `Question: ${textOf(message.details?.title) || textOf(message.message) || "hasp has a question."}`;
 	}
 
 	private vote(m: any): void {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person does with the page: by mouse, by keyboard, on a phone.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { accessible, begin, DESK, fits, PHONE } from "./browser.mjs";
 import { answered, command, conversation, edit, NEW, OLD } from "./stories.mjs";
 
@@ -43,10 +44,10 @@ await run.test("prompts, steering, interrupting, the mode, comments, commands", 
 	await page.getByLabel("Mode").selectOption("plan");
 	assert.deepEqual(await server.posted("mode"), { mode: "plan" });
 	await page.getByLabel("Prompt").fill("look at this");
-	await button(page, "To people only").click();
+	await button(page, "Send as comment").click();
 	assert.deepEqual(await server.posted("comment"), { text: "look at this" });
 	server.bus("comment", { text: "I see it", by: "anna" });
-	await text(page, "anna to everyone here").waitFor();
+	await text(page, "anna, to everyone").waitFor();
 	await page.getByLabel("Prompt").fill("/sta");
 	await button(page, "/status").click();
 	await page.keyboard.press("Enter");
@@ -132,7 +133,7 @@ await run.test("comments on lines of both sides, and declining with words", asyn
 	await accessible(page, "comments");
 	await run.picture(page, "review-split");
 	await page.getByLabel("Remove the comment on line 6").first().click();
-	await page.getByLabel("What to do instead").fill("Keep the value");
+	await page.getByLabel("What should hasp do instead?").fill("Keep the value");
 	await button(page, "Decline").click();
 	const { answer } = await server.posted("answer");
 	assert.deepEqual(answer, { correlationId: "q1", outcome: "cancel", message: "Keep the value",
@@ -143,7 +144,7 @@ await run.test("a hunk is edited", async (page, server) => {
 	const crlf = (text) => text.replaceAll("\n", "\r\n");
 	edit(server, {}, { originalContent: crlf(OLD), newContent: crlf(NEW), fileDiff: "" });
 	await button(page, "Edit").click();
-	const area = page.getByLabel(/^New lines of/);
+	const area = page.getByLabel(/^New text for/);
 	await area.fill((await area.inputValue()).replace("50; // five", "55;"));
 	await button(page, "Use these lines").click();
 	await text(page, /Hunk 1 of 3: .* edited/).waitFor();
@@ -203,7 +204,7 @@ await run.test("a tool of a server, a plan, a wish for more than the sandbox all
 	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "m", outcome: "proceed_once" });
 	answered(server, "m", "proceed_once");
 	ask("p", { type: "info", title: "Carry out this plan?", prompt: "", urls: [], fileName: "plan.md", originalContent: "", newContent: "# Plan\n\n- one" }, { modes: ["default", "autoEdit"] });
-	await page.getByLabel("Carry it out in mode").selectOption("autoEdit");
+	await page.getByLabel("Continue in mode").selectOption("autoEdit");
 	await button(page, "Approve").click();
 	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "p", outcome: "proceed_once", mode: "autoEdit" });
 	answered(server, "p", "proceed_once");
@@ -243,7 +244,7 @@ await run.test("the model's questions and a server's form", async (page, server)
 		content: { city: "Graz", count: 2, fast: false, by: "t" } });
 });
 
-await run.test("somebody else answers first", async (page, server) => {
+await run.test("another front answers first", async (page, server) => {
 	edit(server);
 	await button(page, "Approve").waitFor();
 	server.refuse.set("answer", [409, "state_mismatch", "terminal has answered this question."]);
@@ -254,25 +255,31 @@ await run.test("somebody else answers first", async (page, server) => {
 });
 
 await run.test("a quorum, votes, a second round", async (page, server) => {
-	const approvals = { needed: 2, statement: "...", rules: [{ needed: 2, reviewers: ["anna", "@security"], owner: "may_be_outvoted", rule: "review.toml:3" }] };
+	const approvals = { needed: 2, statement: "question q1\nsha256 h1\n", rules: [{ needed: 2, reviewers: ["anna", "@security"], owner: "may_be_outvoted", rule: "review.toml:3" }] };
 	const more = { approvals, outcomes: ["proceed_once", "modify_with_editor", "cancel"] };
 	const vote = (by, what, count, others = {}) => server.bus("question-vote", { correlationId: "q1", by, vote: what, approvals: count, needed: 2,
 		approvedBy: [], shown: "h1", owner: by === "owner", ...others });
 	edit(server, { ...more, shown: "h1" });
 	await text(page, "0 of 2 approvals").waitFor();
 	await text(page, "2 from anna, @security; the owner may be outvoted; review.toml:3").waitFor();
+	await text(page, "Sign this approval").click();
+	const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download the statement" }).click()]);
+	assert.equal(readFileSync(await download.path(), "utf8"), approvals.statement);
+	await page.getByLabel("Signature").fill("-----BEGIN SSH SIGNATURE-----\nU1N\n-----END SSH SIGNATURE-----");
+	await accessible(page, "signing");
 	await button(page, "Approve").click();
-	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "q1", outcome: "proceed_once", shown: "h1" });
+	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "q1", outcome: "proceed_once", shown: "h1",
+		signature: "-----BEGIN SSH SIGNATURE-----\nU1N\n-----END SSH SIGNATURE-----\n" });
 	vote("owner", "approve", 1, { missing: "one of anna, @security" });
 	await text(page, "1 of 2 approvals").waitFor();
 	await text(page, "owner: approved").waitFor();
 	await text(page, "one of anna, @security").waitFor();
 	await run.picture(page, "quorum");
 	await accessible(page, "quorum");
-	await button(page, "Take my approval back").click();
+	await button(page, "Withdraw my approval").click();
 	assert.deepEqual((await server.posted("answer")).answer, { correlationId: "q1", outcome: "withdraw", shown: "h1" });
 	vote("owner", "lapsed", 0);
-	await text(page, "owner: approval no longer counts").waitFor();
+	await text(page, "owner: approval lapsed").waitFor();
 	await button(page, "Leave out").click();
 	await button(page, "Propose 2 of 3 hunks").waitFor();
 	vote("anna", "veto", 0);
@@ -283,9 +290,9 @@ await run.test("a quorum, votes, a second round", async (page, server) => {
 		{ id: "k1", by: "anna", file_path: "src/values.c", side: "new", lines: "6-6", sha256: "x", text: "int", comment: "Why five?" }] } } });
 	edit(server, { ...more, correlationId: "q9", shown: "h2", round: 2, answers: ["k1"], previous: { "src/values.c": "abc" } },
 		{ newContent: NEW.replace("50; // five", "51; // five"), fileDiff: "", previousContent: NEW });
-	await text(page, "Round 2: after 1 comment on the round before").waitFor();
+	await text(page, "Round 2, after 1 comment on the previous round").waitFor();
 	await text(page, "Why five?").waitFor();
-	await button(page, "Since the last round").click();
+	await button(page, "Changes since the last round").click();
 	await unified(page);
 	await line(page, "+int value_5 = 51;").waitFor();
 	assert.equal(await page.locator(".diff .cm-added").count(), 1);
@@ -302,8 +309,8 @@ await run.test("the changes of the whole run, undone by hunk", async (page, serv
 	assert.deepEqual(await server.posted("changes/undo"), { path: "src/values.c", after_sha256: "b", hunks: [1] });
 	await text(page, "Undid hunk 2 of src/values.c.").waitFor();
 	server.refuse.set("changes/undo", [409, "state_mismatch", "The file has changed."]);
-	await button(page, "Undo all of the file").click();
-	await button(page, "Yes, undo all of it").click();
+	await button(page, "Undo all changes in this file").click();
+	await button(page, "Yes, undo them all").click();
 	await text(page, "src/values.c has changed since. Nothing was undone").waitFor();
 }, { prepare: (server) => { server.changes.files = [
 	{ path: "src/values.c", action: "changed", diff: DIFF_OF(), added: 2, removed: 2, before_sha256: "a", after_sha256: "b" },
@@ -315,7 +322,7 @@ await run.test("links for others", async (page, server) => {
 	await page.getByLabel("Name").fill("ben");
 	await page.getByLabel("Role").selectOption("comment");
 	await page.getByLabel("Groups").fill("@security, docs");
-	await button(page, "Make a link").click();
+	await button(page, "Create link").click();
 	assert.deepEqual(await server.posted("invite"), { name: "ben", role: "comment", minutes: 480, groups: ["security", "docs"] });
 	await text(page, "/?token=secret").waitFor();
 	await accessible(page, "links");
@@ -327,15 +334,24 @@ await run.test("links for others", async (page, server) => {
 await run.test("who watches sees all and does nothing", async (page, server) => {
 	conversation(server);
 	edit(server);
-	await text(page, "You may watch this question").waitFor();
+	await text(page, "You can see this question").waitFor();
 	await text(page, "You are watching this session.").waitFor();
 	for (const name of ["Approve", "Decline", "Leave out", "Send", "Interrupt", "Comment on selection"])
 		assert.equal(await button(page, name).count(), 0, name);
 	await accessible(page, "watcher");
 	await page.getByRole("link", { name: "People" }).click();
 	await text(page, "Who is here").waitFor();
-	assert.equal(await button(page, "Make a link").count(), 0);
+	assert.equal(await button(page, "Create link").count(), 0);
 }, { prepare: (server) => { Object.assign(server.me, { name: "eve", role: "watch", roles: [], owner: false, can_invite: false }); } });
+
+await run.test("who approves answers for one call at a time", async (page, server) => {
+	command(server);
+	await button(page, "Approve").waitFor();
+	assert.equal(await page.getByRole("button", { name: /^Always/ }).count(), 0);
+	await page.getByLabel("Comment", { exact: true }).fill("One moment");
+	await button(page, "Comment").click();
+	assert.deepEqual(await server.posted("comment"), { text: "One moment" });
+}, { prepare: (server) => { Object.assign(server.me, { name: "anna", role: "approve", roles: ["comment", "approve"], owner: false, can_invite: false }); } });
 
 await run.test("a list of sessions: opened, resumed, new", async (page, server) => {
 	await text(page, "Fix the parser").waitFor();

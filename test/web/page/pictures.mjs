@@ -27,7 +27,7 @@ await run.test("quorum", async (page, server) => {
 	vote(server, "ben", "lapsed", 1);
 	await page.getByRole("button", { name: "Unified" }).click();
 	await coloured(page);
-	await page.getByText("ben: approval no longer counts").waitFor();
+	await page.getByText("ben: approval lapsed").waitFor();
 	await page.locator(".question").evaluate((one) => one.scrollIntoView({ block: "start" }));
 	await run.picture(page, "web-quorum");
 	answered(server, "q1", "cancel");

@@ -31,7 +31,7 @@ const BODIES = {
 };
 const ANSWERS = {
 	"tool-confirmation-response": [["correlationId", "outcome"],
-		["newContent", "message", "review", "files", "mode", "comments", "shown"]],
+		["newContent", "message", "review", "files", "mode", "comments", "shown", "signature"]],
 	"ask-user-response": [["correlationId"], ["answers", "cancelled"]],
 	"elicitation-response": [["correlationId", "action"], ["content", "open", "address", "session"]],
 };

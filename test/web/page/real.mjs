@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stories with the page as hasp serves it: MODULES STORY ADDRESS [FOLDER].  Prints "ready" when it has begun, and
+// Stories with the page as hasp serves it: MODULES STORY ADDRESS [FOLDER].  Prints "ready" when it has started, and
 // "played" at its end.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -53,7 +53,7 @@ const STORIES = {
 		await page.getByRole("link", { name: "People" }).click();
 		await page.getByLabel("Name").fill("ben");
 		await page.getByLabel("Role").selectOption("comment");
-		await button(page, "Make a link").click();
+		await button(page, "Create link").click();
 		const other = await visit(browser, await page.locator(".address").textContent());
 		await other.getByLabel("Comment").fill("Hello");
 		await other.keyboard.press("Enter");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of web/: its types, its size, its colours, and what a person does with it in a real Chromium, against a server
 that is played (played.mjs)."""
+import json
 import re
 import shutil
 import subprocess
@@ -53,6 +54,17 @@ def test_the_bundle_is_small_the_same_each_time_and_names_its_licences(bundle, t
         assert package in licences
     for text in (bundle / "app.js", bundle / "app.css", bundle / "app.js.map"):
         assert str(TOP).encode() not in text.read_bytes()
+
+
+def test_the_lock_names_versions_and_hashes_but_no_place():
+    lock = json.loads((TOP / "web/package-lock.json").read_text())
+    package = json.loads((TOP / "web/package.json").read_text())
+    assert "://" not in (TOP / "web/package-lock.json").read_text()
+    for path, row in lock["packages"].items():
+        assert not path or row["integrity"].startswith("sha512-"), path
+    for kind in ("dependencies", "devDependencies"):
+        for name, version in package[kind].items():
+            assert re.fullmatch(r"\d+\.\d+\.\d+", version) and lock["packages"]["node_modules/" + name]["version"] == version
 
 
 def test_no_text_becomes_markup_or_a_program(bundle):

@@ -20,7 +20,7 @@ NEW = OLD.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\
 
 @contextlib.contextmanager
 def driven(story, *arguments):
-    """A story of real.mjs, begun: what is done meanwhile, and then its end."""
+    """Starts a story of real.mjs, and waits for its end after the body."""
     assert shutil.which("chromium"), "Chromium is missing: script/setup installs it"
     process = subprocess.Popen([npm_peers.node(), str(Path(__file__).with_name("real.mjs")), str(npm_peers.folder("browser")),
                                 story, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -56,7 +56,7 @@ def test_a_review_from_the_link_to_the_file(world):
 
 
 def test_fifty_people(world):
-    """One page, 49 other clients over HTTP: each sees the question, and by whom it was answered."""
+    """One page, 49 other clients over HTTP: each sees the question and who answered it."""
     with world.fake([[write("new\n")], [text("Done.")]]) as server, world.served(server) as served:
         owner = served.browser()
         owner.post("/api/sessions", {"folder": str(world.root)})

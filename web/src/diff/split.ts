@@ -7,7 +7,7 @@ import { EditorState, StateField, type Extension, type Range } from "@codemirror
 import { Decoration, EditorView, lineNumbers, type DecorationSet } from "@codemirror/view";
 import { syntaxHighlighting, type StreamLanguage } from "@codemirror/language";
 import { splitLines, type Hunk } from "../edit";
-import { COLOURS } from "../colours";
+import { COLOURS } from "../languages";
 import { LEFT, setLeft } from "./unified";
 
 // Within changed lines of no more characters than this the changed words are marked.

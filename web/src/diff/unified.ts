@@ -11,8 +11,7 @@ import { highlightTree } from "@lezer/highlight";
 import type { Tree } from "@lezer/common";
 import type { StreamLanguage } from "@codemirror/language";
 import type { Hunk } from "../edit";
-import { COLOURS } from "../colours";
-import { parseSlowly } from "./parse";
+import { COLOURS, parseSlowly } from "../languages";
 
 export interface Row {
 	kind: "@" | " " | "-" | "+";
