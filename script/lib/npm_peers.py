@@ -90,6 +90,8 @@ SETS = {
     "companion": Set(("@modelcontextprotocol/sdk@1.23.0", "cors@2.8.5", "express@5.1.0", "zod@3.25.76",
                       "semver@7.7.2", "esbuild@0.28.2"),
                      "builds Gemini CLI's companion from a clone (script/companions)"),
+    "browser": Set(("playwright-core@1.65.1", "axe-core@4.14.1", "typescript@5.9.3"),
+               "drives the system's Chromium, looks for what keeps people out of a page, checks the types of web/"),
     "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
 

@@ -8,8 +8,11 @@
     python3 script/lib/web_page.py --empty FOLDER   both without anything in them
 
 Packages are fetched once, by the system's npm, into ${XDG_CACHE_HOME:-~/.cache}/hasp-npm/web-HASH; none of their
-scripts is run.  The bundler is a program of its own, so building needs npm and no node.  Where the registry lacks a
+scripts is run.  The bundler is a native program, so building needs npm alone.  Where the registry lacks a
 locked version, ones near it stand in, and a note says so (candidates.py).
+
+To raise a package: its version in web/package.json; in a copy of web/ "npm install --package-lock-only
+--ignore-scripts --omit-lockfile-registry-resolved" writes the lock, from which "funding" is removed.
 """
 import base64
 import contextlib

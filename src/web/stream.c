@@ -29,7 +29,7 @@ static const char *const kind_names[] = {
 	[FRONT_BUS] = "bus",       [FRONT_NOTICE] = "notice", [FRONT_FOUND] = "found",
 	[FRONT_STARTED] = "started", [FRONT_OPENED] = "opened", [FRONT_CLOSED] = "closed",
 	[FRONT_ENDED] = "ended",   [FRONT_DONE] = "done",     [FRONT_MISSED] = "missed",
-	[FRONT_OVER] = "over",
+	[FRONT_OVER] = "over",     [FRONT_PAUSED] = "paused",
 };
 
 static void event_print_member(struct buf *out, const char *name, const json_t *value)

@@ -26,6 +26,7 @@ export interface Front { name: string; roles: string[] }
 
 export interface SessionInfo {
 	id: string;
+	session?: string; // the id of its record, which /clear and /resume change
 	folder?: string;
 	model?: string;
 	mode?: string;
@@ -79,7 +80,7 @@ export class ApiError extends Error {
 	}
 }
 
-// The connection itself failed: the server is gone, or the network is.
+// The connection itself failed: the server has ended, or the network is down.
 export const OFFLINE = "offline";
 
 async function request(path: string, init: RequestInit): Promise<any> {
@@ -87,7 +88,7 @@ async function request(path: string, init: RequestInit): Promise<any> {
 	try {
 		response = await fetch(path, { credentials: "same-origin", ...init });
 	} catch {
-		throw new ApiError(OFFLINE, "hasp cannot be reached. Check that it is still running, then try again.", 0);
+		throw new ApiError(OFFLINE, "Cannot reach hasp. Check that it is still running, then try again.", 0);
 	}
 	const text = await response.text();
 	let body: any = {};

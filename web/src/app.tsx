@@ -60,7 +60,7 @@ function Sessions({ me, rows, onChange }: { me: Me; rows: SessionRow[]; onChange
 function Refused({ error }: { error: ApiError | Error }) {
 	const expired = error instanceof ApiError && error.status === 401;
 	return <main class="sessions">
-		<h1>{expired ? "This link has expired or was revoked" : "hasp does not answer"}</h1>
+		<h1>{expired ? "This link has expired or was revoked" : "Cannot reach hasp"}</h1>
 		<p>{expired ? "Ask for a new one: the owner of the session makes it with /share, or with “hasp web invite”." : error.message}</p>
 		<button type="button" onClick={() => location.reload()}>Try again</button>
 	</main>;

@@ -8,6 +8,7 @@ import { countWords, parseDiff } from "./edit";
 import { visible } from "./terminal";
 
 const NONE: never[] = [];
+const FILES_SHOWN = 100;
 
 function File({ change, sessionId, mayUndo, onUndone }:
 	{ change: Change; sessionId: string; mayUndo: boolean; onUndone: (text: string) => void }) {
@@ -38,8 +39,8 @@ function File({ change, sessionId, mayUndo, onUndone }:
 			<button type="button" disabled={hunk >= hunks.length - 1} onClick={() => goTo(hunk + 1)}>Next</button>
 			<span aria-live="polite">Hunk {hunk + 1} of {hunks.length}: {countWords(hunks[hunk] ?? hunks[0])}</span>
 			{mayUndo && <button type="button" onClick={() => undo([hunk])}>Undo this hunk</button>}
-			{mayUndo && !sure && <button type="button" onClick={() => setSure(true)}>Undo all of the file</button>}
-			{sure && <><button type="button" class="danger" onClick={() => undo()}>Yes, undo all of it</button>
+			{mayUndo && !sure && <button type="button" onClick={() => setSure(true)}>Undo all changes in this file</button>}
+			{sure && <><button type="button" class="danger" onClick={() => undo()}>Yes, undo them all</button>
 				<button type="button" onClick={() => setSure(false)}>No</button></>}
 		</div>
 		{error && <p role="alert" class="error">{error}</p>}
@@ -60,6 +61,7 @@ export function Changes({ sessionId, mayUndo }: { sessionId: string; mayUndo: bo
 	const [error, setError] = useState("");
 	const [done, setDone] = useState("");
 	const [path, setPath] = useState("");
+	const [shown, setShown] = useState(FILES_SHOWN);
 	const look = async () => {
 		try {
 			const answer = await get(sessionPath(sessionId, "/changes"));
@@ -81,10 +83,12 @@ export function Changes({ sessionId, mayUndo }: { sessionId: string; mayUndo: bo
 		{!kept && <p>This session keeps no checkpoints, so there is nothing to compare with. See docs/checkpoints.md.</p>}
 		{files && kept && !files.length && <p>Nothing has changed.</p>}
 		{files && files.length > 0 && <>
-			<ul class="files" aria-label="Changed files">{files.map((one) => <li>
+			<ul class="files" aria-label="Changed files">{files.slice(0, shown).map((one) => <li>
 				<button type="button" class="link" aria-current={one === chosen ? "true" : undefined}
 					onClick={() => setPath(one.path)}>{visible(one.path)}</button>
-				<span class="dim">{one.action} {count(one)}</span></li>)}</ul>
+				<span class="dim">{one.action} {count(one)}</span></li>)}
+				{files.length > shown && <li><button type="button" class="small" onClick={() => setShown(shown + 10 * FILES_SHOWN)}>
+					Show more files ({files.length - shown} left)</button></li>}</ul>
 			{chosen && <File key={chosen.path + (chosen.after_sha256 ?? "")} change={chosen} sessionId={sessionId}
 				mayUndo={mayUndo} onUndone={(text) => { setDone(text); void look(); }} />}
 		</>}

@@ -4,16 +4,15 @@
 import { highlightTree } from "@lezer/highlight";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { languageNamed } from "./languages";
+import { COLOURS, isColourable, languageNamed } from "./languages";
 import { memo } from "./memo";
-import { COLOURS } from "./colours";
 import { visible } from "./terminal";
 
 // Colouring more would be noticed as a pause.
 const MOST_COLOURED = 30_000;
 
 function coloured(text: string, language: string): ComponentChildren {
-	const known = text.length <= MOST_COLOURED ? languageNamed(language) : undefined;
+	const known = text.length <= MOST_COLOURED && isColourable(text) ? languageNamed(language) : undefined;
 	if (!known)
 		return visible(text);
 	const parts: ComponentChildren[] = [];

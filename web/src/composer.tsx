@@ -69,14 +69,14 @@ export function Composer({ session, info, roles, order }: Props) {
 		area.current?.focus();
 	};
 	const main = drives ? (session.running && !text.startsWith("/") ? "/steer" : "/prompt") : "/comment";
-	return <footer>
+	return <footer class={session.questions.size ? "quiet" : undefined}>
 		{reply && <CommandReply reply={reply} onClose={() => setReply(undefined)}
 			onChoice={(line) => { setReply(undefined); void send("/prompt", line); }} />}
 		{drives && <Completion info={info} text={text} onPick={(line) => { setText(line); area.current?.focus(); }} />}
 		<form onSubmit={(event) => { event.preventDefault(); void send(main); }}>
 			<label class="visually-hidden" for="prompt">{drives ? "Prompt" : "Comment"}</label>
-			<textarea id="prompt" ref={area} rows={Math.min(10, text.split("\n").length + 1)} value={text}
-				placeholder={!drives ? "Say something to the others" : session.running ? "Steer the prompt under way" : "What would you like to do?"}
+			<textarea id="prompt" ref={area} rows={Math.min(10, text.split("\n").length)} value={text}
+				placeholder={!drives ? "Message to the others" : session.running ? "Steer the prompt under way" : "What would you like to do?"}
 				onInput={(event) => setText(event.currentTarget.value)}
 				onKeyDown={(event) => {
 					// An Enter that ends the composition of a character is not one that sends.
@@ -89,7 +89,7 @@ export function Composer({ session, info, roles, order }: Props) {
 				<button class="primary" disabled={busy || !text.trim()}>
 					{main === "/steer" ? "Steer" : main === "/prompt" ? "Send" : "Comment"}</button>
 				{drives && session.running && <button type="button" class="danger" onClick={() => order("/interrupt", {})}>Interrupt</button>}
-				{drives && <button type="button" disabled={busy || !text.trim()} onClick={() => send("/comment")}>To people only</button>}
+				{drives && <button type="button" disabled={busy || !text.trim()} onClick={() => send("/comment")}>Send as comment</button>}
 			</div>
 		</form>
 	</footer>;

@@ -79,18 +79,18 @@ const SEVERITIES: Record<string, string> = { error: "Error: ", warning: "Warning
 function ItemView({ item }: { item: Item }) {
 	switch (item.kind) {
 	case "prompt":
-		return <article class="item prompt"><h3>{item.by ? visible(item.by) : "Prompt"}{item.steer ? " (joins the prompt under way)" : ""}</h3>
+		return <article class="item prompt"><h2>{item.by ? visible(item.by) : "Prompt"}{item.steer ? " (joins the prompt under way)" : ""}</h2>
 			<div class="plain">{visible(shorten(item.text))}</div></article>;
 	case "answer":
-		return <article class="item answer"><h3>hasp</h3>
+		return <article class="item answer"><h2>hasp</h2>
 			{item.streaming ? <Streaming text={item.text} /> : <Markdown text={item.text} />}</article>;
 	case "thought":
-		return <article class="item thought"><details open={item.streaming}><summary>Thought</summary>
+		return <article class="item thought"><details open={item.streaming}><summary>Thinking</summary>
 			{item.streaming ? <Streaming text={item.text} /> : <Markdown text={item.text} />}</details></article>;
 	case "tool":
 		return <ToolItem tool={item.tool!} />;
 	case "comment":
-		return <article class="item comment"><h3>{visible(item.by || "Somebody")} to everyone here</h3>
+		return <article class="item comment"><h2>{visible(item.by || "A person")}, to everyone</h2>
 			<div class="plain">{visible(item.text)}</div></article>;
 	default:
 		return <p class={`item notice ${item.severity ?? item.kind}`}>
@@ -102,40 +102,72 @@ const BlockView = memo(function BlockView({ block }: { block: Block; version: nu
 	return <div class="block">{block.items.map((item) => <ItemView item={item} />)}</div>;
 });
 
-export function Conversation({ session }: { session: Session }) {
-	const [shown, setShown] = useState(BLOCKS_SHOWN);
-	const log = useRef<HTMLDivElement>(null);
-	const atEnd = useRef(true);
+const SETTLES_MS = 1500;
+
+// Shows an element from its beginning, also while what is in it still grows; until the reader scrolls.
+function showFromTop(element: Element): void {
+	const show = () => element.scrollIntoView({ block: "start" });
+	const observer = new ResizeObserver(show);
+	const signs = ["wheel", "touchstart", "keydown", "pointerdown"];
+	const stop = () => {
+		observer.disconnect();
+		signs.forEach((sign) => removeEventListener(sign, stop, true));
+	};
+	signs.forEach((sign) => addEventListener(sign, stop, true));
+	observer.observe(element);
+	setTimeout(stop, SETTLES_MS);
+	show();
+}
+
+// Follows the end of the conversation while that is what is looked at; a question that comes then is shown from its
+// beginning, and the end again when it is answered.
+function useFollowing(questions: number): [boolean, (restore: () => void) => void] {
+	const following = useRef(true);
+	const known = useRef(0);
+	const keep = useRef<() => void>();
 	const [away, setAway] = useState(false);
-	const height = useRef<number>();
-	const first = Math.max(0, session.blocks.length - shown);
 	useEffect(() => {
 		const onScroll = () => {
 			const root = document.documentElement;
-			atEnd.current = root.scrollHeight - root.clientHeight - root.scrollTop < 80;
-			setAway(!atEnd.current);
+			const atEnd = root.scrollHeight - root.clientHeight - root.scrollTop < 80;
+			if (!known.current)
+				following.current = atEnd;
+			setAway(!atEnd);
 		};
 		addEventListener("scroll", onScroll, { passive: true });
 		return () => removeEventListener("scroll", onScroll);
 	}, []);
 	useLayoutEffect(() => {
-		const root = document.documentElement;
-		if (height.current !== undefined) {
-			// Older blocks were put before what is looked at.
-			scrollBy(0, root.scrollHeight - height.current);
-			height.current = undefined;
-		} else if (atEnd.current) {
-			scrollTo(0, root.scrollHeight);
+		// A question may be drawn later than what is around it.
+		const first = document.querySelector(".question");
+		if (keep.current) {
+			keep.current();
+			keep.current = undefined;
+		} else if (following.current && first && !known.current) {
+			showFromTop(first);
+		} else if (following.current && !questions) {
+			scrollTo(0, document.documentElement.scrollHeight);
 		}
+		known.current = first ? questions : 0;
 	});
+	return [away, (restore) => { keep.current = restore; }];
+}
+
+export function Conversation({ session }: { session: Session }) {
+	const [shown, setShown] = useState(BLOCKS_SHOWN);
+	const [away, keep] = useFollowing(session.questions.size);
+	const first = Math.max(0, session.blocks.length - shown);
 	const earlier = () => {
-		height.current = document.documentElement.scrollHeight;
+		// What is looked at stays where it is when older blocks come before it.
+		const block = document.querySelector(".block")!;
+		const top = block.getBoundingClientRect().top;
+		keep(() => scrollBy(0, block.getBoundingClientRect().top - top));
 		setShown(shown + BLOCKS_SHOWN);
 	};
-	return <div class="log" ref={log} role="log" aria-live="off" aria-label="Conversation">
+	return <div class="log" role="log" aria-live="off" aria-label="Conversation">
 		{first > 0 && <button type="button" class="earlier" onClick={earlier}>Show earlier messages</button>}
 		{session.blocks.slice(first).map((block, i) => <BlockView key={first + i} block={block} version={block.version} />)}
-		{away && <button type="button" class="to-end" onClick={() => scrollTo(0, document.documentElement.scrollHeight)}>
-			To the end</button>}
+		{away && session.questions.size === 0 && <button type="button" class="to-end"
+			onClick={() => scrollTo(0, document.documentElement.scrollHeight)}>To the end</button>}
 	</div>;
 }

@@ -14,6 +14,7 @@ export interface FileEdit {
 	old: string | null;
 	new: string | null;
 	hunks: Hunk[];
+	previous: string | null; // what was proposed in the round before
 	inParts: boolean; // hunks can be taken one by one
 }
 
@@ -23,6 +24,7 @@ export interface Draft {
 	choices: Choice[][]; // by file and hunk
 	notes: Note[][];
 	message: string;
+	signature: string; // of the question's statement, by ssh-keygen
 	several: boolean;
 	sent: boolean;
 	error: string;
@@ -40,7 +42,7 @@ function fileEdit(file: any): FileEdit {
 	const old = kind === "create" && file.originalContent === null ? "" : text(file.originalContent);
 	const planned = kind === "delete" && file.newContent === null ? "" : text(file.newContent);
 	const hunks = hunksOf(old, planned, String(file.fileDiff ?? ""));
-	return { path, kind, old, new: planned, hunks,
+	return { path, kind, old, new: planned, hunks, previous: text(file.previousContent),
 		title: file.newPath ? `${path} → ${file.newPath}` : path,
 		inParts: kind === "edit" && old !== null && planned !== null && hunks.length > 0 };
 }
@@ -51,7 +53,7 @@ export function draftOf(question: Question): Draft {
 		const details = question.message.details ?? {};
 		const several = Array.isArray(details.files) && details.files.length > 0;
 		const files: FileEdit[] = several ? details.files.map(fileEdit) : [fileEdit(details)];
-		draft = { files, several, taken: files.map(() => true), notes: files.map(() => []), message: "", sent: false, error: "",
+		draft = { files, several, taken: files.map(() => true), notes: files.map(() => []), message: "", signature: "", sent: false, error: "",
 			choices: files.map((file) => file.hunks.map((): Choice => ({ verdict: "taken" }))) };
 		drafts.set(question.id, draft);
 	}
@@ -127,12 +129,19 @@ function partial(draft: Draft): Record<string, unknown> {
 export function editAnswer(question: Question, draft: Draft, outcome: string): Record<string, unknown> {
 	const notes = comments(draft);
 	const answer: Record<string, unknown> = { correlationId: question.id, outcome };
+	// What the answer is about: hasp refuses one about other bytes.
+	if (question.message.shown)
+		answer.shown = question.message.shown;
+	if (outcome === "withdraw")
+		return answer;
 	if (outcome === "modify_with_editor")
 		Object.assign(answer, partial(draft));
 	else if (outcome === "cancel" && !draft.several && draft.choices[0].length && takesNothing(draft))
 		answer.review = { hunks: hunkReport(draft, 0) };
 	if (outcome === "cancel" && draft.message.trim())
 		answer.message = draft.message.trim();
+	if (outcome === "proceed_once" && draft.signature.trim())
+		answer.signature = `${draft.signature.trim()}\n`;
 	if (notes.length)
 		answer.comments = notes;
 	return answer;

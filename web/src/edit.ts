@@ -7,8 +7,7 @@
 //
 // Not here: how it is shown (diff/), what is sent as an answer (review.tsx).
 
-import { Text } from "@codemirror/state";
-import { Chunk } from "@codemirror/merge";
+import { diff } from "@codemirror/merge";
 
 export type Verdict = "taken" | "left" | "edited";
 
@@ -77,23 +76,29 @@ function header(oldStart: number, oldCount: number, newStart: number, newCount: 
 	return `@@ -${place(oldStart, oldCount)} +${place(newStart, newCount)} @@`;
 }
 
+// Each distinct line as one character, so that what compares characters compares lines; undefined: there are
+// more lines than characters.
+function asCharacters(...texts: string[][]): string[] | undefined {
+	const known = new Map<string, string>();
+	const character = (line: string): string => {
+		let found = known.get(line);
+		if (found === undefined) {
+			// Halves of surrogate pairs would be looked at as pairs.
+			const code = known.size < 0xd800 ? known.size : known.size + 0x800;
+			known.set(line, found = String.fromCharCode(code));
+		}
+		return found;
+	};
+	const strings = texts.map((lines) => lines.map(character).join(""));
+	return known.size < 0xf000 ? strings : undefined;
+}
+
 // The hunks that lead from one text to another, with three lines around each change.
 export function compare(original: string, planned: string): Hunk[] {
 	const [a, b] = [splitLines(original), splitLines(planned)];
-	const text = (lines: string[]) => Text.of(lines.length ? lines.map((line) => line.replace(/\n$/, "")) : [""]);
-	const [ta, tb] = [text(a), text(b)];
-	const number = (doc: Text, at: number, length: number) =>
-		at > doc.length ? length : Math.min(length, doc.lineAt(at).number - 1);
-	const ranges = Chunk.build(ta, tb, COMPARISON).map((chunk) => ({
-		fromA: number(ta, chunk.fromA, a.length), toA: number(ta, chunk.toA, a.length),
-		fromB: number(tb, chunk.fromB, b.length), toB: number(tb, chunk.toB, b.length),
-	}));
-	// A last line that gained or lost its line feed is not different as CodeMirror has it.
-	const last = ranges[ranges.length - 1];
-	if (a.length && b.length && a[a.length - 1] !== b[b.length - 1] &&
-	    !(last && last.toA === a.length && last.toB === b.length))
-		ranges.push({ fromA: a.length - 1, toA: a.length, fromB: b.length - 1, toB: b.length });
-	return groupRanges(ranges, a, b);
+	const strings = asCharacters(a, b);
+	const whole = { fromA: 0, toA: a.length, fromB: 0, toB: b.length };
+	return groupRanges(strings ? [...diff(strings[0], strings[1], COMPARISON)] : [whole], a, b);
 }
 
 interface Range { fromA: number; toA: number; fromB: number; toB: number }

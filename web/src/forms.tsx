@@ -159,7 +159,7 @@ export function ElicitForm({ question, editable, send }: AnswerProps) {
 		{message.problem && <p class="error">{visible(message.problem)}</p>}
 		{message.mode === "url" && <p>It leads to <code>{visible(String(message.url ?? ""))}</code>.
 			{/^https?:\/\//i.test(message.url ?? "") && <> <a href={message.url} target="_blank" rel="noopener noreferrer">Open it</a></>}</p>}
-		{message.mode === "url" && message.login && <label>Where the browser ended up, if it was on another machine
+		{message.mode === "url" && message.login && <label>Address where the browser ended, if it was on another machine
 			<input type="url" value={address} onInput={(event) => setAddress(event.currentTarget.value)} /></label>}
 		{message.mode === "sampling" && <p class="dim">The model {visible(message.model ?? "")} would answer,
 			in at most {message.maxTokens} tokens.</p>}
@@ -167,7 +167,7 @@ export function ElicitForm({ question, editable, send }: AnswerProps) {
 			onValue={(value) => setValues((old) => Object.assign([...old], { [i]: value }))} />)}
 		{error && <p role="alert" class="error">{error}</p>}
 		{editable && <div class="buttons">
-			<button class="primary">{message.mode === "form" ? "Send" : message.login ? "I have logged in" : "Accept"}</button>
+			<button class="primary">{message.mode === "form" ? "Send answer" : message.login ? "I have logged in" : "Accept"}</button>
 			{message.mode === "sampling" && <button type="button" onClick={() => reply("accept", { session: true })}>
 				Accept for this session</button>}
 			<button type="button" class="danger" onClick={() => reply("decline")}>Decline</button>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components that are drawn again only when a property has changed.
+// When components are drawn: those that are drawn again only when a property has changed, and changes that are drawn
+// immediately.
 
-import { Component, h, type ComponentChildren, type FunctionComponent } from "preact";
+import { Component, h, options, type ComponentChildren, type FunctionComponent } from "preact";
 
 export function memo<P extends object>(draw: (properties: P) => ComponentChildren): FunctionComponent<P> {
 	class Memo extends Component<P> {
@@ -18,4 +19,15 @@ export function memo<P extends object>(draw: (properties: P) => ComponentChildre
 		}
 	}
 	return Memo as unknown as FunctionComponent<P>;
+}
+
+// Makes a change whose outcome must be on the page when this returns: a field that gets the next key, for example.
+export function drawNow(change: () => void): void {
+	const usual = options.debounceRendering;
+	options.debounceRendering = (draw) => draw();
+	try {
+		change();
+	} finally {
+		options.debounceRendering = usual;
+	}
 }

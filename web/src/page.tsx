@@ -16,32 +16,40 @@ import { visible } from "./terminal";
 const CONNECTIONS: Record<Connection, string> = {
 	connecting: "Connecting …",
 	open: "",
-	lost: "The connection is lost. Trying again …",
+	lost: "Connection lost. Reconnecting …",
 	refused: "This link has expired or was revoked.",
 };
 
-// Draws no more often than the screen does.
-function useFrames(): [number, () => void] {
-	const [version, setVersion] = useState(0);
+const FRAME_MS = 16;
+
+// Draws what has changed: immediately, but no more often than the screen does.
+function useFrames(): () => void {
+	const [, setVersion] = useState(0);
+	const drawn = useRef(0);
 	const waiting = useRef(false);
 	const ask = useRef(() => {
 		if (waiting.current)
 			return;
-		waiting.current = true;
 		const draw = () => {
 			waiting.current = false;
+			drawn.current = performance.now();
 			setVersion((n) => n + 1);
 		};
+		if (performance.now() - drawn.current > FRAME_MS) {
+			draw();
+			return;
+		}
+		waiting.current = true;
 		// Frames do not come while the page is hidden.
 		document.hidden ? setTimeout(draw, 250) : requestAnimationFrame(draw);
 	});
-	return [version, ask.current];
+	return ask.current;
 }
 
 function Todos({ session }: { session: Session }) {
 	if (!session.todos.length)
 		return null;
-	const words: Record<string, string> = { completed: "done", in_progress: "in work", pending: "to do", cancelled: "cancelled" };
+	const words: Record<string, string> = { completed: "done", in_progress: "in progress", pending: "to do", cancelled: "cancelled" };
 	return <section aria-labelledby="todos"><h2 id="todos">Plan</h2>
 		<ol class="todos">{session.todos.map((todo) => <li class={todo.status}>
 			<span class="state">{words[todo.status] ?? todo.status}</span> {visible(todo.description)}</li>)}</ol></section>;
@@ -56,41 +64,52 @@ function Mode({ info, mode, may, onMode }:
 		{modes.map((one) => <option>{one}</option>)}</select></label>;
 }
 
+// After these the facts of the session may be others.
+const LOOK_AFTER = ["comment", "slash-command", "approval-mode"];
+
 interface Props { id: string; me: Me; tab: string; hasList: boolean }
 
 export function SessionPage({ id, me, tab, hasList }: Props) {
-	const [, redraw] = useFrames();
+	const redraw = useFrames();
 	const [session] = useState(() => new Session(redraw));
 	const [connection, setConnection] = useState<Connection>("connecting");
 	const [info, setInfo] = useState<SessionInfo>({ id });
 	const [error, setError] = useState("");
+	const recovering = useRef(false);
+	const recordId = useRef<string>();
+	// Shows the conversation as it is recorded: after events that are not kept, and when it is another.
+	const recover = async () => {
+		session.begin();
+		if (recovering.current)
+			return;
+		recovering.current = true;
+		try {
+			const record = await get(sessionPath(id, "/record"));
+			session.restore(recordItems(record.messages ?? []), record.last ?? 0);
+		} catch (failure) {
+			session.restore([], 0);
+			setError((failure as ApiError).message);
+		}
+		recovering.current = false;
+	};
 	const look = async () => {
 		try {
 			const found: SessionInfo = await get(sessionPath(id));
 			session.mode = found.mode ?? session.mode;
 			setInfo(found);
+			if (recordId.current && found.session && found.session !== recordId.current)
+				void recover();
+			recordId.current = found.session ?? recordId.current;
 		} catch (failure) {
 			setError((failure as Error).message);
 		}
 	};
 	useEffect(() => {
-		let busy = false;
-		const recover = async () => {
-			busy = true;
-			try {
-				const record = await get(sessionPath(id, "/record"));
-				session.restore(recordItems(record.messages ?? []), record.last ?? 0);
-			} catch (failure) {
-				session.restore([], 0);
-				setError((failure as ApiError).message);
-			}
-			busy = false;
-		};
 		const stream = new EventStream(id, (event) => {
 			session.take(event);
-			if (session.missed && !busy)
+			if (event.kind === "missed" || event.topic === "rewound")
 				void recover();
-			if (["started", "ended", "over", "opened"].includes(event.kind) || event.topic === "comment")
+			if (["started", "ended", "over", "opened"].includes(event.kind) || LOOK_AFTER.includes(event.topic ?? ""))
 				void look();
 		}, setConnection);
 		void look();
@@ -98,7 +117,7 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 	}, [id]);
 	keepDrafts(session.questions);
 	const roles = me.roles;
-	const title = session.title || info.title || info.folder || "hasp";
+	const title = session.title || info.title || info.folder?.replace(/^.*\//, "") || "hasp";
 	useEffect(() => {
 		document.title = (session.questions.size ? "(?) " : "") + title;
 	}, [title, session.questions.size]);
@@ -115,9 +134,9 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 	const address = `#/s/${encodeURIComponent(id)}`;
 	const questions = [...session.questions.values()];
 	return <>
-		<a class="skip" href="#questions-or-prompt" onClick={(event) => {
+		<a class="skip" href="#main" onClick={(event) => {
 			event.preventDefault();
-			(document.querySelector<HTMLElement>(".question button, #prompt") ?? document.body).focus();
+			(document.querySelector<HTMLElement>(".question, #prompt") ?? document.getElementById("main")!).focus();
 		}}>Skip to the question or the prompt</a>
 		<header>
 			<h1>{visible(title)}</h1>
@@ -137,13 +156,13 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 			</nav>
 		</header>
 		<div class="visually-hidden" aria-live="polite">{session.announcement}</div>
-		<main>
+		<main id="main" tabIndex={-1}>
 			{tab === "changes" ? <Changes sessionId={id} mayUndo={roles.includes("drive")} /> :
 				tab === "people" ? <><People fronts={info.fronts ?? []} onLook={look} /><Invites me={me} /></> : <>
 					<Conversation session={session} />
 					<Todos session={session} />
-					{questions.map((question) => <QuestionCard key={question.id} question={question} sessionId={id}
-						editable={roles.includes("approve")} />)}
+					{questions.map((question) => <QuestionCard key={question.id} question={question} sessionId={id} me={me.name}
+						editable={roles.includes("approve")} mayAlways={roles.includes("drive")} />)}
 				</>}
 			{error && <p role="alert" class="error">{error}</p>}
 		</main>

@@ -53,7 +53,7 @@ function NewInvite({ onMade }: { onMade: () => void }) {
 			onInput={(event) => setGroups(event.currentTarget.value)} /></label>
 		<label>Valid for minutes <input type="number" min={1} max={43200} value={minutes}
 			onInput={(event) => setMinutes(Number(event.currentTarget.value))} /></label>
-		<div class="buttons"><button class="primary">Make a link</button></div>
+		<div class="buttons"><button class="primary">Create link</button></div>
 		{error && <p role="alert" class="error">{error}</p>}
 		{url && <div role="status" class="panel"><p>Send this link to one person. It works once, and is not shown again.</p>
 			<code class="address">{url}</code> <CopyButton text={url} label="link" /></div>}
@@ -87,7 +87,7 @@ export function Invites({ me }: { me: Me }) {
 	if (!me.can_invite)
 		return null;
 	return <section aria-labelledby="invites">
-		<h2 id="invites">Links for others</h2>
+		<h2 id="invites">Invitations</h2>
 		<ul class="people">{invites.map((invite) => <li>
 			<strong>{visible(invite.name)}</strong> <span class="dim">{invite.role}
 				{invite.groups?.length ? `, ${invite.groups.map((group) => `@${group}`).join(" ")}` : ""}, {inviteState(invite)},

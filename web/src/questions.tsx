@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError, post, sessionPath } from "./api";
 import { Code } from "./code";
-import { draftOf, editAnswer, takesAll, takesNothing } from "./draft";
+import { draftOf, editAnswer, takesAll, takesNothing, type Draft } from "./draft";
 import { AskForm, ElicitForm } from "./forms";
 import { Markdown } from "./markdown";
 import { approveLabel, Review } from "./review";
@@ -15,6 +15,8 @@ import { visible } from "./terminal";
 export interface AnswerProps {
 	question: Question;
 	editable: boolean; // this person may answer
+	mayAlways: boolean; // and with more than this one call
+	me: string; // this person's name
 	send: (topic: string, answer: Record<string, unknown>) => Promise<string>; // what went wrong, or ""
 }
 
@@ -36,7 +38,7 @@ function Command({ details }: { details: any }) {
 	return <>
 		<Code text={String(details.command ?? "")} language="sh" />
 		{details.summary && <p>{visible(details.summary)}</p>}
-		<List title="Not understood" items={details.problems} />
+		<List title="Could not be parsed" items={details.problems} />
 		<List title="The sandbox will block" items={details.denials} />
 		<List title="“Always” would allow" items={details.commandPrefixes} />
 	</>;
@@ -45,7 +47,7 @@ function Command({ details }: { details: any }) {
 function Tool({ details, message }: { details: any; message: any }) {
 	return <>
 		<p>{visible(`${details.toolDisplayName || details.toolName} of the server ${details.serverName}`)}</p>
-		{details.changed && <><p>The tool differs from the one that was last allowed:</p>
+		{details.changed && <><p>This tool has changed since it was last allowed:</p>
 			<Code text={String(details.changed)} language="diff" /></>}
 		<Code text={JSON.stringify(message.arguments ?? {}, null, 2)} language="json" />
 	</>;
@@ -84,18 +86,41 @@ function Subject({ question, editable, onChange }: AnswerProps & { onChange: () 
 	}
 }
 
-// Approvals, where several are needed: how many, whose, and of whom they may be.
+const VOTES: Record<string, string> = {
+	approve: "approved",
+	veto: "vetoed",
+	against: "voted against",
+	lapsed: "approval lapsed",
+};
+const OWNER: Record<string, string> = {
+	does_not_count: "the owner's approval does not count",
+	may_be_outvoted: "the owner may be outvoted",
+};
+
+// Approvals, where several are needed: how many, whose, and who may give them.
 export function Approvals({ question }: { question: Question }) {
-	const asked = question.message.approvals;
-	if (question.needed < 2 && !question.votes.length && !asked)
+	const rules: any[] = Array.isArray(question.message.approvals?.rules) ? question.message.approvals.rules : [];
+	if (!question.message.approvals && !question.votes.length)
 		return null;
-	const reviewers = Array.isArray(asked?.reviewers) ? asked.reviewers.join(", ") : "";
-	const words: Record<string, string> = { approve: "approved", veto: "vetoed", lapsed: "approval lapsed" };
-	return <p class="approvals">
+	return <div class="approvals">
 		<strong>{question.approvals} of {question.needed} approvals</strong>
-		{reviewers && ` from ${visible(reviewers)}`}
-		{question.votes.map((vote) => <span class={`vote ${vote.vote}`}>{visible(vote.by)}: {words[vote.vote] ?? vote.vote}</span>)}
-	</p>;
+		{question.votes.map((vote) => <span class={`vote ${vote.vote}`}>{visible(vote.by)}: {VOTES[vote.vote] ?? visible(vote.vote)}</span>)}
+		{question.missing && <span class="dim">{visible(question.missing)}</span>}
+		{rules.map((rule) => <span class="dim">{visible([`${rule.needed} from ${Array.isArray(rule.reviewers) ?
+			rule.reviewers.join(", ") : "anybody"}`, OWNER[rule.owner], rule.rule].filter(Boolean).join("; "))}</span>)}
+	</div>;
+}
+
+// An approval may be signed by the reviewer's SSH key, so that others can verify it later (docs/audit.md).
+function Signature({ statement, draft, onChange }: { statement: string; draft: Draft; onChange: () => void }) {
+	return <details><summary>Sign this approval (optional)</summary>
+		<p><a download="statement" href={`data:text/plain;charset=utf-8,${encodeURIComponent(statement)}`}>Download the statement</a>,
+			sign it with your SSH key, and paste the signature.</p>
+		<Code text={statement} language="" />
+		<Code text="ssh-keygen -Y sign -f ~/.ssh/id_ed25519 -n hasp-approval < statement" language="sh" />
+		<label>Signature <textarea class="mono" rows={3} spellcheck={false} value={draft.signature}
+			onInput={(event) => { draft.signature = event.currentTarget.value; onChange(); }} /></label>
+	</details>;
 }
 
 const LABELS: Record<string, string> = {
@@ -111,7 +136,9 @@ function outcomeLabel(outcome: string, message: any): string {
 }
 
 function Confirmation(props: AnswerProps) {
-	const { question, send, editable } = props;
+	const { question, send, editable, me } = props;
+	const several = !!question.message.approvals;
+	const voted = question.votes.find((vote) => vote.by === me)?.vote;
 	const message = question.message;
 	const isEdit = message.details?.type === "edit";
 	const draft = draftOf(question);
@@ -131,24 +158,27 @@ function Confirmation(props: AnswerProps) {
 	};
 	const approve = isEdit && !takesAll(draft) ? "modify_with_editor" : "proceed_once";
 	const nothing = isEdit && takesNothing(draft);
-	const others = outcomes.filter((one) => !["proceed_once", "cancel", "modify_with_editor"].includes(one));
+	const others = outcomes.filter((one) => props.mayAlways && !["proceed_once", "cancel", "modify_with_editor"].includes(one));
 	return <>
 		<Subject {...props} onChange={() => redraw((n) => n + 1)} />
 		{editable && <>
-			<label class="feedback">What to do instead (sent when you decline)
+			<label class="feedback">What should hasp do instead? (sent when you decline)
 				<textarea rows={2} value={draft.message} onInput={(event) => { draft.message = event.currentTarget.value; redraw((n) => n + 1); }} />
 			</label>
-			{modes.length > 0 && <label>Carry it out in mode <select value={mode}
+			{several && message.approvals.statement && <Signature statement={String(message.approvals.statement)} draft={draft}
+				onChange={() => redraw((n) => n + 1)} />}
+			{modes.length > 0 && <label>Continue in mode <select value={mode}
 				onChange={(event) => setMode(event.currentTarget.value)}>{modes.map((one) => <option>{one}</option>)}</select></label>}
-			<div class="buttons">
+			<div class="buttons answers">
 				{!nothing && outcomes.includes(approve) && <button type="button" class="primary" disabled={busy}
-					onClick={() => answer(approve)}>{isEdit ? approveLabel(draft) : "Approve"}</button>}
+					onClick={() => answer(approve)}>{isEdit ? approveLabel(draft, several) : "Approve"}</button>}
 				<button type="button" class="danger" disabled={busy} onClick={() => answer("cancel")}>
-					{question.needed > 1 ? "Veto" : "Decline"}</button>
+					{several ? "Veto" : "Decline"}</button>
+				{voted === "approve" && <button type="button" disabled={busy} onClick={() => answer("withdraw")}>Withdraw my approval</button>}
 				{!nothing && (!isEdit || takesAll(draft)) && others.map((one) => <button type="button" disabled={busy}
 					onClick={() => answer(one)}>{outcomeLabel(one, message)}</button>)}
 			</div>
-			{draft.sent && question.needed > 1 && <p role="status">Your answer was sent.</p>}
+			{draft.sent && several && <p role="status">Your vote was sent.</p>}
 			{draft.error && <p role="alert" class="error">{draft.error}</p>}
 		</>}
 	</>;
@@ -157,9 +187,9 @@ function Confirmation(props: AnswerProps) {
 function heading(question: Question): string {
 	const { message } = question;
 	if (question.topic === "ask-user-request")
-		return "hasp asks you";
+		return "Question from hasp";
 	if (question.topic === "elicitation-request")
-		return message.login ? `Login at ${message.serverName}` : `The server ${message.serverName} asks`;
+		return message.login ? `Login at ${message.serverName}` : `Request from the server ${message.serverName}`;
 	return message.details?.title || `Run ${message.toolName}?`;
 }
 
@@ -174,8 +204,9 @@ function body(props: AnswerProps): ComponentChildren {
 	}
 }
 
-export function QuestionCard({ question, sessionId, editable }:
-	{ question: Question; sessionId: string; editable: boolean }) {
+export function QuestionCard({ question, sessionId, ...rights }:
+	{ question: Question; sessionId: string; editable: boolean; mayAlways: boolean; me: string }) {
+	const { editable, mayAlways } = rights;
 	const send = async (topic: string, answer: Record<string, unknown>) => {
 		try {
 			await post(sessionPath(sessionId, "/answer"), { topic, answer });
@@ -186,14 +217,14 @@ export function QuestionCard({ question, sessionId, editable }:
 	};
 	const { message } = question;
 	const title = visible(heading(question));
-	return <section class="question" aria-label={`Question: ${title}`}>
+	return <section class="question" tabIndex={-1} aria-label={`Question: ${title}`}>
 		<h2>{title}</h2>
 		{message.agentName && <p class="dim">Asked by the agent {visible(message.agentName)}.</p>}
 		{message.reason && <p class="reason">{visible(message.reason)}</p>}
 		{message.rule && <p class="dim">Rule: {visible(message.rule)}</p>}
 		<Approvals question={question} />
-		{body({ question, editable, send })}
-		{message.noAlways && editable && <p class="dim">{visible(message.noAlways)}</p>}
-		{!editable && <p class="dim">You may watch this question; somebody else answers it.</p>}
+		{body({ question, ...rights, send })}
+		{message.noAlways && mayAlways && <p class="dim">{visible(message.noAlways)}</p>}
+		{!editable && <p class="dim">You can see this question, but not answer it.</p>}
 	</section>;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A question about an edit: by file and hunk, with comments on lines.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Diff, type DiffHandle, type Lines } from "./diff/view";
 import { noteTitle, type Note } from "./diff/notes";
 import { compare, countWords, sideLines, withEndings, type Hunk } from "./edit";
-import { countTaken, draftOf, fileChanged, type Draft, type FileEdit } from "./draft";
+import { countTaken, draftOf, fileChanged, takesAll, type Draft, type FileEdit } from "./draft";
+import { drawNow } from "./memo";
 import type { Question } from "./session";
 import { visible } from "./terminal";
 
@@ -30,7 +31,7 @@ function LineComment({ lines, onSave, onCancel }:
 	{ lines: Lines; onSave: (text: string) => void; onCancel: () => void }) {
 	const [text, setText] = useState("");
 	const area = useRef<HTMLTextAreaElement>(null);
-	useEffect(() => area.current?.focus(), [lines]);
+	useLayoutEffect(() => area.current?.focus(), [lines]);
 	const where = lines.startLine === lines.endLine ? `line ${lines.startLine}` : `lines ${lines.startLine}–${lines.endLine}`;
 	const save = () => text.trim() && onSave(text.trim());
 	return <form class="panel" onSubmit={(event) => { event.preventDefault(); save(); }}
@@ -54,10 +55,10 @@ function HunkEditor({ hunk, text, onSave, onCancel }:
 	{ hunk: Hunk; text: string; onSave: (text: string) => void; onCancel: () => void }) {
 	const [value, setValue] = useState(text);
 	const area = useRef<HTMLTextAreaElement>(null);
-	useEffect(() => area.current?.focus(), []);
+	useLayoutEffect(() => area.current?.focus(), []);
 	return <form class="panel" onSubmit={(event) => { event.preventDefault(); onSave(value); }}
 		onKeyDown={(event) => event.key === "Escape" && onCancel()}>
-		<label>New lines of {hunk.header}
+		<label>New text for {hunk.header}
 			<textarea ref={area} class="mono" spellcheck={false} wrap="off" rows={Math.min(20, value.split("\n").length + 1)}
 				value={value} onInput={(event) => setValue(event.currentTarget.value)} />
 		</label>
@@ -103,12 +104,16 @@ function HunkBar({ draft, file, hunk, onHunk, onChange, onEdit, editable }: BarP
 	</div>;
 }
 
+const FILES_SHOWN = 100;
+
 function FileList({ draft, file, onFile, onChange, editable }:
 	{ draft: Draft; file: number; onFile: (file: number) => void; onChange: () => void; editable: boolean }) {
+	const [shown, setShown] = useState(FILES_SHOWN);
 	if (draft.files.length < 2)
 		return null;
+	const more = draft.files.length - shown;
 	return <ul class="files" aria-label="Files of this edit">
-		{draft.files.map((one, i) => <li>
+		{draft.files.slice(0, shown).map((one, i) => <li>
 			{editable && <input type="checkbox" checked={draft.taken[i]} aria-label={`Take ${one.title}`}
 				onChange={(event) => { draft.taken[i] = event.currentTarget.checked; onChange(); }} />}
 			<button type="button" class="link" aria-current={i === file ? "true" : undefined} onClick={() => onFile(i)}>
@@ -116,6 +121,8 @@ function FileList({ draft, file, onFile, onChange, editable }:
 			<span class="dim">{one.kind}{fileChanged(draft, i) && draft.taken[i] ? ", in part" : ""}
 				{draft.notes[i].length ? `, ${draft.notes[i].length} comments` : ""}</span>
 		</li>)}
+		{more > 0 && <li><button type="button" class="small" onClick={() => setShown(shown + 10 * FILES_SHOWN)}>
+			Show more files ({more} left)</button></li>}
 	</ul>;
 }
 
@@ -133,15 +140,17 @@ function Notes({ draft, file, others, onChange }:
 	</ul>;
 }
 
-const ROUNDS = (question: Question) => {
+function Round({ question }: { question: Question }) {
 	const { round, answers } = question.message;
-	const list = Array.isArray(answers) ? answers : [];
 	if (!round || round < 2)
 		return null;
-	return <p class="round">Round {round}{list.length ? `: answers ${list.length} ${list.length === 1 ? "comment" : "comments"} of the round before` : ""}
-		{list.some((one: any) => one?.text) && <ul>{list.map((one: any) => <li>{visible(String(one.text ?? ""))}</li>)}</ul>}
-	</p>;
-};
+	const count = Array.isArray(answers) ? answers.length : 0;
+	const words = count === 1 ? "1 comment" : `${count} comments`;
+	return <div class="round"><p>Round {round}{count ? `, after ${words} on the previous round` : ""}</p>
+		{question.answered.length > 0 && <ul>{question.answered.map((one) =>
+			<li><span class="dim">{one.by ? `${visible(one.by)}, ` : ""}lines {one.lines}:</span> {visible(one.text)}</li>)}</ul>}
+	</div>;
+}
 
 let noteNumber = 0;
 
@@ -159,7 +168,7 @@ export function Review({ question, editable, onChange }:
 	const [, redraw] = useState(0);
 	const changed = () => { redraw((n) => n + 1); onChange(); };
 	const edit: FileEdit = draft.files[file];
-	const previous = since ? question.previous?.content : undefined;
+	const previous = since && edit.previous !== null ? edit.previous : undefined;
 	const sinceHunks = useMemo(() => previous === undefined || edit.new === null ? undefined :
 		compare(previous, edit.new), [previous, edit]);
 	const others: Note[] = Array.isArray(question.message.comments) ? question.message.comments : [];
@@ -168,6 +177,7 @@ export function Review({ question, editable, onChange }:
 		setHunk(Math.max(0, Math.min(edit.hunks.length - 1, to)));
 		handle.current?.goToHunk(Math.max(0, Math.min(edit.hunks.length - 1, to)));
 	};
+	const comment = (on?: Lines) => drawNow(() => setLines(on));
 	const key = (name: string) => {
 		if (name === "n" || name === "p")
 			goTo(hunk + (name === "n" ? 1 : -1));
@@ -186,16 +196,16 @@ export function Review({ question, editable, onChange }:
 		handle.current?.focus();
 	};
 	return <div class="review">
-		{ROUNDS(question)}
+		<Round question={question} />
 		<FileList draft={draft} file={file} onFile={(i) => { setFile(i); setHunk(0); setLines(undefined); }}
 			onChange={changed} editable={editable} />
 		<div class="bar">
 			<strong class="path">{visible(edit.title)}</strong>
 			<LayoutChoice split={split} onChange={setSplit} />
 			<button type="button" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>Wrap lines</button>
-			{question.previous && <button type="button" aria-pressed={since} onClick={() => setSince(!since)}>
-				Since the last round</button>}
-			{editable && <button type="button" onClick={() => setLines(handle.current?.selection())}>Comment on selection</button>}
+			{edit.previous !== null && <button type="button" aria-pressed={since} onClick={() => setSince(!since)}>
+				Changes since the last round</button>}
+			{editable && <button type="button" onClick={() => comment(handle.current?.selection())}>Comment on selection</button>}
 			{editable && edit.inParts && edit.hunks.length > 1 && <>
 				<button type="button" onClick={() => { draft.choices[file] = edit.hunks.map(() => ({ verdict: "taken" })); changed(); }}>Take all</button>
 				<button type="button" onClick={() => { draft.choices[file] = edit.hunks.map(() => ({ verdict: "left" })); changed(); }}>Leave all out</button>
@@ -210,13 +220,17 @@ export function Review({ question, editable, onChange }:
 			onCancel={() => { setLines(undefined); handle.current?.focus(); }} />}
 		<Diff path={edit.path} hunks={sinceHunks ?? edit.hunks} old={previous ?? edit.old} new={edit.new} split={split}
 			wrap={wrap} notes={notes} left={since ? [] : draft.choices[file].map((one) => one.verdict === "left" || !draft.taken[file])}
-			onComment={editable ? setLines : undefined} onKey={key} onCursor={since ? undefined : setHunk}
+			onComment={editable ? comment : undefined} onKey={key} onCursor={since ? undefined : setHunk}
 			handle={(made) => { handle.current = made; }} />
 		<Notes draft={draft} file={file} others={others} onChange={changed} />
 	</div>;
 }
 
-export function approveLabel(draft: Draft): string {
+// Where several people must approve, other bytes than those that were shown are a proposal that is asked about again.
+export function approveLabel(draft: Draft, several: boolean): string {
 	const [taken, all] = countTaken(draft);
-	return taken === all ? "Approve" : `Approve ${taken} of ${all} hunks`;
+	if (takesAll(draft))
+		return "Approve";
+	const what = taken === all ? "the edited hunks" : `${taken} of ${all} hunks`;
+	return `${several ? "Propose" : "Approve"} ${what}`;
 }

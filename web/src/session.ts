@@ -49,8 +49,12 @@ export interface Question {
 	votes: Vote[];
 	approvals: number;
 	needed: number;
-	previous?: { content: string; sha?: string }; // of the round before, for the same file
+	missing: string; // what is missing, in words
+	answered: Remark[]; // of a later round: the comments that it answers
 }
+
+// A comment on lines, as the model got it.
+export interface Remark { id: string; by?: string; file: string; lines: string; text: string }
 
 export interface Todo { description: string; status: string }
 
@@ -91,15 +95,14 @@ export class Session {
 	private waiting: Event[] = []; // since "missed"
 	private calls = new Map<string, [Tool, Block]>();
 	private commands = new Map<number, string>();
-	private proposals = new Map<string, string>(); // file: what was last proposed for it
+	private remarks = new Map<string, Remark>(); // by id
 	private open?: [Item, Block]; // the text that streams
 
 	constructor(private readonly changed: () => void) {}
 
 	take(event: Event): void {
 		if (event.kind === "missed") {
-			this.missed = true;
-			this.waiting = [];
+			this.begin();
 		} else if (this.missed) {
 			this.waiting.push(event);
 		} else {
@@ -130,7 +133,7 @@ export class Session {
 		case "over":
 			this.over = true;
 			this.running = false;
-			this.add({ kind: "end", text: "The session is closed." });
+			this.add({ kind: "end", text: "Session closed." });
 			break;
 		}
 		if (event.ends)
@@ -200,7 +203,14 @@ export class Session {
 		this.add({ kind: "notice", severity: textOf(message.severity) || "info", text: textOf(message.message) });
 	}
 
+	// The conversation is another, or goes on from an earlier place: restore() is next.
+	begin(): void {
+		this.missed = true;
+		this.waiting = [];
+	}
+
 	private opened(message: any): void {
+		this.questions.clear();
 		this.model = textOf(message.model) || this.model;
 		this.branch = textOf(message.branch) || this.branch;
 	}
@@ -215,7 +225,7 @@ export class Session {
 		else if (reason)
 			this.add({ kind: "notice", severity: "warning", text: reason });
 		if (message.unsent)
-			this.add({ kind: "notice", severity: "warning", text: `Not sent: ${textOf(message.unsent)}` });
+			this.add({ kind: "notice", severity: "warning", text: `Not sent to the model: ${textOf(message.unsent)}` });
 		if (message.branch)
 			this.branch = textOf(message.branch);
 		this.announcement = "hasp has finished.";
@@ -309,7 +319,14 @@ export class Session {
 		}
 	}
 
+	private remember(comments: unknown): void {
+		for (const one of Array.isArray(comments) ? comments : [])
+			this.remarks.set(textOf(one.id), { id: textOf(one.id), by: one.by && textOf(one.by), file: textOf(one.file_path),
+				lines: textOf(one.lines), text: textOf(one.comment) });
+	}
+
 	private result(m: any): void {
+		this.remember(m.result?.user_review?.comments);
 		this.onCall(textOf(m.callId), (tool) => {
 			tool.state = ["success", "error", "cancelled"].includes(m.status) ? m.status : "error";
 			tool.display = textOf(m.display);
@@ -333,17 +350,10 @@ export class Session {
 
 	private ask(topic: string, message: any): void {
 		const id = textOf(message.correlationId);
-		const path = message.details?.filePath;
-		const question: Question = { id, topic, message, votes: [], approvals: 0,
-			needed: message.approvals?.needed ?? 1 };
-		if (typeof path === "string" && typeof message.details.newContent === "string") {
-			const content = this.proposals.get(path);
-			if (content !== undefined && content !== message.details.newContent)
-				question.previous = { content, sha: message.previous };
-			this.proposals.set(path, message.details.newContent);
-		}
-		this.questions.set(id, question);
-		this.announcement = `Question: ${textOf(message.details?.title) || textOf(message.message) || "hasp asks you."}`;
+		const answers: unknown[] = Array.isArray(message.answers) ? message.answers : [];
+		this.questions.set(id, { id, topic, message, votes: [], approvals: 0, needed: message.approvals?.needed ?? 1, missing: "",
+			answered: answers.flatMap((one) => this.remarks.get(textOf(one)) ?? []) });
+		this.announcement = `Question: ${textOf(message.details?.title) || textOf(message.message) || "hasp has a question."}`;
 	}
 
 	private vote(m: any): void {
@@ -354,6 +364,7 @@ export class Session {
 		question.votes.push({ by: textOf(m.by), vote: textOf(m.vote), from: m.from });
 		question.approvals = m.approvals ?? question.approvals;
 		question.needed = m.needed ?? question.needed;
+		question.missing = textOf(m.missing);
 		this.announcement = `${textOf(m.by)}: ${textOf(m.vote)}. ${question.approvals} of ${question.needed} approvals.`;
 	}
 
@@ -362,7 +373,8 @@ export class Session {
 		if (!question)
 			return;
 		this.questions.delete(question.id);
-		const who = m.by ? ` by ${textOf(m.by)}` : "";
+		const all = Array.isArray(m.approvedBy) ? m.approvedBy.map(textOf).join(", ") : "";
+		const who = all || m.by ? ` by ${all || textOf(m.by)}` : "";
 		const what = textOf(question.message.details?.title) || textOf(question.message.toolName) ||
 			textOf(question.message.serverName) || "Question";
 		const text = `${what}: ${outcomeWords(textOf(m.outcome))}${who}`;

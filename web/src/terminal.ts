@@ -19,7 +19,7 @@ export function overwritten(text: string): string {
 		.join("\n");
 }
 
-// Characters that show nothing or change the order of others, as <U+202E>: whoever approves sees what is there.
+// Characters that show nothing or change the order of others, as <U+202E>, so that a reviewer sees what is there.
 // eslint-disable-next-line no-misleading-character-class, no-control-regex
 const UNSEEN = /[\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u3164\ufeff\uffa0\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\u{e0000}-\u{e007f}]/gu;
 

@@ -102,10 +102,11 @@ static void http_request_suspend(struct http_request *request)
 void http_request_drop(struct http_request *request)
 {
 	request->closing = true;
-	if (request->suspended)
-		http_request_resume(request);
-	else if (!request->in_call)
-		shutdown(request->connection->fd, SHUT_RDWR); /* it may wait for the client */
+	http_request_resume(request);
+	/* The library may wait for the client, and does not always look at a resumed connection
+	 * before its next round. */
+	if (!request->in_call)
+		shutdown(request->connection->fd, SHUT_RDWR);
 }
 
 /* ---- answers, whole or as a stream ---- */

@@ -3,11 +3,12 @@
 // changes folded.
 
 import { Change, diff, MergeView } from "@codemirror/merge";
-import { EditorState, type Extension } from "@codemirror/state";
-import { lineNumbers, type EditorView } from "@codemirror/view";
+import { EditorState, StateField, type Extension, type Range } from "@codemirror/state";
+import { Decoration, EditorView, lineNumbers, type DecorationSet } from "@codemirror/view";
 import { syntaxHighlighting, type StreamLanguage } from "@codemirror/language";
 import { splitLines, type Hunk } from "../edit";
-import { COLOURS } from "../colours";
+import { COLOURS } from "../languages";
+import { LEFT, setLeft } from "./unified";
 
 // Within changed lines of no more characters than this the changed words are marked.
 const MOST_COMPARED = 2000;
@@ -48,6 +49,32 @@ function addChange(changes: Change[], a: string, b: string, fromA: number, toA: 
 	}
 }
 
+// The changed lines of hunks that are left out.
+function leftLines(state: EditorState, side: "old" | "new", hunks: Hunk[], left: boolean[]): DecorationSet {
+	const other = side === "old" ? "+" : "-";
+	const ranges: Range<Decoration>[] = [];
+	hunks.forEach((hunk, i) => {
+		let number = side === "old" ? hunk.oldStart : hunk.newStart;
+		for (const line of left[i] ? hunk.lines : []) {
+			if (line[0] === other)
+				continue;
+			number++;
+			if (line[0] !== " " && number <= state.doc.lines)
+				ranges.push(LEFT.range(state.doc.line(number).from));
+		}
+	});
+	return Decoration.set(ranges);
+}
+
+function leftField(side: "old" | "new", hunks: Hunk[]): Extension {
+	return StateField.define<DecorationSet>({
+		create: () => Decoration.none,
+		update: (value, transaction) => transaction.effects.reduce((found, effect) =>
+			effect.is(setLeft) ? leftLines(transaction.state, side, hunks, effect.value) : found, value),
+		provide: (field) => EditorView.decorations.from(field),
+	});
+}
+
 export interface SplitOptions {
 	parent: HTMLElement;
 	root: ShadowRoot;
@@ -67,7 +94,8 @@ export function splitView(options: SplitOptions): MergeView {
 				options.onNumber(side, view.state.doc.lineAt(line.from).number, (event as MouseEvent).shiftKey);
 				return true;
 			},
-		} }), options.language ?? [], syntaxHighlighting(COLOURS), options.extensions(side)],
+		} }), options.language ?? [], syntaxHighlighting(COLOURS),
+			leftField(side, options.hunks), options.extensions(side)],
 	});
 	// The hunks hold for the texts as they are; with their last line ends missing or not, both are lines for CodeMirror.
 	const changes = changesOf(options.old, options.new, options.hunks);
@@ -80,10 +108,4 @@ export function splitView(options: SplitOptions): MergeView {
 		collapseUnchanged: { margin: 3, minSize: 8 },
 		diffConfig: { override: () => changes.slice() },
 	});
-}
-
-// Shows a line of a side, and puts the cursor there.
-export function goToLine(view: EditorView, number: number): void {
-	const line = view.state.doc.line(Math.max(1, Math.min(number, view.state.doc.lines)));
-	view.dispatch({ selection: { anchor: line.from }, scrollIntoView: true });
 }

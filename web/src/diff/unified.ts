@@ -11,8 +11,7 @@ import { highlightTree } from "@lezer/highlight";
 import type { Tree } from "@lezer/common";
 import type { StreamLanguage } from "@codemirror/language";
 import type { Hunk } from "../edit";
-import { COLOURS } from "../colours";
-import { parseSlowly } from "./parse";
+import { COLOURS, parseSlowly } from "../languages";
 
 export interface Row {
 	kind: "@" | " " | "-" | "+";
@@ -81,7 +80,7 @@ const LINES = {
 
 // Which hunks are left out: their lines are shown so.
 export const setLeft = StateEffect.define<boolean[]>();
-const LEFT = Decoration.line({ class: "cm-left" });
+export const LEFT = Decoration.line({ class: "cm-left" });
 
 function leftField(rows: Row[]): Extension {
 	return StateField.define<boolean[]>({
@@ -123,37 +122,72 @@ function mark(classes: string): Decoration {
 }
 
 const LONGEST_COLOURED = 2000;
+// Lines of a side that are looked through between two that are shown, rather than looked up one by one.
+const RUN_GAP = 30;
 
-function colourRow(builder: RangeSetBuilder<Decoration>, side: Side, line: number, at: number, length: number): void {
-	const from = side.starts[line - 1];
-	if (from === undefined || !side.tree || length > LONGEST_COLOURED)
-		return;
-	const to = Math.min(side.text.length, from + length);
-	highlightTree(side.tree, COLOURS, (start, end, classes) => {
-		const [a, b] = [Math.max(start, from), Math.min(end, to)];
-		if (a < b)
-			builder.add(at + 1 + a - from, at + 1 + b - from, mark(classes));
-	}, from, to);
+interface Span { from: number; to: number; classes: string }
+
+// The tokens on some lines of a side (numbers in ascending order), in order.
+function spansOf(side: Side, lines: number[]): Span[] {
+	const spans: Span[] = [];
+	const end = (line: number) => side.starts[line] ?? side.text.length;
+	for (let i = 0; i < lines.length;) {
+		let last = i;
+		while (last + 1 < lines.length && lines[last + 1] - lines[last] <= RUN_GAP)
+			last++;
+		highlightTree(side.tree!, COLOURS, (from, to, classes) => spans.push({ from, to, classes }),
+			side.starts[lines[i] - 1], end(lines[last]));
+		i = last + 1;
+	}
+	return spans;
+}
+
+class Painter {
+	private at = 0;
+	private readonly spans: Span[];
+
+	constructor(private readonly side: Side | undefined, lines: number[]) {
+		this.spans = side?.tree ? spansOf(side, lines) : [];
+	}
+
+	// Colours a row, whose text begins at `at`; rows come in order.
+	paint(builder: RangeSetBuilder<Decoration>, line: number, at: number, length: number): void {
+		if (!this.side || length > LONGEST_COLOURED)
+			return;
+		const from = this.side.starts[line - 1];
+		const to = from + length;
+		while (this.at < this.spans.length && this.spans[this.at].to <= from)
+			this.at++;
+		for (let i = this.at; i < this.spans.length && this.spans[i].from < to; i++) {
+			const [a, b] = [Math.max(this.spans[i].from, from), Math.min(this.spans[i].to, to)];
+			if (a < b)
+				builder.add(at + a - from, at + b - from, mark(this.spans[i].classes));
+		}
+	}
 }
 
 function draw(view: EditorView, rows: Row[], sides: { old?: Side; new?: Side }): DecorationSet {
 	const builder = new RangeSetBuilder<Decoration>();
 	const doc = view.state.doc;
-	let done = -1;
-	for (const { from, to } of view.visibleRanges) {
-		for (let line = doc.lineAt(from); ; line = doc.line(line.number + 1)) {
-			const row = rows[line.number - 1];
-			if (line.number > done && row) {
-				done = line.number;
-				if (row.kind !== " ")
-					builder.add(line.from, line.from, LINES[row.kind]);
-				const side = row.kind === "-" ? sides.old : row.kind === "@" ? undefined : sides.new;
-				if (side)
-					colourRow(builder, side, row.kind === "-" ? row.old : row.new, line.from, line.length - 1);
-			}
-			if (line.to >= to || line.number === doc.lines)
-				break;
-		}
+	const shown: number[] = [];
+	for (const { from, to } of view.visibleRanges)
+		for (let line = doc.lineAt(from).number; line <= doc.lineAt(to).number; line++)
+			if (!shown.length || line > shown[shown.length - 1])
+				shown.push(line);
+	const painters = {
+		old: new Painter(sides.old, shown.filter((line) => rows[line - 1]?.kind === "-").map((line) => rows[line - 1].old)),
+		new: new Painter(sides.new, shown.filter((line) => rows[line - 1]?.new).map((line) => rows[line - 1].new)),
+	};
+	for (const number of shown) {
+		const row = rows[number - 1];
+		const line = doc.line(number);
+		if (!row)
+			continue;
+		if (row.kind !== " ")
+			builder.add(line.from, line.from, LINES[row.kind]);
+		if (row.kind !== "@")
+			painters[row.kind === "-" ? "old" : "new"].paint(builder, row.kind === "-" ? row.old : row.new,
+				line.from + 1, line.length - 1);
 	}
 	return builder.finish();
 }

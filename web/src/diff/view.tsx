@@ -12,7 +12,7 @@ import { drawSelection, EditorView, highlightSpecialChars, keymap } from "@codem
 import type { MergeView } from "@codemirror/merge";
 import { useEffect, useRef } from "preact/hooks";
 import type { Hunk } from "../edit";
-import { languageOf } from "../languages";
+import { isColourable, languageOf } from "../languages";
 import { notesField, setNotes, type Note } from "./notes";
 import { splitView } from "./split";
 import { setLeft, unifiedView, type Row } from "./unified";
@@ -85,11 +85,22 @@ function linesOfRows(rows: Row[], from: number, to: number): Lines | undefined {
 	return numbers.length ? { side, startLine: numbers[0], endLine: numbers[numbers.length - 1] } : undefined;
 }
 
+// The first and the last line of the selection; that of the cursor belongs to it.
 function selectedLines(view: EditorView): [number, number] {
 	const { from, to } = view.state.selection.main;
-	const first = view.state.doc.lineAt(from).number;
-	const last = view.state.doc.lineAt(to);
-	return [first, last.number > first && last.from === to ? last.number - 1 : last.number];
+	return [view.state.doc.lineAt(from).number, view.state.doc.lineAt(to).number];
+}
+
+// Selects a line, or extends the selection to its end.
+function selectLine(view: EditorView, number: number, extend: boolean): void {
+	const line = view.state.doc.line(number);
+	const anchor = extend ? view.state.selection.main.anchor : line.from;
+	view.dispatch({ selection: { anchor, head: extend && anchor < line.from ? line.to : line.from } });
+	view.focus();
+}
+
+function languageFor(props: DiffProps) {
+	return isColourable(props.old, props.new) ? languageOf(props.path) : undefined;
 }
 
 interface Shown {
@@ -112,11 +123,9 @@ function showUnified(props: () => DiffProps, root: ShadowRoot, parent: HTMLEleme
 		return true;
 	};
 	const shown = unifiedView({
-		parent, root, hunks: first.hunks, old: first.old, new: first.new, language: languageOf(first.path),
+		parent, root, hunks: first.hunks, old: first.old, new: first.new, language: languageFor(first),
 		onNumber: (row, extend) => {
-			const anchor = extend ? view.state.selection.main.anchor : view.state.doc.line(row + 1).from;
-			view.dispatch({ selection: { anchor, head: view.state.doc.line(row + 1).from } });
-			view.focus();
+			selectLine(view, row + 1, extend);
 			if (props().onComment)
 				comment();
 		},
@@ -158,12 +167,9 @@ function showSplit(props: () => DiffProps, root: ShadowRoot, parent: HTMLElement
 	};
 	const lastSide = () => root.activeElement && merge.a.dom.contains(root.activeElement) ? "old" : "new";
 	const merge: MergeView = splitView({
-		parent, root, hunks: first.hunks, old: first.old ?? "", new: first.new ?? "", language: languageOf(first.path),
+		parent, root, hunks: first.hunks, old: first.old ?? "", new: first.new ?? "", language: languageFor(first),
 		onNumber: (side, line, extend) => {
-			const view = side === "old" ? merge.a : merge.b;
-			const head = view.state.doc.line(line).from;
-			view.dispatch({ selection: { anchor: extend ? view.state.selection.main.anchor : head, head } });
-			view.focus();
+			selectLine(side === "old" ? merge.a : merge.b, line, extend);
 			props().onComment?.(lines(side));
 		},
 		extensions: (side) => [
