@@ -29,8 +29,6 @@ CHOSEN = "tests compare what hasp chooses by the machine or the kernel it runs o
 FOR_OTHERS = {
     "figures_of_text": FUZZED, "matcher_ignores_case": FUZZED, "recording_replay": FUZZED, "note_parse": FUZZED,
     "journal_parse": FUZZED, "journal_format": FUZZED,
-    "front_invite": "fronts that let people in, such as the web's", "front_uninvite": "likewise",
-    "front_comment": "fronts whose answer to a question has words",
     "mcp_call_close_stream": SERVER, "mcp_call_not_found": SERVER, "mcp_call_lacks": SERVER, "mcp_text_result": SERVER,
     "mcp_error_result": SERVER, "mcp_resources_changed": SERVER, "mcp_call_can_ask": SERVER, "mcp_text_content": SERVER,
     "patch_settled_because": WRITES, "wire_message_at": WRITES,
@@ -47,6 +45,9 @@ FOR_OTHERS = {
     "read_window_init": STEPS, "read_window_feed": STEPS, "read_window_finish": STEPS, "commit_delete_how": STEPS,
     "literal_best_way": CHOSEN, "literal_use": CHOSEN, "literal_set_use": CHOSEN, "literal_survey_portable": CHOSEN,
     "landlock_files": CHOSEN,
+    "audit_line_is_whole": CASES, "audit_read_text": FUZZED, "audit_check_begin": FUZZED, "audit_check_line": FUZZED,
+    "audit_check_end": FUZZED, "web_diff_reverse": CASES, "web_diff_choose": CASES, "web_role_parse": CASES,
+    "web_cookie_each": CASES, "web_event_print": CASES,
 }
 
 # A component of a name -> what hasp calls it: one noun for one thing.

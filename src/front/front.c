@@ -260,6 +260,23 @@ bool front_steer(struct front *front, struct span text, struct err *err)
 	return taken || err_set(err, ERR_INVALID_ARGUMENT, "No prompt is under way.");
 }
 
+json_t *front_runner_modes(struct front_runner *runner)
+{
+	/* While the host is used, the settings are not read again. */
+	struct host *host = front_use_host(runner);
+	json_t *modes = json_array();
+
+	for (enum approval_mode mode = 0; host && mode < MODE_COUNT; mode++) {
+		struct err ignored = ERR_INIT;
+
+		if (prepare_mode_check(session_settings(runner->session), mode, &ignored))
+			json_array_append_new(modes, json_string(prepare_mode_word(mode)));
+	}
+	if (host)
+		front_release_host(runner);
+	return modes;
+}
+
 bool front_set_mode(struct front *front, enum approval_mode mode, struct err *err)
 {
 	struct front_runner *runner = front->runner;

@@ -102,6 +102,9 @@ void front_runner_free(struct front_runner *runner);
  * "model", "level", "window", "branch"?, "topic"?, "record" ("": not recorded)}; those of the last
  * order that ended. A new reference. */
 json_t *front_runner_facts(struct front_runner *runner);
+/* The words of the modes that front_set_mode permits; none while the session is closed.  A new
+ * reference. */
+json_t *front_runner_modes(struct front_runner *runner);
 /* The fronts that are attached: [{"name", "roles" (bits)}]; a new reference. */
 json_t *front_runner_fronts(struct front_runner *runner);
 /* Something that only fronts are to see, as if the bus had published it; takes `message`. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent/session/sessions.h"
-#include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -71,20 +70,6 @@ void web_do_sessions(struct web_exchange *exchange)
 		web_answer(exchange->http, 200, list);
 }
 
-static json_t *modes_json(const struct web_session *session)
-{
-	const struct settings *settings = session_settings(session->session);
-	json_t *list = json_array();
-
-	for (enum approval_mode mode = 0; mode < MODE_COUNT; mode++) {
-		struct err ignored = ERR_INIT;
-
-		if (prepare_mode_check(settings, mode, &ignored))
-			json_array_append_new(list, json_string(prepare_mode_word(mode)));
-	}
-	return list;
-}
-
 /* Fronts with their roles in words: those of this room's streams are not people. */
 static json_t *fronts_json(const struct web_session *session)
 {
@@ -115,7 +100,7 @@ void web_do_session(struct web_exchange *exchange)
 	if (mode)
 		policy_mode_parse(mode, &parsed);
 	json_object_set_new(row, "mode", json_string(prepare_mode_word(parsed)));
-	json_object_set_new(row, "modes", modes_json(session));
+	json_object_set_new(row, "modes", front_runner_modes(session->runner));
 	if (json_object_get(facts, "branch"))
 		json_object_set(row, "branch", json_object_get(facts, "branch"));
 	if (json_object_get(facts, "level"))

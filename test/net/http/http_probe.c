@@ -159,13 +159,13 @@ static void on_closed(void *data, struct http_request *request, bool whole)
 }
 
 static const struct http_route routes[] = {
-	{ "/echo", "GET, POST", NULL, on_echo, on_closed },
-	{ "/slow", "GET, POST", NULL, on_slow, on_closed },
-	{ "/never", "GET", NULL, on_never, on_closed },
-	{ "/stream", "GET", NULL, on_stream, on_closed },
-	{ "/quiet", "GET", NULL, on_quiet, on_closed },
-	{ "/flood", "GET", NULL, on_flood, on_closed },
-	{ "/counts", "GET", NULL, on_counts, NULL },
+	{ "/echo", "GET, POST", NULL, on_echo, on_closed, NULL },
+	{ "/slow", "GET, POST", NULL, on_slow, on_closed, NULL },
+	{ "/never", "GET", NULL, on_never, on_closed, NULL },
+	{ "/stream", "GET", NULL, on_stream, on_closed, NULL },
+	{ "/quiet", "GET", NULL, on_quiet, on_closed, NULL },
+	{ "/flood", "GET", NULL, on_flood, on_closed, NULL },
+	{ "/counts", "GET", NULL, on_counts, NULL, NULL },
 };
 
 static void on_input(void *data)
