@@ -238,7 +238,8 @@ static void tui_greet(struct app *app)
 		_cleanup_row_ struct row tip = { 0 };
 
 		row_text(&tip, SPAN("What would you like to do? Type / for commands, ? for "
-		                    "shortcuts; @ adds a file, ! runs a command."), STYLE(ROLE_DIM));
+		                    "shortcuts; @ adds a file, ! runs a command."),
+		         STYLE(ROLE_DIM));
 		rows_wrap(&rows, &tip, term_size(app->term).columns, NULL, NULL);
 	}
 	printout_rows(&app->out, &rows);

@@ -504,7 +504,7 @@ static bool is_lone_word(const char *word)
 	return false;
 }
 
-/* Whether the words are another agent's command with what it is about: exec "fix it", auth login. */
+/* Whether it is another agent's command with what it is about: exec "fix it", auth login. */
 static bool is_foreign_command(const struct invocation *ret)
 {
 	static const char *const actions[] = { "list", "login", "logout", "ls", "status" };
