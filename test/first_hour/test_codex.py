@@ -83,6 +83,8 @@ TASKS = [*from_page(
     Task("edit an earlier message", [
         say("hello wrold"), see("Hi there."), rest(), key("esc", "esc"), see("hello wrold"), rest(), key("enter"), rest(),
         see("> hello wrold")], script=HI),
+    Task("attach an image", [told_by("To add an image, name it in the prompt: @FILE")], ends=True,
+         start=("-i", "screenshot.png", "Explain this error"), differs="`@screenshot.png` in the prompt; `-i` begins with a prompt"),
     Task("have the shell complete", [see("bash completion")], shell="hasp completion bash | head -1"),
     Task("name the folder to work in", [told_by("change to the folder first: cd DIR")], ends=True, start=("--cd", "docs"),
          differs="`cd DIR` before it"),

@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import cases
-from tasks import (Task, earlier, ended, file, from_page, holds, hint, in_home, key, lacks, menu, put, rest, say, see,
+from tasks import (Task, earlier, ended, file, from_page, gone, holds, hint, in_home, key, lacks, menu, put, rest, say, see,
                    setting, told, told_by)
 
 PEER = "gemini_cli"
@@ -103,6 +103,9 @@ TASKS = [*from_page(
     Task("resume the last session", [see("Paint the shed"), rest(), key("enter"), see("Green it is.")], start=("-r",),
          before=SHED, differs="lists the sessions; Enter opens the last one"),
     Task("browse past sessions", [say("/resume"), see("Paint the shed"), rest(), key("enter"), see("Green it is.")], before=SHED),
+    Task("delete a session in the browser", [
+        say("/resume"), see("Paint the shed"), rest(), hint("Ctrl+X to delete", keys=("ctrl+x",)),
+        hint("y to delete", keys=("y",)), gone("Paint the shed")], before=SHED, differs="Ctrl+X, not x, which searches"),
     Task("list the sessions", [see("Paint the shed")], ends=True, start=("--list-sessions",), before=SHED),
     Task("delete a session", [see("eleted")], ends=True, start=("--delete-session", "1"), before=SHED),
     Task("delete this session on exit", [*HELLO, say("/exit --delete")], script=HI, after=[ended]),

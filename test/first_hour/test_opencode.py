@@ -111,6 +111,8 @@ TASKS = [*from_page(
     Task("log in from the shell", [told_by("to add an API key, run hasp and type /auth")], ends=True, start=("auth", "login"),
          differs="`/auth` in the terminal"),
     Task("list the models from the shell", [see("claude-opus-4-8")], ends=True, start=("models",), lists=MODELS),
+    Task("list one provider's models", [told_by("ACTION is list or check, not \"anthropic\"")], ends=True,
+         start=("models", "anthropic"), differs="`hasp models` lists those of all keys"),
     Task("list the sessions from the shell", [told_by("\"sessions\"")], ends=True, start=("session", "list"),
          differs="`hasp sessions`"),
     Task("see the statistics from the shell", [see("1 session")], ends=True, start=("stats",), before=SHED),
