@@ -237,8 +237,9 @@ static void tui_greet(struct app *app)
 	if (!settings_bool(app->settings, "ui.hideTips", false)) {
 		_cleanup_row_ struct row tip = { 0 };
 
-		row_text(&tip, SPAN("Say what is to be done. ? lists keys, / commands; @ names a "
-		                    "file, ! runs a command."), STYLE(ROLE_DIM));
+		row_text(&tip, SPAN("What would you like to do? Type / for commands, ? for "
+		                    "shortcuts; @ adds a file, ! runs a command."),
+		         STYLE(ROLE_DIM));
 		rows_wrap(&rows, &tip, term_size(app->term).columns, NULL, NULL);
 	}
 	printout_rows(&app->out, &rows);

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first hour of someone who comes from another agent: a row a task.
 
-    Task("the last session, continued", [say("/resume"), see("Paint the shed"), key("enter")],
-         before=[earlier("Paint the shed", "Green it is.")], script=[[text("Red.")]], after=[told("Paint the shed")])
+    from_page("docs/cli/tutorials/session-management.md",
+        Task("the last session", [see("Paint the shed"), key("enter")], start=("-r",),
+             before=[earlier("Paint the shed", "Green it is.")], differs="lists the sessions; Enter opens the last one"))
 
-`wants` is what they are after, the steps are what they do for it: what they type stands in the documentation of their
-agent.  What is needed beyond that follows from the steps: say and key need nothing, menu is an item of a list that is
-shown while one types, hint is something that a message on the screen has told them to type.  There is no step for
-looking into docs/: where a task needs that, the terminal is at fault.
+`wants` is the task.  What they type stands on the page of their agent's documentation that from_page names, with names
+of this project's files in place of that page's; the steps are what they do here.  What is needed beyond that follows
+from the steps: say and key need nothing, menu is an item of the list that is shown while one types, hint is something
+that a message on the screen has named.  Where hasp does something else, `differs` says what; a row is never bent until
+it passes.  There is no step for looking into docs/: where a task needs that, the terminal is at fault, and the row says
+so (`looked`).
 
 docs/first-hour.md is made of the rows: run this file.
 """
@@ -42,6 +45,12 @@ class Task(NamedTuple):
     first: bool = False  # nothing was chosen yet: the very first start
     trusts: bool = True  # the folder; false: nobody has decided about it
     ends: bool = False   # by itself, after it has printed something
+    differs: str = ""    # what hasp does instead
+    source: str = ""     # the page of their documentation
+
+
+def from_page(source, *tasks):
+    return [task._replace(source=source) for task in tasks]
 
 
 def name_of(key):
@@ -50,10 +59,24 @@ def name_of(key):
 
 # ---- what is done ----
 
+def wait_wrapped(hasp, shown):
+    """Wherever a row ends in it."""
+    end = time.monotonic() + PATIENCE
+    while "".join(shown.split()) not in "".join(hasp.dump().text.split()):
+        assert time.monotonic() < end, hasp.dump().text
+        time.sleep(0.05)
+
+
 def say(text):
     """Type it, and Enter."""
     def do(hasp, _):
-        hasp.type(text).wait(text[1:][-20:] if text[0] in "!" else text[-20:]).key("enter")
+        end = text[1:][-20:] if text[0] in "!" else text[-20:]
+        hasp.type(text)
+        if len(text) < 60:
+            hasp.wait(end)
+        else:
+            wait_wrapped(hasp, end)
+        hasp.key("enter")
     return Step(do, "`%s`" % text)
 
 
@@ -104,17 +127,14 @@ def hint(shown, text="", keys=()):
     return Step(do, "`%s`" % text if text else ", ".join(map(name_of, keys)), "the message \"%s\"" % shown)
 
 
-def wait_wrapped(hasp, shown):
-    """Wherever a row ends in it."""
-    end = time.monotonic() + PATIENCE
-    while "".join(shown.split()) not in "".join(hasp.dump().text.split()):
-        assert time.monotonic() < end, hasp.dump().text
-        time.sleep(0.05)
-
-
 def told_by(shown):
     """A message that says how it is here, where there is nothing to type."""
     return Step(lambda hasp, _: wait_wrapped(hasp, shown), "", "the message \"%s\"" % shown)
+
+
+def looked(page, step):
+    """Nothing on the screen says that this is done so: it stands in a page of docs/."""
+    return step._replace(needed="docs/%s" % page)
 
 
 def letting(held):
@@ -211,8 +231,9 @@ def needed_of(task):
 
 
 def table(tasks):
-    return "\n".join(["| wants | types | needs |", "|---|---|---|"] + [
-        "| %s | %s | %s |" % (task.wants, typed_of(task), needed_of(task).replace("|", "\\|")) for task in tasks])
+    return "\n".join(["| wants | types | needs | differs | page |", "|---|---|---|---|---|"] + [
+        "| %s | %s | %s | %s | %s |" % (task.wants, typed_of(task), needed_of(task).replace("|", "\\|"), task.differs,
+                                      task.source) for task in tasks])
 
 
 def tables():
@@ -223,12 +244,13 @@ def tables():
 def document(text):
     """The page with its tables made again."""
     every = tables()
-    assert {peer: len(rows) for peer, rows in every.items()} == dict.fromkeys(PEERS, 30)
+    assert all(len(rows) >= 30 and all(task.source for task in rows) for rows in every.values())
     tasks = [task for rows in every.values() for task in rows]
     needs = [needed_of(task) for task in tasks]
-    figures = "Of %d tasks, %d need nothing, %d the menu, and %d what a message says; none needs a look into docs/." % (
+    figures = "Of %d tasks, %d need nothing, %d the menu, %d what a message says, and %d a look into docs/; %d differ." % (
         len(tasks), needs.count("nothing"), sum("the menu" in one for one in needs),
-        sum("the message" in one for one in needs))
+        sum("the message" in one for one in needs), sum("docs/" in one for one in needs),
+        sum(bool(task.differs) for task in tasks))
     head = text.split("<!-- tasks: begin -->")[0]
     parts = ["## %s\n\n%s\n" % (PEERS[peer], table(rows)) for peer, rows in every.items()]
     return head + "<!-- tasks: begin -->\n" + figures + "\n\n" + "\n".join(parts)

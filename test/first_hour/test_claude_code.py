@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From Claude Code: its pages Quickstart, Common workflows, Interactive mode and CLI reference."""
+"""From Claude Code: pages of code.claude.com/docs, in the order of the quick start."""
 import pytest
 
 from conftest import cases
-from tasks import (PAGE, Task, document, earlier, ended, file, git, holds, key, lacks, letting, menu, put, rest, say, see,
-                   setting, told, untold)
+from tasks import (PAGE, Task, document, earlier, ended, file, from_page, git, holds, key, lacks, letting, menu, put,
+                   rest, say, see, told, told_by, untold)
 
 PEER = "claude_code"
 
@@ -30,20 +30,22 @@ MODELS = {"/v1/models": {"data": [
 DONE = [text("Done as asked.")]
 STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
-TASKS = [
+SHED = [earlier("Paint the shed", "Green it is.")]
+RED = [[text("Red.")]]
+
+TASKS = [*from_page(
+    "Quickstart",
     Task("log in, with the key that is in the environment", [
-        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("anthropic/claude-sonnet-4-6 answers,"),
-        say("hello"), see("Hi there.")],
-        script=[[text("Hi there.")]], first=True),
-    Task("switch accounts", [say("/login"), see("Anthropic"), key("enter"), see("Key for")]),
-    Task("ask what the project does", [say("what does this project do?"), see("It is a shop.")],
-         script=[[call("read_file", file_path="README.md")], [text("It is a shop.")]], after=[told("Sells things")]),
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("with ANTHROPIC_API_KEY"),
+        see("Type your message"), say("hello"), see("Hi there.")], script=[[text("Hi there.")]], first=True,
+        differs="asks about trust first; an API key, no account"),
+    Task("switch accounts", [say("/login"), see("Anthropic"), key("enter"), see("Key for")], differs="API keys, no accounts"),
     Task("list the commands", [say("/help"), see("Conversation"), see("/resume"), put("q")]),
     Task("continue an earlier conversation", [
         say("/resume"), see("Paint the shed"), rest(), key("enter"), see("Green it is."), say("and the door?"), see("Red.")],
-        before=[earlier("Paint the shed", "Green it is.")], script=[[text("Red.")]], after=[told("Paint the shed")]),
-    Task("continue the last conversation", [see("Green it is."), say("and the door?"), see("Red.")], start=("-c",),
-         before=[earlier("Paint the shed", "Green it is.")], script=[[text("Red.")]], after=[told("Paint the shed")]),
+        before=SHED, script=RED, after=[told("Paint the shed")]),
+    Task("ask what the project does", [say("what does this project do?"), see("It is a shop.")],
+         script=[[call("read_file", file_path="README.md")], [text("It is a shop.")]], after=[told("Sells things")]),
     Task("make a first change, and approve it", [
         say("add a hello world function to the main file"), see("hello world"), see("Allow once"), rest(), key("enter"),
         see("Done as asked.")], script=[READ, HELLO, DONE], after=[holds("main.py", "hello world")]),
@@ -54,9 +56,9 @@ TASKS = [
     Task("accept all edits", [
         key("shift+tab"), see("edits accepted"), say("add a hello world function to the main file"), see("Done as asked.")],
         script=[READ, HELLO, DONE], after=[holds("main.py", "hello world")]),
-    Task("plan first", [
-        key("shift+tab", "shift+tab"), see("plan mode"), say("refactor the prices"), see("It is a plan.")],
-        script=[[text("It is a plan.")]]),
+    Task("accept all edits in a new folder", [
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("Trusted."), see("sandbox:"), key("shift+tab"),
+        see("edits accepted")], trusts=False),
     Task("ask which files have changed", [say("what files have I changed?"), see("Only the README.")],
          before=[file("README.md", "# Shop 2\n")], script=[[run("git status --short")], [text("Only the README.")]],
          after=[told("README.md")]),
@@ -64,18 +66,59 @@ TASKS = [
         say("commit my changes with a descriptive message"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
         before=[file("README.md", "# Shop 2\n")], script=[[run("git commit -qam 'Rename the shop'")], DONE],
         after=[git("log -1 --format=%s", "Rename the shop")]),
-    Task("accept all edits in a new folder", [
-        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("Trusted."), see("sandbox:"), key("shift+tab"),
-        see("edits accepted")], trusts=False),
-    Task("fix a bug, tests and all", [
-        say("there's a bug in total: fix it and run the tests"), see("Allow once"), rest(), key("enter"),
+    Task("create a branch", [
+        say("create a new branch called feature/quickstart"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+        script=[[run("git switch -qc feature/quickstart")], DONE], after=[git("branch --show-current", "feature/quickstart")]),
+    Task("fix a bug", [
+        say("there's a bug where the total is negative - fix it"), see("Allow once"), rest(), key("enter"),
         see("sh test.sh"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
         script=[[call("read_file", file_path="prices.py")],
                 [call("update_file", file_path="prices.py", old_content="result - price", new_content="result + price")],
                 [run("sh test.sh")], DONE], after=[told("all tests passed")]),
+    Task("have the changes reviewed", [say("review my changes and suggest improvements"), see("Looks good.")],
+         before=[file("README.md", "# Shop 2\n")], script=[[run("git diff")], [text("Looks good.")]],
+         after=[told("Shop 2")]),
+    Task("start with a task", [see("It builds.")], start=("fix the build error",), script=[[text("It builds.")]]),
+    Task("ask once, without the screen", [see("It adds up.")], ends=True, start=("-p", "explain this function"),
+         script=[[text("It adds up.")]], after=[told("explain this function")]),
+    Task("continue the last conversation", [see("Green it is."), say("and the door?"), see("Red.")], start=("-c",),
+         before=SHED, script=RED, after=[told("Paint the shed")]),
+    Task("choose a conversation to resume", [see("Paint the shed"), rest(), key("enter"), see("Green it is.")],
+         start=("-r",), before=SHED),
     Task("start over", [
         say("remember MANGO"), see("Kept."), rest(), say("/clear"), rest(), say("what was it?"),
         see("No idea.")], script=[[text("Kept.")], [text("No idea.")]], after=[untold("MANGO")]),
+    Task("see the keys", [put("?"), see("Shift+Tab"), see("Ctrl+R")]),
+    Task("complete a command", [menu("/comp", "compress", "tab"), see("> /compress")],
+         differs="`/compress`; `/compact` is another name of it"),
+    Task("repeat an earlier prompt", [say("hello"), see("Hi there."), rest(), key("up"), rest(), key("enter"), see("Again?")],
+         script=[[text("Hi there.")], [text("Again?")]]),
+    Task("quit", [say("exit")], after=[ended]),
+), *from_page(
+    "Common workflows",
+    Task("mention a file", [put("Explain the logic in "), menu("@pric", "prices.py"), rest(), key("enter"),
+                            see("It subtracts.")], script=[[text("It subtracts.")]], after=[told("result - price")]),
+    Task("plan first", [
+        key("shift+tab", "shift+tab"), see("plan mode"), say("refactor the prices"), see("It is a plan.")],
+        script=[[text("It is a plan.")]]),
+    Task("start in plan mode", [told_by("to choose what runs without asking: --approval-mode")], ends=True,
+         start=("--permission-mode", "plan"), differs="`hasp --approval-mode plan`"),
+    Task("name this session", [say("hello"), see("Hi there."), rest(), say("/rename auth-refactor"), see("auth-refactor")],
+         script=[[text("Hi there.")]]),
+    Task("pipe a file into a question", [see("It prints a total.")],
+         shell="cat main.py | hasp -p 'concisely explain the root cause of this build error'",
+         script=[[text("It prints a total.")]], after=[told("print(total")]),
+), *from_page(
+    "CLI reference",
+    Task("start with a prompt", [see("It is a shop.")], start=("explain this project",), script=[[text("It is a shop.")]]),
+    Task("continue without the screen", [see("Red.")], ends=True, start=("-c", "-p", "Check for type errors"),
+         before=SHED, script=RED, after=[told("Paint the shed")]),
+    Task("resume a session by its name, with a prompt", [see("Red.")], start=("-r", "Paint the shed", "Finish this PR"),
+         before=SHED, script=RED, after=[told("Green it is."), told("Finish this PR")]),
+    Task("update the program", [told_by("As a prompt: hasp -- update")], ends=True, start=("update",),
+         differs="no such command: it is updated as it was installed"),
+), *from_page(
+    "Commands",
     Task("make room in the context", [say("tell me all"), see("1999"), rest(), say("/compact"), see("summary")],
          script=[STORY, [text("They asked for a story.")]]),
     Task("change the model", [
@@ -88,23 +131,18 @@ TASKS = [
     Task("see the instructions that are read", [say("/memory"), see("Sell only apples.")],
          before=[file("CLAUDE.md", "Sell only apples.\n")]),
     Task("write instructions for the project", [say("/init"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")]),
+         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")],
+         differs="writes `GEMINI.md`, not `CLAUDE.md`; both are read"),
+), *from_page(
+    "Interactive mode",
     Task("run a shell command", [say("!git log --oneline"), see("Open the shop")]),
-    Task("mention a file", [put("explain "), menu("@pric", "prices.py"), rest(), key("enter"), see("It subtracts.")],
-         script=[[text("It subtracts.")]], after=[told("result - price")]),
-    Task("see the keys", [put("?"), see("Shift+Tab"), see("Ctrl+R")]),
-    Task("repeat an earlier prompt", [say("hello"), see("Hi there."), rest(), key("up"), rest(), key("enter"), see("Again?")],
-         script=[[text("Hi there.")], [text("Again?")]]),
     Task("stop it", [say("count to a million"), see("esc to interrupt"), key("esc"), see("Interrupted"), letting("count")],
          script=[("count", [text("1")])]),
     Task("go back to before a change", [
         key("shift+tab"), say("add a hello world function to the main file"), see("Done as asked."), rest(),
         key("esc", "esc"), see("add a hello"), rest(), key("enter"), rest(), key("enter"), see("> add a hello")],
         script=[READ, HELLO, DONE], after=[lacks("main.py", "hello")]),
-    Task("pipe a file into a question", [see("It prints a total.")], shell="cat main.py | hasp -p \"explain\"",
-         script=[[text("It prints a total.")]], after=[told("print(total")]),
-    Task("quit", [say("exit")], after=[ended]),
-]
+)]
 
 
 def test_the_page_has_the_tables():

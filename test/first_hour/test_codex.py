@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From Codex: its pages Quickstart, CLI features and Slash commands, and docs/getting-started.md."""
+"""From Codex: docs/ of its repository, and pages of developers.openai.com/codex/cli."""
 import pytest
 
 from conftest import cases
-from tasks import (Task, earlier, ended, file, git, hint, holds, key, lacks, letting, menu, put, rest, say, see, setting,
-                   told, told_by, untold)
+from tasks import (Task, earlier, ended, file, from_page, git, hint, holds, key, letting, menu, put, rest, say, see,
+                   setting, told, told_by, untold)
 
 PEER = "codex"
 
@@ -27,75 +27,113 @@ MODELS = {"/v1/models": {"data": [{"id": "gpt-5.6"}, {"id": "gpt-5.6-mini"}]}}
 DONE = [text("Done as asked.")]
 STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
-TASKS = [
+SHED = [earlier("Paint the shed", "Green it is.")]
+HELLO = [say("hello"), see("Hi there."), rest()]
+HI = [[text("Hi there.")]]
+
+TASKS = [*from_page(
+    "Codex CLI",
     Task("sign in, with the key that is in the environment", [
         see("Trust this folder?"), rest(), key("up", "up", "enter"), see("openai/gpt-5.6 answers,")],
-        first=True),
-    Task("begin with a prompt", [see("It is a shop.")], start=("explain this codebase to me",),
-         script=[[text("It is a shop.")]]),
-    Task("run without a terminal", [told_by("to run a prompt: hasp -p PROMPT")], ends=True, start=("exec", "explain prices.py")),
-    Task("choose an earlier session", [told_by("to resume a session: hasp --resume")], ends=True, start=("resume",)),
-    Task("refactor", [say("Refactor total to use sum()"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-         script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
-    Task("write tests, and run them", [
-        say("Write unit tests for prices.py"), see("Allow once"), rest(), key("enter"), see("sh t.sh"), see("Allow once"),
-        rest(), key("enter"), see("Done as asked.")],
-        script=[[call("write_file", file_path="t.sh", content="echo 1 passed\n")], [run("sh t.sh")], DONE],
-        after=[told("1 passed")]),
-    Task("rename files with git mv", [
-        say("Bulk-rename *.sh -> *.bash with git mv"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-        script=[[run("git mv test.sh test.bash")], DONE], after=[git("status --short", "R  test.sh -> test.bash")]),
-    Task("begin with full autonomy", [told_by("without asking, in the sandbox: -y")],
-         ends=True, start=("--full-auto", "create the fanciest todo-list app")),
-    Task("choose the model and its effort", [
-        say("/model"), see("Search:"), menu("mini", "gpt-5.6-mini", "enter"), see("gpt-5.6-mini, from"), rest(),
-        say("/model"), see("Search:"), menu("high", "Effort: high", "enter"), see("Effort: high")], lists=MODELS),
+        first=True, differs="an API key, no account"),
+    Task("have instructions written for the project", [say("/init"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")],
+         differs="writes `GEMINI.md`, not `AGENTS.md`; both are read"),
+    Task("see the state of the session", [say("/status"), see("openai-responses/gpt-5.6"), see("andbox")]),
     Task("choose what needs approval", [
-        say("/approvals"), see("Mode"), rest(), key("enter"), see("auto_edit"), rest(), key("down", "enter"),
+        say("/permissions"), see("Mode"), rest(), key("enter"), see("auto_edit"), rest(), key("down", "enter"),
         see("edits accepted"), say("fix it"), see("Done as asked.")],
         script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
-    Task("approve a kind of command until the end", [
-        say("fix the file times"), see("for this session"), rest(), put("2"), see("Done as asked.")],
-        script=[[run("touch main.py")], [run("touch prices.py")], DONE]),
+    Task("choose the model and its effort", [
+        say("/model"), see("Search:"), menu("mini", "gpt-5.6-mini", "enter"), see("gpt-5.6-mini, from"), rest(),
+        say("/model"), see("Search:"), menu("high", "Effort: high", "enter"), see("Effort: high")], lists=MODELS,
+        differs="the effort is chosen by opening the list again"),
     Task("have the changes reviewed", [say("/review"), see("Looks good.")], before=[file("README.md", "# Shop 2\n")],
-         script=[[text("Looks good.")]]),
-    Task("start a new chat", [say("remember MANGO"), see("Kept."), rest(), say("/new"), rest(), say("what was it?"),
-                              see("No idea.")], script=[[text("Kept.")], [text("No idea.")]], after=[untold("MANGO")]),
-    Task("resume an old chat", [say("/resume"), see("Paint the shed"), rest(), key("enter"), see("Green it is.")],
-         before=[earlier("Paint the shed", "Green it is.")]),
-    Task("have instructions written for the project", [say("/init"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
-         script=[[call("write_file", file_path="GEMINI.md", content="# Shop\n")], DONE], after=[holds("GEMINI.md", "# Shop")]),
+         script=[[text("Looks good.")]], differs="reviews the uncommitted changes without asking what to review"),
+), *from_page(
+    "docs/getting-started.md",
+    Task("begin with a prompt", [see("It is a shop.")], start=("explain this codebase to me",),
+         script=[[text("It is a shop.")]]),
+    Task("run without a terminal", [told_by("to run a prompt: hasp -p PROMPT")], ends=True, start=("exec", "explain prices.py"),
+         differs="`hasp -p PROMPT`"),
+    Task("choose an earlier session", [told_by("to resume a session: hasp --resume")], ends=True, start=("resume",),
+         differs="`hasp --resume`"),
+    Task("resume the last session", [told_by("to continue the last session: hasp -c")], ends=True,
+         start=("resume", "--last"), differs="`hasp -c`"),
+    Task("begin with full autonomy", [told_by("without asking, in the sandbox: -y")],
+         ends=True, start=("--full-auto", "create the fanciest todo-list app"), differs="`hasp -y PROMPT`"),
+    Task("refactor", [see("Allow once"), rest(), key("enter"), see("Done as asked.")], start=("Refactor total to use sum()",),
+         script=[READ, FIX, DONE], after=[holds("prices.py", "result + price")]),
+    Task("write tests, and run them", [
+        see("Allow once"), rest(), key("enter"), see("sh t.sh"), see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+        start=("Write unit tests for prices.py",),
+        script=[[call("write_file", file_path="t.sh", content="echo 1 passed\n")], [run("sh t.sh")], DONE],
+        after=[told("1 passed")]),
+    Task("rename files with git mv", [see("Allow once"), rest(), key("enter"), see("Done as asked.")],
+         start=("Bulk-rename *.sh -> *.bash with git mv",),
+         script=[[run("git mv test.sh test.bash")], DONE], after=[git("status --short", "R  test.sh -> test.bash")]),
+    Task("have something explained", [see("An upper-case letter.")],
+         start=("Explain what this regex does: ^(?=.*[A-Z]).{8,}$",), script=[[text("An upper-case letter.")]],
+         after=[told("^(?=.*[A-Z]).{8,}$")]),
     Task("have AGENTS.md obeyed", [
         see("AGENTS.md"), rest(), key("up", "up", "enter"), see("Trusted"), say("hello"), see("Hi there.")],
-        before=[file("AGENTS.md", "Sell only apples.\n")], script=[[text("Hi there.")]], trusts=False,
-        after=[told("Sell only apples.")]),
-    Task("make room in the context", [say("tell me all"), see("1999"), rest(), say("/compact"), see("summary")],
-         script=[STORY, [text("They asked for a story.")]]),
-    Task("undo a turn", [
-        key("shift+tab"), see("edits accepted"), say("fix it"), see("Done as asked."), rest(), say("/undo"), rest(),
-        key("enter"), see("> fix it")], script=[READ, FIX, DONE], after=[lacks("prices.py", "result + price")]),
-    Task("see the difference", [say("/diff"), see("+# Shop 2")], before=[file("README.md", "# Shop 2\n")]),
-    Task("mention a file by command", [say("/mention"), hint("Type @", "@prices.py explain"), see("It subtracts.")],
-         script=[[text("It subtracts.")]], after=[told("result - price")]),
+        before=[file("AGENTS.md", "Sell only apples.\n")], script=HI, trusts=False, after=[told("Sell only apples.")]),
     Task("search for a file", [put("explain "), menu("@pric", "prices.py"), rest(), key("enter"), see("It subtracts.")],
          script=[[text("It subtracts.")]], after=[told("result - price")]),
-    Task("see the state of the session", [say("/status"), see("openai-responses/gpt-5.6"), see("andbox")]),
-    Task("list the tools of servers", [say("/mcp"), see("MCP")]),
+    Task("edit an earlier message", [
+        say("hello wrold"), see("Hi there."), rest(), key("esc", "esc"), see("hello wrold"), rest(), key("enter"), rest(),
+        see("> hello wrold")], script=HI),
+    Task("attach an image", [told_by("To add an image, name it in the prompt: @FILE")], ends=True,
+         start=("-i", "screenshot.png", "Explain this error"), differs="`@screenshot.png` in the prompt; `-i` begins with a prompt"),
+    Task("have the shell complete", [see("bash completion")], shell="hasp completion bash | head -1"),
+    Task("name the folder to work in", [told_by("change to the folder first: cd DIR")], ends=True, start=("--cd", "docs"),
+         differs="`cd DIR` before it"),
+), *from_page(
+    "Codex CLI features",
+    Task("change the theme", [say("/theme"), see("dracula"), rest(), put("dracula"), rest(), key("enter"), rest()],
+         after=[setting("ui.theme", "dracula")]),
+    Task("copy the last answer", [*HELLO, say("/copy"), see("to the terminal")], script=HI),
+    Task("copy the last answer with a key", [*HELLO, key("ctrl+o"), see("hello"), put("q"), rest(), say("/copy"),
+                                             see("to the terminal")],
+         script=HI, differs="Ctrl+O shows the whole conversation; `/copy` copies"),
+    Task("queue a prompt", [
+        say("hello"), see("esc to interrupt"), put("and now"), hint("to queue", keys=("ctrl+q",)), see("queued: and now"),
+        letting("hello"), see("Second.")], script=[("hello", [text("First.")]), [text("Second.")]],
+        differs="Ctrl+Q, not Tab"),
     Task("steer while it works", [
         say("fix it"), see("esc to interrupt"), say("and be quick"), see("and be quick"), letting("read"),
         see("Done as asked.")], script=[("read", READ), DONE], after=[told("and be quick")]),
-    Task("queue a prompt", [
-        say("hello"), see("esc to interrupt"), put("and now"), hint("to queue", keys=("ctrl+q",)), see("queued: and now"),
-        letting("hello"), see("Second.")], script=[("hello", [text("First.")]), [text("Second.")]]),
-    Task("edit an earlier message", [
-        say("hello wrold"), see("Hi there."), rest(), key("esc", "esc"), see("hello wrold"), rest(), key("enter"), rest(),
-        see("> hello wrold")], script=[[text("Hi there.")]]),
+    Task("approve a kind of command until the end", [
+        say("fix the file times"), see("for this session"), rest(), put("2"), see("Done as asked.")],
+        script=[[run("touch main.py")], [run("touch prices.py")], DONE]),
     Task("run a shell command", [say("!ls docs"), see("guide.md")]),
-    Task("continue in a copy", [say("hello"), see("Hi there."), rest(), say("/fork"), see("opy")],
-         script=[[text("Hi there.")]]),
-    Task("log out", [say("/logout"), see("OPENAI_API_KEY")]),
+), *from_page(
+    "Slash commands",
+    Task("make room in the context", [say("tell me all"), see("1999"), rest(), say("/compact"), see("summary")],
+         script=[STORY, [text("They asked for a story.")]]),
+    Task("see the difference", [say("/diff"), see("+# Shop 2")], before=[file("README.md", "# Shop 2\n")]),
+    Task("mention a file by command", [say("/mention"), hint("Type @", "@prices.py explain"), see("It subtracts.")],
+         script=[[text("It subtracts.")]], after=[told("result - price")], differs="`@` in the prompt"),
+    Task("list the tools of servers", [say("/mcp"), see("MCP")]),
+    Task("plan first", [say("/plan"), see("lan mode"), say("how would you fix it?"), see("It is a plan.")],
+         script=[[text("It is a plan.")]]),
+    Task("start a new chat", [say("remember MANGO"), see("Kept."), rest(), say("/new"), rest(), say("what was it?"),
+                              see("No idea.")], script=[[text("Kept.")], [text("No idea.")]], after=[untold("MANGO")]),
+    Task("resume an old chat", [say("/resume"), see("Paint the shed"), rest(), key("enter"), see("Green it is.")], before=SHED),
+    Task("continue in a copy", [*HELLO, say("/fork"), see("opy")], script=HI),
+    Task("log out", [say("/logout"), see("OPENAI_API_KEY")], differs="says where the key is; it is removed there"),
     Task("quit", [say("/quit")], after=[ended]),
-]
+), *from_page(
+    "Command line options",
+    Task("log in from the shell", [told_by("to add an API key, run hasp and type /auth")], ends=True, start=("login",),
+         differs="`/auth` in the terminal"),
+    Task("ask whether one is logged in", [told_by("to add an API key, run hasp and type /auth")], ends=True,
+         start=("login", "status"), differs="`/auth` in the terminal"),
+    Task("continue the last session in a copy", [told_by("in a copy: type /fork there")], ends=True,
+         start=("fork", "--last"), differs="`hasp -c`, then `/fork`"),
+    Task("choose a session to continue in a copy", [told_by("to continue in a copy: run hasp -c and type /fork")], ends=True,
+         start=("fork",), differs="`hasp -c` or `hasp --resume`, then `/fork`"),
+)]
 
 
 @pytest.mark.parametrize("task, place", cases(TASKS))

@@ -200,7 +200,7 @@ def test_a_sandbox_can_be_true_or_false(world, args, level):
 OWN = ["tool", "serve", "sandbox", "config", "policy", "hooks", "skills", "extensions", "mcp", "checkpoint", "sessions", "help",
        "completion"]
 GEMINIS = ["gemma", "update"]
-LONE = ["version", "login", "logout", "auth", "init", "install", "upgrade", "resume", "exec"]
+LONE = ["version", "login", "logout", "auth", "init", "install", "upgrade", "resume", "exec", "fork", "export"]
 
 
 def refused(world, *args):
@@ -227,6 +227,22 @@ def test_a_command_behind_flags_is_no_prompt(world, flags):
     refused(world, *flags, "extensoins", "uninstall", "foo")
     for word in ("exec", "run"):
         assert "to run a prompt: hasp -p PROMPT" in refused(world, *flags, word, "explain this")
+    for words in (["auth", "login"], ["auth", "list"], ["auth", "ls"], ["login", "status"]):
+        assert "type /auth" in refused(world, *flags, *words)
+
+
+def test_a_folder_is_no_prompt(world):
+    world.write("docs/guide.md", "x")
+    for word in ("./docs", "docs/", ".", "..", str(world.root)):
+        assert '"%s" is a folder; to work in that folder: cd %s && hasp. ' % (word, word) in refused(world, word)
+    for words in (["docs"], ["docs/", "what", "is", "here?"], ["./docs: what is it?"], ["docs/guide.md"], ["/docs/none"]):
+        assert prompt_of(world.run(HELLO, *words)) == " ".join(words)
+
+
+def test_the_last_session_of_another_agent_is_named(world):
+    for words in (["resume", "--last"], ["fork", "--last"], ["exec", "resume", "--last"]):
+        done = world.command(*words)
+        assert done.code == 2 and "to continue the last session: hasp -c; in a copy: type /fork there" in done.err
 
 
 @pytest.mark.parametrize("flags", [["--debug"], ["-d"], ["--debug=true"], ["--debug", "--no-debug"]])

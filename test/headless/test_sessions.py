@@ -43,6 +43,23 @@ def test_sessions_are_listed_resumed_and_deleted(world):
     assert len(world.sessions()) == 1
 
 
+def test_a_session_is_found_by_its_title(world):
+    for word in ("paint the shed", "sell the shop", "sell the shop"):
+        world.run(HELLO, "-p", word)
+    done = world.run(HELLO, "-p", "again", "--resume", "paint the shed")
+    assert "paint the shed" in done.said() and prompt_of(done) == "again"
+    world.command("sessions", "rename", "1", "7")
+    for which, why in [("sell the shop", '2 sessions have the title "sell the shop"; give the number'),
+                       ("paint", 'no session "paint"'), ("Sell the shop", "no session"), ("7", 'no session "7"')]:
+        for flag in ("--resume", "--delete-session"):
+            done = world.command(flag, which, *(["-p", "x"] if flag == "--resume" else []), env={"GEMINI_API_KEY": "k"})
+            assert done.code == 42 and why in done.err, done.err
+    assert len(world.sessions()) == 3
+    assert world.command("--delete-session", "sell the shop").code == 42
+    assert world.command("--delete-session", "2").code == 0
+    assert world.command("--delete-session", "sell the shop").code == 0 and len(world.sessions()) == 1
+
+
 def test_resume_takes_the_latest_without_a_word(world):
     world.run(HELLO, "-p", "first")
     done = world.run(HELLO, "-r", "-p", "again")

@@ -273,13 +273,45 @@ static size_t by_beginning(const json_t *list, const char *beginning, const json
 	return count;
 }
 
+static size_t by_title(const json_t *list, const char *title, const json_t **ret)
+{
+	size_t i, count = 0;
+	json_t *row;
+
+	json_array_foreach(list, i, row)
+		if (strcmp(json_string_value(json_object_get(row, "title")), title) == 0) {
+			*ret = row;
+			count++;
+		}
+	return count;
+}
+
+/* Why none was chosen. */
+static void explain_choice(const json_t *list, const char *which, size_t begin, size_t titled,
+                           struct err *err)
+{
+	const struct span shown = utf8_head(span_str(which), 80);
+
+	if (begin)
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "The ids of %zu sessions begin with \"%.*s\"; give more of the one you "
+		        "mean.", begin, (int)shown.len, shown.data);
+	else if (titled)
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "%zu sessions have the title \"%.*s\"; give the number that "
+		        "--list-sessions shows.", titled, (int)shown.len, shown.data);
+	else
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "There is no session \"%.*s\"; --list-sessions shows the %zu of this "
+		        "project.", (int)shown.len, shown.data, json_array_size(list));
+}
+
 /* The row that `which` names; NULL with *err. A whole id comes first: it may look like a number. */
 static const json_t *choose_row(const json_t *list, const char *which, struct err *err)
 {
-	const struct span shown = utf8_head(span_str(which), 80);
 	const size_t number = parse_list_number(which);
 	const json_t *found = by_id(list, which);
-	size_t count;
+	size_t begin, titled;
 
 	if (found)
 		return found;
@@ -287,19 +319,11 @@ static const json_t *choose_row(const json_t *list, const char *which, struct er
 		return json_array_get(list, json_array_size(list) - 1);
 	if (number && number <= json_array_size(list))
 		return json_array_get(list, number - 1);
-	count = strlen(which) < ID_BEGINNING_MIN ? 0 : by_beginning(list, which, &found);
-	if (count == 1)
+	begin = strlen(which) < ID_BEGINNING_MIN ? 0 : by_beginning(list, which, &found);
+	titled = begin || number ? 0 : by_title(list, which, &found);
+	if (begin == 1 || titled == 1)
 		return found;
-	if (count)
-		err_set(err, ERR_INVALID_ARGUMENT,
-		        "The ids of %zu sessions begin with \"%.*s\"; give more of the one you "
-		        "mean.",
-		        count, (int)shown.len, shown.data);
-	else
-		err_set(err, ERR_INVALID_ARGUMENT,
-		        "There is no session \"%.*s\"; --list-sessions shows the %zu of this "
-		        "project.",
-		        (int)shown.len, shown.data, json_array_size(list));
+	explain_choice(list, which, begin, titled, err);
 	return NULL;
 }
 

@@ -89,9 +89,9 @@ bool session_has_messages(const char *path);
  * folder has none. If several files have the same id, the one modified last counts; files without
  * messages (Gemini CLI leaves them) are skipped. */
 json_t *sessions_list(struct home *home);
-/* An id, "latest" (the last of the list), a number of the list (from 1), or the beginning of an
- * id (at least 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there
- * is none, or several. */
+/* An id, "latest" (the last of the list), a number of the list (from 1), the beginning of an id (at
+ * least 8 characters, only one session's), or a whole title (likewise). *ret is the caller's.
+ * INVALID_ARGUMENT: there is none, or several. */
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err);
 /* The same of a project's folder (absolute); also home_open's errors. */
 bool sessions_find_in(const char *project, const char *which, char **ret_path, struct err *err);

@@ -148,8 +148,12 @@ static bool check_one_prompt(const struct invocation *invocation, struct err *er
 
 	if (prompt + interactive + (invocation->positional_count > 0) < 2)
 		return true;
-	return err_set(err, ERR_INVALID_ARGUMENT, "The prompt is given twice: by %s and by %s.",
-	               prompt ? "--prompt" : "--prompt-interactive",
+	if (!prompt) /* other agents' -i is an image */
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The prompt is given twice: by --prompt-interactive and by words. "
+		               "To add an image, name it in the prompt: @FILE.");
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "The prompt is given twice: by --prompt and by %s.",
 	               invocation->positional_count ? "words" : "--prompt-interactive");
 }
 

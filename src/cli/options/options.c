@@ -124,8 +124,8 @@ static const struct flag flags[] = {
 	APPROVAL_FLAGS,
 	{ .id = FLAG_RESUME, .name = "resume", .letter = 'r',
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
-	  .help = "resume a session: latest, a number or an id; on a terminal without one: "
-	          "choose it from a list" },
+	  .help = "resume a session: latest, a number, an id or a title; on a terminal "
+	          "without one: choose it from a list" },
 	{ .id = FLAG_RESUME, .name = "continue", .letter = 'c', .fixed = "latest",
 	  .help = "--resume latest" },
 	{ .id = FLAG_SESSION_ID, .name = "session-id", .value = { "ID", COMPLETE_NOTHING, NULL },

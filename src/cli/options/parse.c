@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -72,11 +73,13 @@ const char *invocation_positional(const struct invocation *invocation, size_t i)
 static const struct {
 	const char *name, *instead;
 } other_flags[] = {
-	{ "last", "to continue the last session: --resume latest" },
+	{ "last", "to continue the last session: hasp -c; in a copy: type /fork there" },
 	{ "print", "to print an answer and exit: -p PROMPT" },
 	{ "permission-mode", "to choose what runs without asking: --approval-mode" },
 	{ "a", "to choose what runs without asking: --approval-mode" },
 	{ "ask-for-approval", "to choose what runs without asking: --approval-mode" },
+	{ "agent", "to plan first: --approval-mode plan" },
+	{ "fork-session", "to continue in a copy: hasp --resume, and type /fork" },
 	{ "full-auto", "to edit and run commands without asking, in the sandbox: -y" },
 	{ "dangerously-skip-permissions", "to run without asking: -y" },
 	{ "dangerously-bypass-approvals-and-sandbox", "to run without asking: -y; without a "
@@ -439,6 +442,8 @@ static const struct {
 	{ "resume", "to resume a session: hasp --resume" },
 	{ "continue", "to resume a session: hasp --resume" },
 	{ "settings", "to list the settings: hasp config" },
+	{ "fork", "to continue in a copy: run hasp -c and type /fork" },
+	{ "export", "to write a session to a file: hasp sessions export NUMBER" },
 	{ "trust", "to trust this folder: hasp config trust" },
 	{ "permissions", "to list the rules: hasp policy" },
 	{ "plugin", "\"hasp extensions\" installs plugins, too" },
@@ -499,18 +504,31 @@ static bool is_lone_word(const char *word)
 	return false;
 }
 
-/* A single word is more likely a mistyped command than a prompt; and such a word before a quoted
- * text is another agent's command: exec "fix it". */
+/* Whether it is another agent's command with what it is about: exec "fix it", auth login. */
+static bool is_foreign_command(const struct invocation *ret)
+{
+	static const char *const actions[] = { "list", "login", "logout", "ls", "status" };
+	const char *next = invocation_positional(ret, 1);
+
+	if (ret->positional_count != 2)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
+		if (strcmp(next, actions[i]) == 0)
+			return true;
+	return strchr(next, ' ') != NULL;
+}
+
+/* A single word is more likely a mistyped command than a prompt. */
 static bool check_lone_word(const struct invocation *ret, struct err *err)
 {
-	const char *word = ret->positionals[0], *next = invocation_positional(ret, 1);
-	const bool quoted = ret->positional_count == 2 && strchr(next, ' ');
+	const char *word = ret->positionals[0];
+	const bool alone = ret->positional_count == 1, foreign = is_foreign_command(ret);
 
 	for (size_t i = 0; i < ARRAY_LEN(lone_words); i++) {
 		const bool same = strcmp(word, lone_words[i].word) == 0;
 		_cleanup_free_ char *why = NULL;
 
-		if (next ? !same || !quoted : !same && !is_one_slip(word, lone_words[i].word))
+		if (alone ? !same && !is_one_slip(word, lone_words[i].word) : !same || !foreign)
 			continue;
 		why = mem_printf("hasp has no command \"%.100s\": %s", word, lone_words[i].instead);
 		return refuse_prompt(word, why, err);
@@ -530,6 +548,22 @@ static char *misplaced_command(const struct invocation *ret, const char *name)
 	                  "hasp %s ...", name, flag->name, name);
 }
 
+/* Other agents and editors take the folder to work in as their argument. */
+static bool check_folder(const struct invocation *ret, struct err *err)
+{
+	const char *word = ret->positionals[0];
+	_cleanup_free_ char *why = NULL;
+	struct stat status;
+
+	if (ret->positional_count > 1 ||
+	    (!strchr(word, '/') && strcmp(word, ".") != 0 && strcmp(word, "..") != 0) ||
+	    stat(word, &status) != 0 || !S_ISDIR(status.st_mode))
+		return true;
+	why = mem_printf("\"%.100s\" is a folder; to work in that folder: cd %.100s && hasp",
+	                 word, word);
+	return refuse_prompt(word, why, err);
+}
+
 /* Refuses words that start with a command's name, or a misspelt one: sent as a prompt with -y, they
  * would start an agent that may do anything. */
 static bool check_prompt_words(const struct invocation *ret, struct err *err)
@@ -539,6 +573,8 @@ static bool check_prompt_words(const struct invocation *ret, struct err *err)
 
 	if (strpbrk(word, " \t\n"))
 		return true;
+	if (!check_folder(ret, err))
+		return false;
 	if (is_lone_word(word))
 		return check_lone_word(ret, err);
 	meant = command_meant(word);

@@ -57,18 +57,19 @@ void command_copy(struct command_call *call)
 /* ---- init ------------------------------------------------------------------------ */
 
 static const char init_prompt[] =
-	"Write a file GEMINI.md in the root of this project: the context that you, or another "
-	"coding agent, will be given at the beginning of every session here.\n\n"
-	"First look around: list the root, read README and the files that say what the project is "
-	"and how it is built (at most ten, chosen by what you found before; do not read "
-	"everything). Then write the file, in Markdown, at most 150 lines:\n\n"
-	"- what the project is and does, its languages and main parts, and where they are;\n"
-	"- how it is built, run, tested and linted: commands that the files really name; where you "
-	"could not find one, say so rather than guess;\n"
-	"- conventions of the code and of contributions that you saw evidence of;\n"
+	"Create GEMINI.md in the root of this project. It is the context file that coding agents, "
+	"you included, load at the start of every session here.\n\n"
+	"Explore first: list the root directory, then read the README and the files that describe "
+	"the project and its build (at most ten; let what you find decide what you read next, and "
+	"do not read everything). Then write GEMINI.md in Markdown, at most 150 lines, covering:"
+	"\n\n"
+	"- the project's purpose, languages and main parts, and where each part lives;\n"
+	"- the commands to build, run, test and lint it, as its own files give them; if you cannot "
+	"find one, say so rather than guess;\n"
+	"- coding and contribution conventions that you saw evidence of;\n"
 	"- anything surprising that would cost the next reader time.\n\n"
-	"If the folder holds no code but notes or data, describe what is in it and what it is for "
-	"instead. Leave out what any agent knows without being told.";
+	"If the folder holds notes or data instead of code, describe the contents and their "
+	"purpose. Leave out anything that every agent knows already.";
 
 void command_init(struct command_call *call)
 {
