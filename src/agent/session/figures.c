@@ -31,97 +31,9 @@
 
 enum {
 	PIECE_BYTES = 256 << 10,
-	NAME_BYTES = 80,     /* of a model, a tool, an error code */
-	NAMES_MAX = 500,     /* of one kind; the others are counted together */
 	DAYS_MAX = 10000,
 	FILES_MAX = 200000,
 };
-
-/* ---- adding up --------------------------------------------------------------- */
-
-static void add_number(json_t *object, const char *name, json_int_t more)
-{
-	const json_int_t before = json_integer_value(json_object_get(object, name));
-	json_int_t sum;
-
-	if (__builtin_add_overflow(before, more, &sum))
-		sum = INT64_MAX;
-	json_object_set_new(object, name, json_integer(sum));
-}
-
-static json_t *object_in(json_t *object, const char *name)
-{
-	json_t *inside = json_object_get(object, name);
-
-	if (!inside) {
-		inside = json_object();
-		json_object_set_new(object, name, inside);
-	}
-	return inside;
-}
-
-/* A name from a file, truncated; "(others)" if there are too many. */
-static void bounded_name(const json_t *object, struct span name, char out[static NAME_BYTES + 1])
-{
-	const struct span head = utf8_head(name, NAME_BYTES);
-	const size_t len = head.data ? strnlen(head.data, head.len) : 0;
-
-	snprintf(out, NAME_BYTES + 1, "%.*s", (int)len, len ? head.data : "");
-	if (!len)
-		snprintf(out, NAME_BYTES + 1, "unknown");
-	if (!json_object_get(object, out) && json_object_size(object) >= NAMES_MAX)
-		snprintf(out, NAME_BYTES + 1, "(others)");
-}
-
-/* The end of a path that is longer than a name may be. */
-static struct span name_tail(struct span path)
-{
-	size_t skipped = path.len > NAME_BYTES ? path.len - NAME_BYTES : 0;
-
-	while (skipped && skipped < path.len && ((unsigned char)path.data[skipped] & 0xc0) == 0x80)
-		skipped++;
-	return span_skip(path, skipped);
-}
-
-static json_t *figure_object(json_t *object, struct span name)
-{
-	char key[NAME_BYTES + 1];
-
-	bounded_name(object, name, key);
-	return object_in(object, key);
-}
-
-static void count_named(json_t *object, struct span name)
-{
-	char key[NAME_BYTES + 1];
-
-	bounded_name(object, name, key);
-	add_number(object, key, 1);
-}
-
-/* Adds `from` into `into`: numbers are added, of "first" the earlier stays, of "last" the later. */
-static void add_object(json_t *into, const json_t *from)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)from, name, value) {
-		json_t *there = json_object_get(into, name);
-
-		if (!there)
-			json_object_set(into, name, value);
-		else if (json_is_integer(value))
-			add_number(into, name, json_integer_value(value));
-		else if (json_is_object(value) && json_is_object(there))
-			add_object(there, value);
-		else if (json_is_string(value) && json_is_string(there) &&
-		         ((!strcmp(name, "first") && strcmp(json_string_value(value),
-		                                            json_string_value(there)) < 0) ||
-		          (!strcmp(name, "last") && strcmp(json_string_value(value),
-		                                           json_string_value(there)) > 0)))
-			json_object_set(into, name, value);
-	}
-}
 
 /* ---- what was counted -------------------------------------------------------- */
 
@@ -184,11 +96,12 @@ struct counter {
 	struct seen_hashes *seen;
 	json_t *all;          /* owned */
 	const char *project;  /* borrowed */
-	char session[NAME_BYTES + 1]; /* its id; the file's name until that is known */
+	char session[FIGURES_NAME_BYTES + 1]; /* its id; the file's name until that is known */
 	bool named;
-	char model[NAME_BYTES + 1]; /* of the last message of a model */
+	char model[FIGURES_NAME_BYTES + 1]; /* of the last message of a model */
 	char time[32];        /* of the line, or of the last that had one */
-	json_t *row, *day;    /* of the session and the day; borrowed from `all`; NULL: not yet */
+	json_int_t latest_ms; /* the last time in the file, of a line or a call */
+	json_t *allowed;      /* owned; what holds for the session there (figures_count_asked) */
 };
 
 /* The five places in which a thing counts. */
@@ -210,12 +123,20 @@ static bool is_date(struct span text)
 	return true;
 }
 
+static void take_latest(struct counter *counter, const json_t *value)
+{
+	const json_int_t ms = figures_time_ms(json_span(value));
+
+	counter->latest_ms = ms > counter->latest_ms ? ms : counter->latest_ms;
+}
+
 static void take_time(struct counter *counter, const json_t *value)
 {
 	const struct span time = json_span(value);
 
 	if (is_date(time))
 		memcpy(mempcpy(counter->time, time.data, time.len), "", 1);
+	take_latest(counter, value);
 }
 
 /* Whether what stands in the line counts, by its time. */
@@ -235,21 +156,22 @@ static bool in_model(const struct counter *counter)
 static struct places places_of(struct counter *counter, bool with_model)
 {
 	struct places places = { .count = 0 };
-	json_t *sessions = object_in(counter->all, "sessions"), *row;
-	json_t *days = object_in(counter->all, "days");
+	json_t *sessions = figures_object(counter->all, "sessions"), *row;
+	json_t *days = figures_object(counter->all, "days");
 	char day[11];
 
-	places.list[places.count++] = object_in(counter->all, "total");
+	places.list[places.count++] = figures_object(counter->all, "total");
 	if (with_model)
 		places.list[places.count++] =
-			figure_object(object_in(counter->all, "models"), span_str(counter->model));
-	row = object_in(sessions, counter->session);
+			figures_row(figures_object(counter->all, "models"),
+			            span_str(counter->model));
+	row = figures_object(sessions, counter->session);
 	if (!json_object_size(row))
 		json_object_set_new(row, "project", json_text(span_str(counter->project)));
 	places.list[places.count++] = row;
 	places.list[places.count++] =
-		figure_object(object_in(counter->all, "projects"),
-		              name_tail(span_str(counter->project)));
+		figures_row(figures_object(counter->all, "projects"),
+		              figures_name_tail(span_str(counter->project)));
 	if (!*counter->time)
 		return places;
 	if (!json_object_get(row, "first") ||
@@ -260,27 +182,27 @@ static struct places places_of(struct counter *counter, bool with_model)
 		json_object_set_new(row, "last", json_cstr(counter->time));
 	memcpy(mempcpy(day, counter->time, 10), "", 1);
 	if (json_object_get(days, day) || json_object_size(days) < DAYS_MAX)
-		places.list[places.count++] = object_in(days, day);
+		places.list[places.count++] = figures_object(days, day);
 	return places;
 }
 
 static void places_add(const struct places *places, const char *name, json_int_t more)
 {
 	for (size_t i = 0; i < places->count; i++)
-		add_number(places->list[i], name, more);
+		figures_add(places->list[i], name, more);
 }
 
 static void places_add_in(const struct places *places, const char *group, const char *name,
                           json_int_t more)
 {
 	for (size_t i = 0; i < places->count; i++)
-		add_number(object_in(places->list[i], group), name, more);
+		figures_add(figures_object(places->list[i], group), name, more);
 }
 
 static void places_count(const struct places *places, const char *group, struct span name)
 {
 	for (size_t i = 0; i < places->count; i++)
-		count_named(object_in(places->list[i], group), name);
+		figures_count_named(figures_object(places->list[i], group), name);
 }
 
 /* ---- calls ------------------------------------------------------------------- */
@@ -326,7 +248,7 @@ static void count_denial(const struct places *places, const json_t *denial)
 		return;
 	places_count(places, "denied_kinds", json_span(json_object_get(denial, "kind")));
 	if (what.len)
-		places_count(places, "denied_what", name_tail(what));
+		places_count(places, "denied_what", figures_name_tail(what));
 }
 
 static void count_denials(const struct places *places, const json_t *response)
@@ -350,6 +272,18 @@ static void count_edit(const struct places *places, const json_t *response, cons
 		places_count(places, end, span_str(what));
 	if (!strcmp(status, "success"))
 		count_changed_lines(places, response);
+}
+
+static void count_questions(const struct places *places, const json_t *own)
+{
+	const struct span hook = json_span(json_object_get(own, "hook"));
+	size_t i;
+	json_t *asked;
+
+	json_array_foreach(json_object_get(own, "asked"), i, asked)
+		places_count(places, "questions", figures_answer(asked));
+	if (hook.len)
+		places_count(places, "hooks", hook);
 }
 
 static void count_took(const struct places *places, const json_t *own)
@@ -376,6 +310,7 @@ static void count_ended(const struct places *places, const json_t *call, const c
 	if (by)
 		places_add_in(places, "denials", by, 1);
 	count_denials(places, response);
+	count_questions(places, json_object_get(call, "hasp"));
 	if (figures_dialect(call, tool))
 		count_edit(places, response, status);
 	if (tool_info_runs(tool) && json_object_get(response, "exit_code"))
@@ -396,10 +331,10 @@ static void count_edited(struct counter *counter, struct span named, const char 
 
 	if (!path.len)
 		return;
-	rows.list[0] = figure_object(object_in(counter->all, "edited_files"),
-	                             name_tail(path));
-	rows.list[1] = figure_object(object_in(counter->all, "edited_folders"),
-	                             name_tail(folder.len ? folder : SPAN("/")));
+	rows.list[0] = figures_row(figures_object(counter->all, "edited_files"),
+	                             figures_name_tail(path));
+	rows.list[1] = figures_row(figures_object(counter->all, "edited_folders"),
+	                             figures_name_tail(folder.len ? folder : SPAN("/")));
 	places_add_in(&rows, "edits", end, 1);
 	if (!strcmp(end, "refused"))
 		return;
@@ -444,20 +379,22 @@ static void count_call(struct counter *counter, struct span message, const json_
 	    !seen_add(counter->seen, hash_more(hash_more(hash_more(1, span_str(counter->session)),
 	                                                 message), id)))
 		return;
+	take_latest(counter, json_object_get(call, "timestamp"));
 	tool = tool ? tool : "unknown";
 	places = places_of(counter, true);
 	count_ended(&places, call, tool, status);
-	by_tool.list[0] = figure_object(object_in(counter->all, "tools"), span_str(tool));
+	figures_count_asked(counter->all, counter->allowed, call);
+	by_tool.list[0] = figures_row(figures_object(counter->all, "tools"), span_str(tool));
 	count_ended(&by_tool, call, tool, status);
 	dialect = figures_dialect(call, tool);
 	if (!dialect)
 		return;
 	count_edited_files(counter, call, status);
-	both = figure_object(object_in(counter->all, "editors"), span_str(counter->model));
-	by_tool.list[0] = figure_object(both, span_str(tool));
+	both = figures_row(figures_object(counter->all, "editors"), span_str(counter->model));
+	by_tool.list[0] = figures_row(both, span_str(tool));
 	count_ended(&by_tool, call, tool, status);
-	both = figure_object(object_in(counter->all, "dialects"), span_str(counter->model));
-	by_tool.list[0] = figure_object(both, span_str(dialect));
+	both = figures_row(figures_object(counter->all, "dialects"), span_str(counter->model));
+	by_tool.list[0] = figures_row(both, span_str(dialect));
 	count_ended(&by_tool, call, tool, status);
 }
 
@@ -487,7 +424,7 @@ static void count_reply(struct counter *counter, const json_t *message)
 	size_t i;
 	json_t *call;
 
-	bounded_name(NULL, json_span(json_object_get(message, "model")), counter->model);
+	figures_name(NULL, json_span(json_object_get(message, "model")), counter->model);
 	if (in_model(counter) && in_time(counter)) {
 		places = places_of(counter, true);
 		if (seen_add(counter->seen, hash)) {
@@ -535,7 +472,7 @@ static void take_session(struct counter *counter, const json_t *value)
 	const struct span id = json_span(json_object_get(value, "sessionId"));
 
 	if (id.len && !counter->named)
-		bounded_name(NULL, id, counter->session);
+		figures_name(NULL, id, counter->session);
 	counter->named = counter->named || id.len;
 }
 
@@ -549,6 +486,8 @@ static bool count_value(struct counter *counter, const json_t *value)
 		return false;
 	if (json_object_get(value, "type")) {
 		count_message(counter, value);
+	} else if (json_object_get(own, "resumed")) {
+		figures_end_allowed(counter->all, counter->allowed, counter->latest_ms);
 	} else if (json_object_get(own, "callOf")) {
 		count_call(counter, json_span(json_object_get(own, "callOf")),
 		           json_object_get(own, "call"));
@@ -577,7 +516,7 @@ static void count_record_line(struct counter *counter, struct span line)
 	line = span_trim(line);
 	if (!is_passed(line) &&
 	    (!session_parse_line(line, &value) || !count_value(counter, value)))
-		add_number(counter->all, "unreadable_lines", 1);
+		figures_add(counter->all, "unreadable_lines", 1);
 }
 
 /* All whole lines of `text`; what is left of it, the beginning of one, is moved to its start. */
@@ -624,7 +563,7 @@ static void count_file(struct counter *counter, int fd)
 		if (text.len > LINE_BYTES_MAX - PIECE_BYTES) {
 			buf_clear(&text);
 			too_long = true;
-			add_number(counter->all, "unreadable_lines", 1);
+			figures_add(counter->all, "unreadable_lines", 1);
 		}
 	}
 	if (text.len)
@@ -641,17 +580,20 @@ static void count_value_file(struct counter *counter, int fd, size_t size)
 	if (got > 0)
 		count_record_line(counter, span_of(room, (size_t)got));
 	else if (size)
-		add_number(counter->all, "unreadable_lines", 1);
+		figures_add(counter->all, "unreadable_lines", 1);
 }
 
 static void counter_begin(struct counter *counter, const char *project, const char *session,
                        const char *name)
 {
+	if (!counter->allowed)
+		counter->allowed = json_object();
 	counter->project = project;
 	counter->named = session != NULL;
 	*counter->time = '\0';
-	bounded_name(NULL, span_str(""), counter->model);
-	bounded_name(NULL, span_str(session ? session : name), counter->session);
+	counter->latest_ms = 0;
+	figures_name(NULL, span_str(""), counter->model);
+	figures_name(NULL, span_str(session ? session : name), counter->session);
 }
 
 json_t *figures_of_text(const struct figures_options *options, struct span text)
@@ -663,7 +605,10 @@ json_t *figures_of_text(const struct figures_options *options, struct span text)
 	counter_begin(&counter, "", NULL, "");
 	while (line_next(&text, &line))
 		count_record_line(&counter, line);
+	figures_end_allowed(counter.all, counter.allowed, counter.latest_ms);
+	json_decref(counter.allowed);
 	free(seen.slots);
+	figures_end_approvals(counter.all);
 	return counter.all;
 }
 
@@ -694,11 +639,12 @@ static void count_one(struct counter *counter, const struct figures_file *file)
 		return;
 	counter_begin(counter, file->project, file->session,
 	           slash ? slash + 1 : file->path);
-	add_number(counter->all, "files", 1);
+	figures_add(counter->all, "files", 1);
 	if (span_ends(span_str(file->path), SPAN(".json")))
 		count_value_file(counter, fd, (size_t)status.st_size);
 	else
 		count_file(counter, fd);
+	figures_end_allowed(counter->all, counter->allowed, counter->latest_ms);
 }
 
 static void *figures_thread(void *data)
@@ -711,9 +657,10 @@ static void *figures_thread(void *data)
 	while ((i = atomic_fetch_add(&run->next, 1)) < run->count)
 		count_one(&counter, &run->files[i]);
 	pthread_mutex_lock(&run->lock);
-	add_object(run->all, counter.all);
+	figures_add_object(run->all, counter.all);
 	pthread_mutex_unlock(&run->lock);
 	json_decref(counter.all);
+	json_decref(counter.allowed);
 	return NULL;
 }
 
@@ -786,5 +733,6 @@ json_t *figures_read(const struct figures_options *options)
 	}
 	free(run.files);
 	free(run.seen.slots);
+	figures_end_approvals(run.all);
 	return run.all;
 }
