@@ -100,7 +100,7 @@ struct counter {
 	bool named;
 	char model[FIGURES_NAME_BYTES + 1]; /* of the last message of a model */
 	char time[32];        /* of the line, or of the last that had one */
-	json_int_t latest_ms; /* the last time in the file, of a line or a call */
+	char latest[32];      /* the last time in the file, of a line or a call */
 	json_t *allowed;      /* owned; what holds for the session there (figures_count_asked) */
 };
 
@@ -125,9 +125,10 @@ static bool is_date(struct span text)
 
 static void take_latest(struct counter *counter, const json_t *value)
 {
-	const json_int_t ms = figures_time_ms(json_span(value));
+	const struct span time = json_span(value);
 
-	counter->latest_ms = ms > counter->latest_ms ? ms : counter->latest_ms;
+	if (is_date(time) && strcmp(time.data, counter->latest) > 0)
+		memcpy(mempcpy(counter->latest, time.data, time.len), "", 1);
 }
 
 static void take_time(struct counter *counter, const json_t *value)
@@ -274,18 +275,6 @@ static void count_edit(const struct places *places, const json_t *response, cons
 		count_changed_lines(places, response);
 }
 
-static void count_questions(const struct places *places, const json_t *own)
-{
-	const struct span hook = json_span(json_object_get(own, "hook"));
-	size_t i;
-	json_t *asked;
-
-	json_array_foreach(json_object_get(own, "asked"), i, asked)
-		places_count(places, "questions", figures_answer(asked));
-	if (hook.len)
-		places_count(places, "hooks", hook);
-}
-
 static void count_took(const struct places *places, const json_t *own)
 {
 	const json_int_t ms = figures_number(own, "ms"), waited = figures_number(own, "waited");
@@ -310,12 +299,35 @@ static void count_ended(const struct places *places, const json_t *call, const c
 	if (by)
 		places_add_in(places, "denials", by, 1);
 	count_denials(places, response);
-	count_questions(places, json_object_get(call, "hasp"));
 	if (figures_dialect(call, tool))
 		count_edit(places, response, status);
 	if (tool_info_runs(tool) && json_object_get(response, "exit_code"))
 		count_command(places, response);
 	count_took(places, json_object_get(call, "hasp"));
+}
+
+/* The questions about a call, and the hook that denied it. */
+static void count_questions(struct counter *counter, const struct places *places,
+                            const struct places *by_tool, const json_t *call)
+{
+	const json_t *own = json_object_get(call, "hasp");
+	const json_t *list = json_object_get(own, "asked");
+	const struct span hook = json_span(json_object_get(own, "hook"));
+	size_t i;
+	json_t *asked;
+
+	json_array_foreach((json_t *)list, i, asked) {
+		places_count(places, "questions", figures_answer(asked));
+		places_count(by_tool, "questions", figures_answer(asked));
+	}
+	if (hook.len) {
+		places_count(places, "hooks", hook);
+		places_count(by_tool, "hooks", hook);
+	}
+	if (!list)
+		return;
+	take_latest(counter, json_object_get(call, "timestamp"));
+	figures_count_asked(counter->all, counter->allowed, list);
 }
 
 /* ---- files and folders ------------------------------------------------------- */
@@ -379,13 +391,12 @@ static void count_call(struct counter *counter, struct span message, const json_
 	    !seen_add(counter->seen, hash_more(hash_more(hash_more(1, span_str(counter->session)),
 	                                                 message), id)))
 		return;
-	take_latest(counter, json_object_get(call, "timestamp"));
 	tool = tool ? tool : "unknown";
 	places = places_of(counter, true);
 	count_ended(&places, call, tool, status);
-	figures_count_asked(counter->all, counter->allowed, call);
 	by_tool.list[0] = figures_row(figures_object(counter->all, "tools"), span_str(tool));
 	count_ended(&by_tool, call, tool, status);
+	count_questions(counter, &places, &by_tool, call);
 	dialect = figures_dialect(call, tool);
 	if (!dialect)
 		return;
@@ -487,7 +498,7 @@ static bool count_value(struct counter *counter, const json_t *value)
 	if (json_object_get(value, "type")) {
 		count_message(counter, value);
 	} else if (json_object_get(own, "resumed")) {
-		figures_end_allowed(counter->all, counter->allowed, counter->latest_ms);
+		figures_end_allowed(counter->all, counter->allowed, counter->latest);
 	} else if (json_object_get(own, "callOf")) {
 		count_call(counter, json_span(json_object_get(own, "callOf")),
 		           json_object_get(own, "call"));
@@ -590,8 +601,7 @@ static void counter_begin(struct counter *counter, const char *project, const ch
 		counter->allowed = json_object();
 	counter->project = project;
 	counter->named = session != NULL;
-	*counter->time = '\0';
-	counter->latest_ms = 0;
+	*counter->time = *counter->latest = '\0';
 	figures_name(NULL, span_str(""), counter->model);
 	figures_name(NULL, span_str(session ? session : name), counter->session);
 }
@@ -605,7 +615,7 @@ json_t *figures_of_text(const struct figures_options *options, struct span text)
 	counter_begin(&counter, "", NULL, "");
 	while (line_next(&text, &line))
 		count_record_line(&counter, line);
-	figures_end_allowed(counter.all, counter.allowed, counter.latest_ms);
+	figures_end_allowed(counter.all, counter.allowed, counter.latest);
 	json_decref(counter.allowed);
 	free(seen.slots);
 	figures_end_approvals(counter.all);
@@ -644,7 +654,7 @@ static void count_one(struct counter *counter, const struct figures_file *file)
 		count_value_file(counter, fd, (size_t)status.st_size);
 	else
 		count_file(counter, fd);
-	figures_end_allowed(counter->all, counter->allowed, counter->latest_ms);
+	figures_end_allowed(counter->all, counter->allowed, counter->latest);
 }
 
 static void *figures_thread(void *data)

@@ -59,15 +59,14 @@ void figures_add_object(json_t *into, const json_t *from);
 
 /* ---- questions (figures_asked.c) ------------------------------------------------------ */
 
-/* Milliseconds since 1970 of a time as files have it; -1: it is none. */
-json_int_t figures_time_ms(struct span text);
 /* How one of a call's questions ended: its answer; "by_policy": a new rule covered it. */
 struct span figures_answer(const json_t *asked);
-/* Counts the questions of a recorded call by rule and by who answered.  `open`: what they allowed
- * for the session, until figures_end_allowed. */
-void figures_count_asked(json_t *all, json_t *open, const json_t *call);
-/* The session ended at this time, or its process did: counts what is open, and empties it. */
-void figures_end_allowed(json_t *all, json_t *open, json_int_t end_ms);
+/* Counts a recorded call's questions by rule and by who answered.  `open`: what they allowed for
+ * the session, until figures_end_allowed. */
+void figures_count_asked(json_t *all, json_t *open, const json_t *questions);
+/* The session ended at this time (as files have it), or its process did: counts what is open, and
+ * empties it. */
+void figures_end_allowed(json_t *all, json_t *open, const char *end);
 /* Once all is added up: puts median and 90 % of the times to an answer in place of the counts by
  * which they are known. */
 void figures_end_approvals(json_t *all);

@@ -169,7 +169,8 @@ void figures_end_approvals(json_t *all)
 
 /* ---- questions ------------------------------------------------------------------ */
 
-json_int_t figures_time_ms(struct span text)
+/* Milliseconds since 1970 of a time as files have it; -1: it is none. */
+static json_int_t time_ms(struct span text)
 {
 	struct tm parts = { 0 };
 	char copy[32], *rest;
@@ -226,7 +227,7 @@ static void count_answer(json_t *all, const json_t *asked)
 static void note_open(json_t *open, const json_t *asked)
 {
 	const struct span scope = json_span(json_object_get(asked, "allowed"));
-	const json_int_t from = figures_time_ms(json_span(json_object_get(asked, "since")));
+	const json_int_t from = time_ms(json_span(json_object_get(asked, "since")));
 	json_t *row;
 
 	if (!scope.len || from < 0)
@@ -236,12 +237,12 @@ static void note_open(json_t *open, const json_t *asked)
 	figures_add(row, "from", from);
 }
 
-void figures_count_asked(json_t *all, json_t *open, const json_t *call)
+void figures_count_asked(json_t *all, json_t *open, const json_t *questions)
 {
 	size_t i;
 	json_t *asked;
 
-	json_array_foreach(json_object_get(json_object_get(call, "hasp"), "asked"), i, asked) {
+	json_array_foreach((json_t *)questions, i, asked) {
 		const struct span rule = json_span(json_object_get(asked, "rule"));
 
 		if (!json_is_object(asked))
@@ -254,8 +255,9 @@ void figures_count_asked(json_t *all, json_t *open, const json_t *call)
 	}
 }
 
-void figures_end_allowed(json_t *all, json_t *open, json_int_t end_ms)
+void figures_end_allowed(json_t *all, json_t *open, const char *end)
 {
+	const json_int_t end_ms = json_object_size(open) ? time_ms(span_str(end)) : 0;
 	const char *scope;
 	json_t *row;
 
