@@ -608,6 +608,8 @@ static void merge_tool_config(json_t **all, json_t **one)
 
 void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one)
 {
+	const bool was_denied = all->denied;
+
 	/* Reasons are those of the strictest: a denial's replace what others only remarked. */
 	if (one->denied && !all->denied)
 		take_later_text(&all->reason, &one->reason);
@@ -623,6 +625,8 @@ void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one)
 	join_texts(&all->additional_context, &one->additional_context);
 	join_texts(&all->error, &one->error);
 	take_later_text(&all->alternative, &one->alternative);
+	if (!all->by || (one->denied && !was_denied))
+		take_later_text(&all->by, &one->by);
 	replace_value(&all->tool_input, &one->tool_input);
 	replace_value(&all->tail_call, &one->tail_call);
 	replace_members(&all->llm_request, &one->llm_request);
@@ -636,6 +640,7 @@ void hook_outcome_release(struct hook_outcome *outcome)
 	free(outcome->reason);
 	free(outcome->system_message);
 	free(outcome->additional_context);
+	free(outcome->by);
 	free(outcome->alternative);
 	free(outcome->error);
 	free(outcome->unclear);

@@ -307,6 +307,16 @@ static void chain(json_t *input, enum hook_event event, const struct hook_outcom
 	}
 }
 
+/* The hook's outcome, with its name where it keeps something from happening. */
+static void take_outcome(struct one_run *run, struct hook_outcome *ret)
+{
+	struct hook_outcome *one = &run->outcome;
+
+	if (one->denied || one->stop || one->error || one->ask)
+		one->by = mem_strdup(hook_label(run->hook));
+	hook_outcome_merge(ret, one);
+}
+
 static void run_in_order(struct one_run *runs, size_t count, json_t *input,
                          struct hook_outcome *ret)
 {
@@ -323,7 +333,7 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 			run_hook_command(&runs[i]);
 		report_ran(&runs[i], input);
 		chain(input, runs[i].event, &runs[i].outcome);
-		hook_outcome_merge(ret, &runs[i].outcome);
+		take_outcome(&runs[i], ret);
 	}
 }
 
@@ -351,7 +361,7 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 		if (runs[i].threaded)
 			pthread_join(runs[i].thread, NULL);
 		report_ran(&runs[i], input);
-		hook_outcome_merge(ret, &runs[i].outcome);
+		take_outcome(&runs[i], ret);
 	}
 }
 

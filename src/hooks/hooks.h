@@ -160,6 +160,8 @@ struct hook_outcome {
 	char *reason;              /* denials' reasons, a line each; or stopReason; NULL without */
 	char *system_message;      /* for the user; NULL without */
 	char *additional_context;  /* < and > escaped; for the model; NULL without */
+	char *by;                  /* which hook denied, stopped or asks: the first, by its name or
+	                            * command; NULL: none did */
 	char *alternative;         /* alternative_response; NULL without */
 	char *error;               /* a function's error; NULL without */
 	char *unclear;             /* used only in this folder: the invalid part of a hook's

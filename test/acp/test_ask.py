@@ -215,3 +215,25 @@ def test_an_answer_about_other_files_writes_nothing(world, files, option):
     change = call("update_file", {"file_path": "a.txt", "old_content": "one", "new_content": "1"})
     in_part(world, read_then(change)[:2], files, option)
     assert world.read("a.txt") == "one\n"
+
+
+def test_questions_are_recorded_and_counted(world):
+    """How each ended, who answered, which rule asked, what was allowed for the session; no arguments."""
+    answers = iter(["proceed_once", "proceed_always", "cancel"])
+    with world.fake([[call("run_shell_command", {"command": "touch words"})], [call("write_file", {"file_path": "words.txt", "content": "b"})],
+                     [call("write_file", {"file_path": "c.txt", "content": "c"})], [call("run_shell_command", {"command": "touch words2"})],
+                     [text("Done.")]]) as model:
+        with Editor(world, model) as editor:
+            editor.on("session/request_permission", lambda params: editor.chosen(next(answers)))
+            editor.new().prompt("go")
+    found = json.loads(world.command("stats", "--json").text)
+    assert found["total"]["questions"] == {"proceed_once": 1, "proceed_always": 1, "cancel": 1}
+    assert found["tools"]["write_file"]["questions"] == {"proceed_always": 1}
+    assert found["answered_by"].keys() == {"editor"} and found["answered_by"]["editor"]["answers"] == found["total"]["questions"]
+    assert found["approval_ms"]["answered"] == 3 and all(name.startswith("default:") for name in found["question_rules"])
+    [(scope, allowed)] = found["allowed"].items()
+    assert "new files" in scope and allowed["times"] == 1 and allowed["ms"] >= 0
+    [path] = world.sessions()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    asked = [one["hasp"]["asked"] for line in lines for one in line.get("toolCalls", []) if "asked" in one["hasp"]]
+    assert len(asked) == 3 and "words" not in json.dumps(asked), asked

@@ -127,6 +127,101 @@ def test_edits_by_file_and_folder_and_denials_by_what_they_were(world):
     assert re.search(r"10.0.0.1:80 +1\n", shown)
 
 
+def question(answer, ms, rule="/p/rules.toml:7", by="terminal", **more):
+    more = {**more, "by": by} if by else more
+    return {"rule": rule, "answer": answer, "ms": ms, **more}
+
+
+def asked(ident, *questions, name="safe_patch", at=f"{DAY}T10:00:00.000Z", status="success", response=None, **own):
+    one = called(ident, name, status, {"ms": 9, "waited": 9, "asked": list(questions), **own}, **(response or {"exit_code": 0}))
+    return {**one, "timestamp": at}
+
+
+def questions_of(world):
+    """Known questions: two processes of one session, and a file of an earlier version."""
+    edits = {"allowed": "edits of any file", "since": f"{DAY}T10:00:00.000Z"}
+    write(world, "questions", head(), reply("1", calls=[
+        asked("a", question("proceed_once", 100)), asked("b", question("cancel", 900), status="cancelled"),
+        asked("c", question("proceed_always", 300, **edits), at=f"{DAY}T10:01:00.000Z"),
+        asked("d", question("proceed_once", 5000, byPolicy=True, by=None)),
+        asked("e", question("withdrawn", 7000, by=None)),
+        asked("f", question("proceed_once", 20, "hook", "editor", hook="careful"),
+              question("proceed_always", 40, "sandbox", "editor", allowed="sandbox: network", since=f"{DAY}T10:00:30.500Z"),
+              name="run_shell_command"),
+        asked("g", question("proceed_once", 60000, "/p/rules.toml:9", "ada", approvedBy=["bob", "ada"]), name="run_shell_command"),
+        called("h", "safe_patch", "error", {"ms": 3, "waited": 0, "hook": "guard"}, **failed("denied_by_hook"))]),
+        {"hasp": {"resumed": f"{DAY}T12:00:00.000Z"}},
+        reply("2", calls=[asked("i", question("proceed_always", 300, **edits))]),
+        {**reply("3"), "timestamp": f"{DAY}T10:02:00.000Z"})
+    write(world, "old", head("s-2"), reply("4", calls=[called("j", "safe_patch", own={"ms": 5, "waited": 2})]))
+
+
+def test_questions_by_answer_rule_and_who_answered(world):
+    begun(world)
+    questions_of(world)
+    found = stats(world)
+    answers = {"proceed_once": 3, "cancel": 1, "proceed_always": 3, "by_policy": 1, "withdrawn": 1}
+    for place in (found["total"], found["days"][DAY], found["models"]["gemini/x"], *found["projects"].values()):
+        assert place["questions"] == answers and place["hooks"] == {"guard": 1}
+    assert found["tools"]["run_shell_command"]["questions"] == {"proceed_once": 2, "proceed_always": 1}
+    assert found["question_rules"] == {
+        "/p/rules.toml:7": {"proceed_once": 1, "cancel": 1, "proceed_always": 2, "by_policy": 1, "withdrawn": 1},
+        "/p/rules.toml:9": {"proceed_once": 1}, "hook": {"proceed_once": 1}, "sandbox": {"proceed_always": 1}}
+    assert found["answered_by"] == {
+        "terminal": {"answers": {"proceed_once": 1, "cancel": 1, "proceed_always": 2}, "ms": 1600},
+        "editor": {"answers": {"proceed_once": 1, "proceed_always": 1}, "ms": 60},
+        "ada": {"answers": {"proceed_once": 1}, "ms": 60000}, "bob": {"answers": {"proceed_once": 1}, "ms": 60000}}
+    times = found["approval_ms"]
+    assert (times["answered"], times["sum"]) == (7, 61660) and set(times) == {"answered", "sum", "median", "p90"}
+    assert abs(times["median"] - 300) <= 21 and abs(times["p90"] - 60000) <= 4200, times
+    assert "questions" not in found["sessions"]["s-2"]
+    # The first process ended at 10:01, the second at 10:02.
+    assert found["allowed"] == {"edits of any file": {"times": 2, "ms": 60000 + 120000},
+                                "sandbox: network": {"times": 1, "ms": 29500}}
+
+
+def test_tables_of_questions(world):
+    begun(world)
+    questions_of(world)
+    shown = world.command("stats").text
+    tables = {part.splitlines()[0]: part.splitlines()[1:] for part in shown.split("\n\n")}
+    rows = {title: {re.split("  +", line)[0]: line.split()[-n:] for line in tables[title][1:]} for title, n in
+            {"Questions": 7, "Questions by rule": 7, "Answered by": 7, "Denied by hooks": 1, "Allowed for a session": 2}.items()}
+    assert rows["Questions"] == {"run_shell_command": ["2", "1", "0", "0", "0", "0", "0"],
+                                 "safe_patch": ["1", "2", "0", "0", "1", "1", "1"], "all": ["3", "3", "0", "0", "1", "1", "1"]}
+    assert list(rows["Questions by rule"])[0] == "/p/rules.toml:7"
+    assert rows["Answered by"]["terminal"][:5] == ["1", "2", "0", "0", "1"]
+    assert rows["Denied by hooks"] == {"guard": ["1"]} and "edits of any file" in rows["Allowed for a session"]
+    assert tables["Time to an answer"][1].split()[:2] == ["all", "7"], tables["Time to an answer"]
+    assert max(map(len, shown.splitlines()[1:])) <= 80
+    page = page_of(world)
+    for title in ("Questions", "Questions by rule", "Answered by", "Time to an answer", "Denied by hooks", "Allowed for a session"):
+        assert f"<h2>{title}</h2>" in page
+
+
+def test_hostile_questions(world):
+    begun(world)
+    bad = [7, [], {"rule": 5, "answer": [], "ms": -1, "by": {}}, {"answer": "x" * 999, "rule": "\x1b[31m", "by": "b", "ms": 1e300},
+           question("proceed_always", 10**18, allowed="a", since="9999-99-99T99:99:99Z"),
+           question("proceed_always", 1, allowed="a", since="never"),
+           question("proceed_always", 1, allowed="b", since="9998-01-01T00:00:00Z"), {"approvedBy": 3}, {"approvedBy": [1, "", {}]}]
+    many = [question(f"a{i}", i, f"r{i}", f"w{i}", allowed=f"s{i}", since=f"{DAY}T10:00:00Z") for i in range(2000)]
+    write(world, "a", head(), reply("1", calls=[asked("a", *bad, hook=[]), asked("b", *many), {**asked("c"), "hasp": {"asked": "x"}}]))
+    found = stats(world)
+    assert max(map(len, (found["question_rules"], found["answered_by"], found["allowed"], found["total"]["questions"]))) <= 501
+    assert all(row["ms"] >= 0 for row in found["allowed"].values()) and found["allowed"]["b"] == {"times": 1, "ms": 0}
+    assert "\x1b" not in world.command("stats").text
+
+
+def test_a_hooks_denial_is_recorded_with_its_name(world):
+    deny = "echo '{\"decision\": \"deny\", \"reason\": \"no\"}'"
+    world.settings(hooks={"BeforeTool": [{"matcher": "write_file", "hooks": [{"type": "command", "name": "guard", "command": deny}]}],
+                          "AfterTool": [{"matcher": "glob", "hooks": [{"type": "command", "command": deny}]}]})
+    world.run([[call("write_file", {"file_path": "a.txt", "content": "x"})], [call("glob", {"pattern": "*"})], [text("Done.")]],
+              "-p", "go", "-y")
+    assert stats(world)["total"]["hooks"] == {"guard": 1, deny[:80]: 1}
+
+
 def test_of_many_files_those_with_most_edits_are_shown(world):
     begun(world)
     write(world, "a", head(), *(reply(str(i), calls=[
@@ -302,13 +397,8 @@ def test_tables_and_page(world):
     assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in tables
 
 
-def test_the_page_in_a_browser_has_a_chart_above_each_table_with_rows_to_compare(world):
-    """What a stranger wrote stays text; the page runs its own script alone, and loads nothing."""
-    begun(world)
-    evil = "<img src=x onerror=document.title='run'>"
-    write(world, "a", head(), *(reply(str(i), model=model, day=f"2026-11-2{i}", calls=[
-        called(str(i), "safe_patch", hunks=[hunk()], lines_added=i, lines_removed=1, **state(f"src/{i}.c"))])
-        for i, model in enumerate((evil, "openai/y", "openai/z"), 1)))
+def in_browser(world):
+    """The page as a browser shows it, and its sections by title."""
     page = world.root / "page.html"
     assert world.command("stats", "--html", "page.html").code == 0
     shown = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions",
@@ -316,9 +406,30 @@ def test_the_page_in_a_browser_has_a_chart_above_each_table_with_rows_to_compare
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100, text=True)
     assert "<title>hasp stats</title>" in shown.stdout, shown.stderr[-2000:]
     sections = {re.search("<h2>(.*?)</h2>", part)[1]: part for part in shown.stdout.split("<section>")[1:]}
+    return shown.stdout, sections
+
+
+def test_the_page_in_a_browser_has_a_chart_above_each_table_with_rows_to_compare(world):
+    """What a stranger wrote stays text; the page runs its own script alone, and loads nothing."""
+    begun(world)
+    evil = "<img src=x onerror=document.title='run'>"
+    write(world, "a", head(), *(reply(str(i), model=model, day=f"2026-11-2{i}", calls=[
+        called(str(i), "safe_patch", hunks=[hunk()], lines_added=i, lines_removed=1, **state(f"src/{i}.c"))])
+        for i, model in enumerate((evil, "openai/y", "openai/z"), 1)))
+    shown, sections = in_browser(world)
     charts = {title: part.count("<figure>") for title, part in sections.items()}
     assert (charts["Edits"], charts["Days"], charts["Files"], charts["Work"]) == (1, 2, 2, 0), charts
     assert charts["Tokens"] >= 1 and sections["Days"].count("ct-bar") == 3 + 6, sections["Days"]
     assert all(part.index("<figure>") < part.index("<table") for title, part in sections.items() if charts[title])
     assert 'aria-label="Bar chart of the table below: Edits: right"' in sections["Edits"]
-    assert "<img" not in shown.stdout and "&lt;img" in sections["Edits"]
+    assert "<img" not in shown and "&lt;img" in sections["Edits"]
+
+
+def test_the_page_in_a_browser_has_charts_of_questions(world):
+    begun(world)
+    questions_of(world)
+    _, sections = in_browser(world)
+    charts = {title: part.count("<figure>") for title, part in sections.items()}
+    assert (charts["Questions"], charts["Questions by rule"], charts["Answered by"], charts["Allowed for a session"]) == (1, 1, 2, 2)
+    assert charts["Time to an answer"] == charts["Denied by hooks"] == 0
+    assert "Answers: once" in sections["Questions by rule"] or "Questions by rule: once" in sections["Questions by rule"]

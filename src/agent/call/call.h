@@ -279,6 +279,10 @@ struct call {
 	json_t *hosts;               /* likewise: owned, that it fetches from; or NULL */
 	bool obeyed;                 /* likewise: hasp obeys a file that it changes */
 	bool hook_asks;              /* a hook requires confirmation, whatever the rules say */
+	char *confirm_hook, *denied_hook; /* owned; which asks, and which denied it or withheld its
+	                              * result; or NULL */
+	json_t *asked;               /* owned; the questions about it, for its record
+	                              * (call_asked_note); NULL: none yet */
 	char *ask_reason;            /* owned; the reason the hook gave */
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */
 	json_t *review_files;        /* owned; of several files, what became of each; or NULL */

@@ -125,6 +125,9 @@ static void call_release(struct call *call)
 	json_decref(call->quorum);
 	json_decref(call->approved);
 	free(call->vetoed_by);
+	free(call->confirm_hook);
+	free(call->denied_hook);
+	json_decref(call->asked);
 	denied_forget(call);
 	free(call->ask_reason);
 	free(call->taken);
@@ -395,8 +398,10 @@ static void call_report_end(struct call *call, uint64_t ms)
 	struct agent *agent = call->agent;
 	enum err_code code;
 	_cleanup_free_ char *display = NULL;
-	const struct record_took took = { ms, call->waited_ms < ms ? call->waited_ms : ms,
-		                          call->dialect };
+	const struct record_took took = {
+		.ms = ms, .waited_ms = call->waited_ms < ms ? call->waited_ms : ms,
+		.dialect = call->dialect, .asked = call->asked, .hook = call->denied_hook,
+	};
 	const json_t *response;
 
 	call->success = !tool_result_failed(call->result);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "agent/call/asked.h"
 #include "agent/call/comments.h"
 #include "agent/call/gate.h"
 #include "agent/call/votes.h"
-#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -316,6 +316,7 @@ static void allow_for_session(struct confirm_request *request, const char *serve
 	if (all)
 		choice.scope.text = all;
 	policy_allow_for_session(request->agent->options.policy, &choice.scope);
+	call_asked_allowed(request->call, request->question->tool, &choice.scope);
 	call_scope_choice_release(&choice);
 	answer_others(request);
 	publish_update(request, server, false);
@@ -498,14 +499,12 @@ static void make_question(struct confirm_request *request)
 
 static enum bus_reply ask_user(struct confirm_request *request, json_t **answer)
 {
-	const uint64_t began = clock_monotonic_ms();
 	struct votes votes;
 	enum bus_reply reply;
 
 	votes_init(&votes, request->call, request->message, request->question->plan);
 	reply = votes_ask(&votes, answer);
 	votes_release(&votes);
-	request->call->waited_ms += clock_monotonic_ms() - began;
 	return reply;
 }
 

@@ -3,10 +3,10 @@
  * the workspace, is offered to run again with just that allowed. */
 #include <string.h>
 
+#include "agent/call/asked.h"
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
 #include "agent/setup/prepare.h"
-#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -136,8 +136,10 @@ static void allow_again(struct call *call, const struct denial_offer *offer, boo
 
 	tool_grant_join(&call->grant, &offer->grant);
 	call->session.grant = &call->grant;
-	if (session)
+	if (session) {
 		session_grant(&call->session, &offer->grant);
+		call_asked_allowed_places(call, ASKED_SANDBOX, offer->allowed);
+	}
 	call->runs++;
 	if (call->expansion)
 		buf_printf(&text, "%s ", call->expansion);
@@ -196,14 +198,8 @@ static bool follow_expansion(struct call *call, const struct denial_offer *offer
 static enum bus_reply put_expansion(struct call *call, const struct tool *tool, json_t *message,
                                     json_t **ret_answer)
 {
-	const uint64_t began = clock_monotonic_ms();
-	enum bus_reply reply;
-
-	if (cancelled(call->agent->options.cancel))
-		return BUS_CANCELLED;
-	reply = confirm_put(call, tool, message, ret_answer);
-	call->waited_ms += clock_monotonic_ms() - began;
-	return reply;
+	return cancelled(call->agent->options.cancel) ?
+		       BUS_CANCELLED : confirm_put(call, tool, message, ret_answer);
 }
 
 static bool put_offer(struct call *call, const struct tool *tool, const json_t *arguments,
@@ -274,6 +270,8 @@ static void allow_outside(struct call *call, const struct outside_offer *offer, 
 	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
 
 	outside_allow(&call->outside, &offer->places, session);
+	if (session)
+		call_asked_allowed_places(call, ASKED_OUTSIDE, offer->allowed);
 	call->decision = DECISION_ACCEPT;
 	if (call->expansion)
 		buf_printf(&text, "%s ", call->expansion);

@@ -75,14 +75,22 @@ void call_ran_with(struct call *call, const json_t *arguments)
 	call->ran_args = json_is_object(arguments) ? json_copy((json_t *)arguments) : NULL;
 }
 
+static void note_hook(char **name, const struct hook_outcome *outcome)
+{
+	free(*name);
+	*name = mem_strdup(outcome->by);
+}
+
 static json_t *before_outcome(struct call *call, const struct tool *tool, const json_t *arguments,
                               const struct hook_outcome *outcome, bool *ask)
 {
 	add_context(call, outcome->additional_context);
-	if (outcome->stop || outcome->denied || outcome->error)
+	if (outcome->stop || outcome->denied || outcome->error) {
 		call->decision = DECISION_REJECT;
-	else if (outcome->ask && !outcome->alternative) {
+		note_hook(&call->denied_hook, outcome);
+	} else if (outcome->ask && !outcome->alternative) {
 		*ask = call->hook_asks = true;
+		note_hook(&call->confirm_hook, outcome);
 		call->ask_reason = mem_strdup(outcome->system_message ? outcome->system_message :
 		                                                        outcome->reason);
 	}
@@ -162,6 +170,7 @@ static void gate_after(void *data, const struct tool *tool, const json_t *argume
 	add_context(call, outcome.additional_context);
 	instead = explained(call, tool, arguments, hooked_replaced(&outcome));
 	if (instead) {
+		note_hook(&call->denied_hook, &outcome);
 		json_decref(*result);
 		*result = instead;
 	} else if (outcome.tail_call) {

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "agent/call/asked.h"
 #include "agent/call/comments.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -119,6 +121,7 @@ void votes_release(struct votes *votes)
 	json_decref(votes->given);
 	json_decref(votes->against);
 	json_decref(votes->comments);
+	free(votes->by);
 }
 
 /* ---- what is reported --------------------------------------------------------------- */
@@ -400,6 +403,10 @@ static enum bus_ruling votes_rule(void *data, const json_t *answer, const struct
 	else if (voter || given)
 		*ret = final_answer(votes, answer,
 		                    json_string_value(json_object_get(answer, "outcome")));
+	if (ruling == BUS_DECIDED && voter) {
+		free(votes->by);
+		votes->by = mem_strdup(by ? by : voter->front);
+	}
 	if (ruling == BUS_REFUSED)
 		for (size_t i = json_array_size(comments); i-- > 0;)
 			json_array_remove(votes->comments, json_array_size(votes->comments) - 1);
@@ -421,10 +428,15 @@ enum bus_reply votes_ask(struct votes *votes, json_t **ret)
 {
 	const struct bus_judge judge = { votes_rule, votes };
 	struct agent *agent = votes->call->agent;
+	const uint64_t began = clock_monotonic_ms();
 	const enum bus_reply reply =
 		bus_ask_judged(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, votes->message,
 	                       &judge, agent->options.cancel, ret);
+	const uint64_t ms = clock_monotonic_ms() - began;
 
+	votes->call->waited_ms += ms;
+	call_asked_note(votes->call, votes->message, reply == BUS_ANSWERED ? *ret : NULL,
+	                votes->by, ms);
 	if (reply == BUS_ANSWERED && votes->rules && approvals_met(votes->rules, votes->given))
 		note_approved(votes);
 	return reply;

@@ -28,6 +28,8 @@ struct votes {
 	json_t *given;            /* owned: [{person, by, signature?}], the approvals */
 	json_t *against;          /* owned: [person], of those whose no does not end it */
 	json_t *comments;         /* owned: those of all answers, as the model gets them */
+	char *by;                 /* owned: who gave the answer that counts, a reviewer's name or
+	                           * the front's; NULL: no front did */
 	bool opened;              /* the question is published, and what was given before */
 };
 
@@ -35,7 +37,8 @@ struct votes {
  * of an edit; NULL.  A call that a reviewer changed (call->proposer) has their approval already. */
 void votes_init(struct votes *votes, struct call *call, json_t *message, const json_t *plan);
 void votes_release(struct votes *votes);
-/* As bus_ask_judged: the answer has `comments` as the model gets them, and `approvedBy`. */
+/* As bus_ask_judged, and noted in the call (asked.h): the answer has `comments` as the model gets
+ * them, and `approvedBy`. */
 enum bus_reply votes_ask(struct votes *votes, json_t **ret);
 /* Why nothing could come of asking, as far as is known before: too few people can answer.  A
  * sentence, which the caller frees; NULL: it can be asked. */

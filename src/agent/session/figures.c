@@ -31,97 +31,9 @@
 
 enum {
 	PIECE_BYTES = 256 << 10,
-	NAME_BYTES = 80,     /* of a model, a tool, an error code */
-	NAMES_MAX = 500,     /* of one kind; the others are counted together */
 	DAYS_MAX = 10000,
 	FILES_MAX = 200000,
 };
-
-/* ---- adding up --------------------------------------------------------------- */
-
-static void add_number(json_t *object, const char *name, json_int_t more)
-{
-	const json_int_t before = json_integer_value(json_object_get(object, name));
-	json_int_t sum;
-
-	if (__builtin_add_overflow(before, more, &sum))
-		sum = INT64_MAX;
-	json_object_set_new(object, name, json_integer(sum));
-}
-
-static json_t *object_in(json_t *object, const char *name)
-{
-	json_t *inside = json_object_get(object, name);
-
-	if (!inside) {
-		inside = json_object();
-		json_object_set_new(object, name, inside);
-	}
-	return inside;
-}
-
-/* A name from a file, truncated; "(others)" if there are too many. */
-static void bounded_name(const json_t *object, struct span name, char out[static NAME_BYTES + 1])
-{
-	const struct span head = utf8_head(name, NAME_BYTES);
-	const size_t len = head.data ? strnlen(head.data, head.len) : 0;
-
-	snprintf(out, NAME_BYTES + 1, "%.*s", (int)len, len ? head.data : "");
-	if (!len)
-		snprintf(out, NAME_BYTES + 1, "unknown");
-	if (!json_object_get(object, out) && json_object_size(object) >= NAMES_MAX)
-		snprintf(out, NAME_BYTES + 1, "(others)");
-}
-
-/* The end of a path that is longer than a name may be. */
-static struct span name_tail(struct span path)
-{
-	size_t skipped = path.len > NAME_BYTES ? path.len - NAME_BYTES : 0;
-
-	while (skipped && skipped < path.len && ((unsigned char)path.data[skipped] & 0xc0) == 0x80)
-		skipped++;
-	return span_skip(path, skipped);
-}
-
-static json_t *figure_object(json_t *object, struct span name)
-{
-	char key[NAME_BYTES + 1];
-
-	bounded_name(object, name, key);
-	return object_in(object, key);
-}
-
-static void count_named(json_t *object, struct span name)
-{
-	char key[NAME_BYTES + 1];
-
-	bounded_name(object, name, key);
-	add_number(object, key, 1);
-}
-
-/* Adds `from` into `into`: numbers are added, of "first" the earlier stays, of "last" the later. */
-static void add_object(json_t *into, const json_t *from)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)from, name, value) {
-		json_t *there = json_object_get(into, name);
-
-		if (!there)
-			json_object_set(into, name, value);
-		else if (json_is_integer(value))
-			add_number(into, name, json_integer_value(value));
-		else if (json_is_object(value) && json_is_object(there))
-			add_object(there, value);
-		else if (json_is_string(value) && json_is_string(there) &&
-		         ((!strcmp(name, "first") && strcmp(json_string_value(value),
-		                                            json_string_value(there)) < 0) ||
-		          (!strcmp(name, "last") && strcmp(json_string_value(value),
-		                                           json_string_value(there)) > 0)))
-			json_object_set(into, name, value);
-	}
-}
 
 /* ---- what was counted -------------------------------------------------------- */
 
@@ -184,11 +96,12 @@ struct counter {
 	struct seen_hashes *seen;
 	json_t *all;          /* owned */
 	const char *project;  /* borrowed */
-	char session[NAME_BYTES + 1]; /* its id; the file's name until that is known */
+	char session[FIGURES_NAME_BYTES + 1]; /* its id; the file's name until that is known */
 	bool named;
-	char model[NAME_BYTES + 1]; /* of the last message of a model */
+	char model[FIGURES_NAME_BYTES + 1]; /* of the last message of a model */
 	char time[32];        /* of the line, or of the last that had one */
-	json_t *row, *day;    /* of the session and the day; borrowed from `all`; NULL: not yet */
+	char latest[32];      /* the last time in the file, of a line or a call */
+	json_t *allowed;      /* owned; what holds for the session there (figures_count_asked) */
 };
 
 /* The five places in which a thing counts. */
@@ -210,12 +123,21 @@ static bool is_date(struct span text)
 	return true;
 }
 
+static void take_latest(struct counter *counter, const json_t *value)
+{
+	const struct span time = json_span(value);
+
+	if (is_date(time) && strcmp(time.data, counter->latest) > 0)
+		memcpy(mempcpy(counter->latest, time.data, time.len), "", 1);
+}
+
 static void take_time(struct counter *counter, const json_t *value)
 {
 	const struct span time = json_span(value);
 
 	if (is_date(time))
 		memcpy(mempcpy(counter->time, time.data, time.len), "", 1);
+	take_latest(counter, value);
 }
 
 /* Whether what stands in the line counts, by its time. */
@@ -235,21 +157,22 @@ static bool in_model(const struct counter *counter)
 static struct places places_of(struct counter *counter, bool with_model)
 {
 	struct places places = { .count = 0 };
-	json_t *sessions = object_in(counter->all, "sessions"), *row;
-	json_t *days = object_in(counter->all, "days");
+	json_t *sessions = figures_object(counter->all, "sessions"), *row;
+	json_t *days = figures_object(counter->all, "days");
 	char day[11];
 
-	places.list[places.count++] = object_in(counter->all, "total");
+	places.list[places.count++] = figures_object(counter->all, "total");
 	if (with_model)
 		places.list[places.count++] =
-			figure_object(object_in(counter->all, "models"), span_str(counter->model));
-	row = object_in(sessions, counter->session);
+			figures_row(figures_object(counter->all, "models"),
+			            span_str(counter->model));
+	row = figures_object(sessions, counter->session);
 	if (!json_object_size(row))
 		json_object_set_new(row, "project", json_text(span_str(counter->project)));
 	places.list[places.count++] = row;
 	places.list[places.count++] =
-		figure_object(object_in(counter->all, "projects"),
-		              name_tail(span_str(counter->project)));
+		figures_row(figures_object(counter->all, "projects"),
+		              figures_name_tail(span_str(counter->project)));
 	if (!*counter->time)
 		return places;
 	if (!json_object_get(row, "first") ||
@@ -260,27 +183,27 @@ static struct places places_of(struct counter *counter, bool with_model)
 		json_object_set_new(row, "last", json_cstr(counter->time));
 	memcpy(mempcpy(day, counter->time, 10), "", 1);
 	if (json_object_get(days, day) || json_object_size(days) < DAYS_MAX)
-		places.list[places.count++] = object_in(days, day);
+		places.list[places.count++] = figures_object(days, day);
 	return places;
 }
 
 static void places_add(const struct places *places, const char *name, json_int_t more)
 {
 	for (size_t i = 0; i < places->count; i++)
-		add_number(places->list[i], name, more);
+		figures_add(places->list[i], name, more);
 }
 
 static void places_add_in(const struct places *places, const char *group, const char *name,
                           json_int_t more)
 {
 	for (size_t i = 0; i < places->count; i++)
-		add_number(object_in(places->list[i], group), name, more);
+		figures_add(figures_object(places->list[i], group), name, more);
 }
 
 static void places_count(const struct places *places, const char *group, struct span name)
 {
 	for (size_t i = 0; i < places->count; i++)
-		count_named(object_in(places->list[i], group), name);
+		figures_count_named(figures_object(places->list[i], group), name);
 }
 
 /* ---- calls ------------------------------------------------------------------- */
@@ -326,7 +249,7 @@ static void count_denial(const struct places *places, const json_t *denial)
 		return;
 	places_count(places, "denied_kinds", json_span(json_object_get(denial, "kind")));
 	if (what.len)
-		places_count(places, "denied_what", name_tail(what));
+		places_count(places, "denied_what", figures_name_tail(what));
 }
 
 static void count_denials(const struct places *places, const json_t *response)
@@ -383,6 +306,30 @@ static void count_ended(const struct places *places, const json_t *call, const c
 	count_took(places, json_object_get(call, "hasp"));
 }
 
+/* The questions about a call, and the hook that denied it. */
+static void count_questions(struct counter *counter, const struct places *places,
+                            const struct places *by_tool, const json_t *call)
+{
+	const json_t *own = json_object_get(call, "hasp");
+	const json_t *list = json_object_get(own, "asked");
+	const struct span hook = json_span(json_object_get(own, "hook"));
+	size_t i;
+	json_t *asked;
+
+	json_array_foreach((json_t *)list, i, asked) {
+		places_count(places, "questions", figures_answer(asked));
+		places_count(by_tool, "questions", figures_answer(asked));
+	}
+	if (hook.len) {
+		places_count(places, "hooks", hook);
+		places_count(by_tool, "hooks", hook);
+	}
+	if (!list)
+		return;
+	take_latest(counter, json_object_get(call, "timestamp"));
+	figures_count_asked(counter->all, counter->allowed, list);
+}
+
 /* ---- files and folders ------------------------------------------------------- */
 
 /* One file of an edit that ended so. */
@@ -396,10 +343,10 @@ static void count_edited(struct counter *counter, struct span named, const char 
 
 	if (!path.len)
 		return;
-	rows.list[0] = figure_object(object_in(counter->all, "edited_files"),
-	                             name_tail(path));
-	rows.list[1] = figure_object(object_in(counter->all, "edited_folders"),
-	                             name_tail(folder.len ? folder : SPAN("/")));
+	rows.list[0] = figures_row(figures_object(counter->all, "edited_files"),
+	                             figures_name_tail(path));
+	rows.list[1] = figures_row(figures_object(counter->all, "edited_folders"),
+	                             figures_name_tail(folder.len ? folder : SPAN("/")));
 	places_add_in(&rows, "edits", end, 1);
 	if (!strcmp(end, "refused"))
 		return;
@@ -447,17 +394,18 @@ static void count_call(struct counter *counter, struct span message, const json_
 	tool = tool ? tool : "unknown";
 	places = places_of(counter, true);
 	count_ended(&places, call, tool, status);
-	by_tool.list[0] = figure_object(object_in(counter->all, "tools"), span_str(tool));
+	by_tool.list[0] = figures_row(figures_object(counter->all, "tools"), span_str(tool));
 	count_ended(&by_tool, call, tool, status);
+	count_questions(counter, &places, &by_tool, call);
 	dialect = figures_dialect(call, tool);
 	if (!dialect)
 		return;
 	count_edited_files(counter, call, status);
-	both = figure_object(object_in(counter->all, "editors"), span_str(counter->model));
-	by_tool.list[0] = figure_object(both, span_str(tool));
+	both = figures_row(figures_object(counter->all, "editors"), span_str(counter->model));
+	by_tool.list[0] = figures_row(both, span_str(tool));
 	count_ended(&by_tool, call, tool, status);
-	both = figure_object(object_in(counter->all, "dialects"), span_str(counter->model));
-	by_tool.list[0] = figure_object(both, span_str(dialect));
+	both = figures_row(figures_object(counter->all, "dialects"), span_str(counter->model));
+	by_tool.list[0] = figures_row(both, span_str(dialect));
 	count_ended(&by_tool, call, tool, status);
 }
 
@@ -487,7 +435,7 @@ static void count_reply(struct counter *counter, const json_t *message)
 	size_t i;
 	json_t *call;
 
-	bounded_name(NULL, json_span(json_object_get(message, "model")), counter->model);
+	figures_name(NULL, json_span(json_object_get(message, "model")), counter->model);
 	if (in_model(counter) && in_time(counter)) {
 		places = places_of(counter, true);
 		if (seen_add(counter->seen, hash)) {
@@ -535,7 +483,7 @@ static void take_session(struct counter *counter, const json_t *value)
 	const struct span id = json_span(json_object_get(value, "sessionId"));
 
 	if (id.len && !counter->named)
-		bounded_name(NULL, id, counter->session);
+		figures_name(NULL, id, counter->session);
 	counter->named = counter->named || id.len;
 }
 
@@ -549,6 +497,8 @@ static bool count_value(struct counter *counter, const json_t *value)
 		return false;
 	if (json_object_get(value, "type")) {
 		count_message(counter, value);
+	} else if (json_object_get(own, "resumed")) {
+		figures_end_allowed(counter->all, counter->allowed, counter->latest);
 	} else if (json_object_get(own, "callOf")) {
 		count_call(counter, json_span(json_object_get(own, "callOf")),
 		           json_object_get(own, "call"));
@@ -577,7 +527,7 @@ static void count_record_line(struct counter *counter, struct span line)
 	line = span_trim(line);
 	if (!is_passed(line) &&
 	    (!session_parse_line(line, &value) || !count_value(counter, value)))
-		add_number(counter->all, "unreadable_lines", 1);
+		figures_add(counter->all, "unreadable_lines", 1);
 }
 
 /* All whole lines of `text`; what is left of it, the beginning of one, is moved to its start. */
@@ -624,7 +574,7 @@ static void count_file(struct counter *counter, int fd)
 		if (text.len > LINE_BYTES_MAX - PIECE_BYTES) {
 			buf_clear(&text);
 			too_long = true;
-			add_number(counter->all, "unreadable_lines", 1);
+			figures_add(counter->all, "unreadable_lines", 1);
 		}
 	}
 	if (text.len)
@@ -641,17 +591,19 @@ static void count_value_file(struct counter *counter, int fd, size_t size)
 	if (got > 0)
 		count_record_line(counter, span_of(room, (size_t)got));
 	else if (size)
-		add_number(counter->all, "unreadable_lines", 1);
+		figures_add(counter->all, "unreadable_lines", 1);
 }
 
 static void counter_begin(struct counter *counter, const char *project, const char *session,
                        const char *name)
 {
+	if (!counter->allowed)
+		counter->allowed = json_object();
 	counter->project = project;
 	counter->named = session != NULL;
-	*counter->time = '\0';
-	bounded_name(NULL, span_str(""), counter->model);
-	bounded_name(NULL, span_str(session ? session : name), counter->session);
+	*counter->time = *counter->latest = '\0';
+	figures_name(NULL, span_str(""), counter->model);
+	figures_name(NULL, span_str(session ? session : name), counter->session);
 }
 
 json_t *figures_of_text(const struct figures_options *options, struct span text)
@@ -663,7 +615,10 @@ json_t *figures_of_text(const struct figures_options *options, struct span text)
 	counter_begin(&counter, "", NULL, "");
 	while (line_next(&text, &line))
 		count_record_line(&counter, line);
+	figures_end_allowed(counter.all, counter.allowed, counter.latest);
+	json_decref(counter.allowed);
 	free(seen.slots);
+	figures_end_approvals(counter.all);
 	return counter.all;
 }
 
@@ -694,11 +649,12 @@ static void count_one(struct counter *counter, const struct figures_file *file)
 		return;
 	counter_begin(counter, file->project, file->session,
 	           slash ? slash + 1 : file->path);
-	add_number(counter->all, "files", 1);
+	figures_add(counter->all, "files", 1);
 	if (span_ends(span_str(file->path), SPAN(".json")))
 		count_value_file(counter, fd, (size_t)status.st_size);
 	else
 		count_file(counter, fd);
+	figures_end_allowed(counter->all, counter->allowed, counter->latest);
 }
 
 static void *figures_thread(void *data)
@@ -711,9 +667,10 @@ static void *figures_thread(void *data)
 	while ((i = atomic_fetch_add(&run->next, 1)) < run->count)
 		count_one(&counter, &run->files[i]);
 	pthread_mutex_lock(&run->lock);
-	add_object(run->all, counter.all);
+	figures_add_object(run->all, counter.all);
 	pthread_mutex_unlock(&run->lock);
 	json_decref(counter.all);
+	json_decref(counter.allowed);
 	return NULL;
 }
 
@@ -786,5 +743,6 @@ json_t *figures_read(const struct figures_options *options)
 	}
 	free(run.files);
 	free(run.seen.slots);
+	figures_end_approvals(run.all);
 	return run.all;
 }

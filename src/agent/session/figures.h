@@ -8,6 +8,8 @@
 
 #include "base/span.h"
 
+#include "base/span.h"
+
 struct home;
 
 /* What the work of many sessions came to: edits, tokens, denials, commands, time.
@@ -35,6 +37,39 @@ struct figures_options {
 json_t *figures_read(const struct figures_options *options);
 /* The same of one file's text, for tests; `options->home` and `all` are not looked at. */
 json_t *figures_of_text(const struct figures_options *options, struct span text);
+
+/* ---- adding up (figures_asked.c) --------------------------------------------------- */
+
+enum { FIGURES_NAME_BYTES = 80 }; /* of a model, a tool, an error code */
+
+/* Adds to a number of the object, which may be missing. */
+void figures_add(json_t *object, const char *name, json_int_t more);
+/* The object in it of this name, made if it is missing; borrowed. */
+json_t *figures_object(json_t *object, const char *name);
+/* A name from a file, truncated; "(others)" if there are too many in the object, which may be
+ * NULL. */
+void figures_name(const json_t *object, struct span name, char out[static FIGURES_NAME_BYTES + 1]);
+/* The end of a path that is longer than a name may be. */
+struct span figures_name_tail(struct span path);
+/* figures_object and figures_add of 1, by a name from a file. */
+json_t *figures_row(json_t *object, struct span name);
+void figures_count_named(json_t *object, struct span name);
+/* Adds `from` into `into`: numbers are added, of "first" the earlier stays, of "last" the later. */
+void figures_add_object(json_t *into, const json_t *from);
+
+/* ---- questions (figures_asked.c) ------------------------------------------------------ */
+
+/* How one of a call's questions ended: its answer; "by_policy": a new rule covered it. */
+struct span figures_answer(const json_t *asked);
+/* Counts a recorded call's questions by rule and by who answered.  `open`: what they allowed for
+ * the session, until figures_end_allowed. */
+void figures_count_asked(json_t *all, json_t *open, const json_t *questions);
+/* The session ended at this time (as files have it), or its process did: counts what is open, and
+ * empties it. */
+void figures_end_allowed(json_t *all, json_t *open, const char *end);
+/* Once all is added up: puts median and 90 % of the times to an answer in place of the counts by
+ * which they are known. */
+void figures_end_approvals(json_t *all);
 
 /* ---- of one recorded call (figures_response.c) ------------------------------------ */
 

@@ -377,7 +377,7 @@ static bool replay_hasp_line(struct replay *replay, const json_t *hasp)
 	else if (json_is_array(json_object_get(hasp, "messages")))
 		keep_messages(replay, json_object_get(hasp, "messages"));
 	else
-		return false;
+		return json_is_string(json_object_get(hasp, "resumed"));
 	return true;
 }
 

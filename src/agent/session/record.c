@@ -27,6 +27,8 @@ struct record {
 	json_t *directories;
 	int fd;                    /* -1: not made yet */
 	bool resumed;              /* the file has its first line already */
+	bool says_resumed;         /* and another process wrote what is in it: the next line says
+	                            * so */
 	bool in_trouble;           /* the last write failed, and the failure was reported */
 	bool off;                  /* nothing is recorded: the home folder does not exist */
 	struct err why;            /* of that write */
@@ -95,7 +97,7 @@ static bool open_resumed(struct record *record, const char *path, struct err *er
 	if (record->fd < 0)
 		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
 	record->path = mem_strdup(path);
-	record->resumed = true;
+	record->resumed = record->says_resumed = true;
 	if (!lock_record(record, err))
 		return false;
 	if (!end_last_line(record->fd))
@@ -298,16 +300,18 @@ static void queue_line(struct record *record, const json_t *line)
 		record->gap_waits = true;
 }
 
-/* The first line of a new file. */
+/* The first line of a new file, and of what a resumed session appends. */
 static void put_metadata(struct record *record)
 {
 	json_auto_t *line = NULL;
 
-	if (record->resumed)
+	if (record->resumed && !record->says_resumed)
 		return;
-	record->resumed = true;
-	line = record_metadata_line(record->session_id, home_project_hash(record->home),
+	line = record->resumed ? record_resumed_line() :
+	       record_metadata_line(record->session_id, home_project_hash(record->home),
 	                            record->directories, record->agent_of ? "subagent" : "main");
+	record->resumed = true;
+	record->says_resumed = false;
 	queue_line(record, line);
 }
 

@@ -74,10 +74,13 @@ enum record_said {
 /* Records a message of the user; one with only results of calls has no line (see record_call). */
 void record_user(struct record *record, const json_t *content, enum record_said said);
 /* How long a call took, and how long of that it waited for the user; of an edit, whose words
- * it was in (tool_info_dialect), else NULL. */
+ * it was in (tool_info_dialect), else NULL; the questions about it (agent/call/asked.h), and the
+ * hook that denied it, or NULL. All borrowed. */
 struct record_took {
 	uint64_t ms, waited_ms;
 	const char *dialect;
+	const json_t *asked;
+	const char *hook;
 };
 
 /* A reply of the model; its calls are recorded as they end. */
@@ -153,6 +156,8 @@ json_t *record_notice_line(const char *type, const char *text);
 /* {"hasp": {"gap": {"since": TIME, "lines": N}}}: so many lines from that time on are not in the
  * file. */
 json_t *record_gap_line(const char *since, size_t lines);
+/* {"hasp": {"resumed": TIME}}: another process goes on with the session. */
+json_t *record_resumed_line(void);
 /* The lines of a whole history, a new reference. */
 json_t *record_messages_of(const json_t *contents);
 /* A hash of the content of a message's line; the caller frees. */

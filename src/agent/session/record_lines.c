@@ -188,6 +188,12 @@ static json_t *short_display(const char *display)
 	return json_text(buf_view(&out));
 }
 
+/* It may be a long command. */
+static json_t *hook_name(const char *name)
+{
+	return name ? json_text(utf8_head(span_str(name), DISPLAY_BYTES_MAX)) : NULL;
+}
+
 json_t *record_call_entry(const char *call_id, const char *name, const json_t *args,
                           const json_t *result, const json_t *media, const char *status,
                           const char *display, const struct record_took *took)
@@ -211,10 +217,11 @@ json_t *record_call_entry(const char *call_id, const char *name, const json_t *a
 	if (display)
 		json_object_set_new(call, "resultDisplay", short_display(display));
 	if (took)
-		json_object_set_new(call, "hasp", json_pack("{s:o, s:o, s:s*}", "ms",
+		json_object_set_new(call, "hasp", json_pack("{s:o, s:o, s:s*, s:O*, s:o*}", "ms",
 		                                            json_size(took->ms), "waited",
 		                                            json_size(took->waited_ms), "dialect",
-		                                            took->dialect));
+		                                            took->dialect, "asked", took->asked,
+		                                            "hook", hook_name(took->hook)));
 	return call;
 }
 
@@ -285,6 +292,11 @@ json_t *record_gap_line(const char *since, size_t lines)
 {
 	return json_pack("{s:{s:{s:s, s:o}}}", "hasp", "gap", "since", since, "lines",
 	                 json_size(lines));
+}
+
+json_t *record_resumed_line(void)
+{
+	return json_pack("{s:{s:o}}", "hasp", "resumed", timestamp_json());
 }
 
 /* What identifies a message: all that becomes of it when it is read, but thinking that a

@@ -27,6 +27,16 @@ enum { WIDTH = 80, SESSIONS_SHOWN = 20, DAYS_SHOWN = 31, ROWS_SHOWN = 12 };
 	  { "lines +", NULL, "lines_added", 9, COUNT }, \
 	  { "lines -", NULL, "lines_removed", 9, COUNT } }
 
+/* Of answers_as_rows. */
+#define ANSWER_COLUMNS \
+	{ "once", "answers", "once", 7, COUNT }, { "session", "answers", "session", 9, COUNT }, \
+	{ "saved", "answers", "saved", 7, COUNT }, { "edited", "answers", "edited", 8, COUNT }, \
+	{ "declined", "answers", "declined", 10, COUNT }
+
+#define QUESTION_COLUMNS \
+	{ ANSWER_COLUMNS, { "by rule", "answers", "by_rule", 9, COUNT }, \
+	  { "open", "answers", "withdrawn", 6, COUNT } }
+
 const struct figures_section figures_sections[] = {
 	{ "Work", "", "work", 0,
 	  { { "prompts", NULL, "prompts", 9, COUNT }, { "replies", NULL, "replies", 9, COUNT },
@@ -64,6 +74,17 @@ const struct figures_section figures_sections[] = {
 	  { { "times", NULL, "times", 9, COUNT } } },
 	{ "What the sandbox denied", "path, address or call", "denied_what", -ROWS_SHOWN,
 	  { { "times", NULL, "times", 9, COUNT } } },
+	{ "Denied by hooks", "hook", "hooks", -ROWS_SHOWN,
+	  { { "times", NULL, "times", 9, COUNT } } },
+	{ "Questions", "tool", "questions", 0, QUESTION_COLUMNS },
+	{ "Questions by rule", "rule", "question_rules", -ROWS_SHOWN, QUESTION_COLUMNS },
+	{ "Answered by", "front or reviewer", "answered_by", -ROWS_SHOWN,
+	  { ANSWER_COLUMNS, { "time", NULL, "ms", 10, TIME } } },
+	{ "Time to an answer", "", "approvals", 0,
+	  { { "answers", NULL, "answered", 9, COUNT }, { "median", NULL, "median", 10, TIME },
+	    { "90 %", NULL, "p90", 10, TIME }, { "in all", NULL, "sum", 10, TIME } } },
+	{ "Allowed for a session", "what", "allowed", -ROWS_SHOWN,
+	  { { "times", NULL, "times", 9, COUNT }, { "in force", NULL, "ms", 12, TIME } } },
 	{ "Commands", "", "commands", 0,
 	  { { "run", "commands", "run", 9, COUNT },
 	    { "failed", "commands", "failed", 9, COUNT } } },
@@ -101,6 +122,45 @@ static json_t *counts_as_rows(const json_t *counts)
 
 	json_object_foreach((json_t *)counts, name, count)
 		json_object_set_new(rows, name, json_pack("{s:O}", "times", count));
+	return rows;
+}
+
+/* {ANSWER: N} as {"answers": {COLUMN: N}}; `more`: another member, or NULL. */
+static json_t *answers_row(const json_t *counts, json_t *more)
+{
+	static const struct {
+		const char *answer, *column;
+	} columns[] = {
+		{ "proceed_once", "once" }, { "proceed_always", "session" },
+		{ "proceed_always_tool", "session" }, { "proceed_always_server", "session" },
+		{ "proceed_always_and_save", "saved" }, { "modify_with_editor", "edited" },
+		{ "cancel", "declined" }, { "unmet", "declined" }, { "by_policy", "by_rule" },
+		{ "withdrawn", "withdrawn" },
+	};
+	json_t *row = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+		const json_int_t before =
+			json_integer_value(json_object_get(row, columns[i].column));
+
+		json_object_set_new(row, columns[i].column, json_integer(
+			before + json_integer_value(json_object_get(counts, columns[i].answer))));
+	}
+	return json_pack("{s:o, s:O*}", "answers", row, "ms", more);
+}
+
+/* Rows that have {ANSWER: N}, in a member or (NULL) as they are. */
+static json_t *answers_as_rows(json_t *named, const char *member)
+{
+	json_t *rows = json_object(), *row, *counts;
+	const char *name;
+
+	json_object_foreach(named, name, row) {
+		counts = member ? json_object_get(row, member) : row;
+		if (counts)
+			json_object_set_new(rows, name,
+			                    answers_row(counts, json_object_get(row, "ms")));
+	}
 	return rows;
 }
 
@@ -166,6 +226,27 @@ static json_t *sessions_as_rows(const json_t *sessions)
 	return rows;
 }
 
+/* The tables about questions. */
+static void put_question_rows(json_t *rows, const json_t *figures)
+{
+	const json_t *total = json_object_get(figures, "total");
+	json_t *times = json_object_get(figures, "approval_ms"), *questions;
+
+	questions = answers_as_rows(json_object_get(figures, "tools"), "questions");
+	if (json_object_size(questions) > 1)
+		json_object_set_new(questions, "~all", answers_row(
+			json_object_get(total, "questions"), NULL));
+	json_object_set_new(rows, "questions", questions);
+	json_object_set_new(rows, "question_rules", answers_as_rows(
+		json_object_get(figures, "question_rules"), NULL));
+	json_object_set_new(rows, "answered_by", answers_as_rows(
+		json_object_get(figures, "answered_by"), "answers"));
+	json_object_set_new(rows, "hooks", counts_as_rows(json_object_get(total, "hooks")));
+	if (times)
+		json_object_set_new(rows, "approvals", json_pack("{s:O}", "all", times));
+	json_object_set(rows, "allowed", json_object_get(figures, "allowed"));
+}
+
 json_t *figures_rows(const json_t *figures)
 {
 	json_t *total = json_object_get(figures, "total");
@@ -188,6 +269,7 @@ json_t *figures_rows(const json_t *figures)
 	                    counts_as_rows(json_object_get(total, "denied_kinds")));
 	json_object_set_new(rows, "denied_what",
 	                    counts_as_rows(json_object_get(total, "denied_what")));
+	put_question_rows(rows, figures);
 	json_object_set(rows, "edited_folders", json_object_get(figures, "edited_folders"));
 	json_object_set(rows, "edited_files", json_object_get(figures, "edited_files"));
 	if (json_object_size(json_object_get(figures, "projects")) > 1)
@@ -260,7 +342,8 @@ static json_int_t row_weight(const struct row_order *order, const char *name)
 	json_int_t sum = 0;
 
 	for (size_t i = 0; i < FIGURES_COLUMNS && order->section->columns[i].title; i++)
-		sum += figures_cell(row, &order->section->columns[i]);
+		if (order->section->columns[i].kind != TIME)
+			sum += figures_cell(row, &order->section->columns[i]);
 	return sum;
 }
 
