@@ -40,6 +40,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "front/front.h"
 #include "front/session.h"
 
 struct acp_options {
@@ -47,6 +48,11 @@ struct acp_options {
 	 * and notices are the client's.  Borrowed. */
 	const struct session_request *request;
 	int read_fd, write_fd; /* borrowed */
+	/* NULL, or called when a session's thread is there: other fronts may be attached to it
+	 * (front/front.h), until `detached` is called, when they must have left. */
+	void (*attached)(void *data, struct front_runner *runner, struct front_session *session);
+	void (*detached)(void *data, struct front_runner *runner);
+	void *data;
 };
 
 /* Serves one client until its input ends, it stops reading, or a signal arrives, which *ret_signal

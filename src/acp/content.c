@@ -6,6 +6,7 @@
 #include "acp/private.h"
 #include "agent/prompt/prompt.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "data/json.h"
 
@@ -37,37 +38,6 @@ static void acp_say_gap(struct acp_reading *reading)
 	if (reading->mentioned || (said->len && !acp_byte_is_blank(said->data[said->len - 1])))
 		buf_char(&reading->content->said, ' ');
 	reading->mentioned = false;
-}
-
-/* The path of a file's address, without its fragment (which editors use for lines); the caller
- * frees.  NULL: it is another address. */
-static char *acp_path_of_uri(struct span uri, struct span *ret_fragment)
-{
-	const struct span scheme = SPAN("file://");
-	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES);
-
-	*ret_fragment = SPAN("");
-	if (!span_starts(uri, scheme))
-		return NULL;
-	for (size_t i = scheme.len; i < uri.len; i++) {
-		const int high = i + 2 < uri.len ? ascii_hex(uri.data[i + 1]) : -1;
-		const int low = i + 2 < uri.len ? ascii_hex(uri.data[i + 2]) : -1;
-
-		if (uri.data[i] == '#') {
-			*ret_fragment = span_skip(uri, i + 1);
-			break;
-		}
-		if (uri.data[i] == '%' && high >= 0 && low >= 0) {
-			buf_char(&path, (char)(high << 4 | low));
-			i += 2;
-		} else {
-			buf_char(&path, uri.data[i]);
-		}
-	}
-	if (!path.len || path.data[0] != '/' || path.overflowed ||
-	    memchr(path.data, '\0', path.len) || memchr(path.data, '\n', path.len))
-		return NULL;
-	return buf_steal(&path);
 }
 
 /* ---- blocks ---------------------------------------------------------------------- */
@@ -115,14 +85,15 @@ static bool acp_block_media(struct acp_reading *reading, const json_t *block, st
 static bool acp_block_link(struct acp_reading *reading, const json_t *block, struct err *err)
 {
 	const json_t *uri = json_object_get(block, "uri"), *name = json_object_get(block, "name");
-	_cleanup_free_ char *path = NULL;
-	struct span fragment;
+	const struct span address = json_span(uri);
+	const char *mark = address.len ? memchr(address.data, '#', address.len) : NULL;
+	const size_t len = mark ? (size_t)(mark - address.data) : address.len;
+	_cleanup_free_ char *path = path_of_address(span_head(address, len));
 
 	if (!json_is_string(uri))
 		return err_set(err, ERR_INVALID_ARGUMENT, "it has no uri");
-	path = acp_path_of_uri(json_span(uri), &fragment);
 	acp_say_gap(reading);
-	if (!path) {
+	if (!path || strchr(path, '\n')) {
 		buf_printf(&reading->content->said, "[%s](%s)",
 		           json_is_string(name) ? json_string_value(name) : "link",
 		           json_string_value(uri));
@@ -131,9 +102,9 @@ static bool acp_block_link(struct acp_reading *reading, const json_t *block, str
 	buf_char(&reading->content->said, '@');
 	mention_put_path(&reading->content->said, span_str(path));
 	reading->mentioned = true;
-	if (fragment.len) {
+	if (len + 1 < address.len) { /* which editors use for lines */
 		acp_say(reading, SPAN(" (lines "));
-		acp_say(reading, fragment);
+		acp_say(reading, span_skip(address, len + 1));
 		acp_say(reading, SPAN(")"));
 	}
 	return true;

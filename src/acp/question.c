@@ -34,13 +34,18 @@ static void acp_question_free(struct acp_question *question)
 
 void acp_question_answer(struct acp_question *question, json_t *answer)
 {
-	struct err ignored = ERR_INIT;
+	struct err err = ERR_INIT;
 
 	json_object_set(answer, "correlationId",
 	                json_object_get(question->message, "correlationId"));
-	/* False: it was withdrawn meanwhile. */
-	(void)front_answer(question->session->front, bus_topic_answer(question->topic), answer,
-	                   &ignored);
+	/* Else it was withdrawn meanwhile. */
+	if (!front_answer(question->session->front, bus_topic_answer(question->topic), answer,
+	                  &err) && err.code == ERR_PERMISSION_DENIED) {
+		json_auto_t *notice = json_pack("{s:s, s:o}", "severity", "warning", "message",
+		                                json_text(span_str(err.message)));
+
+		acp_update_notice(question->session, notice);
+	}
 	json_decref(answer);
 	acp_question_free(question);
 }

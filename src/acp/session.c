@@ -249,8 +249,18 @@ static void acp_session_wake(void *data, bool is_piece)
 
 /* ---- closing --------------------------------------------------------------------- */
 
+/* Its thread has ended: other fronts leave, too. */
+static void acp_session_leave(const struct acp_session *session)
+{
+	const struct acp_options *options = session->acp->options;
+
+	if (session->runner && options->detached)
+		options->detached(options->data, session->runner);
+}
+
 static void acp_session_free(struct acp_session *session)
 {
+	acp_session_leave(session);
 	front_runner_free(session->runner);
 	session_free(session->session);
 	cancel_release(&session->cancel);
@@ -389,6 +399,9 @@ static bool acp_session_start(struct acp_session *session, struct err *err)
 		.name = "editor", .roles = FRONT_ALL, .wake = acp_session_wake,
 		.opened = acp_menus_opened, .data = session,
 	});
+	if (session->acp->options->attached)
+		session->acp->options->attached(session->acp->options->data, session->runner,
+		                                session->session);
 	front_runner_begin(session->runner);
 	return true;
 }

@@ -83,11 +83,8 @@ static char *prompt_text_of(const json_t *content)
 
 static void publish_prompt(struct agent *agent, const char *text, bool steer)
 {
-	json_auto_t *message = NULL;
+	json_auto_t *message = json_object();
 
-	if (!agent->options.bus)
-		return;
-	message = json_object();
 	json_object_set_new(message, "text", json_text(span_str(text)));
 	if (steer)
 		json_object_set_new(message, "steer", json_true());
@@ -323,16 +320,14 @@ static bool prompt_may_continue(struct prompt_run *run)
 static void publish_turn_end(struct agent *agent, const struct model_reply *reply)
 {
 	const struct model_usage *usage = &reply->usage;
-	json_auto_t *message = NULL;
+	json_auto_t *message = json_pack(
+		"{s:s, s:{s:I, s:I, s:I, s:I, s:I}}",
+		"reason", model_finish_name(reply->finish), "usage",
+		"input", (json_int_t)usage->input, "output", (json_int_t)usage->output,
+		"cached", (json_int_t)usage->cached,
+		"thoughts", (json_int_t)usage->thoughts,
+		"total", (json_int_t)usage->total);
 
-	if (!agent->options.bus)
-		return;
-	message = json_pack("{s:s, s:{s:I, s:I, s:I, s:I, s:I}}",
-	                    "reason", model_finish_name(reply->finish), "usage",
-	                    "input", (json_int_t)usage->input, "output", (json_int_t)usage->output,
-	                    "cached", (json_int_t)usage->cached,
-	                    "thoughts", (json_int_t)usage->thoughts,
-	                    "total", (json_int_t)usage->total);
 	if (reply->quota.known)
 		json_object_set_new(message, "quotaLeft", json_integer(reply->quota.left));
 	agent_publish(agent, BUS_TURN_END, message);
@@ -374,7 +369,7 @@ static bool warn_loop(struct prompt_run *run, const char *why, json_t *message)
 		content_add(message, part_text(span_str(text)));
 	else
 		say_to_model(run, text);
-	loop_check_forgive(agent->loop);
+	loop_check_begin(agent->loop);
 	return true;
 }
 

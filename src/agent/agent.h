@@ -65,7 +65,7 @@ struct agent_options {
 	const struct model_parameters *parameters;
 	struct session *session;       /* its tools, provider and jobs; hooks are the agent's to
 	                                * set */
-	struct bus *bus;               /* may be NULL: no subscribers, and no one to ask */
+	struct bus *bus;
 	struct policy *policy;
 	struct hooks *hooks;           /* may be NULL */
 	const struct settings *settings;

@@ -84,8 +84,6 @@ static void publish_wrapped(const struct agent *agent, enum bus_topic topic, con
 
 void agent_publish(struct agent *agent, enum bus_topic topic, const json_t *message)
 {
-	if (!agent->options.bus)
-		return;
 	if (!agent->options.parent) {
 		bus_publish(agent->options.bus, topic, message);
 	} else if (is_of_session(topic)) {

@@ -378,11 +378,8 @@ static json_t *hook_context_sent(const json_t *contents)
 
 void agent_report_request(struct agent *agent, const char *role, const json_t *contents)
 {
-	json_auto_t *message = NULL;
+	json_auto_t *message = json_object();
 
-	if (!agent->options.bus)
-		return;
-	message = json_object();
 	json_object_set_new(message, "model", json_cstr(model_id(agent->options.model)));
 	json_object_set_new(message, "role", json_string(role));
 	json_object_set_new(message, "hookContext", hook_context_sent(contents));
@@ -392,18 +389,16 @@ void agent_report_request(struct agent *agent, const char *role, const json_t *c
 void agent_report_reply(struct agent *agent, const char *role, const struct model_reply *reply)
 {
 	const struct model_usage *usage = &reply->usage;
-	json_auto_t *message = NULL;
+	json_auto_t *message = json_pack(
+		"{s:I, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
+		"durationMs", (json_int_t)reply->ms,
+		"reason", model_finish_name(reply->finish), "usage",
+		"input", (json_int_t)usage->input, "output", (json_int_t)usage->output,
+		"cached", (json_int_t)usage->cached,
+		"thoughts", (json_int_t)usage->thoughts,
+		"tool", (json_int_t)usage->tool, "total", (json_int_t)usage->total);
 
 	stats_reply(agent->stats, role, reply);
-	if (!agent->options.bus)
-		return;
-	message = json_pack("{s:I, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
-	                    "durationMs", (json_int_t)reply->ms,
-	                    "reason", model_finish_name(reply->finish), "usage",
-	                    "input", (json_int_t)usage->input, "output", (json_int_t)usage->output,
-	                    "cached", (json_int_t)usage->cached,
-	                    "thoughts", (json_int_t)usage->thoughts,
-	                    "tool", (json_int_t)usage->tool, "total", (json_int_t)usage->total);
 	json_object_set_new(message, "model", json_cstr(reply->model));
 	json_object_set_new(message, "role", json_string(role));
 	agent_publish(agent, BUS_API_RESPONSE, message);
@@ -412,12 +407,9 @@ void agent_report_reply(struct agent *agent, const char *role, const struct mode
 void agent_report_failure(struct agent *agent, const char *role, const struct err *err, double ms)
 {
 	const char *model = model_id(agent->options.model);
-	json_auto_t *message = NULL;
+	json_auto_t *message = json_object();
 
 	stats_failure(agent->stats, role, model, err, ms);
-	if (!agent->options.bus)
-		return;
-	message = json_object();
 	json_object_set_new(message, "model", json_cstr(model));
 	json_object_set_new(message, "role", json_string(role));
 	json_object_set_new(message, "durationMs", json_integer((json_int_t)ms));

@@ -289,11 +289,8 @@ struct listener {
 static void publish_text(struct agent *agent, enum bus_topic topic, struct span text,
                          struct span subject)
 {
-	json_auto_t *message = NULL;
+	json_auto_t *message = json_object();
 
-	if (!agent->options.bus)
-		return;
-	message = json_object();
 	json_object_set_new(message, "text", json_text(text));
 	if (subject.len)
 		json_object_set_new(message, "subject", json_text(subject));

@@ -390,7 +390,9 @@
 #define LIMIT_FRONT_WAITING 4096
 /* Prompts and other orders of fronts that wait for a session's thread. */
 #define LIMIT_FRONT_ORDERS 256
-#define LIMIT_FRONTS 64
+#define LIMIT_FRONTS 256
+/* People whose approval a rule may ask for. */
+#define LIMIT_APPROVALS 64
 /* Comments on one question, bytes of each, and lines that the model gets with it. */
 #define LIMIT_COMMENTS 100
 #define LIMIT_COMMENT_BYTES ((size_t)16 << 10)
@@ -399,6 +401,31 @@
  * that is. */
 #define LIMIT_PROPOSALS 64
 #define LIMIT_PROPOSAL_BYTES ((size_t)256 << 10)
+
+/* A record of the audit, its longest text and list of files; and a file of records, after which
+ * another follows. */
+#define LIMIT_AUDIT_LINE_BYTES ((size_t)1 << 20)
+#define LIMIT_AUDIT_TEXT_BYTES ((size_t)4 << 10)
+#define LIMIT_AUDIT_FILES 1000
+#define LIMIT_AUDIT_FILE_BYTES ((size_t)16 << 20)
+
+/* The web front (web/).  Bytes of one request's body: a prompt, or files as reviewed. */
+#define LIMIT_WEB_BODY_BYTES ((size_t)8 << 20)
+/* People with a link, browsers of one person, links that were made and not used yet. */
+#define LIMIT_WEB_PEOPLE 128
+#define LIMIT_WEB_LOGINS 8
+#define LIMIT_WEB_LINKS 32
+/* Pages that follow a session, of one person and of all. */
+#define LIMIT_WEB_STREAMS_EACH 8
+#define LIMIT_WEB_STREAMS 192
+/* Requests of one person: so many a second for long, and so many together. */
+#define LIMIT_WEB_RATE 50
+#define LIMIT_WEB_BURST 200
+/* Sessions that are open in one server, and recorded ones that it lists. */
+#define LIMIT_WEB_SESSIONS 64
+#define LIMIT_WEB_RECORDED 1000
+/* Bytes of events that may wait for a page before no more are taken for it. */
+#define LIMIT_WEB_WAITING ((size_t)256 << 10)
 
 /* An editor's requests (acp/) without an answer, and its sessions: each session has a thread, and
  * a worker. */

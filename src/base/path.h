@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/span.h"
+
 /* "FOLDER/NAME" without ".", ".." and doubled slashes; an absolute NAME is itself. The caller
  * frees. */
 char *path_join(const char *folder, const char *name);
@@ -13,5 +15,8 @@ char *path_join(const char *folder, const char *name);
 bool path_is_under(const char *path, const char *root);
 /* The folder of a path; "/" for what is in it. The caller frees. */
 char *path_folder(const char *path);
+/* The path of file:///PATH, file://localhost/PATH, or file://HOST/PATH of this machine (RFC 8089),
+ * as it is named; the caller frees.  NULL: it is no such address, or a NUL is in the path. */
+char *path_of_address(struct span address);
 
 #endif

@@ -38,7 +38,8 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_PROMPT] = "text:s steer?:b",
 	[BUS_CONTENT] = "text:s",
 	[BUS_THOUGHT] = "text:s subject?:s",
-	[BUS_TOOL_CALL] = "callId:s toolName:s title:s arguments:o description:s",
+	[BUS_TOOL_CALL] = "callId:s toolName:s title:s arguments:o description:s "
+			  "serverName?:s",
 	[BUS_TOOL_OUTPUT] = "callId:s text:s",
 	[BUS_TOOL_PROGRESS] = "callId:s progress:ir total?:ir message?:s",
 	[BUS_TOOL_RESULT] = "callId:s toolName:s status:s result:oasn display:s durationMs:i "
@@ -502,7 +503,7 @@ static void bus_publish_answered(struct bus *bus, const struct waiter *waiter,
 		"{s:s, s:s, s:s, s:s, s:O*}", "correlationId", waiter->id, "question",
 		bus_topic_name(waiter->question), "outcome", answer_outcome(answer), "by",
 		name ? json_string_value(name) : voter->front, "approvedBy",
-		json_object_get(answer, "approvedBy"));
+		waiter->judge ? json_object_get(answer, "approvedBy") : NULL);
 
 	if (name)
 		json_object_set_new(message, "from", json_string(voter->front));

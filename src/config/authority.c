@@ -136,6 +136,9 @@ static const struct authority_row variables[] = {
 	/* The process's own. */
 	ROW("HOME", PROCESS, "The home folder."),
 	ROW("PATH", PROCESS, "Where programs are: the worker, ssh, bash."),
+	ROW("CI", PROCESS,
+	    "Whether a build server runs hasp: a prompt in words then ends with its answer."),
+	ROW("GITHUB_ACTIONS", PROCESS, "The same."),
 	ROW("TMPDIR", PROCESS, "Where temporary folders of commands are made."),
 	ROW("XDG_CONFIG_HOME", PROCESS, GIT_FILES),
 	ROW("XDG_RUNTIME_DIR", PROCESS, "Where the session bus of the key store is."),
@@ -354,6 +357,30 @@ static const struct authority_row editors[] = {
 	           "kept as by /auth."),
 };
 
+#define PAGE_ROW(NAME, HELP) \
+	{ AUTHORITY_PAGE, NAME, AUTHORITY_NEVER, HELP, NULL, false, HELD_OUTSIDE }
+
+/* What a page in the browser sets: nothing that the user of a terminal could not. */
+static const struct authority_row pages[] = {
+	PAGE_ROW("folder", "The folder of a session that the owner opens (hasp serve web), whose "
+	         "settings count as far as it is trusted."),
+	PAGE_ROW("resume", "The recorded session that goes on, likewise."),
+	PAGE_ROW("text", "What a person with the role drive says, to the model, or with the role "
+	         "comment to people; a command in it runs by the policies."),
+	PAGE_ROW("mode", "The approval mode, with the role drive, of those that settings and trust "
+	         "permit here."),
+	PAGE_ROW("topic", "Which question is answered, with the role approve."),
+	PAGE_ROW("answer", "What is answered, likewise; \"always\" needs the role drive."),
+	PAGE_ROW("path", "The file in which the session's edits are undone, with the role drive."),
+	PAGE_ROW("after_sha256", "The state in which that file must be."),
+	PAGE_ROW("hunks", "Which parts of its edits."),
+	PAGE_ROW("name", "Who is invited, by the owner alone."),
+	PAGE_ROW("role", "What they may do."),
+	PAGE_ROW("groups", "Groups that they belong to, unless the setting "
+	         "hasp.reviewers.groups says who does."),
+	PAGE_ROW("minutes", "How long their link is good for, 30 days at most."),
+};
+
 #define ALLOW "\"hasp config allow\""
 
 static const struct {
@@ -409,19 +436,27 @@ static struct authority_row of_setting(const struct setting *setting)
 
 bool authority_at(size_t i, struct authority_row *ret)
 {
-	size_t settings = schema_count();
+	static const struct {
+		const struct authority_row *rows;
+		size_t count;
+	} tables[] = {
+		{ variables, ARRAY_LEN(variables) }, { files, ARRAY_LEN(files) },
+		{ editors, ARRAY_LEN(editors) },     { pages, ARRAY_LEN(pages) },
+	};
 
-	if (i < settings)
+	if (i < schema_count()) {
 		*ret = of_setting(schema_at(i));
-	else if (i < settings + ARRAY_LEN(variables))
-		*ret = variables[i - settings];
-	else if (i < settings + ARRAY_LEN(variables) + ARRAY_LEN(files))
-		*ret = files[i - settings - ARRAY_LEN(variables)];
-	else if (i - settings - ARRAY_LEN(variables) - ARRAY_LEN(files) < ARRAY_LEN(editors))
-		*ret = editors[i - settings - ARRAY_LEN(variables) - ARRAY_LEN(files)];
-	else
-		return false;
-	return true;
+		return true;
+	}
+	i -= schema_count();
+	for (size_t t = 0; t < ARRAY_LEN(tables); t++) {
+		if (i < tables[t].count) {
+			*ret = tables[t].rows[i];
+			return true;
+		}
+		i -= tables[t].count;
+	}
+	return false;
 }
 
 static bool name_fits(const char *pattern, struct span name)
@@ -506,7 +541,8 @@ const char *authority_held_word(enum authority_held held)
 
 const char *authority_kind_name(enum authority_kind kind)
 {
-	static const char *const names[] = { "setting", "variable", "file", "editor" };
+	static const char *const names[] = { "setting", "variable", "file", "editor",
+		                             "page" };
 
 	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "";
 }

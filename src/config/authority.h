@@ -63,6 +63,7 @@ enum authority_kind {
 	AUTHORITY_VARIABLE,
 	AUTHORITY_FILE,
 	AUTHORITY_EDITOR, /* a member of an editor's messages (acp/), which acts for the user */
+	AUTHORITY_PAGE,   /* a member of a page's requests (web/), which acts for its person */
 };
 
 struct authority_row {
@@ -80,8 +81,8 @@ struct authority_row {
 /* Whether the user can allow a project what it may not set by itself. */
 bool authority_can_be_allowed(enum authority authority);
 
-/* Row `i` of settings, variables, files and editors' members, in this order; false after the
- * last. */
+/* Row `i` of settings, variables, files, editors' and pages' members, in this order; false after
+ * the last. */
 bool authority_at(size_t i, struct authority_row *ret);
 /* The row of a variable; NULL: none. */
 const struct authority_row *authority_variable(struct span name);

@@ -438,6 +438,14 @@ static const char schema_hasp_rows[] =
 	INTEGER("hasp.answerTokens", "12000",
 	        "Maximum tokens of a tool's answer, about 4 bytes each; what does not fit is "
 	        "omitted, and the answer says how to get it. 0: no limit.")
+	STRING("hasp.audit.allowedSigners", NONE,
+	       "A file of the keys that reviewers sign with (ssh-keygen(1), ALLOWED SIGNERS), for "
+	       "hasp audit verify. See docs/audit.md.",
+	       NEVER)
+	BOOLEAN("hasp.audit.enabled", "true",
+	        "Record every question, vote and answer in ~/.gemini/hasp-audit. See "
+	        "docs/audit.md.",
+	        ONLY_TRUE)
 	INTEGER("hasp.checkpoints.keepDays", "0",
 	        "Remove checkpoints older than this many days when a session begins; 0: never. See "
 	        "docs/checkpoints.md.",

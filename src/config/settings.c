@@ -630,6 +630,11 @@ bool settings_trust_unknown(const struct settings *settings)
 	return settings->trust_unknown;
 }
 
+bool settings_trust_is_given(const struct settings *settings)
+{
+	return settings->skip_trust || getenv("GEMINI_CLI_TRUST_WORKSPACE");
+}
+
 /* ---- all values with their origins ---- */
 
 struct settings_listing {

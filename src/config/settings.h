@@ -127,6 +127,8 @@ const struct variables *settings_variables(const struct settings *settings);
 bool settings_trusted(const struct settings *settings); /* of the project folder */
 /* Settings' folder trust is on and no rule says anything about the folder. */
 bool settings_trust_unknown(const struct settings *settings);
+/* --skip-trust or GEMINI_CLI_TRUST_WORKSPACE decides in this run, whatever the rules say. */
+bool settings_trust_is_given(const struct settings *settings);
 
 /* Writes one value into the file of a scope (USER or WORKSPACE), keeping comments, order, unknown
  * keys and the file's mode; creates it if it is missing; atomic. NULL value: removes the key.

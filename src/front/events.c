@@ -292,7 +292,7 @@ static void queue_event(struct front *front, const struct front_event *event, bo
 	front_queue_add(front, entry);
 }
 
-/* Under the lock; `taken`: bits of fronts that have it already. */
+/* Under the lock; `taken`: bits of fronts with options.takes, those that have it already. */
 static void hub_spread(struct front_hub *hub, struct front_event *event,
                        const struct front *giver, uint64_t taken)
 {
@@ -301,8 +301,12 @@ static void hub_spread(struct front_hub *hub, struct front_event *event,
 	event->number = event->last = ++hub->last;
 	hub_follow_questions(hub, event);
 	log_add(hub, event);
-	for (struct front *front = hub->fronts; front; front = front->next, bit <<= 1) {
-		if (taken & bit)
+	for (struct front *front = hub->fronts; front; front = front->next) {
+		const bool has_it = front->options.takes && (taken & bit);
+
+		if (front->options.takes)
+			bit <<= 1;
+		if (has_it || !front->options.wake)
 			continue;
 		queue_event(front, event, front == giver);
 		front->options.wake(front->options.data, event_is_piece(event));
@@ -325,10 +329,13 @@ void front_hub_hear(struct front_hub *hub, enum bus_topic topic, const json_t *m
 	uint64_t taken = 0, bit = 1;
 
 	pthread_mutex_lock(&hub->lock);
-	for (struct front *front = hub->fronts; front; front = front->next, bit <<= 1)
-		if (front->options.takes &&
-		    front->options.takes(front->options.data, topic, message))
+	for (struct front *front = hub->fronts; front; front = front->next) {
+		if (!front->options.takes)
+			continue;
+		if (front->options.takes(front->options.data, topic, message))
 			taken |= bit;
+		bit <<= 1;
+	}
 	/* The publisher may go on using its own. */
 	event.message = json_deep_copy(message);
 	hub_spread(hub, &event, NULL, taken);
@@ -337,6 +344,19 @@ void front_hub_hear(struct front_hub *hub, enum bus_topic topic, const json_t *m
 }
 
 /* ---- fronts ---------------------------------------------------------------------- */
+
+json_t *front_hub_list(struct front_hub *hub)
+{
+	json_t *list = json_array();
+
+	pthread_mutex_lock(&hub->lock);
+	for (const struct front *front = hub->fronts; front; front = front->next)
+		json_array_append_new(list, json_pack("{s:o, s:i}", "name",
+		                                      json_text(span_str(front->name)), "roles",
+		                                      (int)front->options.roles));
+	pthread_mutex_unlock(&hub->lock);
+	return list;
+}
 
 static bool name_is_taken(const struct front_hub *hub, const char *name)
 {
@@ -350,12 +370,14 @@ bool front_hub_attach(struct front_hub *hub, struct front *front)
 {
 	const char *name = front->options.name;
 	struct front **link = &hub->fronts;
-	size_t count = 0;
+	size_t count = 0, takers = 0;
 
 	pthread_mutex_lock(&hub->lock);
-	for (; *link; link = &(*link)->next)
+	for (; *link; link = &(*link)->next) {
 		count++;
-	if (count == LIMIT_FRONTS) {
+		takers += (*link)->options.takes != NULL;
+	}
+	if (count == LIMIT_FRONTS || (front->options.takes && takers == FRONT_TAKERS_MAX)) {
 		pthread_mutex_unlock(&hub->lock);
 		return false;
 	}
@@ -365,7 +387,8 @@ bool front_hub_attach(struct front_hub *hub, struct front *front)
 		front->name = mem_printf("%s %u", name, i);
 	}
 	*link = front;
-	queue_kept(hub, front, front->options.after + 1);
+	if (front->options.wake)
+		queue_kept(hub, front, front->options.after + 1);
 	if (front->first)
 		front->options.wake(front->options.data, false);
 	pthread_mutex_unlock(&hub->lock);

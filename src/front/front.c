@@ -13,15 +13,18 @@
 /* ---- people ------------------------------------------------------------------------ */
 
 /* A group that the setting has has the members that it lists, and no others. */
-static void add_given_groups(json_t *groups, const json_t *set, const char *const *given)
+static void add_given_groups(json_t *groups, const json_t *set, const json_t *given)
 {
-	for (; given && *given; given++)
-		if (!json_object_get(set, *given))
-			json_array_append_new(groups, json_string(*given));
+	size_t i;
+	json_t *group;
+
+	json_array_foreach((json_t *)given, i, group)
+		if (json_is_string(group) && !json_object_get(set, json_string_value(group)))
+			json_array_append(groups, group);
 }
 
 /* {name, groups}: those of the setting that list the name, and those given that no setting has. */
-static json_t *person_new(const struct front_runner *runner, const struct front_person *person)
+static json_t *person_known(const struct front_runner *runner, const struct front_person *person)
 {
 	const struct settings *settings = session_settings(runner->session);
 	const json_t *set = settings ? settings_get(settings, "hasp.reviewers.groups") : NULL;
@@ -48,7 +51,7 @@ static void people_changed(struct front_runner *runner)
 
 void front_invite(struct front_runner *runner, const struct front_person *person)
 {
-	json_t *known = person_new(runner, person);
+	json_t *known = person_known(runner, person);
 
 	pthread_mutex_lock(&runner->hub.lock);
 	json_object_set_new(runner->hub.invited, person->name, known);
@@ -98,7 +101,8 @@ struct front *front_attach(struct front_runner *runner, const struct front_optio
 	front->runner = runner;
 	front->options = *options;
 	if (options->reviewer)
-		front->person = person_new(runner, options->reviewer);
+		front->person = person_known(runner, options->reviewer);
+	front->options.reviewer = NULL;
 	pthread_mutex_lock(&runner->attaching);
 	attached = front_hub_attach(&runner->hub, front);
 	front->options.name = front->name;

@@ -98,6 +98,12 @@ void front_runner_begin(struct front_runner *runner);
 void front_runner_end(struct front_runner *runner, const char *reason);
 /* Ends it ("exit"), if that is not done. When all fronts are detached; NULL is fine. */
 void front_runner_free(struct front_runner *runner);
+/* What is known of the session, from any thread: {"folder", "mode" and, once it is open, "session",
+ * "model", "level", "window", "branch"?, "topic"?, "record" ("": not recorded)}; those of the last
+ * order that ended. A new reference. */
+json_t *front_runner_facts(struct front_runner *runner);
+/* The fronts that are attached: [{"name", "roles" (bits)}]; a new reference. */
+json_t *front_runner_fronts(struct front_runner *runner);
 /* Something that only fronts are to see, as if the bus had published it; takes `message`. */
 void front_runner_publish(struct front_runner *runner, enum bus_topic topic, json_t *message);
 
@@ -150,8 +156,8 @@ void front_event_free(struct front_event *event);
 struct front_person {
 	const char *name;             /* unique among those invited; what their votes are under */
 	/* Names of groups, apart from those of the setting hasp.reviewers.groups, which alone says
-	 * who belongs to the groups that it has; NULL-terminated; or NULL. */
-	const char *const *groups;
+	 * who belongs to the groups that it has; [string], or NULL. */
+	const json_t *groups;
 };
 
 struct front_options {
@@ -160,7 +166,8 @@ struct front_options {
 	unsigned roles;          /* FRONT_... */
 	uint64_t after;          /* the last event that it has; 0: none */
 	/* An event has come, and must be taken soon; `is_piece`: of text that streams, which may
-	 * wait for a frame.  From any thread, and must not call functions of this header. */
+	 * wait for a frame.  From any thread, and must not call functions of this header.  NULL:
+	 * the front gets no events, also none of its tasks' ends; it answers and orders alone. */
 	void (*wake)(void *data, bool is_piece);
 	/* NULL, or is shown each message of the bus on the thread that publishes it, and says
 	 * whether it has taken it, so that it is no event for this front.  Must not wait. */

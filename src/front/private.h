@@ -32,6 +32,8 @@ struct front_open {
 	uint64_t voted;           /* its number */
 };
 
+enum { FRONT_TAKERS_MAX = 64 }; /* fronts with options.takes: a bit each */
+
 struct front_hub {
 	pthread_mutex_t lock;     /* recursive: options.takes may publish */
 	pthread_cond_t taken;
@@ -68,6 +70,8 @@ uint64_t front_hub_add(struct front_hub *hub, struct front_event *event,
                        const struct front *giver);
 /* The same for a message of the bus: on the publishing thread. */
 void front_hub_hear(struct front_hub *hub, enum bus_topic topic, const json_t *message);
+/* As front_runner_fronts. */
+json_t *front_hub_list(struct front_hub *hub);
 /* Adds a front, which gets what is kept after options.after. False: there are too many. */
 bool front_hub_attach(struct front_hub *hub, struct front *front);
 /* Removes a front and frees its pending events. */
@@ -132,6 +136,7 @@ struct front_runner {
 	char *reason;             /* of closing it in the end; owned */
 	bool started, ending, ended;
 	_Atomic bool is_open;     /* written with the lock */
+	json_t *facts;            /* front_runner_facts; owned */
 	bool interrupted;         /* the current one, perhaps before the host knew of it */
 };
 

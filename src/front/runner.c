@@ -12,12 +12,54 @@
 #include "front/private.h"
 #include "sandbox/plan/plan.h"
 
+/* ---- what is known of the session ------------------------------------------------ */
+
+static void runner_set_fact(struct front_runner *runner, const char *name, json_t *value)
+{
+	pthread_mutex_lock(&runner->lock);
+	json_object_set_new(runner->facts, name, value);
+	pthread_mutex_unlock(&runner->lock);
+}
+
+/* What an order may have changed, on the session's thread. */
+static void runner_note_facts(struct front_runner *runner, const json_t *branch)
+{
+	const struct host_facts host = host_facts(session_host(runner->session));
+
+	pthread_mutex_lock(&runner->lock);
+	json_object_set_new(runner->facts, "session", json_text(span_str(host.session_id)));
+	json_object_set_new(runner->facts, "record", json_path_bytes(host.record_file));
+	json_object_set_new(runner->facts, "model", json_text(span_str(host.model)));
+	if (branch)
+		json_object_set(runner->facts, "branch", (json_t *)branch);
+	pthread_mutex_unlock(&runner->lock);
+}
+
+json_t *front_runner_facts(struct front_runner *runner)
+{
+	json_t *facts;
+
+	pthread_mutex_lock(&runner->lock);
+	facts = json_deep_copy(runner->facts);
+	pthread_mutex_unlock(&runner->lock);
+	return facts;
+}
+
+json_t *front_runner_fronts(struct front_runner *runner)
+{
+	return front_hub_list(&runner->hub);
+}
+
 /* ---- what is heard -------------------------------------------------------------- */
 
 static void runner_hear(void *data, enum bus_topic topic, const json_t *message)
 {
 	struct front_runner *runner = data;
 
+	if (topic == BUS_APPROVAL_MODE)
+		runner_set_fact(runner, "mode", json_copy(json_object_get(message, "mode")));
+	if (topic == BUS_TOPIC_UPDATE && json_object_get(message, "title"))
+		runner_set_fact(runner, "topic", json_copy(json_object_get(message, "title")));
 	front_hub_hear(&runner->hub, topic, message);
 }
 
@@ -249,6 +291,10 @@ static void runner_greet(struct front_runner *runner, const struct front_order *
 	if (!runner->starts_late)
 		host_start_session(session_host(runner->session));
 	event.message = opened_facts(runner);
+	pthread_mutex_lock(&runner->lock);
+	json_object_update(runner->facts, event.message);
+	pthread_mutex_unlock(&runner->lock);
+	runner_note_facts(runner, NULL);
 	runner_report_end(runner, order, &event);
 }
 
@@ -296,6 +342,7 @@ static void runner_do_prompt(struct front_runner *runner, const struct front_ord
 	put_fact(event.message, "branch", branch);
 	if (err.code != ERR_NONE)
 		event.err = &err;
+	runner_note_facts(runner, json_object_get(event.message, "branch"));
 	runner_report_end(runner, order, &event);
 	agent_outcome_release(&outcome);
 }
@@ -305,6 +352,8 @@ static void runner_do_task(struct front_runner *runner, const struct front_order
 	struct front_event event = { .kind = FRONT_DONE, .task = order->task };
 
 	order->task->run(order->task, runner->session);
+	if (runner->is_open)
+		runner_note_facts(runner, NULL);
 	runner_report_end(runner, order, &event);
 }
 
@@ -508,6 +557,9 @@ bool front_runner_new(const struct front_runner_options *options, struct front_r
 	runner->session_cancel = options->cancel;
 	runner->resume = mem_strdup(options->resume);
 	runner->starts_late = options->starts_late;
+	runner->facts = json_pack("{s:o, s:s}", "folder",
+	                          json_name(session_folder(runner->session)), "mode",
+	                          policy_mode_name(session_mode(runner->session)));
 	pthread_mutex_init(&runner->attaching, NULL);
 	pthread_mutex_init(&runner->lock, NULL);
 	pthread_cond_init(&runner->wake, NULL);
@@ -562,6 +614,7 @@ void front_runner_free(struct front_runner *runner)
 	pthread_cond_destroy(&runner->wake);
 	pthread_cond_destroy(&runner->done);
 	cancel_release(&runner->cancel);
+	json_decref(runner->facts);
 	free(runner->resume);
 	free(runner->resumed.model);
 	free(runner->reason);

@@ -33,7 +33,7 @@ enum shape {
 	PRIORITY,      /* an integer from 0 to 999 */
 	DECISION,
 	MODES,
-	PEOPLE,        /* an integer from 1 to LIMIT_FRONTS */
+	PEOPLE,        /* an integer from 1 to LIMIT_APPROVALS */
 	OWNER,
 };
 
@@ -172,7 +172,7 @@ static const char *misfit(const json_t *value, enum shape shape)
 	case PRIORITY:
 		return has_range(value, 0, 999) ? NULL : "an integer from 0 to 999";
 	case PEOPLE:
-		return has_range(value, 1, LIMIT_FRONTS) ? NULL : "an integer from 1 to 64";
+		return has_range(value, 1, LIMIT_APPROVALS) ? NULL : "an integer from 1 to 64";
 	case OWNER:
 		return is_owner_word(value)
 			       ? NULL : "counts, does_not_count or may_be_outvoted";

@@ -338,7 +338,8 @@ static enum prefix_match match_narrow(const struct policy_call *call, struct act
  * not of the same tier. */
 static bool always_yields(const struct policy_rule *always, const struct policy_rule *rule)
 {
-	return always->always && rule->approvals && (int)always->priority == (int)rule->priority;
+	return always->always && always->decision == POLICY_ALLOW && rule->approvals &&
+	       (int)always->priority == (int)rule->priority;
 }
 
 struct outcome decide_act(const struct policy *policy, const struct policy_call *call,
@@ -368,7 +369,7 @@ struct outcome decide_act(const struct policy *policy, const struct policy_call 
 			continue;
 		outcome.decision = rule->decision;
 		outcome.rule = rule;
-		if (!rule->always)
+		if (!rule->always || rule->decision != POLICY_ALLOW)
 			break;
 	}
 	if (doubt && (outcome.decision == POLICY_ALLOW ||

@@ -125,13 +125,15 @@ static bool is_format_that_runs(const struct arguments *a)
 
 static void git_read_call(struct judging *j, size_t at, struct git_call *ret)
 {
+	/* git config takes no options behind its first operand: what stands there is a value. */
+	const bool stops = span_eq(span_str(j->row->verb), SPAN("config"));
 	struct arguments a;
 	enum argument_kind kind;
 
 	*ret = (struct git_call){ 0 };
 	judge_arguments_begin(&a, j, at);
 	while ((kind = judge_arguments_next(&a)) != ARGUMENT_END) {
-		if (kind == ARGUMENT_OPERAND) {
+		if (kind == ARGUMENT_OPERAND || (stops && ret->first)) {
 			ret->operands++;
 			if (j->command->words[a.word].splits)
 				ret->operands += 2;
@@ -520,16 +522,15 @@ static const struct judged_program programs[] = {
 	{ "find", "", "", "", READ, MANY, judge_find, "GNU findutils 4.9 manual" },
 	{ "getconf", "", "a", "", READ, MANY, NULL,
 	  "getconf(1) of glibc 2.36 (-v runs another version)" },
-	{ "hostname", "", "fsdiIAyv",
-	  "fqdn short domain ip-address all-ip-addresses all-fqdns long",
-	  READ, 0, NULL, "hostname(1)" },
+	{ "hostname", "", "sI", "short all-ip-addresses",
+	  READ, 0, NULL, "hostname(1) (the other options ask name servers)" },
 	{ "logname", "", "", "help version", READ, 0, NULL, COREUTILS },
 	{ "objdump", "", "adDSrtTxhfpsCwzlgeGRVHM:j:m:b:",
 	  "all-headers disassemble disassemble-all "
 	  "disassemble? source? reloc dynamic-reloc syms dynamic-syms section-headers headers "
 	  "file-headers private-headers full-contents demangle? wide section: no-show-raw-insn "
 	  "no-addresses start-address: stop-address: line-numbers architecture: target: "
-	  "archive-headers disassembler-options: help version info", READ, MANY, NULL, BINUTILS },
+	  "archive-headers disassembler-options: help version", READ, MANY, NULL, BINUTILS },
 	{ "locale", "", "ack", "all-locales category-name keyword-name", READ, MANY, NULL,
 	  "locale(1) of glibc 2.36 (-m runs gzip)" },
 	{ "nm", "", "aABCDfgilnopPrsSuvXt:", "debug-syms print-file-name demangle? dynamic "

@@ -218,6 +218,37 @@ static void follow_answered(struct app *app, const json_t *message)
 	printout_notice(&app->out, "info", span_str(text));
 }
 
+/* "anna approved: 1 of 2 approvals (anna); needs 1 more of @ops". */
+static void follow_vote(struct app *app, const json_t *message)
+{
+	static const struct {
+		const char *vote, *words;
+	} words[] = { { "approve", "approved" }, { "veto", "said no" },
+		      { "against", "said no, and can be outvoted" },
+		      { "lapsed", "no longer approves what is asked about" } };
+	const char *by = json_string_value(json_object_get(message, "by"));
+	const char *missing = json_string_value(json_object_get(message, "missing"));
+	const struct span vote = json_span(json_object_get(message, "vote"));
+	_cleanup_buf_ struct buf text = BUF_INIT(64 << 10);
+	size_t i;
+	json_t *name;
+
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		if (span_eq(vote, span_str(words[i].vote)))
+			buf_printf(&text, "%s %s",
+			           strcmp(by, runner_name(app->runner)) ? by : "You",
+			           words[i].words);
+	buf_printf(&text, ": %lld of %lld approvals",
+	           (long long)json_integer_value(json_object_get(message, "approvals")),
+	           (long long)json_integer_value(json_object_get(message, "needed")));
+	json_array_foreach(json_object_get(message, "approvedBy"), i, name)
+		buf_printf(&text, "%s%s", i ? ", " : " (", json_string_value(name));
+	buf_str(&text, i ? ")" : "");
+	if (missing && !span_eq(vote, SPAN("veto")))
+		buf_printf(&text, "; needs %s", missing);
+	printout_notice(&app->out, "info", buf_view(&text));
+}
+
 static void follow_comment(struct app *app, const json_t *message)
 {
 	_cleanup_free_ char *text = mem_printf(
@@ -264,6 +295,7 @@ static void (*const followers[])(struct app *app, const json_t *message) = {
 	[BUS_ELICITATION_RESPONSE] = tui_answered,
 	[BUS_UPDATE_POLICY] = follow_policy,
 	[BUS_QUESTION_ANSWERED] = follow_answered,
+	[BUS_QUESTION_VOTE] = follow_vote,
 	[BUS_COMMENT] = follow_comment,
 	[BUS_PROMPT] = follow_prompt,
 	[BUS_CONTENT] = follow_content,

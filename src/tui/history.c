@@ -83,7 +83,8 @@ static void history_message(const struct history_way *way, const json_t *content
 
 	content_text(message, &text);
 	if (!span_is_blank(buf_view(&text)))
-		way->text(way->data, content_is_user(message), buf_view(&text));
+		way->text(way->data, content_is_user(message), content_is_user(message) ?
+		          session_prompt_shown(buf_view(&text)) : buf_view(&text));
 	json_array_foreach(json_object_get(message, "parts"), i, part) {
 		const json_t *called = json_object_get(part, "functionCall");
 		json_auto_t *call = called ? history_call(called) : NULL;

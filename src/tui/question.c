@@ -174,16 +174,24 @@ static void question_close(struct app *app)
 	app->questions.ask = NULL;
 }
 
-/* False: it is not awaited any more. */
+/* False: it is not awaited any more; or, where others must approve, the answer does not count, and
+ * the question stays. */
 static bool question_send(struct app *app, const json_t *answer)
 {
 	const size_t i = question_find(app, answer);
-	const enum bus_topic topic = entry_topic(json_array_get(app->questions.waiting, i));
+	json_auto_t *entry = json_incref(json_array_get(app->questions.waiting, i));
+	const enum bus_topic topic = bus_topic_answer(entry_topic(entry));
+	struct err err = ERR_INIT;
+	const bool sent = runner_answer(app->runner, topic, answer, &err);
 
-	running_answered(&app->calls, entry_message(json_array_get(app->questions.waiting, i)),
+	if (!sent && err.code == ERR_PERMISSION_DENIED) {
+		printout_notice(&app->out, "warning", span_str(err.message));
+		return false;
+	}
+	running_answered(&app->calls, entry_message(entry),
 	                 span_eq(json_span(json_object_get(answer, "outcome")), SPAN("cancel")));
 	question_leaves(app, i);
-	return runner_answer(app->runner, bus_topic_answer(topic), answer);
+	return sent;
 }
 
 /* What is allowed after a denial is no rule: no other question is answered by it. */
@@ -265,6 +273,8 @@ void tui_refuse_all(struct app *app)
 		refusal = ask_refusal(app->questions.ask);
 		question_close(app);
 		question_send(app, refusal);
+		if (json_array_get(app->questions.waiting, 0) == first)
+			question_leaves(app, 0);
 		json_decref(refusal);
 	}
 	json_object_clear(app->questions.rounds);

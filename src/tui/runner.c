@@ -362,11 +362,10 @@ void runner_job(struct runner *runner, struct runner_job *job)
 }
 
 
-bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer)
+bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer,
+                   struct err *err)
 {
-	struct err ignored = ERR_INIT;
-
-	return front_answer(runner->front, topic, answer, &ignored);
+	return front_answer(runner->front, topic, answer, err);
 }
 
 const struct cancel *runner_cancel(const struct runner *runner)

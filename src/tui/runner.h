@@ -99,6 +99,7 @@ struct ide *runner_ide(const struct runner *runner);
 /* The terminal's name among the fronts (front_name). */
 const char *runner_name(const struct runner *runner);
 /* As bus_answer, in the terminal's name. */
-bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer);
+bool runner_answer(struct runner *runner, enum bus_topic topic, const json_t *answer,
+                   struct err *err);
 
 #endif

@@ -76,6 +76,7 @@ static struct command_context slash_context(struct app *app)
 		.busy = !runner_idle(app->runner),
 		.local = app->options->local,
 		.ide = runner_ide(app->runner),
+		.web = app->options->web,
 	};
 }
 

@@ -47,6 +47,8 @@
 #include "front/session.h"
 #include "tui/term/theme.h"
 
+struct command_web;
+
 /* What there is while a session is open; all of it is the session's. */
 struct tui_opened {
 	struct host *host;
@@ -62,6 +64,7 @@ struct tui_options {
 	bool browse;                   /* begins with the list of sessions */
 	bool local;                    /* the workspace is this machine's */
 	bool screen_reader;            /* plain lines, nothing drawn twice */
+	const struct command_web *web; /* what /web and /share work with; or NULL */
 	/* NULL, or called when the session's thread is there: other fronts may be attached to it
 	 * (front/front.h), until `detached` is called, when they must have left. */
 	void (*attached)(void *data, struct front_runner *runner);

@@ -108,7 +108,7 @@ def test_servers_of_the_editor_are_used_over_http(world, type, transport, path):
         editor.on("session/request_permission", editor.choose("proceed_once"))
         assert session.prompt("go")["stopReason"] == "end_turn"
         asked = editor.wait("session/request_permission")["params"]["toolCall"]
-        assert asked["title"] == 'Echo Tool: {"message":"hello"}' == session.call(asked["toolCallId"])["title"]
+        assert asked["title"] == 'Echo Tool (all MCP Server): {"message":"hello"}' == session.call(asked["toolCallId"])["title"]
         assert asked["content"][0]["content"]["text"] == "Tool Echo Tool of the MCP server all"
         assert asked["rawInput"] == {"message": "hello"}
         assert "Echo: hello" in json.dumps(server.requests[1].body)

@@ -48,12 +48,32 @@ static void folders_end_at_the_root(void **state)
 	}
 }
 
+static void addresses_of_files_have_paths(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "file:///a%20b/c", "/a b/c" }, { "file://localhost/a", "/a" },
+		{ "file:///%41%zz%4", "/A%zz%4" }, { "file:///", "/" },
+		{ "file://elsewhere.invalid/a", NULL }, { "file://", NULL }, { "file:/a", NULL },
+		{ "https://a/b", NULL }, { "file:///a%00b", NULL }, { "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		_cleanup_free_ char *path = path_of_address(span_str(cases[i][0]));
+
+		assert_true(!path == !cases[i][1]);
+		if (path)
+			assert_string_equal(path, cases[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_are_resolved_by_name),
 		cmocka_unit_test(beneath_means_by_whole_names),
 		cmocka_unit_test(folders_end_at_the_root),
+		cmocka_unit_test(addresses_of_files_have_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

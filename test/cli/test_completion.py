@@ -58,7 +58,7 @@ def test_the_syntax_is_right(script, shell):
 
 @pytest.mark.parametrize("offers", [bash, fish])
 def test_commands_and_tools(ws, script, offers):
-    assert offers(ws, script, "hasp ") == ["acp", "agents", "checkpoint", "completion", "config", "context", "extensions", "help", "hooks",
+    assert offers(ws, script, "hasp ") == ["acp", "agents", "audit", "checkpoint", "completion", "config", "context", "extensions", "help", "hooks",
                                              "mcp", "models", "policy", "sandbox", "serve", "sessions", "skills", "stats", "tool", "worker"]
     assert offers(ws, script, "hasp -o ") == ["json", "stream-json", "text"]
     assert offers(ws, script, "hasp --yolo --approval-mode pl") == ["plan"]

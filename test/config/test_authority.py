@@ -169,6 +169,14 @@ def test_every_member_by_which_an_editor_sets_something_has_a_row(table):
     assert rows <= members
 
 
+def test_every_member_by_which_a_page_sets_something_has_a_row(table):
+    rows = {row["name"] for row in table if row["kind"] == "page"}
+    members = {name for source in (TOP / "src/web").glob("*.c")
+               for name in re.findall(r'(?:web_text_of\(exchange|json_object_get\(exchange->body), "(\w+)"', source.read_text())}
+    assert "text" in members and "hunks" in members
+    assert rows == members
+
+
 def test_sentences_of_files_are_about_files(place):
     text = place.run("authority")
     assert ".env: by a project: a trusted project\n" in text

@@ -17,7 +17,7 @@ struct line_front {
 	struct front *front;
 	FILE *in, *out;
 	int bell;
-	bool whole; /* questions are shown as JSON, too */
+	bool whole, answered; /* questions, and who answered, are shown as JSON, too */
 	bool over;
 };
 
@@ -95,6 +95,12 @@ static void put_bus(struct line_front *line, const struct front_event *event)
 	if (bus_topic_answer(event->topic) != BUS_NONE) {
 		put_question(line, event);
 		return;
+	}
+	if (event->topic == BUS_QUESTION_ANSWERED && line->answered) {
+		char *text = json_dumps(event->message, JSON_COMPACT);
+
+		fprintf(line->out, "answered %s\n", text);
+		free(text);
 	}
 	if (event->topic == BUS_QUESTION_VOTE) {
 		put_vote(line, event);
@@ -220,6 +226,14 @@ static bool order_whole(struct line_front *line, char *text, struct err *err)
 	return true;
 }
 
+static bool order_answered(struct line_front *line, char *text, struct err *err)
+{
+	(void)text;
+	(void)err;
+	line->answered = true;
+	return true;
+}
+
 static void carry_out(struct line_front *line, char *text)
 {
 	static const struct {
@@ -229,6 +243,7 @@ static void carry_out(struct line_front *line, char *text)
 		{ "prompt", order_prompt }, { "steer", order_steer }, { "mode", order_mode },
 		{ "interrupt", order_interrupt }, { "comment", order_comment },
 		{ "answer", order_answer }, { "vote", order_vote }, { "whole", order_whole },
+		{ "answered", order_answered },
 		{ "invite", order_invite }, { "uninvite", order_uninvite },
 	};
 	struct err err = ERR_INIT;

@@ -5,7 +5,8 @@
  * of that name, not the owner) or "-", and the number of the last event that it has.  Then
  *
  *   prompt TEXT | steer TEXT | interrupt | mode WORD | comment TEXT | answer ID OUTCOME | leave
- *   vote JSON (an answer) | invite NAME | uninvite NAME | whole (show questions as JSON)
+ *   vote JSON (an answer) | invite NAME | uninvite NAME | whole | answered (show questions,
+ *   or who has answered, as JSON)
  *
  * An event is "NUMBER KIND TEXT", a question's diff follows as lines that begin with "| ", and
  * perhaps "whole JSON".  What is refused is "error TEXT".

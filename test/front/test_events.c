@@ -297,6 +297,54 @@ static void the_queue_of_orders_ends(void **state)
 	cancel_release(&cancel);
 }
 
+static bool takes_all(void *data, enum bus_topic topic, const json_t *message)
+{
+	(void)data, (void)topic, (void)message;
+	return true;
+}
+
+static bool takes_none(void *data, enum bus_topic topic, const json_t *message)
+{
+	(void)data, (void)topic, (void)message;
+	return false;
+}
+
+static struct front *attach_with(struct front_hub *hub, const struct front_options *options)
+{
+	struct front *front = mem_alloc(1, sizeof(*front));
+
+	front->options = *options;
+	assert_true(front_hub_attach(hub, front));
+	return front;
+}
+
+static void fronts_get_what_they_have_not_taken_and_those_that_are_not_woken_nothing(void **state)
+{
+	struct front_hub hub = { 0 };
+	struct front *fronts[5];
+
+	(void)state;
+	front_hub_init(&hub);
+	fronts[0] = attach(&hub, "plain", 0);
+	fronts[1] = attach_with(&hub, &(struct front_options){ .name = "taker", .wake = wake,
+	                                                       .takes = takes_all });
+	fronts[2] = attach_with(&hub, &(struct front_options){ .name = "quiet", .roles = 6 });
+	fronts[3] = attach_with(&hub, &(struct front_options){ .name = "none", .wake = wake,
+	                                                       .takes = takes_none });
+	publish(&hub, BUS_NOTICE, NULL, "a");
+	fronts[4] = attach_with(&hub, &(struct front_options){ .name = "quiet", .takes = takes_all });
+	publish(&hub, BUS_NOTICE, NULL, "b");
+	expect(&hub, fronts[0], "notice:1-1:a notice:2-2:b ");
+	expect(&hub, fronts[1], "");
+	expect(&hub, fronts[2], "");
+	expect(&hub, fronts[3], "notice:1-1:a notice:2-2:b ");
+	expect(&hub, fronts[4], "");
+	assert_string_equal(fronts[4]->name, "quiet 2");
+	for (size_t i = 0; i < ARRAY_LEN(fronts); i++)
+		detach(&hub, fronts[i]);
+	front_hub_release(&hub);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +354,8 @@ int main(void)
 		cmocka_unit_test(a_front_that_takes_nothing_gets_the_end_and_the_questions),
 		cmocka_unit_test(an_order_waits_for_fronts_that_use_the_host),
 		cmocka_unit_test(the_queue_of_orders_ends),
+		cmocka_unit_test(
+			fronts_get_what_they_have_not_taken_and_those_that_are_not_woken_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

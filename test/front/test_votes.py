@@ -221,6 +221,20 @@ def test_swapped_bytes_are_asked_about_again(world, review):
     assert world.read("a.txt") == "evil\n"
 
 
+def test_a_front_does_not_say_who_has_approved(world, review):
+    """Members that are hasp's own are taken off an answer, with a rule and without one."""
+    with world.fake([[write("a.txt", "one\n")], [text("Done.")]]) as server:
+        session = review(server, ("anna",), "")
+        session.owner.order("answered")
+        question = session.ask()
+        session.vote("anna", question, approvedBy=["ben", "carl"], byPolicy=True, unmet="ignore all")
+        whole = json.loads(session.owner.wait(r"^answered (.*)").group(1))
+        assert whole["by"] == "anna" and "approvedBy" not in whole
+        session.wait(r"ended answered owner")
+        end(session.probe)
+    assert world.read("a.txt") == "one\n"
+
+
 def test_an_answer_names_what_it_is_about(world, review):
     with world.fake([[write("a.txt", "one\n")], [text("Done.")]]) as server:
         session = review(server, ("anna",), "approvals = 2\n")

@@ -115,7 +115,7 @@ def test_pruning(world):
     world.settings(general={"checkpointing": {"enabled": True}})
     job(world)
     assert checkpoint(world, "prune", "1").json == {"removed": 0}
-    assert "not a number" in checkpoint(world, "prune", "1x", code=1).err
+    assert "not a number" in checkpoint(world, "prune", "1x", code=2).err
     assert checkpoint(world, "prune", "0").json == {"removed": 2}
     assert checkpoint(world, "list").json == []
 

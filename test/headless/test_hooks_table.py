@@ -66,7 +66,7 @@ def test_what_is_shown_of_a_hook(world, event, code):
             assert "[WARNING]" in done.err and "exit code 3" in done.err, (where, done.err)
         if denies(output, code):
             if event.startswith("Session"):  # which nothing can stop
-                assert done.code == 0 and "[WARNING] A hook of %s objects" % event in done.err, where
+                assert done.code == 0 and "[WARNING] A %s hook objected" % event in done.err, where
             continue
         if fails(output, code) and event in REFUSING:
             (warning,) = [line for line in done.err.splitlines() if "hasp.hooks.onError" in line]

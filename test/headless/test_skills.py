@@ -67,13 +67,15 @@ def test_one_is_the_prompt_by_its_name(world):
 
 
 def test_a_command_of_the_users_comes_before_a_skill_and_one_of_hasps_before_both(world):
-    for name in ("fix", "about"):
+    for name in ("fix", "about", "review"):
         put(world.home, name, body="Skill.")
     (world.home / ".gemini/commands").mkdir()
     (world.home / ".gemini/commands/fix.toml").write_text('prompt = "Command."\n')
     done = world.run([[text("Done.")]], "-p", "/fix", "-y")
     assert "Command." in json.dumps(done.sent[0]["contents"]) and "Skill." not in json.dumps(done.sent[0]["contents"])
     assert "version  " in world.run([], "-p", "/about", "-y").text
+    done = world.run([[text("Done.")]], "-p", "/review", "-y")
+    assert "Skill." not in json.dumps(done.sent[0]["contents"])
 
 
 def test_files_are_not_read_before(world):

@@ -18,7 +18,7 @@ PROGRAMS = {
     "base64": "", "diff": "", "file": "", "xxd": "abcCdeEgilnopsurRs", "fdfind": "", "column": "", "cmp": "",
     "od": "", "nl": "", "tac": "", "tail": "", "head": "", "cut": "", "join": "", "stat": "", "ls": "",
     "wc": "", "numfmt": "", "printf": "v", "hexdump": "", "strings": "", "readelf": "", "objdump": "",
-    "nm": "", "realpath": "", "du": "", "sha256sum": "", "fold": "", "pr": "", "hostname": "fsdiIAyvbF",
+    "nm": "", "realpath": "", "du": "", "sha256sum": "", "fold": "", "pr": "", "hostname": "sIfdiAyvbF",
     "xmllint": "", "cat": "", "comm": "", "paste": "", "tr": "", "id": "", "ps": "", "df": "", "getconf": "",
     "read": "rsdnNpt", "set": "eux", "command": "vVp", "locale": "", "size": "", "basename": "", "env": "",
 }

@@ -54,6 +54,9 @@ static void rules_and_what_lowers_them(void **state)
 		  "write_file", "{}", MODE_DEFAULT, 1, POLICY_ASK },
 		{ NULL, QUORUM("write_file", "", 950), NULL, "write_file", "{}", MODE_DEFAULT, 1,
 		  POLICY_ASK },
+		{ NULL, QUORUM("write_file", "", 100) "[[rule]]\ntoolName = \"write_file\"\ndecision "
+		  "= \"deny\"\npriority = 950\n", NULL, "write_file", "{}", MODE_DEFAULT, 0,
+		  POLICY_DENY },
 		/* A path, and a list of changes with it. */
 		{ NULL, "[[rule]]\npath = \"deploy\"\ndecision = \"ask_user\"\napprovals = 2\n",
 		  NULL, "write_file", "{\"file_path\": \"deploy/a\"}", MODE_DEFAULT, 1, POLICY_ASK },

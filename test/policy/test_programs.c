@@ -240,6 +240,11 @@ static void what_only_reads_runs_unasked(void **state)
 		{ "git -c log.showSignature=true log", POLICY_ASK },
 		{ "git -c Log.ShowSignature log", POLICY_ASK },
 		{ "git config user.name", POLICY_ALLOW },
+		/* Behind the name everything is a value. */
+		{ "git config user.name --no-default=a", POLICY_ASK },
+		{ "git config user.name --get", POLICY_ASK },
+		{ "git config user.name -l", POLICY_ASK },
+		{ "git config --show-origin --get user.name", POLICY_ALLOW },
 		{ "git config edit", POLICY_ASK },
 		{ "git config --global edit", POLICY_ASK },
 		{ "git shortlog --group=author HEAD", POLICY_ALLOW },
@@ -295,6 +300,10 @@ static void what_only_reads_runs_unasked(void **state)
 		{ "xxd -ps f M", POLICY_ASK },
 		{ "hostname", POLICY_ALLOW },
 		{ "hostname evil", POLICY_ASK },
+		{ "hostname -I", POLICY_ALLOW },
+		{ "hostname -f", POLICY_ASK },
+		{ "hostname --all-fqdns", POLICY_ASK },
+		{ "objdump --info", POLICY_ASK },
 		{ "env", POLICY_ALLOW },
 		{ "env X=1 ls", POLICY_ASK },
 	};

@@ -41,7 +41,7 @@ WHY = {
     "security.enablePermanentToolApproval": {"agent/test_answers.py": OFFERS, "agent/test_questions.py": OFFERS,
                                              "config/test_hostile.py": HOSTILE, "tui/app/test_dialogs.py": OFFERS},
     "security.toolSandboxing": {"headless/test_unknown_rules.py": "it has no effect: the test is that a warning says so"},
-    "telemetry.enabled": {"config/test_hostile.py": HOSTILE, "telemetry/test_otlp.py": WRITES,
+    "telemetry.enabled": {"audit/test_audit.py": WRITES, "config/test_hostile.py": HOSTILE, "telemetry/test_otlp.py": WRITES,
                           "telemetry/test_outfile.py": WRITES, "tui/app/test_app.py": WRITES, "tui/app/test_new_tool.py": WRITES},
     "telemetry.logPrompts": {"telemetry/test_outfile.py": WRITES, "tui/app/test_app.py": WRITES},
     "tools.sandboxNetworkAccess": {"headless/test_settings.py": "it opens the network: the test is for whom",

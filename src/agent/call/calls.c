@@ -97,8 +97,7 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	if (!call->unreadable)
 		call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
 	json_object_del(call->args, "wait_for_previous");
-	call->session.shows_diffs =
-		(agent->options.interactive || agent->options.watched) && agent->options.bus;
+	call->session.shows_diffs = agent->options.interactive || agent->options.watched;
 	gate_attach(call);
 }
 
@@ -350,12 +349,9 @@ static const char *call_status_word(const struct call *call)
 
 static void publish_result(const struct call *call, const char *display, uint64_t ms)
 {
-	json_auto_t *message = NULL;
+	json_auto_t *message = json_object();
 	json_t *error;
 
-	if (!call->agent->options.bus)
-		return;
-	message = json_object();
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "toolName", json_string(call->name));
 	json_object_set_new(message, "status", json_string(call_status_word(call)));
@@ -536,19 +532,17 @@ void calls_name(struct agent *agent, json_t *content)
 
 static void publish_call(struct agent *agent, const struct call *call)
 {
-	_cleanup_free_ char *description = NULL, *title = NULL;
-	json_auto_t *message = NULL;
+	_cleanup_free_ char *title = display_title(call->tool, call->name);
+	_cleanup_free_ char *description = display_call(call->tool, call->args);
+	json_auto_t *message = json_object();
 
-	if (!agent->options.bus)
-		return;
-	title = display_title(call->tool, call->name);
-	description = display_call(call->tool, call->args);
-	message = json_object();
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "toolName", json_string(call->name));
 	json_object_set_new(message, "title", json_cstr(title));
 	json_object_set(message, "arguments", call->args);
 	json_object_set_new(message, "description", json_text(span_str(description)));
+	if (call->tool && call->tool->server)
+		json_object_set_new(message, "serverName", json_cstr(call->tool->server));
 	agent_publish(agent, BUS_TOOL_CALL, message);
 }
 

@@ -65,7 +65,7 @@ char *missing_sentence(const struct agent *agent);
  *     loop_check_text(check, piece);                    // of each reply, as it comes
  *     loop_check_call(check, tool, name, args, result); // each call, in order, when it has ended
  *     if (loop_check_hit(check)) ...                    // why, in a sentence; or NULL
- *     loop_check_forgive(check);                        // the model was warned: start over
+ *     loop_check_begin(check);                          // the model was warned: start over
  *
  * A call is the same as another if its name, arguments and result are the same, but for what
  * differs with every call (version, duration_ms, ...): reading a file that changed, or running
@@ -85,7 +85,7 @@ struct loop_check;
 struct loop_check *loop_check_new(void);
 void loop_check_free(struct loop_check *check); /* NULL is fine */
 
-/* Call it for each prompt of the user: earlier text and calls no longer count. */
+/* For each prompt of the user, and after a warning: earlier text and calls no longer count. */
 void loop_check_begin(struct loop_check *check);
 /* A piece of a reply's text, of any length. */
 void loop_check_text(struct loop_check *check, struct span piece);
@@ -95,8 +95,7 @@ void loop_check_text_end(struct loop_check *check);
 void loop_check_call(struct loop_check *check, const struct tool *tool, const char *name,
                      const json_t *args, const json_t *result);
 
-/* Borrowed; NULL: no circle. */
+/* Borrowed; NULL: no loop. */
 const char *loop_check_hit(const struct loop_check *check);
-void loop_check_forgive(struct loop_check *check);
 
 #endif

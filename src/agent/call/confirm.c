@@ -157,7 +157,7 @@ static const char *choose_always(const struct confirm_request *request, struct s
 	*ret = (struct scope_choice){ 0 };
 	if (call->has_verdict && call->verdict.approvals)
 		return "several people must approve each such call";
-	if (!agent->may_always || !agent->options.policy)
+	if (!agent->may_always)
 		return agent->trusted ? "the settings turn that off" :
 		                        "this folder is not trusted (/permissions)";
 	if (call->hook_asks)
@@ -456,7 +456,7 @@ static bool refuse_unasked(struct confirm_request *request, struct err *err)
 
 bool confirm_can_ask(const struct agent *agent)
 {
-	return agent->options.interactive && agent->options.bus &&
+	return agent->options.interactive &&
 	       bus_has_listener(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST);
 }
 

@@ -286,10 +286,8 @@ void gate_attach(struct call *call)
 
 	outside_init(&call->outside, call->session.provider, session_outside(&call->session));
 	call->session.provider = &call->outside.front.provider;
-	if (agent->options.policy) {
-		path_rules_init(&call->paths, agent->options.policy, call->session.provider, &who);
-		call->session.provider = &call->paths.front.provider;
-	}
+	path_rules_init(&call->paths, agent->options.policy, call->session.provider, &who);
+	call->session.provider = &call->paths.front.provider;
 	call->session.hooks = (struct call_hooks){
 		.before = gate_before,
 		.decide = decide_call,
@@ -299,8 +297,8 @@ void gate_attach(struct call *call)
 		.after = gate_after,
 		.offered = tool_was_offered,
 		.call = call->id,
-		.output = call->agent->options.bus ? gate_output : NULL,
-		.reported = call->agent->options.bus ? gate_reported : NULL,
+		.output = gate_output,
+		.reported = gate_reported,
 		.cancel = call->agent->options.cancel,
 		.data = call,
 	};

@@ -63,11 +63,6 @@ void loop_check_begin(struct loop_check *check)
 	*check = (struct loop_check){ 0 };
 }
 
-void loop_check_forgive(struct loop_check *check)
-{
-	loop_check_begin(check);
-}
-
 const char *loop_check_hit(const struct loop_check *check)
 {
 	return check->hit;

@@ -50,7 +50,7 @@ static enum approval_mode mode_for(struct agent *agent, const struct tool *tool)
 
 	subject.mode = agent_mode(agent);
 	subject.trusted = agent->trusted;
-	return agent->options.policy ? gate_off_mode(agent->options.policy, &subject) : MODE_COUNT;
+	return gate_off_mode(agent->options.policy, &subject);
 }
 
 /* `words`: for --allowed-tools; takes the reference. */

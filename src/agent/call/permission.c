@@ -146,7 +146,7 @@ bool gate_hides(struct agent *agent, const struct tool *tool)
 	if ((tool->hidden && tool->hidden(agent->options.session)) ||
 	    (tool->absent && tool->absent(agent->options.session)))
 		return true;
-	return agent->options.policy && policy_hides(agent->options.policy, &call);
+	return policy_hides(agent->options.policy, &call);
 }
 
 /* Without a user at the keyboard only the model changes the mode, with the tools for that. */
@@ -169,8 +169,6 @@ bool gate_hides_always(struct agent *agent, const struct tool *tool)
 {
 	struct policy_call call = policy_call(agent, tool, NULL, NULL);
 
-	if (!agent->options.policy)
-		return false;
 	if (policy_hides(agent->options.policy, &call) && mode_is_fixed(agent))
 		return true;
 	for (call.mode = 0; call.mode < MODE_COUNT; call.mode++)
@@ -239,8 +237,6 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 
 	tool_change_release(&call->change);
 	changed = tool->changed && tool->changed(tool, &call->change);
-	if (!call->agent->options.policy)
-		return tool_kind_reads(tool_kind_of(tool)) && !changed ? CALL_ALLOW : CALL_ASK;
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
 	policy_decide(call->agent->options.policy, &subject, &call->verdict);
@@ -268,8 +264,6 @@ bool gate_would_allow(const struct call *call, const struct tool *tool, const js
 	struct policy_verdict verdict;
 	bool allow;
 
-	if (!call->agent->options.policy)
-		return false;
 	policy_decide(call->agent->options.policy, &subject, &verdict);
 	allow = verdict.decision == POLICY_ALLOW && !is_changed(tool);
 	policy_verdict_release(&verdict);

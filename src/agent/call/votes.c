@@ -194,9 +194,11 @@ static void lapse_others(struct votes *votes, const json_t *person)
 /* What the asker gets, of an answer (or NULL) with all comments and names. */
 static json_t *final_answer(const struct votes *votes, const json_t *answer, const char *outcome)
 {
+	static const char *const own[] = { "byPolicy", "approvedBy", "vetoedBy", "unmet" };
 	json_t *final = answer ? json_copy((json_t *)answer) : json_object();
 
-	json_object_del(final, "byPolicy");
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) /* a front does not say these */
+		json_object_del(final, own[i]);
 	json_object_set(final, "correlationId", json_object_get(votes->message, "correlationId"));
 	json_object_set_new(final, "outcome", json_string(outcome));
 	if (votes->rules)
@@ -395,7 +397,7 @@ static enum bus_ruling votes_rule(void *data, const json_t *answer, const struct
 	json_array_extend(votes->comments, comments);
 	if (votes->rules && (voter || !json_is_true(json_object_get(answer, "byPolicy"))))
 		ruling = votes_cast(votes, answer, voter, ret, err);
-	else if (given)
+	else if (voter || given)
 		*ret = final_answer(votes, answer,
 		                    json_string_value(json_object_get(answer, "outcome")));
 	if (ruling == BUS_REFUSED)

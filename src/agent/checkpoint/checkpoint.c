@@ -59,9 +59,9 @@ static void notify_user(struct checkpoints *checkpoints, enum severity severity,
 bool checkpoints_find(struct checkpoints *checkpoints, bool create, struct err *err)
 {
 	struct home *home = checkpoints->options.home;
-	_cleanup_free_ char *history = NULL;
+	_cleanup_free_ char *name = NULL, *history = NULL, *notes = NULL;
 
-	if (checkpoints->notes)
+	if (checkpoints->notes && (!create || checkpoints->is_made))
 		return true;
 	if (!create && !home_find(home))
 		return err_set(err, ERR_FILE_NOT_FOUND, "The project has no checkpoints.");
@@ -72,12 +72,16 @@ bool checkpoints_find(struct checkpoints *checkpoints, bool create, struct err *
 		checkpoints->notes = mem_printf("%s/checkpoints", home_temp(home));
 		return true;
 	}
-	history = mem_printf("history/%s", strrchr(home_history(home), '/') + 1);
+	name = mem_printf("history/%s", strrchr(home_history(home), '/') + 1);
+	history = home_make(home_gemini(home), name, err);
+	notes = history ? home_make(home_temp(home), "checkpoints", err) : NULL;
+	checkpoints->is_made = notes != NULL;
+	/* Where a list has looked before, others may be reading these names. */
 	if (!checkpoints->history)
-		checkpoints->history = home_make(home_gemini(home), history, err);
-	if (checkpoints->history)
-		checkpoints->notes = home_make(home_temp(home), "checkpoints", err);
-	return checkpoints->notes != NULL;
+		checkpoints->history = mem_steal(&history);
+	if (!checkpoints->notes)
+		checkpoints->notes = mem_steal(&notes);
+	return checkpoints->is_made;
 }
 
 static struct file_lock_wait lock_wait(const struct checkpoints *checkpoints)

@@ -169,6 +169,7 @@ struct checkpoints {
 	pthread_mutex_t lock;          /* of all below, and of the home */
 	struct repository *repository; /* NULL: not opened yet */
 	char *notes, *history;         /* folders; NULL likewise */
+	bool is_made;                  /* they exist: not only looked for */
 	json_t *pending;               /* calls that are kept and have no result yet: id to the
 	                                * paths of a note, and last its id */
 	bool complained;               /* a warning about an edit without a checkpoint was given */

@@ -130,8 +130,7 @@ static void host_guard_remote_agents(struct host *host)
 	for (size_t i = 0; i < host->agents->count; i++)
 		if (host->agents->at[i].remote)
 			json_array_append_new(names, json_cstr(host->agents->at[i].name));
-	if (host->options.policy)
-		policy_renew_remote_agents(host->options.policy, names);
+	policy_renew_remote_agents(host->options.policy, names);
 }
 
 void host_open_agents(struct host *host)

@@ -73,8 +73,7 @@ static void extensions_renew_rules(struct host *host)
 	const json_t *problem;
 	size_t i;
 
-	if (host->options.policy)
-		setup_renew_extension_rules(host->options.policy, settings, problems);
+	setup_renew_extension_rules(host->options.policy, settings, problems);
 	json_array_foreach(problems, i, problem) {
 		_cleanup_free_ char *text = setup_policy_problem_text(problem);
 

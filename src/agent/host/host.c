@@ -15,6 +15,7 @@
 #include "agent/session/sessions.h"
 #include "agent/setup/policy_load.h"
 #include "agent/setup/prepare.h"
+#include "audit/audit.h"
 #include "base/mem.h"
 #include "config/home.h"
 #include "data/json.h"
@@ -188,6 +189,22 @@ static void open_telemetry(struct host *host)
 	});
 }
 
+static void open_audit(struct host *host)
+{
+	_cleanup_free_ char *folder = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (!host->home || home_missing(host->home, &ignored) ||
+	    !settings_bool(host->options.settings, "hasp.audit.enabled", true))
+		return;
+	folder = mem_printf("%s/" AUDIT_FOLDER, home_gemini(host->home));
+	host->audit = audit_open(&(struct audit_options){
+		.bus = host->bus, .folder = folder,
+		.session_id = record_session_id(host->chat.record), .project = host->root,
+		.notices = host->options.notices,
+	});
+}
+
 bool host_open(const struct host_options *options, struct host **ret, struct err *err)
 {
 	struct host *host = mem_alloc(1, sizeof(*host));
@@ -213,6 +230,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 		return false;
 	}
 	open_telemetry(host);
+	open_audit(host);
 	host_open_tools(host);
 	host->hooks = host_load_hooks(host);
 	host->git = is_git(host);
@@ -253,6 +271,7 @@ void host_close(struct host *host, const char *reason)
 	model_free(host->model);
 	recording_close(host->recording);
 	telemetry_close(host->telemetry);
+	audit_close(host->audit);
 	if (host->choice.store)
 		model_choice_release(&host->choice);
 	bus_free(host->bus);

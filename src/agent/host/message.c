@@ -77,8 +77,7 @@ static json_t *message_of(struct host *host, struct span piped, struct span prom
 	json_t *shown;
 
 	session.hooks.cancel = &host->cancel;
-	if (host->options.policy)
-		judge_mentions(host, &rules, &session);
+	judge_mentions(host, &rules, &session);
 	content = mention_message(&session, piped, prompt, search, &others, notices);
 	path_rules_release(&rules);
 	shown = json_show_unseen(content, &unseen);

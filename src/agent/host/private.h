@@ -68,6 +68,7 @@ struct host {
 	enum model_thinking thinking; /* chosen in this session (host_set_model) */
 	struct hooks *hooks;
 	struct telemetry *telemetry; /* NULL: it is off */
+	struct audit *audit;         /* NULL: it is off */
 	struct chat chat;
 	/* Of sessions before it: commands in the background may stand on them. */
 	struct services **earlier;

@@ -176,8 +176,7 @@ bool host_reload_servers(struct host *host, struct err *err)
 	}
 	mcp_servers_reload(host->servers, host->servers_settings);
 	settings_free(before);
-	if (host->options.policy)
-		setup_renew_server_rules(host->options.policy, host->servers_settings);
+	setup_renew_server_rules(host->options.policy, host->servers_settings);
 	return true;
 }
 

@@ -32,10 +32,8 @@ void host_load_memory(struct host *host)
 	struct facts_options facts = { .settings = host->options.settings,
 		                       .provider = host->options.provider, .now = time(NULL) };
 
-	if (host->options.policy) {
-		path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
-		options.provider = &host->memory_rules.front.provider;
-	}
+	path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
+	options.provider = &host->memory_rules.front.provider;
 	host->memory = memory_load(&options);
 	host_warn_all(host, memory_notices(host->memory));
 	facts.memory = host->memory;

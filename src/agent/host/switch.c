@@ -4,6 +4,7 @@
 
 #include "agent/host/private.h"
 #include "agent/host/services.h"
+#include "audit/audit.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/choose.h"
@@ -44,10 +45,10 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 		return false;
 	}
 	host_end_session(host, reason);
-	if (host->options.policy)
-		policy_session_end(host->options.policy);
+	policy_session_end(host->options.policy);
 	host->chat = next;
 	telemetry_set_session(host->telemetry, record_session_id(next.record));
+	audit_set_session(host->audit, record_session_id(next.record));
 	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
 	                  services_plans_folder(next.services));
 	keep_services(host, &before);

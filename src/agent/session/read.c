@@ -599,6 +599,16 @@ static void make_contents(struct session_read *read)
 	json_decref(raw);
 }
 
+struct span session_prompt_shown(struct span prompt)
+{
+	static const struct span begin = SPAN(SESSION_SLASH_BEGIN), end = SPAN(SESSION_SLASH_END);
+	const char *at = span_starts(prompt, begin) ?
+	                         memmem(prompt.data, prompt.len, end.data, end.len) : NULL;
+
+	return at ? span_of(prompt.data + begin.len,
+	                    (size_t)(at - prompt.data) - begin.len) : prompt;
+}
+
 /* What the user typed: the text of the first part with words. */
 static char *typed_text(const json_t *content)
 {
@@ -630,7 +640,7 @@ static json_t *prompt_of(const json_t *messages, size_t i)
 	if (!text || span_starts(span_str(text), SPAN(LEFT_OUT_NOTE)))
 		return NULL;
 	return json_pack("{s:O, s:o, s:O*}", "id", json_object_get(message, "id"), "text",
-	                 json_text(span_str(text)), "time",
+	                 json_text(session_prompt_shown(span_str(text))), "time",
 	                 json_object_get(message, "timestamp"));
 }
 

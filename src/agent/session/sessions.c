@@ -44,7 +44,7 @@ struct span session_prompt_title(struct span prompt)
 	const char *end;
 
 	if (!span_starts(prompt, note))
-		return prompt;
+		return session_prompt_shown(prompt);
 	prompt = span_skip(prompt, note.len - strlen("$ "));
 	end = memchr(prompt.data, '\n', prompt.len);
 	return end ? span_head(prompt, (size_t)(end - prompt.data)) : prompt;

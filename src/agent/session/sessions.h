@@ -14,6 +14,9 @@
 
 /* How the note begins that stands before a prompt for a "!" command of the user. */
 #define SESSION_COMMAND_NOTE "The user ran this command:\n\n$ "
+/* What stands around a slash command whose prompt follows: people are shown the command alone. */
+#define SESSION_SLASH_BEGIN "<slash_command>"
+#define SESSION_SLASH_END "</slash_command>\n\n"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -99,6 +102,8 @@ bool sessions_delete(struct home *home, const char *which, struct err *err);
 /* Prints a moment of a session's file ("2026-11-24T05:32:00Z") in the user's time zone, to the
  * minute; what is no such moment as it stands. */
 void session_local_time(const char *moment, char *out, size_t size);
+/* What people are shown of a prompt: all of it, or the slash command that it stands for. */
+struct span session_prompt_shown(struct span prompt);
 /* What a session is called by its first prompt, a part of it: where that begins with a "!" command,
  * "$ " and the command. */
 struct span session_prompt_title(struct span prompt);

@@ -12,6 +12,7 @@
 #include "base/span.h"
 #include "cli/command/commands.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
@@ -115,6 +116,7 @@ int command_run_acp(const struct invocation *invocation)
 {
 	struct acp_options options = { .read_fd = STDIN_FILENO, .write_fd = STDOUT_FILENO };
 	struct agent_request request;
+	struct web_page *page = NULL;
 	struct err err = ERR_INIT;
 	int signal = 0;
 	bool ok;
@@ -129,7 +131,12 @@ int command_run_acp(const struct invocation *invocation)
 		                   "Ctrl-D ends it.\n"));
 	agent_request_read(invocation, &request);
 	options.request = &request.session;
-	ok = acp_serve(&options, &signal, &err);
+	options.attached = web_page_attach;
+	options.detached = web_page_detach;
+	ok = web_page_new(invocation, NULL, &page, &err) && web_page_begin(page, &err);
+	options.data = page;
+	ok = ok && acp_serve(&options, &signal, &err);
+	web_page_free(page);
 	agent_request_release(&request);
 	if (!ok)
 		return output_fail(&err, CLI_FAILED);

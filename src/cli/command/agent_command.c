@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cli/command/commands.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
@@ -31,6 +32,7 @@ struct headless {
 	struct agent_output output;
 	bool slash;             /* the prompt is a command */
 	struct front_session *session;
+	struct agent_web *web;  /* with --web; or NULL */
 };
 
 static void early_notice(void *data, enum severity severity, const char *message)
@@ -253,6 +255,43 @@ static void headless_workspace(void *data, struct front_session *session)
 	confinement_warn(session_provider(session));
 }
 
+static bool headless_open(struct headless *run, const struct agent_request *request,
+                          struct err *err)
+{
+	if (invocation_has(run->invocation, FLAG_WEB))
+		return agent_web_open(request, run->session,
+		                      &(struct notices){ early_notice, &run->output }, &run->web,
+		                      err);
+	return session_open(run->session, request->resume, err);
+}
+
+/* The prompt of a run on its session's thread. */
+struct headless_prompt {
+	struct headless *run;
+	const struct agent_input *input;
+	int code;
+};
+
+static void headless_run_prompt(void *data)
+{
+	struct headless_prompt *prompt = data;
+
+	prompt->code = run_prompt(prompt->run, prompt->input);
+}
+
+/* The exit code. */
+static int headless_prompt(struct headless *run, const struct agent_input *input)
+{
+	struct headless_prompt prompt = { run, input, AGENT_EXIT_GENERAL };
+	struct err err = ERR_INIT;
+
+	if (!run->web)
+		headless_run_prompt(&prompt);
+	else if (!agent_web_run(run->web, headless_run_prompt, &prompt, &err))
+		output_complain(err.message);
+	return prompt.code;
+}
+
 /* Opens all that a run needs; false with how it ends instead. */
 static bool headless_prepare(struct headless *run, struct agent_request *request,
                              struct agent_input *input, struct agent_ending *ending,
@@ -276,7 +315,7 @@ static bool headless_prepare(struct headless *run, struct agent_request *request
 	session_set_watched(run->session,
 	                    run->output.progress && run->output.format == AGENT_TEXT);
 	session_set_keyless(run->session, run->slash);
-	if (session_open(run->session, request->resume, err))
+	if (headless_open(run, request, err))
 		return true;
 	*ending = ending_of_error(agent_request_exit(run->session, err), err);
 	return false;
@@ -301,14 +340,18 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	agent_request_read(invocation, &request);
 	request.session.cancel = &cancel;
 	request.session.workspace = headless_workspace;
+	/* A page answers what would be refused otherwise. */
+	request.session.interactive = request.session.checkpoints =
+		invocation_has(invocation, FLAG_WEB);
 	run.session = session_new(&request.session);
 	session_set_notices(run.session, &(struct notices){ early_notice, &run.output });
 	if (headless_prepare(&run, &request, input, &ending, &err)) {
-		code = run_prompt(&run, input);
+		code = headless_prompt(&run, input);
 	} else {
 		agent_output_end(&run.output, &ending);
 		code = ending.code;
 	}
+	agent_web_close(run.web);
 	session_free(run.session);
 	agent_request_release(&request);
 	if (!check_output(&run))

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/view/output.h"
 #include "tui/tui.h"
@@ -13,13 +14,17 @@
 /* A build server may give a job a terminal, that no one watches (Gemini CLI's rule). */
 static bool is_build_server(void)
 {
-	static const char *const names[] = { "CI", "GITHUB_ACTIONS" };
+	const char *ci = getenv("CI"), *actions = getenv("GITHUB_ACTIONS");
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (getenv(names[i]) && strcmp(getenv(names[i]), "true") == 0)
-			return true;
-	return false;
+	return (ci && strcmp(ci, "true") == 0) || (actions && strcmp(actions, "true") == 0);
 }
+
+/* The session and its other front. */
+struct terminal {
+	struct web_page *page;
+	struct front_session *session;
+	struct front_runner *runner;
+};
 
 bool agent_terminal_wanted(const struct invocation *invocation)
 {
@@ -44,6 +49,23 @@ static void warn_unconfined(void *data, struct front_session *session)
 	notices_say(session_notices(session), SEVERITY_WARNING, text);
 }
 
+/* As tui_options.attached. */
+static void terminal_attached(void *data, struct front_runner *runner)
+{
+	struct terminal *terminal = data;
+
+	terminal->runner = runner;
+	web_page_attach(terminal->page, runner, terminal->session);
+}
+
+/* As tui_options.detached. */
+static void terminal_detached(void *data)
+{
+	struct terminal *terminal = data;
+
+	web_page_detach(terminal->page, terminal->runner);
+}
+
 /* Before the terminal shows anything: what is wrong here is an error of the command line. */
 static int terminal_show(const struct agent_request *request, struct front_session *session,
                         struct cancel *cancel)
@@ -59,13 +81,26 @@ static int terminal_show(const struct agent_request *request, struct front_sessi
 		.screen_reader = invocation_has(invocation, FLAG_SCREEN_READER),
 		.model = invocation_value(invocation, FLAG_MODEL),
 	};
+	struct terminal terminal = { .session = session };
 	struct err err = ERR_INIT;
+	int code;
 
 	if (!session_load(session, &err) || !session_mode_check(session, &err))
 		return output_fail(&err, agent_request_exit(session, &err));
+	if (!web_page_new(invocation, NULL, &terminal.page, &err) ||
+	    !web_page_begin(terminal.page, &err)) {
+		web_page_free(terminal.page);
+		return output_fail(&err, CLI_USAGE);
+	}
+	options.web = web_page_commands(terminal.page);
+	options.attached = terminal_attached;
+	options.detached = terminal_detached;
+	options.data = &terminal;
 	options.local = !invocation_has(invocation, FLAG_WORKER) &&
 	                !places_leave(session_settings(session));
-	return tui_run(&options);
+	code = tui_run(&options);
+	web_page_free(terminal.page);
+	return code;
 }
 
 int agent_terminal_run(const struct invocation *invocation)

@@ -22,7 +22,9 @@ int command_run_policy(const struct invocation *invocation);     /* policy_comma
 int command_run_config(const struct invocation *invocation);     /* config_command.c */
 int command_run_context(const struct invocation *invocation);    /* agent_command.c */
 int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
+int command_run_web(const struct invocation *invocation);        /* web_command.c */
 int command_run_sessions(const struct invocation *invocation);   /* sessions_command.c */
+int command_run_audit(const struct invocation *invocation);      /* audit_command.c */
 int command_run_stats(const struct invocation *invocation);      /* stats_command.c */
 int command_run_models(const struct invocation *invocation);     /* models_command.c */
 int command_run_worker(const struct invocation *invocation);     /* confinement.c */

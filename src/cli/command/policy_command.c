@@ -16,6 +16,7 @@
 #include "config/servers.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "policy/approvals.h"
 #include "policy/policy.h"
 #include "tool/spelling.h"
 #include "tool/tool.h"
@@ -162,6 +163,8 @@ static json_t *verdict_json(const struct subject *subject, const struct policy_v
 	                             verdict->rule, "priority", verdict->priority);
 
 	json_object_set_new(document, "message", json_text(span_str(verdict->message)));
+	if (verdict->approvals)
+		json_object_set(document, "approvals", verdict->approvals);
 	if (verdict->commands)
 		json_object_set(document, "commands", verdict->commands);
 	if (verdict->prefixes)
@@ -186,6 +189,17 @@ static void put_command(struct buf *out, const json_t *row)
 	buf_str(out, ")\n");
 }
 
+/* What several people must do, if anything. */
+static void put_approvals(struct buf *out, const json_t *rules)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(64 << 10);
+
+	if (!rules)
+		return;
+	approvals_put_rules(rules, &text);
+	put_labelled(out, "needs ", text.data);
+}
+
 static void put_verdict(struct buf *out, const struct subject *subject,
                         const struct policy_verdict *verdict)
 {
@@ -198,6 +212,7 @@ static void put_verdict(struct buf *out, const struct subject *subject,
 	buf_char(out, '\n');
 	if (*verdict->message)
 		put_labelled(out, "reason: ", verdict->message);
+	put_approvals(out, verdict->approvals);
 	for (size_t i = 0; i < json_array_size(verdict->commands); i++)
 		put_command(out, json_array_get(verdict->commands, i));
 	for (size_t i = 0; i < json_array_size(verdict->prefixes); i++)

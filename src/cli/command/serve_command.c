@@ -16,6 +16,7 @@
 #include "base/span.h"
 #include "cli/command/commands.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
@@ -191,7 +192,8 @@ static bool check_serve_flags(const struct invocation *invocation, struct err *e
 	};
 
 	if (!invocation_positional(invocation, 0))
-		return err_set(err, ERR_INVALID_ARGUMENT, "Name what to serve: hasp serve mcp.");
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Name what to serve: hasp serve mcp, or hasp serve web.");
 	for (size_t i = 0; i < ARRAY_LEN(http_only); i++)
 		if (!invocation_has(invocation, FLAG_HTTP) &&
 		    invocation_has(invocation, http_only[i].id))
@@ -402,11 +404,48 @@ static void service_stop(struct service *service)
 	confinement_release(&service->confinement);
 }
 
+/* Flags of one of the two, named with the other. */
+static bool check_what(const struct invocation *invocation, bool web, struct err *err)
+{
+	static const struct {
+		enum flag_id id;
+		const char *name;
+		bool web;
+	} rows[] = {
+		{ FLAG_PORT, "port", true },           { FLAG_LISTEN, "listen", true },
+		{ FLAG_SOCKET, "socket", true },       { FLAG_TLS, "tls", true },
+		{ FLAG_CERTIFICATE, "certificate", true }, { FLAG_KEY, "key", true },
+		{ FLAG_MODEL, "model", true },         { FLAG_HTTP, "http", false },
+		{ FLAG_TOKEN_FILE, "token-file", false }, { FLAG_NO_TOKEN, "no-token", false },
+		{ FLAG_ALLOW_ORIGIN, "allow-origin", false }, { FLAG_TOOLS, "tools", false },
+		{ FLAG_EXCLUDE_TOOLS, "exclude-tools", false },
+		{ FLAG_READ_ONLY, "read-only", false }, { FLAG_TOOL_NAME, "tool-name", false },
+		{ FLAG_TOOL_PREFIX, "tool-prefix", false }, { FLAG_CONFIRM, "confirm", false },
+		{ FLAG_RETURN_CONTENT, "return-content", false }, { FLAG_ROOT, "root", false },
+		{ FLAG_ANSWER_TOKENS, "answer-tokens", false },
+		{ FLAG_OUTPUT_SCHEMAS, "output-schemas", false }, { FLAG_HOOKS, "hooks", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].web != web && invocation_has(invocation, rows[i].id))
+			return err_set(err, ERR_INVALID_ARGUMENT, "--%s is for hasp serve %s.",
+			               rows[i].name, web ? "mcp" : "web");
+	return true;
+}
+
 int command_run_serve(const struct invocation *invocation)
 {
 	struct service service = { .invocation = invocation };
+	const char *what = invocation_positional(invocation, 0);
+	const bool web = what && !strcmp(what, "web");
 	struct err err = ERR_INIT;
-	bool ok = service_start(&service, &err);
+	bool ok;
+
+	if (!check_what(invocation, web, &err))
+		return output_fail(&err, CLI_USAGE);
+	if (web)
+		return web_page_serve(invocation);
+	ok = service_start(&service, &err);
 
 	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))
 		output_stderr(SPAN("hasp is waiting for an MCP client's messages on standard "

@@ -118,6 +118,21 @@ enum flag_id {
 	FLAG_PROJECT,
 	FLAG_SINCE,
 	FLAG_HTML,
+	FLAG_EXPECT,
+	FLAG_SIGNERS,
+	FLAG_NAME,
+	FLAG_WEB,
+	FLAG_WEB_PORT,
+	FLAG_PORT,
+	FLAG_LISTEN,
+	FLAG_SOCKET,
+	FLAG_TLS,
+	FLAG_CERTIFICATE,
+	FLAG_KEY,
+	FLAG_ROLE,
+	FLAG_GROUP,
+	FLAG_MINUTES,
+	FLAG_PROCESS,
 };
 
 /* What a shell offers when the value is being typed. */

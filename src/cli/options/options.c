@@ -95,6 +95,15 @@ static const char *const sandbox_choices[] = { "auto", "full", "landlock", "path
 	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,  \
 	  .help = "log each request to the model, with the prompt, on standard error" }
 
+#define WEB_FLAGS                                                                        \
+	{ .id = FLAG_WEB, .name = "web", .boolean = true,                                \
+	  .help = "show the session in a browser, too; the link is on standard error",   \
+	  .man = "Shows the session in a browser, too, which may answer questions, prompt and "  \
+		 "review edits. The link is printed on standard error and works once. "  \
+		 "Questions then wait for the browser." },                               \
+	{ .id = FLAG_WEB_PORT, .name = "web-port", .value = { "PORT", COMPLETE_NOTHING, NULL }, \
+	  .help = "--web on this port of 127.0.0.1 (default: any free one)" }
+
 static const struct flag flags[] = {
 	{ .id = FLAG_PROMPT, .name = "prompt", .letter = 'p',
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
@@ -144,6 +153,7 @@ static const struct flag flags[] = {
 	EXTENSION_FLAGS,
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l',
 	  .boolean = true, .help = "list the installed extensions and exit" },
+	WEB_FLAGS,
 	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "hasp acp" },
 	{ .id = FLAG_LOGIN, .name = "login", .boolean = true, .hidden = true,
 	  .help = "hasp acp --login" },
@@ -189,7 +199,7 @@ static const struct command agent_command = {
 /* ---- commands ---------------------------------------------------------------- */
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
-static const char *const protocol_choices[] = { "mcp", NULL };
+static const char *const protocol_choices[] = { "mcp", "web", NULL };
 static const char *const confirm_choices[] = { "never", "commands", "edits", "all", NULL };
 static const char *const content_choices[] = { "new", "full", "diff", "none", NULL };
 static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
@@ -287,6 +297,22 @@ static const struct flag serve_flags[] = {
 	{ .id = FLAG_ALLOW_HOST, .name = "allow-host", .repeatable = true,
 	  .value = { "HOST", COMPLETE_NOTHING, NULL },
 	  .help = "also accept HTTP requests for this host name" },
+	{ .id = FLAG_PORT, .name = "port", .value = { "PORT", COMPLETE_NOTHING, NULL },
+	  .help = "web: the port (default: any free one)" },
+	{ .id = FLAG_LISTEN, .name = "listen", .value = { "ADDRESS", COMPLETE_NOTHING, NULL },
+	  .help = "web: this IP address in place of 127.0.0.1; others need --tls" },
+	{ .id = FLAG_SOCKET, .name = "socket", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "web: a Unix socket in place of an address, for ssh -L PORT:FILE" },
+	{ .id = FLAG_TLS, .name = "tls",
+	  .help = "web: HTTPS, with a certificate made for this run unless there is --certificate",
+	  .man = "web: serves HTTPS. Without --certificate, hasp makes a certificate for this run "
+		 "and prints its SHA-256 fingerprint, which is what the browser must show." },
+	{ .id = FLAG_CERTIFICATE, .name = "certificate", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "web: the certificate of --tls, PEM" },
+	{ .id = FLAG_KEY, .name = "key", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "web: the key of that certificate, PEM" },
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
+	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .help = "web: the model of its sessions" },
 	{ .id = FLAG_TOOLS, .name = "tools", .letter = 't', .repeatable = true,
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "offer only these tools (names or aliases, comma-separated)" },
@@ -338,11 +364,13 @@ static const struct flag serve_flags[] = {
 static const char *const serve_synopsis[] = {
 	"mcp [--root DIR]... [OPTION]...",
 	"mcp --http PORT [OPTION]...",
+	"web [--port PORT] [OPTION]...",
 	NULL,
 };
 
 static const struct flag acp_flags[] = {
 	LOGIN_FLAG,
+	WEB_FLAGS,
 	MODEL_FLAG,
 	APPROVAL_FLAGS,
 	INCLUDE_FLAG,
@@ -451,19 +479,22 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "serve",
-		.summary = "serve the tools to an agent, over the Model Context Protocol",
+		.summary = "serve the tools to an agent (mcp), or sessions to browsers (web)",
 		.synopsis = serve_synopsis,
 		.text =
 			"Serves the tools, the files of the workspace and a few prompts to agents "
 			"and editors that speak the Model Context Protocol (versions 2024-11-05 "
 			"to 2026-07-28): on standard input and output, for the agent that starts "
 			"it, or with --http on a port of this machine.\n\n"
+			"web serves a page that lists your sessions, resumes them and opens new "
+			"ones. Its link, on standard error, is for you and works once; \"hasp web "
+			"invite\" makes links for others.\n\n"
 			"At the end of its input, hasp exits with 0; on SIGINT, SIGTERM or "
 			"SIGHUP, with 128 plus the signal's number.",
 		.flags = serve_flags,
 		.flag_count = ARRAY_LEN(serve_flags),
 		.positionals = (const struct positional[]){
-			{ { "PROTOCOL", COMPLETE_CHOICE, protocol_choices }, "mcp" } },
+			{ { "WHAT", COMPLETE_CHOICE, protocol_choices }, "mcp or web" } },
 		.positional_count = 1,
 	},
 	{
@@ -578,3 +609,4 @@ const struct command *command_find(const char *name)
 	}
 	return NULL;
 }
+

@@ -321,6 +321,35 @@ static const char *const checkpoint_synopsis[] = {
 	NULL,
 };
 
+static const char *const web_choices[] = { "invite", "list", "revoke", NULL };
+static const char *const role_choices[] = { "watch", "comment", "approve", "drive", NULL };
+
+static const struct flag web_flags[] = {
+	{ .id = FLAG_ROLE, .name = "role", .value = { "ROLE", COMPLETE_CHOICE, role_choices },
+	  .help = "invite: watch, comment (default), approve or drive; each has those before it" },
+	{ .id = FLAG_GROUP, .name = "group", .repeatable = true,
+	  .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "invite: a group that the person belongs to, for rules on reviewers" },
+	{ .id = FLAG_MINUTES, .name = "minutes", .value = { "N", COMPLETE_NOTHING, NULL },
+	  .help = "invite: how long the link is good for (default: 480)" },
+	{ .id = FLAG_PROCESS, .name = "process", .value = { "PID", COMPLETE_NOTHING, NULL },
+	  .help = "the hasp that is meant, where several have a page" },
+	JSON_FLAG,
+	HELP_FLAG,
+};
+
+static const struct positional web_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, web_choices }, "invite, list or revoke" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "a person" },
+};
+
+static const char *const web_synopsis[] = {
+	"invite NAME [--role ROLE] [--group NAME]... [--minutes N]",
+	"list [--json]",
+	"revoke NAME",
+	NULL,
+};
+
 static const char *const sessions_choices[] = { "list", "search", "export", "rename", "delete",
 	                                           NULL };
 static const char *const export_choices[] = { "markdown", "json", NULL };
@@ -349,6 +378,38 @@ static const char *const sessions_synopsis[] = {
 	"export ID [--format markdown|json]",
 	"rename ID TITLE",
 	"delete ID",
+	NULL,
+};
+
+static const char *const audit_choices[] = { "show", "verify", "export", "sign", NULL };
+
+static const struct flag audit_flags[] = {
+	{ .id = FLAG_EXPECT, .name = "expect", .value = { "HASH", COMPLETE_NOTHING, NULL },
+	  .help = "of verify: a record's SHA-256 that must be in the chain" },
+	JSON_FLAG,
+	{ .id = FLAG_KEY, .name = "key", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "of sign: the SSH key, or its public half if an agent has it" },
+	{ .id = FLAG_NAME, .name = "name", .value = { "NAME", COMPLETE_NOTHING, NULL },
+	  .help = "of sign: who signs, as the file of signers has it (default: $USER)" },
+	{ .id = FLAG_SESSION, .name = "session", .value = { "ID", COMPLETE_NOTHING, NULL },
+	  .help = "of show and export: records of this session alone" },
+	{ .id = FLAG_SIGNERS, .name = "signers", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "of verify: whose keys count (ssh-keygen(1), ALLOWED SIGNERS; default: the "
+	          "setting hasp.audit.allowedSigners)" },
+	HELP_FLAG,
+};
+
+static const struct positional audit_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, audit_choices },
+	  "show, verify, export or sign (default: show)" },
+	{ { "NUMBER", COMPLETE_NOTHING, NULL }, "of sign: the record (default: the last one)" },
+};
+
+static const char *const audit_synopsis[] = {
+	"[show] [--session ID] [--json]",
+	"verify [--expect HASH] [--signers FILE] [--json]",
+	"export [--session ID]",
+	"sign [NUMBER] --key FILE [--name NAME]",
 	NULL,
 };
 
@@ -590,6 +651,20 @@ static const struct command rows[] = {
 		.positional_count = ARRAY_LEN(checkpoint_positionals),
 	},
 	{
+		.name = "web",
+		.summary = "invite people to a session's page in the browser, and end their links",
+		.synopsis = web_synopsis,
+		.text =
+			"/web in hasp, --web and \"hasp serve web\" show sessions in a browser. "
+			"invite prints a link for one more person. It works once, for the first "
+			"browser that opens it. list shows who has a link. revoke ends one and "
+			"closes the person's pages.",
+		.flags = web_flags,
+		.flag_count = ARRAY_LEN(web_flags),
+		.positionals = web_positionals,
+		.positional_count = ARRAY_LEN(web_positionals),
+	},
+	{
 		.name = "sessions",
 		.summary = "list, search, export, name and delete recorded sessions",
 		.synopsis = sessions_synopsis,
@@ -602,6 +677,22 @@ static const struct command rows[] = {
 		.flag_count = ARRAY_LEN(sessions_flags),
 		.positionals = sessions_positionals,
 		.positional_count = ARRAY_LEN(sessions_positionals),
+	},
+	{
+		.name = "audit",
+		.summary = "show, check and sign the record of questions, votes and answers",
+		.synopsis = audit_synopsis,
+		.text =
+			"Every question, vote and answer of all sessions is a line in "
+			"~/.gemini/hasp-audit, each with the hash of the one before. show prints "
+			"them. verify finds records that were changed, removed, moved or cut off, "
+			"and checks signatures; it fails if there are any. export prints the lines "
+			"as they are. sign signs a record, and with it all before it, by an SSH "
+			"key.",
+		.flags = audit_flags,
+		.flag_count = ARRAY_LEN(audit_flags),
+		.positionals = audit_positionals,
+		.positional_count = ARRAY_LEN(audit_positionals),
 	},
 	{
 		.name = "stats",

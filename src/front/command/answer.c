@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agent/session/sessions.h"
 #include "base/mem.h"
 #include "front/command/private.h"
 
@@ -147,6 +148,17 @@ bool command_then(struct command_call *call, enum command_then then, char *text)
 	free(call->result->text);
 	call->result->text = text;
 	return true;
+}
+
+void command_ask(struct command_call *call, char *text, char *line)
+{
+	char *both = mem_printf(SESSION_SLASH_BEGIN "%s" SESSION_SLASH_END "%s", line, text);
+
+	free(text);
+	if (command_then(call, COMMAND_SEND, both))
+		call->result->shown = line;
+	else
+		free(line);
 }
 
 void command_choice(struct command_call *call, struct span label, struct span note, char *line,

@@ -137,8 +137,8 @@ void command_review(struct command_call *call)
 	                              "that are staged or untracked");
 	_cleanup_free_ char *text = mem_dup(what.data, what.len);
 
-	if (command_then(call, COMMAND_SEND, mem_printf(review_prompt, text)))
-		call->result->shown = mem_printf("/review%s%.*s", call->arguments.len ? " " : "",
-		                                 (int)call->arguments.len,
-		                                 call->arguments.len ? call->arguments.data : "");
+	command_ask(call, mem_printf(review_prompt, text),
+	            mem_printf("/review%s%.*s", call->arguments.len ? " " : "",
+	                       (int)call->arguments.len,
+	                       call->arguments.len ? call->arguments.data : ""));
 }

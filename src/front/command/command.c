@@ -93,7 +93,7 @@ const struct command_info *command_of(struct span line)
 static bool is_command_of_files(const struct command_context *context, struct span name)
 {
 	return custom_exists(context, command_name_taken_by_row, name) ||
-	       skill_command_exists(context, command_name_taken_by_row, name);
+	       skill_command_exists(context, name);
 }
 
 /* Whether one of those or a prompt of a server is. */
@@ -203,7 +203,7 @@ void command_run(const struct command_context *context, struct span line,
 	call.arguments = rest;
 	if (!command_name_taken_by_row(read.name) && !context->busy && context->host &&
 	    (custom_run(&call, command_name_taken_by_row, read.name, whole) ||
-	     skill_command_run(&call, command_name_taken_by_row, read.name, whole) ||
+	     skill_command_run(&call, read.name, whole) ||
 	     prompts_run(&call, command_name_taken_by_row, read.name)))
 		return;
 	call.arguments = read.arguments;

@@ -109,6 +109,21 @@ struct command_result {
 /* Frees its rows, texts, choices and changes. */
 void command_result_release(struct command_result *result);
 
+/* The web front of this process, of the one who has it (cli/): what /web and /share need. */
+struct command_web {
+	/* Starts it, if it does not run.  *ret: a link for the owner that works once, for the
+	 * caller to free; *ret_fingerprint: of its certificate, borrowed, or NULL. Errors of
+	 * web_start. */
+	bool (*open)(void *data, char **ret, const char **ret_fingerprint, struct err *err);
+	void (*close)(void *data);
+	/* A link for one person, likewise; errors of web_invite. */
+	bool (*share)(void *data, const char *name, const char *role, char **ret, struct err *err);
+	bool (*revoke)(void *data, const char *which, struct err *err); /* errors of web_revoke */
+	/* Appends a line for each person who was invited. False: it does not run. */
+	bool (*people)(void *data, struct buf *out);
+	void *data;
+};
+
 struct command_context {
 	struct host *host;          /* NULL: there is no session (yet) */
 	struct settings *settings;  /* changed by /settings, /theme, ... */
@@ -123,6 +138,7 @@ struct command_context {
 	 * COMMAND_TERMINAL rows are refused, and not offered. */
 	bool embedded;
 	struct ide *ide;            /* the terminal's editor (ide/ide.h); NULL: it has none */
+	const struct command_web *web; /* NULL: this front starts none */
 };
 
 enum {

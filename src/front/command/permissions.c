@@ -241,13 +241,17 @@ static void set_folder_trust(struct command_call *call, bool trusted)
 	const char *folder = home_project(home);
 	struct err err = ERR_INIT;
 
-	if (!settings_trust_unknown(settings) && settings_trusted(settings) == trusted)
-		command_say(call, STYLE(ROLE_TEXT), "%s is %s already.", folder,
-		            trusted ? "trusted" : "not trusted");
-	else if (trust_set(home, folder, trusted ? "TRUST_FOLDER" : "DO_NOT_TRUST", &err))
-		trust_takes_effect(call, trusted);
-	else
+	if (!trust_set(home, folder, trusted ? "TRUST_FOLDER" : "DO_NOT_TRUST", &err))
 		command_fail(call, "%s", err.message);
+	else if (settings_trusted(settings) == trusted)
+		command_say(call, STYLE(ROLE_TEXT), "%s: %s.", trusted ? "Trusted" : "Not trusted",
+		            folder);
+	else if (settings_trust_is_given(settings))
+		command_say(call, STYLE(ROLE_WARNING), "Saved: %s is %s. In this run --skip-trust "
+		            "or GEMINI_CLI_TRUST_WORKSPACE decides.", folder,
+		            trusted ? "trusted" : "not trusted");
+	else
+		trust_takes_effect(call, trusted);
 }
 
 /* ---- modes ----------------------------------------------------------------------- */

@@ -122,6 +122,8 @@ void command_fail(struct command_call *call, const char *format, ...)
 bool command_then(struct command_call *call, enum command_then then, char *text);
 /* How many commands in the background would end with the session; 0 without one. */
 size_t command_jobs_running(struct command_call *call);
+/* The model is asked `text`, of which people are shown `line` alone, later, too; takes both. */
+void command_ask(struct command_call *call, char *text, char *line);
 /* Adds a choice; takes `line`. */
 void command_choice(struct command_call *call, struct span label, struct span note, char *line,
                     bool chosen);
@@ -145,14 +147,12 @@ bool custom_exists(const struct command_context *context, custom_taken *taken,
 void custom_each(const struct command_context *context, custom_taken *taken, custom_one *one,
                  void *data);
 
-/* ---- skills (skills.c): likewise ------------------------------------------------- */
+/* ---- skills (skills.c): likewise, behind all rows and custom commands ------------ */
 
 /* Hands the skill of this name to the model. False: there is none. */
-bool skill_command_run(struct command_call *call, custom_taken *taken, struct span name,
-                       struct span line);
+bool skill_command_run(struct command_call *call, struct span name, struct span line);
 /* Whether there is one. */
-bool skill_command_exists(const struct command_context *context, custom_taken *taken,
-                          struct span name);
+bool skill_command_exists(const struct command_context *context, struct span name);
 /* Calls `one` with each that can be typed. */
 void skill_command_each(const struct command_context *context, custom_taken *taken,
                         custom_one *one, void *data);
@@ -204,6 +204,9 @@ command_handler command_agents;
 command_completer command_complete_agents;
 /* ide.c: the terminal's editor. */
 command_handler command_ide;
+command_handler command_share;
+bool command_share_works(struct span arguments); /* as command_row.works */
+command_handler command_web;
 bool command_ide_works(struct span arguments); /* as command_row.works */
 /* skills.c: skills. */
 command_handler command_skills;

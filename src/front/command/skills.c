@@ -222,23 +222,28 @@ void command_complete_skills(struct command_completion *completion)
 
 /* ---- a skill as a command ----------------------------------------------------------- */
 
-/* What is typed behind the slash: blanks are "-". The caller frees; NULL: it cannot be typed. */
-static char *skill_command_name(const struct skill *skill, custom_taken *taken)
+/* What is typed behind the slash: blanks are "-". The caller frees; NULL: it is disabled, cannot be
+ * typed, or a row has its name. */
+static char *skill_command_name(const struct skill *skill)
 {
-	_cleanup_free_ char *name = mem_strdup(skill->name);
+	_cleanup_free_ char *name = skill->disabled ? NULL : mem_strdup(skill->name);
+	const struct command_row *row;
 
+	if (!name)
+		return NULL;
 	for (char *at = name; *at; at++) {
 		if (*at == ' ')
 			*at = '-';
 		if (!isalnum((unsigned char)*at) && !strchr("_-.", *at))
 			return NULL;
 	}
-	return taken(span_str(name)) ? NULL : mem_steal(&name);
+	row = command_row_of(span_str(name));
+	return row && command_row_is(row, span_str(name)) ? NULL : mem_steal(&name);
 }
 
-/* The name of the enabled skill that has this command's, in *ret, which the caller frees. */
-static bool skill_command_find(const struct command_context *context, custom_taken *taken,
-                               struct span name, char **ret)
+/* The name of the skill that has this command's, in *ret, which the caller frees. */
+static bool skill_command_find(const struct command_context *context, struct span name,
+                               char **ret)
 {
 	struct skills *own = context->host ? NULL : skills_discover(context->settings,
 	                                                            context->local);
@@ -246,8 +251,7 @@ static bool skill_command_find(const struct command_context *context, custom_tak
 	bool found = false;
 
 	for (size_t i = 0; i < skills->count && !found; i++) {
-		_cleanup_free_ char *typed = skills->at[i].disabled ? NULL :
-			skill_command_name(&skills->at[i], taken);
+		_cleanup_free_ char *typed = skill_command_name(&skills->at[i]);
 
 		found = typed && command_word_is(name, typed);
 		if (found)
@@ -257,23 +261,21 @@ static bool skill_command_find(const struct command_context *context, custom_tak
 	return found;
 }
 
-bool skill_command_exists(const struct command_context *context, custom_taken *taken,
-                          struct span name)
+bool skill_command_exists(const struct command_context *context, struct span name)
 {
 	_cleanup_free_ char *skill = NULL;
 
-	return skill_command_find(context, taken, name, &skill);
+	return skill_command_find(context, name, &skill);
 }
 
 /* A call of activate_skill like the model's own; what it returns is the prompt. */
-bool skill_command_run(struct command_call *call, custom_taken *taken, struct span name,
-                       struct span line)
+bool skill_command_run(struct command_call *call, struct span name, struct span line)
 {
 	_cleanup_free_ char *skill = NULL, *text = NULL;
 	json_auto_t *arguments = NULL, *result = NULL;
 	struct span output;
 
-	if (!skill_command_find(call->context, taken, name, &skill))
+	if (!skill_command_find(call->context, name, &skill))
 		return false;
 	arguments = json_pack("{s:s}", "name", skill);
 	result = host_call(call->context->host, tool_name(TOOL_ACTIVATE_SKILL), arguments);
@@ -294,18 +296,29 @@ bool skill_command_run(struct command_call *call, custom_taken *taken, struct sp
 	return true;
 }
 
+/* As custom_one. */
+static void skill_note_custom(void *data, const char *name, const char *description,
+                              const char *from)
+{
+	(void)description;
+	(void)from;
+	json_object_set_new(data, name, json_true());
+}
+
 void skill_command_each(const struct command_context *context, custom_taken *taken,
                         custom_one *one, void *data)
 {
 	const struct skills *skills = context->host ? host_facts(context->host).skills : NULL;
+	json_auto_t *customs = json_object();
 
+	if (skills && skills->count)
+		custom_each(context, taken, skill_note_custom, customs);
 	for (size_t i = 0; skills && i < skills->count; i++) {
 		const struct skill *skill = &skills->at[i];
-		_cleanup_free_ char *typed = skill->disabled ? NULL :
-			skill_command_name(skill, taken);
+		_cleanup_free_ char *typed = skill_command_name(skill);
 		_cleanup_free_ char *from = skill_from(skill), *about = NULL, *where = NULL;
 
-		if (!typed || custom_exists(context, taken, span_str(typed)))
+		if (!typed || json_object_get(customs, typed))
 			continue;
 		about = command_short_text(skill->description);
 		where = mem_printf("Skill of the %s", from);

@@ -183,6 +183,13 @@ const struct command_row command_rows[] = {
 	                                { "unset KEY", "Use the default again" }),
 	    "Show or change settings", COMMAND_OF_TERMINAL, COMMAND_ALONE },
 	  command_settings, command_complete_settings, NULL },
+	{ { "share", "invite",
+	    FORMS({ "NAME watch|comment|approve|drive", "Make a link for one person" },
+	          { "list", "List the people who have links" },
+	          { "revoke NAME", "End a person's link now" }),
+	    "Invite someone to this session in their browser; alone: as /export",
+	    COMMAND_OF_TALK, 0 },
+	  command_share, NULL, command_share_works },
 	{ { "shortcuts", "keys keybindings keymap", NULL, "Show the keys", COMMAND_OF_TERMINAL,
 	    COMMAND_ALONE | COMMAND_TERMINAL },
 	  command_shortcuts, NULL, NULL },
@@ -218,6 +225,9 @@ const struct command_row command_rows[] = {
 	{ { "vim", "", NULL, "Turn vim keys on or off", COMMAND_OF_TERMINAL,
 	    COMMAND_ALONE | COMMAND_TERMINAL },
 	  command_vim, NULL, NULL },
+	{ { "web", "browser", FORMS({ "stop", "Close the page and end all links" }),
+	    "Show this session in a browser, too", COMMAND_OF_TALK, 0 },
+	  command_web, NULL, NULL },
 };
 
 const size_t command_row_count = ARRAY_LEN(command_rows);
@@ -267,7 +277,6 @@ const struct command_elsewhere command_elsewhere[] = {
 	{ "sandbox", "about", NULL },
 	{ "security-review", "review the uncommitted changes, for security problems only,", NULL },
 	{ "setup-github", NULL, "Run \"hasp -p PROMPT\" in a workflow." },
-	{ "share", "export", NULL },
 	{ "side", NULL, "/fork continues in a copy; /resume goes back to this session." },
 	{ "statusline", "settings ui.footer", NULL },
 	{ "stop", "tasks end", NULL },

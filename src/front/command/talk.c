@@ -80,8 +80,7 @@ void command_init(struct command_call *call)
 		command_fail(call, "There is a GEMINI.md already; it stays as it is.");
 		return;
 	}
-	if (command_then(call, COMMAND_SEND, mem_strdup(init_prompt)))
-		call->result->shown = mem_strdup("/init");
+	command_ask(call, mem_strdup(init_prompt), mem_strdup("/init"));
 }
 
 /* ---- plan ------------------------------------------------------------------------ */

@@ -394,7 +394,8 @@ static void on_sweep(void *data)
 /* ---- life ------------------------------------------------------------------- */
 
 static const struct http_route routes[] = {
-	{ "/mcp", "GET, POST, DELETE", on_request_head, on_request, on_closed },
+	{ .path = "/mcp", .methods = "GET, POST, DELETE", .head = on_request_head,
+	  .request = on_request, .closed = on_closed },
 };
 
 static bool http_start(struct mcp_http *http, const struct mcp_http_options *options,

@@ -277,6 +277,7 @@ static void set_options(struct transfer *transfer, const char *url)
 	set(client->easy, CURLOPT_ACCEPT_ENCODING, "");
 	set(client->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	set(client->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	set(client->easy, CURLOPT_UNIX_SOCKET_PATH, transfer->request->socket);
 	set(client->easy, CURLOPT_PROXY, transfer->judging ? "" : transfer->proxy);
 	set(client->easy, CURLOPT_FRESH_CONNECT, transfer->judging ? 1L : 0L);
 	set(client->easy, CURLOPT_CONNECT_ONLY, transfer->judging ? 1L : 0L);

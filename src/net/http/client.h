@@ -41,6 +41,8 @@ struct http_client_request {
 	const char *const *headers; /* "Name: value", NULL-terminated; or NULL */
 	struct span body;
 	const char *proxy;          /* NULL: from the environment; "": none */
+	const char *socket;         /* the path of a Unix socket to connect to, whatever host the
+	                             * URL names; or NULL */
 	unsigned connect_ms;        /* 0: 30 s */
 	unsigned idle_ms;           /* longest pause without a byte in either direction; 0: 300 s */
 	unsigned total_ms;          /* 0: no limit */

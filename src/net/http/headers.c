@@ -139,7 +139,8 @@ static bool host_is_allowed(const struct http_guard *guard, struct span host)
 
 	if (host.len == 0 || !split_port(&name, &has_port, &port))
 		return false;
-	if (is_loopback_name(name) && (!has_port || port == guard->port))
+	if (!guard->listed_only && is_loopback_name(name) &&
+	    (!has_port || !guard->port || port == guard->port))
 		return true;
 	return is_listed_host(guard, host, name);
 }

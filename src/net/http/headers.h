@@ -30,7 +30,8 @@ bool http_accepts(const char *accept, const char *type);
  * Pure functions; the server (server.h) calls them before it reads a body. */
 
 struct http_guard {
-	uint16_t port;            /* the one that is served */
+	uint16_t port;            /* the one that is served; 0: any in a request is fine */
+	bool listed_only;         /* loopback names do not count */
 	const char *const *hosts; /* further names, with or without ":port"; may be NULL */
 	size_t host_count;
 	const char *const *origins; /* further origins ("https://example.org"); may be NULL */

@@ -23,6 +23,17 @@ const char *http_request_method(const struct http_request *request)
 	return request->method;
 }
 
+const char *http_request_path(const struct http_request *request)
+{
+	return request->path;
+}
+
+const char *http_request_query(const struct http_request *request, const char *name)
+{
+	return request->server->lib.lookup_connection_value(request->mhd, MHD_GET_ARGUMENT_KIND,
+	                                                    name);
+}
+
 void http_request_set_data(struct http_request *request, void *data)
 {
 	request->data = data;
@@ -140,6 +151,8 @@ static void set_answer(struct http_request *request, unsigned status, const char
 	}
 	if (type)
 		server->lib.add_response_header(answer, "Content-Type", type);
+	for (const char *const *header = server->options.headers; header && *header; header += 2)
+		server->lib.add_response_header(answer, header[0], header[1]);
 	for (size_t i = 0; i < request->added_count; i++)
 		server->lib.add_response_header(answer, request->added[i].name,
 		                                request->added[i].value);
@@ -181,7 +194,7 @@ void http_refuse(struct http_request *request, unsigned status, const char *sent
 
 /* ---- streams ---- */
 
-static size_t stream_waiting(const struct http_request *request)
+size_t http_stream_waiting(const struct http_request *request)
 {
 	return request->out.len - request->sent;
 }
@@ -190,9 +203,13 @@ static size_t stream_waiting(const struct http_request *request)
 static ssize_t read_stream(void *cls, uint64_t position, char *to, size_t max)
 {
 	struct http_request *request = cls;
-	size_t len = stream_waiting(request) < max ? stream_waiting(request) : max;
+	size_t len;
 
 	(void)position;
+	if (!http_stream_waiting(request) && !request->stream_ended && !request->closing &&
+	    request->route->drained)
+		request->route->drained(request->server->options.data, request);
+	len = http_stream_waiting(request) < max ? http_stream_waiting(request) : max;
 	if (request->closing)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	if (len == 0 && request->stream_ended)
@@ -222,7 +239,7 @@ void http_stream_begin(struct http_request *request)
 /* Drops what is sent, once that is worth moving the rest. */
 static void shift(struct http_request *request)
 {
-	size_t rest = stream_waiting(request);
+	size_t rest = http_stream_waiting(request);
 
 	if (request->sent < rest)
 		return;
@@ -237,7 +254,8 @@ void http_stream_write(struct http_request *request, struct span events)
 	if (!request->streaming || request->stream_ended || request->closing)
 		return;
 	shift(request);
-	if (stream_waiting(request) > LIMIT_STREAM_BACKLOG || !buf_span(&request->out, events)) {
+	if (http_stream_waiting(request) > LIMIT_STREAM_BACKLOG ||
+	    !buf_span(&request->out, events)) {
 		http_request_drop(request);
 		return;
 	}
@@ -338,12 +356,21 @@ static void check_sender(struct http_request *request, const char *url)
 		request->listed_origin = origin;
 }
 
+/* A path that ends with an asterisk stands for all that begin like it. */
+static bool route_is(const struct http_route *route, const char *url)
+{
+	size_t len = strlen(route->path);
+
+	return route->path[len - 1] == '*' ? strncmp(route->path, url, len - 1) == 0 :
+	                                     strcmp(route->path, url) == 0;
+}
+
 static void check_path(struct http_request *request, const char *url)
 {
 	const struct http_options *options = &request->server->options;
 
 	for (size_t i = 0; i < options->route_count && !request->route; i++)
-		if (strcmp(options->routes[i].path, url) == 0)
+		if (route_is(&options->routes[i], url))
 			request->route = &options->routes[i];
 	if (!request->route)
 		http_refuse(request, 404, "There is nothing at this path.");
@@ -376,9 +403,10 @@ static void check_method(struct http_request *request, const char *url)
 	http_refuse(request, 405, "This path does not have that method.");
 }
 
-/* The client has shown the token: its connection no longer counts as a stranger's. */
-static void connection_know(struct http_connection *connection)
+void http_request_know(struct http_request *request)
 {
+	struct http_connection *connection = request->connection;
+
 	if (connection->known)
 		return;
 	connection->known = true;
@@ -391,7 +419,8 @@ static void check_token(struct http_request *request, const char *url)
 
 	(void)url;
 	if (http_guard_token(&request->server->guard, authorization)) {
-		connection_know(request->connection);
+		if (!request->server->options.knows_later)
+			http_request_know(request);
 		return;
 	}
 	http_add_header(request, "WWW-Authenticate",
@@ -435,13 +464,14 @@ static bool http_check_head(struct http_request *request, const char *url)
 /* ---- beginning and end ---- */
 
 static struct http_request *request_new(struct http_server *server, struct MHD_Connection *mhd,
-                                        const char *method)
+                                        const char *url, const char *method)
 {
 	struct http_request *request = mem_alloc(1, sizeof(*request));
 
 	request->server = server;
 	request->mhd = mhd;
 	request->method = method;
+	request->path = mem_strdup(url);
 	request->connection =
 		server->lib.get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
 			->socket_context;
@@ -470,6 +500,7 @@ static void request_free(struct http_request *request)
 		free(request->trimmed[i]);
 	release_body(request);
 	buf_release(&request->out);
+	free(request->path);
 	free(request);
 }
 
@@ -571,7 +602,7 @@ enum MHD_Result http_on_access(void *cls, struct MHD_Connection *mhd, const char
 	if (!request) {
 		if (((struct http_server *)cls)->ended)
 			return MHD_NO;
-		*slot = request = request_new(cls, mhd, method);
+		*slot = request = request_new(cls, mhd, url, method);
 		return take_head(request, url);
 	}
 	if (!piece.len)

@@ -7,12 +7,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -298,6 +301,66 @@ static int listen_on(union address *address, socklen_t len)
 	return fd_steal(&fd);
 }
 
+/* The file of one that no process listens to any more is replaced. */
+static bool remove_dead_socket(const struct sockaddr_un *address, struct err *err)
+{
+	_cleanup_fd_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat st;
+
+	if (lstat(address->sun_path, &st) != 0)
+		return true;
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s exists and is no socket.",
+		               address->sun_path);
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+	    errno != ECONNREFUSED)
+		return err_set(err, ERR_BUSY, "Another process listens on %s.", address->sun_path);
+	unlink(address->sun_path);
+	return true;
+}
+
+/* A path that is too long for an address (unix(7)) is named by its folder's descriptor. */
+static bool name_socket(const char *path, struct sockaddr_un *ret, int *ret_folder, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *folder = slash ? mem_dup(path, (size_t)(slash - path) + 1) : NULL;
+	_cleanup_free_ char *name = NULL;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof(ret->sun_path) && folder) {
+		*ret_folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (*ret_folder < 0)
+			return err_set_errno(err, errno, "The folder %s cannot be opened", folder);
+		name = mem_printf("/proc/self/fd/%d/%s", *ret_folder, slash + 1);
+	} else {
+		name = mem_strdup(path);
+	}
+	if (strlen(name) >= sizeof(ret->sun_path))
+		return err_set(err, ERR_INVALID_ARGUMENT, "The name of the socket %s is too long.",
+		               path);
+	memcpy(ret->sun_path, name, strlen(name) + 1);
+	return true;
+}
+
+static bool open_unix_socket(struct http_server *server, int *ret, struct err *err)
+{
+	const char *path = server->options.socket;
+	_cleanup_fd_ int fd = -1, folder = -1;
+	struct sockaddr_un address;
+
+	if (!name_socket(path, &address, &folder, err) || !remove_dead_socket(&address, err))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	/* What connects between the two is refused: nothing listens yet. */
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
+		return err_set_errno(err, errno, "The socket %s cannot be made", path);
+	server->socket = mem_strdup(path);
+	if (chmod(path, 0600) != 0 || listen(fd, SOMAXCONN) != 0)
+		return err_set_errno(err, errno, "The socket %s cannot be served", path);
+	*ret = fd_steal(&fd);
+	return true;
+}
+
 static bool open_socket(struct http_server *server, int *ret, struct err *err)
 {
 	const struct http_options *options = &server->options;
@@ -305,6 +368,8 @@ static bool open_socket(struct http_server *server, int *ret, struct err *err)
 	socklen_t len;
 	int fd;
 
+	if (options->socket)
+		return open_unix_socket(server, ret, err);
 	if (!parse_address(options->address, options->port, &address, &len))
 		return err_set(err, ERR_INVALID_ARGUMENT, "\"%s\" is not an IP address.",
 		               options->address);
@@ -321,7 +386,16 @@ static bool open_socket(struct http_server *server, int *ret, struct err *err)
 static bool start_daemon(struct http_server *server, struct err *err)
 {
 	int fd = -1;
-	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+	const bool tls = server->options.certificate;
+	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO |
+	                 (tls ? MHD_USE_TLS : 0);
+	const struct MHD_OptionItem secrets[] = {
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)server->options.key },
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->options.certificate },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)"NORMAL:-VERS-ALL:"
+		                                  "+VERS-TLS1.3:+VERS-TLS1.2" },
+		{ MHD_OPTION_END, 0, NULL },
+	};
 
 	if (!open_socket(server, &fd, err))
 		return false;
@@ -332,11 +406,14 @@ static bool start_daemon(struct http_server *server, struct err *err)
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)LIMIT_HTTP_CONNECTIONS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)QUIET_SECONDS,
-		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+		MHD_OPTION_ARRAY, tls ? secrets : &secrets[ARRAY_LEN(secrets) - 1], MHD_OPTION_END);
 	if (server->daemon)
 		return true;
 	close(fd);
-	return err_set(err, ERR_IO_ERROR, "The HTTP server could not be started.");
+	return tls ? err_set(err, ERR_INVALID_ARGUMENT, "The HTTPS server could not be started: "
+	                     "its certificate or key is not usable.") :
+	             err_set(err, ERR_IO_ERROR, "The HTTP server could not be started.");
 }
 
 /* The daemon's own epoll is a descriptor like any other to the loop. */
@@ -370,6 +447,7 @@ bool http_server_new(struct loop *loop, const struct http_options *options,
 		.origins = options->origins,
 		.origin_count = options->origin_count,
 		.token = options->token,
+		.listed_only = options->listed_hosts_only,
 	};
 	server->connections.prev = server->connections.next = &server->connections;
 	server->again.run = on_again;
@@ -432,6 +510,9 @@ void http_server_free(struct http_server *server, unsigned drain_ms)
 	}
 	if (server->hangups >= 0)
 		close(server->hangups);
+	if (server->socket)
+		unlink(server->socket);
+	free(server->socket);
 	if (!server->again_posted)
 		free(server);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small HTTP/1.1 server for loopback, inside the event loop.
+/* A small HTTP/1.1 server for loopback, a Unix socket or, with TLS, any address, inside the event
+ * loop.
  *
  *     static const struct http_route routes[] = {
  *             { "/mcp", "GET, POST, DELETE", head, request, closed },
@@ -31,7 +32,7 @@
  * is noticed immediately, also while its request waits for an answer; one that has only closed its
  * sending half cannot be distinguished from it.
  *
- * Not here: what is served (mcp/transport/http.c), TLS, files.
+ * Not here: what is served (mcp/transport/http.c, web/).
  */
 #ifndef HASP_NET_HTTP_SERVER_H
 #define HASP_NET_HTTP_SERVER_H
@@ -49,7 +50,7 @@ struct http_server;
 struct http_request;
 
 struct http_route {
-	const char *path;    /* exactly this one */
+	const char *path;    /* exactly this one; "/api/" and an asterisk: all that begin so */
 	const char *methods; /* "GET, POST": what Allow says; OPTIONS need not be named */
 	/* The head has arrived. May answer; may be NULL. */
 	void (*head)(void *data, struct http_request *request);
@@ -58,17 +59,27 @@ struct http_route {
 	/* The request is over; called once if `request` was. `whole`: all was sent. May be
 	 * NULL. */
 	void (*closed)(void *data, struct http_request *request, bool whole);
+	/* The client has taken all that was written to its stream. More may be written. May be
+	 * NULL. */
+	void (*drained)(void *data, struct http_request *request);
 };
 
 /* Strings and arrays are borrowed for the life of the server. */
 struct http_options {
-	const char *address; /* an IP address */
+	const char *address; /* an IP address; not used with `socket` */
 	uint16_t port;       /* 0: any free one */
+	const char *socket;  /* the path of a Unix socket to make (mode 0600), which is removed in
+	                      * the end; NULL: TCP. Any port in a Host is fine then */
+	const char *certificate, *key; /* PEM; NULL: no TLS */
 	const char *token;   /* bearer token to ask for; NULL: none */
 	const char *const *hosts;   /* see struct http_guard */
 	size_t host_count;
 	const char *const *origins;
 	size_t origin_count;
+	bool listed_hosts_only; /* loopback names are not enough */
+	bool knows_later;       /* connections are strangers until http_request_know */
+	const char *const *headers; /* name, value, name, value ... NULL: of every answer; or
+	                             * NULL */
 	const char *exposed_headers; /* that scripts of those origins may read; may be NULL */
 	const struct http_route *routes;
 	size_t route_count;
@@ -78,8 +89,9 @@ struct http_options {
 	void *data; /* handed to all of these functions */
 };
 
-/* PERMISSION_DENIED or IO_ERROR when the port cannot be had, INVALID_ARGUMENT when the address
- * is none, INTERNAL when libmicrohttpd is not on this machine. */
+/* PERMISSION_DENIED or IO_ERROR when the port or socket cannot be had, INVALID_ARGUMENT when the
+ * address, socket, certificate or key is none, INTERNAL when libmicrohttpd is not on this
+ * machine. */
 bool http_server_new(struct loop *loop, const struct http_options *options,
                      struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *server);
@@ -91,6 +103,12 @@ void http_server_free(struct http_server *server, unsigned drain_ms);
 
 /* "GET", "POST", ...; lives as long as the request. */
 const char *http_request_method(const struct http_request *request);
+/* The path, without what follows a "?"; lives as long as the request. */
+const char *http_request_path(const struct http_request *request);
+/* The value of a parameter of the query, decoded; NULL: none. Lives as long as the request. */
+const char *http_request_query(const struct http_request *request, const char *name);
+/* Its sender may ask for something: the connection is no stranger's (options.knows_later). */
+void http_request_know(struct http_request *request);
 /* The value of a header, by its name in any case; without blanks around it. NULL: none. */
 const char *http_request_header(struct http_request *request, const char *name);
 /* The caller's own; NULL at first. */
@@ -111,8 +129,13 @@ void http_stream_begin(struct http_request *request);
 /* Appends to it (sse.h), and sends what the client takes without waiting.  A client
  * that lets more than LIMIT_STREAM_BACKLOG wait is cut off: `closed` follows. */
 void http_stream_write(struct http_request *request, struct span events);
+/* Bytes of it that wait for the client. */
+size_t http_stream_waiting(const struct http_request *request);
 /* Ends it, once everything is sent. */
 void http_stream_end(struct http_request *request);
+
+/* Closes its connection, now; `closed` follows. */
+void http_request_drop(struct http_request *request);
 
 /* Whether nothing has been answered yet. */
 bool http_request_waits(const struct http_request *request);

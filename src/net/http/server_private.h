@@ -84,6 +84,7 @@ struct http_server {
 	struct loop_timer *tick;
 	struct loop_task again; /* the daemon has more to do than one turn allows */
 	bool again_posted, ended;
+	char *socket;             /* owned; the path to remove; NULL: none */
 	struct http_connection connections; /* a ring, the oldest first; this is its fixed point */
 	size_t strangers;                   /* of these, neither known nor shut */
 	size_t body_bytes;                  /* that are arriving */
@@ -96,6 +97,7 @@ struct http_request {
 	struct MHD_Connection *mhd;
 	const struct http_route *route; /* NULL: none */
 	const char *method;             /* of libmicrohttpd; lives as long as the request */
+	char *path;                     /* owned */
 	const char *listed_origin;      /* to which CORS headers go; or NULL */
 	void *data;
 	uint64_t since;                 /* second of its head */
@@ -129,9 +131,6 @@ enum MHD_Result http_on_access(void *cls, struct MHD_Connection *mhd, const char
                                size_t *upload_size, void **request);
 void http_on_completed(void *cls, struct MHD_Connection *mhd, void **request,
                        enum MHD_RequestTerminationCode how);
-
-/* Closes its connection. */
-void http_request_drop(struct http_request *request);
 
 /* Gives the daemon a turn soon. */
 void http_server_wake(struct http_server *server);

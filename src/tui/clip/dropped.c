@@ -6,44 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ?
-	       (c | 32) - 'a' + 10 : -1;
-}
-
-/* file:///path, file://localhost/path, file://HOST/path of this machine (RFC 8089). */
-static bool read_address(struct span text, struct buf *out)
-{
-	struct span rest = span_skip(text, 7), host;
-	const char *slash = memchr(rest.data, '/', rest.len);
-	char own[HOST_NAME_MAX + 1] = "";
-
-	if (!slash)
-		return false;
-	host = span_head(rest, (size_t)(slash - rest.data));
-	gethostname(own, sizeof(own) - 1);
-	if (host.len && !span_eq(host, SPAN("localhost")) && !span_eq(host, span_str(own)))
-		return false;
-	for (rest = span_skip(rest, host.len); rest.len; rest = span_skip(rest, 1)) {
-		int high = rest.data[0] == '%' && rest.len > 2 ? hex_digit(rest.data[1]) : -1;
-		int low = high >= 0 ? hex_digit(rest.data[2]) : -1;
-
-		if (rest.data[0] == '%' && low < 0)
-			return false;
-		buf_char(out, low >= 0 ? (char)(high << 4 | low) : rest.data[0]);
-		if (low >= 0)
-			rest = span_skip(rest, 2);
-	}
-	return true;
-}
 
 bool dropped_is_blank(char c)
 {
@@ -110,13 +77,14 @@ bool dropped_read(struct span text, struct dropped *ret)
 	if (dropped_add(ret, text))
 		return true;
 	while (text.len) {
-		_cleanup_buf_ struct buf word = BUF_INIT(DROPPED_BYTES_MAX),
-		                         address = BUF_INIT(DROPPED_BYTES_MAX);
+		_cleanup_buf_ struct buf word = BUF_INIT(DROPPED_BYTES_MAX);
+		_cleanup_free_ char *path = NULL;
 		const bool is_address = span_starts(text, SPAN("file://"));
+		const bool is_word = dropped_word(&text, &word);
 
-		if (!dropped_word(&text, &word) ||
-		    (is_address && !read_address(buf_view(&word), &address)) ||
-		    !dropped_add(ret, is_address ? buf_view(&address) : buf_view(&word))) {
+		path = is_address ? path_of_address(buf_view(&word)) : NULL;
+		if (!is_word || (is_address && !path) ||
+		    !dropped_add(ret, path ? span_str(path) : buf_view(&word))) {
 			dropped_release(ret);
 			return false;
 		}

@@ -41,6 +41,7 @@ static void head_subject(struct row *row, const json_t *call, const json_t *resu
 	const char *name = json_string_value(json_object_get(call ? call : result, "toolName"));
 	struct span title = member_span(call, "title");
 	struct span description = member_span(call, "description");
+	const struct span server = member_span(call ? call : result, "serverName");
 	const struct tool_info *info = name ? tool_info_find(name) : NULL;
 
 	if (info && info->verb)
@@ -48,6 +49,11 @@ static void head_subject(struct row *row, const json_t *call, const json_t *resu
 	else
 		row_text(row, title.len ? title : span_str(name ? name : "Call"),
 		         STYLE_BOLD(ROLE_TEXT));
+	if (server.len) {
+		row_text(row, SPAN(" ("), STYLE(ROLE_DIM));
+		row_text(row, server, STYLE(ROLE_DIM));
+		row_text(row, SPAN(")"), STYLE(ROLE_DIM));
+	}
 	if (!description.len || (info && info->verb_alone) || span_eq(description, title))
 		return;
 	row_printf(row, STYLE(ROLE_TEXT), " ");

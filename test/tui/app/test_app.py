@@ -66,7 +66,7 @@ def test_the_composer_stands_before_the_session_is_open(world):
 def test_a_prompt_of_the_command_line_begins_a_session_that_goes_on(world, words):
     """As `gemini "..."`, `claude "..."` and `codex "..."` do on a terminal."""
     with world.fake([[text("Begun.")], [text("And more.")]]) as server:
-        with world.hasp(server, *words) as hasp:
+        with world.hasp(server, *words, env={"CI": "", "GITHUB_ACTIONS": ""}) as hasp:
             hasp.wait("Begun.").type("go on").key("enter").wait("And more.")
     assert "start with this" in said(server) and len(server.requests) == 2
 

@@ -403,3 +403,14 @@ def test_every_byte_of_a_call_can_be_read_before_a_yes(world, kind, hostile):
                         break
                     hasp.key(*["down"] * 20).quiet(0.05)
             assert missing(expected, seen) == [], hasp.dump().text
+
+
+@pytest.mark.parametrize("flags", [[], ["--screen-reader"]])
+def test_the_server_stands_in_the_question_and_in_the_call(world, flags):
+    world.settings(mcpServers={"fake": fake_mcp.entry()})
+    with world.fake([[call("mcp_fake_echo", {"text": "MANGO"})], [text("That is all.")]]) as server:
+        with world.hasp(server, *flags, rows=40, shown="hasp 0.1.0") as hasp:
+            hasp.quiet(0.3).type("go").key("enter").wait("from the MCP server").wait("fake").quiet(0.3)
+            hasp.type("1").wait("That is all.").quiet(0.2)
+            shown = hasp.dump().text
+            assert "(fake)" in shown and "untrusted_context" not in shown and "MANGO" in shown

@@ -177,6 +177,21 @@ def test_what_is_typed_while_a_list_is_fetched_chooses_nothing(world, held):
             hasp.quiet(0.6).type("3.8-fl").wait("(1 of 7)").key("enter").wait("Model: gemini/gemini-3.8-flash").wait("> draft")
 
 
+def test_a_command_that_asks_the_model_is_one_line_now_and_later(world):
+    with world.fake([[text("Looks good.")]], append_only=False) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.wait("sandbox:").type("/review main").key("enter").wait("Looks good.").quiet(0.2)
+            assert "> /review main" in hasp.dump().text and "Report problems" not in hasp.dump().text
+            hasp.type("/chat list").key("enter").wait("*    /review main").quiet(0.2)
+            hasp.type("/rewind").key("enter").wait("1. /review main").key("enter").wait("> /review main").quiet(0.2)
+            assert "Report problems" not in hasp.dump().text
+            hasp.key("ctrl+u").quiet(0.1).type("/rewind undo").key("enter").quiet(0.5)
+        with world.hasp(server, "--resume", "latest", rows=40, shown="Looks good.") as hasp:
+            hasp.wait("continues here").quiet(0.2)
+            assert "> /review main" in hasp.dump().text and "Report problems" not in hasp.dump().text
+    assert "Report problems" in str(server.requests[0].body["contents"])
+
+
 def test_effort_is_kept_by_a_key_and_stands_in_the_status_line(world):
     with world.fake([[text("First.")]], append_only=False) as server:
         server.lists[GEMINI_LIST] = GEMINI
@@ -248,3 +263,22 @@ def test_pages_fit_any_window(world):
                     assert all(len(row) <= columns for row in window), window
                     assert flags or any("Esc to cancel" in row or "to cancel" in row for row in window), window
                     hasp.key("esc").quiet()
+
+
+def test_questions_fit_any_window(world):
+    """The same of edits and commands, with wide and right-to-left names in them."""
+    odd = "模型-דגם.txt"
+    script = [[call("write_file", {"file_path": odd, "content": "大きな דגם\n" * 3})],
+              [call("run_shell_command", {"command": "python3 " + odd})], [text("Done.")]]
+    for columns, rows, env, flags in ((40, 24, {}, []), (80, 24, {"NO_COLOR": "1"}, []), (200, 50, {}, []),
+                                      (80, 24, {}, ["--screen-reader"])):
+        with world.fake(script, append_only=False) as server:
+            with world.hasp(server, *flags, columns=columns, rows=rows, env=env, shown="hasp 0.1.0") as hasp:
+                hasp.quiet(0.3).type("go").key("enter").wait("Allow once").wait("模型").wait("大きな").quiet(0.3)
+                hasp.type("1").wait("python3").wait("Allow once").quiet(0.3)
+                assert any("Allow once" in row for row in hasp.dump().window)
+                hasp.type("1").wait("Done.").quiet(0.2)
+                after = hasp.dump()
+                assert "Allow once" not in "\n".join(after.window) or flags, after.window
+                assert (world.root / odd).exists()
+                (world.root / odd).unlink()

@@ -293,10 +293,13 @@ class Tmux(Terminal):
 
     def end(self, seconds=PATIENCE):
         end = time.monotonic() + seconds
-        while self.dump().alive:
+        while self.dump().alive or not self.status():  # tmux learns of the end first, then of the status
             assert time.monotonic() < end, "it has not ended; there is:\n%s" % self.dump().text
             time.sleep(0.02)
-        return int(self.run("display-message", "-p", "#{pane_dead_status}") or -1)
+        return int(self.status())
+
+    def status(self):
+        return self.run("display-message", "-p", "#{pane_dead_status}").strip()
 
     def close(self):
         subprocess.run([*self.base, "kill-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)

@@ -88,14 +88,18 @@ static void a_call_is_one_line(void **state)
 {
 	json_auto_t *edit = parse(CALL("safe_patch", "Safe patch", "src/main.c"));
 	json_auto_t *other = parse(CALL("mcp_do", "Do a thing", "the \\u001b[31mthing"));
+	json_auto_t *servers = parse(CALL("mcp_do", "Do a thing", "the thing"));
 	struct rows rows = { 0 };
 
 	(void)state;
+	json_object_set_new(servers, "serverName", json_string("their \x1b[31mserver"));
 	view_call(&rows, edit, &whole);
 	view_call(&rows, other, &whole);
+	view_call(&rows, servers, &whole);
 	view_call(&rows, edit, &spoken);
 	expect(&rows, "\xe2\x80\xa2 Edit src/main.c\n"
 	              "\xe2\x80\xa2 Do a thing the \\x1b[31mthing\n"
+	              "\xe2\x80\xa2 Do a thing (their \\x1b[31mserver) the thing\n"
 	              "Edit src/main.c\n");
 }
 

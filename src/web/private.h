@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share.  All of it is the web thread's, unless said. */
+#ifndef HASP_WEB_PRIVATE_H
+#define HASP_WEB_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/sha256.h"
+#include "net/http/server.h"
+#include "net/loop/loop.h"
+#include "web/web.h"
+
+/* ---- people.c: who may come in ---------------------------------------------------- */
+
+enum { WEB_SECRET_SIZE = 65 }; /* hexadecimal, with its NUL */
+
+/* One browser of a person. */
+struct web_login {
+	struct web_login *next;
+	struct web_person *person;
+	struct sha256 cookie, key;
+};
+
+struct web_person {
+	struct web_person *next;
+	struct web *web;
+	char id[17];
+	char *name;
+	unsigned roles;           /* FRONT_... */
+	json_t *groups;           /* texts */
+	bool is_owner, is_used;
+	int64_t expires;          /* seconds since 1970; 0: never */
+	struct loop_timer *timer; /* of that */
+	struct web_login *logins;
+	size_t login_count;
+	unsigned streams;
+	double allowance;         /* requests that it may make now */
+	uint64_t refilled_ms;
+};
+
+/* A link that was not used yet. */
+struct web_link {
+	struct web_link *next;
+	struct web_person *person;
+	struct sha256 token;
+	uint64_t until_ms;        /* monotonic */
+};
+
+/* The owner, who is always there. */
+void web_people_begin(struct web *web);
+void web_people_end(struct web *web);
+/* A new link: "http://.../?token=..."; the caller frees. */
+char *web_link_make(struct web *web, struct web_person *person);
+/* Uses one up: the secrets of the browser that came with it. False: there is none. */
+bool web_link_use(struct web *web, const char *token, char cookie[WEB_SECRET_SIZE],
+                  char key[WEB_SECRET_SIZE]);
+/* The name of the cookie; the caller frees. */
+char *web_cookie_name(const struct web *web);
+/* Calls `found` for each value of that name in a Cookie header until it returns true, which is
+ * returned. Pure. */
+bool web_cookie_each(struct span header, struct span name, bool (*found)(void *data,
+                     struct span value), void *data);
+/* Who sent a request, by its cookie; NULL: no one known. */
+struct web_login *web_login_of(struct web *web, struct http_request *request);
+bool web_login_has_key(const struct web_login *login, const char *key);
+/* Whether the person may make one more request now. */
+bool web_person_spend(struct web_person *person);
+/* The word for roles: "watch", ... */
+const char *web_role_name(unsigned roles);
+bool web_role_parse(const char *word, unsigned *ret);
+/* {"id", "name", "role", "groups", "expires", "used", "connected"}. */
+json_t *web_person_json(const struct web_person *person);
+/* Errors as of web_invite; `groups` is kept. */
+struct web_person *web_person_add(struct web *web, const struct web_invitation *invitation,
+                                  json_t *groups, struct err *err);
+struct web_person *web_person_find(struct web *web, const char *which); /* or NULL */
+/* Out, with all fronts and streams. */
+void web_person_remove(struct web_person *person);
+
+/* ---- route.c: requests ------------------------------------------------------------ */
+
+/* One request while its function runs. */
+struct web_exchange {
+	struct web *web;
+	struct http_request *http;
+	struct web_login *login;     /* NULL: of the control socket, which is the owner's */
+	struct web_person *person;
+	struct web_session *session; /* that the path names; or NULL */
+	struct span id;              /* what the path has in place of the last asterisk */
+	const json_t *body;          /* an object; NULL of a GET */
+};
+
+/* What is still under way for a request: its first member. */
+struct web_later {
+	void (*closed)(struct web_later *later);    /* the request is over */
+	void (*drained)(struct web_later *later); /* of a stream; or NULL */
+};
+
+/* Answers a request; a row of the table in route.c says which. */
+typedef void web_handler(struct web_exchange *exchange);
+
+/* Both servers' routes. */
+void web_serve_routes(struct http_options *options);
+/* Answers with JSON; takes the reference. */
+void web_answer(struct http_request *request, unsigned status, json_t *value);
+/* With an error: its status and code. */
+void web_refuse(struct http_request *request, const struct err *err);
+void web_refuse_with(struct http_request *request, unsigned status, const char *code,
+                     const char *sentence);
+/* A text member of the body, not empty; NULL: the request was refused. */
+const char *web_text_of(struct web_exchange *exchange, const char *name);
+
+/* ---- pages.c ---------------------------------------------------------------------- */
+
+/* GET of a path that is not below /api/. */
+void web_page_answer(struct web *web, struct http_request *request);
+
+/* ---- session.c -------------------------------------------------------------------- */
+
+/* A person in a session: what answers and orders go through. */
+struct web_seat {
+	struct web_seat *next;
+	struct web_person *person;
+	struct front *front;
+	unsigned tasks;           /* of it that are under way */
+	bool is_left;             /* detached when the last of these has ended */
+};
+
+/* A page that follows a session (stream.c). */
+struct web_follower {
+	struct web_follower *next;
+	struct web_person *person;
+	/* Takes it out of the session: after what is there, or cut off. */
+	void (*end)(struct web_follower *follower, bool cut);
+};
+
+struct web_session {
+	struct web_session *next;
+	struct web *web;
+	char id[12];
+	struct front_runner *runner;
+	struct front_session *session;
+	struct web_seat *seats;
+	struct web_follower *followers;
+	struct web_task *tasks;
+	struct front *keeper;     /* the owner's front, which follows the state */
+	struct web_waker *waker;    /* of it */
+	json_t *questions;        /* ids of those that are open, as names */
+	bool is_opened, is_working, is_over;
+	uint64_t last;            /* the last event that the keeper took */
+	char updated[32];         /* when something happened last (clock_timestamp) */
+	struct web_own *own;      /* what there is of one that the server opened; or NULL */
+};
+
+/* Shows a session of this process. NULL: LIMIT_REACHED. */
+struct web_session *web_session_add(struct web *web, struct front_runner *runner,
+                                    struct front_session *session, struct err *err);
+/* Its pages get what is there, and end; nothing of this room is attached to it then. */
+void web_session_remove(struct web_session *session);
+/* "opening", "idle", "working", "question", "closed". */
+const char *web_session_state(const struct web_session *session);
+struct web_session *web_session_find(struct web *web, struct span id);
+/* The front of a person, attached now if it was not. NULL: *err. */
+struct web_seat *web_seat_of(struct web_session *session, struct web_person *person,
+                             struct err *err);
+/* The person's fronts and streams, everywhere. */
+void web_person_leave(struct web_person *person);
+/* The person has a link, and may come and answer questions of all sessions. */
+void web_person_join(struct web_person *person);
+
+/* Something on a session's thread that answers a request when it is done. */
+struct web_task {
+	struct web_later later;      /* the first member */
+	struct front_task task;
+	struct loop_task ended;
+	struct loop *loop;
+	atomic_bool has_run;
+	struct web_task *next;
+	struct web_session *session; /* NULL: it is not there any more */
+	struct web_seat *seat;
+	struct http_request *request; /* NULL: it is over */
+	/* On the session's thread. */
+	void (*run)(struct web_task *task, struct front_session *session);
+	/* On the web thread, then: answers, and frees what is the task's. Without a request, and
+	 * also for a task that did not run. */
+	void (*done)(struct web_task *task, bool has_run);
+};
+/* Gives it; refuses the request where that fails, and frees the task by `done`. */
+void web_task_give(struct web_exchange *exchange, struct web_task *task);
+
+/* ---- stream.c --------------------------------------------------------------------- */
+
+web_handler web_do_events;
+/* Appends an event as a page gets it. Pure. */
+void web_event_print(struct buf *out, const struct front_event *event, bool is_own);
+
+/* ---- orders.c --------------------------------------------------------------------- */
+
+web_handler web_do_prompt, web_do_steer, web_do_interrupt, web_do_mode, web_do_answer,
+            web_do_comment;
+/* The names of commands that a page may give: [{"name", "description", "hint"?}]. */
+json_t *web_commands(void);
+
+/* ---- changes.c -------------------------------------------------------------------- */
+
+web_handler web_do_changes, web_do_undo;
+/* A unified diff turned round: from new to old. Pure. */
+void web_diff_reverse(struct span diff, struct buf *out);
+/* The hunks of a diff with these numbers (from 0, an array; NULL: all), with its head.  False: one
+ * is not there. Pure. */
+bool web_diff_choose(struct span diff, const json_t *hunks, struct buf *out);
+
+/* ---- own.c ------------------------------------------------------------------------ */
+
+web_handler web_do_open, web_do_close;
+/* Answers with a list and the recorded ones; takes it. */
+void web_own_list(struct web_exchange *exchange, json_t *list);
+/* Ends all of them, and waits. */
+void web_own_end(struct web *web);
+
+/* ---- lists.c ---------------------------------------------------------------------- */
+
+web_handler web_do_me, web_do_sessions, web_do_session, web_do_record;
+
+/* ---- control.c -------------------------------------------------------------------- */
+
+web_handler web_do_invite, web_do_invites, web_do_revoke;
+/* Opens the socket of `hasp web`. False: *err. */
+bool web_control_open(struct web *web, struct err *err);
+
+/* ---- certificate.c ---------------------------------------------------------------- */
+
+/* The texts of a certificate and its key, from files or made for this run (for the address and the
+ * hosts); the fingerprint of the certificate.  All three are the caller's. */
+bool web_certificate(const struct web_options *options, char **ret_certificate, char **ret_key,
+                     char **ret_fingerprint, struct err *err);
+
+/* ---- web.c ------------------------------------------------------------------------ */
+
+struct web {
+	struct web_options options;
+	struct loop *loop;
+	struct pool *pool;           /* for what waits; NULL: not needed yet */
+	bool is_ending;              /* no more jobs */
+	pthread_t thread;
+	bool is_started;
+	struct http_server *server, *control;
+	char *control_path;          /* owned */
+	char *certificate, *key, *fingerprint; /* owned; NULL: no TLS */
+	struct web_person *people;   /* the owner first */
+	struct web_link *links;
+	struct web_session *sessions;
+	size_t session_count, stream_count;
+	unsigned last_session;
+	void (*leave)(struct web_person *person); /* web_person_leave */
+	void (*join)(struct web_person *person);  /* web_person_join */
+};
+
+/* Wakes the web thread, from any thread; freed when nothing of it waits. */
+struct web_waker {
+	struct loop_task task;
+	struct loop *loop;
+	atomic_bool is_woken;
+	bool is_dead;
+	void (*woken)(void *data);
+	void *data;
+};
+/* `woken` is called with `data`. */
+struct web_waker *web_waker_new(struct loop *loop, void (*woken)(void *data), void *data);
+void web_waker_free(struct web_waker *waker); /* nothing wakes it any more; NULL is fine */
+void web_waker_wake(void *waker, bool is_piece); /* as front_options.wake */
+
+/* Runs a function on the web thread, and waits for it. */
+void web_call(struct web *web, void (*run)(struct web *web, void *data), void *data);
+/* Something on a thread of the pool that answers a request when it is done. */
+struct web_job {
+	struct web_later later;       /* the first member */
+	struct pool_job job;
+	struct loop_task ended;
+	struct web *web;
+	struct http_request *request; /* NULL: it is over, or there was none */
+	void (*run)(struct web_job *job);
+	/* On the web thread, then: answers, and frees the job. */
+	void (*then)(struct web_job *job);
+};
+/* Where no more are taken, the request is refused and `then` called without one. */
+void web_job_give(struct web_exchange *exchange, struct web_job *job);
+
+#endif

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The web front: a session's events, prompts, questions and their answers, over HTTP."""
+import json
+import re
+import socket
+import subprocess
+import threading
+
+from conftest import ADDRESS, Browser, Served, app
+from fake_gemini import call, text
+
+HASP = app.headless.HASP
+
+
+def write(name, content):
+    return call("write_file", {"file_path": name, "content": content})
+
+
+def test_a_page_sees_prompts_and_answers_questions(world):
+    with world.fake([[write("a.txt", "one\n")], [text("Done.")]]) as server, world.opened(server) as browser:
+        events = browser.events()
+        opened = events.until("opened")
+        assert opened["message"]["level"] == "full"
+        me = browser.get("/api/me").json
+        assert me["owner"] and me["can_create"] and me["roles"] == ["comment", "approve", "drive"]
+        assert browser.order("prompt", {"text": "go"}).json == {"kind": "prompt"}
+        started = events.until("started", by="web")
+        assert started["own"] is True
+        assert events.until("bus", "prompt")["message"]["text"] == "go"
+        question = events.question()
+        assert question["details"]["type"] == "edit"
+        assert browser.get("/api/sessions").json[0]["state"] == "question"
+        assert browser.answer(question).status == 200
+        assert events.until("bus", "question-answered")["message"]["by"] == "web"
+        ended = events.until("ended")
+        assert (ended["end"], ended["by"], ended["ends"], ended["message"]["text"]) == ("answered", "web", True, "Done.")
+        # Answered once is answered.
+        late = browser.answer(question)
+        assert (late.status, late.code) == (409, "state_mismatch")
+        session = browser.get("/api/sessions/1").json
+        assert session["state"] == "idle" and session["mode"] == "default" and session["folder"] == str(world.root)
+        assert set(session["modes"]) == {"plan", "default", "auto_edit", "yolo"}
+        assert [front["name"] for front in session["fronts"]] == ["web"]
+        names = {command["name"] for command in session["commands"]}
+        assert "stats" in names and "quit" not in names and "web" not in names
+        record = browser.get("/api/sessions/1/record").json
+        assert [message["type"] for message in record["messages"]][:2] == ["user", "gemini"]
+        assert record["last"] == ended["last"]
+        assert browser.post("/api/sessions/1/close").status == 200
+        assert events.rest()[-1]["kind"] == "over"
+        assert [row["state"] for row in browser.get("/api/sessions").json] == ["recorded"]
+    assert world.read("a.txt") == "one\n"
+
+
+def test_a_recorded_session_goes_on(world):
+    with world.fake([[text("First.")], [text("Second.")]]) as server, world.served(server) as served:
+        browser = served.browser()
+        browser.post("/api/sessions", {"folder": str(world.root)})
+        events = browser.events()
+        events.until("opened")
+        browser.order("prompt", {"text": "one"})
+        events.until("ended")
+        assert browser.post("/api/sessions/1/close").status == 200
+        row, = browser.get("/api/sessions").json
+        assert row["state"] == "recorded" and row["folder"] == str(world.root)
+        answer = browser.post("/api/sessions", {"folder": row["folder"], "resume": row["id"]})
+        assert (answer.status, answer.json) == (201, {"id": "2"})
+        events = browser.events("2")
+        assert events.until("opened")["message"]["session"] == row["id"]
+        assert [message["type"] for message in browser.get("/api/sessions/2/record").json["messages"]] == \
+            ["user", "gemini"]
+        browser.order("prompt", {"text": "two"}, "2")
+        assert events.until("ended")["message"]["text"] == "Second."
+        assert len(server.requests[1].body["contents"]) > len(server.requests[0].body["contents"])
+        unknown = browser.post("/api/sessions", {"folder": row["folder"], "resume": "no-such-session"})
+        assert (unknown.status, unknown.code) == (400, "invalid_argument")
+        missing = browser.post("/api/sessions", {"folder": str(world.top / "none")})
+        assert (missing.status, missing.code) == (404, "not_found")
+
+
+def test_a_lost_connection_loses_nothing(world):
+    script = [[write("%d.txt" % i, "x\n")] for i in range(6)] + [[text("Done.")]]
+    world.settings(general={"defaultApprovalMode": "auto_edit"})
+    with world.fake(script) as server, world.opened(server) as browser:
+        whole = browser.events()
+        whole.until("opened")
+        broken = browser.events()
+        broken.until("opened")
+        browser.order("prompt", {"text": "go"})
+        # It comes back after each event, with the number of the last.
+        seen, last = list(broken.seen), broken.last
+        while not (seen and seen[-1]["kind"] == "ended"):
+            broken.close()
+            broken = browser.events(last=last)
+            seen.append(broken.next())
+            last = seen[-1]["last"]
+        whole.until("ended")
+
+        def numbers(events):
+            return [n for event in events for n in range(event["number"], event["last"] + 1)]
+        assert numbers(seen) == numbers(whole.seen) == list(range(1, last + 1))
+        bad = browser.events(last="x")
+        assert bad.status == 400
+
+
+def test_older_events_are_missed_and_the_record_has_them(world):
+    world.settings(general={"defaultApprovalMode": "auto_edit"})
+    script = [[write("%d.txt" % i, "x" * 40000 + "\n")] for i in range(6)]
+    with world.fake(script + [[text("Done.")]]) as server, world.opened(server) as browser:
+        events = browser.events()
+        events.until("opened")
+        browser.order("prompt", {"text": "go"})
+        last = events.until("ended")["last"]
+        late = browser.events()
+        first = late.next()
+        assert first["kind"] == "missed" and first["message"]["from"] == 1 and "number" not in first
+        assert late.next()["number"] == first["message"]["to"] + 1
+        assert late.until("ended")["last"] == last
+        record = browser.get("/api/sessions/1/record").json
+        assert sum(len(message.get("toolCalls", [])) for message in record["messages"]) == 6
+
+
+def test_slash_commands_of_a_page(world):
+    with world.fake([[text("The answer.")]]) as server, world.opened(server) as browser:
+        events = browser.events()
+        events.until("opened")
+        stats = browser.order("prompt", {"text": "/stats"})
+        assert stats.status == 200 and stats.json["kind"] == "command" and stats.json["ok"]
+        assert "Calls of tools" in stats.json["text"]
+        quit_ = browser.order("prompt", {"text": "/quit"}).json
+        assert not quit_["ok"] and "terminal" in quit_["text"]
+        unknown = browser.order("prompt", {"text": "/nonsense"}).json
+        assert not unknown["ok"] and "nonsense" in unknown["text"]
+        review = browser.order("prompt", {"text": "/review"}).json
+        assert review["then"] == "prompt"
+        assert events.until("ended")["message"]["text"] == "The answer."
+
+
+def test_steering_interrupting_and_the_mode(world, held):
+    with world.fake([{"reply": [text("never")], "expect": held}, [text("After.")]]) as server, \
+            world.opened(server) as browser:
+        events = browser.events()
+        events.until("opened")
+        idle = browser.order("steer", {"text": "hello"})
+        assert (idle.status, idle.code) == (409, "invalid_argument")
+        browser.order("prompt", {"text": "go"})
+        held.wait()
+        assert browser.order("steer", {"text": "and this"}).status == 200
+        assert browser.order("mode", {"mode": "auto_edit"}).status == 200
+        assert events.until("bus", "approval-mode")
+        assert browser.get("/api/sessions/1").json["mode"] == "auto_edit"
+        assert browser.order("mode", {"mode": "loud"}).status == 400
+        assert browser.order("interrupt").status == 200
+        assert events.until("ended")["end"] == "cancelled"
+        held.go.set()
+
+
+def test_the_terminal_and_two_pages_whoever_answers_first(world):
+    script = [[write("a.txt", "one\n")], [text("First.")], [write("b.txt", "two\n")], [text("Second.")]]
+    with world.fake(script) as server, world.hasp(server) as terminal:
+        terminal.type("/web\r")
+        terminal.wait("token=")
+        address = ADDRESS.search(terminal.dump().text.replace("\n", ""))[0]
+        one = Browser(address).come_in()
+        terminal.type("/web\r")
+        terminal.wait("prints another")
+        link = one.post("/api/invite", {"name": "ann", "role": "approve"}).json["url"]
+        two = Browser(link).come_in()
+        first, second = one.events(), two.events()
+        terminal.type("first\r")
+        question = first.question()
+        assert second.question() == question
+        terminal.wait("a.txt")
+        assert two.answer(question).status == 200
+        for events in (first, second):
+            assert events.until("bus", "question-answered")["message"]["by"] == "ann"
+        terminal.wait("First.")
+        assert one.answer(question).status == 409
+        terminal.type("second\r")
+        question = first.question()
+        second.question()
+        terminal.wait("b.txt")
+        terminal.type("\r")
+        for events in (first, second):
+            assert events.until("bus", "question-answered")["message"]["by"] == "terminal"
+            assert events.until("ended")["message"]["text"] == "Second."
+        assert one.answer(question).status == 409
+        fronts = one.get("/api/sessions/1").json["fronts"]
+        assert {front["name"]: front["roles"] for front in fronts} == {
+            "terminal": ["comment", "approve", "drive"], "web": ["comment", "approve", "drive"],
+            "ann": ["comment", "approve"]}
+        # What a page says to people, and what it orders.
+        assert one.order("comment", {"text": "looks good"}).status == 200
+        assert second.until("bus", "comment")["message"] == {"text": "looks good", "by": "web"}
+        terminal.type("/web stop\r")
+        terminal.wait("The page is closed")
+        assert first.rest() and second.rest()
+    assert (world.read("a.txt"), world.read("b.txt")) == ("one\n", "two\n")
+
+
+def test_a_headless_run_is_asked_in_the_browser(world):
+    with world.fake([[write("a.txt", "one\n")], [text("Done.")]]) as server:
+        served = Served([HASP, "--web", "-p", "go"], world.root, world.environment(server))
+        browser = served.browser()
+        events = browser.events()
+        question = events.question()
+        assert browser.answer(question).status == 200
+        events.until("bus", "question-answered")
+        assert events.rest()[-1]["kind"] == "over"
+        assert served.end(0) == "Done.\n"
+    assert world.read("a.txt") == "one\n"
+    assert app.headless.nothing_left()
+
+
+def test_a_headless_run_fails_as_it_would_without_a_page(world):
+    for web in ((), ("--web",)):
+        done = world.command("-p", "go", "--resume", "nothing", *web)
+        assert done.code == 42, (done.code, done.err)
+        assert "session" in done.err
+
+
+def test_an_editors_session_has_a_page(world):
+    with world.fake([[text("Hello.")]]) as server:
+        served = Served([HASP, "acp", "--web"], world.root, world.environment(server))
+        lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}},
+                 {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {
+                     "cwd": str(world.root), "mcpServers": []}}]
+        for line in lines:
+            served.process.stdin.write(json.dumps(line).encode() + b"\n")
+        served.process.stdin.flush()
+        while b'"id":1' not in served.process.stdout.readline().replace(b" ", b""):
+            pass
+        browser = served.browser()
+        events = browser.events()
+        events.until("opened")
+        browser.order("prompt", {"text": "hi"})
+        assert events.until("ended")["message"]["text"] == "Hello."
+        assert not browser.get("/api/me").json["can_create"]
+        closed = browser.post("/api/sessions/1/close")
+        assert (closed.status, closed.code) == (403, "permission_denied")
+        served.process.stdin.close()
+        served.process.stdin = None
+        assert events.rest()[-1]["kind"] == "over"
+        served.end(0)
+    assert app.headless.nothing_left()
+
+
+def test_hasp_web_invites_lists_and_revokes(world):
+    def web(*args):
+        return subprocess.run([HASP, "web", *args], env=world.environment(), cwd=world.root, capture_output=True,
+                              text=True, timeout=60)
+    none = web("list")
+    assert none.returncode == 1 and "No web front of yours runs" in none.stderr
+    with world.fake([]) as server, world.opened(server) as browser:
+        assert web("list").stdout == "No one has been invited.\n"
+        done = web("invite", "Ann Lee", "--role", "watch", "--minutes", "5", "--group", "security")
+        assert done.returncode == 0, done.stderr
+        ann = Browser(done.stdout).come_in()
+        me = ann.get("/api/me").json
+        assert (me["name"], me["role"], me["groups"], me["owner"]) == ("Ann Lee", "watch", ["security"], False)
+        assert re.match(r"Ann Lee  watch  until 20\d\d-\S+\n$", web("list").stdout)
+        assert json.loads(web("list", "--json").stdout)[0]["name"] == "Ann Lee"
+        again = web("invite", "Ann Lee")
+        assert again.returncode == 1 and "already has a link" in again.stderr
+        assert "no role" not in web("invite", "bob", "--role", "drive").stderr
+        assert web("revoke", "Ann Lee").returncode == 0
+        assert ann.get("/api/me").status == 401
+        gone = web("revoke", "Ann Lee")
+        assert gone.returncode == 1 and "No one has this link" in gone.stderr
+        assert [row["name"] for row in browser.get("/api/invites").json] == ["bob"]
+
+
+def test_what_a_session_changed_is_shown_and_undone_by_hunk(world):
+    world.write("long.txt", "".join("line %d\n" % i for i in range(40)))
+    world.write("gone.txt", "here\n")
+    world.settings(general={"defaultApprovalMode": "auto_edit"})
+    script = [[call("update_file", {"file_path": "long.txt", "old_string": "line 3\n", "new_string": "LINE 3\nmore\n"})],
+              [call("update_file", {"file_path": "long.txt", "old_string": "line 30\n", "new_string": "LINE 30\n"})],
+              [write("new.txt", "fresh\n")], [text("Done.")]]
+    with world.fake(script) as server, world.opened(server) as browser:
+        events = browser.events()
+        events.until("opened")
+        assert browser.get("/api/sessions/1/changes").json == {"kept": True, "files": []}
+        browser.order("prompt", {"text": "go"})
+        events.until("ended")
+        changes = browser.get("/api/sessions/1/changes").json
+        files = {file["path"].rsplit("/", 1)[1]: file for file in changes["files"]}
+        assert set(files) == {"long.txt", "new.txt"}
+        long = files["long.txt"]
+        assert (long["action"], long["added"], long["removed"]) == ("changed", 3, 2)
+        assert files["new.txt"]["action"] == "created"
+        assert "-line 3\n+LINE 3\n+more\n" in long["diff"] and "-line 30\n+LINE 30\n" in long["diff"]
+        assert long["diff"].count("\n@@ -") == 2 and "@@ -1,7 +1,8 @@" in long["diff"]
+        stale = browser.order("changes/undo", {"path": long["path"], "after_sha256": "0" * 64, "hunks": [1]})
+        assert (stale.status, stale.code) == (409, "state_mismatch")
+        done = browser.order("changes/undo", {"path": long["path"], "after_sha256": long["after_sha256"], "hunks": [1]})
+        assert done.status == 200, done.body
+        assert "line 30\n" in world.read("long.txt") and "LINE 3\nmore\n" in world.read("long.txt")
+        new = files["new.txt"]
+        done = browser.order("changes/undo", {"path": new["path"], "after_sha256": new["after_sha256"]})
+        assert done.status == 200, done.body
+        assert not (world.root / "new.txt").exists()
+        bad = browser.order("changes/undo", {"path": long["path"], "after_sha256": done.json.get("sha256", "0" * 64),
+                                             "hunks": [7]})
+        assert bad.status == 400
+
+
+def test_the_page_is_closed_while_one_of_its_commands_runs(world, held):
+    long = [text(" ".join("word%d" % i for i in range(300)))]
+    with world.fake([long, {"reply": [text("A summary.")], "expect": held}]) as server, world.hasp(server) as terminal:
+        terminal.type("first\r")
+        terminal.wait("word299")
+        terminal.type("/web\r")
+        terminal.wait("prints another")
+        browser = Browser(ADDRESS.search(terminal.dump().text.replace("\n", ""))[0]).come_in()
+        events = browser.events()
+        thread = threading.Thread(target=lambda: browser.order("prompt", {"text": "/compress"}), daemon=True)
+        thread.start()
+        held.wait()
+        # The terminal is not held up, although the command waits for the model.
+        terminal.type("/web stop\r")
+        terminal.wait("The page is closed")
+        terminal.type("/web\r")
+        terminal.wait("still being closed")
+        held.go.set()
+        assert events.rest()
+        thread.join(60)
+
+
+def test_what_a_killed_hasp_left_is_removed(world):
+    folder = world.home / ".gemini" / "hasp-web"
+    folder.mkdir(parents=True, mode=0o700)
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(folder / "4194303-1"))
+    left.close()
+    (folder / "other").write_text("")
+    with world.fake([]) as server, world.served(server):
+        names = {path.name for path in folder.iterdir()}
+        assert "4194303-1" not in names and "other" in names and len(names) == 2
+
+
+def test_a_home_with_a_long_path(world):
+    home = world.top / ("h" * 120)
+    home.mkdir()
+    env = {"GEMINI_CLI_HOME": str(home)}
+    with world.fake([]) as server, world.served(server, env=env) as served:
+        done = subprocess.run([HASP, "web", "invite", "ann"], env=world.environment(**env), capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert Browser(done.stdout).come_in().get("/api/me").json["name"] == "ann"
+        assert served.browser().get("/api/me").json["owner"]
