@@ -299,7 +299,7 @@ class Tmux(Terminal):
         return int(self.status())
 
     def status(self):
-        return self.run("display-message", "-p", "#{pane_dead_status}").strip()
+        return self.run("display-message", "-p", "#{?pane_dead_signal,-1,#{pane_dead_status}}").strip()
 
     def close(self):
         subprocess.run([*self.base, "kill-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
