@@ -146,9 +146,10 @@ class Mover(headless.World):
             hasp.wait("sandbox:")
         for step in task.steps:
             step.do(hasp, self)
-        hasp.quiet()
         if rows.ended in task.after:
             self.status = hasp.end()
+        else:
+            hasp.quiet()
         dump = hasp.dump()
         assert dump.alive or task.start or task.shell or self.status is not None, dump.text
         for check in task.after:

@@ -231,7 +231,7 @@ def needed_of(task):
 
 
 def table(tasks):
-    return "\n".join(["| wants | types | needs | differs | page |", "|---|---|---|---|---|"] + [
+    return "\n".join(["| task | types | needs | differs | page |", "|---|---|---|---|---|"] + [
         "| %s | %s | %s | %s | %s |" % (task.wants, typed_of(task), needed_of(task).replace("|", "\\|"), task.differs,
                                       task.source) for task in tasks])
 

@@ -296,7 +296,13 @@ class Tmux(Terminal):
         while self.dump().alive:
             assert time.monotonic() < end, "it has not ended; there is:\n%s" % self.dump().text
             time.sleep(0.02)
-        return int(self.run("display-message", "-p", "#{pane_dead_status}") or -1)
+        late = time.monotonic() + 1  # tmux learns of the end first, then of the status; of a signal's it never does
+        while not self.status() and time.monotonic() < late:
+            time.sleep(0.02)
+        return int(self.status() or -1)
+
+    def status(self):
+        return self.run("display-message", "-p", "#{pane_dead_status}").strip()
 
     def close(self):
         subprocess.run([*self.base, "kill-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
