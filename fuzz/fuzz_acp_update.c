@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct acp_options options = { .request = &request };
 	struct acp acp = { .options = &options };
 	struct acp_session session = { .acp = &acp, .id = (char *)"one", .window = 1000,
-		                       .model = (char *)"", .thinking = (char *)"default",
+		                       .model = mem_strdup(""),
+		                       .menus = json_pack("{s:s}", "effort", "default"),
 		                       .held = json_array(), .calls = json_object() };
 	struct err err = ERR_INIT;
 	json_t *message = NULL;
@@ -31,8 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	session.session = opened;
 	topic = size ? (enum bus_topic)(data[0] % BUS_TOPIC_COUNT) : BUS_NONE;
-	/* These set a timer, and the session's model. */
-	if (topic != BUS_NONE && topic != BUS_TOOL_OUTPUT && topic != BUS_MODEL &&
+	/* This sets a timer. */
+	if (topic != BUS_NONE && topic != BUS_TOOL_OUTPUT &&
 	    json_parse(span_of((const char *)data + 1, size - 1), &message, &err) &&
 	    json_is_object(message)) {
 		json_decref(acp_call_recorded(&session, message));
@@ -45,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_decref(message);
 	json_decref(session.held);
 	json_decref(session.calls);
+	json_decref(session.menus);
+	free(session.model);
 	free(session.message);
 	return 0;
 }

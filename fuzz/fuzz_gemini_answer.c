@@ -40,7 +40,7 @@ static void send_again(const struct reply_sink *sink, const char *name)
 	struct err err = ERR_INIT;
 	json_t *body;
 
-	if (!format_gemini.build(&options, &request, false, &wire, &err))
+	if (!format_gemini.build(&options, &request, &wire, &err))
 		check_error(&err);
 	else if (!json_parse(buf_view(&wire.body), &body, &err))
 		abort();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an editor writes and sends, as "NAME\nJSON": the file in which it says where it listens (NAME
- * is the file's), or a notification (NAME is its method).  A file counts only with a port and a
- * token that is one header's value; what a notification brings to the model is bounded text. */
+ * is the file's), a notification (NAME is its method), or a list of problems.  A file counts only
+ * with a port and a token that is one header's value; what a notification or a list brings to the
+ * model is bounded text, and all problems of a list are new ones where there were none. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,12 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "ide/discover.h"
+#include "ide/private.h"
 #include "ide/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_file(enum ide_kind kind, const char *name, struct span text)
+static void read_announced(enum ide_kind kind, const char *name, struct span text)
 {
 	const struct ide_search search = { .workspace = "/", .temp = "/tmp" };
 	struct ide_place place = { .kind = kind };
@@ -55,6 +57,41 @@ static void read_notification(const char *method, struct span text)
 	ide_view_free(view);
 }
 
+struct shown {
+	json_t *list; /* NULL: none yet */
+};
+
+/* As ide_problems_list. */
+static bool list_shown(void *editor, const char *path, json_t **ret)
+{
+	struct shown *shown = editor;
+
+	(void)path;
+	*ret = shown->list ? json_incref(shown->list) : json_array();
+	return true;
+}
+
+static void read_list(const char *path, struct span text)
+{
+	struct ide_problems *problems = ide_problems_new(list_shown);
+	struct shown shown = { NULL };
+	json_t *list = NULL;
+	char *said;
+
+	ide_problems_before(problems, &shown, path);
+	if (ide_problems_read(text, &list)) {
+		shown.list = list;
+		said = ide_problems_after(problems, &shown, path, 0);
+		if (!said != !json_array_size(list) && utf8_valid(span_str(path)))
+			abort();
+		check_text(said);
+		ide_problems_announce(problems, list);
+	}
+	check_text(ide_problems_late(problems, &shown));
+	json_decref(list);
+	ide_problems_free(problems);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *end = memchr(data, '\n', size);
@@ -62,8 +99,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ char *name = mem_dup((const char *)data, len);
 	const struct span rest = end ? span_of(end + 1, size - len - 1) : SPAN("");
 
-	read_file(IDE_COMPANION, name, rest);
-	read_file(IDE_CLAUDE, name, rest);
+	read_announced(IDE_COMPANION, name, rest);
+	read_announced(IDE_CLAUDE, name, rest);
 	read_notification(name, rest);
+	read_list(name, rest);
 	return 0;
 }

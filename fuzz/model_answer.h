@@ -62,7 +62,7 @@ static void answer_back(const struct provider_format *format, json_t *content)
 	                             .body = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES) };
 	struct err err = ERR_INIT;
 
-	if (!format->build(&options, &request, false, &wire, &err) ||
+	if (!format->build(&options, &request, &wire, &err) ||
 	    !json_parse(buf_view(&wire.body), &body, &err))
 		abort();
 	json_decref(body);

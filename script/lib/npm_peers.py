@@ -61,6 +61,8 @@ SETS = {
     "acp": Set(("@agentclientprotocol/sdk@2.4.0", "ajv@8.17.1"),
                "the client of the official SDK, and the schema that hasp's messages are checked against"),
     "acpx": Set(("acpx@0.19.1",), "a client of agents for editors, for the command line"),
+    "gemini-acp": Set(("vitest@3.2.4", "@agentclientprotocol/sdk@0.16.1"),
+                      "runs Gemini CLI's own tests of its agent for editors (script/acp-conformance)"),
     "claude-acp": Set(("@zed-industries/claude-code-acp@0.16.2",), "an agent for editors, beside hasp acp"),
     "codex-acp": Set(("@zed-industries/codex-acp@0.16.0",), "the same"),
     "a2a": Set(("@a2a-js/sdk@1.3.0", "express@5.3.0"), "agents of the official SDK: A2A 1.0"),
@@ -85,6 +87,9 @@ SETS = {
     "vscode": Set(("@modelcontextprotocol/sdk@1.32.2", "zod@4.6.7", "esbuild@0.28.2", "typescript@5.9.3",
                    "@types/node@22.19.1", "@types/vscode@1.99.0", "@vscode/vsce@4.1.0"),
                   "builds the extension of editors/vscode"),
+    "companion": Set(("@modelcontextprotocol/sdk@1.23.0", "cors@2.8.5", "express@5.1.0", "zod@3.25.76",
+                      "semver@7.7.2", "esbuild@0.28.2"),
+                     "builds Gemini CLI's companion from a clone (script/companions)"),
     "husky": Set(("husky@9.1.7",), "puts hooks of git in place, in the table of honest work"),
 }
 

@@ -19,7 +19,7 @@
  *   session.c    opening and closing sessions, their events
  *   prompt.c     prompts and slash commands, from content to the reason for stopping
  *   buffers.c    files with unsaved changes in the editor
- *   choices.c    modes, configuration options, commands
+ *   choices.c    modes, models, efforts and commands, for menus
  *   history.c    recorded sessions: listed, deleted, shown again
  *   content.c    content blocks of a prompt as what hasp's prompts are made of
  *   updates.c    what the session publishes, as session/update

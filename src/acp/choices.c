@@ -1,130 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the client's menus are built from: modes, configuration options, commands. */
+/* What the client's menus are built from: modes, models, efforts, commands.  All of it is looked
+ * up, and options are set, on the session's thread. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "acp/private.h"
-#include "agent/setup/prepare.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "front/command/command.h"
+#include "model/choose.h"
 
-/* ---- modes ----------------------------------------------------------------------- */
+typedef bool acp_option_set(const struct command_context *context, const char *value,
+                            struct err *err);
 
-static const struct acp_mode_row {
-	enum approval_mode mode;
-	const char *name, *description;
-} acp_modes[] = {
-	{ MODE_DEFAULT, "Default", "Ask before edits and commands" },
-	{ MODE_AUTO_EDIT, "Auto edit", "Edit without asking; ask before commands" },
-	{ MODE_YOLO, "Yolo", "Ask about nothing" },
-	{ MODE_PLAN, "Plan", "Read and plan; change nothing" },
+/* Looks up what the menus have, after setting an option where a request says so. */
+struct acp_look {
+	struct front_task task;      /* first */
+	struct acp_look *next;       /* of session->looks */
+	struct acp_request *request; /* that sets an option; or NULL */
+	acp_option_set *set;
+	char *value;                 /* owned */
+	json_t *menus;               /* owned; NULL: it has not been carried out */
+	struct err err;
 };
 
-/* Those that the settings permit here; `value` is what the protocol calls a mode's id. */
-static json_t *acp_mode_list(const struct acp_session *session, const char *value)
+/* ---- menus ----------------------------------------------------------------------- */
+
+/* A menu of session->menus as the protocol has it: `value` is what it calls the value.  The current
+ * one is in it in any case. */
+static json_t *acp_menu(const struct acp_session *session, const char *name, const char *value,
+                        const char *current)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < ARRAY_LEN(acp_modes); i++) {
-		struct err ignored = ERR_INIT;
-
-		if (acp_modes[i].mode == session->mode ||
-		    prepare_mode_check(session_settings(session->session), acp_modes[i].mode,
-		                       &ignored))
-			json_array_append_new(list, json_pack(
-				"{s:s, s:s, s:s}", value, policy_mode_name(acp_modes[i].mode),
-				"name", acp_modes[i].name, "description",
-				acp_modes[i].description));
-	}
-	return list;
-}
-
-static json_t *acp_mode_state(const struct acp_session *session)
-{
-	return json_pack("{s:s, s:o}", "currentModeId", policy_mode_name(session->mode),
-	                 "availableModes", acp_mode_list(session, "id"));
-}
-
-/* ---- options --------------------------------------------------------------------- */
-
-static json_t *acp_value(const char *value, const char *name)
-{
-	return json_pack("{s:s, s:s}", "value", value, "name", name);
-}
-
-static void acp_add_model(json_t *list, const char *model)
-{
-	json_t *row;
+	json_t *list = json_array(), *row, *shown;
+	bool has = false;
 	size_t i;
 
-	json_array_foreach(list, i, row)
-		if (!model || !strcmp(acp_text(row, "value"), model))
-			return;
-	if (model)
-		json_array_append_new(list, acp_value(model, model));
-}
-
-/* Google's, for which there is a key then. */
-static bool acp_is_gemini(const char *model)
-{
-	return !strncmp(model, "gemini/", 7) || !strncmp(model, "vertex/", 7);
-}
-
-/* The model that answers, what the user's settings and flags name, and next to one of Gemini's its
- * aliases.  Whether a key is there for each is seen when it is used: looking may take long. */
-static json_t *acp_model_list(const struct acp_session *session)
-{
-	static const char *const aliases[] = { "auto", "pro", "flash", "flash-lite" };
-	const struct settings *settings = session_settings(session->session);
-	json_t *list = json_array(), *value;
-	const char *name;
-
-	acp_add_model(list, session->model);
-	acp_add_model(list, session->acp->options->request->model);
-	acp_add_model(list, settings_string(settings, "model.name", NULL));
-	json_object_foreach((json_t *)settings_get(settings, "modelConfigs.customAliases"), name,
-	                    value)
-		acp_add_model(list, name);
-	for (size_t i = 0; acp_is_gemini(session->model) && i < ARRAY_LEN(aliases); i++)
-		acp_add_model(list, aliases[i]);
-	return list;
-}
-
-static const struct acp_level {
-	const char *value, *name;
-} acp_levels[] = {
-	{ "default", "As the settings say" }, { "off", "Off" }, { "low", "Low" },
-	{ "medium", "Medium" },               { "high", "High" },
-};
-
-static json_t *acp_thinking_list(void)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < ARRAY_LEN(acp_levels); i++)
-		json_array_append_new(list, acp_value(acp_levels[i].value, acp_levels[i].name));
+	json_array_foreach(json_object_get(session->menus, name), i, row) {
+		shown = json_pack("{s:O, s:O}", value, json_object_get(row, "value"), "name",
+		                  json_object_get(row, "name"));
+		if (json_object_get(row, "help"))
+			json_object_set(shown, "description", json_object_get(row, "help"));
+		json_array_append_new(list, shown);
+		has = has || !strcmp(acp_text(row, "value"), current);
+	}
+	if (!has)
+		json_array_append_new(list, json_pack("{s:s, s:s}", value, current, "name",
+		                                      current));
 	return list;
 }
 
 json_t *acp_options(const struct acp_session *session)
 {
+	const char *mode = policy_mode_name(session->mode);
+	const char *effort = acp_text(session->menus, "effort");
+
 	return json_pack(
 		"[{s:s, s:s, s:s, s:s, s:s, s:s, s:o}, {s:s, s:s, s:s, s:s, s:s, s:o}, "
 		"{s:s, s:s, s:s, s:s, s:s, s:o}]",
 		"id", "mode", "name", "Mode", "description", "What runs without asking",
-		"category", "mode", "type", "select", "currentValue",
-		policy_mode_name(session->mode), "options", acp_mode_list(session, "value"),
+		"category", "mode", "type", "select", "currentValue", mode, "options",
+		acp_menu(session, "modes", "value", mode),
 		"id", "model", "name", "Model", "category", "model", "type", "select",
-		"currentValue", session->model, "options", acp_model_list(session),
+		"currentValue", session->model, "options",
+		acp_menu(session, "models", "value", session->model),
 		"id", "thinking", "name", "Thinking", "category", "thought_level", "type",
-		"select", "currentValue", session->thinking, "options", acp_thinking_list());
+		"select", "currentValue", effort, "options",
+		acp_menu(session, "efforts", "value", effort));
 }
 
 void acp_put_state(const struct acp_session *session, json_t *result)
 {
-	json_object_set_new(result, "modes", acp_mode_state(session));
+	const char *mode = policy_mode_name(session->mode);
+
+	json_object_set_new(result, "modes", json_pack(
+		"{s:s, s:o}", "currentModeId", mode, "availableModes",
+		acp_menu(session, "modes", "id", mode)));
 	json_object_set_new(result, "configOptions", acp_options(session));
 }
 
@@ -143,19 +94,175 @@ void acp_mode_changed(struct acp_session *session, const char *word)
 	acp_options_changed(session);
 }
 
-/* Whether a list of options has the value. */
-static bool acp_list_has(const json_t *list, const char *value)
-{
-	json_t *row;
-	size_t i;
+/* ---- commands -------------------------------------------------------------------- */
 
-	json_array_foreach((json_t *)list, i, row)
-		if (!strcmp(acp_text(row, "value"), value))
-			return true;
+/* As command_offer; `data`: the list. */
+static void acp_offer_command(void *data, size_t from, size_t to, struct span text,
+                              struct span label, struct span note)
+{
+	const struct command_info *command = command_of(text);
+	_cleanup_buf_ struct buf hint = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	json_t *row;
+
+	(void)from;
+	(void)to;
+	if (command && !span_eq(label, span_str(command->name)))
+		command = NULL;
+	row = json_pack("{s:o, s:o}", "name", json_text(label), "description", json_text(note));
+	if (command)
+		command_print_forms(command, &hint);
+	else
+		buf_str(&hint, "arguments");
+	if (hint.len)
+		json_object_set_new(row, "input", json_pack("{s:s}", "hint", hint.data));
+	json_array_append_new(data, row);
+}
+
+/* ---- looking them up ---------------------------------------------------------------- */
+
+struct command_context acp_command_context(struct front_session *session)
+{
+	return (struct command_context){
+		.host = session_host(session), .settings = session_settings(session),
+		.can = 1u << COMMAND_SEND, .local = session_is_local(session), .waits = true,
+		.embedded = true,
+	};
+}
+
+/* On the session's thread, while it is open: without its commands. */
+static json_t *acp_look_up(const struct command_context *context)
+{
+	const json_t *prices = settings_get(context->settings, "hasp.prices");
+
+	return json_pack("{s:o, s:o, s:o, s:s, s:o?}", "modes", command_menu_modes(context),
+	                 "models", command_menu_models(context), "efforts",
+	                 command_menu_efforts(), "effort", command_effort(context), "prices",
+	                 prices ? json_deep_copy(prices) : NULL);
+}
+
+void acp_menus_opened(void *data, struct front_session *session)
+{
+	const struct command_context context = acp_command_context(session);
+	struct acp_session *own = data;
+
+	own->menus = acp_look_up(&context);
+}
+
+/* As front_task.run. */
+static void acp_look_run(struct front_task *task, struct front_session *session)
+{
+	const struct command_context context = acp_command_context(session);
+	struct acp_look *look = (struct acp_look *)task;
+	json_t *commands;
+
+	if (!context.host)
+		return;
+	if (look->set)
+		look->set(&context, look->value, &look->err);
+	commands = json_array();
+	command_complete(&context, SPAN("/"), 1, acp_offer_command, commands);
+	look->menus = acp_look_up(&context);
+	json_object_set_new(look->menus, "commands", commands);
+}
+
+/* Takes it out of the session's, and frees it. */
+static void acp_look_free(struct acp_session *session, struct acp_look *look)
+{
+	struct acp_look **link = &session->looks;
+
+	while (*link != look)
+		link = &(*link)->next;
+	*link = look->next;
+	json_decref(look->menus);
+	free(look->value);
+	free(look);
+}
+
+static bool acp_look_begin(struct acp_session *session, const struct acp_look *of, struct err *err)
+{
+	struct acp_look *look = mem_alloc(1, sizeof(*look));
+
+	*look = *of;
+	look->task.run = acp_look_run;
+	look->next = session->looks;
+	session->looks = look;
+	if (front_give(session->front, &look->task, err))
+		return true;
+	acp_look_free(session, look);
 	return false;
 }
 
+void acp_menus_begin(struct acp_session *session)
+{
+	struct err ignored = ERR_INIT;
+
+	for (const struct acp_look *look = session->looks; look; look = look->next)
+		if (!look->request)
+			return;
+	acp_look_begin(session, &(struct acp_look){ .err = ERR_INIT }, &ignored);
+}
+
+static void acp_look_answer(struct acp_session *session, struct acp_look *look)
+{
+	if (!look->menus)
+		err_set(&look->err, ERR_CANCELLED, "The session was closed.");
+	if (look->err.code != ERR_NONE)
+		acp_refuse_err(look->request, &look->err);
+	else
+		acp_answer(look->request, json_pack("{s:o}", "configOptions",
+		                                    acp_options(session)));
+}
+
+void acp_menus_drop(struct acp_session *session)
+{
+	while (session->looks) {
+		if (session->looks->request)
+			acp_look_answer(session, session->looks);
+		acp_look_free(session, session->looks);
+	}
+}
+
+/* What has been looked up counts; what is new of it goes to the client. */
+static void acp_menus_take(struct acp_session *session, struct acp_look *look)
+{
+	const json_t *commands = json_object_get(look->menus, "commands");
+	json_auto_t *options = acp_options(session), *now = NULL;
+	json_auto_t *before = session->menus;
+
+	session->menus = json_incref(look->menus);
+	now = acp_options(session);
+	if (!look->request && !json_equal(options, now))
+		acp_options_changed(session);
+	if (!json_equal(commands, json_object_get(before, "commands")))
+		acp_update(session, json_pack("{s:s, s:O}", "sessionUpdate",
+		                              "available_commands_update", "availableCommands",
+		                              commands));
+}
+
+bool acp_menus_done(struct acp_session *session, const struct front_event *event)
+{
+	struct acp_look *look = session->looks;
+
+	while (look && &look->task != event->task)
+		look = look->next;
+	if (!look)
+		return false;
+	if (look->menus && session->state == ACP_OPEN)
+		acp_menus_take(session, look);
+	if (look->request)
+		acp_look_answer(session, look);
+	acp_look_free(session, look);
+	return true;
+}
+
 /* ---- setting them ---------------------------------------------------------------- */
+
+/* As acp_option_set. */
+static bool acp_set_model(const struct command_context *context, const char *model,
+                          struct err *err)
+{
+	return host_set_model(context->host, model, host_thinking(context->host), err);
+}
 
 /* False: the request has been refused. */
 static bool acp_choose_mode(struct acp_request *request, struct acp_session *session,
@@ -176,217 +283,144 @@ static bool acp_choose_mode(struct acp_request *request, struct acp_session *ses
 	return true;
 }
 
-void acp_do_set_mode(struct acp_request *request)
+/* The session, if it is open; NULL: the request has been refused. */
+static struct acp_session *acp_session_to_set(struct acp_request *request)
 {
 	struct acp_session *session = acp_session_of(request);
 
-	if (!session)
-		return;
-	if (session->state != ACP_OPEN)
-		acp_refuse(request, RPC_INVALID_REQUEST, "The session is being opened.");
-	else if (acp_choose_mode(request, session, acp_text(request->params, "modeId")))
+	if (!session || session->state == ACP_OPEN)
+		return session;
+	acp_refuse(request, RPC_INVALID_REQUEST, "The session is being opened.");
+	return NULL;
+}
+
+void acp_do_set_mode(struct acp_request *request)
+{
+	struct acp_session *session = acp_session_to_set(request);
+
+	if (session && acp_choose_mode(request, session, acp_text(request->params, "modeId")))
 		acp_answer(request, NULL);
 }
 
-/* The setting that makes a level of thinking, for `overrides`: the user's other overrides stay. */
-static void acp_set_thinking(struct acp_session *session, const char *level)
+/* Of one of the menus; counts from the next prompt on, which waits for it. */
+static void acp_choose(struct acp_request *request, struct acp_session *session, const char *menu,
+                       acp_option_set *set, const char *value)
 {
-	const json_t *before = settings_get(session_settings(session->session),
-	                                    "modelConfigs.customOverrides");
-	json_t *list = json_array(), *row, *thinking;
+	json_t *row;
+	struct err err = ERR_INIT;
+	bool has = false;
 	size_t i;
 
-	json_array_foreach((json_t *)before, i, row)
-		if (!json_is_true(json_object_get(row, "acp")))
-			json_array_append(list, row);
-	if (strcmp(level, "default") != 0) {
-		thinking = strcmp(level, "off") ? json_pack("{s:s}", "thinkingLevel", level) :
-		                                  json_pack("{s:i}", "thinkingBudget", 0);
-		json_array_append_new(list, json_pack(
-			"{s:{s:s}, s:{s:{s:o}}, s:b}", "match", "overrideScope", "core",
-			"modelConfig", "generateContentConfig", "thinkingConfig", thinking,
-			"acp", 1));
-	}
-	json_object_set_new(session->request.overrides, "modelConfigs",
-	                    json_pack("{s:o}", "customOverrides", list));
-	free(session->thinking);
-	session->thinking = mem_strdup(level);
-}
-
-/* Both count from the next prompt on, for which the session is opened again. */
-static bool acp_choose_thinking(struct acp_request *request, struct acp_session *session,
-                                const char *level)
-{
-	json_auto_t *levels = acp_thinking_list();
-
-	if (!acp_list_has(levels, level)) {
-		acp_refuse(request, RPC_INVALID_PARAMS, "\"%.100s\" is not a level of thinking.",
-		           level);
-		return false;
-	}
-	if (strcmp(level, session->thinking) != 0) {
-		acp_set_thinking(session, level);
-		session->is_changed = true;
-	}
-	return true;
-}
-
-static bool acp_choose_model(struct acp_request *request, struct acp_session *session,
-                             const char *model)
-{
-	json_auto_t *models = acp_model_list(session);
-
-	if (!acp_list_has(models, model)) {
-		acp_refuse(request, RPC_INVALID_PARAMS, "\"%.100s\" is not a model of the list.",
-		           model);
-		return false;
-	}
-	if (strcmp(model, session->model) != 0) {
-		free(session->model_before);
-		session->model_before = mem_strdup(session->model);
-		free(session->model);
-		session->model = mem_strdup(model);
-		free(session->wanted_model);
-		session->wanted_model = mem_strdup(model);
-		session->request.model = session->wanted_model;
-		session->is_changed = true;
-	}
-	return true;
+	json_array_foreach(json_object_get(session->menus, menu), i, row)
+		has = has || !strcmp(acp_text(row, "value"), value);
+	if (!has)
+		acp_refuse(request, RPC_INVALID_PARAMS, "\"%.100s\" is not one of the %s.", value,
+		           menu);
+	else if (!acp_look_begin(session, &(struct acp_look){ .request = request, .set = set,
+		                .value = mem_strdup(value), .err = ERR_INIT }, &err))
+		acp_refuse_err(request, &err);
 }
 
 void acp_do_set_option(struct acp_request *request)
 {
 	static const struct {
-		const char *id;
-		bool (*choose)(struct acp_request *request, struct acp_session *session,
-		               const char *value);
+		const char *id, *menu;
+		acp_option_set *set;
 	} rows[] = {
-		{ "mode", acp_choose_mode },
-		{ "model", acp_choose_model },
-		{ "thinking", acp_choose_thinking },
+		{ "model", "models", acp_set_model },
+		{ "thinking", "efforts", command_set_effort },
 	};
-	struct acp_session *session = acp_session_of(request);
-	const char *id, *value;
+	const char *id = acp_text(request->params, "configId");
+	const char *value = acp_text(request->params, "value");
+	struct acp_session *session = acp_session_to_set(request);
 
 	if (!session)
 		return;
-	id = acp_text(request->params, "configId");
-	value = acp_text(request->params, "value");
-	if (session->state != ACP_OPEN || !value) {
-		acp_refuse(request, RPC_INVALID_PARAMS, !value ? "params.value must be a string." :
-		           "The session is being opened.");
+	if (!value) {
+		acp_refuse(request, RPC_INVALID_PARAMS, "params.value must be a string.");
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strcmp(rows[i].id, id) != 0)
-			continue;
-		if (rows[i].choose(request, session, value))
+	if (!strcmp(id, "mode")) {
+		if (acp_choose_mode(request, session, value))
 			acp_answer(request, json_pack("{s:o}", "configOptions",
 			                              acp_options(session)));
 		return;
 	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!strcmp(rows[i].id, id)) {
+			acp_choose(request, session, rows[i].menu, rows[i].set, value);
+			return;
+		}
 	acp_refuse(request, RPC_INVALID_PARAMS, "\"%.100s\" is not an option of this session.", id);
 }
 
-/* ---- commands -------------------------------------------------------------------- */
+/* ---- models of providers ----------------------------------------------------------- */
 
-/* Those that are about a terminal, or would put another session in the place of this one, whose id
- * the client has. */
-static const char *const acp_commands_without[] = {
-	"auth", "chat", "clear", "copy", "editor", "quit", "shortcuts", "theme", "vim",
+/* Asks the providers for their lists, which are kept for a day (model/choose.h): once for all
+ * sessions, when the first is open. */
+struct acp_offers {
+	struct acp_work work; /* first */
+	struct session_request request;
+	json_t *params;       /* owned; the request points into it */
+	struct cancel cancel;
 };
 
-bool acp_command_is_left_out(const struct command_info *command)
+/* As acp_work.run. */
+static void acp_offers_ask(struct acp_work *work)
 {
-	for (size_t i = 0; command && i < ARRAY_LEN(acp_commands_without); i++)
-		if (!strcmp(acp_commands_without[i], command->name))
-			return true;
-	return false;
-}
-
-/* Finds them, on the session's thread. */
-struct acp_commands {
-	struct front_task task;
-	json_t *list; /* owned */
-};
-
-/* As command_offer. */
-static void acp_offer_command(void *data, size_t from, size_t to, struct span text,
-                              struct span label, struct span note)
-{
-	const struct command_info *command = command_of(text);
-	struct acp_commands *commands = data;
-	_cleanup_buf_ struct buf hint = BUF_INIT(LIMIT_MESSAGE_BYTES);
-	json_t *row;
-
-	(void)from;
-	(void)to;
-	if (command && !span_eq(label, span_str(command->name)))
-		command = NULL;
-	if (acp_command_is_left_out(command))
-		return;
-	row = json_pack("{s:o, s:o}", "name", json_text(label), "description", json_text(note));
-	if (command)
-		command_print_forms(command, &hint);
-	else
-		buf_str(&hint, "arguments");
-	if (hint.len)
-		json_object_set_new(row, "input", json_pack("{s:s}", "hint", hint.data));
-	json_array_append_new(commands->list, row);
-}
-
-/* As front_task.run. */
-static void acp_commands_find(struct front_task *task, struct front_session *session)
-{
-	struct acp_commands *commands = (struct acp_commands *)task;
-	const struct command_context context = {
-		.host = session_host(session), .settings = session_settings(session),
-		.local = session_is_local(session),
-	};
-
-	if (context.host)
-		command_complete(&context, SPAN("/"), 1, acp_offer_command, commands);
-}
-
-void acp_commands_begin(struct acp_session *session)
-{
-	struct acp_commands *commands;
+	struct acp_offers *offers = (struct acp_offers *)work;
+	struct front_session *session = session_new(&offers->request);
+	const struct offers_options options = { .kept = true, .cancel = &offers->cancel };
 	struct err ignored = ERR_INIT;
 
-	if (session->listing)
-		return;
-	commands = mem_alloc(1, sizeof(*commands));
-	*commands = (struct acp_commands){ .task.run = acp_commands_find, .list = json_array() };
-	session->listing = &commands->task;
-	if (front_give(session->front, &commands->task, &ignored))
-		return;
-	session->listing = NULL;
-	json_decref(commands->list);
-	free(commands);
+	if (session_load(session, &ignored))
+		json_decref(model_offers(session_settings(session), &options));
+	session_free(session);
 }
 
-void acp_commands_drop(struct acp_session *session)
+/* As acp_work.then. */
+static void acp_offers_done(struct acp_work *work)
 {
-	struct acp_commands *commands = (struct acp_commands *)session->listing;
+	struct acp_offers *offers = (struct acp_offers *)work;
+	struct acp_session *session = work->acp->sessions;
 
-	session->listing = NULL;
-	if (commands)
-		json_decref(commands->list);
-	free(commands);
+	work->acp->offers = NULL;
+	for (; session; session = session->next)
+		if (session->state == ACP_OPEN)
+			acp_menus_begin(session);
+	cancel_release(&offers->cancel);
+	json_decref(offers->request.overrides);
+	json_decref(offers->params);
+	free(offers);
 }
 
-void acp_commands_done(struct acp_session *session, const struct front_event *event)
+void acp_offers_begin(struct acp_session *session)
 {
-	struct acp_commands *commands = (struct acp_commands *)event->task;
+	struct acp *acp = session->acp;
+	struct acp_offers *offers;
+	struct cancel cancel;
+	struct err ignored = ERR_INIT;
 
-	session->listing = NULL;
-	if (!json_equal(commands->list, session->commands)) {
-		json_decref(session->commands);
-		session->commands = json_incref(commands->list);
-		acp_update(session, json_pack("{s:s, s:O}", "sessionUpdate",
-		                              "available_commands_update", "availableCommands",
-		                              commands->list));
-	}
-	json_decref(commands->list);
-	free(commands);
+	/* A recording has no provider. */
+	if (acp->has_offers || span_starts(span_str(session->model), SPAN("replay:")) ||
+	    !cancel_init(&cancel, &ignored))
+		return;
+	offers = mem_alloc(1, sizeof(*offers));
+	*offers = (struct acp_offers){
+		.work = { .run = acp_offers_ask, .then = acp_offers_done },
+		.request = session->request, .params = json_incref(session->params),
+		.cancel = cancel,
+	};
+	offers->request.overrides = json_incref(offers->request.overrides);
+	offers->request.more = NULL;
+	offers->request.cancel = &offers->cancel;
+	acp->has_offers = true;
+	acp->offers = offers;
+	acp_work_start(acp, &offers->work);
+}
+
+void acp_offers_cancel(struct acp *acp)
+{
+	if (acp->offers)
+		cancel_set(&acp->offers->cancel);
 }

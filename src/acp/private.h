@@ -8,6 +8,7 @@
 
 #include "acp/wire.h"
 #include "base/cancel.h"
+#include "front/command/command.h"
 #include "front/front.h"
 
 /* ---- sessions (session.c) ------------------------------------------------------------ */
@@ -43,18 +44,14 @@ struct acp_session {
 	struct loop_task woken;
 	atomic_bool is_woken;           /* from any thread: `woken` is posted */
 	bool resumes, replays;          /* it was recorded; it is shown again */
-	bool is_recorded;               /* when it is opened again */
 	struct front_task *history;     /* history.c's, that reads its record; borrowed; or NULL */
 	uint64_t window;                /* tokens; 0: not known */
 	/* choices.c */
 	enum approval_mode mode;
-	char *model, *thinking;         /* owned; the values of the options */
-	char *wanted_model;             /* owned; request.model, if the client chose it */
-	char *model_before;             /* owned; the one before that, until it has been opened */
-	bool is_changed;                /* it must be opened again before the next prompt */
-	void (*reopen)(struct acp_session *session); /* does that: session.c */
-	struct front_task *listing;     /* that finds commands; borrowed; or NULL */
-	json_t *commands;               /* owned; as the client has them; NULL: not yet */
+	char *model;                    /* owned */
+	json_t *menus;                  /* owned; {"modes", "models", "efforts": of
+	                                 * command_menu_..., "effort", "prices"?, "commands"?} */
+	struct acp_look *looks;         /* that find those, or set an option */
 	struct acp_prompt *prompts, **last_prompt; /* the first is under way */
 	struct acp_question *questions; /* that are open (ask.c) */
 	/* buffers.c */
@@ -142,15 +139,20 @@ json_t *acp_options(const struct acp_session *session);
 void acp_options_changed(struct acp_session *session);
 /* The session is in another mode, which the client gets. */
 void acp_mode_changed(struct acp_session *session, const char *word);
-struct command_info;
-/* Whether an editor has no use for a command; NULL: no. */
-bool acp_command_is_left_out(const struct command_info *command);
-/* Finds the commands, and sends them if they are others than the client has. */
-void acp_commands_begin(struct acp_session *session);
-/* The task is not carried out any more. */
-void acp_commands_drop(struct acp_session *session);
-/* Of the task session->listing. */
-void acp_commands_done(struct acp_session *session, const struct front_event *event);
+/* What commands see of a session, on its thread. */
+struct command_context acp_command_context(struct front_session *session);
+/* Looks the menus up, and sends what has changed. */
+void acp_menus_begin(struct acp_session *session);
+/* As front_options.opened: looks them up, but for the commands. */
+void acp_menus_opened(void *data, struct front_session *session);
+/* A task is done. False: it is none of these. */
+bool acp_menus_done(struct acp_session *session, const struct front_event *event);
+/* Those that wait are not carried out any more. */
+void acp_menus_drop(struct acp_session *session);
+/* Asks for the models that there are, if that has not been done. */
+void acp_offers_begin(struct acp_session *session);
+/* Does not wait for them any more. */
+void acp_offers_cancel(struct acp *acp);
 
 /* ---- records (history.c) ------------------------------------------------------------------ */
 

@@ -36,37 +36,20 @@ static bool acp_prompt_is_command(struct acp_content *content)
 	return span_starts(said, SPAN("/")) && command_is(said);
 }
 
-/* On the session's thread. */
-static void acp_command_run(struct acp_prompt *prompt, struct front_session *session)
-{
-	const struct span line = span_trim(buf_view(&prompt->content.said));
-	const struct command_info *command = command_of(line);
-	const struct command_context context = {
-		.host = session_host(session), .settings = session_settings(session),
-		.can = 1u << COMMAND_SEND, .local = session_is_local(session), .waits = true,
-	};
-
-	if (acp_command_is_left_out(command)) {
-		prompt->result = (struct command_result){ .ok = false };
-		row_printf(rows_add(&prompt->result.rows), STYLE(ROLE_TEXT),
-		           "/%s works in hasp's own terminal only.", command->name);
-		return;
-	}
-	command_run(&context, line, &prompt->result);
-}
-
 /* As front_task.run. */
 static void acp_prompt_prepare(struct front_task *task, struct front_session *session)
 {
 	struct acp_prompt *prompt = (struct acp_prompt *)((char *)task -
 	                                                  offsetof(struct acp_prompt, task));
 
-	if (!session_host(session))
+	const struct command_context context = acp_command_context(session);
+
+	if (!context.host)
 		return;
 	if (json_array_size(prompt->content.media))
-		host_attach(session_host(session), mem_steal(&prompt->content.media));
+		host_attach(context.host, mem_steal(&prompt->content.media));
 	if (prompt->is_command)
-		acp_command_run(prompt, session);
+		command_run(&context, span_trim(buf_view(&prompt->content.said)), &prompt->result);
 }
 
 /* ---- the end --------------------------------------------------------------------- */
@@ -136,7 +119,7 @@ void acp_prompt_ended(struct acp_session *session, const struct front_event *eve
 		acp_prompt_answer(session, prompt, acp_stop_reason(session, event->end));
 	}
 	/* Servers may have brought prompts meanwhile. */
-	acp_commands_begin(session);
+	acp_menus_begin(session);
 	acp_prompt_next(session);
 }
 
@@ -183,6 +166,7 @@ void acp_prompt_task_done(struct acp_session *session, const struct front_event 
 	if (!prompt || event->task != &prompt->task)
 		return;
 	if (prompt->is_command && !acp_command_done(session, prompt)) {
+		acp_menus_begin(session); /* it may have changed what they have */
 		acp_prompt_next(session);
 	} else if (prompt->is_cancelled) {
 		acp_prompt_answer(session, prompt, "cancelled");
@@ -198,10 +182,6 @@ void acp_prompt_next(struct acp_session *session)
 	struct err err = ERR_INIT;
 
 	while (session->state == ACP_OPEN && (prompt = session->prompts) && !prompt->is_given) {
-		if (session->is_changed) {
-			session->reopen(session);
-			return;
-		}
 		prompt->is_given = true;
 		session->is_cancelling = false;
 		prompt->is_command = acp_prompt_is_command(&prompt->content);

@@ -18,6 +18,7 @@ static void acp_end(struct acp *acp)
 	if (acp->is_ending)
 		return;
 	acp->is_ending = acp->input_ended = true;
+	acp_offers_cancel(acp);
 	for (session = acp->sessions; session; session = next) {
 		next = session->next;
 		acp_session_close(session, NULL);

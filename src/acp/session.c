@@ -15,8 +15,6 @@ static struct acp_session *acp_session_of_work(struct acp_work *work)
 	return (struct acp_session *)((char *)work - offsetof(struct acp_session, work));
 }
 
-static void acp_session_reopen(struct acp_session *session);
-
 /* ---- what the client gives ------------------------------------------------------- */
 
 static json_t *acp_named_values(const json_t *list)
@@ -130,7 +128,8 @@ static void acp_session_answer(struct acp_session *session)
 	acp_put_state(session, result);
 	acp_answer(mem_steal(&session->opening), result);
 	acp_updates_release(session);
-	acp_commands_begin(session);
+	acp_menus_begin(session);
+	acp_offers_begin(session);
 	acp_prompt_next(session);
 }
 
@@ -144,33 +143,9 @@ static void acp_session_failed(struct acp_session *session, const struct err *er
 	acp_session_close(session, NULL);
 }
 
-/* The model that the client chose cannot be opened: the prompt that needed it fails, and the one
- * before it answers again. */
-static bool acp_session_restore(struct acp_session *session, const struct err *err)
-{
-	if (session->opening || !session->model_before || session->state == ACP_CLOSING)
-		return false;
-	acp_prompts_drop(session, err);
-	free(session->wanted_model);
-	session->wanted_model = mem_steal(&session->model_before);
-	session->request.model = session->wanted_model;
-	session->err = (struct err)ERR_INIT;
-	acp_session_reopen(session);
-	return true;
-}
-
-/* It could not be opened. */
-static void acp_session_not_opened(struct acp_session *session, const struct err *err)
-{
-	if (!acp_session_restore(session, err))
-		acp_session_failed(session, err);
-}
-
 static void acp_session_take_facts(struct acp_session *session, const json_t *facts)
 {
-	if (!session->id) /* opened again, it keeps its id */
-		session->id = mem_strdup(acp_text(facts, "session"));
-	free(session->model);
+	session->id = mem_strdup(acp_text(facts, "session"));
 	session->model = mem_strdup(acp_text(facts, "model"));
 	session->window = (uint64_t)json_integer_value(json_object_get(facts, "window"));
 	session->is_titled = session->is_titled || session->resumes ||
@@ -182,15 +157,8 @@ static void acp_session_opened(struct acp_session *session, const json_t *facts)
 	struct err err = ERR_INIT;
 
 	session->state = ACP_OPEN;
-	free(mem_steal(&session->model_before));
 	acp_session_take_facts(session, facts);
 	atomic_store(&session->asks_files, true);
-	if (!session->opening) { /* again: in the mode that it had */
-		front_set_mode(session->front, session->mode, &err);
-		acp_options_changed(session);
-		acp_prompt_next(session);
-		return;
-	}
 	session->mode = session_mode(session->session);
 	if (!session->replays)
 		acp_session_answer(session);
@@ -202,11 +170,9 @@ static void acp_session_task_done(struct acp_session *session, const struct fron
 {
 	struct err err = ERR_INIT;
 
-	if (!event->task)
+	if (!event->task || acp_menus_done(session, event))
 		return;
-	if (event->task == session->listing)
-		acp_commands_done(session, event);
-	else if (event->task != session->history)
+	if (event->task != session->history)
 		acp_prompt_task_done(session, event);
 	else if (!acp_history_done(session, event, &err))
 		acp_session_failed(session, &err);
@@ -237,7 +203,7 @@ static void acp_session_event(struct acp_session *session, const struct front_ev
 		acp_session_opened(session, event->message);
 		break;
 	case FRONT_CLOSED:
-		acp_session_not_opened(session, event->err);
+		acp_session_failed(session, event->err);
 		break;
 	case FRONT_ENDED:
 		acp_prompt_ended(session, event);
@@ -293,13 +259,10 @@ static void acp_session_free(struct acp_session *session)
 	json_decref(session->params);
 	json_decref(session->held);
 	json_decref(session->calls);
-	json_decref(session->commands);
+	json_decref(session->menus);
 	free(session->more);
 	free(session->message);
 	free(session->model);
-	free(session->wanted_model);
-	free(session->model_before);
-	free(session->thinking);
 	free(session->id);
 	free(session);
 }
@@ -342,7 +305,7 @@ static void acp_session_ended(struct acp_work *work)
 		acp_refuse(mem_steal(&session->opening), ACP_CANCELLED, "The session was closed.");
 	front_detach(session->front);
 	session->front = NULL;
-	acp_commands_drop(session);
+	acp_menus_drop(session);
 	acp_history_drop(session);
 	/* It was posted before, if it waits. */
 	session->woken.run = acp_session_remove;
@@ -394,7 +357,7 @@ static bool acp_session_find(struct acp_session *session, struct err *err)
 	struct home *home = NULL;
 	bool found;
 
-	if (!session->resumes || session->id)
+	if (!session->resumes)
 		return true;
 	if (!home_open(session_folder(session->session), &home, err))
 		return false;
@@ -418,14 +381,14 @@ static bool acp_session_start(struct acp_session *session, struct err *err)
 {
 	const struct front_runner_options options = {
 		.session = session->session, .cancel = &session->cancel, .starts_late = true,
-		.resume = session->id ? (session->is_recorded ? session->id : NULL) :
-		          session->resumes ? acp_text(session->params, "sessionId") : NULL,
+		.resume = session->resumes ? acp_text(session->params, "sessionId") : NULL,
 	};
 
 	if (!front_runner_new(&options, &session->runner, err))
 		return false;
 	session->front = front_attach(session->runner, &(struct front_options){
-		.name = "editor", .roles = FRONT_ALL, .wake = acp_session_wake, .data = session,
+		.name = "editor", .roles = FRONT_ALL, .wake = acp_session_wake,
+		.opened = acp_menus_opened, .data = session,
 	});
 	front_runner_begin(session->runner);
 	return true;
@@ -454,53 +417,6 @@ static void acp_session_begin_load(struct acp_session *session)
 	acp_work_start(session->acp, &session->work);
 }
 
-/* ---- opening it again, with other options ------------------------------------------- */
-
-/* As acp_work.run. */
-static void acp_session_shut(struct acp_work *work)
-{
-	struct acp_session *session = acp_session_of_work(work);
-	_cleanup_free_ char *path = NULL;
-	struct err ignored = ERR_INIT;
-
-	front_runner_end(session->runner, "other");
-	session->is_recorded = sessions_find_in(session_folder(session->session), session->id,
-	                                        &path, &ignored);
-}
-
-/* As acp_work.then. */
-static void acp_session_shut_done(struct acp_work *work)
-{
-	struct acp_session *session = acp_session_of_work(work);
-
-	acp_session_take(session);
-	front_detach(session->front);
-	front_runner_free(session->runner);
-	session_free(session->session);
-	acp_commands_drop(session);
-	session->front = NULL;
-	session->runner = NULL;
-	session->session = NULL;
-	if (session->state == ACP_CLOSING) {
-		acp_session_begin_end(session);
-		return;
-	}
-	cancel_reset(&session->cancel);
-	/* One in which nothing was said has no record, but keeps its id. */
-	session->request.session_id = session->is_recorded ? NULL : session->id;
-	acp_session_begin_load(session);
-}
-
-/* As acp_session.reopen: nothing is under way. */
-static void acp_session_reopen(struct acp_session *session)
-{
-	session->is_changed = false;
-	session->state = ACP_LOADING;
-	session->work.run = acp_session_shut;
-	session->work.then = acp_session_shut_done;
-	acp_work_start(session->acp, &session->work);
-}
-
 /* ---- methods ------------------------------------------------------------------------ */
 
 /* As acp_request.cancel. */
@@ -515,8 +431,7 @@ static struct acp_session *acp_session_new(struct acp_request *request, struct e
 
 	*session = (struct acp_session){
 		.acp = request->acp, .params = json_incref(request->params),
-		.held = json_array(), .calls = json_object(), .reopen = acp_session_reopen,
-		.thinking = mem_strdup("default"), .woken.run = acp_session_woken,
+		.held = json_array(), .calls = json_object(), .woken.run = acp_session_woken,
 		.err = ERR_INIT,
 	};
 	session->last_prompt = &session->prompts;
@@ -529,7 +444,6 @@ static struct acp_session *acp_session_new(struct acp_request *request, struct e
 	json_decref(session->params);
 	json_decref(session->held);
 	json_decref(session->calls);
-	free(session->thinking);
 	free(session->more);
 	free(session);
 	return NULL;

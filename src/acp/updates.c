@@ -194,8 +194,7 @@ static void acp_publish_usage(struct acp_session *session, const json_t *message
 	json_int_t cost;
 	json_t *update;
 
-	if (model && prices_count(settings_get(session_settings(session->session), "hasp.prices"),
-	                          model, usage, &cost))
+	if (model && prices_count(json_object_get(session->menus, "prices"), model, usage, &cost))
 		session->cost += cost;
 	if (!session->window || !role || strcmp(role, "main") != 0)
 		return;
@@ -226,6 +225,8 @@ static void acp_publish_model(struct acp_session *session, const json_t *message
 	acp_update_notice(session, message);
 	free(session->model);
 	session->model = mem_strdup(model ? model : "");
+	if (json_object_get(message, "window"))
+		session->window = (uint64_t)json_integer_value(json_object_get(message, "window"));
 	acp_options_changed(session);
 }
 

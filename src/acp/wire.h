@@ -55,6 +55,9 @@ struct acp {
 	bool is_ending;                 /* all sessions are being closed */
 	unsigned working;               /* acp_work that is under way */
 	int signal;                     /* that ended it; 0: none */
+	/* choices.c */
+	bool has_offers;                /* the providers were asked for their models */
+	struct acp_offers *offers;      /* while they are */
 };
 
 /* ---- messages (wire.c) ----------------------------------------------------------- */

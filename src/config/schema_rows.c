@@ -470,8 +470,8 @@ static const char schema_hasp_rows[] =
 	BOOLEAN("hasp.ide.diffs", "true",
 	        "Show an edit in the editor, too, when it is asked about (ide.enabled).")
 	INTEGER("hasp.ide.problemsMs", "500",
-	        "Milliseconds to wait after an edit for problems that the editor finds in it; "
-	        "new ones are added to the result. 0 to 10000; 0 turns this off.")
+	        "The longest wait, in milliseconds, after an edit for problems that the editor "
+	        "finds in it; new ones are added to the result. 0 to 10000; 0 turns this off.")
 	BOOLEAN("hasp.ignoreUnknownRules", "false",
 	        "Start although a rule that restricts names a tool, server, agent, level or mode "
 	        "that does not exist, or a policy file cannot be used. See docs/policy.md.",

@@ -18,7 +18,7 @@
  * neighbours have at least one unchanged line between them.
  */
 
-struct change {
+struct diff_change {
 	size_t old_at;
 	size_t old_count;
 	size_t new_at;
@@ -26,7 +26,7 @@ struct change {
 };
 
 struct change_list {
-	struct change *items; /* owned */
+	struct diff_change *items; /* owned */
 	size_t count;
 	size_t cap;
 };
@@ -55,13 +55,13 @@ struct line_range {
  * have `count` elements.  Counts must be below INT32_MAX. */
 #define CLASS_ALONE UINT32_MAX
 
-struct slot {
+struct class_slot {
 	uint32_t tag;  /* the upper half of the hash: spares most comparisons */
 	uint32_t line; /* 1 + index of the old line; 0: the slot is free */
 };
 
 struct table {
-	struct slot *slots;
+	struct class_slot *slots;
 	size_t mask;
 	uint64_t key;
 	struct line_range old_range;
@@ -100,14 +100,14 @@ static uint64_t line_hash(struct span line, uint64_t key)
 }
 
 /* The slot that holds the line, or the free one where it belongs. */
-static struct slot *table_find(struct table *table, struct span line, uint32_t *ret_tag)
+static struct class_slot *table_find(struct table *table, struct span line, uint32_t *ret_tag)
 {
 	uint64_t hash = line_hash(line, table->key);
 	uint32_t tag = (uint32_t)(hash >> 32);
 
 	*ret_tag = tag;
 	for (size_t i = (size_t)hash & table->mask;; i = (i + 1) & table->mask) {
-		struct slot *slot = &table->slots[i];
+		struct class_slot *slot = &table->slots[i];
 
 		if (slot->line == 0)
 			return slot;
@@ -132,16 +132,16 @@ static void classes_assign(struct line_range old_range, struct line_range new_ra
 	table.slots = mem_alloc(size, sizeof(*table.slots));
 	for (size_t i = 0; i < old_range.count; i++) {
 		uint32_t tag;
-		struct slot *slot = table_find(
+		struct class_slot *slot = table_find(
 			&table, lines_at(old_range.lines, old_range.from + i), &tag);
 
 		if (slot->line == 0)
-			*slot = (struct slot){ .tag = tag, .line = (uint32_t)i + 1 };
+			*slot = (struct class_slot){ .tag = tag, .line = (uint32_t)i + 1 };
 		old_classes[i] = slot->line - 1;
 	}
 	for (size_t i = 0; i < new_range.count; i++) {
 		uint32_t tag;
-		const struct slot *slot = table_find(
+		const struct class_slot *slot = table_find(
 			&table, lines_at(new_range.lines, new_range.from + i), &tag);
 
 		new_classes[i] = slot->line == 0 ? CLASS_ALONE : slot->line - 1;
@@ -180,7 +180,7 @@ struct box {
 	int32_t y0, y1; /* [y0, y1) of b */
 };
 
-struct search {
+struct middle_search {
 	const uint32_t *a, *b;
 	unsigned char *a_changed, *b_changed;
 	int32_t *forward;  /* reach by diagonal; index 0 is diagonal 0 */
@@ -213,7 +213,7 @@ static void fan_widen(struct fan *fan, int32_t *reach, struct fan limits, int32_
 }
 
 /* One more edit forward. True when a path met one of the backward paths. */
-static bool advance_forward(struct search *s, const struct box *box, struct fan fan,
+static bool advance_forward(struct middle_search *s, const struct box *box, struct fan fan,
                             const struct fan *other, struct point *ret)
 {
 	int32_t *reach = s->forward;
@@ -232,7 +232,7 @@ static bool advance_forward(struct search *s, const struct box *box, struct fan 
 	return false;
 }
 
-static bool advance_backward(struct search *s, const struct box *box, struct fan fan,
+static bool advance_backward(struct middle_search *s, const struct box *box, struct fan fan,
                              const struct fan *other, struct point *ret)
 {
 	int32_t *reach = s->backward;
@@ -252,8 +252,8 @@ static bool advance_backward(struct search *s, const struct box *box, struct fan
 }
 
 /* The point where the most of the box is done, from whichever corner. */
-static struct point furthest_point(const struct search *s, const struct box *box, struct fan fore,
-                                   struct fan back)
+static struct point furthest_point(const struct middle_search *s, const struct box *box,
+                                   struct fan fore, struct fan back)
 {
 	struct point best = { box->x0, box->y0 }, best_back = { box->x1, box->y1 };
 	int64_t done, done_back;
@@ -281,7 +281,7 @@ static struct point furthest_point(const struct search *s, const struct box *box
 
 /* A point on a good path through the box, neither of its corners. The box has
  * two sides, and neither its first nor its last elements are equal. */
-static struct point box_split(struct search *s, const struct box *box)
+static struct point box_split(struct middle_search *s, const struct box *box)
 {
 	const struct fan limits = { box->x0 - box->y1, box->x1 - box->y0 };
 	const int32_t first = box->x0 - box->y0, last = box->x1 - box->y1;
@@ -305,7 +305,7 @@ static struct point box_split(struct search *s, const struct box *box)
 }
 
 /* Cuts what both sides of the box begin and end with. */
-static void box_trim(const struct search *s, struct box *box)
+static void box_trim(const struct middle_search *s, struct box *box)
 {
 	while (box->x0 < box->x1 && box->y0 < box->y1 && s->a[box->x0] == s->b[box->y0]) {
 		box->x0++;
@@ -323,7 +323,7 @@ static int64_t box_size(const struct box *box)
 	return (int64_t)box->x1 - box->x0 + box->y1 - box->y0;
 }
 
-static void box_compare(struct search *s, struct box box)
+static void box_compare(struct middle_search *s, struct box box)
 {
 	for (;;) {
 		struct point middle;
@@ -366,7 +366,7 @@ static void myers_mark(const uint32_t *a, size_t n, const uint32_t *b, size_t m,
 {
 	/* Diagonals run from -m to n; one more on each side stays unreached. */
 	_cleanup_free_ int32_t *reach = mem_alloc(2 * (n + m + 3), sizeof(*reach));
-	struct search search = {
+	struct middle_search search = {
 		.a = a,
 		.b = b,
 		.a_changed = a_changed,
@@ -421,12 +421,12 @@ struct group {
 	size_t count;
 };
 
-static bool change_is_pure(const struct change *change)
+static bool change_is_pure(const struct diff_change *change)
 {
 	return (change->old_count == 0) != (change->new_count == 0);
 }
 
-static struct group change_group(const struct slider *s, const struct change *change)
+static struct group change_group(const struct slider *s, const struct diff_change *change)
 {
 	if (change->old_count == 0)
 		return (struct group){ s->new_lines, change->new_at, change->new_count };
@@ -508,7 +508,7 @@ static bool lines_equal(struct slider *s, const struct lines *lines, size_t i, s
 	return memcmp(a.data, b.data, a.len) == 0;
 }
 
-static void change_shift(struct change *change, size_t up, size_t down)
+static void change_shift(struct diff_change *change, size_t up, size_t down)
 {
 	change->old_at = change->old_at - up + down;
 	change->new_at = change->new_at - up + down;
@@ -516,7 +516,7 @@ static void change_shift(struct change *change, size_t up, size_t down)
 
 /* Moves a pure change up to the first place where it can stand, but not past
  * old line `floor`; returns by how many lines. */
-static size_t slide_up(struct slider *s, struct change *change, size_t floor)
+static size_t slide_up(struct slider *s, struct diff_change *change, size_t floor)
 {
 	struct group group = change_group(s, change);
 	size_t n = 0, room = change->old_at - floor;
@@ -529,7 +529,7 @@ static size_t slide_up(struct slider *s, struct change *change, size_t floor)
 }
 
 /* And down, so that it ends at old line `ceiling` at the latest. */
-static size_t slide_down(struct slider *s, struct change *change, size_t ceiling)
+static size_t slide_down(struct slider *s, struct diff_change *change, size_t ceiling)
 {
 	struct group group = change_group(s, change);
 	size_t n = 0, room = ceiling - (change->old_at + change->old_count);
@@ -541,7 +541,7 @@ static size_t slide_down(struct slider *s, struct change *change, size_t ceiling
 }
 
 /* The change stands at its last place, and can go up by `range`. */
-static void pick_place(const struct slider *s, struct change *change, size_t range)
+static void pick_place(const struct slider *s, struct diff_change *change, size_t range)
 {
 	struct group group = change_group(s, change);
 	size_t best = 0;
@@ -559,9 +559,10 @@ static void pick_place(const struct slider *s, struct change *change, size_t ran
 	change_shift(change, best, 0);
 }
 
-static struct change change_join(const struct change *first, const struct change *second)
+static struct diff_change change_join(const struct diff_change *first,
+                                      const struct diff_change *second)
 {
-	return (struct change){
+	return (struct diff_change){
 		.old_at = first->old_at,
 		.old_count = first->old_count + second->old_count,
 		.new_at = first->new_at,
@@ -569,7 +570,7 @@ static struct change change_join(const struct change *first, const struct change
 	};
 }
 
-static size_t change_new_end(const struct change *change)
+static size_t change_new_end(const struct diff_change *change)
 {
 	return change->old_at + change->old_count;
 }
@@ -578,7 +579,7 @@ static size_t change_new_end(const struct change *change)
  * between them, taking in those that it comes to touch; returns the new `next`. */
 static size_t place_one(struct slider *s, struct change_list *list, size_t *done, size_t next)
 {
-	struct change change = list->items[next++];
+	struct diff_change change = list->items[next++];
 
 	while (change_is_pure(&change)) {
 		size_t floor = *done > 0 ? change_new_end(&list->items[*done - 1]) : 0;
@@ -750,7 +751,7 @@ static void mark_lines(struct sequence *sequence, const unsigned char *marks)
 	}
 }
 
-static void change_list_add(struct change_list *list, struct change change)
+static void change_list_add(struct change_list *list, struct diff_change change)
 {
 	if (list->count == list->cap)
 		list->items = mem_grow(list->items, &list->cap, list->count + 1,
@@ -772,8 +773,8 @@ static void diff_collect_changes(const struct sequence *a, struct line_range a_r
 		while (j < b_range.count && b->changed[j])
 			j++;
 		if (i > i0 || j > j0)
-			change_list_add(list, (struct change){ a_range.from + i0, i - i0,
-			                                       b_range.from + j0, j - j0 });
+			change_list_add(list, (struct diff_change){ a_range.from + i0, i - i0,
+			                b_range.from + j0, j - j0 });
 		/* What is unmarked on both sides is a pair. */
 		i++;
 		j++;
@@ -811,12 +812,12 @@ void diff_lines(const struct lines *old_lines, const struct lines *new_lines,
 	if (a.count == 0 && b.count == 0)
 		return;
 	if (a.count == 0 || b.count == 0 || a.count + b.count >= INT32_MAX - 8)
-		change_list_add(&list, (struct change){ a.from, a.count, b.from, b.count });
+		change_list_add(&list, (struct diff_change){ a.from, a.count, b.from, b.count });
 	else
 		diff_compare(a, b, &list);
 	slide_changes(old_lines, new_lines, &list);
 	for (size_t i = 0; i < list.count; i++) {
-		const struct change *change = &list.items[i];
+		const struct diff_change *change = &list.items[i];
 		struct span insert = { NULL, 0 };
 
 		if (change->new_count > 0)

@@ -178,7 +178,7 @@ bool script_merge(const struct lines *base, const struct script *mine,
  * git). */
 
 /* Edits [from, to) that are shown together, with lines [old_from, old_to) of the base. */
-struct hunk {
+struct printed_hunk {
 	size_t from, to;
 	size_t old_from, old_to;
 	size_t new_from; /* 0-based, in the result */
@@ -299,11 +299,11 @@ static void print_line(struct buf *out, char sign, struct span line)
 
 /* The edits from `from` on that belong to one hunk, with their context.  *drift is by
  * how many lines the result is ahead of the base, modulo the size of size_t. */
-static struct hunk hunk_gather(const struct lines *base, const struct script *script,
-                               size_t from, size_t context, size_t *drift)
+static struct printed_hunk hunk_gather(const struct lines *base, const struct script *script,
+                                       size_t from, size_t context, size_t *drift)
 {
 	const struct edit *edits = script->edits;
-	struct hunk hunk = { .from = from, .to = from };
+	struct printed_hunk hunk = { .from = from, .to = from };
 	size_t end, added = 0, removed = 0;
 
 	do {
@@ -345,7 +345,7 @@ static void print_inserts(struct buf *out, const struct edit *edits, size_t from
 }
 
 static void print_hunk(struct buf *out, const struct lines *base, const struct script *script,
-                       const struct hunk *hunk)
+                       const struct printed_hunk *hunk)
 {
 	const struct edit *edits = script->edits;
 	size_t line = hunk->old_from;
@@ -380,7 +380,7 @@ bool script_print(struct buf *out, const struct lines *base, const struct script
 		script_print_name(out, "+++ ", options->new_name);
 	}
 	for (size_t i = 0; i < script->count && !out->overflowed;) {
-		struct hunk hunk = hunk_gather(base, script, i, options->context, &drift);
+		struct printed_hunk hunk = hunk_gather(base, script, i, options->context, &drift);
 
 		print_hunk(out, base, script, &hunk);
 		i = hunk.to;

@@ -6,9 +6,8 @@
 #include "edit/edit.h"
 #include "edit/private.h"
 
-bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err *err)
+bool edit_step_document(struct edit_step *step, struct err *err)
 {
-	struct err why = ERR_INIT;
 	struct span flat;
 
 	if (step->has_doc)
@@ -25,8 +24,17 @@ bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err 
 	if (!edit_body_flat(&step->before, &step->input, &flat))
 		return err_set(err, ERR_TOO_LARGE, "%s is too large to be held in memory.",
 		               step->change->path);
-	step->has_doc = document_open(flat, NULL, &step->doc, &why);
-	if (!step->has_doc && why.code == ERR_NOT_TEXT && opaque_is_fine) {
+	step->has_doc = document_open(flat, NULL, &step->doc, err);
+	return step->has_doc;
+}
+
+bool edit_step_any_document(struct edit_step *step, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (edit_step_document(step, &why))
+		return true;
+	if (why.code == ERR_NOT_TEXT) {
 		step->opaque = true;
 		step->has_doc = document_open(span_of("", 0), NULL, &step->doc, &why);
 	}
@@ -101,7 +109,7 @@ bool edit_to_crlf(struct buf *out, struct span text)
 }
 
 /* Whether LF in the new text stands for CRLF: the file has nothing else, the text none. */
-static bool wants_crlf(const struct edit_step *step, struct span text)
+static bool lf_means_crlf(const struct edit_step *step, struct span text)
 {
 	return step->doc.crlf_lines && !step->doc.lf_lines && !step->change->exact_line_endings &&
 	       text.len && memchr(text.data, '\n', text.len) &&
@@ -114,11 +122,11 @@ bool edit_plan_text(struct edit_step *step, struct span text, struct err *err)
 	if (!utf8_valid(text))
 		return err_set(err, ERR_INVALID_ARGUMENT, "The new content of %s is not UTF-8.",
 		               step->change->path);
-	if (!edit_step_document(step, /* opaque_is_fine= */ true, err))
+	if (!edit_step_any_document(step, err))
 		return false;
 	if (step->doc.bom_bytes)
 		text = utf8_skip_mark(text); /* the file's own mark is kept */
-	if (wants_crlf(step, text)) {
+	if (lf_means_crlf(step, text)) {
 		step->text_owned.max = LIMIT_FILE_BYTES;
 		if (!edit_to_crlf(&step->text_owned, text))
 			return err_set(err, ERR_TOO_LARGE, "The new content of %s is too large.",

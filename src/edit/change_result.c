@@ -91,16 +91,16 @@ static void narrow_script(const struct lines *base, const struct script *script,
 {
 	for (size_t i = 0; i < script->count; i++) {
 		const struct edit *edit = &script->edits[i];
-		_cleanup_lines_ struct lines gone = { 0 }, come = { 0 };
+		_cleanup_lines_ struct lines removed = { 0 }, added = { 0 };
 		_cleanup_script_ struct script parts = { 0 };
 
 		if (!edit->remove || !edit->insert.len) {
 			script_add(ret, *edit);
 			continue;
 		}
-		lines_index(&gone, lines_range(base, edit->at, edit->at + edit->remove));
-		lines_index(&come, edit->insert);
-		diff_lines(&gone, &come, &parts);
+		lines_index(&removed, lines_range(base, edit->at, edit->at + edit->remove));
+		lines_index(&added, edit->insert);
+		diff_lines(&removed, &added, &parts);
 		for (size_t k = 0; k < parts.count; k++) {
 			parts.edits[k].at += edit->at;
 			script_add(ret, parts.edits[k]);
@@ -155,7 +155,7 @@ static void describe_change(const struct edit_call *call, struct edit_step *step
 
 	/* A file that is deleted or overwritten may be anything; then there is no diff. */
 	if (step->change->kind == CHANGE_DELETE)
-		edit_step_document(step, /* opaque_is_fine= */ true, &ignored);
+		edit_step_any_document(step, &ignored);
 	if (!step->has_doc || step->opaque)
 		return;
 	if (!step->edits && step->doc.lines.text.len + step->text.len > diff_bytes_max) {

@@ -74,16 +74,16 @@ static enum text_kind text_kind_of(const char *path)
 
 /* An edit compared line by line: what really comes and what really goes. */
 struct exchange {
-	struct lines gone, new; /* of the edit; `new` is indexed always, `gone` once compared */
+	struct lines removed, new; /* of the edit; `new` is indexed always, `removed` if compared */
 	struct exchange_place {
 		size_t start, end;  /* lines of `new`; closing brackets and blank lines that stay
 		                     * do not keep two places apart */
-		size_t gone, come;  /* lines that would be missed, and such lines that are new */
+		size_t removed, added; /* lines that would be missed, and such lines that are new */
 	} *places;              /* owned; NULL before they are compared */
 	size_t count;
 };
 
-struct guard {
+struct content_guard {
 	const struct lines *before;
 	enum text_kind kind;
 	struct span *own;       /* owned; the lines of `before` that look like placeholders */
@@ -96,14 +96,14 @@ struct guard {
 
 static void exchange_drop(struct exchange *exchange)
 {
-	lines_release(&exchange->gone);
+	lines_release(&exchange->removed);
 	lines_release(&exchange->new);
 	free(exchange->places);
 	*exchange = (struct exchange){ 0 };
 }
 
 /* Fails: line `line` (0-based) of the edit is the first that seems to be no part of the file. */
-static bool content_refuse(const struct guard *guard, size_t line, const char *seems,
+static bool content_refuse(const struct content_guard *guard, size_t line, const char *seems,
                            const char *instead, struct err *err)
 {
 	enum { SHOWN_MAX = 160 };
@@ -127,8 +127,8 @@ static bool has_a_word(struct span line)
 }
 
 /* Lines that would be missed: code; in prose every line with a word. */
-static size_t count_weight(const struct guard *guard, const struct lines *lines, size_t from,
-                           size_t to)
+static size_t count_weight(const struct content_guard *guard, const struct lines *lines,
+                           size_t from, size_t to)
 {
 	size_t n = 0;
 
@@ -142,29 +142,29 @@ static size_t count_weight(const struct guard *guard, const struct lines *lines,
 }
 
 /* Whether lines [from, to) of what goes, which stay, are too little to keep two changes apart. */
-static bool is_thin(const struct lines *gone, size_t from, size_t to)
+static bool is_thin(const struct lines *removed, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		if (has_a_word(line_body(lines_at(gone, i))))
+		if (has_a_word(line_body(lines_at(removed, i))))
 			return false;
 	return true;
 }
 
 /* Compares what goes with what comes, and sums up each place where they differ. */
-static void exchange_compare(struct guard *guard)
+static void exchange_compare(struct content_guard *guard)
 {
 	struct exchange *x = &guard->exchange;
 	const struct edit *edit = guard->edit;
 	struct script script = { 0 };
 	size_t end = 0, taken = 0, given = 0, cap = 0;
 
-	lines_index(&x->gone, lines_range(guard->before, edit->at, edit->at + edit->remove));
-	diff_lines(&x->gone, &x->new, &script);
+	lines_index(&x->removed, lines_range(guard->before, edit->at, edit->at + edit->remove));
+	diff_lines(&x->removed, &x->new, &script);
 	for (size_t i = 0; i < script.count; i++) {
 		const struct edit *part = &script.edits[i];
 		size_t start = part->at + given - taken, count = lines_count(part->insert);
 
-		if (!i || !is_thin(&x->gone, end, part->at)) {
+		if (!i || !is_thin(&x->removed, end, part->at)) {
 			x->places = mem_grow(x->places, &cap, x->count + 1, sizeof(*x->places));
 			x->places[x->count++] = (struct exchange_place){ .start = start };
 		}
@@ -172,19 +172,19 @@ static void exchange_compare(struct guard *guard)
 		taken += part->remove;
 		given += count;
 		x->places[x->count - 1].end = start + count;
-		x->places[x->count - 1].gone +=
-			count_weight(guard, &x->gone, part->at, part->at + part->remove);
-		x->places[x->count - 1].come += count_weight(guard, &x->new, start, start + count);
+		x->places[x->count - 1].removed +=
+			count_weight(guard, &x->removed, part->at, part->at + part->remove);
+		x->places[x->count - 1].added += count_weight(guard, &x->new, start, start + count);
 	}
 	script_release(&script);
 }
 
 /* How many lines more go than come where line `line` of the edit stands, which itself is none that
  * comes. */
-static size_t lost_at(struct guard *guard, size_t line)
+static size_t lost_at(struct content_guard *guard, size_t line)
 {
 	struct exchange *x = &guard->exchange;
-	size_t low = 0, high, gone;
+	size_t low = 0, high, removed;
 
 	if (!guard->edit->remove)
 		return 0;
@@ -200,13 +200,14 @@ static size_t lost_at(struct guard *guard, size_t line)
 	}
 	if (low == x->count || x->places[low].start > line)
 		return 0;
-	gone = x->places[low].gone + count_weight(guard, &x->new, line, line + 1);
-	return gone > x->places[low].come ? gone - x->places[low].come : 0;
+	removed = x->places[low].removed + count_weight(guard, &x->new, line, line + 1);
+	return removed > x->places[low].added ? removed - x->places[low].added : 0;
 }
 
 /* The line `steps` lines after line `line` of the edit, or before it if negative, whether it is
  * new or there already. False: none. */
-static bool line_near(const struct guard *guard, size_t line, ptrdiff_t steps, struct span *ret)
+static bool line_near(const struct content_guard *guard, size_t line, ptrdiff_t steps,
+                      struct span *ret)
 {
 	const struct lines *new = &guard->exchange.new, *before = guard->before;
 	ptrdiff_t at = (ptrdiff_t)line + steps, count = (ptrdiff_t)new->count;
@@ -225,7 +226,7 @@ static bool line_near(const struct guard *guard, size_t line, ptrdiff_t steps, s
 
 /* The next line that is not blank before (step -1) or after (1) the line, with its indentation.
  * Empty: none. */
-static struct span neighbour_of(const struct guard *guard, size_t line, int step)
+static struct span neighbour_of(const struct content_guard *guard, size_t line, int step)
 {
 	struct span body;
 
@@ -236,7 +237,7 @@ static struct span neighbour_of(const struct guard *guard, size_t line, int step
 }
 
 /* Whether a line of prose is a paragraph of itself. */
-static bool stands_alone(const struct guard *guard, size_t line)
+static bool stands_alone(const struct content_guard *guard, size_t line)
 {
 	struct span above, below;
 
@@ -287,7 +288,7 @@ static bool is_doc_comment(struct span body)
 }
 
 /* Whether a comment stands directly above or below the line: perhaps the same one goes on. */
-static bool is_part_of_comment(const struct guard *guard, size_t line)
+static bool is_part_of_comment(const struct content_guard *guard, size_t line)
 {
 	struct span body;
 
@@ -296,7 +297,7 @@ static bool is_part_of_comment(const struct guard *guard, size_t line)
 }
 
 /* Whether the line stands within a longer comment. */
-static bool is_amid_comment(const struct guard *guard, size_t line)
+static bool is_amid_comment(const struct content_guard *guard, size_t line)
 {
 	return placeholder_is_comment(span_trim(neighbour_of(guard, line, -1))) &&
 	       placeholder_is_comment(span_trim(neighbour_of(guard, line, 1)));
@@ -306,7 +307,7 @@ static bool is_amid_comment(const struct guard *guard, size_t line)
 enum { LIST_LOST_MAX = 2 };
 
 /* Whether dots alone are none of the language's own, at line `line` of the edit. */
-static bool are_foreign_dots(struct guard *guard, size_t line, enum placeholder found)
+static bool are_foreign_dots(struct content_guard *guard, size_t line, enum placeholder found)
 {
 	struct span text = line_body(lines_at(&guard->exchange.new, line));
 	struct span above = neighbour_of(guard, line, -1), below = neighbour_of(guard, line, 1);
@@ -337,7 +338,7 @@ static bool is_marked(struct span body)
 }
 
 /* Whether what was found at line `line` of the edit has the evidence that it needs. */
-static bool has_evidence(struct guard *guard, size_t line, enum placeholder found)
+static bool has_evidence(struct content_guard *guard, size_t line, enum placeholder found)
 {
 	struct span body = span_trim(line_body(lines_at(&guard->exchange.new, line)));
 	bool code = is_source(guard->kind) || guard->kind == TEXT_YAML ||
@@ -372,7 +373,7 @@ static int compare_spans(const void *a, const void *b)
 }
 
 /* Whether the file had this very line before. */
-static bool is_own_line(struct guard *guard, struct span body)
+static bool is_own_line(struct content_guard *guard, struct span body)
 {
 	for (size_t i = 0; !guard->own_known && i < guard->before->count; i++) {
 		struct span line = span_trim(line_body(lines_at(guard->before, i)));
@@ -390,7 +391,7 @@ static bool is_own_line(struct guard *guard, struct span body)
 	       bsearch(&body, guard->own, guard->own_count, sizeof(body), compare_spans);
 }
 
-static bool check_placeholders(struct guard *guard, struct err *err)
+static bool check_placeholders(struct content_guard *guard, struct err *err)
 {
 	const struct lines *new = &guard->exchange.new;
 
@@ -412,23 +413,23 @@ static bool check_placeholders(struct guard *guard, struct err *err)
 
 /* Whether `text`, what is new without the numbers in front, is a listing of the lines that go:
  * half of it or more is among them. */
-static bool is_listing(const struct guard *guard, struct span text)
+static bool is_listing(const struct content_guard *guard, struct span text)
 {
 	const struct edit *edit = guard->edit;
-	_cleanup_lines_ struct lines gone = { 0 }, read = { 0 };
+	_cleanup_lines_ struct lines old = { 0 }, read = { 0 };
 	_cleanup_script_ struct script script = { 0 };
 	size_t added, removed;
 
-	lines_index(&gone, lines_range(guard->before, edit->at, edit->at + edit->remove));
+	lines_index(&old, lines_range(guard->before, edit->at, edit->at + edit->remove));
 	lines_index(&read, text);
-	diff_lines(&gone, &read, &script);
+	diff_lines(&old, &read, &script);
 	script_stat(&script, &added, &removed);
 	return read.count && (read.count - added) * 2 >= read.count;
 }
 
 /* All lines of the edit have the numbers of a listing, with an arrow (which nothing else puts
  * there), in a whole source file, or in front of lines that the file has without them. */
-static bool check_numbers(struct guard *guard, bool whole, struct err *err)
+static bool check_numbers(struct content_guard *guard, bool whole, struct err *err)
 {
 	enum { LINES_MIN = 3 };
 	_cleanup_other_reading_ struct other_reading reading = { 0 };
@@ -482,7 +483,7 @@ static size_t solid_line(const struct lines *lines, bool last)
 }
 
 /* A code fence round all of it. In what is not known to be source it must be one fence. */
-static bool check_fence(const struct guard *guard, struct err *err)
+static bool check_fence(const struct content_guard *guard, struct err *err)
 {
 	const struct lines *new = &guard->exchange.new, *before = guard->before;
 	size_t first = solid_line(new, false), last = solid_line(new, true);
@@ -506,15 +507,15 @@ static bool check_fence(const struct guard *guard, struct err *err)
 /* Besides the hunks of a diff, or of the patch format of apply_patch. */
 static bool is_diff_header(struct span line)
 {
-	static const char *const begins[] = {
+	static const char *const heads[] = {
 		"diff ", "index ", "--- ", "+++ ", "Index: ", "======", "new file mode ",
 		"deleted file mode ", "old mode ", "new mode ", "similarity index ", "rename from ",
 		"rename to ", "*** Begin Patch", "*** Update File: ", "*** Add File: ",
 		"*** End Patch", "*** End of File",
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
-		if (span_starts(line, span_str(begins[i])))
+	for (size_t i = 0; i < ARRAY_LEN(heads); i++)
+		if (span_starts(line, span_str(heads[i])))
 			return true;
 	return span_is_blank(line);
 }
@@ -542,7 +543,7 @@ static bool is_all_diff(const struct lines *lines, size_t *ret_line)
 }
 
 /* A diff, or blocks of SEARCH and REPLACE, in the place of what they should make. */
-static bool check_diff(const struct guard *guard, struct err *err)
+static bool check_diff(const struct content_guard *guard, struct err *err)
 {
 	static const char *const blocks[] = { "<<<<<<< SEARCH", "------- SEARCH" };
 	const struct lines *new = &guard->exchange.new;
@@ -567,7 +568,7 @@ static bool check_diff(const struct guard *guard, struct err *err)
 bool content_check(const char *path, const struct lines *before, const struct edit *edits,
                    size_t count, struct err *err)
 {
-	struct guard guard = { .before = before, .kind = text_kind_of(path) };
+	struct content_guard guard = { .before = before, .kind = text_kind_of(path) };
 	size_t removed = 0, added = 0;
 	bool ok = true;
 

@@ -58,7 +58,7 @@ static bool was_made(struct edit_step *step)
 
 	if ((change->kind != CHANGE_PATCH && change->kind != CHANGE_UPDATE &&
 	     change->kind != CHANGE_WRITE) || change->bytes ||
-	    !edit_step_document(step, /* opaque_is_fine= */ false, &ignored))
+	    !edit_step_document(step, &ignored))
 		return false;
 	if (change->kind == CHANGE_WRITE)
 		return span_eq(step->doc.lines.text, utf8_skip_mark(change->text));
@@ -222,7 +222,7 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	_cleanup_free_ const struct script **since = NULL;
 	struct err why = ERR_INIT;
 
-	if (!edit_step_document(step, /* opaque_is_fine= */ false, err))
+	if (!edit_step_document(step, err))
 		return false;
 	options.base_has_bom = step->doc.bom_bytes != 0;
 	options.path = edit_file_relative(call, step->file);
@@ -350,7 +350,7 @@ static bool plan_made(struct edit_step *step, struct err *err)
 bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *err)
 {
 	const struct kind_rule *rule;
-	struct edit_body gone = { .hashed = true, .sha256 = sha256_of(span_of("", 0)),
+	struct edit_body absent = { .hashed = true, .sha256 = sha256_of(span_of("", 0)),
 	                          .verified = true };
 	bool ok;
 
@@ -378,6 +378,6 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 	}
 	if (step->target)
 		step->target->body = step->after;
-	step->file->body = step->target ? gone : step->after;
+	step->file->body = step->target ? absent : step->after;
 	return true;
 }

@@ -187,9 +187,10 @@ void edit_texts_free(struct edit_text *texts);
  * all untouched lines are, are not looked at. */
 bool edit_body_same(const struct edit_body *a, const struct edit_body *b);
 
-/* Opens step->doc over the body before, once.  With `opaque_is_fine` content that is not
- * text is taken for nothing, and step->opaque set. */
-bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err *err);
+/* Opens step->doc over the body before, once: NOT_TEXT, TOO_LARGE. */
+bool edit_step_document(struct edit_step *step, struct err *err);
+/* The same; content that is not text is taken for nothing, and step->opaque set. */
+bool edit_step_any_document(struct edit_step *step, struct err *err);
 /* Makes step->pieces the body after the step: false if it is too large. */
 bool edit_take_pieces(struct edit_step *step, struct err *err);
 /* Whole new text as the step's body, with the line endings and encoding that the file had. */

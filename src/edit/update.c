@@ -472,7 +472,7 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 	if (span_eq(change->old_text, change->text))
 		return err_set(err, ERR_NO_CHANGE, "The old and the new text are the same; nothing "
 		               "was written.");
-	if (!edit_step_document(step, /* opaque_is_fine= */ false, err) ||
+	if (!edit_step_document(step, err) ||
 	    !find_places(step, &matches, &crlf, err) ||
 	    !replacement_of(step, crlf, &owned, &replacement, err))
 		return false;
@@ -529,7 +529,7 @@ static bool plan_unseen(struct edit_step *step, struct err *refusal)
 
 /* Whether the text that was found begins with a line, as all that a listing shows does, and with
  * the one that the reading names. */
-static bool begins_line(const struct edit_step *step, const struct other_reading *reading)
+static bool is_at_line_start(const struct edit_step *step, const struct other_reading *reading)
 {
 	size_t at = step->result->match_lines[0];
 	struct span rest = buf_view(&reading->old_text), first;
@@ -569,7 +569,7 @@ static bool plan_misspelled(struct edit_step *step, struct err *refusal)
 			continue;
 		forget_plan(step);
 		step->result->already = false;
-		if (way->at_line && !begins_line(step, &reading))
+		if (way->at_line && !is_at_line_start(step, &reading))
 			continue;
 		if (by && !same_texts(&found, &reading))
 			return refuse_two_readings(step, by, way, refusal);
@@ -678,7 +678,7 @@ bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err
 	struct edit_text *text;
 	struct err why = ERR_INIT;
 
-	if (step->before.made_by && edit_step_document(step, /* opaque_is_fine= */ false, &why) &&
+	if (step->before.made_by && edit_step_document(step, &why) &&
 	    step->shares_doc && !(text = step->before.text)->places_tried) {
 		text->places_tried = true;
 		text->places = edit_places_make(call, step, text->doc.lines.text);

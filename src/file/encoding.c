@@ -20,7 +20,7 @@ enum {
 
 /* ---- the kinds of names ------------------------------------------------- */
 
-static const struct mark {
+static const struct bom {
 	struct span bytes;
 	const char *name;
 } marks[] = { /* longer marks before their own beginnings */

@@ -250,7 +250,7 @@ void journal_release(struct journal *journal)
 	*journal = (struct journal)JOURNAL_INIT;
 }
 
-int journal_folder_open(const char *path, bool create, struct err *err)
+int journal_folder_open(const char *path, struct err *err)
 {
 	int fd;
 
@@ -260,14 +260,16 @@ int journal_folder_open(const char *path, bool create, struct err *err)
 		return -1;
 	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && create) {
-		if (!file_make_folders(path, err))
-			return -1;
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
 	if (fd < 0)
 		err_set_errno(err, errno, "Cannot open the journal folder %s", path);
 	return fd;
+}
+
+int journal_folder_make(const char *path, struct err *err)
+{
+	if (path && path[0] == '/' && !file_make_folders(path, err))
+		return -1;
+	return journal_folder_open(path, err);
 }
 
 /* The lock belongs to the open file, so it outlives threads and dies with the process. */

@@ -64,9 +64,10 @@ struct journal {
 #define JOURNAL_INIT { .folder = -1, .fd = -1 }
 void journal_release(struct journal *journal); /* unlocks; leaves the file */
 
-/* Opens the folder of journals, -1 on failure (FILE_NOT_FOUND when it is missing and
- * `create` false).  Made with mode 0700. */
-int journal_folder_open(const char *path, bool create, struct err *err);
+/* Opens the folder of journals, an absolute path; -1 on failure: FILE_NOT_FOUND. */
+int journal_folder_open(const char *path, struct err *err);
+/* The same; makes it, with mode 0700, when it is missing. */
+int journal_folder_make(const char *path, struct err *err);
 
 /* Writes the journal of what is about to be done, state "undo". */
 bool journal_create(int folder, const struct journal_entries *entries,

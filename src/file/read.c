@@ -567,7 +567,7 @@ static void window_end_line(struct window *window, struct span ending)
 	window->last_line = window->line;
 }
 
-static bool window_wants(const struct window *window)
+static bool window_is_open(const struct window *window)
 {
 	return window->line >= window->first && window->line <= window->last && !window->full;
 }
@@ -577,7 +577,7 @@ static void line_done(struct window *window, struct span body, bool crlf)
 {
 	window->crlf_lines += crlf;
 	window->lf_lines += !crlf;
-	if (window_wants(window)) {
+	if (window_is_open(window)) {
 		window_collect(window, body, /* last= */ true);
 		window_end_line(window, crlf ? SPAN("\r\n") : SPAN("\n"));
 	}
@@ -594,7 +594,7 @@ static bool pass_plain_line(struct window *window, struct span line)
 
 	if (window->line_bytes)
 		return false;
-	if (window_wants(window)) {
+	if (window_is_open(window)) {
 		if (window->to_skip || line.len > window->max_line_chars ||
 		    content->len > window->max_bytes ||
 		    line.len > window->max_bytes - content->len)
@@ -623,7 +623,7 @@ void read_window_feed(struct window *window, struct span piece)
 			piece = span_skip(piece, len + 1);
 			continue;
 		}
-		if (held_cr && len && window_wants(window))
+		if (held_cr && len && window_is_open(window))
 			window_collect(window, SPAN("\r"), /* last= */ false);
 		window->line_bytes += len + (feed != NULL);
 		window->after_cr = len ? body.data[len - 1] == '\r' : held_cr;
@@ -633,7 +633,7 @@ void read_window_feed(struct window *window, struct span piece)
 		if (feed) {
 			line_done(window, body, window->after_cr);
 			window->after_cr = false;
-		} else if (window_wants(window)) {
+		} else if (window_is_open(window)) {
 			window_collect(window, body, /* last= */ false);
 		}
 	}
@@ -646,7 +646,7 @@ void read_window_finish(struct window *window)
 		return;
 	window->total_lines = window->line;
 	window->final_newline = false;
-	if (!window_wants(window))
+	if (!window_is_open(window))
 		return;
 	if (window->after_cr)
 		window_collect(window, SPAN("\r"), /* last= */ true);

@@ -236,7 +236,7 @@ static bool recover_one(int folder, const char *name, void *data)
 	return ++recovery->looked_at < SETTLE_MAX;
 }
 
-struct search {
+struct temporary_search {
 	struct file_cache *cache;
 	size_t names;
 	bool found;
@@ -244,7 +244,7 @@ struct search {
 
 static bool finds_temporary(int folder, const char *name, void *data)
 {
-	struct search *search = data;
+	struct temporary_search *search = data;
 	struct temporary temporary;
 
 	(void)folder;
@@ -255,7 +255,7 @@ static bool finds_temporary(int folder, const char *name, void *data)
 
 /* Nearly always it is enough to read the folder. Settling takes the lock for exchanging names
  * (stage.h); if it is held, its holder is at work, and the next commit settles. */
-static bool recover_readable(int folder, struct search *search, size_t *removed)
+static bool recover_readable(int folder, struct temporary_search *search, size_t *removed)
 {
 	struct recovery recovery = { search->cache, .bytes_left = LIMIT_FILE_BYTES };
 	bool ok;
@@ -274,7 +274,7 @@ static bool recover_readable(int folder, struct search *search, size_t *removed)
 bool recover_folder(int folder, size_t *ret_removed, struct err *err)
 {
 	_cleanup_fd_ int readable = open_readable(folder);
-	struct search search = { .names = 0 };
+	struct temporary_search search = { .names = 0 };
 	size_t removed;
 
 	if (readable < 0 || !recover_readable(readable, &search, &removed))
@@ -287,7 +287,7 @@ bool recover_folder(int folder, size_t *ret_removed, struct err *err)
 int recover_open(const struct place *place)
 {
 	int readable = open_readable(place->folder);
-	struct search search = { place->cache, .names = 0 };
+	struct temporary_search search = { place->cache, .names = 0 };
 	struct stat stat;
 	size_t removed;
 	bool known;

@@ -531,7 +531,7 @@ static bool tx_commit(struct transaction *tx, size_t *ret_failed, struct err *er
 	struct journal journal = JOURNAL_INIT;
 	struct err ignored = ERR_INIT;
 	size_t applied = 0, failed = SIZE_MAX;
-	_cleanup_fd_ int folder = journal_folder_open(tx->journal_folder, true, err);
+	_cleanup_fd_ int folder = journal_folder_make(tx->journal_folder, err);
 	bool ok;
 
 	if (folder < 0 || !write_journal(tx, folder, &journal, err))

@@ -293,7 +293,7 @@ bool transaction_recover(const struct workspace *ws, const char *journal_folder,
 	const struct dirent *entry;
 	size_t recovered = 0;
 	DIR *dir;
-	int fd = journal_folder_open(journal_folder, false, &why);
+	int fd = journal_folder_open(journal_folder, &why);
 
 	if (ret_recovered)
 		*ret_recovered = 0;

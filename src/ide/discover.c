@@ -329,6 +329,33 @@ static void discover_in(const char *top, enum ide_kind kind, const struct ide_se
 	free(names);
 }
 
+/* A companion that could write no file says in its own terminals where it is.  These variables are
+ * the user's: a process need not speak for them. */
+static void discover_named(const struct ide_search *search, struct ide_places *ret)
+{
+	const char *port = getenv("GEMINI_CLI_IDE_SERVER_PORT");
+	const char *folders = getenv("GEMINI_CLI_IDE_WORKSPACE_PATH");
+	const char *token = getenv("GEMINI_CLI_IDE_AUTH_TOKEN");
+	const long long number = port ? strtoll(port, NULL, 10) : 0;
+	json_auto_t *said = token ? json_text(span_str(token)) : NULL;
+	struct ide_place *place;
+
+	if (number <= 0 || number > PORT_MAX || !folders || !said)
+		return;
+	for (size_t i = 0; i < ret->count; i++)
+		if (ret->at[i].preferred && !ret->at[i].refused)
+			return;
+	place = ide_places_add(ret, IDE_COMPANION, mem_strdup("GEMINI_CLI_IDE_SERVER_PORT"));
+	place->port = (unsigned)number;
+	place->preferred = true;
+	place->name = mem_strdup("VS Code");
+	place->token = read_token(said);
+	if (!place->token)
+		place->refused = mem_strdup("It has no usable token.");
+	else if (!is_in_list(span_str(folders), search->workspace))
+		place->refused = mem_strdup("The editor has another folder open.");
+}
+
 /* First those that count, of those first the one that a variable names; then Gemini CLI's. */
 static int compare_ide_places(const void *a, const void *b)
 {
@@ -349,6 +376,7 @@ void ide_discover(const struct ide_search *search, struct ide_places *ret)
 	discover_in(search->temp, IDE_COMPANION, search, ret);
 	if (search->claude)
 		discover_in(search->claude, IDE_CLAUDE, search, ret);
+	discover_named(search, ret);
 	if (ret->count)
 		qsort(ret->at, ret->count, sizeof(*ret->at), compare_ide_places);
 }

@@ -20,6 +20,9 @@
  *     the user names by GEMINI_CLI_IDE_PID)
  *   - the session's folder is in one of the folders that the editor has open
  *
+ * A companion that could write no file says in the environment of its terminals where it is
+ * (GEMINI_CLI_IDE_SERVER_PORT, _AUTH_TOKEN and _WORKSPACE_PATH).
+ *
  * All others are kept with the reason.  A file names no host: an editor is spoken to on this
  * machine's loopback address.
  */
@@ -39,7 +42,7 @@ enum ide_kind {
 /* What one file says. Texts are owned. */
 struct ide_place {
 	enum ide_kind kind;
-	char *file;     /* its path */
+	char *file;     /* its path, or the variable's name */
 	char *name;     /* the editor's, one line for people; NULL: not read */
 	char *token;    /* NULL: not read */
 	unsigned port;

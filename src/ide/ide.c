@@ -21,6 +21,7 @@
 enum {
 	PROBLEMS_MS = 500,       /* hasp.ide.problemsMs */
 	PROBLEMS_MS_MAX = 10000,
+	PROBLEMS_LISTED_MS = 500, /* for one list of them */
 };
 
 /* An edit that is asked about. */
@@ -295,6 +296,39 @@ static char *news_of_view(struct ide *ide, const char *session)
 	return news;
 }
 
+/* How long to wait for new problems after an edit, in milliseconds; 0: they are not looked for. */
+static unsigned problems_wait_ms(const struct ide *ide)
+{
+	const int64_t ms = settings_integer(session_settings(ide->session), "hasp.ide.problemsMs",
+	                                    PROBLEMS_MS);
+
+	return ms < 0 ? 0 : (unsigned)(ms > PROBLEMS_MS_MAX ? PROBLEMS_MS_MAX : ms);
+}
+
+/* As ide_problems_list. */
+static bool list_problems(void *editor, const char *path, json_t **ret)
+{
+	struct err ignored = ERR_INIT;
+
+	return ide_link_diagnose(editor, path, PROBLEMS_LISTED_MS, NULL, ret, &ignored);
+}
+
+/* With the link: what earlier edits have broken, as it has turned out since. The caller frees. */
+static char *late_problems(struct ide *ide)
+{
+	return ide_link_diagnoses(ide->link) && problems_wait_ms(ide) ?
+	               ide_problems_late(ide->problems, ide->link) : NULL;
+}
+
+/* Takes both, either of which may be NULL; the caller frees. */
+static char *both_texts(char *first, char *second)
+{
+	_cleanup_free_ char *one = first, *other = second;
+
+	return one && other ? mem_printf("%s\n%s", one, other) :
+	       one          ? mem_steal(&one) : mem_steal(&other);
+}
+
 /* Of BeforeAgent: what the editor shows goes along with the prompt. */
 static void ide_before_prompt(void *data, enum hook_event event, const json_t *input,
                               struct hook_answer *answer)
@@ -305,7 +339,8 @@ static void ide_before_prompt(void *data, enum hook_event event, const json_t *i
 	(void)event;
 	pthread_rwlock_rdlock(&ide->linked);
 	if (ide->link)
-		answer->context = news_of_view(ide, session ? session : "");
+		answer->context = both_texts(news_of_view(ide, session ? session : ""),
+		                             late_problems(ide));
 	pthread_rwlock_unlock(&ide->linked);
 }
 
@@ -319,15 +354,6 @@ static void ide_before_compression(void *data, enum hook_event event, const json
 	(void)input;
 	(void)answer;
 	free(mem_steal(&ide->sent));
-}
-
-/* How long to wait for new problems after an edit, in milliseconds; 0: they are not looked for. */
-static unsigned problems_wait_ms(const struct ide *ide)
-{
-	const int64_t ms = settings_integer(session_settings(ide->session), "hasp.ide.problemsMs",
-	                                    PROBLEMS_MS);
-
-	return ms < 0 ? 0 : (unsigned)(ms > PROBLEMS_MS_MAX ? PROBLEMS_MS_MAX : ms);
 }
 
 static void ide_before_edit(void *data, enum hook_event event, const json_t *input,
@@ -357,7 +383,9 @@ static void ide_after_edit(void *data, enum hook_event event, const json_t *inpu
 		return;
 	pthread_rwlock_rdlock(&ide->linked);
 	if (ide->link && ide_link_diagnoses(ide->link))
-		answer->context = ide_problems_after(ide->problems, ide->link, path, wait_ms);
+		answer->context = both_texts(ide_problems_after(ide->problems, ide->link, path,
+		                                                wait_ms),
+		                             late_problems(ide));
 	pthread_rwlock_unlock(&ide->linked);
 }
 
@@ -413,6 +441,14 @@ static void ide_mentioned(void *data, const char *place)
 	ide_say(ide, "info", text);
 }
 
+/* As ide_link_options.diagnosed. */
+static void ide_diagnosed(void *data, const json_t *files)
+{
+	struct ide *ide = data;
+
+	ide_problems_announce(ide->problems, files);
+}
+
 /* The caller frees; NULL: there is no home. */
 static char *claude_folder(const struct ide *ide)
 {
@@ -452,7 +488,7 @@ static bool ide_connect(struct ide *ide, struct err *err)
 {
 	struct ide_places places;
 	struct ide_link_options options = { .view = ide->view, .mentioned = ide_mentioned,
-		                            .data = ide };
+		                            .diagnosed = ide_diagnosed, .data = ide };
 	bool ok;
 
 	ide_look(ide, &places);
@@ -478,6 +514,7 @@ static void ide_disconnect(struct ide *ide)
 	pthread_rwlock_wrlock(&ide->linked);
 	ide_link_close(mem_steal(&ide->link));
 	ide_view_clear(ide->view);
+	ide_problems_clear(ide->problems);
 	pthread_rwlock_unlock(&ide->linked);
 }
 
@@ -536,7 +573,7 @@ struct ide *ide_new(struct front_session *session)
 
 	ide->session = session;
 	ide->view = ide_view_new();
-	ide->problems = ide_problems_new();
+	ide->problems = ide_problems_new(list_problems);
 	ide->last_question = &ide->questions;
 	ide->editor = (struct tool_editor){ ide_can_diagnose, ide_diagnose, ide };
 	pthread_rwlock_init(&ide->linked, NULL);
@@ -579,15 +616,40 @@ static bool attach_front(struct ide *ide, struct err *err)
 	return err_set(err, ERR_NO_RESOURCES, "There is no thread for the editor.");
 }
 
+/* Says once, for all sessions of the user, that there is an editor that could be used. */
+static void nudge_user(struct ide *ide, const char *editor)
+{
+	struct settings *settings = session_settings(ide->session);
+	_cleanup_free_ char *text = NULL;
+	struct ide_places places;
+	struct err ignored = ERR_INIT;
+	bool found;
+
+	if (settings_bool(settings, "ide.hasSeenNudge", false))
+		return;
+	ide_look(ide, &places);
+	found = ide_places_best(&places);
+	ide_places_release(&places);
+	text = mem_printf("This terminal appears to belong to %s. %s", editor, found ?
+	                  "/ide enable shows edits there, and the model what is open." :
+	                  "/ide install lists what it needs to work with hasp.");
+	/* One that cannot be noted is not shown: it would be shown each time. */
+	if (settings_write(settings, SCOPE_USER, "ide.hasSeenNudge", json_true(), &ignored))
+		ide_say(ide, "info", text);
+}
+
 void ide_attach(struct ide *ide, struct front_runner *runner)
 {
 	struct err ignored = ERR_INIT;
 	const char *editor;
 
 	ide->runner = runner;
-	if (settings_bool(session_settings(ide->session), "ide.enabled", false) &&
-	    ide_is_hinted(&editor))
+	if (!ide_is_hinted(&editor))
+		return;
+	if (settings_bool(session_settings(ide->session), "ide.enabled", false))
 		attach_front(ide, &ignored);
+	else
+		nudge_user(ide, editor);
 }
 
 void ide_detach(struct ide *ide)

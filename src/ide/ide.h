@@ -39,7 +39,8 @@ struct ide *ide_new(struct front_session *session);
 /* When it is detached; NULL is fine. */
 void ide_free(struct ide *ide);
 /* Attaches the front if the setting ide.enabled and the terminal say that there is an editor; it
- * connects when the session is opened. */
+ * connects when the session is opened.  Where there is an editor that is not enabled, the user is
+ * shown that it could be, once (ide.hasSeenNudge). */
 void ide_attach(struct ide *ide, struct front_runner *runner);
 /* Closes the connection and detaches the front. */
 void ide_detach(struct ide *ide);

@@ -38,6 +38,12 @@ static bool link_noticed(void *data, const char *method, const json_t *params)
 	if (!strcmp(method, "ping") ||
 	    (link->is->noticed && link->is->noticed(link, method, params)))
 		return true;
+	if (!strcmp(method, "diagnostics_changed")) {
+		if (link->options.diagnosed)
+			link->options.diagnosed(link->options.data,
+			                        json_object_get(params, "uris"));
+		return true;
+	}
 	if (!ide_view_take(link->options.view, method, params, &mention))
 		return false;
 	if (mention && link->options.mentioned)
@@ -235,8 +241,7 @@ static json_t *read_problem(const json_t *problem, const char *file)
 	return read;
 }
 
-/* The path of a file: URI as one line, or the text as it is; the caller frees. */
-static char *path_of_uri(const json_t *uri)
+char *ide_path_of_uri(const json_t *uri)
 {
 	struct span text = json_span(uri);
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_IDE_FILE_BYTES);
@@ -259,22 +264,18 @@ static char *path_of_uri(const json_t *uri)
 	return line.len ? buf_steal(&line) : mem_strdup("");
 }
 
-/* [{"uri", "diagnostics": [...]}], as a text in the result. */
-static bool read_problems(const struct ide_link *link, const json_t *result, json_t **ret,
-                          struct err *err)
+bool ide_problems_read(struct span text, json_t **ret)
 {
 	json_auto_t *said = NULL, *all = json_array();
-	struct err why = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	json_t *file, *problem;
 	size_t i, k, more = 0;
 
-	if (!json_parse_foreign(ide_result_text(result, 0), PROBLEMS_DEPTH_MAX, &said, NULL,
-	                        &why) ||
+	if (!json_parse_foreign(text, PROBLEMS_DEPTH_MAX, &said, NULL, &ignored) ||
 	    !json_is_array(said))
-		return err_set(err, ERR_TOOL_FAILED, "%s did not return a list of problems.",
-		               link->name);
+		return false;
 	json_array_foreach(said, i, file) {
-		_cleanup_free_ char *path = path_of_uri(json_object_get(file, "uri"));
+		_cleanup_free_ char *path = ide_path_of_uri(json_object_get(file, "uri"));
 
 		json_array_foreach(json_object_get(file, "diagnostics"), k, problem)
 			if (json_array_size(all) < LIMIT_IDE_PROBLEMS)
@@ -314,5 +315,7 @@ bool ide_link_diagnose(struct ide_link *link, const char *path, unsigned wait_ms
 		json_object_set_new(arguments, "uri", uri_of_path(path));
 	result = ide_link_call(link, "getDiagnostics", arguments,
 	                       wait_ms ? wait_ms : IDE_ANSWER_MS, cancel, err);
-	return result && read_problems(link, result, ret, err);
+	return result && (ide_problems_read(ide_result_text(result, 0), ret) ||
+	                  err_set(err, ERR_TOOL_FAILED, "%s did not return a list of problems.",
+	                          link->name));
 }

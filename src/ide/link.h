@@ -32,6 +32,9 @@ struct ide_link_options {
 	struct ide_view *view;         /* gets what the editor sends; borrowed */
 	/* The user points at a place there, for people. From any thread; must not wait. */
 	void (*mentioned)(void *data, const char *place);
+	/* The problems of these files have changed there: an array of their URIs, or of paths.
+	 * From any thread; must not wait. */
+	void (*diagnosed)(void *data, const json_t *files);
 	void *data;
 	const struct cancel *cancel;   /* of opening it; or NULL */
 };
@@ -76,25 +79,43 @@ bool ide_link_review(struct ide_link *link, const struct ide_diff *diff,
  * from 1.  A new reference.  `wait_ms`: for the answer. */
 bool ide_link_diagnose(struct ide_link *link, const char *path, unsigned wait_ms,
                        const struct cancel *cancel, json_t **ret, struct err *err);
+/* The path of a "file:" URI as one line, or the text as it is; the caller frees. */
+char *ide_path_of_uri(const json_t *uri);
 
 /* ---- what an edit breaks (problems.c) --------------------------------------------- */
 
 /* The problems of files before and after edits, as the editor sees them.
  *
- *     struct ide_problems *problems = ide_problems_new();
+ *     struct ide_problems *problems = ide_problems_new(list);
  *     ide_problems_before(problems, link, path);                     // the edit is about to run
  *     char *text = ide_problems_after(problems, link, path, 500);    // it has run
+ *     char *later = ide_problems_late(problems, link);               // of earlier edits
+ *
+ * No editor says that it has finished checking a file.  The wait after an edit ends when there are
+ * new problems, or when the editor has announced that the file's have changed.  Where neither
+ * happens, the next wait for a file with that suffix is half as long: a run of clean edits costs
+ * two waits in all.  Problems that come after the wait are not lost: ide_problems_late has them,
+ * and then the wait is the whole one again.
  *
  * From any thread; the same file twice at the same time is one. */
 struct ide_problems;
 
-struct ide_problems *ide_problems_new(void); /* never NULL */
+/* The problems that `editor` (a link's, or a test's) lists for a file, as ide_link_diagnose. */
+typedef bool ide_problems_list(void *editor, const char *path, json_t **ret);
+
+struct ide_problems *ide_problems_new(ide_problems_list *list); /* never NULL */
 void ide_problems_free(struct ide_problems *problems); /* NULL is fine */
-/* Keeps the problems of a file, if the editor answers quickly. */
-void ide_problems_before(struct ide_problems *problems, struct ide_link *link, const char *path);
+/* Keeps the problems of a file, if the editor lists them. */
+void ide_problems_before(struct ide_problems *problems, void *editor, const char *path);
 /* The problems that were not there then, a line each, for the model; waits up to `wait_ms` for the
  * first.  NULL: none, or it is not known what was there. The caller frees. */
-char *ide_problems_after(struct ide_problems *problems, struct ide_link *link, const char *path,
+char *ide_problems_after(struct ide_problems *problems, void *editor, const char *path,
                          unsigned wait_ms);
+/* As ide_problems_after, of all files whose edits have shown nothing new so far; does not wait. */
+char *ide_problems_late(struct ide_problems *problems, void *editor);
+/* The editor says that the problems of these files (paths, or "file:" URIs) have changed. */
+void ide_problems_announce(struct ide_problems *problems, const json_t *files);
+/* Another editor may be next. */
+void ide_problems_clear(struct ide_problems *problems);
 
 #endif

@@ -46,6 +46,9 @@ json_t *ide_link_call(struct ide_link *link, const char *tool, json_t *arguments
                       unsigned wait_ms, const struct cancel *cancel, struct err *err);
 /* The text of item `i` of its content; a NULL span: it is none. Borrowed. */
 struct span ide_result_text(const json_t *result, size_t i);
+/* The list of ide_link_diagnose, from [{"uri", "diagnostics": [...]}] as an editor writes it: a new
+ * reference.  False: it is no list. */
+bool ide_problems_read(struct span text, json_t **ret);
 /* Keeps what the editor has as the accepted content; false: it has none, or too much. */
 bool ide_verdict_accept(struct ide_verdict *verdict, const json_t *content);
 

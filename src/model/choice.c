@@ -160,6 +160,20 @@ static const char *key_variable(const struct settings *settings, const struct ch
 	return NULL;
 }
 
+const char *choice_usual(const struct settings *settings)
+{
+	const char *usual = NULL;
+
+	for (size_t i = 1; i < ARRAY_LEN(rows); i++) { /* the first is Google's own */
+		if (!rows[i].model || !key_variable(settings, &rows[i], /* projects= */ false))
+			continue;
+		if (usual)
+			return NULL;
+		usual = rows[i].model;
+	}
+	return usual;
+}
+
 static const char *take_key(const struct settings *settings, const char *name,
                             struct choice_store *store)
 {

@@ -58,6 +58,9 @@ extern const char choice_date[];
 const struct choice_row *choice_provider(const char *name, size_t len);
 /* The row at this place of the table, from 0; NULL behind the last. */
 const struct choice_row *choice_at(size_t i);
+/* The usual model of the only provider, Google aside, for which the user has set a key's variable;
+ * NULL: there are several of them, or none. */
+const char *choice_usual(const struct settings *settings);
 /* Appends the names of all, with commas between them. */
 void choice_provider_names(struct buf *out);
 /* NULL: nothing is known of an end. */

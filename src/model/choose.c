@@ -395,29 +395,67 @@ static void add_fallbacks(const struct settings *settings, const char *words,
 			count += add_fallback(settings, json_string_value(name), count, choice);
 }
 
-/* What is chosen where `words` says nothing. */
-static const char *choice_words(const struct settings *settings, const char *words)
+/* What names a model: `words`, or else a variable or a setting; NULL: nothing does. */
+static const char *choice_named(const struct settings *settings, const char *words)
 {
 	if (!words || !words[0])
 		words = choice_variable(settings, "GEMINI_MODEL");
 	if (!words)
-		words = settings_string(settings, "model.name", "auto");
-	return words[0] ? words : "auto";
+		words = settings_string(settings, "model.name", NULL);
+	return words && words[0] ? words : NULL;
+}
+
+/* Whether a variable or a setting says how Google's models are paid for: then no other provider's
+ * key takes the place of one that is missing. */
+static bool choice_is_googles(const struct settings *settings)
+{
+	static const char *const variables[] = {
+		"GEMINI_DEFAULT_AUTH_TYPE", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
+		"GOOGLE_GEMINI_BASE_URL",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(variables); i++)
+		if (choice_variable(settings, variables[i]))
+			return true;
+	return settings_string(settings, "security.auth.selectedType", "")[0] ||
+	       settings_string(settings, "security.auth.enforcedType", "")[0];
+}
+
+/* Where nothing names a model: Google's, or the usual one of the provider whose key is there. */
+static bool choose_unnamed(const struct settings *settings, bool keyless,
+                           struct model_choice *choice, struct err *err)
+{
+	const char *usual = choice_is_googles(settings) ? NULL : choice_usual(settings);
+
+	if (choose_one(settings, "auto", keyless && !usual, choice, err))
+		return true;
+	if (err->code != ERR_AUTHENTICATION_FAILED || !usual)
+		return false;
+	*err = (struct err)ERR_INIT;
+	if (!choose_one(settings, usual, keyless, choice, err))
+		return false;
+	choice_warn(choice,
+	            mem_printf("%s answers, with %s: no model is named, and gemini has no key. To "
+	                       "choose another: --model, or /model in a session.", usual,
+	                       choice->store->key_from));
+	return true;
 }
 
 static bool choose_with(const struct settings *settings, const char *words, bool keyless,
-                   struct model_choice *ret, struct err *err)
+                        struct model_choice *ret, struct err *err)
 {
 	const bool given = words && words[0];
 	struct model_choice choice = { 0 };
 
-	words = choice_words(settings, words);
-	if (!choose_one(settings, words, keyless, &choice, err))
+	words = choice_named(settings, words);
+	if (!(words ? choose_one(settings, words, keyless, &choice, err) :
+	              choose_unnamed(settings, keyless, &choice, err)))
 		return false;
 	choose_left_out(settings, &choice);
 	warn_of_retirement(&choice);
 	if (!choice.options.no_key)
-		add_fallbacks(settings, words, &choice);
+		add_fallbacks(settings, words ? words : strcmp(choice.options.provider, "gemini") ?
+		              "" : "auto", &choice);
 	choice.key_from = choice.store->key_from;
 	warn_of_projects_key(&choice, choice.store);
 	choice_advise(settings, given, &choice);
@@ -437,10 +475,29 @@ bool model_choose_keyless(const struct settings *settings, const char *words,
 	return choose_with(settings, words, /* keyless= */ true, ret, err);
 }
 
+/* Of a choice that nothing names; the caller frees. */
+static char *choice_provider_unnamed(const struct settings *settings)
+{
+	struct model_choice choice = { 0 };
+	struct err ignored = ERR_INIT;
+	char *name;
+
+	if (!choose_unnamed(settings, /* keyless= */ false, &choice, &ignored))
+		return mem_strdup("gemini");
+	name = mem_strdup(strcmp(choice.options.provider, "gemini") ? choice.options.label :
+	                                                              "gemini");
+	model_choice_release(&choice);
+	return name;
+}
+
 char *model_provider_of(const struct settings *settings, const char *words)
 {
-	const size_t len = provider_length(words = choice_words(settings, words));
+	size_t len;
 
+	words = choice_named(settings, words);
+	if (!words)
+		return choice_provider_unnamed(settings);
+	len = provider_length(words);
 	if (!len)
 		return mem_strdup("gemini");
 	return choice_provider(words, len) ? mem_dup(words, len) : mem_strdup("");

@@ -12,7 +12,8 @@
  * groq, deepseek, mistral, xai, ...) or a member of the setting hasp.providers; anything else is
  * Gemini's: an alias (auto, pro, flash, flash-lite, custom ones from modelConfigs.customAliases)
  * or a name.  NULL: --model is absent; then GEMINI_MODEL, then the setting model.name, then
- * auto.
+ * auto.  If none of them names a model, there is no key for Gemini, and the user has set the
+ * variable of one other provider's key, the usual model of that provider answers, with a warning.
  *
  * Keys come from the variables (environment, then .env: config/settings.h), then from the
  * system's key store; docs/models.md has the table.

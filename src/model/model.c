@@ -590,7 +590,7 @@ static void trace_request(struct model *model, const struct model_request *reque
 	}
 }
 
-/* ---- streams and counts ---------------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------------------------ */
 
 static bool has_key(const struct model *model, struct err *err)
 {
@@ -647,28 +647,3 @@ enum model_loading model_loads(const struct model *model)
 	return most;
 }
 
-bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
-                        bool *exact, struct err *err)
-{
-	json_auto_t *contents = NULL, *tools = NULL;
-	struct model_request repaired = *request;
-	struct err failed = ERR_INIT;
-	struct attempt attempt;
-	bool counted;
-
-	if (!has_key(model, err))
-		return false;
-	contents = answerable(request->contents);
-	tools = model_tools_before(request->tools);
-	repaired.contents = contents;
-	counted = stream_count(current_endpoint(model), &repaired, ret, exact, &attempt, &failed);
-	if (!counted)
-		*exact = false;
-	if (!counted && failed.code != ERR_CANCELLED)
-		*ret = content_estimate_tokens(contents) + content_estimate_tokens(tools) +
-		       request->system.len / 4;
-	if (failed.code != ERR_CANCELLED)
-		return true;
-	*err = failed;
-	return false;
-}

@@ -62,8 +62,8 @@ struct model_options {
 	const char *base_url;  /* NULL: the provider's own, with its version
 	                        * ("https://.../v1beta") */
 	const char *api_key;   /* NULL: none is sent; never shown, never logged */
-	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream and
-	                        * model_count_tokens fail with it, AUTHENTICATION_FAILED */
+	const char *no_key;    /* NULL, or why nothing can be asked (a sentence): model_stream fails
+	                        * with it, AUTHENTICATION_FAILED */
 	const char *advice[MODEL_ADVICE_COUNT]; /* each added to the errors that it is about; NULL:
 	                                         * nothing is */
 	bool bearer;           /* the key goes as Authorization: Bearer where that is a choice */
@@ -258,11 +258,6 @@ bool model_stream(struct model *model, const struct model_request *request,
 /* A conversation as model_stream would send it now: without the media that the model's limits
  * exclude, which depend on all that is in it (so many images, so many bytes).  A new reference. */
 json_t *model_sendable(struct model *model, const json_t *contents);
-
-/* Tokens of the request: by the provider's counter where it has one, else estimated (*exact
- * says). */
-bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
-                        bool *exact, struct err *err);
 
 /* ---- recordings ------------------------------------------------------------------- */
 

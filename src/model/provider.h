@@ -84,15 +84,13 @@ struct provider_format {
 	const char *default_base;   /* URL */
 	/* Writes one request. INVALID_ARGUMENT: it asks for what this provider cannot do. */
 	bool (*build)(const struct model_options *options, const struct model_request *request,
-	              bool count_only, struct wire_request *ret, struct err *err);
+	              struct wire_request *ret, struct err *err);
 	const struct provider_reader *reader;
 	/* An answer with an HTTP status of 400 and above: fills err and says what to do.
 	 * `value`: its body (fault_body); *delay_s is what it asks for (retry-after is stream.c's),
 	 * below 0: nothing. */
 	enum wire_trouble (*error)(int status, const json_t *value, double *delay_s,
 	                           struct err *err);
-	/* The tokens in the answer to a count_only request; NULL: this provider has no counter. */
-	bool (*count)(struct span body, uint64_t *ret, struct err *err);
 	uint64_t (*context_tokens)(const char *model_name); /* 0: not known */
 	/* Whether a part of this type, which is no image, can be sent. NULL: any can. */
 	bool (*takes_media)(const struct model_options *options, struct span type);
@@ -115,8 +113,6 @@ struct provider_format {
 	bool (*open)(const struct model_options *options, void **ret_state, struct err *err);
 	bool (*answer)(void *state, const struct model_request *request, struct reply_sink *sink,
 	               enum wire_trouble *trouble, struct err *err);
-	bool (*answer_count)(void *state, const struct model_request *request, uint64_t *ret,
-	                     bool *exact, struct err *err);
 	void (*close)(void *state);
 };
 
@@ -134,14 +130,10 @@ extern const struct provider_format format_anthropic;         /* anthropic/ */
  *
  * The file has one answer a line, as model.h says: what hasp records with any provider, and
  * what gemini-cli --record-responses writes.  Requests get the lines in their order, whatever they
- * ask:
- *
- *   - model_stream takes the next line whose method is generateContentStream or generateContent;
- *     lines of countTokens and embedContent before it are passed over
- *   - model_count_tokens takes the next line if it is one of countTokens; otherwise it estimates
- *
- * Blank lines are skipped.  Nothing is sent over the network, and requests are not compared with
- * the recorded ones.  Each struct model starts at the first line.
+ * ask: model_stream takes the next line whose method is generateContentStream or generateContent;
+ * lines of countTokens and embedContent before it are passed over, and blank lines.  Nothing is
+ * sent over the network, and requests are not compared with the recorded ones.  Each struct model
+ * starts at the first line.
  *
  * Errors: FILE_NOT_FOUND and its like from model_open; MODEL_ERROR, with the number of the line,
  * when a line is invalid, or when there is none left.

@@ -368,7 +368,7 @@ static bool replay_parse_line(const struct model_replay *replay, struct span tex
 	               replay->file);
 }
 
-enum method { METHOD_GENERATE, METHOD_COUNT, METHOD_EMBED, METHOD_OTHER };
+enum method { METHOD_GENERATE, METHOD_PASSED_OVER, METHOD_OTHER };
 
 static enum method line_method(const json_t *line)
 {
@@ -378,8 +378,8 @@ static enum method line_method(const json_t *line)
 	} methods[] = {
 		{ "generateContentStream", METHOD_GENERATE },
 		{ "generateContent", METHOD_GENERATE },
-		{ "countTokens", METHOD_COUNT },
-		{ "embedContent", METHOD_EMBED },
+		{ "countTokens", METHOD_PASSED_OVER },
+		{ "embedContent", METHOD_PASSED_OVER },
 	};
 	struct span name = json_span(json_object_get(line, "method"));
 
@@ -454,35 +454,9 @@ static bool replay_next(void *state, const struct model_request *request, struct
 	                     why.message);
 }
 
-static bool replay_count(void *state, const struct model_request *request, uint64_t *ret,
-                         bool *exact, struct err *err)
-{
-	struct model_replay *replay = state;
-	struct span text = { NULL, 0 };
-	json_t *line;
-	bool counted = false;
-
-	if (replay_peek(replay, &text) && !replay_parse_line(replay, text, &line, err))
-		return false;
-	if (text.len) {
-		counted = line_method(line) == METHOD_COUNT;
-		if (counted)
-			*ret = wire_count(json_object_get(line, "response"), "totalTokens");
-		json_decref(line);
-	}
-	if (counted)
-		replay_skip_line(replay);
-	else
-		*ret = content_estimate_tokens(request->contents) +
-		       content_estimate_tokens(request->tools) + request->system.len / 4;
-	*exact = counted;
-	return true;
-}
-
 const struct provider_format format_replay = {
 	.name = "replay",
 	.open = replay_open,
 	.answer = replay_next,
-	.answer_count = replay_count,
 	.close = replay_close,
 };

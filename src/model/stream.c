@@ -145,9 +145,6 @@ bool stream_retry_wait(unsigned delay_ms, const struct cancel *cancel)
 
 /* ---- an attempt -------------------------------------------------------------- */
 
-/* A counter that is slow is not worth waiting for: there is an estimate. */
-enum { COUNT_MS = 10000 };
-
 #define TOO_LARGE "The reply is too large."
 
 enum answer_shape { SHAPE_UNKNOWN, SHAPE_EVENTS, SHAPE_WHOLE };
@@ -684,7 +681,6 @@ static bool judge_reply(struct reply_sink *sink, struct attempt *ret, struct err
 /* ---- the request ---- */
 
 static bool build_request(const struct endpoint *endpoint, const struct model_request *request,
-                          bool count,
                           struct wire_request *ret, struct err *err)
 {
 	const char *const *header = endpoint->options.headers;
@@ -698,11 +694,11 @@ static bool build_request(const struct endpoint *endpoint, const struct model_re
 		.body = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES),
 	};
 	wire_header(ret, "Content-Type: application/json");
-	wire_header(ret, "Accept: %s", count ? "application/json" : "text/event-stream");
+	wire_header(ret, "Accept: text/event-stream");
 	wire_header(ret, "User-Agent: hasp/%s", HASP_VERSION);
 	if (endpoint_loading(endpoint) == MODEL_LOADS_NOTHING)
 		sent.tools = before;
-	if (!endpoint->format->build(&endpoint->options, &sent, count, ret, err))
+	if (!endpoint->format->build(&endpoint->options, &sent, ret, err))
 		return false;
 	if (ret->url.overflowed || ret->body.overflowed)
 		return err_set(err, ERR_CONTEXT_TOO_LARGE, "The request is too large to be sent.");
@@ -722,13 +718,13 @@ static void keep_sent(const struct wire_request *wire, struct stream_transfer *t
 }
 
 static bool transfer_send(struct endpoint *endpoint, const struct model_request *request,
-                          bool count, struct stream_transfer *transfer, struct err *err)
+                          struct stream_transfer *transfer, struct err *err)
 {
 	static const struct http_events events = { .head = transfer_on_head,
 	                                           .body = transfer_on_body,
 		                                   .waiting = transfer_on_waiting };
 	struct wire_request wire;
-	bool ok = build_request(endpoint, request, count, &wire, err);
+	bool ok = build_request(endpoint, request, &wire, err);
 
 	if (ok) {
 		struct http_client_request http = {
@@ -739,7 +735,6 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 			.proxy = endpoint->options.proxy,
 			.connect_ms = endpoint->options.connect_ms,
 			.idle_ms = limit_or(endpoint->options.idle_ms, IDLE_MS),
-			.total_ms = count ? COUNT_MS : 0,
 			.max_bytes = LIMIT_MODEL_ANSWER_BYTES,
 			.cancel = request->cancel,
 		};
@@ -848,7 +843,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
 	transfer.stop = request->stop;
-	ok = transfer_send(endpoint, &fit.request, false, &transfer, err);
+	ok = transfer_send(endpoint, &fit.request, &transfer, err);
 	if (!ok && endpoint->client && !transfer.stopped)
 		transfer_broke(endpoint, &transfer, ret, err);
 	ret->connected |= ok || transfer.stopped;
@@ -866,31 +861,5 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 	sink->request = NULL;
 	tool_fit_release(&fit);
 	ret->ms = precise_ms() - started;
-	return ok;
-}
-
-bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,
-                  bool *exact, struct attempt *attempt, struct err *err)
-{
-	struct stream_transfer transfer;
-	struct tool_fit fit;
-	bool ok;
-
-	*attempt = (struct attempt){ .trouble = WIRE_FATAL, .delay_s = -1 };
-	*exact = true;
-	if (endpoint->format->answer_count)
-		return endpoint->format->answer_count(endpoint->state, request, ret, exact, err);
-	if (!endpoint->format->count)
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s cannot count tokens.", endpoint->id);
-	tool_fit_make(endpoint->format->name, endpoint->refused_tools, request, &fit);
-	transfer_init(&transfer, endpoint);
-	ok = transfer_send(endpoint, &fit.request, true, &transfer, err);
-	tool_fit_release(&fit);
-	if (!ok && endpoint->client)
-		transfer_broke(endpoint, &transfer, attempt, err);
-	if (ok && transfer.status / 100 != 2)
-		ok = read_refusal(endpoint, &transfer, attempt, err);
-	ok = ok && endpoint->format->count(buf_view(&transfer.body), ret, err);
-	transfer_release(&transfer);
 	return ok;
 }

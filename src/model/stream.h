@@ -90,10 +90,6 @@ void model_advise(const struct model_options *options, int status, struct err *e
 bool stream_settle_tools(struct endpoint *endpoint, const struct model_request *request,
                          const struct attempt *attempt, unsigned *requests);
 
-/* The provider's counter. False with INVALID_ARGUMENT: it has none. */
-bool stream_count(struct endpoint *endpoint, const struct model_request *request, uint64_t *ret,
-                  bool *exact, struct attempt *attempt, struct err *err);
-
 /* ---- what comes after one that failed ---------------------------------------- */
 
 /* When to ask again, and after how long.

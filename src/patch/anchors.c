@@ -12,7 +12,7 @@ enum { PLACES_MAX = 4096 };
 /* Lines compared for all sections together, before the rest counts as missing: hostile input. */
 #define SECTION_WORK_MAX ((size_t)200 * 1000 * 1000)
 
-struct search {
+struct section_search {
 	const struct lines *base;
 	const struct diff_text *diff;
 	struct headings *headings;
@@ -21,10 +21,10 @@ struct search {
 	uint32_t *ids;   /* owned */
 };
 
-static struct search search_begin(const struct lines *base, const struct diff_text *diff,
-                                  struct headings *headings)
+static struct section_search search_begin(const struct lines *base, const struct diff_text *diff,
+                                          struct headings *headings)
 {
-	struct search s = {
+	struct section_search s = {
 		.base = base,
 		.diff = diff,
 		.headings = headings,
@@ -37,7 +37,7 @@ static struct search search_begin(const struct lines *base, const struct diff_te
 	return s;
 }
 
-static void search_end(struct search *s)
+static void search_end(struct section_search *s)
 {
 	fold_index_release(&s->index);
 	free(s->places);
@@ -77,7 +77,8 @@ static size_t list_anchors(const struct diff_text *diff, size_t h, struct anchor
 	return n;
 }
 
-static size_t anchors_find_section(struct search *s, const struct hunk *section, size_t from)
+static size_t anchors_find_section(struct section_search *s, const struct hunk *section,
+                                   size_t from)
 {
 	size_t count = candidates_ids(&s->index, section, section->count, s->ids);
 	size_t found = fold_index_find(&s->index, s->ids, count, s->places, PLACES_MAX);
@@ -90,8 +91,8 @@ static size_t anchors_find_section(struct search *s, const struct hunk *section,
 
 /* Where the chain of anchors ends at the earliest; its sections begin at `floor` or later.
  * SIZE_MAX, and *ret_missing, when one is not found after the others. */
-static size_t chain_end(struct search *s, const struct anchor *anchors, size_t count, size_t floor,
-                        const struct anchor **ret_missing)
+static size_t chain_end(struct section_search *s, const struct anchor *anchors, size_t count,
+                        size_t floor, const struct anchor **ret_missing)
 {
 	size_t at = 0;
 
@@ -161,7 +162,7 @@ static void drop_before(struct candidates *hunk, size_t from)
 
 /* How the place stands to the last text that heads a block, if that is in the block of the text
  * before it, and so on. */
-static enum heading_hold hold_in_blocks(struct search *s, const struct anchor *anchors,
+static enum heading_hold hold_in_blocks(struct section_search *s, const struct anchor *anchors,
                                         size_t count, const struct candidates *hunk, size_t at)
 {
 	enum heading_hold hold = HEADING_ELSEWHERE, outer;
@@ -191,7 +192,7 @@ static enum heading_hold hold_in_blocks(struct search *s, const struct anchor *a
 
 /* Leaves the places in the block that the anchors head; false when they head one, and no place is
  * in it. */
-static bool keep_in_blocks(struct search *s, const struct anchor *anchors, size_t count,
+static bool keep_in_blocks(struct section_search *s, const struct anchor *anchors, size_t count,
                            struct candidates *hunk)
 {
 	_cleanup_free_ enum heading_hold *holds = mem_alloc(hunk->kept + 1, sizeof(*holds));
@@ -221,7 +222,7 @@ bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
                     struct headings *headings, struct candidates *hunks,
                     struct patch_failure *failure, struct err *err)
 {
-	struct search s = search_begin(base, diff, headings);
+	struct section_search s = search_begin(base, diff, headings);
 	struct anchor *anchors = mem_alloc(2 * diff->anchor_count + 1, sizeof(*anchors));
 	bool ok = true;
 
@@ -258,7 +259,7 @@ bool anchors_check_order(const struct lines *base, const struct diff_text *diff,
                          struct headings *headings, const struct candidates *hunks,
                          struct patch_failure *failure, struct err *err)
 {
-	struct search s = search_begin(base, diff, headings);
+	struct section_search s = search_begin(base, diff, headings);
 	struct anchor *anchors = mem_alloc(2 * diff->anchor_count + 1, sizeof(*anchors));
 	bool ok = true;
 

@@ -334,7 +334,7 @@ bool claims_compare(const struct claims *claims, const struct patch_options *opt
                     char *note, size_t note_size, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(note_size - 1);
-	bool wants_x = claims->mode.len && (claims->mode.data[3] & 1);
+	bool executable = claims->mode.len && (claims->mode.data[3] & 1);
 
 	if (options->path && !claims_compare_names(claims, options, &text, err))
 		return false;
@@ -342,7 +342,7 @@ bool claims_compare(const struct claims *claims, const struct patch_options *opt
 	    (claims->creates || span_eq(claims->old_name, SPAN("/dev/null"))))
 		buf_str(&text, "The diff calls the file new, but it existed and was changed.");
 	if (options->path && claims->mode.len &&
-	    (wants_x != options->executable || claims->files > 1))
+	    (executable != options->executable || claims->files > 1))
 		buf_printf(&text, "%sNot done: the diff also sets the mode %.*s. Use chmod.",
 		           text.len ? " " : "", (int)claims->mode.len, claims->mode.data);
 	snprintf(note, note_size, "%.*s", (int)text.len, text.len ? text.data : "");

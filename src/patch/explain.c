@@ -115,8 +115,11 @@ static bool differs_at(const struct lines *base, size_t at, const struct lines *
 	return !span_eq(want, has) && !(span_is_blank(want) && span_is_blank(has));
 }
 
-void explain_keep_lines(const struct lines *base, size_t at, const struct lines *wanted,
-                        struct patch_failure *failure)
+/* Keeps what the base has from the first of the wanted lines that differs from it to the last,
+ * where several do, or failure->found does not show the only one; the first wanted line would
+ * stand at line `at` (0-based). */
+static void keep_differing(const struct lines *base, size_t at, const struct lines *wanted,
+                           struct patch_failure *failure)
 {
 	size_t first = wanted->count, last = 0, count = 0, to;
 	struct span text;
@@ -181,7 +184,7 @@ static bool say_nearest(const struct lines *base, const struct lines *wanted,
 		difference_say(&piece, line_body(lines_at(wanted, first)), asker->who, failure,
 		               out);
 	}
-	explain_keep_lines(base, near->line, wanted, failure);
+	keep_differing(base, near->line, wanted, failure);
 	say_cause(base, wanted, near, asker, out);
 	*ret_differs = first;
 	return true;
@@ -440,7 +443,7 @@ void explain_hunk_lines(const struct lines *base, const struct diff_text *diff, 
 
 	ops_text(diff, &diff->hunks[hunk], place->count, " -", &text);
 	lines_index(&wanted, buf_view(&text));
-	explain_keep_lines(base, place->at, &wanted, failure);
+	keep_differing(base, place->at, &wanted, failure);
 }
 
 /* Bytes of lines that differ in all hunks of the list together. */

@@ -29,12 +29,8 @@ bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,
 bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                         struct patch_failure *failure, struct err *err);
 
-/* Keeps what the base has from the first of the wanted lines that differs from it to the last,
- * where several do, or failure->found does not show the only one; the first wanted line would
- * stand at line `at` (0-based). */
-void explain_keep_lines(const struct lines *base, size_t at, const struct lines *wanted,
-                        struct patch_failure *failure);
-/* The same for the old lines of a hunk that has a place. */
+/* Keeps what the base has from the first of the old lines of a hunk, which has a place, that
+ * differs from it to the last, where several do, or failure->found does not show the only one. */
 void explain_hunk_lines(const struct lines *base, const struct diff_text *diff, size_t hunk,
                         const struct placement *place, struct patch_failure *failure);
 

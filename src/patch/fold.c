@@ -142,14 +142,14 @@ struct span fold_line(enum fold fold, struct span body, struct buf *scratch)
 /* ---- which lines of the base are the diff's --------------------------------------- */
 
 /* Open addressing over the folded diff lines. */
-struct key {
+struct fold_key {
 	uint64_t hash;
 	struct span text; /* in the diff, or owned by `folded` */
 	uint32_t id;      /* 0: empty slot */
 };
 
-struct keys {
-	struct key *slots;
+struct fold_keys {
+	struct fold_key *slots;
 	size_t mask;
 	struct buf folded; /* folded texts, one after the other */
 	uint32_t count;
@@ -189,7 +189,7 @@ static unsigned text_mark(struct span text)
 	return (unsigned)(((word ^ text.len << 40) * 0x9E3779B97F4A7C15u) >> 52);
 }
 
-static struct key *key_slot(const struct keys *keys, struct span text, uint64_t hash)
+static struct fold_key *key_slot(const struct fold_keys *keys, struct span text, uint64_t hash)
 {
 	size_t at = hash & keys->mask;
 
@@ -199,7 +199,7 @@ static struct key *key_slot(const struct keys *keys, struct span text, uint64_t 
 	return &keys->slots[at];
 }
 
-static void number_diff_lines(struct fold_index *index, struct keys *keys,
+static void number_diff_lines(struct fold_index *index, struct fold_keys *keys,
                               const struct diff_text *diff, enum fold_side side,
                               enum fold fold, bool strip_bom)
 {
@@ -213,7 +213,7 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 	buf_reserve(&keys->folded, total);
 	for (size_t i = 0; i < diff->line_count; i++) {
 		struct span text = diff->lines[i].text, folded;
-		struct key *slot;
+		struct fold_key *slot;
 		uint64_t hash;
 		unsigned mark;
 
@@ -229,15 +229,16 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 			keys->longest = folded.len > keys->longest ? folded.len : keys->longest;
 			mark = text_mark(folded);
 			keys->marks[mark / 64] |= (uint64_t)1 << mark % 64;
-			*slot = (struct key){ hash, span_of(keys->folded.data + start, folded.len),
-			                      ++keys->count };
+			*slot = (struct fold_key){
+				hash, span_of(keys->folded.data + start, folded.len), ++keys->count,
+			};
 		}
 		index->diff_ids[i] = slot->id;
 	}
 	buf_release(&scratch);
 }
 
-static void number_base_lines(struct fold_index *index, const struct keys *keys,
+static void number_base_lines(struct fold_index *index, const struct fold_keys *keys,
                               const struct lines *base, enum fold fold)
 {
 	struct buf scratch = BUF_INIT(LIMIT_FILE_BYTES);
@@ -282,7 +283,7 @@ void fold_index_build(struct fold_index *index, const struct lines *base,
                       const struct diff_text *diff, enum fold_side side, enum fold fold,
                       bool strip_bom)
 {
-	struct keys keys = { .folded = BUF_INIT(LIMIT_DIFF_BYTES * 4) };
+	struct fold_keys keys = { .folded = BUF_INIT(LIMIT_DIFF_BYTES * 4) };
 	size_t slots = 16;
 
 	while (slots < diff->line_count * 2 + 2)

@@ -34,7 +34,7 @@ static bool is_heading_byte(char c)
 	return ascii_is_alnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-static bool begins_name(struct span text)
+static bool is_name_first(struct span text)
 {
 	return text.len && is_heading_byte(text.data[0]) && !ascii_is_digit(text.data[0]);
 }
@@ -345,14 +345,14 @@ static bool is_statement(struct span text)
 }
 
 /* What a walk from a line upwards has met. */
-struct walk {
+struct heading_walk {
 	size_t parted;   /* least depth of a line that parts it from what is above */
 	size_t by_value; /* the same of lines that begin a value or a statement */
 	size_t least;    /* the same of any line, but of a lone brace */
 	bool by_git;     /* the heading is one that git names, and it named no line since */
 };
 
-static void walk_past(struct walk *walk, const struct heading *heading,
+static void walk_past(struct heading_walk *walk, const struct heading *heading,
                       const struct heading_seen *seen, const struct heading_seen *below)
 {
 	bool opens = seen_opens(seen, below);
@@ -360,7 +360,7 @@ static void walk_past(struct walk *walk, const struct heading *heading,
 
 	if (!span_eq(seen->text, SPAN("{")) && seen->depth < walk->least)
 		walk->least = seen->depth;
-	walk->by_git &= seen->depth || !begins_name(seen->text);
+	walk->by_git &= seen->depth || !is_name_first(seen->text);
 	if (!is_of_its_kind(seen->text, heading->text)) {
 		if (opens && (is_value(seen->text) || is_statement(seen->text)))
 			least = &walk->by_value;
@@ -374,12 +374,12 @@ size_t headings_above(struct headings *h, struct span text, size_t at, enum head
 {
 	const struct heading *heading = heading_of(h, text);
 	struct heading_seen below = see_below(h->base, at);
-	struct walk walk = { SIZE_MAX, SIZE_MAX, SIZE_MAX, false };
+	struct heading_walk walk = { SIZE_MAX, SIZE_MAX, SIZE_MAX, false };
 
 	*ret = HEADING_ELSEWHERE;
 	if (!heading || !heading->count || !has_heading_byte(heading->text))
 		return SIZE_MAX;
-	walk.by_git = begins_name(heading->text);
+	walk.by_git = is_name_first(heading->text);
 	for (size_t line = at; line-- > 0 && (walk.parted || walk.by_git);) {
 		struct heading_seen seen = see_depth(h->base, line);
 		bool by_git = walk.by_git && !seen.depth;
@@ -402,8 +402,8 @@ size_t headings_above(struct headings *h, struct span text, size_t at, enum head
 
 /* Whether a hunk at line `at`, under a heading of this depth, begins after its block: with a line
  * at no greater depth, which does not close it. */
-static bool begins_after(const struct lines *base, const struct candidates *hunk, size_t at,
-                         size_t depth)
+static bool opens_after(const struct lines *base, const struct candidates *hunk, size_t at,
+                        size_t depth)
 {
 	for (size_t i = at; i < at + hunk->old_count && i < base->count; i++) {
 		struct heading_seen seen = see_depth(base, i);
@@ -430,7 +430,7 @@ enum heading_hold headings_hold(struct headings *h, struct span text,
 			return HEADING_INSIDE;
 	line = headings_above(h, text, at, &hold);
 	return hold == HEADING_INSIDE &&
-	       begins_after(h->base, hunk, at, see_depth(h->base, line).depth) ? HEADING_ABOVE :
+	       opens_after(h->base, hunk, at, see_depth(h->base, line).depth) ? HEADING_ABOVE :
 	                                                                         hold;
 }
 

@@ -92,15 +92,15 @@ static bool has_own_line(const struct made *m)
 static bool removed_is_among(struct made *m, size_t from, size_t to)
 {
 	for (size_t i = 0; i < m->count; i++) {
-		struct span gone = made_line(m, i)->text;
+		struct span removed = made_line(m, i)->text;
 		unsigned alike = MADE_LIKE;
 
-		if (!is_removed(m, i) || !nearest_is_distinctive(gone))
+		if (!is_removed(m, i) || !nearest_is_distinctive(removed))
 			continue;
 		/* A line that the hunk makes of it is like it, too: how much may be expected. */
 		for (size_t k = 0; k < m->count; k++) {
 			unsigned likeness = made_line(m, k)->op == '-' ? 0 :
-			                    nearest_likeness(made_line(m, k)->text, gone);
+			                    nearest_likeness(made_line(m, k)->text, removed);
 
 			alike = likeness > alike ? likeness : alike;
 		}
@@ -109,7 +109,7 @@ static bool removed_is_among(struct made *m, size_t from, size_t to)
 
 			if (m->looks++ > MADE_LOOKS_MAX)
 				return true;
-			if (nearest_likeness(body, gone) >= alike && !side_has(m, '-', body))
+			if (nearest_likeness(body, removed) >= alike && !side_has(m, '-', body))
 				return true;
 		}
 	}
@@ -138,13 +138,13 @@ static bool edge_is_open(const struct made *m, bool at_end)
 static bool old_line_stands(const struct made *m, size_t from, size_t to)
 {
 	for (size_t i = 0; i < m->count; i++) {
-		struct span gone = made_line(m, i)->text;
+		struct span removed = made_line(m, i)->text;
 
-		if (made_line(m, i)->op != '-' || !nearest_is_distinctive(gone) ||
-		    is_line_of(m, '-', gone))
+		if (made_line(m, i)->op != '-' || !nearest_is_distinctive(removed) ||
+		    is_line_of(m, '-', removed))
 			continue;
 		for (size_t at = from; at < to; at++)
-			if (same_but_end(line_body(lines_at(m->base, at)), gone))
+			if (same_but_end(line_body(lines_at(m->base, at)), removed))
 				return true;
 	}
 	return false;

@@ -30,13 +30,27 @@ bool nearest_is_distinctive(struct span line)
 
 /* ---- likeness ---- */
 
+enum { LIKENESS_PAIRS = 1024 };
+
+/* Which pairs of neighbouring bytes a line has, roughly: most lines need no closer look. */
+struct sketch {
+	struct span line; /* borrowed */
+	uint64_t pairs[4];
+};
+
+/* A line that many are compared with. */
+struct likeness {
+	struct sketch sketch;
+	unsigned short counts[LIKENESS_PAIRS];
+};
+
 static unsigned pair_at(struct span line, size_t i)
 {
 	return ((unsigned char)line.data[i] * 31u + (unsigned char)line.data[i + 1]) %
 	       LIKENESS_PAIRS;
 }
 
-void nearest_sketch(struct sketch *sketch, struct span line)
+static void sketch_init(struct sketch *sketch, struct span line)
 {
 	*sketch = (struct sketch){ .line = span_head(span_trim(line), LIKENESS_BYTES) };
 	for (size_t i = 0; i + 1 < sketch->line.len; i++) {
@@ -46,10 +60,10 @@ void nearest_sketch(struct sketch *sketch, struct span line)
 	}
 }
 
-void nearest_likeness_init(struct likeness *likeness, struct span line)
+static void likeness_init(struct likeness *likeness, struct span line)
 {
 	*likeness = (struct likeness){ 0 };
-	nearest_sketch(&likeness->sketch, line);
+	sketch_init(&likeness->sketch, line);
 	for (size_t i = 0; i + 1 < likeness->sketch.line.len; i++)
 		likeness->counts[pair_at(likeness->sketch.line, i)]++;
 }
@@ -64,7 +78,9 @@ static size_t common_at_most(const struct sketch *a, const struct sketch *b)
 	return pairs;
 }
 
-unsigned nearest_compare(struct likeness *likeness, const struct sketch *other, unsigned least)
+/* What is below `least` may be 0. */
+static unsigned likeness_compare(struct likeness *likeness, const struct sketch *other,
+                                 unsigned least)
 {
 	const struct sketch *own = &likeness->sketch;
 	unsigned short taken[LIKENESS_BYTES];
@@ -97,9 +113,9 @@ unsigned nearest_likeness(struct span a, struct span b)
 	struct likeness likeness;
 	struct sketch sketch;
 
-	nearest_likeness_init(&likeness, a);
-	nearest_sketch(&sketch, b);
-	return nearest_compare(&likeness, &sketch, 0);
+	likeness_init(&likeness, a);
+	sketch_init(&sketch, b);
+	return likeness_compare(&likeness, &sketch, 0);
 }
 
 /* ---- the wanted lines ---- */
@@ -113,7 +129,7 @@ struct sought {
 	size_t count, cap; /* of `places` */
 };
 
-struct search {
+struct nearest_search {
 	const struct lines *base, *wanted;
 	size_t longest; /* wanted line, in bytes */
 	struct buf folded;            /* the wanted lines, folded, one after the other */
@@ -128,7 +144,7 @@ struct search {
 	struct buf scratch;
 };
 
-static uint16_t *slot_of(struct search *search, struct span line, uint64_t hash)
+static uint16_t *slot_of(struct nearest_search *search, struct span line, uint64_t hash)
 {
 	size_t at = hash % ARRAY_LEN(search->slots);
 
@@ -143,7 +159,7 @@ static uint16_t *slot_of(struct search *search, struct span line, uint64_t hash)
 	}
 }
 
-static void seek_line(struct search *search, size_t index)
+static void seek_line(struct nearest_search *search, size_t index)
 {
 	struct span line = search->lines[index];
 	uint64_t hash = fold_hash(line);
@@ -160,13 +176,13 @@ static void seek_line(struct search *search, size_t index)
 	*slot = (uint16_t)search->sought_count;
 	if (search->model == search->wanted->count && nearest_is_distinctive(line)) {
 		search->model = index;
-		nearest_likeness_init(&search->likeness, line);
+		likeness_init(&search->likeness, line);
 	}
 }
 
 /* A line of the base that is far longer than all wanted ones is none of them: its beginning is
  * enough for likeness. */
-static struct span folded_line(struct search *search, const struct lines *lines, size_t i)
+static struct span folded_line(struct nearest_search *search, const struct lines *lines, size_t i)
 {
 	struct span line = line_body(lines_at(lines, i));
 
@@ -175,9 +191,9 @@ static struct span folded_line(struct search *search, const struct lines *lines,
 	return fold_line(FOLD_LOOKALIKE_DROP, line, &search->scratch);
 }
 
-static struct search *search_new(const struct lines *base, const struct lines *wanted)
+static struct nearest_search *search_new(const struct lines *base, const struct lines *wanted)
 {
-	struct search *search = mem_alloc(1, sizeof(*search));
+	struct nearest_search *search = mem_alloc(1, sizeof(*search));
 
 	search->base = base;
 	search->wanted = wanted;
@@ -201,7 +217,7 @@ static struct search *search_new(const struct lines *base, const struct lines *w
 	return search;
 }
 
-static void search_free(struct search *search)
+static void search_free(struct nearest_search *search)
 {
 	for (size_t i = 0; i < search->sought_count; i++)
 		free(search->sought[i].places);
@@ -212,7 +228,7 @@ static void search_free(struct search *search)
 }
 
 /* The one pass over the base: where the wanted lines are, and which line is most like the first. */
-static void search_base(struct search *search)
+static void search_base(struct nearest_search *search)
 {
 	for (size_t k = 0; k < search->base->count; k++) {
 		struct span line = folded_line(search, search->base, k);
@@ -228,8 +244,8 @@ static void search_base(struct search *search)
 		}
 		if (sought || search->model == search->wanted->count || k < search->model)
 			continue;
-		nearest_sketch(&sketch, line);
-		likeness = nearest_compare(&search->likeness, &sketch, search->best + 1);
+		sketch_init(&sketch, line);
+		likeness = likeness_compare(&search->likeness, &sketch, search->best + 1);
 		if (likeness > search->best) {
 			search->best = likeness;
 			search->best_line = k;
@@ -240,7 +256,7 @@ static void search_base(struct search *search)
 /* ---- places ---- */
 
 /* Compares the wanted text, up to line `max`, with the base from line `at` on. */
-static struct nearest compare_place(struct search *search, size_t at, size_t max)
+static struct nearest compare_place(struct nearest_search *search, size_t at, size_t max)
 {
 	const struct lines *wanted = search->wanted;
 	struct nearest place = { .line = at, .differs = wanted->count, .unlike = wanted->count };
@@ -292,7 +308,8 @@ static int compare_rarity(const void *a, const void *b)
 }
 
 /* The places that lines of the text, the rarest first, name; how many. */
-static size_t vote(struct search *search, bool distinctive, struct nearest places[TRIES_MAX])
+static size_t vote(struct nearest_search *search, bool distinctive,
+                   struct nearest places[TRIES_MAX])
 {
 	_cleanup_free_ const struct sought **rare = mem_alloc(WANTED_MAX, sizeof(*rare));
 	size_t count = 0, found = 0;
@@ -319,7 +336,7 @@ static size_t vote(struct search *search, bool distinctive, struct nearest place
 static size_t nearest_places(const struct lines *base, const struct lines *wanted, bool by_words,
                           struct nearest *ret, size_t max)
 {
-	struct search *search = search_new(base, wanted);
+	struct nearest_search *search = search_new(base, wanted);
 	struct nearest places[TRIES_MAX];
 	size_t found;
 

@@ -43,24 +43,8 @@ bool nearest_text_find(struct span text, struct span wanted, size_t *ret);
 bool nearest_words_find(const struct lines *base, const struct lines *wanted, size_t *ret);
 
 /* How much lines have in common: Dice's coefficient over pairs of neighbouring bytes, from 0 to
- * 100, white space at their ends and what is beyond LIKENESS_BYTES aside.  A sketch says which
- * pairs a line has, roughly, so that most lines need no closer look. */
-enum { LIKENESS_PAIRS = 1024, LIKENESS_BYTES = 400 };
-struct sketch {
-	struct span line;
-	uint64_t pairs[4];
-};
-struct likeness {
-	struct sketch sketch;
-	unsigned short counts[LIKENESS_PAIRS];
-};
-/* Both borrow the line. */
-void nearest_sketch(struct sketch *sketch, struct span line);
-/* For a line that many are compared with. */
-void nearest_likeness_init(struct likeness *likeness, struct span line);
-/* What is below `least` may be 0. */
-unsigned nearest_compare(struct likeness *likeness, const struct sketch *other, unsigned least);
-/* The same of two lines alone. */
+ * 100, white space at their ends and what is beyond LIKENESS_BYTES aside. */
+enum { LIKENESS_BYTES = 400 };
 unsigned nearest_likeness(struct span a, struct span b);
 
 /* Whether the line says enough to be recognised by: not blank, not a lone brace or keyword. */

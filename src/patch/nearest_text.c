@@ -99,7 +99,7 @@ static int compare_size(const void *a, const void *b)
 /* The beginning with most votes, the first of those; how many. */
 static size_t count_votes(const struct text_search *search, size_t *ret)
 {
-	_cleanup_free_ size_t *begins = mem_alloc(PIECES_MAX * VOTES_MAX, sizeof(*begins));
+	_cleanup_free_ size_t *starts = mem_alloc(PIECES_MAX * VOTES_MAX, sizeof(*starts));
 	size_t count = 0, best = 0, run = 0;
 
 	for (size_t i = 0; i < search->count; i++) {
@@ -107,14 +107,14 @@ static size_t count_votes(const struct text_search *search, size_t *ret)
 
 		for (size_t k = 0; piece->count <= VOTES_MAX && k < piece->count; k++)
 			if (piece->votes[k] >= piece->at)
-				begins[count++] = piece->votes[k] - piece->at;
+				starts[count++] = piece->votes[k] - piece->at;
 	}
-	qsort(begins, count, sizeof(*begins), compare_size);
+	qsort(starts, count, sizeof(*starts), compare_size);
 	for (size_t i = 0; i < count; i++) {
-		run = i && begins[i] == begins[i - 1] ? run + 1 : 1;
+		run = i && starts[i] == starts[i - 1] ? run + 1 : 1;
 		if (run > best) {
 			best = run;
-			*ret = begins[i];
+			*ret = starts[i];
 		}
 	}
 	return best;

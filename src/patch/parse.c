@@ -184,7 +184,7 @@ static bool is_header(const struct parser *p, const struct header_row *row)
 		return false;
 	if (row->envelope && line.data[0] != '*' && p->out->apply_patch && p->place == IN_SECTION)
 		return is_indented_end(p, row);
-	if (p->place != IN_SECTION || at_line_begins(next))
+	if (p->place != IN_SECTION || at_line_is_header(next))
 		return true;
 	if (row->names == NAMES_OLD)
 		return !p->old_line.len || span_starts(next, SPAN("+++ "));
@@ -225,7 +225,7 @@ static bool take_header(struct parser *p, const struct header_row *row, struct e
 		p->old_line = p->new_line = span_of("", 0);
 	p->out->apply_patch |= row->envelope;
 	/* A lone "--- words" may be prose. */
-	if (row->names != NAMES_OLD || p->place == IN_SECTION || at_line_begins(next) ||
+	if (row->names != NAMES_OLD || p->place == IN_SECTION || at_line_is_header(next) ||
 	    span_starts(next, SPAN("+++ ")))
 		p->place = row->then;
 	parser_take(p, row->role);
@@ -257,7 +257,7 @@ static bool at_names(const struct parser *p)
 
 	if (!span_starts(one, SPAN("--- ")) || !span_starts(other, SPAN("+++ ")))
 		return false;
-	if (at_line_begins(third) || hunk->doubted)
+	if (at_line_is_header(third) || hunk->doubted)
 		return true;
 	old_name = clean_name(span_skip(one, 4));
 	new_name = clean_name(span_skip(other, 4));
@@ -289,12 +289,12 @@ static bool at_file_header(const struct parser *p)
 
 	if (row && span_starts(row->prefix, SPAN("Index: ")) &&
 	    (span_starts(next, SPAN("=====")) || span_starts(next, SPAN("--- ")) ||
-	     at_line_begins(next) || span_eq(clean_name(span_skip(line, 7)), p->name)))
+	     at_line_is_header(next) || span_eq(clean_name(span_skip(line, 7)), p->name)))
 		return true;
 	if (row && row->envelope)
 		return line.data[0] == '*' || is_indented_end(p, row);
 	return (row && row->names == NAMES_GIT) || claims_end_hunk(line) || is_mail(line) ||
-	       at_names(p) || (is_name_again(p, line) && at_line_begins(next));
+	       at_names(p) || (is_name_again(p, line) && at_line_is_header(next));
 }
 
 /* A mail's signature: "-- ", and then the program's version.  Where the counts are not met it
@@ -417,7 +417,7 @@ static struct span peek_header(const struct parser *p)
 		return span_of("", 0);
 	if (p->in_hunk ? p->indented : !at_quote(p))
 		line = skip_spaces(line);
-	return at_line_begins(line) ? line : span_of("", 0);
+	return at_line_is_header(line) ? line : span_of("", 0);
 }
 
 static bool begin_hunk(struct parser *p, bool doubted, struct err *err)
@@ -449,7 +449,7 @@ static bool begin_hunk(struct parser *p, bool doubted, struct err *err)
 	if (header.len)
 		at_line_parse(header, &hunk);
 	p->in_git_header = p->echoes = p->worded = false;
-	p->indented = p->loose && header.len && !at_line_begins(parser_peek(p, 0));
+	p->indented = p->loose && header.len && !at_line_is_header(parser_peek(p, 0));
 	p->old_seen = p->new_seen = 0;
 	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
 	out->hunks[out->hunk_count++] = hunk;
@@ -469,7 +469,7 @@ static bool at_odd_names(const struct parser *p)
 	if (span_eq(span_trim(one), SPAN("---")) && span_eq(span_trim(other), SPAN("+++")))
 		return true;
 	return span_starts(one, SPAN("-- ")) && span_starts(other, SPAN("++ ")) &&
-	       at_line_begins(parser_peek(p, 2));
+	       at_line_is_header(parser_peek(p, 2));
 }
 
 /* Lines at which a mail, or what git show prints, begins: a message follows. */
@@ -582,9 +582,10 @@ static void survey(struct parser *p)
 	for (size_t i = 0; i < p->source.kept_count; i++) {
 		struct span line = unwrap_line(&p->source, i);
 
-		if (p->source.record[p->source.kept[i]].role != LINE_HUNK && at_line_begins(line))
+		if (p->source.record[p->source.kept[i]].role != LINE_HUNK &&
+		    at_line_is_header(line))
 			p->loose = false;
-		if (parse_is_marked(line) || at_line_begins(line))
+		if (parse_is_marked(line) || at_line_is_header(line))
 			p->last_marked = i;
 	}
 }

@@ -183,7 +183,7 @@ enum { LINE_SHOWN = 120 };
 /* ---- @@ lines (at_line.c) --------------------------------------------------------- */
 
 /* Whether the line begins a hunk: with @@. */
-static inline bool at_line_begins(struct span line)
+static inline bool at_line_is_header(struct span line)
 {
 	return span_starts(line, SPAN("@@"));
 }

@@ -210,10 +210,10 @@ static void find_changed_rivals(const struct loosely *l, struct against *ret)
 	count = nearest_find(l->base, &wanted, near, RIVAL_PLACES);
 	for (size_t i = 0; i < count && ret->count < ARRAY_LEN(ret->at); i++) {
 		size_t at = near[i].line;
-		bool beside = at + l->found->old_count <= l->at ||
+		bool apart = at + l->found->old_count <= l->at ||
 		              at >= l->at + l->found->old_count;
 
-		if (beside && count_exact(l, at) > l->exact_lines && others_are_like(l, at))
+		if (apart && count_exact(l, at) > l->exact_lines && others_are_like(l, at))
 			ret->at[ret->count++] = at;
 	}
 }
@@ -225,10 +225,10 @@ static void find_old_rivals(const struct loosely *l, struct against *ret)
 	size_t count = list_rivals(l, &rivals);
 
 	for (size_t i = 0; i < count && ret->count < ret->new_count + RIVAL_PLACES; i++) {
-		bool beside = rivals[i].at + l->found->old_count <= l->at ||
+		bool apart = rivals[i].at + l->found->old_count <= l->at ||
 		              rivals[i].at >= l->at + l->found->old_count;
 
-		if (beside && rivals[i].lines > l->exact && 2 * rivals[i].lines >= l->words &&
+		if (apart && rivals[i].lines > l->exact && 2 * rivals[i].lines >= l->words &&
 		    (rivals[i].lines >= 2 || most_stand(l, rivals[i].at) ||
 		     others_are_like(l, rivals[i].at)))
 			ret->at[ret->count++] = rivals[i].at;

@@ -39,14 +39,14 @@ static struct span line_within(const struct lines *text, size_t i, size_t indent
 	return span_skip(line, blanks < indent ? blanks : indent);
 }
 
-static bool begins_marked(struct span line)
+static bool is_marked_line(struct span line)
 {
 	return line.len && (line.data[0] == '+' || line.data[0] == '-' || line.data[0] == ' ');
 }
 
 bool parse_is_marked(struct span line)
 {
-	return begins_marked(line) && !span_is_blank(line);
+	return is_marked_line(line) && !span_is_blank(line);
 }
 
 bool parse_is_change(struct span line)
@@ -65,7 +65,7 @@ bool parse_is_item(struct span line)
 
 bool parse_run_goes_on(struct span line, bool first, unsigned *kinds)
 {
-	if (!begins_marked(line) || (!first && span_eq(line, SPAN("---"))))
+	if (!is_marked_line(line) || (!first && span_eq(line, SPAN("---"))))
 		return false;
 	if (parse_is_item(line))
 		*kinds |= RUN_ITEMS;
@@ -105,8 +105,8 @@ bool parse_is_version(struct span line)
 static bool is_header_half(struct span line, struct span next)
 {
 	if (span_starts(line, SPAN("--- ")))
-		return span_starts(next, SPAN("+++ ")) || at_line_begins(next);
-	return span_starts(line, SPAN("+++ ")) && at_line_begins(next);
+		return span_starts(next, SPAN("+++ ")) || at_line_is_header(next);
+	return span_starts(line, SPAN("+++ ")) && at_line_is_header(next);
 }
 
 /* "-- " or "--", which begins a mail's signature when the version follows. */
@@ -121,7 +121,7 @@ static bool may_end_before(const struct lines *text, size_t i, size_t indent)
 	struct span line = line_within(text, i, indent), next = line_within(text, i + 1, indent);
 	struct span rest = span_skip(line, count_blanks(line));
 
-	return !parse_is_marked(line) || at_line_begins(rest) || is_header_half(line, next) ||
+	return !parse_is_marked(line) || at_line_is_header(rest) || is_header_half(line, next) ||
 	       ((span_eq(line, SPAN("-- ")) || span_eq(line, SPAN("--"))) &&
 	        !parse_is_marked(next));
 }
@@ -169,7 +169,8 @@ static size_t certain_end(const struct lines *text, size_t from, size_t to, size
 		struct span line = line_within(text, i, indent);
 		struct span next = line_within(text, i + 1, indent);
 
-		if (begins_marked(line) && !is_header_half(line, next) && !is_signature(line, next))
+		if (is_marked_line(line) && !is_header_half(line, next) &&
+		    !is_signature(line, next))
 			end = i + 1;
 	}
 	while (end < to) {
@@ -193,7 +194,7 @@ static void mark_counted(struct diff_source *s)
 		struct span line = line_body(lines_at(&s->text, i));
 		size_t indent = count_blanks(line), end;
 
-		if (!at_line_begins(span_skip(line, indent)))
+		if (!at_line_is_header(span_skip(line, indent)))
 			continue;
 		end = counted_end(&s->text, i);
 		if (end)
@@ -298,7 +299,7 @@ static bool closes_wrapper(const struct wrapper *open, struct span line)
 /* Whether the line, which has no indentation, can only be a diff's. */
 static bool starts_diff(struct span line, struct span next)
 {
-	return at_line_begins(line) || span_starts(line, SPAN("diff --git ")) ||
+	return at_line_is_header(line) || span_starts(line, SPAN("diff --git ")) ||
 	       span_starts(line, SPAN("*** Begin Patch")) ||
 	       span_starts(line, SPAN("*** Update File: ")) ||
 	       span_starts(line, SPAN("*** Add File: ")) || is_header_half(line, next);
@@ -465,12 +466,12 @@ static void unwrap(struct diff_source *s)
 		struct wrapper open;
 
 		if (!any && (starts_bare(s, i, first, &run) ||
-		             ((at_line_begins(rest) || span_starts(rest, SPAN("*** "))) &&
+		             ((at_line_is_header(rest) || span_starts(rest, SPAN("*** "))) &&
 		              starts_diff(rest, next))))
 			break;
 		if (any && (starts_bare(s, i, false, &run) ||
 		            (starts_diff(rest, next) &&
-		             (!at_line_begins(rest) || at_line_is_certain(rest))))) {
+		             (!at_line_is_header(rest) || at_line_is_certain(rest))))) {
 			size_t end = end_of_bare(s, i);
 
 			keep_lines(s, i, end);

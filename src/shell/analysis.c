@@ -474,68 +474,13 @@ void shell_analyse(struct span script, struct shell_analysis *ret)
 
 /* Arrays of arrays here and in other tables of this folder: pointers would need relocation
  * at each start of the program. */
-static const char problem_names[][24] = {
-#define ROW(symbol, name, sentence) name,
-	SHELL_PROBLEM_TABLE(ROW)
-#undef ROW
-};
-
 static const char problem_sentences[][112] = {
 #define ROW(symbol, name, sentence) sentence,
 	SHELL_PROBLEM_TABLE(ROW)
 #undef ROW
 };
 
-static const char redirect_names[][16] = {
-#define ROW(symbol, name) name,
-	SHELL_REDIRECT_TABLE(ROW)
-#undef ROW
-};
-
-static const char via_names[][16] = {
-#define ROW(symbol, name) name,
-	SHELL_VIA_TABLE(ROW)
-#undef ROW
-};
-
-static const char dynamic_names[][24] = {
-#define ROW(symbol, name) name,
-	SHELL_DYNAMIC_TABLE(ROW)
-#undef ROW
-};
-
-static const char flag_names[][16] = {
-#define ROW(symbol, name, value) name,
-	SHELL_FLAG_TABLE(ROW)
-#undef ROW
-};
-
-const char *shell_problem_name(enum shell_problem_kind kind)
-{
-	return problem_names[kind];
-}
-
 const char *shell_problem_sentence(enum shell_problem_kind kind)
 {
 	return problem_sentences[kind];
-}
-
-const char *shell_redirect_name(enum shell_redirect_kind kind)
-{
-	return redirect_names[kind];
-}
-
-const char *shell_via_name(enum shell_via via)
-{
-	return via_names[via];
-}
-
-const char *shell_dynamic_name(unsigned bit)
-{
-	return bit < ARRAY_LEN(dynamic_names) ? dynamic_names[bit] : NULL;
-}
-
-const char *shell_flag_name(unsigned bit)
-{
-	return bit < ARRAY_LEN(flag_names) ? flag_names[bit] : NULL;
 }

@@ -248,14 +248,8 @@ void shell_analyse(struct span script, struct shell_analysis *ret);
 void shell_analysis_release(struct shell_analysis *analysis);
 #define _cleanup_shell_analysis_ __attribute__((cleanup(shell_analysis_release)))
 
-/* Names as programs read them, and what a problem is, as a sentence; never NULL. */
-const char *shell_problem_name(enum shell_problem_kind kind);
+/* What a problem is, as a sentence; never NULL. */
 const char *shell_problem_sentence(enum shell_problem_kind kind);
-const char *shell_redirect_name(enum shell_redirect_kind kind);
-const char *shell_via_name(enum shell_via via);
-/* The name of bit `bit` (from 0) of dynamic and flags; NULL when there is none. */
-const char *shell_dynamic_name(unsigned bit);
-const char *shell_flag_name(unsigned bit);
 
 /* All commands, one a line, those inside others indented, then what could not be analysed.
  * Nothing of the command line gets out unescaped: control characters, line ends, and characters

@@ -233,14 +233,14 @@ void session_progress(const struct session *session, size_t done, size_t total)
 
 void session_wait_begin(const struct session *session)
 {
-	if (session->hooks.wait)
-		session->hooks.wait(session->hooks.data, true);
+	if (session->hooks.wait_begin)
+		session->hooks.wait_begin(session->hooks.data);
 }
 
 void session_wait_end(const struct session *session)
 {
-	if (session->hooks.wait)
-		session->hooks.wait(session->hooks.data, false);
+	if (session->hooks.wait_end)
+		session->hooks.wait_end(session->hooks.data);
 }
 
 static bool registry_index(const struct tool *tool, size_t *ret)

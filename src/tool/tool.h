@@ -100,9 +100,10 @@ struct call_hooks {
 	                             * (worker/job/job.h); or NULL */
 	/* What a command writes, as it comes, on a provider's thread; raw. */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
-	/* Around a time in which the call computes nothing and waits: for a command, for a
-	 * moment to pass. Another call may take its place on a processor meanwhile. */
-	void (*wait)(void *data, bool begins);
+	/* Around a time in which the call computes nothing and waits: for a command, for a moment
+	 * to pass. Another call may take its place on a processor meanwhile. Both or neither. */
+	void (*wait_begin)(void *data);
+	void (*wait_end)(void *data);
 	const struct cancel *cancel; /* set when the result is no longer needed; or NULL */
 	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
 	 * true, its result means nothing, and nothing was changed. */

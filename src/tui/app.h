@@ -31,7 +31,7 @@ struct session_browser;
 struct complete;
 struct consoles;
 struct full;
-struct heard;
+struct runner_event;
 struct live;
 struct lookup;
 struct pager;
@@ -118,7 +118,7 @@ void tui_start_working(struct app *app);
 /* ---- follow.c ---- */
 
 /* Shows what the agent's thread reports; `data` is the app. */
-void tui_heard(void *data, const struct heard *heard);
+void tui_runner_event(void *data, const struct runner_event *event);
 
 /* ---- input.c ---- */
 

@@ -42,7 +42,7 @@ struct session_browser {
 
 /* On the agent's thread. */
 struct browse_job {
-	struct job job;
+	struct runner_job job;
 	struct app *app;
 	char *words;           /* owned */
 	json_t *rows;
@@ -82,7 +82,7 @@ static void browse_close(struct app *app)
 
 /* ---- searching --------------------------------------------------------------- */
 
-static void browse_search_run(struct job *job, const struct tui_opened *opened)
+static void browse_search_run(struct runner_job *job, const struct tui_opened *opened)
 {
 	struct browse_job *own = (struct browse_job *)job;
 
@@ -116,7 +116,7 @@ static void browse_select(struct session_browser *browse, size_t at)
 	browse->end = NULL;
 }
 
-static void browse_search_done(struct job *job)
+static void browse_search_done(struct runner_job *job)
 {
 	struct browse_job *own = (struct browse_job *)job;
 	struct session_browser *browse = own->app->browse;

@@ -172,7 +172,7 @@ static void consoles_changed(struct loop_task *task)
 	frames_want(&consoles->app->frames);
 }
 
-bool consoles_heard(struct consoles *consoles, enum bus_topic topic, const json_t *message)
+bool consoles_report(struct consoles *consoles, enum bus_topic topic, const json_t *message)
 {
 	const unsigned pid = (unsigned)json_integer_value(json_object_get(message, "pid"));
 	const struct span call = json_span(json_object_get(message, "callId"));

@@ -3,7 +3,7 @@
  *
  *     consoles = consoles_new(app);
  *     consoles_bus(consoles, bus);             // the agent's thread, when a session is open
- *     if (consoles_heard(consoles, topic, message)) ...    // any thread, as it is published
+ *     if (consoles_report(consoles, topic, message)) ...    // any thread, as it is published
  *     if (consoles_key(consoles, &key)) ...    // a command has the keyboard, or gets it
  *     consoles_free(consoles);
  *
@@ -28,7 +28,7 @@ void consoles_free(struct consoles *consoles); /* NULL is fine */
 void consoles_bus(struct consoles *consoles, struct bus *bus);
 /* On any thread: takes what commands on terminals write, as it is published. True: no one else
  * needs the message (also TOOL_OUTPUT of such a command). */
-bool consoles_heard(struct consoles *consoles, enum bus_topic topic, const json_t *message);
+bool consoles_report(struct consoles *consoles, enum bus_topic topic, const json_t *message);
 /* A call has returned; its command may go on. */
 void consoles_returned(struct consoles *consoles, struct span call);
 /* The window has another size. */

@@ -252,7 +252,7 @@ void first_rows(const struct app *app, unsigned width, struct live *live)
 
 /* On the agent's thread: the provider is asked, and a key store may ask for its own password. */
 struct keep_job {
-	struct job job;
+	struct runner_job job;
 	struct app *app;
 	char *provider, *key; /* owned; the key is wiped */
 	char *where;          /* owned; NULL: *err */
@@ -260,7 +260,7 @@ struct keep_job {
 	struct err untried;   /* it is kept, and why it could not be tried */
 };
 
-static void keep_run(struct job *job, const struct tui_opened *opened)
+static void keep_run(struct runner_job *job, const struct tui_opened *opened)
 {
 	struct keep_job *keep = (struct keep_job *)job;
 
@@ -313,7 +313,7 @@ static void first_use(struct app *app, const char *provider)
 	}
 }
 
-static void keep_done(struct job *job)
+static void keep_done(struct runner_job *job)
 {
 	struct keep_job *keep = (struct keep_job *)job;
 	struct app *app = keep->app;

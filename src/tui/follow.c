@@ -292,9 +292,9 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 
 /* ---- the agent's own reports ------------------------------------------------- */
 
-static void follow_opened(struct app *app, const struct heard *heard)
+static void follow_opened(struct app *app, const struct runner_event *event)
 {
-	const json_t *facts = heard->message;
+	const json_t *facts = event->message;
 
 	follow_text(&app->status.branch, facts, "branch");
 	follow_text(&app->status.model, facts, "model");
@@ -305,7 +305,7 @@ static void follow_opened(struct app *app, const struct heard *heard)
 	app->status.quota = -1;
 	app->status.window =
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
-	transcript_move(app->out.transcript, heard->transcript);
+	transcript_move(app->out.transcript, event->transcript);
 	complete_again(app->complete);
 	tui_show_history(app, json_object_get(facts, "history"),
 	                 json_is_true(json_object_get(facts, "more")));
@@ -358,76 +358,76 @@ static void follow_summary(struct app *app)
 		printout_notice(&app->out, "info", span_str(text));
 }
 
-static void follow_ended(struct app *app, const struct heard *heard)
+static void follow_ended(struct app *app, const struct runner_event *event)
 {
-	const char *reason = json_string_value(json_object_get(heard->message, "reason"));
-	const char *missing = json_string_value(json_object_get(heard->message, "missing"));
-	const struct span unsent = json_span(json_object_get(heard->message, "unsent"));
+	const char *reason = json_string_value(json_object_get(event->message, "reason"));
+	const char *missing = json_string_value(json_object_get(event->message, "missing"));
+	const struct span unsent = json_span(json_object_get(event->message, "unsent"));
 
-	follow_text(&app->status.branch, heard->message, "branch");
+	follow_text(&app->status.branch, event->message, "branch");
 	printout_break(&app->out);
 	running_clear(&app->calls);
 	json_array_clear(app->queue.steers);
 	/* Without an error and with a reason: the user declined a call. */
-	if (heard->end == AGENT_CANCELLED && reason && !heard->err.code)
+	if (event->end == AGENT_CANCELLED && reason && !event->err.code)
 		printout_notice(&app->out, "info",
 		                SPAN("Cancelled: you declined the call. What was done stays "
 		                     "done."));
-	else if (heard->end == AGENT_CANCELLED)
+	else if (event->end == AGENT_CANCELLED)
 		printout_notice(&app->out, "info", SPAN("Interrupted. What was done stays done."));
-	else if (heard->err.code)
-		follow_failed(app, &heard->err);
-	else if (reason && heard->end != AGENT_ANSWERED)
+	else if (event->err.code)
+		follow_failed(app, &event->err);
+	else if (reason && event->end != AGENT_ANSWERED)
 		printout_notice(&app->out, "warning", span_str(reason));
 	if (missing)
 		printout_notice(&app->out, "warning", span_str(missing));
 	queue_set_sent(&app->queue, SPAN(""));
 	follow_summary(app);
-	if (app->out.plain && heard->end == AGENT_ANSWERED)
+	if (app->out.plain && event->end == AGENT_ANSWERED)
 		printout_notice(&app->out, "info", SPAN("Done."));
 	tui_refuse_all(app);
 	if (unsent.len)
-		tui_unsent(app, unsent, heard->end == AGENT_CANCELLED);
+		tui_unsent(app, unsent, event->end == AGENT_CANCELLED);
 	if (clock_monotonic_ms() - app->activity.since_ms > 5000)
 		tui_notify(app, "hasp has answered.");
 }
 
-void tui_heard(void *data, const struct heard *heard)
+void tui_runner_event(void *data, const struct runner_event *event)
 {
 	struct app *app = data;
 
-	if (heard->kind == HEARD_DONE && heard->job)
-		heard->job->done(heard->job);
+	if (event->kind == RUNNER_DONE && event->job)
+		event->job->done(event->job);
 	if (app->frames.ended)
 		return;
-	switch (heard->kind) {
-	case HEARD_BUS:
-		follow_message(app, heard->topic, heard->message);
+	switch (event->kind) {
+	case RUNNER_BUS:
+		follow_message(app, event->topic, event->message);
 		break;
-	case HEARD_NOTICE:
-		follow_notice(app, heard->message);
+	case RUNNER_NOTICE:
+		follow_notice(app, event->message);
 		break;
-	case HEARD_FOUND:
-		tui_show_end(app, json_string_value(json_object_get(heard->message, "file")));
+	case RUNNER_FOUND:
+		tui_show_end(app, json_string_value(json_object_get(event->message, "file")));
 		break;
-	case HEARD_BEGUN:
+	case RUNNER_STARTED:
 		tui_start_working(app);
 		break;
-	case HEARD_OPENED:
-		follow_opened(app, heard);
+	case RUNNER_OPENED:
+		follow_opened(app, event);
 		break;
-	case HEARD_CLOSED:
-		follow_closed(app, &heard->err);
+	case RUNNER_CLOSED:
+		follow_closed(app, &event->err);
 		break;
-	case HEARD_ENDED:
-		follow_ended(app, heard);
+	case RUNNER_ENDED:
+		follow_ended(app, event);
 		break;
-	case HEARD_DONE:
+	case RUNNER_DONE:
 		break;
 	}
 	if (runner_idle(app->runner)) {
 		activity_stop(&app->activity);
-		if (heard->kind != HEARD_CLOSED)
+		if (event->kind != RUNNER_CLOSED)
 			tui_next(app);
 		if (app->browse && runner_idle(app->runner))
 			browse_idle(app);

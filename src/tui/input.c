@@ -253,6 +253,11 @@ static void input_key(struct app *app, const struct key *key)
 	const char *hint = app->keys.hint;
 
 	app->keys.hint = NULL;
+	/* Twice is one right after the other. */
+	if (!input_bound(app, BIND_BASIC_QUIT, key))
+		app->keys.quit_ms = 0;
+	if (!input_bound(app, BIND_BASIC_CANCEL, key))
+		app->keys.escape_ms = 0;
 	if (app->browse) {
 		browse_key(app, key);
 		return;
@@ -294,6 +299,8 @@ static void input_key(struct app *app, const struct key *key)
 		clipboard_read(app->clipboard);
 	else if (input_bound(app, BIND_APP_SHOW_ERROR_DETAILS, key))
 		pager_problems(app->pager);
+	else if (input_bound(app, BIND_EDIT_YANK, key))
+		app->keys.hint = "Nothing was deleted that could be pasted. YOLO mode: /yolo";
 	else if (input_tab_is_idle(app, key))
 		app->keys.hint = "Shift+Tab changes the mode: edits accepted, plan";
 	else

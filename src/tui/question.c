@@ -139,7 +139,7 @@ static void question_put(struct app *app)
 void tui_question(struct app *app, enum bus_topic topic, const json_t *message)
 {
 	question_insert(app, json_pack("{s:i, s:O}", "topic", (int)topic, "message", message));
-	running_asked(&app->calls, message, true);
+	running_asked(&app->calls, message);
 	question_put(app);
 }
 
@@ -164,7 +164,7 @@ static void question_leaves(struct app *app, size_t i)
 	const json_t *entry = json_array_get(app->questions.waiting, i);
 
 	if (entry)
-		running_asked(&app->calls, entry_message(entry), false);
+		running_resumed(&app->calls, entry_message(entry));
 	json_array_remove(app->questions.waiting, i);
 }
 

@@ -25,7 +25,7 @@ enum { GATHER_MS = SCREEN_FRAME_MS + 2 };
 struct runner {
 	const struct tui_options *options;
 	struct loop *loop;
-	void (*heard)(void *data, const struct heard *heard);
+	void (*report)(void *data, const struct runner_event *report);
 	void *data;
 	struct front_runner *thread;
 	struct front *front;
@@ -48,7 +48,7 @@ struct runner {
 struct given_job {
 	struct front_task task;
 	struct runner *runner;
-	struct job *job;
+	struct runner_job *job;
 };
 
 static struct runner *runner_of(struct loop_task *task)
@@ -78,31 +78,32 @@ static void runner_gather(struct runner *runner)
 }
 
 /* The conversation goes with the report of its opening; the message is other fronts', too. */
-static void heard_opened(struct runner *runner, struct front_event *event, struct heard *heard)
+static void report_opened(struct runner *runner, struct front_event *event,
+                          struct runner_event *report)
 {
-	heard->message = json_copy(event->message);
+	report->message = json_copy(event->message);
 	pthread_mutex_lock(&runner->lock);
-	json_object_update(heard->message, runner->history);
-	heard->transcript = mem_steal(&runner->transcript);
+	json_object_update(report->message, runner->history);
+	report->transcript = mem_steal(&runner->transcript);
 	pthread_mutex_unlock(&runner->lock);
 	json_decref(event->message);
-	event->message = heard->message;
+	event->message = report->message;
 }
 
 /* False: the terminal has no use for it. */
-static bool heard_of(struct runner *runner, struct front_event *event, struct heard *ret)
+static bool report_of(struct runner *runner, struct front_event *event, struct runner_event *ret)
 {
-	static const enum heard_kind kinds[] = {
-		[FRONT_BUS] = HEARD_BUS,       [FRONT_NOTICE] = HEARD_NOTICE,
-		[FRONT_FOUND] = HEARD_FOUND,   [FRONT_STARTED] = HEARD_BEGUN,
-		[FRONT_OPENED] = HEARD_OPENED, [FRONT_CLOSED] = HEARD_CLOSED,
-		[FRONT_ENDED] = HEARD_ENDED,   [FRONT_DONE] = HEARD_DONE,
+	static const enum runner_event_kind kinds[] = {
+		[FRONT_BUS] = RUNNER_BUS,       [FRONT_NOTICE] = RUNNER_NOTICE,
+		[FRONT_FOUND] = RUNNER_FOUND,   [FRONT_STARTED] = RUNNER_STARTED,
+		[FRONT_OPENED] = RUNNER_OPENED, [FRONT_CLOSED] = RUNNER_CLOSED,
+		[FRONT_ENDED] = RUNNER_ENDED,   [FRONT_DONE] = RUNNER_DONE,
 	};
 	struct given_job *given = (struct given_job *)event->task;
 
 	if (event->kind == FRONT_MISSED || event->kind == FRONT_OVER)
 		return false;
-	*ret = (struct heard){ .kind = kinds[event->kind], .topic = event->topic,
+	*ret = (struct runner_event){ .kind = kinds[event->kind], .topic = event->topic,
 		               .message = event->message, .end = event->end, .err = ERR_INIT };
 	if (event->err)
 		ret->err = *event->err;
@@ -110,7 +111,7 @@ static bool heard_of(struct runner *runner, struct front_event *event, struct he
 		ret->job = given->job;
 	free(given);
 	if (event->kind == FRONT_OPENED)
-		heard_opened(runner, event, ret);
+		report_opened(runner, event, ret);
 	return event->kind != FRONT_STARTED || runner->is_foreign;
 }
 
@@ -121,16 +122,16 @@ static bool event_is_foreign(const struct front_event *event)
 
 static void runner_report_event(struct runner *runner, struct front_event *event)
 {
-	struct heard heard;
+	struct runner_event report;
 
 	if (event->kind == FRONT_STARTED || event->ends)
 		runner->is_foreign = event->kind == FRONT_STARTED && event_is_foreign(event);
 	if (event->ends)
 		runner->under_way--;
-	if (!heard_of(runner, event, &heard))
+	if (!report_of(runner, event, &report))
 		return;
-	runner->heard(runner->data, &heard);
-	transcript_free(heard.transcript);
+	runner->report(runner->data, &report);
+	transcript_free(report.transcript);
 }
 
 static void runner_deliver(struct loop_task *task)
@@ -193,7 +194,7 @@ static bool runner_takes(void *data, enum bus_topic topic, const json_t *message
 	const struct runner *runner = data;
 	const struct app *app = runner->data;
 
-	return consoles_heard(app->consoles, topic, message);
+	return consoles_report(app->consoles, topic, message);
 }
 
 void runner_report(struct runner *runner, enum bus_topic topic, json_t *message)
@@ -238,7 +239,7 @@ static void runner_closes(void *data, struct front_session *session)
 /* ---- the face ---------------------------------------------------------------- */
 
 bool runner_new(const struct tui_options *options, struct loop *loop,
-                void (*heard)(void *data, const struct heard *heard), void *data,
+                void (*report)(void *data, const struct runner_event *report), void *data,
                 struct runner **ret, struct err *err)
 {
 	struct runner *runner = mem_alloc(1, sizeof(*runner));
@@ -254,7 +255,7 @@ bool runner_new(const struct tui_options *options, struct loop *loop,
 	*ret = runner;
 	runner->options = options;
 	runner->loop = loop;
-	runner->heard = heard;
+	runner->report = report;
 	runner->data = data;
 	runner->posted.run = runner_deliver;
 	pthread_mutex_init(&runner->lock, NULL);
@@ -340,7 +341,7 @@ static void runner_run_job(struct front_task *task, struct front_session *sessio
 	given->job->run(given->job, &given->runner->opened);
 }
 
-void runner_job(struct runner *runner, struct job *job)
+void runner_job(struct runner *runner, struct runner_job *job)
 {
 	struct given_job *given = mem_alloc(1, sizeof(*given));
 	struct err ignored = ERR_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's thread: what it is given to do, and what it reports.
  *
- *     runner_new(options, loop, heard, app, &runner, &err);
+ *     runner_new(options, loop, report, app, &runner, &err);
  *     runner_begin(runner);                    // opens the session
  *     if (runner_idle(runner)) runner_prompt(runner, SPAN(""), prompt);
  *     runner_end(runner, "prompt_input_exit");
@@ -25,42 +25,42 @@ struct ide;
 struct runner;
 struct transcript;
 
-enum heard_kind {
-	HEARD_BUS,      /* topic, message */
-	HEARD_NOTICE,   /* message: {severity, message} */
-	HEARD_FOUND,    /* message: {file} of the session that is being opened */
-	HEARD_BEGUN,    /* what another front gave is under way */
-	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
+enum runner_event_kind {
+	RUNNER_BUS,      /* topic, message */
+	RUNNER_NOTICE,   /* message: {severity, message} */
+	RUNNER_FOUND,    /* message: {file} of the session that is being opened */
+	RUNNER_STARTED,  /* what another front gave is under way */
+	RUNNER_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
 	                 * window?, topic?, keyFrom?} */
-	HEARD_CLOSED,   /* failed to open: err */
-	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
+	RUNNER_CLOSED,   /* failed to open: err */
+	RUNNER_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
-	HEARD_DONE,     /* another job is done: job; NULL: another front's */
+	RUNNER_DONE,     /* another job is done: job; NULL: another front's */
 };
 
-struct heard {
-	enum heard_kind kind;
+struct runner_event {
+	enum runner_event_kind kind;
 	enum bus_topic topic;
 	json_t *message;      /* owned by the queue; NULL: nothing */
 	enum agent_end end;
 	struct err err;       /* ERR_NONE: all went well */
-	struct job *job;
-	struct transcript *transcript; /* HEARD_OPENED: the conversation; owned by the queue */
-	struct heard *next;
+	struct runner_job *job;
+	struct transcript *transcript; /* RUNNER_OPENED: the conversation; owned by the queue */
+	struct runner_event *next;
 };
 
 /* Something else to be done on the agent's thread while no prompt is under way. */
-struct job {
+struct runner_job {
 	/* On the agent's thread; `opened` is all zero when nothing could be opened. */
-	void (*run)(struct job *job, const struct tui_opened *opened);
+	void (*run)(struct runner_job *job, const struct tui_opened *opened);
 	/* On the main thread, afterwards; frees it. */
-	void (*done)(struct job *job);
+	void (*done)(struct runner_job *job);
 };
 
-/* Starts the thread. `heard` is called on the loop's thread. *ret is set in any case.
+/* Starts the thread. `report` is called on the loop's thread. *ret is set in any case.
  * NO_RESOURCES. */
 bool runner_new(const struct tui_options *options, struct loop *loop,
-                void (*heard)(void *data, const struct heard *heard), void *data,
+                void (*report)(void *data, const struct runner_event *event), void *data,
                 struct runner **ret, struct err *err);
 /* While idle: opens the host. */
 void runner_begin(struct runner *runner);
@@ -77,7 +77,7 @@ const struct tui_opened *runner_opened(const struct runner *runner);
  * is not open. */
 void runner_prompt(struct runner *runner, struct span piped, struct span prompt);
 /* While idle. */
-void runner_job(struct runner *runner, struct job *job);
+void runner_job(struct runner *runner, struct runner_job *job);
 /* Set when the job under way is to end. */
 const struct cancel *runner_cancel(const struct runner *runner);
 /* The prompt or job under way ends soon. */

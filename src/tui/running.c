@@ -53,12 +53,20 @@ static struct running_call *running_of_question(const struct running_calls *call
 	return asked ? NULL : running_find(calls, question);
 }
 
-void running_asked(struct running_calls *calls, const json_t *question, bool waits)
+void running_asked(struct running_calls *calls, const json_t *question)
 {
 	struct running_call *call = running_of_question(calls, question);
 
 	if (call)
-		call->is_asked = waits;
+		call->is_asked = true;
+}
+
+void running_resumed(struct running_calls *calls, const json_t *question)
+{
+	struct running_call *call = running_of_question(calls, question);
+
+	if (call)
+		call->is_asked = false;
 }
 
 static void running_keep(struct running_call *call, const char *name, json_t *value)

@@ -38,9 +38,10 @@ struct running_calls {
 
 /* A call runs from now on. The message is referenced. */
 void running_start(struct running_calls *calls, const json_t *message);
-/* A question about a call (TOOL_CONFIRMATION_REQUEST), or of one (ASK_USER_REQUEST), waits, or
- * waits no more. */
-void running_asked(struct running_calls *calls, const json_t *question, bool waits);
+/* A question about a call (TOOL_CONFIRMATION_REQUEST), or of one (ASK_USER_REQUEST), waits. */
+void running_asked(struct running_calls *calls, const json_t *question);
+/* It waits no more. */
+void running_resumed(struct running_calls *calls, const json_t *question);
 /* The user has answered: the TOOL_CALL keeps what its result does not say, of a no the diff that
  * was shown (`declined`), of a plan its text (`plan`). */
 void running_answered(struct running_calls *calls, const json_t *question, bool declined);

@@ -52,7 +52,7 @@ static void send_to_model(struct app *app, struct span text, struct span shown, 
 
 /* A slow one, on the agent's thread. */
 struct slash_job {
-	struct job job;
+	struct runner_job job;
 	struct app *app;
 	struct command_context context;
 	char *line;                   /* owned */
@@ -313,7 +313,7 @@ static void slash_show(struct app *app, struct command_result *result)
 
 /* ---- running ----------------------------------------------------------------- */
 
-static void slash_run(struct job *job, const struct tui_opened *opened)
+static void slash_run(struct runner_job *job, const struct tui_opened *opened)
 {
 	struct slash_job *slash = (struct slash_job *)job;
 
@@ -323,7 +323,7 @@ static void slash_run(struct job *job, const struct tui_opened *opened)
 	slash->ran = true;
 }
 
-static void slash_done(struct job *job)
+static void slash_done(struct runner_job *job)
 {
 	struct slash_job *slash = (struct slash_job *)job;
 
@@ -555,13 +555,21 @@ void tui_send(struct app *app, struct span text)
 
 /* ---- modes ------------------------------------------------------------------- */
 
+static bool mode_may_change(struct app *app)
+{
+	if (runner_opened(app->runner))
+		return true;
+	app->keys.hint = "No session is open yet: the mode stays as it is";
+	return false;
+}
+
 void tui_set_mode(struct app *app, enum approval_mode mode)
 {
 	struct err err = ERR_INIT;
 
-	if (!runner_opened(app->runner))
-		app->keys.hint = "No session is open yet: the mode stays as it is";
-	else if (!runner_set_mode(app->runner, mode, &err))
+	if (!mode_may_change(app))
+		return;
+	if (!runner_set_mode(app->runner, mode, &err))
 		printout_notice(&app->out, "warning", span_str(err.message));
 	else
 		app->status.mode = mode; /* the next key may come before the report */
@@ -569,8 +577,26 @@ void tui_set_mode(struct app *app, enum approval_mode mode)
 
 void tui_cycle_mode(struct app *app)
 {
-	const bool plan = settings_bool(app->settings, "general.plan.enabled", true);
+	static const enum approval_mode order[] = { MODE_AUTO_EDIT, MODE_PLAN, MODE_DEFAULT };
+	size_t at = 0;
 
-	tui_set_mode(app, app->status.mode == MODE_DEFAULT ? MODE_AUTO_EDIT :
-	                  app->status.mode == MODE_AUTO_EDIT && plan ? MODE_PLAN : MODE_DEFAULT);
+	if (!mode_may_change(app))
+		return;
+	while (at < ARRAY_LEN(order) && order[at] != app->status.mode)
+		at++;
+	for (size_t i = 1; i <= ARRAY_LEN(order); i++) {
+		/* Of YOLO mode the next is the default. */
+		const enum approval_mode mode = order[at < ARRAY_LEN(order) ?
+		                                      (at + i) % ARRAY_LEN(order) :
+		                                      ARRAY_LEN(order) - i];
+		struct err err = ERR_INIT;
+
+		if (runner_set_mode(app->runner, mode, &err)) {
+			app->status.mode = mode; /* the next key may come before the report */
+			return;
+		}
+		if (err.code == ERR_PERMISSION_DENIED)
+			app->keys.hint = "Skipped: accepting edits requires a trusted folder "
+			                 "(/permissions trust)";
+	}
 }

@@ -20,7 +20,7 @@
 enum { SHELL_REPORTED_MAX = 16 << 10 }; /* of one command's output, to the model */
 
 struct shell_job {
-	struct job job;
+	struct runner_job job;
 	struct app *app;
 	char *command;      /* owned */
 	char id[24];
@@ -69,7 +69,7 @@ static json_t *shell_run_line(const struct settings *settings, const struct tui_
 }
 
 /* On the agent's thread. */
-static void shell_run(struct job *job, const struct tui_opened *opened)
+static void shell_run(struct runner_job *job, const struct tui_opened *opened)
 {
 	struct shell_job *shell = (struct shell_job *)job;
 	const struct call_hooks hooks = { .call = shell->id, .output = shell_output, .data = shell,
@@ -91,7 +91,7 @@ static void shell_run(struct job *job, const struct tui_opened *opened)
 	                        (json_int_t)(clock_monotonic_ms() - from)));
 }
 
-static void shell_done(struct job *job)
+static void shell_done(struct runner_job *job)
 {
 	struct shell_job *shell = (struct shell_job *)job;
 	struct app *app = shell->app;

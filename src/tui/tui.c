@@ -314,7 +314,7 @@ static bool tui_begin(struct app *app, struct err *err)
 	tui_theme(app);
 	tui_greet(app);
 	tui_frame(app);
-	if (!runner_new(app->options, app->loop, tui_heard, app, &app->runner, err))
+	if (!runner_new(app->options, app->loop, tui_runner_event, app, &app->runner, err))
 		return false;
 	app->stash = stash_open(session_folder(app->options->session), app->editor, &app->queue);
 	app->status_line = app->out.plain ? NULL : status_line_new(app->options, &app->out);

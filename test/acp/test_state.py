@@ -164,46 +164,95 @@ def test_a_mode_counts_from_the_next_call_on(world, how):
     assert world.read("a.txt") == "one\n"
 
 
-def test_another_model_answers_from_the_next_prompt_on_and_knows_all(world):
-    with world.fake([[text("One.")], [text("Two.")]], append_only=False) as server, Editor(world, server) as editor:
+GEMINI_LIST = "/v1beta/models"
+GEMINI = [{"name": "models/gemini-" + name, "supportedGenerationMethods": ["generateContent"], "inputTokenLimit": tokens}
+          for name, tokens in (("2.5-pro", 1048576), ("9-flash", 65536))]
+
+
+def choose(editor, session, id, value):
+    return editor.request("session/set_config_option", sessionId=session.id, configId=id, value=value)
+
+
+def values(answer, id):
+    return [value["value"] for value in options(answer)[id]["options"]]
+
+
+def with_models(world, server, *more):
+    """As after the list of the providers was asked for."""
+    server.lists[GEMINI_LIST] = {"models": GEMINI}
+    return Editor(world, server, "-m", "gemini-2.5-pro", *more)
+
+
+def test_models_are_those_that_the_providers_list(world):
+    with world.fake([[text("One.")]]) as server, with_models(world, server) as editor:
         session = editor.new()
+        assert values(session.answer, "model") == ["gemini/gemini-2.5-pro"]
+        known = editor.wait_update("config_option_update")
+        assert values(known, "model") == ["gemini/gemini-2.5-pro", "gemini/gemini-9-flash"]
+        # The next ones know them at once, and the provider is not asked again.
+        assert values(editor.new().answer, "model") == values(known, "model")
+        assert len([request for request in server.asked if request.path == GEMINI_LIST]) == 1
+
+
+def test_another_model_answers_from_the_next_prompt_on_and_knows_all(world):
+    script = [[write("a.txt", "one\n")], [text("One.")], [write("b.txt", "two\n")], [text("Two.")]]
+    with world.fake(script, append_only=False) as server, with_models(world, server) as editor:
+        session = editor.new()
+        editor.on("session/request_permission", editor.choose("proceed_always"))
         session.prompt("first")
-        model = options(session.answer)["model"]
-        assert model["currentValue"] in [value["value"] for value in model["options"]]
-        answer = editor.request("session/set_config_option", sessionId=session.id, configId="model", value="flash-lite")
-        assert options(answer)["model"]["currentValue"] == "flash-lite"
+        editor.wait_update("config_option_update")
+        answer = choose(editor, session, "model", "gemini/gemini-9-flash")
+        assert options(answer)["model"]["currentValue"] == "gemini/gemini-9-flash"
         assert session.prompt("second")["stopReason"] == "end_turn"
-        assert "flash-lite" in server.requests[1].path and "flash-lite" not in server.requests[0].path
-        assert "One." in json.dumps(server.requests[1].body)
+        assert ["9-flash" in request.path for request in server.requests] == [False, False, True, True]
+        assert "One." in json.dumps(server.requests[2].body)
         assert session.said() == "One.Two."
+        # It is the same session: what was allowed for it is not asked about again.
+        assert len([m for m in editor.heard if m["method"] == "session/request_permission"]) == 1
     assert len(world.sessions()) == 1
 
 
+def test_a_choice_waits_for_the_prompt_under_way(world):
+    with world.fake([[text("One."), text(" ")], [text("Two.")]], append_only=False) as server:
+        with with_models(world, server) as editor:
+            session = editor.new()
+            editor.wait_update("config_option_update")
+            prompt = session.begin("first")
+            chosen = editor.send("session/set_config_option", sessionId=session.id, configId="model",
+                                 value="gemini/gemini-9-flash")
+            second = session.begin("second")
+            assert options(editor.result(chosen))["model"]["currentValue"] == "gemini/gemini-9-flash"
+            assert prompt in editor.answers and editor.result(second)["stopReason"] == "end_turn"
+            assert ["9-flash" in request.path for request in server.requests] == [False, True]
+
+
 def test_a_model_can_be_chosen_before_the_first_prompt(world):
-    with world.fake([[text("One.")]]) as server, Editor(world, server) as editor:
+    with world.fake([[text("One.")]]) as server, with_models(world, server) as editor:
         session = editor.new()
-        editor.request("session/set_config_option", sessionId=session.id, configId="model", value="flash-lite")
+        editor.wait_update("config_option_update")
+        choose(editor, session, "model", "gemini/gemini-9-flash")
         editor.request("session/set_mode", sessionId=session.id, modeId="plan")
         session.prompt("first")
-        assert "flash-lite" in server.requests[0].path
-        # The mode is kept.
+        assert "9-flash" in server.requests[0].path
         assert options(session.updates("config_option_update")[-1])["mode"]["currentValue"] == "plan"
         assert "plan" in json.dumps(server.requests[0].body)
 
 
-def test_a_model_without_a_key_fails_its_prompt_and_the_one_before_goes_on(world):
-    world.settings(model={"name": "openai/gpt-5"})
-    with world.fake([[text("One.")], [text("Two.")]], append_only=False) as server:
-        with Editor(world, server, "-m", "flash") as editor:
+def test_a_model_whose_key_has_gone_is_refused_and_the_one_before_goes_on(world):
+    with world.fake([[text("One.")], [text("Two.")]], append_only=False) as server, world.fake([]) as other:
+        other.lists["/v1/models"] = {"data": [{"id": "gpt-5", "object": "model"}]}
+        env = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": other.url + "/v1"}
+        with Editor(world, server, "-m", "gemini-2.5-flash", env=env) as editor:
+            editor.new()
+            assert "openai/gpt-5" in values(editor.wait_update("config_option_update"), "model")
+        with Editor(world, server, "-m", "gemini-2.5-flash") as editor:
             session = editor.new()
             session.prompt("first")
-            editor.request("session/set_config_option", sessionId=session.id, configId="model", value="openai/gpt-5")
             with pytest.raises(Refused, match="OPENAI_API_KEY") as refused:
-                session.prompt("second")
+                choose(editor, session, "model", "openai/gpt-5")
             assert refused.value.code == -32000
             assert session.prompt("third")["stopReason"] == "end_turn"
             assert session.said() == "One.Two."
-            assert "gemini" in options(session.updates("config_option_update")[-1])["model"]["currentValue"]
 
 
 def test_thinking_is_what_was_chosen(world):
@@ -211,13 +260,26 @@ def test_thinking_is_what_was_chosen(world):
         with Editor(world, server, "-m", "gemini-2.5-flash") as editor:
             session = editor.new()
             assert options(session.answer)["thinking"]["currentValue"] == "default"
-            editor.request("session/set_config_option", sessionId=session.id, configId="thinking", value="off")
+            assert values(session.answer, "thinking") == ["default", "off", "low", "medium", "high"]
+            assert options(choose(editor, session, "thinking", "off"))["thinking"]["currentValue"] == "off"
             session.prompt("one")
             assert server.requests[0].body["generationConfig"]["thinkingConfig"]["thinkingBudget"] == 0
-            editor.request("session/set_config_option", sessionId=session.id, configId="thinking", value="default")
+            choose(editor, session, "thinking", "default")
             session.prompt("two")
             before = server.requests[1].body["generationConfig"].get("thinkingConfig", {})
             assert before.get("thinkingBudget") != 0
+
+
+def test_menus_follow_what_a_command_changes(world):
+    with world.fake([]) as server, with_models(world, server) as editor:
+        session = editor.new()
+        editor.wait_update("config_option_update")
+        session.prompt("/model gemini/gemini-9-flash")
+        session.prompt("/model effort high")
+        while options(session.updates("config_option_update")[-1])["thinking"]["currentValue"] != "high":
+            editor.receive()
+        last = options(session.updates("config_option_update")[-1])
+        assert last["model"]["currentValue"] == "gemini/gemini-9-flash"
 
 
 def test_options_take_only_their_own_values(world):
@@ -242,8 +304,47 @@ def test_commands_come_after_the_answer_and_are_hasps_and_the_users(world):
         assert not editor.heard
         commands = {row["name"]: row for row in editor.wait_update("available_commands_update")["availableCommands"]}
         assert commands["fix"]["description"] == "Fix it" and "about" in commands and "compress" in commands
-        assert not {"clear", "quit", "theme", "vim", "auth", "chat"} & set(commands)
+        assert not {"clear", "fork", "ide", "quit", "resume", "theme", "vim", "auth"} & set(commands)
         assert commands["memory"]["input"]["hint"] and "input" not in commands["about"]
+
+
+def test_commands_that_are_a_terminals_or_open_another_session_are_refused(world):
+    with world.fake([[text("One.")]]) as server, Editor(world, server) as editor:
+        session, other = editor.new(), editor.new()
+        session.prompt("one")
+        for line in ("/clear", "/new", "/fork", "/resume " + other.id, "/theme dark", "/quit --delete", "/login"):
+            assert session.prompt(line)["stopReason"] == "end_turn"
+            assert session.said().endswith("works in hasp's own terminal only.  \n"), line
+        session.prompt("/chat resume " + other.id)
+        assert "Open it in the program" in session.said()
+        session.prompt("/chat rename Fresh")
+        session.prompt("/help")
+        assert "/theme" not in session.said().rpartition("Fresh")[2] and "/compress" in session.said()
+    assert len(world.sessions()) == 1
+
+
+def skill(world, name, text):
+    folder = world.home / ".gemini/skills" / name
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: %s\ndescription: Does %s.\n---\n%s\n" % (name, name, text))
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_a_skill_is_a_command(world, yes):
+    skill(world, "release-notes", "Group them by subject.")
+    with world.fake([[text("Done.")]]) as server, Editor(world, server) as editor:
+        session = editor.new()
+        commands = editor.wait_update("available_commands_update")["availableCommands"]
+        assert {"name": "release-notes", "description": "Does release-notes.",
+                "input": {"hint": "arguments"}} in commands
+        editor.on("session/request_permission", editor.choose("proceed_once" if yes else "cancel"))
+        assert session.prompt("/release-notes of today")["stopReason"] == "end_turn"
+        assert len(server.requests) == yes
+        if yes:
+            said = json.dumps(server.requests[0].body["contents"])
+            assert "Group them by subject." in said and "of today" in said
+        else:
+            assert "declined" in session.said()
 
 
 def test_todos_are_the_plan(world):

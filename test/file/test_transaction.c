@@ -682,7 +682,7 @@ static void a_running_transaction_is_left_alone(void **state)
 	struct journal journal = JOURNAL_INIT;
 	struct err err = ERR_INIT;
 	size_t recovered = 7;
-	int folder = journal_folder_open(b->f.journal, true, &err);
+	int folder = journal_folder_make(b->f.journal, &err);
 
 	assert_true(folder >= 0);
 	fill_entry(journal_entries_add(&entries), JOURNAL_WRITE, mem_printf("%s/a", b->f.root));

@@ -29,8 +29,8 @@ STORY = [text("A story: %s" % " ".join(map(str, range(2000))))]
 
 TASKS = [
     Task("sign in, with the key that is in the environment", [
-        see("Trust this folder?"), rest(), key("up", "up", "enter"), menu("", "OPENAI_API_KEY", "enter"), see("openai/gpt-5.6 answers")],
-        first=True, after=[setting("model.name", "openai/gpt-5.6")]),
+        see("Trust this folder?"), rest(), key("up", "up", "enter"), see("openai/gpt-5.6 answers,")],
+        first=True),
     Task("begin with a prompt", [see("It is a shop.")], start=("explain this codebase to me",),
          script=[[text("It is a shop.")]]),
     Task("run without a terminal", [told_by("to run a prompt: hasp -p PROMPT")], ends=True, start=("exec", "explain prices.py")),

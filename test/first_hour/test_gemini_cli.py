@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import cases
-from tasks import Task, earlier, ended, file, holds, in_home, key, lacks, menu, put, rest, say, see, setting, told
+from tasks import Task, earlier, ended, file, holds, hint, in_home, key, lacks, menu, put, rest, say, see, setting, told
 
 PEER = "gemini_cli"
 
@@ -90,7 +90,7 @@ TASKS = [
     Task("plan first", [say("/plan"), see("lan mode"), say("how would you fix it?"), see("It is a plan.")],
          script=[[text("It is a plan.")]]),
     Task("run a shell command", [say("!ls docs"), see("guide.md")]),
-    Task("let everything run", [key("ctrl+y"), rest(), say("fix it and run the tests"), see("Done as asked.")],
+    Task("let everything run", [key("ctrl+y"), hint("YOLO mode: /yolo", "/yolo"), rest(), say("fix it and run the tests"), see("Done as asked.")],
          script=[READ, FIX, [run("sh test.sh")], DONE], after=[told("all tests passed")]),
     Task("use a command of one's own", [menu("/dep", "Deploys it", "tab"), rest(), key("enter"), see("Deployed.")],
          before=[in_home(".gemini/commands/deploy.toml", 'description = "Deploys it"\nprompt = "Deploy the shop."\n')],

@@ -57,6 +57,25 @@ def test_one_is_activated_its_file_read_and_its_script_run(world, where, place):
         assert not (path.parent / "made").exists()
 
 
+def test_one_is_the_prompt_by_its_name(world):
+    path = put(world.home, "my notes", body="Read ref.md.")
+    (path.parent / "ref.md").write_text("The word is MANGO.\n")
+    done = world.run([[call("read_file", {"file_path": str(path.parent / "ref.md")})], [text("Done.")]],
+                     "-p", "/my-notes of today", "--allowed-tools", "activate_skill")
+    said = json.dumps(done.sent[0]["contents"])
+    assert "Read ref.md." in said and "of today" in said and "MANGO" in done.results(1)[0]["content"]
+
+
+def test_a_command_of_the_users_comes_before_a_skill_and_one_of_hasps_before_both(world):
+    for name in ("fix", "about"):
+        put(world.home, name, body="Skill.")
+    (world.home / ".gemini/commands").mkdir()
+    (world.home / ".gemini/commands/fix.toml").write_text('prompt = "Command."\n')
+    done = world.run([[text("Done.")]], "-p", "/fix", "-y")
+    assert "Command." in json.dumps(done.sent[0]["contents"]) and "Skill." not in json.dumps(done.sent[0]["contents"])
+    assert "version  " in world.run([], "-p", "/about", "-y").text
+
+
 def test_files_are_not_read_before(world):
     path = put(world.home, "notes")
     (path.parent / "ref.md").write_text("MANGO\n")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hasp stats`: figures of files whose contents are known, and of real runs."""
+import base64
 import hashlib
 import json
 import re
+import subprocess
 
 from fake_gemini import call, text
 
@@ -83,6 +85,57 @@ def test_edits_denials_commands_and_time(world):
     assert total["tokens"]["input"] == 100 and total["tokens"]["cached"] == 40
     assert found["editors"]["gemini/x"]["safe_patch"]["edits"] == total["edits"]
     assert list(found["days"]) == [DAY] and list(found["sessions"]) == ["s-1"]
+
+
+def state(path):
+    return {"latest_file_state": {"file_path": path, "version": 1, "sha256": "0" * 64}}
+
+
+def test_edits_by_file_and_folder_and_denials_by_what_they_were(world):
+    begun(world)
+    long = "deep/" * 40 + "end.c"
+    several = called("d", "apply_changes", changes=[
+        {**state("src/a.c"), "hunks": [hunk()], "lines_added": 1, "lines_removed": 0},
+        {**state("top.txt"), "lines_added": 2, "lines_removed": 2}])
+    refused = called("e", "apply_changes", "error", **failed("no_match"))
+    refused["args"] = {"changes": [{"kind": "patch", "file_path": "src/b.c"}, {"kind": "patch", "file_path": "src/a.c"}]}
+    denied = called("f", "write_file", "error", success=False, error={
+        "code": "denied_by_sandbox", "message": "No.", "denial": {"kind": "write", "what": "/etc/passwd", "level": "full"}})
+    write(world, "a", head(), reply("1", calls=[
+        called("a", "safe_patch", hunks=[hunk()], lines_added=3, lines_removed=1, **state(f"{world.root}/src/a.c")),
+        called("b", "safe_patch", hunks=[hunk("all_space")], lines_added=1, lines_removed=0, **state("src/a.c")),
+        {**called("c", "update_file", "error", **failed("no_match")), "args": {"file_path": "src/b.c"}},
+        called("g", "write_file", lines_added=1, lines_removed=0, **state(long)), several, refused, denied,
+        called("h", "run_shell_command", exit_code=1, denials=[
+            {"kind": "write", "what": "/etc/passwd"}, {"kind": "connect", "what": "10.0.0.1:80"}, "no denial"])]))
+    found = stats(world)
+    files = found["edited_files"]
+    assert files["src/a.c"] == {"edits": {"right": 2, "repaired": 1, "refused": 1}, "lines_added": 5, "lines_removed": 1}
+    assert files["src/b.c"] == {"edits": {"refused": 2}}
+    assert files["top.txt"] == {"edits": {"right": 1}, "lines_added": 2, "lines_removed": 2}
+    assert long[-80:] in files and set(files) == {"src/a.c", "src/b.c", "top.txt", long[-80:]}
+    folders = found["edited_folders"]
+    assert folders["src"]["edits"] == {"right": 2, "repaired": 1, "refused": 3} and folders["."]["edits"] == {"right": 1}
+    total = found["total"]
+    assert total["denied_kinds"] == {"write": 2, "connect": 1} and total["denials"] == {"sandbox": 2}
+    assert total["denied_what"] == {"/etc/passwd": 2, "10.0.0.1:80": 1}
+    assert [row["denied_kinds"] for row in found["projects"].values()] == [total["denied_kinds"]]
+    shown = world.command("stats").text
+    lines = shown[shown.index("\nFiles"):].splitlines()
+    assert [line.split()[0] for line in lines[3:5]] == ["src/a.c", "top.txt"], shown
+    assert re.search(r"\n~[dep/]+end\.c +1", shown)
+    assert re.search(r"10.0.0.1:80 +1\n", shown)
+
+
+def test_of_many_files_those_with_most_edits_are_shown(world):
+    begun(world)
+    write(world, "a", head(), *(reply(str(i), calls=[
+        called(str(k), "safe_patch", hunks=[hunk()], lines_added=0, lines_removed=0, **state("f%02d" % i)) for k in range(i)])
+        for i in range(1, 21)))
+    shown = world.command("stats").text
+    assert "Files (the first 12 of 20)" in shown
+    rows = shown[shown.index("Files (the"):].splitlines()[2:14]
+    assert [line.split()[0] for line in rows] == ["f%02d" % i for i in range(20, 8, -1)]
 
 
 def test_edits_by_dialect(world):
@@ -242,4 +295,30 @@ def test_tables_and_page(world):
     assert re.search(r"^<b>&, safe_patch +1 +0 +0$", done.text, re.M), done.text
     assert world.command("stats", "--html", "page.html").code == 0
     page = next(world.top.rglob("page.html")).read_text()
-    assert "&#60;b&#62;&#38;, safe_patch" in page and "<script" not in page and "http:" not in page
+    assert "&#60;b&#62;&#38;, safe_patch" in page
+    tables, script = page.split("<script>")
+    assert "http:" not in tables and "<b>" not in tables and script.count("</script>") == 1
+    digest = base64.b64encode(hashlib.sha256(script.partition("</script>")[0].encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in tables
+
+
+def test_the_page_in_a_browser_has_a_chart_above_each_table_with_rows_to_compare(world):
+    """What a stranger wrote stays text; the page runs its own script alone, and loads nothing."""
+    begun(world)
+    evil = "<img src=x onerror=document.title='run'>"
+    write(world, "a", head(), *(reply(str(i), model=model, day=f"2026-11-2{i}", calls=[
+        called(str(i), "safe_patch", hunks=[hunk()], lines_added=i, lines_removed=1, **state(f"src/{i}.c"))])
+        for i, model in enumerate((evil, "openai/y", "openai/z"), 1)))
+    page = world.root / "page.html"
+    assert world.command("stats", "--html", "page.html").code == 0
+    shown = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions",
+                            f"--user-data-dir={world.top}/browser", "--dump-dom", page.as_uri()],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100, text=True)
+    assert "<title>hasp stats</title>" in shown.stdout, shown.stderr[-2000:]
+    sections = {re.search("<h2>(.*?)</h2>", part)[1]: part for part in shown.stdout.split("<section>")[1:]}
+    charts = {title: part.count("<figure>") for title, part in sections.items()}
+    assert (charts["Edits"], charts["Days"], charts["Files"], charts["Work"]) == (1, 2, 2, 0), charts
+    assert charts["Tokens"] >= 1 and sections["Days"].count("ct-bar") == 3 + 6, sections["Days"]
+    assert all(part.index("<figure>") < part.index("<table") for title, part in sections.items() if charts[title])
+    assert 'aria-label="Bar chart of the table below: Edits: right"' in sections["Edits"]
+    assert "<img" not in shown.stdout and "&lt;img" in sections["Edits"]

@@ -58,13 +58,21 @@ class World(app.World):
         self.settings(ide={"enabled": True})
 
     @contextlib.contextmanager
-    def editor(self, script, package, token=TOKEN):
-        argv = [npm_peers.node(), Path(__file__).with_name(script), npm_peers.folder(package), token]
-        with subprocess.Popen([str(one) for one in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    def node(self, script, *arguments):
+        argv = [npm_peers.node(), Path(__file__).with_name(script), *arguments]
+        with subprocess.Popen([str(one) for one in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env={**os.environ, "TMPDIR": str(self.temp)}) as process:
             try:
                 yield Editor(process)
             finally:
                 process.kill()
+
+    def editor(self, script, package, token=TOKEN):
+        return self.node(script, npm_peers.folder(package), token)
+
+    def played(self, extension, take, reject):
+        """An extension for VS Code in one that is played."""
+        return self.node("vscode_editor.mjs", extension, self.root, take, reject)
 
     @contextlib.contextmanager
     def companion(self, **more):

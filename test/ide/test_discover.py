@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from conftest import TOKEN
+
 
 def status(world, *shown, env=None, **fake):
     with world.fake([]) as server, world.hasp(server, env=env, **fake) as hasp:
@@ -122,7 +124,48 @@ def test_of_several_windows_the_terminals_own_is_used(world):
         status(world, "Connected to Two", env={"GEMINI_CLI_IDE_SERVER_PORT": str(two.port)})
 
 
+def test_a_companion_without_a_file_is_found_by_the_variables_of_its_terminal(world):
+    with world.companion() as editor:
+        (world.temp / "gemini").rename(world.temp / "elsewhere")
+        named = {"GEMINI_CLI_IDE_SERVER_PORT": str(editor.port), "GEMINI_CLI_IDE_AUTH_TOKEN": TOKEN}
+        status(world, "Connected to VS Code", "GEMINI_CLI_IDE_SERVER_PORT VS Code: can be used",
+               env={**named, "GEMINI_CLI_IDE_WORKSPACE_PATH": "/nowhere:%s" % world.root})
+        status(world, "The editor has another folder open.",
+               env={**named, "GEMINI_CLI_IDE_WORKSPACE_PATH": "/nowhere"})
+
+
 def test_a_name_is_shown_as_one_line_of_text(world):
     with world.companion(ideInfo={"displayName": "Ev\u202eil\u001b[31m\nX"}):
         shown = status(world, "Connected to Ev")
         assert "\\x1b[31m" in shown and "\u202e" not in shown
+
+
+NUDGE = "This terminal appears to belong to"
+
+
+def nudges(world, env=None, wait="sandbox:"):
+    """How often the hint is on the screen of a new hasp."""
+    with world.fake([]) as server, world.hasp(server, env=env) as hasp:
+        hasp.wait(wait).quiet(0.2)
+        return " ".join(" ".join(hasp.dump().window).split())
+
+
+def test_an_editor_that_is_not_enabled_is_mentioned_once(world):
+    world.settings(ide={"enabled": False})
+    with world.companion():
+        first = nudges(world, wait=NUDGE)
+        assert first.count(NUDGE + " VS Code. /ide enable shows edits there") == 1, first
+        assert json.loads((world.home / ".gemini" / "settings.json").read_text())["ide"]["hasSeenNudge"] is True
+        assert NUDGE not in nudges(world)
+
+
+def test_an_editor_without_its_companion_is_mentioned_with_what_it_needs(world):
+    world.settings(ide={"enabled": False})
+    assert NUDGE + " Neovim. /ide install lists" in nudges(world, {"TERM_PROGRAM": None, "NVIM": "/tmp/x"}, NUDGE)
+
+
+def test_it_is_not_mentioned_where_it_is_enabled_or_there_is_none(world):
+    assert NUDGE not in nudges(world)
+    world.settings(ide={"enabled": False})
+    assert NUDGE not in nudges(world, {"TERM_PROGRAM": None})
+    assert "hasSeenNudge" not in (world.home / ".gemini" / "settings.json").read_text()

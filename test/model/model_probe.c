@@ -11,7 +11,7 @@
  *                "temperature", "top_p", "top_k", "max_output_tokens", "thinking":
  *                "default"|"off"|"low"|"medium"|"high", "thinking_tokens", "answer_schema", "server_tools",
  *                "session_id"},
- *    "count": true, "limits": true (model_learn_limits, then {"limits": model_context_tokens}),
+ *    "limits": true (model_learn_limits, then {"limits": model_context_tokens}),
  *    "cancel_after_ms": 100, "enough_after": pieces of text,
  *    "advance_s": so much later it is than at the job before,
  *    "repeat": 3}
@@ -277,8 +277,6 @@ static void run(struct model *model, const json_t *job, struct cancel *cancel)
 	struct model_reply reply = { 0 };
 	struct err err = ERR_INIT;
 	pthread_t thread;
-	uint64_t tokens = 0;
-	bool exact = false;
 
 	clock_ms += (uint64_t)number(job, "advance_s") * 1000;
 	request.cancel = cancel;
@@ -288,12 +286,7 @@ static void run(struct model *model, const json_t *job, struct cancel *cancel)
 	pieces = 0;
 	if (alarm.after_ms && pthread_create(&thread, NULL, ring, &alarm) != 0)
 		alarm.after_ms = 0;
-	if (json_is_true(json_object_get(job, "count"))) {
-		if (model_count_tokens(model, &request, &tokens, &exact, &err))
-			put(json_pack("{s:o, s:b}", "tokens", json_size(tokens), "exact", exact));
-		else
-			put_error(&err);
-	} else if (model_stream(model, &request, on_event, NULL, &reply, &err)) {
+	if (model_stream(model, &request, on_event, NULL, &reply, &err)) {
 		put_reply(&reply);
 	} else {
 		put_error(&err);

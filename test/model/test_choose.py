@@ -67,6 +67,38 @@ def test_each_provider_has_its_address_and_its_key(choose, words, variable, prov
     assert choose(words, dotenv="%s='from file'\n" % variable)["api_key"] == "from file"
 
 
+UNNAMED = [
+    # variables, settings; the model that answers, or what the error names
+    ({"OPENAI_API_KEY": "k"}, {}, "openai/gpt-5.6"),
+    ({"ANTHROPIC_API_KEY": "k"}, {}, "anthropic/claude-sonnet-4-6"),
+    ({"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "g"}, {}, "gemini/gemini-3.1-pro-preview"),
+    ({"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, {}, None),
+    ({"GROQ_API_KEY": "k"}, {}, None),
+    ({"OPENAI_API_KEY": "k", "GEMINI_MODEL": "pro"}, {}, None),
+    ({"OPENAI_API_KEY": "k"}, {"model": {"name": "flash"}}, None),
+    ({"OPENAI_API_KEY": "k", "GOOGLE_GENAI_USE_VERTEXAI": "true"}, {}, None),
+    ({"OPENAI_API_KEY": "k"}, {"security": {"auth": {"selectedType": "gemini-api-key"}}}, None),
+]
+
+
+@pytest.mark.parametrize("variables, settings, answers", UNNAMED)
+def test_where_no_model_is_named_the_only_key_says_who_answers(choose, variables, settings, answers):
+    got = choose(settings=settings, **variables)
+    if answers is None:
+        assert got["error"] == "authentication_failed", got
+        return
+    label, _, name = answers.partition("/")
+    assert (got["label"], got["name"]) == (label, name)
+    said = [text for text in got.get("warnings") or [] if "no model is named" in text]
+    assert [answers in text and "_API_KEY" in text for text in said] == ([True] if label != "gemini" else [])
+
+
+def test_a_projects_key_chooses_no_provider(choose):
+    """Contents would go where the author of a repository says."""
+    assert choose(projects="OPENAI_API_KEY=projects\n")["error"] == "authentication_failed"
+    assert choose(dotenv="OPENAI_API_KEY=mine\n")["name"] == "gpt-5.6"
+
+
 def test_a_projects_key_comes_last_and_is_named(choose):
     """Contents go out under the account of a key."""
     projects = "GEMINI_API_KEY=projects\nANTHROPIC_API_KEY=projects\n"

@@ -2,7 +2,7 @@
 /* The two pure halves of a format, by the cases of cases/NAME.json:
  *
  *   {"provider": NAME,
- *    "requests": [{"name", "options"?, "request", "count"?, "url"?, "headers"?: [...],
+ *    "requests": [{"name", "options"?, "request", "url"?, "headers"?: [...],
  *                  "without"?: [member...], "body"?: {...} (whole), "has"?: {...} (these members),
  *                  "error"?: CODE}],
  *    "answers":  [{"name", "events": [value | "text"], "parts"?, "finish"?, "word"?,
@@ -183,7 +183,7 @@ static void check_request(const json_t *test)
 	bool ok;
 
 	request.contents = repaired;
-	ok = format->build(&opened, &request, json_is_true(json_object_get(test, "count")), &wire,
+	ok = format->build(&opened, &request, &wire,
 	                   &err);
 	if (ok != !json_object_get(test, "error"))
 		fail_msg("%s: %s", name, ok ? "no error" : err.message);

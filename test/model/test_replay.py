@@ -15,13 +15,13 @@ from jobs import READ, Talk, options, run, start, texts, user
 HELLO = {"contents": [user({"text": "x"})]}
 
 
-def replay(path, *requests, count=(), attempts=1):
+def replay(path, *requests, attempts=1):
     """The last line for each request, all to one model."""
     opened = {"provider": "replay", "name": "r", "replay_file": str(path), "max_attempts": attempts}
-    jobs = [{"request": request, "count": i in count} for i, request in enumerate(requests)]
+    jobs = [{"request": request} for request in requests]
     lines = run(*[dict(job, **({"options": opened} if i == 0 else {}))
                   for i, job in enumerate(jobs)])
-    return [line for line in lines if {"reply", "error", "tokens"} & set(line)]
+    return [line for line in lines if {"reply", "error"} & set(line)]
 
 
 def line(method, response):
@@ -47,13 +47,12 @@ def test_lines_of_gemini_cli(tmp_path):
                                                 "totalTokenCount": 7})]) + "\n" +
         line("countTokens", {"totalTokens": 42}) + line("embedContent", {"embeddings": []}) +
         line("generateContent", chunk({"text": "{}"}, finish="STOP")))
-    first, counted, second, third = replay(file, HELLO, HELLO, HELLO, HELLO, count=[1])
+    first, second, third = replay(file, HELLO, HELLO, HELLO)
     parts = first["reply"]["content"]["parts"]
     assert parts[0] == {"text": "**Look**\nhm", "thought": True} and parts[1] == {"text": "I look."}
     assert parts[2]["functionCall"]["args"] == {"path": "a"} and parts[2]["functionCall"]["id"]
     assert parts[2]["thoughtSignature"] == "S="
     assert first["reply"]["finish"] == "tools" and first["reply"]["usage"]["total"] == 7
-    assert counted == {"tokens": 42, "exact": True}
     assert texts(second["reply"]) == "{}"
     assert third["error"] == "model_error" and "no line 6 in %s" % file in third["message"]
 
@@ -80,13 +79,6 @@ def test_what_the_router_said_is_passed_over(tmp_path):
         line("generateContent", chunk({"text": '{"reasoning": "mine"}'}, finish="STOP")))
     first, second = replay(file, HELLO, HELLO)
     assert texts(first["reply"]) == "a" and texts(second["reply"]) == '{"reasoning": "mine"}'
-
-
-def test_counts_that_were_not_recorded_are_estimated_and_pass_over_nothing(tmp_path):
-    file = tmp_path / "r"
-    file.write_text(line("generateContentStream", [chunk({"text": "a"}, finish="STOP")]))
-    counted, answered = replay(file, HELLO, HELLO, count=[0])
-    assert not counted["exact"] and texts(answered["reply"]) == "a"
 
 
 @pytest.mark.parametrize("content, says", [

@@ -14,6 +14,46 @@
 #include "base/text.h"
 #include "shell/analysis.h"
 
+static const char problem_names[][24] = {
+#define ROW(symbol, name, sentence) name,
+	SHELL_PROBLEM_TABLE(ROW)
+#undef ROW
+};
+
+static const char redirect_names[][16] = {
+#define ROW(symbol, name) name,
+	SHELL_REDIRECT_TABLE(ROW)
+#undef ROW
+};
+
+static const char via_names[][16] = {
+#define ROW(symbol, name) name,
+	SHELL_VIA_TABLE(ROW)
+#undef ROW
+};
+
+static const char dynamic_names[][24] = {
+#define ROW(symbol, name) name,
+	SHELL_DYNAMIC_TABLE(ROW)
+#undef ROW
+};
+
+static const char flag_names[][16] = {
+#define ROW(symbol, name, value) name,
+	SHELL_FLAG_TABLE(ROW)
+#undef ROW
+};
+
+static const char *dynamic_name(unsigned bit)
+{
+	return bit < ARRAY_LEN(dynamic_names) ? dynamic_names[bit] : NULL;
+}
+
+static const char *flag_name(unsigned bit)
+{
+	return bit < ARRAY_LEN(flag_names) ? flag_names[bit] : NULL;
+}
+
 static void put_string(struct span text)
 {
 	struct utf8_char c;
@@ -51,7 +91,7 @@ static void put_word(const struct shell_word *word)
 	printf(",\"value\":");
 	put_string(word->value);
 	printf(",\"splits\":%s,", word->splits ? "true" : "false");
-	put_bits("dynamic", word->dynamic, shell_dynamic_name);
+	put_bits("dynamic", word->dynamic, dynamic_name);
 	printf("}");
 }
 
@@ -60,7 +100,7 @@ static void put_redirects(const struct shell_redirect *redirects, size_t count)
 	printf("\"redirects\":[");
 	for (size_t i = 0; i < count; i++) {
 		printf("%s{\"kind\":\"%s\",\"fd\":%d,\"writes\":%s,\"target\":", i ? "," : "",
-		       shell_redirect_name(redirects[i].kind), redirects[i].fd,
+		       redirect_names[redirects[i].kind], redirects[i].fd,
 		       redirects[i].writes_file ? "true" : "false");
 		put_word(&redirects[i].target);
 		printf("}");
@@ -86,9 +126,9 @@ static void put_command(const struct shell_command *command)
 	printf("],");
 	put_redirects(command->redirects, command->redirect_count);
 	printf(",\"via\":\"%s\",\"parent\":%ld,\"script\":%zu,\"offset\":%zu,\"length\":%zu,",
-	       shell_via_name(command->via), (long)command->parent, command->script,
+	       via_names[command->via], (long)command->parent, command->script,
 	       command->offset, command->length);
-	put_bits("flags", command->flags, shell_flag_name);
+	put_bits("flags", command->flags, flag_name);
 	printf("}");
 }
 
@@ -129,7 +169,7 @@ static void put_analysis(const struct shell_analysis *analysis, long ms)
 	printf(",\"problems\":[");
 	for (size_t i = 0; i < analysis->problem_count; i++)
 		printf("%s{\"kind\":\"%s\",\"script\":%zu,\"offset\":%zu,\"length\":%zu}",
-		       i ? "," : "", shell_problem_name(analysis->problems[i].kind),
+		       i ? "," : "", problem_names[analysis->problems[i].kind],
 		       analysis->problems[i].script, analysis->problems[i].offset,
 		       analysis->problems[i].length);
 	printf("],\"functions\":[");

@@ -60,8 +60,10 @@ function follow(files: OpenFiles, changed: () => void): vscode.Disposable {
 			}
 		}),
 		vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-			files.close(uri.fsPath);
-			changed();
+			if (isFile(uri)) { // not the proposed side of its diff
+				files.close(uri.fsPath);
+				changed();
+			}
 		}),
 		vscode.workspace.onDidDeleteFiles((event) => {
 			event.files.forEach((uri) => files.close(uri.fsPath));

@@ -74,6 +74,16 @@ static void bounded_name(const json_t *object, struct span name, char out[static
 		snprintf(out, NAME_BYTES + 1, "(others)");
 }
 
+/* The end of a path that is longer than a name may be. */
+static struct span name_tail(struct span path)
+{
+	size_t skipped = path.len > NAME_BYTES ? path.len - NAME_BYTES : 0;
+
+	while (skipped && skipped < path.len && ((unsigned char)path.data[skipped] & 0xc0) == 0x80)
+		skipped++;
+	return span_skip(path, skipped);
+}
+
 static json_t *figure_object(json_t *object, struct span name)
 {
 	char key[NAME_BYTES + 1];
@@ -182,9 +192,9 @@ struct counter {
 	json_t *row, *day;    /* of the session and the day; borrowed from `all`; NULL: not yet */
 };
 
-/* The four places in which a thing counts. */
+/* The five places in which a thing counts. */
 struct places {
-	json_t *list[4];
+	json_t *list[5];
 	size_t count;
 };
 
@@ -238,6 +248,9 @@ static struct places places_of(struct counter *counter, bool with_model)
 	if (!json_object_size(row))
 		json_object_set_new(row, "project", json_text(span_str(counter->project)));
 	places.list[places.count++] = row;
+	places.list[places.count++] =
+		figure_object(object_in(counter->all, "projects"),
+		              name_tail(span_str(counter->project)));
 	if (!*counter->time)
 		return places;
 	if (!json_object_get(row, "first") ||
@@ -433,6 +446,28 @@ const char *figures_edit_end(const json_t *response, const char *status, const c
 	return "refused";
 }
 
+/* What the sandbox denied: its kind, and the path, address or system call. */
+static void count_denial(const struct places *places, const json_t *denial)
+{
+	const struct span what = json_span(json_object_get(denial, "what"));
+
+	if (!json_is_object(denial))
+		return;
+	places_count(places, "denied_kinds", json_span(json_object_get(denial, "kind")));
+	if (what.len)
+		places_count(places, "denied_what", name_tail(what));
+}
+
+static void count_denials(const struct places *places, const json_t *response)
+{
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(json_object_get(response, "denials"), i, denial)
+		count_denial(places, denial);
+	count_denial(places, json_object_get(json_object_get(response, "error"), "denial"));
+}
+
 static void count_edit(const struct places *places, const json_t *response, const char *status)
 {
 	const char *what, *end = figures_edit_end(response, status, &what);
@@ -483,11 +518,80 @@ static void count_ended(const struct places *places, const json_t *call, const c
 	places_add_in(places, "calls", status, 1);
 	if (by)
 		places_add_in(places, "denials", by, 1);
+	count_denials(places, response);
 	if (dialect_of(call, tool))
 		count_edit(places, response, status);
 	if (tool_info_runs(tool) && json_object_get(response, "exit_code"))
 		count_command(places, response);
 	count_took(places, json_object_get(call, "hasp"));
+}
+
+/* ---- files and folders ------------------------------------------------------- */
+
+/* The file of an edit, or of one of its changes: as the answer names it, or else the call. */
+static struct span edited_path(const json_t *answer, const json_t *arguments)
+{
+	const json_t *state = json_object_get(answer, "latest_file_state");
+	const json_t *path = json_object_get(state, "file_path");
+
+	if (!json_is_string(path))
+		path = json_object_get(answer, "file_path");
+	if (!json_is_string(path))
+		path = json_object_get(arguments, "file_path");
+	return json_span(path);
+}
+
+/* As it is called in its project. */
+static struct span path_in_project(struct span path, const char *project)
+{
+	const size_t len = strlen(project);
+
+	return len && project[0] == '/' && path.len > len + 1 && path.data[len] == '/' &&
+	       !memcmp(path.data, project, len) ? span_skip(path, len + 1) : path;
+}
+
+/* One file of an edit that ended so. */
+static void count_edited(struct counter *counter, struct span named, const char *end,
+                         const json_t *change)
+{
+	const struct span path = path_in_project(named, counter->project);
+	const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
+	const struct span folder = slash ? span_head(path, (size_t)(slash - path.data)) : SPAN(".");
+	struct places rows = { .count = 2 };
+
+	if (!path.len)
+		return;
+	rows.list[0] = figure_object(object_in(counter->all, "edited_files"),
+	                             name_tail(path));
+	rows.list[1] = figure_object(object_in(counter->all, "edited_folders"),
+	                             name_tail(folder.len ? folder : SPAN("/")));
+	places_add_in(&rows, "edits", end, 1);
+	if (!strcmp(end, "refused"))
+		return;
+	places_add(&rows, "lines_added", changed_lines(change, "lines_added"));
+	places_add(&rows, "lines_removed", changed_lines(change, "lines_removed"));
+}
+
+static void count_edited_files(struct counter *counter, const json_t *call, const char *status)
+{
+	const json_t *response = response_of(call), *arguments = json_object_get(call, "args");
+	const json_t *changes = json_object_get(response, "changes"), *asked;
+	const char *what, *end = figures_edit_end(response, status, &what);
+	size_t i;
+
+	if (!end)
+		return;
+	if (!json_array_size(changes)) /* refused: those that were asked for */
+		changes = json_object_get(arguments, "changes");
+	if (!json_array_size(changes)) {
+		count_edited(counter, edited_path(response, arguments), end, response);
+		return;
+	}
+	for (i = 0; i < json_array_size(changes); i++) {
+		asked = json_array_get(json_object_get(arguments, "changes"), i);
+		count_edited(counter, edited_path(json_array_get(changes, i), asked), end,
+		             json_array_get(changes, i));
+	}
 }
 
 static void count_call(struct counter *counter, struct span message, const json_t *call)
@@ -513,6 +617,7 @@ static void count_call(struct counter *counter, struct span message, const json_
 	dialect = dialect_of(call, tool);
 	if (!dialect)
 		return;
+	count_edited_files(counter, call, status);
 	both = figure_object(object_in(counter->all, "editors"), span_str(counter->model));
 	by_tool.list[0] = figure_object(both, span_str(tool));
 	count_ended(&by_tool, call, tool, status);

@@ -34,7 +34,7 @@ struct hasp_workspace {
 #endif
 
 /* The advice of base/err.h speaks to models and names tools; this speaks to programmers. */
-static const struct row {
+static const struct advice_row {
 	enum err_code inside;
 	const char *advice;
 } rows[] = {
@@ -81,7 +81,7 @@ static hasp_code engine_code_of(enum err_code inside)
 	return HASP_INTERNAL; /* codes of tools and policies, which are not in here */
 }
 
-static const struct row *error_row(hasp_code code)
+static const struct advice_row *error_row(hasp_code code)
 {
 	return (size_t)code < ARRAY_LEN(rows) ? &rows[code] : &rows[HASP_INTERNAL];
 }

@@ -319,7 +319,7 @@ struct rule_words {
 
 /* Reads the words after the action, where `written.decision` and `removes` are set: `word` and
  * `args` of the command line, or `path`; NULL: not given.  INVALID_ARGUMENT: no rule can be about
- * that, and what does it instead. *ret must be released in any case. */
+ * that, and what does it instead.  The caller releases *ret in any case. */
 bool policy_words_read(const char *word, const char *args, const char *path, struct rule_words *ret,
                      struct err *err);
 void policy_words_release(struct rule_words *words);

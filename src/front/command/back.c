@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/checkpoint/checkpoint.h"
+#include "agent/session/sessions.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -127,7 +128,9 @@ static void rewind_offer(struct command_call *call, const json_t *prompts)
 		const json_t *prompt = json_array_get(prompts, i);
 		_cleanup_free_ char *text = command_short_text(member_of(prompt, "text"));
 		_cleanup_free_ char *number = mem_printf("%zu", json_array_size(prompts) - i);
-		_cleanup_free_ char *time = mem_printf("%.16s", member_of(prompt, "time"));
+		char time[COMMAND_TIME_BYTES];
+
+		session_local_time(member_of(prompt, "time"), time, sizeof(time));
 
 		command_choice(call, span_str(text), span_str(time),
 		               mem_printf("/rewind %s", member_of(prompt, "id")), false);

@@ -89,11 +89,18 @@ const struct command_info *command_of(struct span line)
 
 /* ---- running --------------------------------------------------------------------- */
 
-/* Whether a custom command or a prompt of a server is what this name means. */
+/* Whether a custom command or a skill is what this name means. */
+static bool is_command_of_files(const struct command_context *context, struct span name)
+{
+	return custom_exists(context, command_name_taken_by_row, name) ||
+	       skill_command_exists(context, command_name_taken_by_row, name);
+}
+
+/* Whether one of those or a prompt of a server is. */
 static bool is_users_command(const struct command_context *context, struct span name)
 {
 	return !command_name_taken_by_row(name) &&
-	       (custom_exists(context, command_name_taken_by_row, name) ||
+	       (is_command_of_files(context, name) ||
 	        prompts_exists(context, command_name_taken_by_row, name));
 }
 
@@ -105,7 +112,7 @@ bool command_exists(const struct command_context *context, struct span line)
 	const struct command_row *row = command_row_of(name);
 
 	return is && ((row && command_row_is(row, name)) || command_elsewhere_of(name) ||
-	              custom_exists(context, command_name_taken_by_row, name));
+	              is_command_of_files(context, name));
 }
 
 static bool row_works(const struct command_row *row, struct span arguments)
@@ -121,7 +128,7 @@ bool command_is_slow(const struct command_context *context, struct span line)
 
 	command_line_read(line, &read);
 	if (!command_name_taken_by_row(read.name) &&
-	    !custom_exists(context, command_name_taken_by_row, read.name) &&
+	    !is_command_of_files(context, read.name) &&
 	    prompts_exists(context, command_name_taken_by_row, read.name))
 		return true;
 	return read.row && (read.row->is.flags & COMMAND_SLOW ||
@@ -164,7 +171,9 @@ static void report_command(const struct command_context *context, const struct c
 static void run_row(struct command_call *call, const struct command_row *row)
 {
 	call->command = &row->is;
-	if (call->arguments.len && !row->is.forms)
+	if (!command_is_for(call->context, &row->is))
+		command_fail(call, "/%s works in hasp's own terminal only.", row->is.name);
+	else if (call->arguments.len && !row->is.forms)
 		command_fail(call, "/%s takes no arguments.", row->is.name);
 	else if (!forms_take(row->is.forms, call->arguments))
 		command_usage(call);
@@ -194,6 +203,7 @@ void command_run(const struct command_context *context, struct span line,
 	call.arguments = rest;
 	if (!command_name_taken_by_row(read.name) && !context->busy && context->host &&
 	    (custom_run(&call, command_name_taken_by_row, read.name, whole) ||
+	     skill_command_run(&call, command_name_taken_by_row, read.name, whole) ||
 	     prompts_run(&call, command_name_taken_by_row, read.name)))
 		return;
 	call.arguments = read.arguments;
@@ -283,9 +293,11 @@ static void complete_names(struct completing *at)
 	for (size_t i = 0; (command = command_at(i)); i++) {
 		_cleanup_free_ char *text = mem_printf("/%s", command->name);
 
-		offer_candidate(at, text, command->name, command->help);
+		if (command_is_for(at->of.context, command))
+			offer_candidate(at, text, command->name, command->help);
 	}
 	custom_each(at->of.context, command_name_taken_by_row, offer_custom, at);
+	skill_command_each(at->of.context, command_name_taken_by_row, offer_custom, at);
 	prompts_each(at->of.context, command_name_taken_by_row, offer_custom, at);
 	offer_other_names(at);
 }

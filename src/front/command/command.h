@@ -22,6 +22,9 @@
  * .gemini/commands, run like the others: their !{...} as calls of run_shell_command with all that
  * belongs to those (policy, question, hooks), on the thread of prompts.
  *
+ * Skills are commands too, behind those: /NAME is a call of activate_skill, with all that belongs
+ * to it, and what it returns is the prompt.
+ *
  * What a row says of a command may depend on its arguments: /mcp list runs at any time, /mcp reload
  * is COMMAND_IDLE and COMMAND_SLOW.
  *
@@ -112,6 +115,9 @@ struct command_context {
 	bool local;                 /* the workspace is this machine's: files can be written */
 	const char *const *themes;  /* names, NULL-terminated; or NULL */
 	const char *sandbox;        /* a sentence about the confinement, for /about; or NULL */
+	/* The front is no terminal, and what it serves knows the session by its ID, which stays:
+	 * COMMAND_TERMINAL rows are refused, and not offered. */
+	bool embedded;
 	struct ide *ide;            /* the terminal's editor (ide/ide.h); NULL: it has none */
 };
 
@@ -120,6 +126,7 @@ enum {
 	COMMAND_SLOW = 2, /* asks the model, or opens a session */
 	COMMAND_ALONE = 4, /* needs no session: can be run where none could be opened */
 	COMMAND_YIELDS = 8, /* a custom command of this name takes its place */
+	COMMAND_TERMINAL = 16, /* about a terminal, or puts another session in the place of this */
 };
 
 /* By what they are for: how /help lists them. */
@@ -180,6 +187,21 @@ typedef void command_offer(void *data, size_t from, size_t to, struct span text,
                            struct span note);
 void command_complete(const struct command_context *context, struct span line, size_t caret,
                       command_offer *offer, void *data);
+/* ---- menus of fronts ---- */
+
+/* What /permissions mode, /model and /model effort choose from, for a front that shows menus:
+ * [{"value", "name", "help"?}], a new reference.  Modes that are permitted, by policy_mode_name;
+ * models that the kept lists have (model_offers_kept), and the one that answers. */
+json_t *command_menu_modes(const struct command_context *context);
+json_t *command_menu_models(const struct command_context *context);
+json_t *command_menu_efforts(void);
+/* The effort that was chosen in this session; static. */
+const char *command_effort(const struct command_context *context);
+/* Chooses one, from the next prompt on. INVALID_ARGUMENT: unknown. */
+bool command_set_effort(const struct command_context *context, const char *name, struct err *err);
+
+/* ---- */
+
 /* What an MCP server can say may stand at the caret, of a line that is one of its prompts:
  * {"server", "params"} for host_server_complete, which answers with values; the bytes from
  * *ret_from up to the caret are the one that is being typed. A new reference; NULL: nothing. */

@@ -21,6 +21,7 @@ static json_t *custom_names(const struct command_context *context)
 	json_t *names = json_array();
 
 	custom_each(context, command_name_taken_by_row, add_custom_name, names);
+	skill_command_each(context, command_name_taken_by_row, add_custom_name, names);
 	prompts_each(context, command_name_taken_by_row, add_custom_name, names);
 	return names;
 }
@@ -120,7 +121,7 @@ static void help_custom(void *data, const char *name, const char *description, c
 	if (search->name.len && !command_word_is(search->name, name))
 		return;
 	if (!search->found++ && !search->name.len)
-		command_heading(search->call, "Your commands, and prompts of MCP servers");
+		command_heading(search->call, "Your commands, skills, and prompts of MCP servers");
 	command_term(search->call, shown, HELP_NAME_WIDTH, span_str(description),
 	             STYLE(ROLE_TEXT));
 	command_term(search->call, "", HELP_NAME_WIDTH, span_str(from), STYLE(ROLE_DIM));
@@ -131,6 +132,7 @@ static size_t help_customs(struct command_call *call, struct span name)
 	struct help_search search = { .call = call, .name = name };
 
 	custom_each(call->context, command_name_taken_by_row, help_custom, &search);
+	skill_command_each(call->context, command_name_taken_by_row, help_custom, &search);
 	prompts_each(call->context, command_name_taken_by_row, help_custom, &search);
 	return search.found;
 }
@@ -145,7 +147,7 @@ static void help_group(struct command_call *call, enum command_group group)
 		_cleanup_buf_ struct buf others = BUF_INIT(LIMIT_MESSAGE_BYTES);
 		_cleanup_free_ char *name = NULL;
 
-		if (command->group != group)
+		if (command->group != group || !command_is_for(call->context, command))
 			continue;
 		name = mem_printf("/%s", command->name);
 		put_other_names(command, &others);

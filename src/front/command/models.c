@@ -21,7 +21,7 @@ static const char *model_member(const json_t *row, const char *name)
 
 /* ---- effort ---------------------------------------------------------------------- */
 
-static const struct {
+static const struct effort {
 	const char *name;
 	enum model_thinking thinking;
 	const char *help;
@@ -41,19 +41,50 @@ static const char *effort_name(enum model_thinking thinking)
 	return "default";
 }
 
+static const struct effort *effort_named(struct span word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(efforts); i++)
+		if (command_word_is(word, efforts[i].name))
+			return &efforts[i];
+	return NULL;
+}
+
 static void model_effort(struct command_call *call, struct span word)
 {
+	const struct effort *effort = effort_named(word);
 	struct err err = ERR_INIT;
 
-	for (size_t i = 0; i < ARRAY_LEN(efforts); i++) {
-		if (!command_word_is(word, efforts[i].name))
-			continue;
-		if (host_set_model(call->context->host, NULL, efforts[i].thinking, &err))
-			command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session.",
-			            efforts[i].name);
-		else
-			command_fail(call, "%s", err.message);
-	}
+	if (!effort)
+		return;
+	if (host_set_model(call->context->host, NULL, effort->thinking, &err))
+		command_say(call, STYLE(ROLE_TEXT), "Effort: %s, in this session.", effort->name);
+	else
+		command_fail(call, "%s", err.message);
+}
+
+json_t *command_menu_efforts(void)
+{
+	json_t *menu = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(efforts); i++)
+		json_array_append_new(menu, json_pack("{s:s, s:s, s:s}", "value", efforts[i].name,
+		                                      "name", efforts[i].name, "help",
+		                                      efforts[i].help));
+	return menu;
+}
+
+const char *command_effort(const struct command_context *context)
+{
+	return effort_name(host_thinking(context->host));
+}
+
+bool command_set_effort(const struct command_context *context, const char *name, struct err *err)
+{
+	const struct effort *effort = effort_named(span_str(name));
+
+	if (!effort)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Unknown effort \"%.100s\"", name);
+	return host_set_model(context->host, NULL, effort->thinking, err);
 }
 
 static void offer_efforts(struct command_call *call)
@@ -158,6 +189,25 @@ static void models_show(struct command_call *call)
 	call->result->other_letter = 's';
 	call->result->other_help = "use it in new sessions, too";
 	call->result->then = COMMAND_CHOOSE;
+}
+
+static void put_menu_model(json_t *menu, const char *name)
+{
+	json_array_append_new(menu, json_pack("{s:s, s:s}", "value", name, "name", name));
+}
+
+json_t *command_menu_models(const struct command_context *context)
+{
+	json_auto_t *names = model_offers_kept(context->settings);
+	const char *now = host_facts(context->host).model;
+	json_t *menu = json_array(), *name;
+	size_t i;
+
+	if (!json_lists(names, span_str(now)))
+		put_menu_model(menu, now);
+	json_array_foreach(names, i, name)
+		put_menu_model(menu, json_string_value(name));
+	return menu;
 }
 
 /* ---- choosing -------------------------------------------------------------------- */

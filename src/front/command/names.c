@@ -12,6 +12,11 @@ const struct command_info *command_at(size_t i)
 	return i < command_row_count ? &command_rows[i].is : NULL;
 }
 
+bool command_is_for(const struct command_context *context, const struct command_info *command)
+{
+	return !(context->embedded && command->flags & COMMAND_TERMINAL);
+}
+
 static bool list_has_word(const char *list, struct span word)
 {
 	struct span rest = span_str(list), one;

@@ -228,13 +228,30 @@ static void set_folder_trust(struct command_call *call, bool trusted)
 
 static const struct {
 	enum approval_mode mode;
-	const char *help;
+	const char *name, *help;
 } modes[] = {
-	{ MODE_DEFAULT, "Ask before edits and commands" },
-	{ MODE_AUTO_EDIT, "Edit without asking, ask before commands" },
-	{ MODE_PLAN, "Explore and write a plan; change nothing" },
-	{ MODE_YOLO, "Ask about nothing" },
+	{ MODE_DEFAULT, "Default", "Ask before edits and commands" },
+	{ MODE_AUTO_EDIT, "Auto edit", "Edit without asking, ask before commands" },
+	{ MODE_PLAN, "Plan", "Explore and write a plan; change nothing" },
+	{ MODE_YOLO, "YOLO", "Ask about nothing" },
 };
+
+json_t *command_menu_modes(const struct command_context *context)
+{
+	const enum approval_mode now = agent_mode(host_facts(context->host).agent);
+	json_t *menu = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		struct err ignored = ERR_INIT;
+
+		if (modes[i].mode == now ||
+		    prepare_mode_check(context->settings, modes[i].mode, &ignored))
+			json_array_append_new(menu, json_pack(
+				"{s:s, s:s, s:s}", "value", policy_mode_name(modes[i].mode),
+				"name", modes[i].name, "help", modes[i].help));
+	}
+	return menu;
+}
 
 static void mode_set(struct command_call *call, struct span word)
 {

@@ -53,6 +53,8 @@ extern const size_t command_elsewhere_count;
 
 /* By name, alias, or the beginning of one name alone; NULL: none. */
 const struct command_row *command_row_of(struct span name);
+/* Whether it is one for this front. */
+bool command_is_for(const struct command_context *context, const struct command_info *command);
 /* Whether it is exactly this name or one of its aliases. */
 bool command_row_is(const struct command_row *row, struct span name);
 /* Whether a row has exactly this name and does not yield it to custom commands. */
@@ -90,6 +92,8 @@ bool command_word_is(struct span word, const char *name);
 /* Whether `text` has `part` in it, letters' cases aside; any has the empty one. */
 bool command_has(struct span text, struct span part);
 
+/* Of a moment as session_local_time prints it. */
+enum { COMMAND_TIME_BYTES = 32 };
 /* The first words of a foreign text, on one line; the caller frees. */
 char *command_short_text(const char *text);
 
@@ -138,6 +142,18 @@ bool custom_exists(const struct command_context *context, custom_taken *taken,
 /* Calls `one` with each that can be read. */
 void custom_each(const struct command_context *context, custom_taken *taken, custom_one *one,
                  void *data);
+
+/* ---- skills (skills.c): likewise ------------------------------------------------- */
+
+/* Hands the skill of this name to the model. False: there is none. */
+bool skill_command_run(struct command_call *call, custom_taken *taken, struct span name,
+                       struct span line);
+/* Whether there is one. */
+bool skill_command_exists(const struct command_context *context, custom_taken *taken,
+                          struct span name);
+/* Calls `one` with each that can be typed. */
+void skill_command_each(const struct command_context *context, custom_taken *taken,
+                        custom_one *one, void *data);
 
 /* ---- prompts of MCP servers (prompts.c): likewise -------------------------------- */
 

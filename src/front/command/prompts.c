@@ -40,6 +40,7 @@ static char *prompt_command_name(const struct command_context *context, custom_t
 	const char *typed = prompt_member(prompt, "typed");
 
 	if (taken(span_str(typed)) || custom_exists(context, taken, span_str(typed)) ||
+	    skill_command_exists(context, taken, span_str(typed)) ||
 	    is_shared_name(prompts, prompt))
 		return mem_printf("%s.%s", prompt_member(prompt, "prefix"), typed);
 	return mem_strdup(typed);

@@ -20,7 +20,6 @@
 
 enum {
 	TAG_MAX = 64,
-	TIME_BYTES = 32,
 	TITLE_BYTES = 200,             /* of a prompt in a list */
 	SESSION_BYTES_MAX = 512 << 20, /* as sessions are read */
 };
@@ -147,7 +146,7 @@ static void put_session(struct command_call *call, const json_t *row, size_t num
 	_cleanup_free_ char *title = command_short_text(member_text(row, "title"));
 	_cleanup_free_ char *name = mem_printf("%zu%s", number, own ? " *" : "");
 	const long long messages = json_integer_value(json_object_get(row, "messages"));
-	char when[TIME_BYTES];
+	char when[COMMAND_TIME_BYTES];
 	_cleanup_free_ char *note = NULL;
 
 	session_local_time(member_text(row, "lastUpdated"), when, sizeof(when));
@@ -201,6 +200,10 @@ static void chat_resume(struct command_call *call, struct span which)
 	struct err err = ERR_INIT;
 	bool tag;
 
+	if (call->context->embedded) {
+		command_fail(call, "Open it in the program that shows this session.");
+		return;
+	}
 	path = find_chat(call, which, &tag, &err);
 	if (path && !strcmp(path, host_facts(host).record_file))
 		command_fail(call, "That is the session that is open.");
@@ -307,7 +310,7 @@ void command_complete_chat(struct command_completion *completion)
 	sessions = sessions_list(host_facts(completion->context->host).home);
 	for (i = json_array_size(sessions); i-- > 0;) {
 		_cleanup_free_ char *id = NULL, *title = NULL;
-		char when[TIME_BYTES];
+		char when[COMMAND_TIME_BYTES];
 
 		row = json_array_get(sessions, i);
 		id = mem_printf("%.8s", member_text(row, "id"));

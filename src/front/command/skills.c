@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /skills: lists, enables, disables and reloads skills. */
+/* Skills: /skills lists, enables, disables and reloads them; /NAME hands one to the model. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/mem.h"
 #include "catalog/skills.h"
 #include "data/json.h"
+#include "data/tools.h"
 #include "front/command/private.h"
 
 static void skills_say_notices(struct command_call *call)
@@ -146,7 +148,7 @@ static void skills_reload(struct command_call *call)
 {
 	json_auto_t *before = skills_names(call->context->host), *after = NULL;
 	struct err err = ERR_INIT;
-	size_t added, gone;
+	size_t added, removed;
 
 	if (!host_skills_reload(call->context->host, &err)) {
 		command_fail(call, "Failed to reload skills: %s", err.message);
@@ -154,14 +156,14 @@ static void skills_reload(struct command_call *call)
 	}
 	after = skills_names(call->context->host);
 	added = skills_missing(after, before);
-	gone = skills_missing(before, after);
+	removed = skills_missing(before, after);
 	command_say(call, STYLE(ROLE_TEXT), "Agent skills reloaded successfully.");
 	if (added)
 		command_say(call, STYLE(ROLE_TEXT), "%zu newly available skill%s.", added,
 		            added == 1 ? "" : "s");
-	if (gone)
-		command_say(call, STYLE(ROLE_TEXT), "%zu skill%s no longer available.", gone,
-		            gone == 1 ? "" : "s");
+	if (removed)
+		command_say(call, STYLE(ROLE_TEXT), "%zu skill%s no longer available.", removed,
+		            removed == 1 ? "" : "s");
 	skills_say_notices(call);
 }
 
@@ -215,5 +217,98 @@ void command_complete_skills(struct command_completion *completion)
 		completion->add(completion, "workspace", "The project's settings");
 	} else {
 		completion->add(completion, "--scope", "Whose settings are changed");
+	}
+}
+
+/* ---- a skill as a command ----------------------------------------------------------- */
+
+/* What is typed behind the slash: blanks are "-". The caller frees; NULL: it cannot be typed. */
+static char *skill_command_name(const struct skill *skill, custom_taken *taken)
+{
+	_cleanup_free_ char *name = mem_strdup(skill->name);
+
+	for (char *at = name; *at; at++) {
+		if (*at == ' ')
+			*at = '-';
+		if (!isalnum((unsigned char)*at) && !strchr("_-.", *at))
+			return NULL;
+	}
+	return taken(span_str(name)) ? NULL : mem_steal(&name);
+}
+
+/* The name of the enabled skill that has this command's, in *ret, which the caller frees. */
+static bool skill_command_find(const struct command_context *context, custom_taken *taken,
+                               struct span name, char **ret)
+{
+	struct skills *own = context->host ? NULL : skills_discover(context->settings,
+	                                                            context->local);
+	const struct skills *skills = own ? own : host_facts(context->host).skills;
+	bool found = false;
+
+	for (size_t i = 0; i < skills->count && !found; i++) {
+		_cleanup_free_ char *typed = skills->at[i].disabled ? NULL :
+			skill_command_name(&skills->at[i], taken);
+
+		found = typed && command_word_is(name, typed);
+		if (found)
+			*ret = mem_strdup(skills->at[i].name);
+	}
+	skills_free(own);
+	return found;
+}
+
+bool skill_command_exists(const struct command_context *context, custom_taken *taken,
+                          struct span name)
+{
+	_cleanup_free_ char *skill = NULL;
+
+	return skill_command_find(context, taken, name, &skill);
+}
+
+/* A call of activate_skill like the model's own; what it returns is the prompt. */
+bool skill_command_run(struct command_call *call, custom_taken *taken, struct span name,
+                       struct span line)
+{
+	_cleanup_free_ char *skill = NULL, *text = NULL;
+	json_auto_t *arguments = NULL, *result = NULL;
+	struct span output;
+
+	if (!skill_command_find(call->context, taken, name, &skill))
+		return false;
+	arguments = json_pack("{s:s}", "name", skill);
+	result = host_call(call->context->host, tool_name(TOOL_ACTIVATE_SKILL), arguments);
+	output = json_span(json_object_get(result, "output"));
+	if (!output.len) {
+		command_fail(call, "%s", json_string_value(json_object_get(result, "message")));
+		return true;
+	}
+	if (call->arguments.len)
+		text = mem_printf("%.*s\n\n%.*s", (int)output.len, output.data,
+		                  (int)call->arguments.len, call->arguments.data);
+	else
+		text = mem_printf("%.*s\n\nUse the skill %s.", (int)output.len, output.data,
+		                  skill);
+	call->result->plain = true;
+	call->result->shown = mem_dup(line.data, line.len);
+	command_then(call, COMMAND_SEND, mem_steal(&text));
+	return true;
+}
+
+void skill_command_each(const struct command_context *context, custom_taken *taken,
+                        custom_one *one, void *data)
+{
+	const struct skills *skills = context->host ? host_facts(context->host).skills : NULL;
+
+	for (size_t i = 0; skills && i < skills->count; i++) {
+		const struct skill *skill = &skills->at[i];
+		_cleanup_free_ char *typed = skill->disabled ? NULL :
+			skill_command_name(skill, taken);
+		_cleanup_free_ char *from = skill_from(skill), *about = NULL, *where = NULL;
+
+		if (!typed || custom_exists(context, taken, span_str(typed)))
+			continue;
+		about = command_short_text(skill->description);
+		where = mem_printf("Skill of the %s", from);
+		one(data, typed, about, where);
 	}
 }

@@ -377,14 +377,14 @@ static void report_progress(void *data, size_t done, size_t total)
 }
 
 /* Calls that only wait hold up no others, however few processors there are. */
-static void give_way(void *data, bool begin)
+static void work_wait_begin(void *data)
 {
-	struct pool *pool = ((struct work *)data)->offered->serve->options.pool;
+	pool_wait_begin(((struct work *)data)->offered->serve->options.pool);
+}
 
-	if (begin)
-		pool_wait_begin(pool);
-	else
-		pool_wait_end(pool);
+static void work_wait_end(void *data)
+{
+	pool_wait_end(((struct work *)data)->offered->serve->options.pool);
 }
 
 static void answer_is_ready(void *data, bool here)
@@ -446,7 +446,8 @@ static struct session session_of(struct work *work, bool at_once)
 		.confirm = hooked || kind == TOOL_KIND_EXECUTE ||
 		                   server_confirms(work->offered->serve, tool) ? confirm : NULL,
 		.progress = report_progress,
-		.wait = at_once ? NULL : give_way,
+		.wait_begin = at_once ? NULL : work_wait_begin,
+		.wait_end = at_once ? NULL : work_wait_end,
 		.cancel = mcp_call_cancel(work->call),
 		.not_at_once = at_once ? &work->missed : NULL,
 		.ready = at_once ? answer_is_ready : NULL,

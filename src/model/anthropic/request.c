@@ -657,27 +657,22 @@ static void add_headers(const struct model_options *options, const struct claude
 
 /* Vertex has the model in the address.  Elsewhere both ways to write the base are in use: with the
  * version, as hasp has it for all providers, and without, as Anthropic's own programs have it. */
-static void add_url(struct wire_request *ret, const struct model_options *options, bool count_only)
+static void add_url(struct wire_request *ret, const struct model_options *options)
 {
 	bool versioned = span_ends(wire_base(options->base_url), SPAN("/v1"));
 	_cleanup_buf_ struct buf path = BUF_INIT(1024);
 
 	if (options->vertex)
-		buf_printf(&path, "/publishers/anthropic/models/%s",
-		           count_only ? "count-tokens:rawPredict" : options->name);
+		buf_printf(&path, "/publishers/anthropic/models/%s:streamRawPredict",
+		           options->name);
 	else
 		buf_str(&path, versioned ? "/messages" : "/v1/messages");
-	if (count_only && !options->vertex)
-		buf_str(&path, "/count_tokens");
-	if (!count_only && options->vertex)
-		buf_str(&path, ":streamRawPredict");
 	wire_endpoint(&ret->url, options->base_url, path.data);
 }
 
 /* The longest metadata.user_id ("Create a Message"). */
 enum { CLAUDE_USER_CHARACTERS = 256 };
 
-/* What belongs to an answer, and not to a count. */
 static void add_answer_members(json_t *body, const struct claude_plan *plan,
                                const struct model_request *request)
 {
@@ -694,7 +689,7 @@ static void add_answer_members(json_t *body, const struct claude_plan *plan,
 
 static bool anthropic_build(const struct model_options *options,
                             const struct model_request *request,
-                            bool count_only, struct wire_request *ret, struct err *err)
+                            struct wire_request *ret, struct err *err)
 {
 	const struct claude_model *model = claude_model_of(options->name);
 	const json_t *loading = loading_tools(options, request);
@@ -702,7 +697,7 @@ static bool anthropic_build(const struct model_options *options,
 	struct claude_plan plan = plan_request(options, request, messages);
 	json_t *body = json_pack("{s:o}", "messages", messages);
 
-	if (!options->vertex || count_only)
+	if (!options->vertex)
 		json_object_set_new(body, "model", json_cstr(options->name));
 	if (options->vertex)
 		json_object_set_new(body, "anthropic_version", json_string("vertex-2023-10-16"));
@@ -713,28 +708,10 @@ static bool anthropic_build(const struct model_options *options,
 	}
 	add_thinking(body, &plan);
 	add_output(body, &plan, request);
-	if (!count_only)
-		add_answer_members(body, &plan, request);
-	add_url(ret, options, count_only);
+	add_answer_members(body, &plan, request);
+	add_url(ret, options);
 	add_headers(options, &plan, json_object_get(body, "tools") != NULL, ret);
 	return wire_body(ret, body, err);
-}
-
-static bool anthropic_count(struct span body, uint64_t *ret, struct err *err)
-{
-	json_t *value, *tokens;
-	bool ok;
-
-	if (!json_parse_foreign(body, WIRE_EVENT_DEPTH, &value, NULL, err))
-		return false;
-	tokens = json_object_get(value, "input_tokens");
-	ok = json_is_integer(tokens);
-	if (ok)
-		*ret = wire_count(value, "input_tokens");
-	else
-		err_set(err, ERR_MODEL_ERROR, "The answer to the request to count has no count.");
-	json_decref(value);
-	return ok;
 }
 
 /* "Get a Model": platform.claude.com/docs/en/api/models/retrieve. */
@@ -787,7 +764,6 @@ const struct provider_format format_anthropic = {
 	.build = anthropic_build,
 	.reader = &anthropic_reader,
 	.error = anthropic_error,
-	.count = anthropic_count,
 	.context_tokens = claude_context_tokens,
 	.takes_media = wire_takes_pdf,
 	.loading = anthropic_loading,

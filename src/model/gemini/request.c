@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gemini's row and families, and the requests: generateContent and countTokens. */
+/* Gemini's row and families, and the requests: generateContent. */
 #include "model/gemini/gemini.h"
 
 #include <stdlib.h>
@@ -207,22 +207,6 @@ static const char *gemini_level(const char *model_name, enum model_thinking thin
 	if (thinking == MODEL_THINK_MEDIUM && (levels[i].levels & LEVEL_MEDIUM))
 		return "MEDIUM";
 	return thinking == MODEL_THINK_OFF || thinking == MODEL_THINK_LOW ? "LOW" : "HIGH";
-}
-
-static bool gemini_count(struct span body, uint64_t *ret, struct err *err)
-{
-	json_t *value;
-	const json_t *total;
-	bool ok;
-
-	if (!json_parse_foreign(body, WIRE_EVENT_DEPTH, &value, NULL, err))
-		return false;
-	total = json_object_get(value, "totalTokens");
-	ok = json_is_integer(total) && json_integer_value(total) >= 0;
-	if (ok)
-		*ret = (uint64_t)json_integer_value(total);
-	json_decref(value);
-	return ok || err_set(err, ERR_MODEL_ERROR, "The counter's answer has no totalTokens.");
 }
 
 static uint64_t gemini_context_tokens(const char *name)
@@ -478,40 +462,25 @@ static void put_generation(const char *name, const struct model_request *request
 
 /* ---- the whole ---- */
 
-/* The Gemini API counts a whole request that is wrapped; Vertex takes its members as they are. */
-static json_t *wrap_for_counting(const struct model_options *options, json_t *body)
-{
-	_cleanup_free_ char *name = NULL;
-
-	if (options->vertex)
-		return body;
-	name = strncmp(options->name, "models/", 7) == 0 ? mem_strdup(options->name) :
-	                                                   mem_printf("models/%s", options->name);
-	json_object_set_new(body, "model", json_cstr(name));
-	return json_pack("{s:o}", "generateContentRequest", body);
-}
-
 static bool gemini_build(const struct model_options *options, const struct model_request *request,
-                  bool count_only, struct wire_request *ret, struct err *err)
+                  struct wire_request *ret, struct err *err)
 {
 	enum gemini_family family = gemini_family_of(options->name);
 	json_t *body = json_object();
 	bool ok;
 
 	gemini_model_url(options, &ret->url);
-	buf_str(&ret->url, count_only ? ":countTokens" : ":streamGenerateContent?alt=sse");
+	buf_str(&ret->url, ":streamGenerateContent?alt=sse");
 	gemini_key(options, ret);
 	json_object_set_new(body, "contents", gemini_contents(request->contents, family));
 	if (request->system.len)
 		json_object_set_new(body, "systemInstruction",
 		                    json_pack("{s:[o]}", "parts", part_text(request->system)));
 	ok = gemini_put_tools(request, body, err);
-	if (ok && !count_only) {
+	if (ok) {
 		put_tool_mode(request, body);
 		put_generation(options->name, request, body);
 	}
-	if (count_only)
-		body = wrap_for_counting(options, body);
 	if (ok)
 		return wire_body(ret, body, err);
 	json_decref(body);
@@ -524,7 +493,6 @@ const struct provider_format format_gemini = {
 	.build = gemini_build,
 	.reader = &gemini_reader,
 	.error = gemini_error,
-	.count = gemini_count,
 	.context_tokens = gemini_context_tokens,
 	.limits_build = gemini_limits_build,
 	.limits_read = gemini_limits_read,

@@ -334,10 +334,8 @@ static json_t *chat_body(const struct model_options *options, const struct model
 }
 
 static bool chat_build(const struct model_options *options, const struct model_request *request,
-                       bool count_only, struct wire_request *ret, struct err *err)
+                       struct wire_request *ret, struct err *err)
 {
-	if (count_only)
-		return err_set(err, ERR_INVALID_ARGUMENT, "Chat completions cannot count tokens.");
 	if (json_array_size(request->server_tools))
 		return wire_no_tool("This server", json_array_get(request->server_tools, 0), err);
 	wire_endpoint(&ret->url, options->base_url, "/chat/completions");

@@ -404,13 +404,11 @@ static json_t *responses_body(const struct model_options *options,
 
 static bool responses_build(const struct model_options *options,
                             const struct model_request *request,
-                            bool count_only, struct wire_request *ret, struct err *err)
+                            struct wire_request *ret, struct err *err)
 {
 	const char *loader = responses_loading(options) ? wire_loader(request->tools) : NULL;
 	json_t *body;
 
-	if (count_only)
-		return err_set(err, ERR_INVALID_ARGUMENT, "hasp cannot count tokens of Responses.");
 	body = responses_body(options, request, loader);
 	if (!responses_add_tools(body, request, openai_model_of(options->name), loader, err)) {
 		json_decref(body);

@@ -334,8 +334,8 @@ static bool compare_pairs(struct evidence_scan *hr)
 }
 
 /* The nearest line in direction `step` that is not blank, if it is an added one; NULL otherwise. */
-static const struct hunk_line *added_beside(const struct hunk_line *lines, size_t count, size_t i,
-                                            int step)
+static const struct hunk_line *added_next_to(const struct hunk_line *lines, size_t count, size_t i,
+                                             int step)
 {
 	for (size_t k = i + (size_t)step; k < count; k += (size_t)step)
 		if (!span_is_blank(lines[k].text))
@@ -358,7 +358,7 @@ static void compare_neighbours(struct evidence_scan *hr)
 				continue;
 			for (int step = -1; step <= 1; step += 2) {
 				const struct hunk_line *added =
-					added_beside(lines, hr->places[h].count, i, step);
+					added_next_to(lines, hr->places[h].count, i, step);
 
 				if (added)
 					evidence_vote(hr, diff_indent(hr, added->text),

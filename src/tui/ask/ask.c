@@ -132,8 +132,8 @@ bool ask_join(struct ask *ask, json_t *message)
 		return false;
 	if (ask_is(ask, "edit")) {
 		if (!ask->confirm.file_count)
-			review_find(ask, ask->message, /* whole= */ true);
-		review_find(ask, message, /* whole= */ true);
+			review_find_or_whole(ask, ask->message);
+		review_find_or_whole(ask, message);
 	}
 	json_array_append(ask->joined, message);
 	ask_pane_reset(ask);

@@ -110,7 +110,7 @@ static bool offers_choice(const struct ask *ask, const char *outcome)
 void confirm_begin(struct ask *ask)
 {
 	if (ask_is(ask, "edit"))
-		review_find(ask, ask->message, /* whole= */ false);
+		review_find(ask, ask->message);
 	confirm_offer(ask);
 }
 

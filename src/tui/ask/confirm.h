@@ -75,9 +75,10 @@ void confirm_rows(struct ask *ask, struct ask_page *page);    /* as ask_rows */
 
 /* ---- the review (review.c) ---------------------------------------------------------- */
 
-/* Finds the files and hunks of a question that may be answered in part. Without any: leaves it at
- * that, or, with `whole`, takes it as one that is answered with yes or no. */
-void review_find(struct ask *ask, const json_t *question, bool whole);
+/* Finds the files and hunks of a question that may be answered in part; false: none. */
+bool review_find(struct ask *ask, const json_t *question);
+/* The same; without any, takes it as one that is answered with yes or no. */
+void review_find_or_whole(struct ask *ask, const json_t *question);
 /* Forgets them. */
 void review_forget(struct ask *ask, const json_t *question);
 void review_end(struct ask *ask);                             /* frees what it has */

@@ -51,7 +51,7 @@ static const json_t *question_files(const json_t *question)
 	               json_object_get(json_object_get(question, "details"), "files") : NULL;
 }
 
-void review_find(struct ask *ask, const json_t *question, bool whole)
+bool review_find(struct ask *ask, const json_t *question)
 {
 	const json_t *details = json_object_get(question, "details");
 	const json_t *files = question_files(question);
@@ -63,11 +63,18 @@ void review_find(struct ask *ask, const json_t *question, bool whole)
 	json_array_foreach(files, i, file)
 		review_add(ask, question, file, find_hunks(file, false));
 	if (json_array_size(files))
-		return;
+		return true;
 	if (takes_parts(question))
 		hunks = find_hunks(details, span_starts(diff, SPAN("--- /dev/null\n")));
-	if (hunks || whole)
+	if (hunks)
 		review_add(ask, question, details, hunks);
+	return hunks != NULL;
+}
+
+void review_find_or_whole(struct ask *ask, const json_t *question)
+{
+	if (!review_find(ask, question))
+		review_add(ask, question, json_object_get(question, "details"), NULL);
 }
 
 static void review_file_release(struct review_file *file)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that keys are bound to: Gemini CLI's, in the order of its documentation, and
- * scroll.search.
+/* The commands that keys are bound to: Gemini CLI's, in the order of its documentation, edit.yank
+ * and scroll.search.  Nothing that runs, sends, deletes, quits or asks less is on a key that
+ * completes, moves or pastes in another agent or in readline (test/tui/app/key_table.py).
  *
  * X(symbol, name in keybindings.json, default keys separated by blanks, what it does).  To add one:
  * its row here, and a call of bindings_has where the focus is when it is meant to act.
@@ -25,7 +26,7 @@
 	  "go up one row, then to earlier prompts") \
 	X(CURSOR_DOWN, "cursor.down", "down", \
 	  "go down one row, then to later prompts") \
-	X(CURSOR_LEFT, "cursor.left", "left", \
+	X(CURSOR_LEFT, "cursor.left", "left ctrl+b", \
 	  "go left one character") \
 	X(CURSOR_RIGHT, "cursor.right", "right ctrl+f", \
 	  "go right one character") \
@@ -47,6 +48,8 @@
 	  "delete the character to the left") \
 	X(EDIT_DELETE_RIGHT, "edit.deleteRight", "delete ctrl+d", \
 	  "delete the character to the right") \
+	X(EDIT_YANK, "edit.yank", "ctrl+y", \
+	  "paste what was deleted last") \
 	X(EDIT_UNDO, "edit.undo", "ctrl+z alt+z cmd+z", \
 	  "undo the last edit") \
 	X(EDIT_REDO, "edit.redo", "ctrl+shift+z cmd+shift+z alt+shift+z", \
@@ -121,7 +124,7 @@
 	  "switch copy mode (full screen)") \
 	X(APP_TOGGLE_MOUSE_MODE, "app.toggleMouseMode", "ctrl+s", \
 	  "switch the mouse between the terminal and hasp") \
-	X(APP_TOGGLE_YOLO, "app.toggleYolo", "ctrl+y", \
+	X(APP_TOGGLE_YOLO, "app.toggleYolo", "", \
 	  "approve every tool call, or ask again") \
 	X(APP_CYCLE_APPROVAL_MODE, "app.cycleApprovalMode", "shift+tab", \
 	  "change the approval mode: default, auto_edit, plan") \

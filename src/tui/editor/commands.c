@@ -132,20 +132,38 @@ static enum editor_action remove_bytes(struct editor *editor, size_t from, size_
 	return EDITOR_CHANGED;
 }
 
+/* What is deleted one after the other is one text, as in readline: `left` goes before it. */
+static enum editor_action kill_bytes(struct editor *editor, size_t from, size_t to, bool left)
+{
+	const struct span text = span_head(span_skip(draft_view(&editor->draft), from), to - from);
+	_cleanup_free_ char *before = mem_dup(editor->killed.data ? editor->killed.data : "",
+	                                      editor->killed.len);
+	const struct span old = span_of(before, editor->killed_last ? editor->killed.len : 0);
+
+	if (from == to)
+		return EDITOR_IGNORED;
+	buf_clear(&editor->killed);
+	buf_span(&editor->killed, left ? text : old);
+	buf_span(&editor->killed, left ? old : text);
+	editor->kills = true;
+	return remove_bytes(editor, from, to);
+}
+
 /* To the line's end; at it, its LF. */
 static enum editor_action do_kill_right(struct editor *editor)
 {
 	size_t caret = editor->draft.caret, end = draft_line_end(&editor->draft, caret);
 
-	return remove_bytes(editor, caret, end > caret ? end : draft_next(&editor->draft, caret));
+	return kill_bytes(editor, caret, end > caret ? end : draft_next(&editor->draft, caret),
+	                  /* left= */ false);
 }
 
 static enum editor_action do_kill_left(struct editor *editor)
 {
 	size_t caret = editor->draft.caret, start = draft_line_start(&editor->draft, caret);
 
-	return remove_bytes(editor, start < caret ? start : draft_previous(&editor->draft, caret),
-	                    caret);
+	return kill_bytes(editor, start < caret ? start : draft_previous(&editor->draft, caret),
+	                  caret, /* left= */ true);
 }
 
 static enum editor_action do_clear(struct editor *editor)
@@ -156,14 +174,22 @@ static enum editor_action do_clear(struct editor *editor)
 
 static enum editor_action do_delete_word_left(struct editor *editor)
 {
-	return remove_bytes(editor, word_left(&editor->draft, editor->draft.caret),
-	                    editor->draft.caret);
+	return kill_bytes(editor, word_left(&editor->draft, editor->draft.caret),
+	                  editor->draft.caret, /* left= */ true);
 }
 
 static enum editor_action do_delete_word_right(struct editor *editor)
 {
-	return remove_bytes(editor, editor->draft.caret,
-	                    word_right(&editor->draft, editor->draft.caret));
+	return kill_bytes(editor, editor->draft.caret,
+	                  word_right(&editor->draft, editor->draft.caret), /* left= */ false);
+}
+
+static enum editor_action do_yank(struct editor *editor)
+{
+	if (!editor->killed.len)
+		return EDITOR_IGNORED;
+	draft_begin(&editor->draft);
+	return changed_if(commands_insert(editor, buf_view(&editor->killed)));
 }
 
 static enum editor_action remove_run(struct editor *editor, size_t from, size_t to, int kind)
@@ -463,6 +489,7 @@ static const struct {
 	{ BIND_EDIT_DELETE_WORD_RIGHT, ALWAYS, do_delete_word_right },
 	{ BIND_EDIT_DELETE_LEFT, ALWAYS, do_delete_left },
 	{ BIND_EDIT_DELETE_RIGHT, ALWAYS, do_delete_right },
+	{ BIND_EDIT_YANK, ALWAYS, do_yank },
 	{ BIND_EDIT_UNDO, NOT_SEARCHING, do_undo },
 	{ BIND_EDIT_REDO, NOT_SEARCHING, do_redo },
 };

@@ -191,22 +191,23 @@ static bool swap_bytes(struct draft *draft, size_t at, size_t len, struct span t
 /* Makes room in what undo keeps: whole steps, the oldest first, never the one under way. */
 static void drop_old_steps(struct draft *draft)
 {
-	size_t gone = 0;
+	size_t dropped = 0;
 
-	while (draft->undo_bytes > DRAFT_UNDO_BYTES_MAX && gone < draft->count &&
-	       draft->edits[gone].step != draft->step) {
-		unsigned step = draft->edits[gone].step;
+	while (draft->undo_bytes > DRAFT_UNDO_BYTES_MAX && dropped < draft->count &&
+	       draft->edits[dropped].step != draft->step) {
+		unsigned step = draft->edits[dropped].step;
 
-		while (gone < draft->count && draft->edits[gone].step == step) {
-			release_edits(draft, gone, gone + 1);
-			gone++;
+		while (dropped < draft->count && draft->edits[dropped].step == step) {
+			release_edits(draft, dropped, dropped + 1);
+			dropped++;
 		}
 	}
-	if (!gone)
+	if (!dropped)
 		return;
-	memmove(draft->edits, draft->edits + gone, (draft->count - gone) * sizeof(*draft->edits));
-	draft->count -= gone;
-	draft->done -= gone;
+	memmove(draft->edits, draft->edits + dropped,
+	        (draft->count - dropped) * sizeof(*draft->edits));
+	draft->count -= dropped;
+	draft->done -= dropped;
 }
 
 /* Whether the record of a text typed at `at` can be that of the edit before, which it goes on. */
@@ -276,11 +277,6 @@ void draft_begin_run(struct draft *draft, int kind)
 void draft_end_run(struct draft *draft)
 {
 	draft->run_caret = draft->caret;
-}
-
-void draft_hold(struct draft *draft, bool held)
-{
-	draft->held = held;
 }
 
 /* What an undo or redo touched, of the text as it is now: bytes [at, at + after) were `before`. */

@@ -67,7 +67,7 @@ struct draft {
 	bool running;          /* a run of typing or of deleting goes on (draft_begin_run) */
 	int run_kind;
 	size_t run_caret;
-	bool held;             /* all goes on as one step (draft_hold) */
+	bool held;             /* the caller's: no new step begins, but by an undo */
 	/* The last undo or redo: where the caret was before the step, and the bytes it touched. */
 	size_t undone_caret, undone_from, undone_to;
 	unsigned long version; /* grows with each change of the text */
@@ -109,8 +109,6 @@ void draft_begin(struct draft *draft);
  * (a character typed, one deleted), other than 0. Call draft_end_run when the edit is made. */
 void draft_begin_run(struct draft *draft, int kind);
 void draft_end_run(struct draft *draft);
-/* While held, no new step begins, but by an undo. */
-void draft_hold(struct draft *draft, bool held);
 /* False: there is nothing to undo. */
 bool draft_undo(struct draft *draft);
 bool draft_redo(struct draft *draft);

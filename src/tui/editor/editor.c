@@ -17,6 +17,7 @@ struct editor *editor_new(const struct editor_options *options)
 
 	editor->options = *options;
 	editor->goal = NO_COLUMN;
+	editor->killed = (struct buf)BUF_INIT(DRAFT_BYTES_MAX);
 	draft_init(&editor->draft);
 	if (!options->bindings)
 		editor->options.bindings = editor->own_bindings = bindings_new();
@@ -32,6 +33,7 @@ void editor_free(struct editor *editor)
 	candidates_drop(&editor->candidates);
 	history_release(&editor->history);
 	layout_release(&editor->layout);
+	buf_release(&editor->killed);
 	draft_drop(&editor->draft);
 	bindings_free(editor->own_bindings);
 	free(editor);
@@ -44,7 +46,7 @@ void editor_set_vim(struct editor *editor, bool vim)
 	if (!vim) {
 		vim_free(editor->vim);
 		editor->vim = NULL;
-		draft_hold(&editor->draft, false);
+		editor->draft.held = false;
 	}
 	editor->options.vim = vim;
 }
@@ -81,9 +83,10 @@ enum editor_action editor_key(struct editor *editor, const struct key *key)
 	size_t caret = editor->draft.caret;
 	enum editor_action action;
 
-	editor->keep_goal = false;
+	editor->keep_goal = editor->kills = false;
 	if (!vim_key(editor, key, &action))
 		action = commands_key(editor, key);
+	editor->killed_last = editor->kills;
 	/* What was inserted or deleted may have joined clusters about the caret. */
 	draft_place(&editor->draft, editor->draft.caret);
 	follow_key(editor, version, caret, action);
@@ -95,7 +98,7 @@ static void forget_pastes(struct editor *editor)
 {
 	const struct draft *draft = &editor->draft;
 	const struct editor_history *history = &editor->history;
-	size_t most = history->count + 2 * draft->count + 3 + VIM_TEXTS_MAX, count = 0;
+	size_t most = history->count + 2 * draft->count + 4 + VIM_TEXTS_MAX, count = 0;
 
 	if (!draft->paste_bytes)
 		return;
@@ -107,6 +110,7 @@ static void forget_pastes(struct editor *editor)
 		texts[count++] = span_of(draft->edits[i].after, draft->edits[i].after_len);
 	}
 	texts[count++] = draft_view(draft);
+	texts[count++] = buf_view(&editor->killed);
 	texts[count++] = span_of(history->kept.text, history->kept.len);
 	texts[count++] = span_of(history->searched.text, history->searched.len);
 	count += vim_texts(editor->vim, texts + count);
@@ -209,7 +213,7 @@ void editor_set(struct editor *editor, struct span text)
 	candidates_clear(&editor->candidates);
 	draft_clean(&clean, text);
 	new = buf_view(&clean);
-	draft_hold(draft, false);
+	draft->held = false;
 	draft_begin(draft);
 	if (new.len > DRAFT_BYTES_MAX && keep_paste(editor, new, mark))
 		new = span_of(mark, sizeof(mark));

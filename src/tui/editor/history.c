@@ -29,15 +29,16 @@ void history_release(struct editor_history *history)
 /* Drops the oldest until `len` more bytes have room. */
 static void drop_oldest(struct editor_history *history, size_t len)
 {
-	size_t gone = 0;
+	size_t dropped = 0;
 
-	while (gone < history->count && (history->count - gone >= HISTORY_MAX ||
-	                                 history->bytes + len > HISTORY_BYTES_MAX)) {
-		history->bytes -= history->at[gone].len;
-		release_past(&history->at[gone++]);
+	while (dropped < history->count && (history->count - dropped >= HISTORY_MAX ||
+	                                    history->bytes + len > HISTORY_BYTES_MAX)) {
+		history->bytes -= history->at[dropped].len;
+		release_past(&history->at[dropped++]);
 	}
-	memmove(history->at, history->at + gone, (history->count - gone) * sizeof(*history->at));
-	history->count -= gone;
+	memmove(history->at, history->at + dropped,
+	        (history->count - dropped) * sizeof(*history->at));
+	history->count -= dropped;
 }
 
 bool history_drop_marked(struct editor_history *history)

@@ -75,6 +75,8 @@ struct editor {
 	struct draft_completions candidates;
 	struct editor_history history;
 	struct vim *vim; /* owned; NULL: not in vim mode */
+	struct buf killed;      /* what was deleted last, as a draft has it; not characters */
+	bool kills, killed_last; /* this key deletes such, the one before it did */
 	int goal;        /* the column that up and down keep to; NO_COLUMN */
 	bool keep_goal;
 };

@@ -85,7 +85,7 @@ static void leave_insert(struct editor *editor)
 	repeat_inserted(editor);
 	if (draft->caret != draft_line_start(draft, draft->caret))
 		draft->caret = draft_previous(draft, draft->caret);
-	draft_hold(draft, false);
+	draft->held = false;
 	draft_begin(draft);
 	vim->state = VIM_NORMAL;
 	vim->goal = NO_COLUMN;
@@ -105,9 +105,9 @@ static enum editor_action insert_key(struct editor *editor, const struct key *ke
 		/* A new insertion begins where the caret went. */
 		vim->insert_from = draft->caret;
 		vim->insert_count = 1;
-		draft_hold(draft, false);
+		draft->held = false;
 		draft_begin(draft);
-		draft_hold(draft, true);
+		draft->held = true;
 	} else if (draft->caret < vim->insert_from) {
 		vim->insert_from = draft->caret;
 	}
@@ -305,7 +305,7 @@ static bool take_vim_name(struct editor *editor)
 	}
 	if (take_operator(editor, name))
 		return true;
-	if (motion && motion->wants_argument) {
+	if (motion && motion->takes_argument) {
 		vim->finding = motion;
 		return true;
 	}

@@ -48,7 +48,7 @@ struct vim_motion {
 struct vim_motion_row {
 	const char *keys;
 	enum vim_kind kind;
-	bool wants_argument;
+	bool takes_argument;
 	/* False: it cannot be done. With an operator it may still have moved. */
 	bool (*go)(struct vim_motion *motion, int how);
 	int how;
@@ -66,10 +66,17 @@ int vim_step(const struct draft *draft, size_t *at, int direction);
 int vim_step_over(const struct draft *draft, size_t *at, int direction);
 /* 0: blanks and line ends; others are kinds of characters that make words. */
 int vim_class(const struct draft *draft, size_t at, bool big);
+/* What counts as an end for vim_end_word, as in vim's end_word. */
+enum vim_end_of {
+	VIM_END_NEXT,   /* e: of the next word, where one ends here */
+	VIM_END_HERE,   /* cw: of this word, be it here */
+	VIM_END_OBJECT, /* aw: the same; an empty line ends one, too */
+};
+
 /* Word motions from *at; see their vim namesakes (w, b, e, ge). */
 bool vim_forward_word(const struct draft *draft, size_t *at, unsigned count, bool big, bool at_end);
-bool vim_end_word(const struct draft *draft, size_t *at, unsigned count, bool big, bool stop,
-                  bool empty);
+bool vim_end_word(const struct draft *draft, size_t *at, unsigned count, bool big,
+                  enum vim_end_of from);
 /* The bracket that belongs to an open or closing one, from `at` on; false: there is none. */
 bool vim_match_bracket(const struct draft *draft, size_t at, char open, char close, bool forward,
                        size_t *ret);

@@ -24,7 +24,7 @@ static void vim_enter_insert(struct editor *editor)
 	vim->insert_from = editor->draft.caret;
 	vim->insert_count = 1;
 	vim->insert_line = false;
-	draft_hold(&editor->draft, true);
+	editor->draft.held = true;
 }
 
 /* ---- operators ---- */

@@ -208,9 +208,12 @@ static bool pass_class(const struct draft *draft, size_t *at, int class, bool bi
 	return true;
 }
 
-bool vim_end_word(const struct draft *draft, size_t *at, unsigned count, bool big, bool stop,
-                  bool empty)
+bool vim_end_word(const struct draft *draft, size_t *at, unsigned count, bool big,
+                  enum vim_end_of from)
 {
+	const bool empty = from == VIM_END_OBJECT;
+	bool stop = from != VIM_END_NEXT;
+
 	for (; count > 0; count--, stop = false) {
 		int class = vim_class(draft, *at, big);
 
@@ -291,7 +294,7 @@ static bool go_word(struct vim_motion *motion, int big)
 	/* "cw" on a word is "ce", but stays in a word of one character. */
 	if (motion->operator == 'c' && !is_blank_cell(draft, start) && !is_line_end(draft, start)) {
 		motion->kind = VIM_INCLUSIVE;
-		done = vim_end_word(draft, &motion->at, motion->count, big, true, false);
+		done = vim_end_word(draft, &motion->at, motion->count, big, VIM_END_HERE);
 	} else {
 		done = vim_forward_word(draft, &motion->at, motion->count, big, motion->operator);
 	}
@@ -303,7 +306,8 @@ static bool go_word(struct vim_motion *motion, int big)
 static bool go_end(struct vim_motion *motion, int big)
 {
 	size_t start = motion->at;
-	bool done = vim_end_word(motion->draft, &motion->at, motion->count, big, false, false);
+	bool done = vim_end_word(motion->draft, &motion->at, motion->count, big,
+	                         VIM_END_NEXT);
 
 	if (motion->at > start)
 		leave_line_end(motion);

@@ -46,7 +46,7 @@ static bool end_of_words(struct vim_motion *motion, bool around, bool big)
 	const struct draft *draft = motion->draft;
 
 	if ((vim_class(draft, motion->at, big) == 0) == around)
-		return vim_end_word(draft, &motion->at, 1, big, true, true);
+		return vim_end_word(draft, &motion->at, 1, big, VIM_END_OBJECT);
 	vim_forward_word(draft, &motion->at, 1, big, true);
 	return true;
 }

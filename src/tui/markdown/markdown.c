@@ -43,7 +43,7 @@ void markdown_width(struct markdown *md, unsigned width)
 
 void markdown_source(struct markdown *md, bool source)
 {
-	md->wants_source = source;
+	md->source_asked = source;
 }
 
 /* ---- the text ------------------------------------------------------------------ */
@@ -79,7 +79,7 @@ static void finish_line(struct markdown *md, size_t next)
 /* The next line may be shown in another way than those before. */
 static void choose_form(struct markdown *md)
 {
-	if (md->in_line || md->is_source == md->wants_source || md->in_fence ||
+	if (md->in_line || md->is_source == md->source_asked || md->in_fence ||
 	    md->blocks.leaf != LEAF_NONE)
 		return;
 	if (!md->is_source) {
@@ -92,7 +92,7 @@ static void choose_form(struct markdown *md)
 		md->blank_code = 0;
 		md->last = LEAF_PARAGRAPH;
 	}
-	md->is_source = md->wants_source;
+	md->is_source = md->source_asked;
 }
 
 /* What is left of the blank lines before a line that is not. */
@@ -207,11 +207,11 @@ static bool read_source(struct markdown *md, bool end)
 		                                          : line;
 
 		/* Long lines are read by their beginning in any case, the same for every cut. */
-		md->in_line = len >= BLOCK_HEAD_BYTES && render_line(md, head, false);
+		md->in_line = len >= BLOCK_HEAD_BYTES && render_line_start(md, head);
 		if (!md->in_line && !whole)
 			return false;
 		if (!md->in_line) {
-			render_line(md, line, true);
+			render_line(md, line);
 			finish_line(md, md->at + len + (newline ? 1 : 0));
 			return true;
 		}
@@ -237,7 +237,7 @@ static bool read_some(struct markdown *md, struct rows *out, bool end)
 	render_code(md);
 	if (!md->is_source && (md->blocks.leaf == LEAF_PARAGRAPH ||
 	                       (md->blocks.leaf == LEAF_HEADER && md->header_in_text)))
-		render_paragraph(md, false);
+		render_paragraph(md);
 	md->out = NULL;
 	return !more;
 }

@@ -159,7 +159,7 @@ struct markdown {
 	size_t code_count, code_cap;
 	size_t blank_code;   /* blank lines of indented code, or of source, that may be its last */
 
-	bool wants_source, is_source; /* markdown_source; how the line is read */
+	bool source_asked, is_source; /* markdown_source; how the line is read */
 	bool in_fence;       /* of source: a fence of code is open */
 
 	bool gap;            /* a blank line was read since the last leaf */
@@ -173,14 +173,16 @@ void render_row(struct markdown *md, struct row *row);
 /* Appends the line as rows, wrapped and behind the marks of blocks; it is empty then, or (not
  * `whole`) its last row stays in it, for more may follow. */
 void render_wrapped(struct markdown *md, struct row *line, bool whole);
-/* Reads a line, or its beginning (not `whole`). False: it must be whole. */
-bool render_line(struct markdown *md, struct span line, bool whole);
+/* Reads a line. */
+void render_line(struct markdown *md, struct span line);
+/* Reads the beginning of one. False: it must be whole. */
+bool render_line_start(struct markdown *md, struct span line);
 /* Appends to the line of the paragraph that is open. */
 void render_text(struct markdown *md, struct span text);
 /* That line ends: two blanks or a backslash there break it. */
 void render_end_text_line(struct markdown *md);
-/* Shows what of the paragraph's text is certain; all of it at its end. */
-void render_paragraph(struct markdown *md, bool end);
+/* Shows what of the paragraph's text is certain. */
+void render_paragraph(struct markdown *md);
 /* Shows what is left of the leaf that is open, and closes it. */
 void render_end_leaf(struct markdown *md);
 /* Colours the lines of code that were read, and puts them into their rows. */

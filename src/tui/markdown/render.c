@@ -129,7 +129,7 @@ static struct span take_task(struct markdown *md, struct span text)
 	return span_skip(text, 4);
 }
 
-void render_paragraph(struct markdown *md, bool end)
+static void show_paragraph(struct markdown *md, bool end)
 {
 	bool grown = false;
 	size_t at = 0;
@@ -162,6 +162,11 @@ void render_paragraph(struct markdown *md, bool end)
 		render_wrapped(md, &md->line, true);
 	else if (grown && md->line.text.len > 0)
 		render_wrapped(md, &md->line, false);
+}
+
+void render_paragraph(struct markdown *md)
+{
+	show_paragraph(md, /* end= */ false);
 }
 
 void render_text(struct markdown *md, struct span text)
@@ -230,7 +235,7 @@ void render_end_leaf(struct markdown *md)
 	if (md->blocks.leaf == LEAF_HEADER)
 		header_is_text(md);
 	if (md->blocks.leaf == LEAF_PARAGRAPH)
-		render_paragraph(md, /* end= */ true);
+		show_paragraph(md, /* end= */ true);
 	else if (md->blocks.leaf == LEAF_TABLE)
 		show_table(md);
 	render_code(md);
@@ -521,17 +526,29 @@ static void continue_leaf(struct markdown *md, const struct line_shape *shape, b
 	}
 }
 
-bool render_line(struct markdown *md, struct span line, bool whole)
+static void read_line(struct markdown *md, const struct line_shape *shape, bool whole)
 {
-	struct line_shape shape = block_read(&md->blocks, line);
-
-	if (!whole && !block_is_text(&shape, line))
-		return false;
-	if (shape.leaf == LEAF_BLANK)
-		read_blank(md, &shape);
-	else if (shape.goes_on)
-		continue_leaf(md, &shape, whole);
+	if (shape->leaf == LEAF_BLANK)
+		read_blank(md, shape);
+	else if (shape->goes_on)
+		continue_leaf(md, shape, whole);
 	else
-		start_leaf(md, &shape, whole);
+		start_leaf(md, shape, whole);
+}
+
+void render_line(struct markdown *md, struct span line)
+{
+	const struct line_shape shape = block_read(&md->blocks, line);
+
+	read_line(md, &shape, /* whole= */ true);
+}
+
+bool render_line_start(struct markdown *md, struct span line)
+{
+	const struct line_shape shape = block_read(&md->blocks, line);
+
+	if (!block_is_text(&shape, line))
+		return false;
+	read_line(md, &shape, /* whole= */ false);
 	return true;
 }

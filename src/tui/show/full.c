@@ -269,18 +269,19 @@ static void full_set_form(struct full *full)
 static void full_sync(struct full *full)
 {
 	const struct transcript_state state = transcript_state(full->out->transcript);
-	size_t gone = state.first - full->state.first;
+	size_t dropped = state.first - full->state.first;
 
 	if (state.cleared != full->state.cleared) {
 		full_drop_all(full);
 		full->heights_count = 0;
 		full->follows = true;
 		full->found = false;
-		gone = 0;
+		dropped = 0;
 	}
-	gone = gone < full->heights_count ? gone : full->heights_count;
-	full->heights_count -= gone;
-	memmove(full->heights, full->heights + gone, full->heights_count * sizeof(*full->heights));
+	dropped = dropped < full->heights_count ? dropped : full->heights_count;
+	full->heights_count -= dropped;
+	memmove(full->heights, full->heights + dropped,
+	        full->heights_count * sizeof(*full->heights));
 	full->heights = mem_grow(full->heights, &full->heights_cap, state.end - state.first + 1,
 	                         sizeof(*full->heights));
 	while (full->heights_count < state.end - state.first)

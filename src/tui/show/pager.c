@@ -80,7 +80,7 @@ static void pager_show(struct pager *pager, const char *title, struct rows *rows
 	rows_move(&pager->rows, rows);
 	pager->canvas = pager->with.canvas;
 	if (!pager->canvas) {
-		screen_hold(out->screen, true);
+		screen_hold(out->screen);
 		pager->canvas = canvas_new(out->term);
 	}
 }
@@ -188,7 +188,7 @@ void pager_close(struct pager *pager)
 		return;
 	if (!with.canvas) {
 		canvas_free(pager->canvas);
-		screen_hold(with.out->screen, false);
+		screen_resume(with.out->screen);
 	}
 	rows_release(&pager->rows);
 	buf_release(&pager->wanted);

@@ -182,7 +182,7 @@ struct canvas *canvas_new(struct term *term)
 	struct canvas *canvas = mem_alloc(1, sizeof(*canvas));
 
 	canvas->term = term;
-	term_alternate(term, true);
+	term_alternate_begin(term);
 	return canvas;
 }
 
@@ -191,7 +191,7 @@ void canvas_free(struct canvas *canvas)
 	if (!canvas)
 		return;
 	term_set_mouse(canvas->term, TERM_MOUSE_FOUND);
-	term_alternate(canvas->term, false);
+	term_alternate_end(canvas->term);
 	term_show_cursor(canvas->term, true);
 	term_frame(canvas->term);
 	term_frame_end(canvas->term);
@@ -208,7 +208,7 @@ void canvas_leave(struct canvas *canvas)
 void canvas_return(struct canvas *canvas)
 {
 	term_return(canvas->term);
-	term_alternate(canvas->term, true);
+	term_alternate_begin(canvas->term);
 	term_set_mouse(canvas->term, canvas->mouse);
 	canvas->drawn = false;
 }

@@ -401,9 +401,15 @@ void screen_live(struct screen *screen, struct live *live)
 	screen->live_changed = true;
 }
 
-void screen_hold(struct screen *screen, bool held)
+void screen_hold(struct screen *screen)
 {
-	screen->held = held;
+	screen->held = true;
+	forget_look(screen);
+}
+
+void screen_resume(struct screen *screen)
+{
+	screen->held = false;
 	forget_look(screen);
 }
 

@@ -86,7 +86,8 @@ void screen_frame(struct screen *screen);
 void screen_key_frame(struct screen *screen);
 /* While it is held nothing is written: something else is shown on the alternate screen. Afterwards
  * a frame is the caller's to ask for. */
-void screen_hold(struct screen *screen, bool held);
+void screen_hold(struct screen *screen);
+void screen_resume(struct screen *screen);
 /* The window's size has changed (the caller makes the live rows again). */
 void screen_resized(struct screen *screen);
 /* EVENT_CURSOR goes here. */

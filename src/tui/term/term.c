@@ -639,23 +639,27 @@ void term_frame_end(struct term *term)
 	term_writev(term, (const struct span[]){ begin, buf_view(&term->frame), cursor, end }, 4);
 }
 
-void term_alternate(struct term *term, bool on)
+void term_alternate_begin(struct term *term)
 {
-	if (term->plain || !term->stream || term->alternate == on)
+	if (term->plain || !term->stream || term->alternate)
 		return;
-	if (on) {
-		term->alternate = true;
-		term_write(term, SPAN("\033[?1049h"));
-		if (term->kitty)
-			push_kitty(term);
-	} else {
-		if (term->pushed[1])
-			term_write(term, SPAN("\033[<u"));
-		term_write(term, SPAN("\033[?1049l"));
-		term->alternate = term->pushed[1] = false;
-		if (term->kitty && !term->pushed[0])
-			push_kitty(term);
-	}
+	term->alternate = true;
+	term_write(term, SPAN("\033[?1049h"));
+	if (term->kitty)
+		push_kitty(term);
+	arm_restoring(term);
+}
+
+void term_alternate_end(struct term *term)
+{
+	if (term->plain || !term->stream || !term->alternate)
+		return;
+	if (term->pushed[1])
+		term_write(term, SPAN("\033[<u"));
+	term_write(term, SPAN("\033[?1049l"));
+	term->alternate = term->pushed[1] = false;
+	if (term->kitty && !term->pushed[0])
+		push_kitty(term);
 	arm_restoring(term);
 }
 

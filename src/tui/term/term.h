@@ -108,7 +108,8 @@ bool term_busy(struct term *term);
 void term_show_cursor(struct term *term, bool shown);
 /* Shows the alternate screen, or the main one again as it was. What a frame of the one knows of its
  * rows is not true of the other. term_leave and term_close go back to the main one. */
-void term_alternate(struct term *term, bool on);
+void term_alternate_begin(struct term *term);
+void term_alternate_end(struct term *term);
 /* Whose the mouse is: ours (EVENT_WHEEL; the terminal selects text with Shift held), the
  * terminal's, where its wheel types no arrow keys as some let it do on the alternate screen, or as
  * it was found, which term_leave and term_close bring back. */

@@ -432,7 +432,7 @@ static void make_journal(struct worker_options *options)
 {
 	struct err err = ERR_INIT;
 	_cleanup_fd_ int fd = options->journal_folder && !options->commands_only ?
-	                      journal_folder_open(options->journal_folder, true, &err) : -1;
+	                      journal_folder_make(options->journal_folder, &err) : -1;
 
 	if (fd >= 0)
 		return;

@@ -414,6 +414,8 @@ static void skills_are_switched_and_found_anew(void **state)
 	must_say(bench, "/skills reload", "1 newly available skill.");
 	must_say(bench, "/skills", "Does notes.");
 	must_say(bench, "/tools", "activate_skill");
+	must_offer(bench, "/not", "0-4:/notes ");
+	must_say(bench, "/help notes", "Does notes.");
 	must_offer(bench, "/skills disable n", "16-17:notes ");
 	must_say(bench, "/skills disable NOTES", "disabled by adding it to the disabled list in user");
 	must_say(bench, "/skills nodesc", "Disabled Skills");

@@ -257,7 +257,7 @@ def test_plain_lines_say_what_keys_did(world, how):
             hasp.type("go").key("enter").wait("(Ctrl+O)").wait("Done.").quiet()
             hasp.gone("row 7 of it")
             hasp.key("ctrl+o").wait("row 7 of it").key("shift+tab").wait("Mode: edits accepted.")
-            hasp.key("ctrl+y").wait("Mode: YOLO.").key("ctrl+y").wait("Mode: default.")
+            hasp.type("/yolo").key("enter").wait("Mode: YOLO.").key("shift+tab").wait("Mode: default.")
 
 
 @PLAIN

@@ -105,15 +105,26 @@ def test_a_key_that_is_refused_is_not_kept(world):
             hasp.wait("The key works, and is kept in").wait("sandbox:").type("hello").key("enter").wait("Here I am.")
 
 
-def test_a_key_of_another_provider_in_the_environment_is_used_without_asking_for_it(world):
-    """It is selected, and Enter is enough; a project's own .env is not asked."""
+def test_the_only_providers_key_in_the_environment_needs_no_question(world):
+    """Its usual model answers, which a line says; a project's own .env counts for nothing here."""
     world.write(".env", "OPENAI_API_KEY=of-the-project\n")
     with world.fake([[text("Here.")]], kind="anthropic") as server:
         argv = [word for word in world.argv(server, []) if "anthropic/" not in word and word != "-m"]
         with world.Hasp(argv, 120, 24, env=world.environment(server), cwd=world.root) as hasp:
-            hasp.wait("> 3. Anthropic  (ANTHROPIC_API_KEY is set)")
-            assert "OPENAI_API_KEY" not in hasp.dump().text
-            hasp.key("enter").wait("answers from now on").wait("sandbox:").type("hello").key("enter").wait("Here.")
+            hasp.wait("anthropic/claude-sonnet-4-6 answers, with ANTHROPIC_API_KEY:").wait("sandbox:")
+            hasp.type("hello").key("enter").wait("Here.")
+    assert "model" not in json.loads((world.home / ".gemini" / "settings.json").read_text())
+    assert not env_file(world).exists()
+
+
+def test_with_keys_of_two_other_providers_one_is_chosen_without_typing_a_key(world):
+    with world.fake([[text("Here.")]], kind="anthropic") as server:
+        argv = [word for word in world.argv(server, []) if "anthropic/" not in word and word != "-m"]
+        env = dict(world.environment(server), OPENAI_API_KEY=world.KEY)
+        with world.Hasp(argv, 120, 24, env=env, cwd=world.root) as hasp:
+            hasp.wait("> 2. OpenAI  (OPENAI_API_KEY is set)").wait("3. Anthropic  (ANTHROPIC_API_KEY is set)")
+            hasp.key("down").wait("> 3. Anthropic").key("enter").wait("answers from now on").wait("sandbox:")
+            hasp.type("hello").key("enter").wait("Here.")
     assert json.loads((world.home / ".gemini" / "settings.json").read_text())["model"]["name"].startswith("anthropic/")
     assert not env_file(world).exists()
 

@@ -101,14 +101,14 @@ static void a_file_binds_and_unbinds(void **state)
 	bindings_read(bindings, SPAN("[ // mine\n"
 	                             " {\"command\": \"edit.clear\", \"key\": \"cmd+l\"},\n"
 	                             " {\"command\": \"-edit.clear\", \"key\": \"ctrl+c\"},\n"
-	                             " {\"command\": \"-app.toggleYolo\", \"key\": \"ctrl+y\"},\n"
+	                             " {\"command\": \"-edit.yank\", \"key\": \"ctrl+y\"},\n"
 	                             " {\"command\": \"cursor.right\", \"key\": \"\xC3\x85\"}, ]"),
 	              add_warning, NULL);
 	assert_int_equal(warnings.len, 0);
 	assert_true(has(bindings, BIND_EDIT_CLEAR, "cmd+l"));
 	assert_false(has(bindings, BIND_EDIT_CLEAR, "ctrl+c"));
 	assert_true(has(bindings, BIND_BASIC_QUIT, "ctrl+c"));
-	assert_string_equal(bindings_chord(bindings, BIND_APP_TOGGLE_YOLO), "");
+	assert_string_equal(bindings_chord(bindings, BIND_EDIT_YANK), "");
 	assert_true(has(bindings, BIND_CURSOR_RIGHT, "\xC3\x85"));
 	bindings_free(bindings);
 }

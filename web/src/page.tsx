@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// One session: its conversation, its open questions, the box for prompts, its changes, its people.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, EventStream, get, post, sessionPath, type Connection, type Me, type SessionInfo } from "./api";
+import { Changes } from "./changes";
+import { Composer } from "./composer";
+import { Conversation } from "./conversation";
+import { keepDrafts } from "./draft";
+import { Invites, People } from "./people";
+import { QuestionCard } from "./questions";
+import { recordItems } from "./record";
+import { Session } from "./session";
+import { visible } from "./terminal";
+
+const CONNECTIONS: Record<Connection, string> = {
+	connecting: "Connecting …",
+	open: "",
+	lost: "The connection is lost. Trying again …",
+	refused: "This link has expired or was revoked.",
+};
+
+// Draws no more often than the screen does.
+function useFrames(): [number, () => void] {
+	const [version, setVersion] = useState(0);
+	const waiting = useRef(false);
+	const ask = useRef(() => {
+		if (waiting.current)
+			return;
+		waiting.current = true;
+		const draw = () => {
+			waiting.current = false;
+			setVersion((n) => n + 1);
+		};
+		// Frames do not come while the page is hidden.
+		document.hidden ? setTimeout(draw, 250) : requestAnimationFrame(draw);
+	});
+	return [version, ask.current];
+}
+
+function Todos({ session }: { session: Session }) {
+	if (!session.todos.length)
+		return null;
+	const words: Record<string, string> = { completed: "done", in_progress: "in work", pending: "to do", cancelled: "cancelled" };
+	return <section aria-labelledby="todos"><h2 id="todos">Plan</h2>
+		<ol class="todos">{session.todos.map((todo) => <li class={todo.status}>
+			<span class="state">{words[todo.status] ?? todo.status}</span> {visible(todo.description)}</li>)}</ol></section>;
+}
+
+function Mode({ info, mode, may, onMode }:
+	{ info: SessionInfo; mode: string; may: boolean; onMode: (mode: string) => void }) {
+	const modes = info.modes ?? [];
+	if (!may || modes.length < 2)
+		return <span>{mode}</span>;
+	return <label>Mode <select value={mode} onChange={(event) => onMode(event.currentTarget.value)}>
+		{modes.map((one) => <option>{one}</option>)}</select></label>;
+}
+
+interface Props { id: string; me: Me; tab: string; hasList: boolean }
+
+export function SessionPage({ id, me, tab, hasList }: Props) {
+	const [, redraw] = useFrames();
+	const [session] = useState(() => new Session(redraw));
+	const [connection, setConnection] = useState<Connection>("connecting");
+	const [info, setInfo] = useState<SessionInfo>({ id });
+	const [error, setError] = useState("");
+	const look = async () => {
+		try {
+			const found: SessionInfo = await get(sessionPath(id));
+			session.mode = found.mode ?? session.mode;
+			setInfo(found);
+		} catch (failure) {
+			setError((failure as Error).message);
+		}
+	};
+	useEffect(() => {
+		let busy = false;
+		const recover = async () => {
+			busy = true;
+			try {
+				const record = await get(sessionPath(id, "/record"));
+				session.restore(recordItems(record.messages ?? []), record.last ?? 0);
+			} catch (failure) {
+				session.restore([], 0);
+				setError((failure as ApiError).message);
+			}
+			busy = false;
+		};
+		const stream = new EventStream(id, (event) => {
+			session.take(event);
+			if (session.missed && !busy)
+				void recover();
+			if (["started", "ended", "over", "opened"].includes(event.kind) || event.topic === "comment")
+				void look();
+		}, setConnection);
+		void look();
+		return () => stream.close();
+	}, [id]);
+	keepDrafts(session.questions);
+	const roles = me.roles;
+	const title = session.title || info.title || info.folder || "hasp";
+	useEffect(() => {
+		document.title = (session.questions.size ? "(?) " : "") + title;
+	}, [title, session.questions.size]);
+	const order = async (path: string, body: unknown) => {
+		try {
+			const answer = await post(sessionPath(id, path), body);
+			setError("");
+			return answer;
+		} catch (failure) {
+			setError((failure as Error).message);
+			return undefined;
+		}
+	};
+	const address = `#/s/${encodeURIComponent(id)}`;
+	const questions = [...session.questions.values()];
+	return <>
+		<a class="skip" href="#questions-or-prompt" onClick={(event) => {
+			event.preventDefault();
+			(document.querySelector<HTMLElement>(".question button, #prompt") ?? document.body).focus();
+		}}>Skip to the question or the prompt</a>
+		<header>
+			<h1>{visible(title)}</h1>
+			<div class="facts">
+				<span class="path">{visible(info.folder ?? "")}</span>
+				{(session.branch || info.branch) && <span>{visible(session.branch || info.branch!)}</span>}
+				<span>{visible(session.model || info.model || "")}</span>
+				<Mode info={info} mode={session.mode} may={roles.includes("drive")}
+					onMode={async (mode) => { await order("/mode", { mode }); void look(); }} />
+				<span role="status" class={`connection ${connection}`}>{CONNECTIONS[connection] || (session.running ? "working" : "")}</span>
+			</div>
+			<nav aria-label="Views">
+				{hasList && <a href="#/">Sessions</a>}
+				<a href={address} aria-current={tab === "" ? "page" : undefined}>Conversation</a>
+				<a href={`${address}/changes`} aria-current={tab === "changes" ? "page" : undefined}>Changes</a>
+				<a href={`${address}/people`} aria-current={tab === "people" ? "page" : undefined}>People</a>
+			</nav>
+		</header>
+		<div class="visually-hidden" aria-live="polite">{session.announcement}</div>
+		<main>
+			{tab === "changes" ? <Changes sessionId={id} mayUndo={roles.includes("drive")} /> :
+				tab === "people" ? <><People fronts={info.fronts ?? []} onLook={look} /><Invites me={me} /></> : <>
+					<Conversation session={session} />
+					<Todos session={session} />
+					{questions.map((question) => <QuestionCard key={question.id} question={question} sessionId={id}
+						editable={roles.includes("approve")} />)}
+				</>}
+			{error && <p role="alert" class="error">{error}</p>}
+		</main>
+		{tab === "" && !session.over && <Composer sessionId={id} session={session} info={info} roles={roles} order={order} />}
+	</>;
+}
