@@ -59,7 +59,7 @@ def test_the_syntax_is_right(script, shell):
 @pytest.mark.parametrize("offers", [bash, fish])
 def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp ") == ["acp", "agents", "audit", "checkpoint", "completion", "config", "context", "extensions", "help", "hooks",
-                                             "mcp", "models", "policy", "sandbox", "serve", "sessions", "skills", "stats", "tool", "worker"]
+                                             "mcp", "models", "policy", "sandbox", "serve", "sessions", "skills", "stats", "tool", "web", "worker"]
     assert offers(ws, script, "hasp -o ") == ["json", "stream-json", "text"]
     assert offers(ws, script, "hasp --yolo --approval-mode pl") == ["plan"]
     assert offers(ws, script, "hasp --output-format=str")[0].endswith("stream-json")
@@ -74,7 +74,7 @@ def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp tool --root . s") == ["safe_patch", "search_files"]
     assert offers(ws, script, "hasp completion ") == ["bash", "fish", "zsh"]
     assert offers(ws, script, "hasp help t") == ["tool"]
-    assert offers(ws, script, "hasp serve ") == ["mcp"]
+    assert offers(ws, script, "hasp serve ") == ["mcp", "web"]
     assert offers(ws, script, "hasp serve mcp --confirm ") == ["all", "commands", "edits", "never"]
     assert offers(ws, script, "hasp serve mcp --tools up") == ["update_file"]
 

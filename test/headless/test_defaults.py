@@ -50,7 +50,7 @@ UNSEEN = {
         "policyPaths", "adminPolicyPaths", "general.plan.",
         "tools.sandboxAllowedPaths", "hasp.ignoreUnknownRules"),
     "it is about sessions and files of days ago, or about telemetry": (
-        "general.sessionRetention.", "hasp.checkpoints.keepDays", "telemetry.", "hasp.telemetry.", "experimental.autoMemory",
+        "general.sessionRetention.", "hasp.checkpoints.keepDays", "hasp.audit.", "telemetry.", "hasp.telemetry.", "experimental.autoMemory",
         "privacy."),
     "it tells how safely a file is written, which tracing shows (test/file)": ("hasp.durability",),
 }

@@ -250,9 +250,6 @@ static bool audit_run_sign(const struct audit_command *command, struct err *err)
 	struct audit_wanted wanted = { .number = word ? strtoull(word, NULL, 10) : 0 };
 	_cleanup_free_ char *statement = NULL, *signature = NULL;
 
-	if (!key || (word && !wanted.number))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "hasp audit sign [NUMBER] --key FILE [--name NAME]");
 	if (!audit_read(command->folder, find_record, &wanted, err))
 		return false;
 	if (!wanted.found)
@@ -290,6 +287,15 @@ static bool audit_begin(struct audit_command *command, struct err *err)
 	return true;
 }
 
+/* Whether the words after the action are what it takes. */
+static bool audit_words_fit(const struct invocation *invocation, const char *action)
+{
+	const char *word = invocation_positional(invocation, 1);
+
+	return strcmp(action, "sign") != 0 ||
+	       (invocation_has(invocation, FLAG_KEY) && (!word || strtoull(word, NULL, 10)));
+}
+
 int command_run_audit(const struct invocation *invocation)
 {
 	struct audit_command command = { .invocation = invocation };
@@ -300,7 +306,8 @@ int command_run_audit(const struct invocation *invocation)
 
 	for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
 		if (strcmp(actions[i].name, name) != 0 ||
-		    invocation->positional_count > actions[i].most)
+		    invocation->positional_count > actions[i].most ||
+		    !audit_words_fit(invocation, name))
 			continue;
 		ok = audit_begin(&command, &err) && actions[i].run(&command, &err);
 		if (!ok)

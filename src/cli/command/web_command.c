@@ -35,25 +35,19 @@ bool web_command_number(const struct invocation *invocation, enum flag_id id,
 	return true;
 }
 
-static json_t *web_invitation_body(const struct invocation *invocation, struct err *err)
+static json_t *web_invitation_body(const struct invocation *invocation, unsigned minutes)
 {
 	const char *role = invocation_value(invocation, FLAG_ROLE);
 	json_t *body = json_pack("{s:o, s:s, s:[]}", "name",
 	                         json_text(span_str(invocation_positional(invocation, 1))),
 	                         "role", role ? role : "comment", "groups");
 	_cleanup_free_ const char **groups = NULL;
-	unsigned minutes = 0;
 	size_t count;
 
 	groups = invocation_values(invocation, FLAG_GROUP, &count);
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(json_object_get(body, "groups"),
 		                      json_text(span_str(groups[i])));
-	if (!web_command_number(invocation, FLAG_MINUTES, "minutes", 1, MINUTES_LONGEST, &minutes,
-	                     err)) {
-		json_decref(body);
-		return NULL;
-	}
 	if (minutes)
 		json_object_set_new(body, "minutes", json_integer(minutes));
 	return body;
@@ -91,9 +85,10 @@ static char *web_revoke_path(const char *name)
 }
 
 /* One of the actions: which path, with which body. False: *err. */
-static bool web_ask(const struct invocation *invocation, const char *action, unsigned process,
+static bool web_ask(const struct invocation *invocation, unsigned process, unsigned minutes,
                     json_t **ret, struct err *err)
 {
+	const char *action = invocation_positional(invocation, 0);
 	const char *name = invocation_positional(invocation, 1);
 	_cleanup_free_ char *path = NULL;
 	json_auto_t *body = NULL;
@@ -101,8 +96,8 @@ static bool web_ask(const struct invocation *invocation, const char *action, uns
 	if (!strcmp(action, "list"))
 		return web_control(process, "invites", NULL, ret, err);
 	if (!strcmp(action, "invite")) {
-		body = web_invitation_body(invocation, err);
-		return body && web_control(process, "invite", body, ret, err);
+		body = web_invitation_body(invocation, minutes);
+		return web_control(process, "invite", body, ret, err);
 	}
 	path = web_revoke_path(name);
 	body = json_object();
@@ -116,15 +111,17 @@ int command_run_web(const struct invocation *invocation)
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *answer = NULL;
 	struct err err = ERR_INIT;
-	unsigned process = 0;
+	unsigned process = 0, minutes = 0;
 
 	if (invocation->positional_count != (lists ? 1 : 2)) {
 		output_complain("hasp web invite NAME, list or revoke NAME");
 		return CLI_USAGE;
 	}
-	if (!web_command_number(invocation, FLAG_PROCESS, "process", 1, PID_MOST, &process, &err))
+	if (!web_command_number(invocation, FLAG_PROCESS, "process", 1, PID_MOST, &process, &err) ||
+	    !web_command_number(invocation, FLAG_MINUTES, "minutes", 1, MINUTES_LONGEST, &minutes,
+	                        &err))
 		return output_fail(&err, CLI_USAGE);
-	if (!web_ask(invocation, action, process, &answer, &err))
+	if (!web_ask(invocation, process, minutes, &answer, &err))
 		return output_fail(&err, CLI_FAILED);
 	if (invocation_has(invocation, FLAG_JSON)) {
 		json_print(&out, answer, 2);

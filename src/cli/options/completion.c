@@ -420,8 +420,9 @@ static void fish_command(struct buf *out, const struct command *command)
 {
 	char condition[128];
 
-	buf_printf(out, "complete -c hasp -n __fish_use_subcommand -a %s -d '%s'\n", command->name,
-	           command->summary);
+	buf_printf(out, "complete -c hasp -n __fish_use_subcommand -a %s -d '", command->name);
+	put_shell_quoted(out, command->summary, "\\");
+	buf_str(out, "'\n");
 	snprintf(condition, sizeof(condition), "__fish_seen_subcommand_from %s", command->name);
 	fish_flags(out, command, condition);
 	for (size_t i = 0; i < command->positional_count; i++) {

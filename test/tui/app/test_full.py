@@ -190,7 +190,7 @@ def broken(before=0):
 def test_a_broken_match_is_found_once(full):
     """Both pieces of it are in reverse, and each is one step, up and down."""
     with full.fake([[text(broken(60))]]) as server:
-        with full.hasp(server, columns=40, shown="commands; @") as hasp:
+        with full.hasp(server, columns=40, shown="shortcuts; @") as hasp:
             ask(hasp).wait("L0060")
             answered(hasp)
             hasp.key("f3").wait("Find:").type("lost 漢字 needle").key("enter")
@@ -208,7 +208,7 @@ def test_a_broken_match_is_found_once(full):
 def test_the_pager_finds_broken_matches_once(full):
     """n and N go to where they begin, and around the ends."""
     with full.fake([[text(broken(60))]]) as server:
-        with full.hasp(server, columns=40, shown="commands; @") as hasp:
+        with full.hasp(server, columns=40, shown="shortcuts; @") as hasp:
             ask(hasp).wait("L0060")
             answered(hasp)
             hasp.key("ctrl+o").wait("q closes").type("/lost 漢字 needle").key("enter")
