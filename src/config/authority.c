@@ -233,7 +233,7 @@ static const struct authority_row variables[] = {
 	OTHERS("DOCKER_*", "docker: where it is."),
 	OTHERS("SHLVL", "The shell."),
 	ROW("PWD", PROCESS, "How the shell spells the working folder."),
-	OTHERS("USER", "Who it is."),
+	ROW("USER", PROCESS, "Who it is: the signer of an audit, unless --name says it."),
 	OTHERS("LOGNAME", "Who it is."),
 };
 
