@@ -105,7 +105,7 @@ void command_export(struct command_call *call)
 	                  mem_printf("conversation-%.8s.md",
 	                             host_facts(call->context->host).session_id);
 	if (!export_format_of(NULL, path, &format))
-		command_fail(call, "The name of the file ends with .md or .json.");
+		command_fail(call, "%s: the name must end with .md or .json.", path);
 	else if (!export_text(call, format, &out, &err))
 		command_fail(call, "%s", err.message);
 	else if (!export_write(call, path, buf_view(&out), replaces ? &base : NULL, &err) &&

@@ -529,7 +529,7 @@ static void trust_is_shown_and_decided_on(void **state)
 	must_fail(bench, "/permissions mode never", "Usage: /permissions");
 	must_fail(bench, "/permissions revoke 1", "No permission");
 	must_say(bench, "/policies plan", "in mode plan");
-	must_say(bench, "/permissions trust", "is trusted already");
+	must_say(bench, "/permissions trust", "Trusted: ");
 }
 
 static void plan_mode_begins_and_init_sends_a_prompt(void **state)

@@ -29,7 +29,7 @@ BUILD = Path(os.environ.get("HASP", Path(__file__).resolve().parents[3] / "build
 VT_RUN = Path(os.environ.get("VT_RUN", BUILD / "test" / "tui" / "harness" / "vt_run"))
 # What a user's environment would say about the terminal that the tests were started in.
 CLEAN = {name: None for name in ("TMUX", "TMUX_PANE", "STY", "WINDOW", "COLORTERM", "NO_COLOR", "TERM_PROGRAM",
-                                 "TERM_PROGRAM_VERSION", "VTE_VERSION", "LINES", "COLUMNS")}
+                                 "TERM_PROGRAM_VERSION", "VTE_VERSION", "LINES", "COLUMNS", "CI", "GITHUB_ACTIONS")}
 
 KEYS = {
     "enter": "\r", "tab": "\t", "esc": "\x1b", "backspace": "\x7f", "delete": "\x1b[3~", "insert": "\x1b[2~",
@@ -296,13 +296,14 @@ class Tmux(Terminal):
         while self.dump().alive:
             assert time.monotonic() < end, "it has not ended; there is:\n%s" % self.dump().text
             time.sleep(0.02)
-        late = time.monotonic() + 1  # tmux learns of the end first, then of the status; of a signal's it never does
-        while not self.status() and time.monotonic() < late:
+        # tmux learns of the end first, then of the status, or of the signal.
+        while not self.status("status") and not self.status("signal"):
+            assert time.monotonic() < end, "tmux never said how it ended"
             time.sleep(0.02)
-        return int(self.status() or -1)
+        return int(self.status("status") or -1)
 
-    def status(self):
-        return self.run("display-message", "-p", "#{pane_dead_status}").strip()
+    def status(self, what):
+        return self.run("display-message", "-p", "#{pane_dead_%s}" % what).strip()
 
     def close(self):
         subprocess.run([*self.base, "kill-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
