@@ -148,7 +148,7 @@ function Round({ question }: { question: Question }) {
 	const words = count === 1 ? "1 comment" : `${count} comments`;
 	return <div class="round"><p>Round {round}{count ? `, after ${words} on the previous round` : ""}</p>
 		{question.answered.length > 0 && <ul>{question.answered.map((one) =>
-			<li><span class="dim">{one.by ? `${visible(one.by)}, ` : ""}lines {one.lines}:</span> {visible(one.text)}</li>)}</ul>}
+			<li><span class="dim">{one.by ? `${visible(one.by)}, ` : ""}{/\D/.test(one.lines) ? "lines" : "line"} {one.lines}:</span> {visible(one.text)}</li>)}</ul>}
 	</div>;
 }
 
