@@ -56,8 +56,9 @@ def cases(tasks):
 
 
 def places(task):
-    """tmux may lose what a program prints just before its end."""
-    return [place for place in PLACES if place[0] is terminal.Vterm] if task.shell or task.ends else PLACES
+    """tmux may lose what a program prints just before its end, and how it ended."""
+    ends = task.shell or task.ends or rows.ended in task.after
+    return [place for place in PLACES if place[0] is terminal.Vterm] if ends else PLACES
 
 
 class Mover(headless.World):
