@@ -292,8 +292,9 @@ bool policy_remove_rule(const char *folder, const struct policy_written *written
                         const struct file_lock_wait *wait, struct err *err);
 
 /* Appends the paths of rules on paths: to `keep` those that nothing may write, to `ask` those that
- * are asked about.  Absolute or relative to each root; used by worker_options.keep, .ask. */
-void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask);
+ * are asked about, to `voted` those that several people are asked about, or named ones.  Absolute
+ * or relative to each root; used by worker_options.keep, .ask, .voted. */
+void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask, json_t *voted);
 
 /* All rules, highest first: [{decision, toolName [..], priority, modes [..], rule, ...}], then
  * the safety checkers: [{checker, ...}]; a new reference. */
