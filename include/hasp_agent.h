@@ -39,9 +39,10 @@
  *     hold control characters, as text from anywhere may.
  *   - An agent is used by one thread at a time, except hasp_agent_cancel, hasp_agent_steer,
  *     hasp_agent_set_mode and hasp_agent_answer, which any thread may call, also from a callback;
- *     different agents by different threads.  hasp_tools may be used by several threads at once.
+ *     different agents by different threads.  hasp_tools may be used by several threads at the same
+ *     time.
  *   - What was opened before fork() belongs to the parent: in a child its functions fail with
- *     INVALID_ARGUMENT, and closing it does nothing.  A child may open agents of its own.
+ *     INVALID_ARGUMENT, and closing it does nothing.  A child may open other agents.
  *   - Nothing is printed and no signal handler is changed.  Workers and hooks are child processes:
  *     do not wait for children you did not start, and do not ignore SIGCHLD.
  *   - Settings, trusted folders, policies, sessions and keys are those of the command `hasp`
@@ -103,6 +104,7 @@ HASP_AGENT_API const char *hasp_agent_code_name(hasp_agent_code code);
 /* ---- an agent ----------------------------------------------------------- */
 
 typedef struct hasp_agent hasp_agent;
+typedef struct hasp_agent_tool hasp_agent_tool; /* "tools of the program", below */
 
 /* Begin with HASP_AGENT_OPTIONS_INIT; zeros are the defaults. */
 typedef struct hasp_agent_options {
@@ -136,11 +138,14 @@ typedef struct hasp_agent_options {
 	                                * to a worker elsewhere, as "ssh", "host", "hasp", "worker",
 	                                * NULL-terminated (docs/providers.md): the files are there,
 	                                * and commands run there.  NULL: on this machine */
+	const char *provider_folder;   /* the project there, absolute; NULL: folders[0]'s path */
+	const hasp_agent_tool *const *tools; /* of the program, as of hasp_agent_add_tool */
+	size_t tool_count;
 } hasp_agent_options;
 
 #define HASP_AGENT_OPTIONS_INIT \
 	{ sizeof(hasp_agent_options), NULL, 0, NULL, NULL, NULL, NULL, NULL, false, false, NULL, \
-	  NULL, NULL, NULL, false, NULL }
+	  NULL, NULL, NULL, false, NULL, NULL, NULL, 0 }
 
 /* Starts a worker for the files and puts everything together; asks no model.  NULL on failure:
  * INVALID_ARGUMENT (options, settings, policies, an unknown model or session), NOT_FOUND,
@@ -236,7 +241,7 @@ HASP_AGENT_API bool hasp_agent_on(hasp_agent *agent, hasp_event event, const cha
 /* ---- tools of the program ----------------------------------------------- */
 
 /* What a tool does to the world.  READ, SEARCH and THINK run without a question; the others as the
- * mode and the policies say: asked about by default, refused where nobody can be asked, unless
+ * mode and the policies say: asked about by default, refused where no one can be asked, unless
  * {"tools": {"allowed": ["NAME"]}} or a rule allows them. */
 typedef enum hasp_tool_kind {
 	HASP_TOOL_OTHER = 0,
@@ -264,7 +269,7 @@ HASP_AGENT_API void hasp_tool_answer_text(hasp_tool_answer *answer, const char *
  * False: the bytes are none of these, or too many; then a sentence says so in its place. */
 HASP_AGENT_API bool hasp_tool_answer_media(hasp_tool_answer *answer, const void *bytes,
                                            size_t length);
-/* The call has failed, with this sentence for the model; what was appended is left out. */
+/* The call has failed, with this sentence for the model, which gets nothing else. */
 HASP_AGENT_API void hasp_tool_answer_fail(hasp_tool_answer *answer, const char *message);
 /* Shows text to who watches, as a command's output is shown; it is no part of the result. */
 HASP_AGENT_API void hasp_tool_answer_update(hasp_tool_answer *answer, const char *text);
@@ -272,7 +277,7 @@ HASP_AGENT_API void hasp_tool_answer_update(hasp_tool_answer *answer, const char
 HASP_AGENT_API bool hasp_tool_answer_cancelled(const hasp_tool_answer *answer);
 
 /* Begin with zeros and set struct_size to sizeof. */
-typedef struct hasp_agent_tool {
+struct hasp_agent_tool {
 	size_t struct_size;
 	const char *name;        /* ^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$, and no other tool's */
 	const char *description; /* for the model: what it does, when to use it, what it returns */
@@ -280,9 +285,11 @@ typedef struct hasp_agent_tool {
 	hasp_tool_kind kind;
 	hasp_tool_function *run;
 	void *data;
-} hasp_agent_tool;
+};
 
-/* Offers the tool to the model from the next prompt on.  Its calls take the way of all: checked by
+/* Offers a tool more from the next prompt on.  Rules, settings and hooks that name it must come
+ * after it: those of files are read when the agent is opened, so what they should be about is one of
+ * hasp_agent_options.tools.  Its calls take the way of all: checked by
  * the schema, seen and changed by hooks, judged by policies, asked about, recorded.
  * INVALID_ARGUMENT: the name is none, or taken; the schema is none; a prompt is under way. */
 HASP_AGENT_API bool hasp_agent_add_tool(hasp_agent *agent, const hasp_agent_tool *tool,
@@ -306,7 +313,7 @@ typedef struct hasp_tools hasp_tools;
 /* Begin with zeros and set struct_size to sizeof. */
 typedef struct hasp_tools_options {
 	size_t struct_size;
-	const char *const *folders;  /* as in hasp_agent_options: at least one */
+	const char *const *folders;  /* at least one; with a provider, they are paths over there */
 	size_t folder_count;
 	const char *settings;        /* likewise */
 	const char *const *provider; /* likewise */
@@ -316,8 +323,8 @@ typedef struct hasp_tools_options {
 	void *notice_data;
 } hasp_tools_options;
 
-/* Reads the settings; the worker is started by the first call.  NULL on failure: INVALID_ARGUMENT,
- * NOT_FOUND, NOT_PERMITTED, WORKER_FAILED. */
+/* Reads the settings of the user, and without a provider those of the first folder; makes ready to
+ * start the worker.  NULL on failure: INVALID_ARGUMENT, NOT_FOUND, NOT_PERMITTED, WORKER_FAILED. */
 HASP_AGENT_API hasp_tools *hasp_tools_open(const hasp_tools_options *options,
                                            hasp_agent_error *error);
 /* Ends commands in the background and the worker.  While no call is under way. NULL is fine. */
@@ -342,7 +349,7 @@ HASP_AGENT_API bool hasp_tools_call(hasp_tools *tools, const char *name, const c
 /* ---- reading what is handed out ------------------------------------------ */
 
 /* Members of JSON text, by a JSON Pointer (RFC 6901: "/latest_file_state/sha256", "/files/0"); ""
- * is all of it.  Each reads the text anew: for a few members of short messages. */
+ * is all of it.  Each parses the text again: for a few members of short messages. */
 
 /* The string, or any other value as JSON text; NULL: there is none, or the text is no JSON.  The
  * caller frees it with hasp_agent_text_free. */
@@ -356,8 +363,8 @@ HASP_AGENT_API size_t hasp_json_count(const char *json, const char *pointer);
 
 /* ---- the browser --------------------------------------------------------- */
 
-/* Shows the session in browsers (docs/web.md): whoever opens the link sees it live, answers its
- * questions, prompts and steers.  Until the agent is closed.  `address`: NULL: 127.0.0.1, the only
+/* Shows the session in browsers (docs/web.md): the user who opens the link sees it live, answers
+ * its questions, prompts and steers.  Until the agent is closed.  `address`: NULL: 127.0.0.1, the only
  * one that needs no certificate; `port`: 0: any.  *ret_link works once and for a day; the caller
  * frees it with hasp_agent_text_free; a second call makes another link.  An agent that is not
  * interactive asks nothing.  INVALID_ARGUMENT, IO_ERROR (the port is taken), a prompt is under way.
