@@ -297,6 +297,14 @@ void runner_end(struct runner *runner, const char *reason)
 	runner->timer = NULL;
 }
 
+char *runner_session(const struct runner *runner)
+{
+	json_auto_t *facts = runner->thread ? front_runner_facts(runner->thread) : NULL;
+	const char *id = json_string_value(json_object_get(facts, "session"));
+
+	return id ? mem_strdup(id) : NULL;
+}
+
 void runner_free(struct runner *runner)
 {
 	if (!runner)

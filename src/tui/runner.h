@@ -71,6 +71,9 @@ void runner_pause(struct runner *runner);
 /* Interrupts what is under way, closes the host with `reason` and ends the thread. What it has
  * reported until then is still delivered by the loop, or by loop_free. */
 void runner_end(struct runner *runner, const char *reason);
+/* The id of the session that was opened last, also after runner_end: the terminal may have ended
+ * before it was open. NULL: none. The caller frees. */
+char *runner_session(const struct runner *runner);
 /* After runner_end and loop_free; NULL is fine. */
 void runner_free(struct runner *runner);
 /* Nothing is under way, opening included. False before runner_begin: what is sent by then waits for
