@@ -240,7 +240,7 @@ void policy_add_held(struct policy *policy, const json_t *paths)
 	}
 }
 
-void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask)
+void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask, json_t *voted)
 {
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = policy->rules[i];
@@ -250,7 +250,8 @@ void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask)
 		if (held && rule->decision == POLICY_DENY)
 			continue;
 		for (size_t k = 0; k < rule->path_count; k++)
-			json_array_append_new(rule->decision == POLICY_DENY ? keep : ask,
+			json_array_append_new(rule->decision == POLICY_DENY ? keep :
+			                      rule->approvals ? voted : ask,
 			                      json_path_bytes(rule->paths[k]));
 	}
 }

@@ -40,8 +40,8 @@ struct worker_options {
 	bool network;
 	const char *const *write, *const *read, *const *deny;
 	size_t write_count, read_count, deny_count;
-	const char *const *keep, *const *ask; /* sandbox_options.keep and .ask */
-	size_t keep_count, ask_count;
+	const char *const *keep, *const *ask, *const *voted; /* as in sandbox_options */
+	size_t keep_count, ask_count, voted_count;
 	bool ask_refuses;           /* sandbox_options.ask_refuses */
 	/* Before each command, under a lock: brings up to date what is added to `ask` for it, for
 	 * the workspace that begins in `root`. NULL: nothing is. */

@@ -43,6 +43,7 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 	copy.deny = (const char *const *)worker_texts_copy(options->deny, options->deny_count);
 	copy.keep = (const char *const *)worker_texts_copy(options->keep, options->keep_count);
 	copy.ask = (const char *const *)worker_texts_copy(options->ask, options->ask_count);
+	copy.voted = (const char *const *)worker_texts_copy(options->voted, options->voted_count);
 	copy.syscalls = (const char *const *)worker_texts_copy(options->syscalls,
 	                                                       options->syscall_count);
 	copy.journal_folder = mem_strdup(options->journal_folder);
@@ -60,6 +61,7 @@ void worker_options_release(struct worker_options *options)
 	worker_texts_free((char **)options->deny);
 	worker_texts_free((char **)options->keep);
 	worker_texts_free((char **)options->ask);
+	worker_texts_free((char **)options->voted);
 	worker_texts_free((char **)options->syscalls);
 	free((char *)options->journal_folder);
 	free((char *)options->program);

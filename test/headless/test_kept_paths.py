@@ -158,6 +158,26 @@ def test_a_rule_that_asks_is_a_refusal_where_nobody_can_be_asked(world):
 
 
 @pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("people", ["approvals = 2", 'approvals = 1\nreviewers = ["anna"]'])
+def test_no_option_stands_for_reviewers(world, level, people):
+    """Nor a setting, of hasp's or of a server: what the user says at the start is not what others approve."""
+    put(world)
+    (world.home / ".gemini" / "policies.toml").write_text(RULE % "ask_user" + people + "\n")
+    before, kept = state(world), str(world.root / "generated")
+    for given in (kept, kept + "/a", str(world.root / "link")):
+        done = world.command("sandbox", "--sandbox", level, "--write", given, "--", "sh", "-c", "echo x > generated/a")
+        line = next(line for line in done.err.splitlines() if line.startswith("hasp: denied: "))
+        assert "(rule: policy, " in line and "--write" not in line, line
+        assert line.endswith('To allow: approval by the reviewers for %s ("hasp policy list" shows where it is)' % kept), line
+        world.command("tool", "--write", given, "write_file", stdin=json.dumps({"file_path": "generated/a", "content": "x"}).encode())
+    entry = started_by_shell(world, fake_mcp.entry())
+    world.settings(tools={"sandboxAllowedPaths": [kept]},
+                   mcpServers={"fake": {**entry, "trust": True, "sandbox": {"workspace": "write", "write": [kept]}}})
+    world.run([[call("mcp_fake_echo", {"text": "FIVE"}), shell("echo x > generated/a")], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert state(world) == before and (world.root / "src" / "made").exists()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
 @pytest.mark.parametrize("decision,setting", [("deny", False), ("deny", True), ("ask_user", False)])
 def test_a_denial_names_what_would_allow_it(world, level, decision, setting):
     """The rule's path and where to find it, or the flag; never --deny, which was not given."""

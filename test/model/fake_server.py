@@ -266,7 +266,7 @@ class EditJob:
     are looked up among those of the request, hasp's and others'."""
 
     READERS = ["read_file", "Read", "read"]
-    EDITORS = ["update_file", "replace", "Edit", "edit"]
+    EDITORS = ["update_file", "replace", "Edit", "edit", "apply_patch"]
 
     def __init__(self, provider, file="file.txt", old="beta", new="BETA", text="Done."):
         self.provider, self.file, self.old, self.new, self.text = provider, file, old, new, text
@@ -295,7 +295,9 @@ class EditJob:
         values = {"old_content": self.old, "new_content": self.new,
                   "old_string": self.old, "new_string": self.new, "oldString": self.old,
                   "newString": self.new, "instruction": "change it", "base_content_sha256":
-                  find(result, "sha256") or ""}
+                  find(result, "sha256") or "",
+                  "input": "*** Begin Patch\n*** Update File: %s\n@@\n-%s\n+%s\n*** End Patch\n" % (
+                      self.file, self.old, self.new)}
         return dict(args, **{name: value for name, value in values.items()
                              if name in schema.get("properties", {})})
 

@@ -12,19 +12,23 @@
 const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
                           struct worker_options *ret)
 {
-	json_t *keep = json_array(), *ask = json_array();
+	json_t *keep = json_array(), *ask = json_array(), *voted = json_array();
 	const char **all;
 
-	policy_kept_paths(policy, keep, ask);
+	policy_kept_paths(policy, keep, ask, voted);
 	ret->keep_count = json_array_size(keep);
 	ret->ask_count = json_array_size(ask);
+	ret->voted_count = json_array_size(voted);
 	json_array_extend(keep, ask);
+	json_array_extend(keep, voted);
 	json_decref(ask);
+	json_decref(voted);
 	all = mem_alloc(json_array_size(keep) + 1, sizeof(*all));
 	for (size_t i = 0; i < json_array_size(keep); i++)
 		all[i] = json_string_value(json_array_get(keep, i));
 	ret->keep = all;
 	ret->ask = all + ret->keep_count;
+	ret->voted = ret->ask + ret->ask_count;
 	ret->renew_held = setup_renew_held;
 	*ret_texts = keep;
 	return all;

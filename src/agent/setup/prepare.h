@@ -149,7 +149,7 @@ bool prepare_syscalls(const struct settings *settings, struct worker_options *op
  * settings. */
 const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
-/* What rules on paths keep from being written, as ret->keep and ret->ask.  The caller frees the
+/* What rules on paths keep from being written, as ret->keep, ->ask, ->voted.  The caller frees the
  * array; its strings are *ret_texts', which the caller releases later. */
 const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
                           struct worker_options *ret);

@@ -126,6 +126,8 @@ static bool make_command_plan(const struct confinement *confinement, struct sand
 		.keep_count = from->keep_count,
 		.ask = from->ask,
 		.ask_count = from->ask_count,
+		.voted = from->voted,
+		.voted_count = from->voted_count,
 		.syscalls = from->syscalls,
 		.syscall_count = from->syscall_count,
 		.network = from->network,

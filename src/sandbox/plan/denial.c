@@ -630,11 +630,13 @@ static void put_lifting_rule(struct buf *out, const struct denial *denial, const
 /* What no flag lifts. */
 static void put_no_rule(const struct denial *denial, struct buf *out)
 {
-	const bool kept = denial->reason == SANDBOX_REASON_KEPT;
+	const bool denied = denial->reason == SANDBOX_REASON_DENY;
+	const bool voted = denial->reason == SANDBOX_REASON_VOTED;
 
-	put_flag(out, kept ? "no rule for" : "no --deny of",
+	put_flag(out,
+	         denied ? "no --deny of" : voted ? "approval by the reviewers for" : "no rule for",
 	         denial->rule[0] ? denial->rule : denial->what);
-	if (kept)
+	if (!denied)
 		buf_str(out, " (\"hasp policy list\" shows where it is)");
 }
 
@@ -665,6 +667,7 @@ static void put_place(const struct denial *denial, struct buf *out)
 		break;
 	case SANDBOX_REASON_DENY:
 	case SANDBOX_REASON_KEPT:
+	case SANDBOX_REASON_VOTED:
 		put_no_rule(denial, out);
 		break;
 	default: /* nothing does */

@@ -19,6 +19,8 @@ static const struct {
 	[SANDBOX_REASON_KEPT] = { "kept", "a policy rule, or the setting hasp.sandbox.keepPaths, "
 	                                  "keeps it from being changed" },
 	[SANDBOX_REASON_POLICY] = { "policy", "a policy rule asks before it is written" },
+	[SANDBOX_REASON_VOTED] = { "policy",
+	                           "a policy rule asks its reviewers before it is written" },
 	[SANDBOX_REASON_TEMP] = { "temp", "the session's temporary files" },
 	[SANDBOX_REASON_JOURNAL] = { "journal", "hasp's own journal" },
 	[SANDBOX_REASON_DEVICE] = { "device", "a device: commands get the harmless ones" },

@@ -287,11 +287,12 @@ static bool add_writables(struct plan_draft *draft, struct sandbox_plan *plan, s
 	plan->given = mem_alloc(options->write_count + options->exact_count + 1,
 	                        sizeof(*plan->given));
 	for (size_t i = 0; i < options->write_count; i++)
-		if (!plan_keeps(draft, options->write[i]) &&
+		if (!plan_keeps(draft, options->write[i],
+		                i + options->permitted_count >= options->write_count) &&
 		    !add_write(draft, plan, options->write[i], err))
 			return false;
 	for (size_t i = 0; i < options->exact_count; i++)
-		if (!plan_keeps(draft, options->exact[i]))
+		if (!plan_keeps(draft, options->exact[i], true))
 			add_exact(draft, plan, options->exact[i]);
 	return add_own(draft, options->temp, SANDBOX_REASON_TEMP, err) &&
 	       (options->use != SANDBOX_USE_FILES ||

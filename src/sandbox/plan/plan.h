@@ -66,6 +66,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_DENY,        /* --deny: nothing lifts it */
 	SANDBOX_REASON_KEPT,        /* a policy rule or hasp.sandbox.keepPaths: nothing lifts it */
 	SANDBOX_REASON_POLICY,      /* a policy rule asks before it is written: commands only */
+	SANDBOX_REASON_VOTED,       /* one that asks its reviewers */
 	SANDBOX_REASON_TEMP,        /* the session's folder for temporary files */
 	SANDBOX_REASON_JOURNAL,     /* hasp's own journal (files only) */
 	SANDBOX_REASON_DEVICE,      /* /dev/null and the like */
@@ -158,6 +159,7 @@ struct sandbox_options {
 	const char *const *write;   /* further writable paths (--write, permissions), also where
 	                             * they are protected; missing: only to lift an absent name */
 	size_t write_count;
+	size_t permitted_count;     /* the last ones of `write`: permissions for this command */
 	const char *const *read;    /* readable although hidden or protected by default (--read) */
 	size_t read_count;
 	const char *const *deny;    /* hidden (--deny), whatever else is said of that path; missing
@@ -165,9 +167,10 @@ struct sandbox_options {
 	size_t deny_count;
 	/* Readable only, by rules on paths (policy/): absolute, or beneath each root.  They need
 	 * not be there. `keep`: nothing lifts it; `ask`, for commands: --write and permissions of
-	 * single paths do.  `ask_refuses`: no one can be asked, so `ask` is for file tools, too. */
-	const char *const *keep, *const *ask;
-	size_t keep_count, ask_count;
+	 * single paths do; `voted`, likewise: permissions alone, which the people of the rule have
+	 * approved.  `ask_refuses`: no one can be asked, so both are for file tools, too. */
+	const char *const *keep, *const *ask, *const *voted;
+	size_t keep_count, ask_count, voted_count;
 	bool ask_refuses;
 	/* Files that may be written, each by its canonical name and while that is a regular file
 	 * with no other name; others are left out, as if they were not named. */

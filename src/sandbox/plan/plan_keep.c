@@ -8,29 +8,25 @@
 
 struct plan_keeping {
 	struct plan_draft *draft;
-	bool firm;
+	enum sandbox_reason reason;
 };
-
-static enum sandbox_reason keeping_reason(bool firm)
-{
-	return firm ? SANDBOX_REASON_KEPT : SANDBOX_REASON_POLICY;
-}
 
 /* A link on the way must go on leading there. */
 static void plan_keep_link(void *data, const char *path)
 {
 	const struct plan_keeping *keeping = data;
 
-	draft_absent(keeping->draft, mem_strdup(path), keeping_reason(keeping->firm),
+	draft_absent(keeping->draft, mem_strdup(path), keeping->reason,
 	             "a policy rule's path leads over it");
 }
 
-static void plan_keep_path(struct plan_draft *draft, const char *start, const char *path, bool firm)
+static void plan_keep_path(struct plan_draft *draft, const char *start, const char *path,
+                           enum sandbox_reason reason)
 {
 	static const char why[] = "a policy rule keeps it from being written";
-	struct plan_keeping keeping = { draft, firm };
+	struct plan_keeping keeping = { draft, reason };
 	_cleanup_location_ struct location place = { 0 };
-	const enum sandbox_reason reason = keeping_reason(firm);
+	const bool firm = reason == SANDBOX_REASON_KEPT;
 	const enum draft_strength strength = firm ? DRAFT_DENY : DRAFT_TABLE;
 
 	location_resolve(start, path, plan_keep_link, &keeping, &place);
@@ -52,13 +48,14 @@ static void plan_keep_path(struct plan_draft *draft, const char *start, const ch
 		           SANDBOX_READ, reason, strength, why);
 }
 
-static void keep_paths(struct plan_draft *draft, const char *const *paths, size_t count, bool firm)
+static void keep_paths(struct plan_draft *draft, const char *const *paths, size_t count,
+                       enum sandbox_reason reason)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (paths[i][0] == '/')
-			plan_keep_path(draft, "/", paths[i], firm);
+			plan_keep_path(draft, "/", paths[i], reason);
 		for (size_t k = 0; paths[i][0] != '/' && k < draft->plan->root_count; k++)
-			plan_keep_path(draft, draft->plan->roots[k], paths[i], firm);
+			plan_keep_path(draft, draft->plan->roots[k], paths[i], reason);
 	}
 }
 
@@ -66,9 +63,11 @@ void plan_keep(struct plan_draft *draft)
 {
 	const struct sandbox_options *options = draft->options;
 
-	keep_paths(draft, options->keep, options->keep_count, /* firm= */ true);
-	if (options->use == SANDBOX_USE_COMMAND || options->ask_refuses)
-		keep_paths(draft, options->ask, options->ask_count, /* firm= */ false);
+	keep_paths(draft, options->keep, options->keep_count, SANDBOX_REASON_KEPT);
+	if (options->use != SANDBOX_USE_COMMAND && !options->ask_refuses)
+		return;
+	keep_paths(draft, options->ask, options->ask_count, SANDBOX_REASON_POLICY);
+	keep_paths(draft, options->voted, options->voted_count, SANDBOX_REASON_VOTED);
 }
 
 /* Whether the canonical `path` is beneath `kept`, which nothing lifts; a relative one is in
@@ -81,24 +80,32 @@ static bool is_beneath(const char *start, const char *kept, const char *path)
 	return place.path && location_within(path, place.path);
 }
 
-bool plan_keeps(const struct plan_draft *draft, const char *given)
+static bool is_beneath_one(const struct plan_draft *draft, const char *const *kept, size_t count,
+                           const char *path)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (kept[i][0] == '/' && is_beneath("/", kept[i], path))
+			return true;
+		for (size_t k = 0; kept[i][0] != '/' && k < draft->plan->root_count; k++)
+			if (is_beneath(draft->plan->roots[k], kept[i], path))
+				return true;
+	}
+	return false;
+}
+
+bool plan_keeps(const struct plan_draft *draft, const char *given, bool permitted)
 {
 	const struct sandbox_options *options = draft->options;
+	const size_t voted = permitted ? 0 : options->voted_count;
 	_cleanup_location_ struct location here = { 0 }, place = { 0 };
 
-	if (!options->keep_count)
+	if (!options->keep_count && !voted)
 		return false;
 	if (given[0] != '/' && !location_here(&here))
 		return true;
 	location_resolve(here.path ? here.path : "/", given, NULL, NULL, &place);
 	if (!place.path)
 		return true; /* it cannot be judged */
-	for (size_t i = 0; i < options->keep_count; i++) {
-		if (options->keep[i][0] == '/' && is_beneath("/", options->keep[i], place.path))
-			return true;
-		for (size_t k = 0; options->keep[i][0] != '/' && k < draft->plan->root_count; k++)
-			if (is_beneath(draft->plan->roots[k], options->keep[i], place.path))
-				return true;
-	}
-	return false;
+	return is_beneath_one(draft, options->keep, options->keep_count, place.path) ||
+	       is_beneath_one(draft, options->voted, voted, place.path);
 }

@@ -120,10 +120,11 @@ void plan_other_homes(struct plan_draft *draft, const char *root, const char *ho
 /* homes.c: protects hidden entries of writable home folders (names_is_hidden_entry) by noting
  * "HOME/.*" among the absent names. */
 void plan_writable_homes(struct plan_draft *draft);
-/* plan_keep.c: rules for options->keep and ->ask. */
+/* plan_keep.c: rules for options->keep, ->ask and ->voted. */
 void plan_keep(struct plan_draft *draft);
-/* Whether options->keep has the path, or one above it: --write does not lift that. */
-bool plan_keeps(const struct plan_draft *draft, const char *given);
+/* Whether options->keep has the path, or one above it, or ->voted unless it was permitted for this
+ * command: --write does not lift that. */
+bool plan_keeps(const struct plan_draft *draft, const char *given, bool permitted);
 
 /* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct plan_draft *draft);

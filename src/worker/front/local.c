@@ -204,6 +204,7 @@ static bool command_plan_of(struct local *local, const struct run_request *reque
 	                             request->read_count);
 	options.write = ret->write;
 	options.write_count += request->write_count;
+	options.permitted_count = request->write_count;
 	options.read = ret->read;
 	options.read_count += request->read_count;
 	ask_for_held(local, ret, &options);
@@ -269,6 +270,7 @@ static struct worker_options options_outside(struct local *local, const char *co
 		.keep = local->options.keep, .keep_count = local->options.keep_count,
 		.ask = local->options.ask, .ask_count = local->options.ask_count,
 		.ask_refuses = local->options.ask_refuses,
+		.voted = local->options.voted, .voted_count = local->options.voted_count,
 		.renew_held = local->options.renew_held,
 		.durability = local->options.durability,
 		.max_file_bytes = local->options.max_file_bytes,

@@ -31,6 +31,7 @@ struct sandbox_options local_start_options(const struct local *local, enum sandb
 		.deny = own->deny, .deny_count = own->deny_count,
 		.keep = own->keep, .keep_count = own->keep_count,
 		.ask = own->ask, .ask_count = own->ask_count, .ask_refuses = own->ask_refuses,
+		.voted = own->voted, .voted_count = own->voted_count,
 		.syscalls = own->syscalls, .syscall_count = own->syscall_count,
 		.roots_read_only = own->read_only, .other_homes = own->other_homes,
 		.network = own->network, .use = use, .limits = own->limits,

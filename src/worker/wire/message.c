@@ -111,6 +111,8 @@ static const struct wire_field hello_fields[] = {
 	             NULL),
 	WIRE_COUNTED(TEXTS, struct wire_hello, options.ask, options.ask_count, LIMIT_WIRE_TEXTS,
 	             NULL),
+	WIRE_COUNTED(TEXTS, struct wire_hello, options.voted, options.voted_count,
+	             LIMIT_WIRE_TEXTS, NULL),
 	WIRE_FIELD(BOOL, struct wire_hello, options.ask_refuses, 0),
 	WIRE_COUNTED(TEXTS, struct wire_hello, options.syscalls, options.syscall_count,
 	             LIMIT_WIRE_TEXTS, NULL),
