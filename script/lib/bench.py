@@ -273,7 +273,7 @@ def main():
         markdown(head, read + ten + big),
         "One call inside a process that makes many (`test/bench/calls.c`), durability rename:",
         markdown(["call", "where", "wall µs", "CPU µs"], inside),
-        "The MCP server on a pipe, beside npm's server-filesystem, in %d runs. *hasp makes, "
+        "The MCP server on a pipe, compared with npm's server-filesystem, in %d runs. *hasp makes, "
         "times* is hasp's calls a second over the peer's. CPU and memory are those of all the server's "
         "processes\n(hasp: the server and the worker that does the file's part); *first process* is "
         "the server's own." % mcp_rounds,

@@ -76,7 +76,7 @@ def render(damage, speed):
     return "\n\n".join([
         "Real diffs, damaged: *right / refused / wrong*, where wrong is any other result reported as "
         "success.", table(["", *PEERS], damage_rows(damage)),
-        "Speed, whole processes, beside peers in one sitting:",
+        "Speed, whole processes, measured with peers in one sitting:",
         table(["", "", "ms", "peak MB"], speed_rows(speed))]) + "\n"
 
 

@@ -357,6 +357,16 @@ static void runner_do_task(struct front_runner *runner, const struct front_order
 	runner_report_end(runner, order, &event);
 }
 
+/* Whether a conversation was recorded, which can be resumed: before the first prompt there is
+ * none. */
+static bool runner_has_record(const struct front_runner *runner, const char *id)
+{
+	_cleanup_free_ char *file = NULL;
+	struct err ignored = ERR_INIT;
+
+	return sessions_find_in(session_folder(runner->session), id, &file, &ignored);
+}
+
 /* What goes on is noted; an empty conversation is another when it is opened again. */
 static void runner_do_pause(struct front_runner *runner, const struct front_order *order)
 {
@@ -373,7 +383,7 @@ static void runner_do_pause(struct front_runner *runner, const struct front_orde
 		const struct host_facts facts = host_facts(host);
 
 		free(runner->resume);
-		runner->resume = json_array_size(agent_history(facts.agent)) ?
+		runner->resume = runner_has_record(runner, facts.session_id) ?
 		                         mem_strdup(facts.session_id) : NULL;
 		runner->resumed = (struct front_resumed){
 			true, agent_mode(facts.agent), mem_strdup(facts.model), host_thinking(host),

@@ -2,10 +2,11 @@
 /* What may complete the word before the caret: @paths, agents, resources of MCP servers
  * (@SERVER:URI) and, in "!" lines, paths; "/" commands are the table's (command/command.h).
  *
- * The names of the workspace's files come from the provider, as the model's tools see them (ignored
- * ones left out), at most COMPLETE_FILES_MAX: fetched by a separate thread when the first @ is
- * typed, and again when they are older than COMPLETE_FRESH_MS.  Matching is done at each key, over
- * that list. */
+ * The names of the files in all folders of the workspace come from the provider, as the model's
+ * tools see them (ignored ones left out) and take them: relative to the first folder, absolute in
+ * the others; at most COMPLETE_FILES_MAX: fetched by a separate thread when the first @ is typed,
+ * and again when they are older than COMPLETE_FRESH_MS.  Matching is done at each key, over that
+ * list. */
 #include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "catalog/agents.h"
 #include "data/json.h"
 #include "tui/app.h"
@@ -33,6 +35,18 @@ enum {
 	COMPLETE_SHOWN = 20,
 };
 
+/* Of one folder of the workspace. */
+struct folder_files {
+	struct walk_result files;
+	size_t matched; /* where the part of each path begins that typed text is compared with */
+};
+
+/* Of all of them; zero: none. */
+struct root_files {
+	struct folder_files *folders; /* owned */
+	size_t count, cap;
+};
+
 struct complete {
 	struct app *app;
 	pthread_t thread;
@@ -40,9 +54,9 @@ struct complete {
 	bool joined;                 /* it has ended and was waited for: at the end */
 	bool waited;                 /* likewise, before it has posted (complete_wait) */
 	struct provider *provider;   /* what it asks */
-	struct walk_result fetched;  /* the thread's, until it has posted */
+	struct root_files fetched;   /* the thread's, until it has posted */
 	struct loop_task task;
-	struct walk_result files;
+	struct root_files files;
 	uint64_t files_ms;           /* when they were fetched; 0: never */
 	struct editor *editor;       /* asked last, and still without an answer; or NULL */
 	char *text;                  /* that draft; owned */
@@ -51,6 +65,14 @@ struct complete {
 };
 
 /* ---- the list ---------------------------------------------------------------- */
+
+static void root_files_release(struct root_files *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		walk_result_release(&all->folders[i].files);
+	free(all->folders);
+	*all = (struct root_files){ 0 };
+}
 
 /* What is asked now cannot be answered yet. */
 static void complete_remember(struct complete *complete, struct editor *editor, struct span text,
@@ -84,24 +106,70 @@ static void complete_arrived(struct loop_task *task)
 	if (!complete->joined && !complete->waited)
 		pthread_join(complete->thread, NULL);
 	complete->running = false;
-	walk_result_release(&complete->files);
+	root_files_release(&complete->files);
 	complete->files = complete->fetched;
-	complete->fetched = (struct walk_result){ 0 };
+	complete->fetched = (struct root_files){ 0 };
 	complete->files_ms = complete->waited ? 0 : clock_monotonic_ms();
 	complete->waited = false;
 	complete_again(complete);
 }
 
+/* Whether root `i` is in one before it, whose files include its own. */
+static bool root_is_within(struct provider *provider, size_t i)
+{
+	const char *root = provider->ops->root(provider, i);
+
+	for (size_t k = 0; k < i; k++)
+		if (path_is_under(root, provider->ops->root(provider, k)))
+			return true;
+	return false;
+}
+
+/* The files of root `i`, `most` of them. */
+static void complete_walk(struct provider *provider, size_t i, size_t most,
+                          struct folder_files *ret)
+{
+	const char *root = provider->ops->root(provider, i), *name = strrchr(root, '/');
+	struct walk_request request = { .path = i ? root : ".", .recursive = true,
+		                        .max_entries = most };
+	struct err ignored = ERR_INIT;
+
+	*ret = (struct folder_files){ 0 };
+	if (!provider->ops->walk(provider, &request, &ret->files, &ignored)) {
+		ret->files = (struct walk_result){ 0 };
+		return;
+	}
+	if (!i)
+		return;
+	ret->matched = name ? (size_t)(name + 1 - root) : 0;
+	for (size_t k = 0; k < ret->files.count; k++) {
+		char *path = ret->files.entries[k].path;
+
+		ret->files.entries[k].path = path_join(root, path);
+		free(path);
+	}
+}
+
+/* The last folder first: the first, which may have more files than fit, gets what the others
+ * leave. */
 static void *complete_fetch(void *data)
 {
 	struct complete *complete = data;
-	struct walk_request request = { .path = ".", .recursive = true,
-		                        .max_entries = COMPLETE_FILES_MAX };
-	struct err ignored = ERR_INIT;
+	struct provider *provider = complete->provider;
+	struct root_files *all = &complete->fetched;
+	size_t roots = 0, left = COMPLETE_FILES_MAX;
 
-	if (!complete->provider->ops->walk(complete->provider, &request, &complete->fetched,
-	                                   &ignored))
-		complete->fetched = (struct walk_result){ 0 };
+	while (provider->ops->root(provider, roots))
+		roots++;
+	all->folders = mem_grow(all->folders, &all->cap, roots, sizeof(*all->folders));
+	all->count = roots;
+	for (size_t i = roots; i-- > 0;) {
+		all->folders[i] = (struct folder_files){ 0 };
+		if (root_is_within(provider, i))
+			continue;
+		complete_walk(provider, i, left / (i + 1), &all->folders[i]);
+		left -= all->folders[i].files.count;
+	}
 	loop_post(complete->app->loop, &complete->task);
 	return NULL;
 }
@@ -154,8 +222,8 @@ void complete_free(struct complete *complete)
 {
 	if (!complete)
 		return;
-	walk_result_release(&complete->files);
-	walk_result_release(&complete->fetched);
+	root_files_release(&complete->files);
+	root_files_release(&complete->fetched);
 	free(complete->text);
 	free(complete);
 }
@@ -208,10 +276,11 @@ struct ranking {
 	size_t count;
 };
 
-static void ranking_add(struct ranking *ranking, struct span wanted, const char *path,
-                        const json_t *resource)
+/* `matched`: the part of `path` that typed text is compared with. */
+static void ranking_add(struct ranking *ranking, struct span wanted, const char *matched,
+                        const char *path, const json_t *resource)
 {
-	const int score = complete_score(path, wanted);
+	const int score = complete_score(matched, wanted);
 	struct ranked_path *best = ranking->best;
 	size_t at = ranking->count;
 
@@ -223,6 +292,21 @@ static void ranking_add(struct ranking *ranking, struct span wanted, const char 
 		ranking->count++;
 	memmove(best + at + 1, best + at, (ranking->count - at - 1) * sizeof(*best));
 	best[at] = (struct ranked_path){ path, score, resource };
+}
+
+/* A path typed from the file system's root is compared with whole absolute ones. True: the folder
+ * has more files than are known. */
+static bool rank_files(struct ranking *ranking, struct span wanted,
+                       const struct folder_files *folder)
+{
+	const size_t from = span_starts(wanted, SPAN("/")) ? 0 : folder->matched;
+
+	for (size_t i = 0; i < folder->files.count; i++) {
+		const char *path = folder->files.entries[i].path;
+
+		ranking_add(ranking, wanted, path + from, path, NULL);
+	}
+	return folder->files.more;
 }
 
 /* A path as a word of a command. */
@@ -311,6 +395,7 @@ static void complete_paths(struct complete *complete, struct editor *editor, siz
 	json_auto_t *names = NULL;
 	struct ranking ranking = { .count = 0 };
 	struct span wanted;
+	bool more = false;
 
 	for (size_t i = 0; i < typed.len; i++) {
 		if (typed.data[i] == '\\' && ++i == typed.len)
@@ -322,15 +407,17 @@ static void complete_paths(struct complete *complete, struct editor *editor, siz
 		add_agents(host_agents(opened->host), resources);
 	names = resource_names(resources);
 	for (size_t i = 0; i < complete->files.count; i++)
-		ranking_add(&ranking, wanted, complete->files.entries[i].path, NULL);
-	for (size_t i = 0; i < json_array_size(names); i++)
-		ranking_add(&ranking, wanted, json_string_value(json_array_get(names, i)),
-		            json_array_get(resources, i));
+		more |= rank_files(&ranking, wanted, &complete->files.folders[i]);
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+
+		ranking_add(&ranking, wanted, name, name, json_array_get(resources, i));
+	}
 	for (size_t i = 0; i < ranking.count; i++)
 		offer_found(editor, from, to, &ranking.best[i]);
-	if (complete->files.more)
-		complete->app->keys.hint = "Only the first 100,000 files are completed; the whole "
-		                           "path can be typed";
+	if (more)
+		complete->app->keys.hint = "Only 100,000 files are completed; type the whole path "
+		                           "of others";
 }
 
 /* ---- what servers say -------------------------------------------------------- */

@@ -390,6 +390,8 @@ static void follow_closed(struct app *app, const struct err *err)
 		first_no_key(app, span_str(err->message));
 	else
 		printout_notice(&app->out, "error", span_str(err->message));
+	if (err->code != ERR_AUTHENTICATION_FAILED) /* what waits for a key is sent with it */
+		tui_unqueue(app);
 }
 
 /* What the prompt changed and used. */

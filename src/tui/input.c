@@ -175,6 +175,8 @@ static void input_quit(struct app *app)
 		tui_draft(app, SPAN(""));
 	else if (app->activity.since_ms)
 		tui_interrupt(app);
+	else if (app->queue.count) /* for the session that is being opened */
+		tui_unqueue(app);
 	else if (input_twice(&app->keys.quit_ms))
 		tui_quit(app);
 	else
@@ -216,6 +218,8 @@ static void input_escape(struct app *app)
 {
 	if (app->activity.since_ms) {
 		tui_interrupt(app);
+	} else if (app->queue.count) {
+		tui_unqueue(app);
 	} else if (input_twice(&app->keys.escape_ms)) {
 		if (editor_is_empty(app->editor))
 			tui_send(app, SPAN("/rewind"));

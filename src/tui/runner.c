@@ -34,6 +34,7 @@ struct runner {
 	struct loop_timer *timer;  /* the main thread's, while `gathers` */
 	unsigned under_way;        /* the main thread's: started and not yet reported as ended */
 	bool is_foreign;           /* likewise: another front's is under way */
+	bool started;              /* likewise: runner_begin was called */
 	pthread_mutex_t lock;      /* of what follows */
 	bool is_posted;
 	bool gathers;              /* pieces wait for the timer */
@@ -274,6 +275,7 @@ bool runner_new(const struct tui_options *options, struct loop *loop,
 
 void runner_begin(struct runner *runner)
 {
+	runner->started = true;
 	runner->under_way++;
 	front_runner_begin(runner->thread);
 }
@@ -295,6 +297,14 @@ void runner_end(struct runner *runner, const char *reason)
 	runner->timer = NULL;
 }
 
+char *runner_session(const struct runner *runner)
+{
+	json_auto_t *facts = runner->thread ? front_runner_facts(runner->thread) : NULL;
+	const char *id = json_string_value(json_object_get(facts, "session"));
+
+	return id ? mem_strdup(id) : NULL;
+}
+
 void runner_free(struct runner *runner)
 {
 	if (!runner)
@@ -313,7 +323,7 @@ void runner_free(struct runner *runner)
 
 bool runner_idle(const struct runner *runner)
 {
-	return !runner->under_way;
+	return runner->started && !runner->under_way;
 }
 
 bool runner_foreign(const struct runner *runner)

@@ -63,7 +63,7 @@ struct runner_job {
 bool runner_new(const struct tui_options *options, struct loop *loop,
                 void (*report)(void *data, const struct runner_event *event), void *data,
                 struct runner **ret, struct err *err);
-/* While idle: opens the host. */
+/* First, or while idle: opens the host. */
 void runner_begin(struct runner *runner);
 /* While idle: closes the host, as front_pause; runner_begin opens it again. There is none from now
  * on. */
@@ -71,9 +71,13 @@ void runner_pause(struct runner *runner);
 /* Interrupts what is under way, closes the host with `reason` and ends the thread. What it has
  * reported until then is still delivered by the loop, or by loop_free. */
 void runner_end(struct runner *runner, const char *reason);
+/* The id of the session that was opened last, also after runner_end: the terminal may have ended
+ * before it was open. NULL: none. The caller frees. */
+char *runner_session(const struct runner *runner);
 /* After runner_end and loop_free; NULL is fine. */
 void runner_free(struct runner *runner);
-/* Nothing is under way, opening included. */
+/* Nothing is under way, opening included. False before runner_begin: what is sent by then waits for
+ * the session, which may depend on an answer (trust). */
 bool runner_idle(const struct runner *runner);
 /* Whether there is a host. */
 const struct tui_opened *runner_opened(const struct runner *runner);

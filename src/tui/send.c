@@ -469,10 +469,7 @@ void tui_draft(struct app *app, struct span text)
 	editor_set(app->editor, span_skip(text, shell));
 }
 
-/* What waits is the draft again, before what was being typed: nothing is sent that was meant for
- * what was interrupted, and nothing is lost.  Commands would be none in the midst of a text: they
- * are named, and in the history. */
-static void send_unqueue(struct app *app)
+void tui_unqueue(struct app *app)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
 	_cleanup_free_ char *draft = editor_text(app->editor);
@@ -500,14 +497,14 @@ void tui_unsent(struct app *app, struct span text, bool interrupted)
 	if (tui_queue(app, text))
 		queue_last_is_next(&app->queue);
 	if (interrupted)
-		send_unqueue(app);
+		tui_unqueue(app);
 }
 
 void tui_interrupt(struct app *app)
 {
 	runner_interrupt(app->runner);
 	tui_refuse_all(app);
-	send_unqueue(app);
+	tui_unqueue(app);
 	frames_want_now(&app->frames);
 }
 
@@ -522,13 +519,21 @@ static void send_prompt(struct app *app, struct span text)
 	tui_next(app);
 }
 
+static bool is_quit(struct span text)
+{
+	const struct command_info *is = command_of(text);
+
+	return is && strcmp(is->name, "quit") == 0;
+}
+
 /* Commands that are not about the conversation do not wait for a prompt that is under way, but for
- * the session that is being opened. */
+ * the session that is being opened; /quit waits for neither. */
 static bool send_command(struct app *app, struct span text)
 {
 	const struct command_context context = slash_context(app);
+	const bool opening = !app->activity.since_ms && !runner_idle(app->runner);
 
-	if (!command_is(text) || (!app->activity.since_ms && !runner_idle(app->runner)))
+	if (!command_is(text) || (opening && !is_quit(text)))
 		return false;
 	if (command_waits(&context, text))
 		tui_queue(app, text);

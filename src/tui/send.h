@@ -36,6 +36,10 @@ bool tui_queue(struct app *app, struct span text);
 void tui_draft(struct app *app, struct span text);
 /* A steer that did not join: sent first of what waits, or, after an interruption, the draft. */
 void tui_unsent(struct app *app, struct span text, bool interrupted);
+/* What waits becomes the draft, before what was being typed: nothing is sent that was meant for
+ * what was interrupted or could not begin, and nothing is lost.  Commands, which would be none in
+ * the midst of a text, are named; the history has them. */
+void tui_unqueue(struct app *app);
 /* The next that waits, if nothing is under way. */
 void tui_next(struct app *app);
 /* Interrupts what is under way; what waits becomes the draft. */

@@ -17,7 +17,10 @@
 #include "tui/send.h"
 #include "tui/tui.h"
 
-enum { SHELL_REPORTED_MAX = 16 << 10 }; /* of one command's output, to the model */
+enum {
+	SHELL_REPORTED_MAX = 16 << 10, /* of one command's output, to the model */
+	WORDS_MS = 3000, /* for a completion: code of the project's (make's) may run for it */
+};
 
 struct shell_job {
 	struct runner_job job;
@@ -44,10 +47,11 @@ static json_t *shell_call(const struct shell_job *shell)
 	                 json_text(span_str(shell->command)));
 }
 
-/* Runs a command line in the sandbox of the model's commands. `output` may be NULL; the result, a
- * new reference. */
+/* Runs a command line in the sandbox of the model's commands. `hooks->output` may be NULL;
+ * `timeout_ms` 0: the tool's own. The result, a new reference. */
 static json_t *shell_run_line(const struct settings *settings, const struct tui_opened *opened,
-                              const struct call_hooks *hooks, struct span line)
+                              const struct call_hooks *hooks, struct span line,
+                              unsigned timeout_ms)
 {
 	const struct session *host = host_facts(opened->host).session;
 	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(line));
@@ -55,6 +59,8 @@ static json_t *shell_run_line(const struct settings *settings, const struct tui_
 	struct session session;
 	json_t *result;
 
+	if (timeout_ms)
+		json_object_set_new(arguments, "timeout_ms", json_integer(timeout_ms));
 	setup_command_env_init(&env, settings);
 	session_init(&session, opened->provider);
 	session.jobs = host->jobs;
@@ -81,7 +87,7 @@ static void shell_run(struct runner_job *job, const struct tui_opened *opened)
 		return;
 	runner_report(shell->app->runner, BUS_TOOL_CALL, shell_call(shell));
 	shell->result = shell_run_line(shell->app->settings, opened, &hooks,
-	                               span_str(shell->command));
+	                               span_str(shell->command), 0);
 	ok = json_is_true(json_object_get(shell->result, "success"));
 	runner_report(shell->app->runner, BUS_TOOL_RESULT,
 	              json_pack("{s:s, s:s, s:s, s:O, s:s, s:I}", "callId", shell->id, "toolName",
@@ -172,7 +178,7 @@ json_t *tui_shell_words(const struct tui_opened *opened, const struct settings *
 
 	if (!script)
 		return values;
-	result = shell_run_line(settings, opened, &hooks, span_str(script));
+	result = shell_run_line(settings, opened, &hooks, span_str(script), WORDS_MS);
 	rest = json_span(json_object_get(result, "output"));
 	while (line_next(&rest, &one)) {
 		const struct span value = span_trim(line_body(one));

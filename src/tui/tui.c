@@ -390,6 +390,8 @@ static void tui_end(struct app *app)
 	if (opened && (!app->signal || app->discards))
 		session = mem_strdup(host_facts(opened->host).session_id);
 	runner_end(app->runner, "prompt_input_exit");
+	if (!opened && (!app->signal || app->discards))
+		session = runner_session(app->runner);
 	if (session)
 		tui_part(app, session);
 }

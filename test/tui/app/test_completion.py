@@ -51,3 +51,28 @@ def test_sessions_are_completed_by_their_titles(world):
         with world.hasp(server, rows=40) as hasp:
             hasp.wait("sandbox:").quiet(0.3).type("/resume Pain").wait("Paint the shed").key("tab").quiet(0.1)
             assert draft(hasp).startswith("/resume ") and "Pain" not in draft(hasp)
+
+
+def test_files_of_all_folders_are_completed_as_the_tools_take_them(world):
+    """Those of the first by relative names, others' by absolute ones; of a folder in another once; of an added one, too."""
+    world.write("src/near.c", "int a;\n")
+    for name in ("lib dir", "added", "project2"):
+        (world.top / name).mkdir()
+        (world.top / name / ("far-%s.txt" % name.replace(" ", "-"))).write_text("content of %s\n" % name)
+    far = str(world.top / "lib dir" / "far-lib-dir.txt").replace(" ", "\\ ")
+    with world.fake([[text("Read.")]]) as server:
+        with world.hasp(server, "--include-directories", "%s,%s" % (world.top / "lib dir", world.root / "src"), rows=40,
+                        columns=200) as hasp:
+            hasp.wait("sandbox:").quiet(0.3)
+            for typed, wanted in [("@near", "@src/near.c"), ("@fli", "@" + far), ("@lib", "@" + far),
+                                  ("@%s/li" % world.top, "@" + far)]:
+                hasp.type(typed).quiet(0.3)
+                assert hasp.dump().text.count("near.c") <= 1
+                hasp.key("tab").quiet(0.1)
+                assert draft(hasp).strip() == wanted, (typed, draft(hasp))
+                hasp.key("esc").quiet(0.05).key("ctrl+e").key("ctrl+u").quiet(0.05)
+            hasp.type("/add-dir ../added").key("enter").wait("In the workspace now: ").quiet(0.3)
+            hasp.type("see @fadd").quiet(0.3).key("tab").quiet(0.1)
+            assert draft(hasp).strip() == "see @%s/added/far-added.txt" % world.top
+            hasp.key("enter").wait("Read.")
+    assert "content of added" in str(server.requests[0].body)

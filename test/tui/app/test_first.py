@@ -305,6 +305,19 @@ def test_a_folder_is_added_to_the_session(world):
     assert "more\\n" in json.dumps(server.requests[-1].body["contents"][-1])
 
 
+@pytest.mark.parametrize("line, said", [("/add-dir ../more", "In the workspace now: "),
+                                        ("/permissions trust", "are in use.")])
+def test_before_the_first_prompt_a_session_opens_again(world, line, said):
+    """There is nothing to be resumed then."""
+    (world.top / "more").mkdir()
+    bring_along(world)
+    with world.fake([[text("One.")]]) as server:
+        with world.hasp(server, env=UNDECIDED, rows=40) as hasp:
+            hasp.wait("Trust this folder?").quiet(0.6).key("enter").wait("sandbox:").quiet(0.2)
+            hasp.type(line).key("enter").wait(said).wait("sandbox:").quiet(0.2).type("one").key("enter").wait("One.")
+            assert "There is no session" not in hasp.dump().text
+
+
 def test_in_a_folder_that_brings_nothing_trust_lets_the_user_accept_edits(world):
     with world.fake([]) as server:
         with world.hasp(server, env=UNDECIDED) as hasp:
