@@ -161,7 +161,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		wire.header = wire_header;
 	wire.stateless = data[0] & 16;
 	pool = pool_new(2, 8);
-	server = mcp_server_new(loop, pool, &offer);
+	server = mcp_server_new(loop, pool, &offer, &err);
+	if (!server)
+		abort();
 	waiting.loop = loop;
 	peer = mcp_peer_open(server, &wire, &waiting);
 	if (first[(data[0] & 7) % ARRAY_LEN(first)]) {

@@ -6,11 +6,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "a2a/private.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "data/json.h"
 
@@ -30,15 +30,10 @@ static const struct {
 
 json_t *a2a_random_id(void)
 {
-	unsigned char b[16];
+	char id[RANDOM_UUID_SIZE];
 
-	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
-		abort();
-	b[6] = (b[6] & 0x0f) | 0x40;
-	b[8] = (b[8] & 0x3f) | 0x80;
-	return json_sprintf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-	                    b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
-	                    b[11], b[12], b[13], b[14], b[15]);
+	random_uuid(id);
+	return json_string(id);
 }
 
 /* Nothing of a stranger's text leaves its part of the path. */

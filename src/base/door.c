@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/random.h"
 
 enum { FOLDER = O_PATH | O_DIRECTORY, TRIES = 16 };
 
@@ -320,8 +320,7 @@ static int make_next_to(int folder, mode_t mode, char name[static 32])
 	for (int i = 0; fd < 0 && i < TRIES; i++) {
 		uint64_t number;
 
-		if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
-			return -1;
+		random_distinct(&number, sizeof(number));
 		snprintf(name, 32, ".hasp-%016llx", (unsigned long long)number);
 		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 		            mode ? 0600 : 0666);

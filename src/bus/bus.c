@@ -6,12 +6,12 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/span.h"
 
 /* ---- the table of topics: names, and the members of their messages ---- */
@@ -340,18 +340,6 @@ void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message)
 
 /* ---- questions ----------------------------------------------------------------- */
 
-/* A random UUID: only a subscriber that got the question can answer it. */
-static char *new_question_id(void)
-{
-	unsigned char b[16];
-
-	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
-		abort();
-	return mem_printf("%02x%02x%02x%02x-%02x%02x-4%01x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-	                  b[0], b[1], b[2], b[3], b[4], b[5], b[6] & 15, b[7],
-	                  (b[8] & 0x3f) | 0x80, b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
-}
-
 static void waiter_add(struct bus *bus, struct waiter *waiter)
 {
 	pthread_mutex_lock(&bus->state);
@@ -452,10 +440,16 @@ static const char *answer_outcome(const json_t *answer)
 	return word;
 }
 
+/* A random UUID: only a subscriber that got the question can answer it. */
 void bus_identify(json_t *message)
 {
-	_cleanup_free_ char *id = new_question_id();
+	unsigned char bytes[RANDOM_UUID_BYTES];
+	char id[RANDOM_UUID_SIZE];
+	struct err ignored = ERR_INIT;
 
+	if (!random_fill(bytes, sizeof(bytes), &ignored))
+		return;
+	random_uuid_print(bytes, id);
 	json_object_set_new(message, "correlationId", json_string(id));
 }
 
@@ -564,7 +558,8 @@ static enum bus_reply ask_waiting(struct bus *bus, enum bus_topic topic, json_t 
 	if (!json_string_length(json_object_get(message, "correlationId")))
 		bus_identify(message);
 	waiter.id = json_string_value(json_object_get(message, "correlationId"));
-	if (!bus || fd < 0 || !waiter.answer_topic || !pose_judged(bus, topic, message, &waiter))
+	if (!bus || !waiter.id || fd < 0 || !waiter.answer_topic ||
+	    !pose_judged(bus, topic, message, &waiter))
 		return BUS_NOBODY;
 	reply = wait_for_answer(bus, &waiter,
 	                        timeout_ms ? clock_monotonic_ms() + timeout_ms : 0, cancel);

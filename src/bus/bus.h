@@ -238,7 +238,8 @@ enum bus_reply {
 	BUS_CANCELLED,
 };
 
-/* Gives a question a fresh correlationId before it is asked: for who has to know it meanwhile. */
+/* Gives a question a fresh correlationId before it is asked: for who has to know it meanwhile.
+ * Without random bytes it has none, and asking it is BUS_NOBODY. */
 void bus_identify(json_t *message);
 /* Publishes a question, with a fresh correlationId set in `message` unless it has one, and waits up
  * to `timeout_ms` (0: for as long as it takes). *ret: the answering message, for the caller. */

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/text.h"
 
 /* ---- as text ---------------------------------------------------------------------- */
@@ -292,10 +292,9 @@ static bool link_anonymous(int fd, int folder, const char *name)
 
 static void make_name(char name[static 32], const char *end)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
-		number = (uint64_t)getpid() << 32 ^ (uintptr_t)&number;
+	random_distinct(&number, sizeof(number));
 	snprintf(name, 32, "tx-%016llx%s", (unsigned long long)number, end);
 }
 

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/random.h"
 
 static const char head[] = ".hasp-";
 static const char digits[] = "0123456789abcdef";
@@ -52,14 +52,12 @@ static uint32_t random_part(void)
 {
 	static _Thread_local uint32_t store[64];
 	static _Thread_local unsigned left;
-	struct timespec now;
 
-	if (!left && getrandom(store, sizeof(store), GRND_NONBLOCK) == (ssize_t)sizeof(store))
+	if (!left) {
+		random_distinct(store, sizeof(store));
 		left = ARRAY_LEN(store);
-	if (left)
-		return store[--left];
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec << 20;
+	}
+	return store[--left];
 }
 
 void temporary_format(const struct temporary *temporary, char name[static TEMPORARY_NAME_SIZE])

@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 
 enum {
 	ATTEMPTS = 10,
@@ -32,8 +32,7 @@ void stream_retry_init(struct retry *retry, const struct model_options *options,
 		.no_network = options->no_network_retries,
 		.more_models = more_models,
 	};
-	if (getrandom(&retry->random, sizeof(retry->random), 0) < 0)
-		retry->random = clock_monotonic_ms();
+	random_distinct(&retry->random, sizeof(retry->random));
 	retry->random |= 1;
 }
 

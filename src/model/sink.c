@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "data/json.h"
 #include "model/content.h"
 #include "model/part.h"
@@ -293,17 +293,11 @@ static json_t *whole_value(const struct reply_sink *sink, json_t *value)
 /* An id that no other call of the conversation has, for providers that give none. */
 static json_t *new_call_id(void)
 {
-	unsigned char random[8] = { 0 };
+	unsigned char random[8];
 	char id[32] = "call_";
 
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
-		struct timespec now;
-
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		memcpy(random, &now.tv_nsec, sizeof(random));
-	}
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(id + 5 + 2 * i, 3, "%02x", random[i]);
+	random_distinct(random, sizeof(random));
+	random_hex_print(random, sizeof(random), id + strlen(id));
 	return json_cstr(id);
 }
 

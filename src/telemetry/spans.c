@@ -3,24 +3,21 @@
  * attributes of OpenTelemetry's semantic conventions for generative AI.  Each is written when it
  * has ended; all of one prompt share a trace.  What was asked and answered is never in them. */
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "data/json.h"
 #include "telemetry/private.h"
 
 /* Random, as the specification requires; a clash is harmless, so no source is waited for. */
 static void span_draw(char *hex, size_t bytes)
 {
-	unsigned char raw[16] = { 0 };
+	unsigned char raw[16];
 
-	if (getrandom(raw, bytes, GRND_NONBLOCK) != (ssize_t)bytes || !raw[0])
+	random_distinct(raw, bytes);
+	if (!raw[0])
 		raw[0] = 1; /* all zeros would be no id */
-	for (size_t i = 0; i < bytes; i++) {
-		hex[2 * i] = "0123456789abcdef"[raw[i] >> 4];
-		hex[2 * i + 1] = "0123456789abcdef"[raw[i] & 15];
-	}
-	hex[2 * bytes] = 0;
+	random_hex_print(raw, bytes, hex);
 }
 
 static void open_span_begin(struct open_span *span)

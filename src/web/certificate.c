@@ -6,13 +6,13 @@
 #include <gnutls/x509.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/file.h"
 #include "base/library.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "web/private.h"
 
 enum { FILE_BYTES = 256 << 10, SERIAL_BYTES = 16, DAYS = 30, FINGERPRINT_BYTES = 32 };
@@ -112,8 +112,7 @@ static int certificate_fill(const struct certificate_work *work,
 	const time_t now = time(NULL);
 	int code;
 
-	while (getrandom(serial, sizeof(serial), 0) != (ssize_t)sizeof(serial))
-		;
+	random_distinct(serial, sizeof(serial));
 	serial[0] &= 0x7f; /* RFC 5280, 4.1.2.2: positive */
 	if ((code = lib->crt_set_version(work->certificate, 3)) < 0 ||
 	    (code = lib->crt_set_serial(work->certificate, serial, sizeof(serial))) < 0 ||

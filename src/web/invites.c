@@ -50,7 +50,12 @@ void web_do_invite(struct web_exchange *exchange)
 		web_refuse(exchange->http, &err);
 		return;
 	}
-	url = web_link_make(exchange->web, person);
+	url = web_link_make(exchange->web, person, &err);
+	if (!url) {
+		web_person_remove(person);
+		web_refuse(exchange->http, &err);
+		return;
+	}
 	answer = web_person_json(person);
 	json_object_set_new(answer, "url", json_text(span_str(url)));
 	web_answer(exchange->http, 201, answer);

@@ -100,8 +100,13 @@ static void come_in(struct web *web, struct http_request *request, const char *t
 {
 	_cleanup_free_ char *name = web_cookie_name(web), *cookie = NULL, *location = NULL;
 	char secret[WEB_SECRET_SIZE], key[WEB_SECRET_SIZE];
+	struct err err = ERR_INIT;
 
-	if (!web_link_use(web, token, secret, key)) {
+	if (!web_link_use(web, token, secret, key, &err) && err.code != ERR_PERMISSION_DENIED) {
+		web_refuse(request, &err);
+		return;
+	}
+	if (err.code != ERR_NONE) {
 		page_answer_text(request, 403,
 		                 "<!doctype html><html lang=en><meta charset=utf-8><title>hasp"
 		                 "</title><h1>This link does not work any more</h1><p>A link works "

@@ -3,12 +3,12 @@
  * browsers send to every port of the host, and a key, which only the page's origin can read. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "base/unseen.h"
 #include "data/json.h"
@@ -24,22 +24,6 @@ enum {
 	NAME_BYTES_MAX = 64,
 	COOKIES_MAX = 64,          /* looked at in one request */
 };
-
-/* ---- secrets ---------------------------------------------------------------------- */
-
-/* So many random bytes in hexadecimal. */
-static void secret_make(char *text, size_t bytes)
-{
-	unsigned char raw[64];
-
-	while (getrandom(raw, bytes, 0) != (ssize_t)bytes)
-		;
-	for (size_t i = 0; i < bytes; i++) {
-		text[2 * i] = "0123456789abcdef"[raw[i] >> 4];
-		text[2 * i + 1] = "0123456789abcdef"[raw[i] & 15];
-	}
-	text[2 * bytes] = '\0';
-}
 
 /* ---- roles ------------------------------------------------------------------------ */
 
@@ -76,6 +60,7 @@ bool web_role_parse(const char *word, unsigned *ret)
 static struct web_person *person_new(struct web *web, const char *name, unsigned roles)
 {
 	struct web_person *person = mem_alloc(1, sizeof(*person)), **link = &web->people;
+	unsigned char id[ID_BYTES];
 
 	person->web = web;
 	person->name = mem_strdup(name);
@@ -83,7 +68,8 @@ static struct web_person *person_new(struct web *web, const char *name, unsigned
 	person->allowance = LIMIT_WEB_BURST;
 	person->refilled_ms = clock_monotonic_ms();
 	person->groups = json_array();
-	secret_make(person->id, ID_BYTES);
+	random_distinct(id, sizeof(id));
+	random_hex_print(id, sizeof(id), person->id);
 	while (*link)
 		link = &(*link)->next;
 	*link = person;
@@ -124,7 +110,7 @@ static void person_free(struct web_person *person)
 
 void web_people_begin(struct web *web)
 {
-	struct web_person *owner = person_new(web, "web", FRONT_ALL);
+	struct web_person *owner = person_new(web, "owner's page", FRONT_ALL);
 
 	owner->is_owner = true;
 }
@@ -272,15 +258,17 @@ static void links_bound(struct web *web)
 		}
 }
 
-char *web_link_make(struct web *web, struct web_person *person)
+char *web_link_make(struct web *web, struct web_person *person, struct err *err)
 {
 	const struct web_options *options = &web->options;
 	const char *address = options->address ? options->address : "127.0.0.1";
-	struct web_link *link = mem_alloc(1, sizeof(*link));
 	char token[WEB_SECRET_SIZE];
+	struct web_link *link;
 
-	secret_make(token, TOKEN_BYTES);
+	if (!random_hex(token, TOKEN_BYTES, err))
+		return NULL;
 	links_drop(web, NULL);
+	link = mem_alloc(1, sizeof(*link));
 	*link = (struct web_link){ .next = web->links, .person = person,
 		                   .token = sha256_of(span_str(token)),
 		                   .until_ms = clock_monotonic_ms() + LINK_SECONDS * 1000ULL };
@@ -313,23 +301,25 @@ static void logins_bound(struct web_person *person)
 	}
 }
 
-static void login_add(struct web_person *person, char cookie[WEB_SECRET_SIZE],
-                      char key[WEB_SECRET_SIZE])
+static bool login_add(struct web_person *person, char cookie[WEB_SECRET_SIZE],
+                      char key[WEB_SECRET_SIZE], struct err *err)
 {
-	struct web_login *login = mem_alloc(1, sizeof(*login));
+	struct web_login *login;
 
-	secret_make(cookie, SECRET_BYTES);
-	secret_make(key, SECRET_BYTES);
+	if (!random_hex(cookie, SECRET_BYTES, err) || !random_hex(key, SECRET_BYTES, err))
+		return false;
+	login = mem_alloc(1, sizeof(*login));
 	*login = (struct web_login){ .next = person->logins, .person = person,
 		                     .cookie = sha256_of(span_str(cookie)),
 		                     .key = sha256_of(span_str(key)) };
 	person->logins = login;
 	person->is_used = true;
 	logins_bound(person);
+	return true;
 }
 
 bool web_link_use(struct web *web, const char *token, char cookie[WEB_SECRET_SIZE],
-                  char key[WEB_SECRET_SIZE])
+                  char key[WEB_SECRET_SIZE], struct err *err)
 {
 	const struct sha256 hash = sha256_of(span_str(token));
 
@@ -339,12 +329,13 @@ bool web_link_use(struct web *web, const char *token, char cookie[WEB_SECRET_SIZ
 
 		if (!sha256_eq(&link->token, &hash))
 			continue;
+		if (!login_add(link->person, cookie, key, err))
+			return false;
 		*at = link->next;
-		login_add(link->person, cookie, key);
 		free(link);
 		return true;
 	}
-	return false;
+	return err_set(err, ERR_PERMISSION_DENIED, "This link does not work any more.");
 }
 
 /* ---- browsers --------------------------------------------------------------------- */

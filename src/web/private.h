@@ -50,11 +50,12 @@ struct web_link {
 /* The owner, who is always there. */
 void web_people_begin(struct web *web);
 void web_people_end(struct web *web);
-/* A new link: "http://.../?token=..."; the caller frees. */
-char *web_link_make(struct web *web, struct web_person *person);
-/* Uses one up: the secrets of the browser that came with it. False: there is none. */
+/* A new link: "http://.../?token=..."; the caller frees.  NULL: as random_fill. */
+char *web_link_make(struct web *web, struct web_person *person, struct err *err);
+/* Uses one up: the secrets of the browser that came with it.  PERMISSION_DENIED: there is none;
+ * errors of random_fill: the link still works. */
 bool web_link_use(struct web *web, const char *token, char cookie[WEB_SECRET_SIZE],
-                  char key[WEB_SECRET_SIZE]);
+                  char key[WEB_SECRET_SIZE], struct err *err);
 /* The name of the cookie; the caller frees. */
 char *web_cookie_name(const struct web *web);
 /* Calls `found` for each value of that name in a Cookie header until it returns true, which is

@@ -184,12 +184,14 @@ void web_remove(struct web *web, struct front_runner *runner)
 
 static void address_run(struct web *web, void *data)
 {
-	((struct web_given *)data)->link = web_link_make(web, web->people);
+	struct web_given *given = data;
+
+	given->link = web_link_make(web, web->people, given->err);
 }
 
-char *web_address(struct web *web)
+char *web_address(struct web *web, struct err *err)
 {
-	struct web_given given = { 0 };
+	struct web_given given = { .err = err };
 
 	web_call(web, address_run, &given);
 	return given.link;
@@ -212,7 +214,9 @@ static void invite_run(struct web *web, void *data)
 		web_person_add(web, given->invitation, NULL, given->err);
 
 	if (person)
-		given->link = web_link_make(web, person);
+		given->link = web_link_make(web, person, given->err);
+	if (person && !given->link)
+		web_person_remove(person);
 }
 
 bool web_invite(struct web *web, const struct web_invitation *invitation, char **ret,

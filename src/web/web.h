@@ -6,7 +6,7 @@
  *
  *     if (!web_start(&options, &web, &err)) ...
  *     web_add(web, runner, session, &err);      // a session that this process holds
- *     line = web_address(web);                  // "http://127.0.0.1:PORT/?token=...": works once
+ *     line = web_address(web, &err); // "http://127.0.0.1:PORT/?token=...": works once
  *     ...
  *     web_remove(web, runner);                  // before front_runner_free
  *     web_stop(web);
@@ -72,8 +72,8 @@ struct web_options {
 /* INVALID_ARGUMENT: options that contradict each other, files that are no certificate; errors of
  * http_server_new. */
 bool web_start(const struct web_options *options, struct web **ret, struct err *err);
-/* A link for the owner, which works once and for a day; the caller frees. */
-char *web_address(struct web *web);
+/* A link for the owner, which works once and for a day; the caller frees.  NULL: as random_fill. */
+char *web_address(struct web *web, struct err *err);
 /* Whether the build had what the page needs; without it, links show events as text. */
 bool web_has_page(void);
 /* The SHA-256 of the certificate, "AB:CD:..."; borrowed; NULL: no TLS. */

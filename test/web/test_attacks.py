@@ -158,12 +158,15 @@ def test_answers_are_answers_and_nothing_else(opened):
 
 
 def test_names_and_roles_of_invitations_are_checked(opened):
-    for name in ("", " ", "a/b", "x" * 65, "a\nb", "\u202eevil", "a\x1b[31m", " ann", "web", "a\u200bb"):
+    for name in ("", " ", "a/b", "x" * 65, "a\nb", "\u202eevil", "a\x1b[31m", " ann", "owner's page", "a\u200bb"):
         assert opened.post("/api/invite", {"name": name, "role": "watch"}).status in (400, 409), name
     for more in ({"role": "owner"}, {"role": ""}, {"role": "watch", "minutes": 0}, {"role": "watch", "minutes": 1e9},
                  {"role": "watch", "minutes": "5"}, {"role": "watch", "groups": "x"}, {"role": "watch", "groups": [1]}):
         assert opened.post("/api/invite", {"name": "ann", **more}).status == 400, more
     assert opened.get("/api/invites").json == []
+    # No front's own name keeps a person out.
+    for name in ("web", "owner", "terminal", "editor"):
+        assert opened.invite(name, "watch").get("/api/me").json["name"] == name
 
 
 def test_paths_and_methods(opened):

@@ -24,23 +24,23 @@ def test_a_page_sees_prompts_and_answers_questions(world):
         me = browser.get("/api/me").json
         assert me["owner"] and me["can_create"] and me["roles"] == ["comment", "approve", "drive"]
         assert browser.order("prompt", {"text": "go"}).json == {"kind": "prompt"}
-        started = events.until("started", by="web")
+        started = events.until("started", by="owner's page")
         assert started["own"] is True
         assert events.until("bus", "prompt")["message"]["text"] == "go"
         question = events.question()
         assert question["details"]["type"] == "edit"
         assert browser.get("/api/sessions").json[0]["state"] == "question"
         assert browser.answer(question).status == 200
-        assert events.until("bus", "question-answered")["message"]["by"] == "web"
+        assert events.until("bus", "question-answered")["message"]["by"] == "owner's page"
         ended = events.until("ended")
-        assert (ended["end"], ended["by"], ended["ends"], ended["message"]["text"]) == ("answered", "web", True, "Done.")
+        assert (ended["end"], ended["by"], ended["ends"], ended["message"]["text"]) == ("answered", "owner's page", True, "Done.")
         # Answered once is answered.
         late = browser.answer(question)
         assert (late.status, late.code) == (409, "state_mismatch")
         session = browser.get("/api/sessions/1").json
         assert session["state"] == "idle" and session["mode"] == "default" and session["folder"] == str(world.root)
         assert set(session["modes"]) == {"plan", "default", "auto_edit", "yolo"}
-        assert [front["name"] for front in session["fronts"]] == ["web"]
+        assert [front["name"] for front in session["fronts"]] == ["owner's page"]
         names = {command["name"] for command in session["commands"]}
         assert "stats" in names and "quit" not in names and "web" not in names
         record = browser.get("/api/sessions/1/record").json
@@ -187,11 +187,11 @@ def test_the_terminal_and_two_pages_whoever_answers_first(world):
         assert one.answer(question).status == 409
         fronts = one.get("/api/sessions/1").json["fronts"]
         assert {front["name"]: front["roles"] for front in fronts} == {
-            "terminal": ["comment", "approve", "drive"], "web": ["comment", "approve", "drive"],
+            "terminal": ["comment", "approve", "drive"], "owner's page": ["comment", "approve", "drive"],
             "ann": ["comment", "approve"]}
         # What a page says to people, and what it orders.
         assert one.order("comment", {"text": "looks good"}).status == 200
-        assert second.until("bus", "comment")["message"] == {"text": "looks good", "by": "web"}
+        assert second.until("bus", "comment")["message"] == {"text": "looks good", "by": "owner's page"}
         terminal.type("/web stop\r")
         terminal.wait("The page is closed")
         assert first.rest() and second.rest()

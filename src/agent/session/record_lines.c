@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -24,20 +24,12 @@ bool record_id_is_valid(const char *session_id)
 	return len && len <= 128 && strspn(session_id, letters) == len;
 }
 
-/* RFC 9562, version 4. */
 char *record_new_id(void)
 {
-	unsigned char b[16] = { 0 };
+	char id[RANDOM_UUID_SIZE];
 
-	/* Never short for 16 bytes, once the kernel's pool is ready. */
-	while (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
-		;
-	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
-	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-	return mem_printf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-	                  b[0],
-	                  b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
-	                  b[13], b[14], b[15]);
+	random_uuid(id);
+	return mem_strdup(id);
 }
 
 void record_minute(char *out, size_t size)

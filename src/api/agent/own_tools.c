@@ -300,6 +300,6 @@ bool hasp_agent_share(hasp_agent *agent, const char *address, unsigned port, cha
 		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT, "%u is no port.", port);
 	if (!agent->web && !share_agent(agent, &options, &err))
 		return api_error(&err, error);
-	*ret_link = web_address(agent->web);
-	return true;
+	*ret_link = web_address(agent->web, &err);
+	return *ret_link || api_error(&err, error);
 }

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/span.h"
 #include "cli/command/commands.h"
 #include "cli/command/private.h"
@@ -56,18 +56,12 @@ static bool check_bearer_token(const char *token, const char *from, struct err *
 	               from, TOKEN_MIN, TOKEN_MAX);
 }
 
-static char *make_token(void)
+/* NULL: *err. */
+static char *make_token(struct err *err)
 {
-	unsigned char bytes[RANDOM_BYTES];
-	char *token = mem_alloc(2 * sizeof(bytes) + 1, 1);
+	char token[2 * RANDOM_BYTES + 1];
 
-	while (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		;
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		token[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-		token[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
-	}
-	return token;
+	return random_hex(token, RANDOM_BYTES, err) ? mem_strdup(token) : NULL;
 }
 
 static bool read_token_file(int fd, const char *file, char **ret, struct err *err)
@@ -122,8 +116,8 @@ static bool token_from_file(const char *file, char **ret, enum token_source *ret
 	if (errno != ENOENT)
 		return err_set_errno(err, errno, "The token file %s cannot be read", file);
 	*ret_source = TOKEN_FILE_NEW;
-	token = make_token();
-	if (!write_token(file, token, err))
+	token = make_token(err);
+	if (!token || !write_token(file, token, err))
 		return false;
 	*ret = mem_steal(&token);
 	return true;
@@ -147,8 +141,8 @@ static bool serve_token(const char *file, char **ret, enum token_source *ret_sou
 		return true;
 	}
 	*ret_source = TOKEN_NEW;
-	*ret = make_token();
-	return true;
+	*ret = make_token(err);
+	return *ret != NULL;
 }
 
 /* ---- the command ------------------------------------------------------------- */
@@ -371,7 +365,9 @@ static bool service_start(struct service *service, struct err *err)
 	if (!make_serve(service, err) || !catch_signals(service, err))
 		return false;
 	service->server = mcp_server_new(service->loop, service->pool,
-	                                 serve_offer(service->serve));
+	                                 serve_offer(service->serve), err);
+	if (!service->server)
+		return false;
 	if (invocation_has(service->invocation, FLAG_HTTP))
 		return start_http(service, err);
 	/* Lets an answer of many pages be written without waiting for its reader.

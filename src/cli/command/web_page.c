@@ -114,9 +114,9 @@ static bool web_page_open(void *data, char **ret, const char **ret_fingerprint, 
 
 	if (!web_page_start(page, err))
 		return false;
-	*ret = web_address(page->web);
+	*ret = web_address(page->web, err);
 	*ret_fingerprint = web_fingerprint(page->web);
-	return true;
+	return *ret != NULL;
 }
 
 /* As command_web.close. */

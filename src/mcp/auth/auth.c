@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/sha256.h"
 #include "data/json.h"
 #include "mcp/auth/private.h"
@@ -98,12 +98,13 @@ static char *token_field(const struct mcp_auth *auth)
 	               mem_printf("Authorization: Bearer %s", token) : NULL;
 }
 
-static char *random_text(void)
+/* NULL: *err. */
+static char *random_text(struct err *err)
 {
 	char bytes[RANDOM_BYTES];
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		abort();
+	if (!random_fill(bytes, sizeof(bytes), err))
+		return NULL;
 	return auth_base64url(span_of(bytes, sizeof(bytes)));
 }
 
@@ -511,12 +512,12 @@ static bool login_once(struct mcp_auth *auth, const struct auth_place *place,
                        const struct auth_callback *callback, const struct auth_wait *wait,
                        bool *ret_invalid_client, struct err *err)
 {
-	_cleanup_free_ char *state = random_text(), *verifier = random_text();
+	_cleanup_free_ char *state = random_text(err), *verifier = random_text(err);
 	_cleanup_free_ char *query = NULL, *code = NULL;
 	_cleanup_buf_ struct buf url = BUF_INIT(2 * AUTH_URL_BYTES);
 
 	*ret_invalid_client = false;
-	if (!settle_client(auth, place, callback->uri, wait, err) ||
+	if (!state || !verifier || !settle_client(auth, place, callback->uri, wait, err) ||
 	    !authorization_url(auth, place, callback->uri, state, verifier, &url, err) ||
 	    !auth_browse(auth, callback, url.data, state, wait, &query, err))
 		return false;

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include <openssl/ecdsa.h>
@@ -14,6 +13,7 @@
 #include "base/file.h"
 #include "base/library.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "config/home.h"
 #include "data/json.h"
 #include "mcp/auth/private.h"
@@ -247,8 +247,7 @@ json_t *auth_jwt_claims(const char *issuer, const char *audience, unsigned secon
 	_cleanup_free_ char *jti = NULL;
 	const json_int_t now = time(NULL);
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		abort();
+	random_distinct(bytes, sizeof(bytes));
 	jti = auth_base64url(span_of(bytes, sizeof(bytes)));
 	return json_pack("{s:s, s:s, s:s, s:I, s:I}", "iss", issuer, "aud", audience, "jti", jti,
 	                 "iat", now, "exp", now + (json_int_t)seconds);

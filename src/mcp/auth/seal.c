@@ -2,12 +2,12 @@
 /* Texts sealed with AES-256-GCM (NIST SP 800-38D), by libcrypto, which is loaded for the first one.
  * The form is Gemini CLI's: NONCE:TAG:DATA, each in hexadecimal. */
 #include <string.h>
-#include <sys/random.h>
 
 #include <openssl/evp.h>
 
 #include "base/library.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "mcp/auth/private.h"
 
 enum {
@@ -107,10 +107,10 @@ bool auth_seal(const unsigned char key[static AUTH_KEY_BYTES], struct span text,
 	unsigned char nonce[NONCE_BYTES], tag[TAG_BYTES];
 	_cleanup_free_ unsigned char *sealed = mem_alloc(text.len + 1, 1);
 
-	if (!library_load(&seal_library_row, &lib, err))
+	if (!library_load(&seal_library_row, &lib, err) ||
+	    !random_fill(nonce, sizeof(nonce), err))
 		return false;
 	if (text.len > AUTH_TOKENS_BYTES ||
-	    getrandom(nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce) ||
 	    !gcm_run(&lib, true, key, span_of((const char *)nonce, sizeof(nonce)), tag, text,
 	             sealed))
 		return err_set(err, ERR_INTERNAL, "The logins cannot be encrypted.");

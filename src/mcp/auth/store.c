@@ -10,7 +10,6 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/random.h"
 #include "base/sha256.h"
 #include "config/home.h"
 #include "data/json.h"
@@ -101,9 +101,8 @@ static bool store_key_have(const struct mcp_auth *auth, unsigned char key[static
 
 	if (store_key_read(auth, key))
 		return true;
-	if (getrandom(key, AUTH_KEY_BYTES, 0) != AUTH_KEY_BYTES)
-		abort();
-	return file_replace(path, span_of((const char *)key, AUTH_KEY_BYTES), 0600, err);
+	return random_fill(key, AUTH_KEY_BYTES, err) &&
+	       file_replace(path, span_of((const char *)key, AUTH_KEY_BYTES), 0600, err);
 }
 
 /* All that the file has, a new object. *ret_plain: it is not encrypted. */

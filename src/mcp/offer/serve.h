@@ -3,7 +3,7 @@
  *
  *     struct serve *serve;
  *     if (!serve_new(&options, &serve, &err)) ...
- *     struct mcp_server *server = mcp_server_new(loop, pool, serve_offer(serve));
+ *     struct mcp_server *server = mcp_server_new(loop, pool, serve_offer(serve), &err);
  *     ... transports, loop_run ...
  *     serve_stop(serve);
  *     mcp_server_free(server);

@@ -2,23 +2,21 @@
 #include "mcp/protocol/server.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "mcp/protocol/private.h"
 
-/* Up to 256 bytes come in one call, which cannot fail once the kernel's pool has been seeded. */
-static void fill_random(void *data, size_t len)
-{
-	while (getrandom(data, len, 0) != (ssize_t)len)
-		;
-}
-
 struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
-                                  const struct mcp_offer *offer)
+                                  const struct mcp_offer *offer, struct err *err)
 {
 	struct mcp_server *server = mem_alloc(1, sizeof(*server));
 
+	if (!random_fill(server->key.bytes, sizeof(server->key.bytes), err) ||
+	    !random_fill(&server->map_key, sizeof(server->map_key), err)) {
+		free(server);
+		return NULL;
+	}
 	server->loop = loop;
 	server->pool = pool;
 	server->offer = offer;
@@ -26,8 +24,6 @@ struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
 	server->empty = json_object();
 	server->empty->refcount = (size_t)-1; /* jansson's mark for objects without a reference
 	                                       * count */
-	fill_random(server->key.bytes, sizeof(server->key.bytes));
-	fill_random(&server->map_key, sizeof(server->map_key));
 	server->catalog = catalog_new(offer, server->map_key);
 	idmap_init(&server->watches, server->map_key);
 	pthread_mutex_init(&server->lock, NULL);

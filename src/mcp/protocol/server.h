@@ -3,7 +3,7 @@
  *
  *     static const struct mcp_tool tools[] = { { .name = "greet", .run = greet, ... } };
  *     struct mcp_offer offer = { .name = "example", .version = "1", .tools = tools, ... };
- *     struct mcp_server *server = mcp_server_new(loop, pool, &offer);
+ *     struct mcp_server *server = mcp_server_new(loop, pool, &offer, &err);
  *     mcp_serve_stdio(server, loop, 0, 1, ended, data, &stdio, &err);   // transport.h
  *     mcp_serve_http(server, loop, &options, &http, &err);              // transport.h
  *     loop_run(loop);
@@ -110,9 +110,10 @@ struct mcp_offer {
 	bool output_schemas_asked;
 };
 
-/* The offer and the loop and pool are borrowed and must outlive the server. */
+/* The offer and the loop and pool are borrowed and must outlive the server.  NULL: there are no
+ * random bytes for its keys. */
 struct mcp_server *mcp_server_new(struct loop *loop, struct pool *pool,
-                                  const struct mcp_offer *offer);
+                                  const struct mcp_offer *offer, struct err *err);
 /* Ends subscriptions, cancels every call, waits for the handlers, ends every session. On the
  * loop's thread, not from within a handler. Peers that are still open fall silent; their
  * transports are asked to hang up, and can be freed before or after. NULL is fine. */

@@ -111,12 +111,12 @@ static void take_stateless(struct mcp_http *http, struct http_request *request,
 static void take_initialize(struct mcp_http *http, struct http_request *request,
                             struct rpc_message *message)
 {
-	struct http_session *session = http_session_new(http);
+	struct err err = ERR_INIT;
+	struct http_session *session = http_session_new(http, &err);
 	struct mcp_exchange *exchange;
 
 	if (!session) {
-		post_refuse(request, 503, RPC_INTERNAL_ERROR,
-		                  "Too many sessions are in use.", message->id);
+		post_refuse(request, 503, RPC_INTERNAL_ERROR, err.message, message->id);
 		rpc_message_release(message);
 		return;
 	}

@@ -97,7 +97,7 @@ void http_exchange_hang_up(struct mcp_exchange *exchange, unsigned status, const
 /* ---- http_session.c -------------------------------------------------------------------- */
 
 /* NULL when there are too many sessions and all are in use. */
-struct http_session *http_session_new(struct mcp_http *http);
+struct http_session *http_session_new(struct mcp_http *http, struct err *err);
 struct http_session *http_session_find(struct mcp_http *http, const char *id);
 void http_session_touch(struct http_session *session);
 void http_session_end(struct http_session *session);

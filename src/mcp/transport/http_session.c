@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "mcp/transport/http_exchange.h"
 #include "net/http/headers.h"
 #include "net/http/sse.h"
@@ -238,22 +238,6 @@ static size_t session_bucket(const char *id)
 	return ((unsigned char)id[0] * 31u + (unsigned char)id[1]) % SESSION_BUCKETS;
 }
 
-static void make_session_id(char id[static SESSION_ID_SIZE])
-{
-	static const char digits[] = "0123456789abcdef";
-	unsigned char bytes[(SESSION_ID_SIZE - 1) / 2];
-
-	/* So few bytes come in one call, which cannot fail once the kernel's pool has been
-	 * seeded. */
-	while (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		;
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		id[2 * i] = digits[bytes[i] >> 4];
-		id[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	id[SESSION_ID_SIZE - 1] = '\0';
-}
-
 struct http_session *http_session_find(struct mcp_http *http, const char *id)
 {
 	struct http_session *session = NULL;
@@ -344,7 +328,7 @@ static void session_hang_up(void *data)
 
 /* ---- life ------------------------------------------------------------------- */
 
-struct http_session *http_session_new(struct mcp_http *http)
+struct http_session *http_session_new(struct mcp_http *http, struct err *err)
 {
 	static const struct mcp_wire wire = {
 		.send = session_send,
@@ -355,17 +339,22 @@ struct http_session *http_session_new(struct mcp_http *http)
 	struct http_session *oldest =
 		http->session_count < http->max_sessions ? NULL : least_used(http);
 	struct http_session *session;
+	char id[SESSION_ID_SIZE];
 
+	if (!random_hex(id, (SESSION_ID_SIZE - 1) / 2, err))
+		return NULL;
 	if (oldest)
 		http_session_end(oldest);
-	if (http->session_count >= http->max_sessions)
+	if (http->session_count >= http->max_sessions) {
+		err_set(err, ERR_LIMIT_REACHED, "Too many sessions are in use.");
 		return NULL;
+	}
 	session = mem_alloc(1, sizeof(*session));
 	session->http = http;
 	session->used = http->now;
 	session->newest = &session->oldest;
 	session->exchanges.prev = session->exchanges.next = &session->exchanges;
-	make_session_id(session->id);
+	memcpy(session->id, id, sizeof(id));
 	session->chain = http->buckets[session_bucket(session->id)];
 	http->buckets[session_bucket(session->id)] = session;
 	http->session_count++;

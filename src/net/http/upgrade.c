@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "net/http/client_private.h"
 
 bool upgrade_key_new(struct upgrade_key *ret, struct err *err)
 {
 	unsigned char bytes[16];
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return err_set(err, ERR_INTERNAL, "The system has no random bytes.");
+	if (!random_fill(bytes, sizeof(bytes), err))
+		return false;
 	EVP_EncodeBlock((unsigned char *)ret->text, bytes, sizeof(bytes));
 	return true;
 }

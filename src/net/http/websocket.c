@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 #include <wslay/wslay.h>
 
@@ -19,6 +18,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/random.h"
 #include "net/http/client_private.h"
 
 enum {
@@ -546,8 +546,10 @@ static ssize_t on_frames_write(wslay_event_context_ptr frames, const uint8_t *da
 
 static int on_frames_mask(wslay_event_context_ptr frames, uint8_t *data, size_t size, void *user)
 {
+	struct err ignored = ERR_INIT;
+
 	(void)user;
-	if (getrandom(data, size, 0) == (ssize_t)size)
+	if (random_fill(data, size, &ignored))
 		return 0;
 	wslay.set_error(frames, WSLAY_ERR_CALLBACK_FAILURE);
 	return -1;

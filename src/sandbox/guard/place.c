@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/plan/denial.h"
 
@@ -208,13 +208,14 @@ static bool rename_to_free(int folder, const char *from, const char *to)
 
 static void aside_name(const char *name, int number, char out[static 256])
 {
-	uint64_t random = 0;
+	uint64_t random;
 
+	random_distinct(&random, sizeof(random));
 	if (number <= 1)
 		snprintf(out, 256, "%.200s" TAKEN, name);
 	else if (number <= ASIDE_MAX)
 		snprintf(out, 256, "%.200s" TAKEN "-%d", name, number);
-	else if (getrandom(&random, sizeof(random), 0) >= 0)
+	else
 		snprintf(out, 256, "%.200s" TAKEN "-%016llx", name, (unsigned long long)random);
 }
 
@@ -253,10 +254,9 @@ bool guard_put_aside(struct guard *guard, int folder, const char *name, char ret
 static bool write_new(int folder, struct span content, mode_t mode, char ret_name[static 64])
 {
 	_cleanup_fd_ int fd = -1;
-	uint64_t random = 0;
+	uint64_t random;
 
-	if (getrandom(&random, sizeof(random), 0) < 0)
-		return false;
+	random_distinct(&random, sizeof(random));
 	snprintf(ret_name, 64, ".hasp-new-%016llx", (unsigned long long)random);
 	fd = openat(folder, ret_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)

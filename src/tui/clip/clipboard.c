@@ -14,12 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "tui/clip/clipboard.h"
 #include "tui/clip/dropped.h"
@@ -454,17 +454,15 @@ struct clipboard *clipboard_new(const struct clipboard_options *options)
 {
 	struct clipboard *clipboard = mem_alloc(1, sizeof(*clipboard));
 	struct err ignored = ERR_INIT;
-	unsigned char bytes[16] = { 0 };
+	unsigned char bytes[16];
 
 	clipboard->with = *options;
 	/* Without a descriptor for it tools still end by their time. */
 	if (!cancel_init(&clipboard->cancel, &ignored))
 		clipboard->cancel.fd = -1;
 	/* Any other would do as well: the terminal asks its user. */
-	if (getrandom(bytes, sizeof(bytes), 0) < 0)
-		bytes[0] = 1;
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(clipboard->password + 2 * i, 3, "%02x", bytes[i]);
+	random_distinct(bytes, sizeof(bytes));
+	random_hex_print(bytes, sizeof(bytes), clipboard->password);
 	return clipboard;
 }
 

@@ -9,13 +9,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/plan/git_change.h"
 #include "worker/front/private.h"
@@ -110,8 +110,7 @@ static bool replace_config(int folder, const struct config_file *old,
 	_cleanup_fd_ int fd = -1;
 	bool done;
 
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return false;
+	random_distinct(&number, sizeof(number));
 	snprintf(name, sizeof(name), GIT_CHANGE_TEMPORARY "%016llx", (unsigned long long)number);
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)

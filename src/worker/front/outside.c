@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "file/journal.h"
 #include "sandbox/plan/location.h"
 #include "worker/front/private.h"
@@ -297,17 +297,6 @@ static bool record_open_folder(struct outside_record *record)
 	return record->folder >= 0;
 }
 
-static bool random_name(char name[static 2 * RANDOM_BYTES + 1], struct err *err)
-{
-	unsigned char bytes[RANDOM_BYTES];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return err_set_errno(err, errno, "There are no random bytes for a name");
-	for (size_t i = 0; i < RANDOM_BYTES; i++)
-		snprintf(name + 2 * i, 3, "%02x", bytes[i]);
-	return true;
-}
-
 /* With the lock of the parent: otherwise it could be taken for that of a dead process before it has
  * a lock itself. */
 static bool record_write(struct outside_record *record, bool durable)
@@ -334,7 +323,7 @@ bool outside_record_make(const char *journal_folder, const char *const *roots, s
 	char name[2 * RANDOM_BYTES + 1] = "";
 	struct outside_record *record;
 
-	if (!file_make_folders(parent, err) || !random_name(name, err))
+	if (!file_make_folders(parent, err) || !random_hex(name, RANDOM_BYTES, err))
 		return false;
 	record_format(&text, roots, root_count, request);
 	record = record_new(parent, name);

@@ -240,9 +240,10 @@ int main(int argc, char **argv)
 		.complete = content_complete,
 	};
 	struct pool *pool = pool_new(0, 64);
-	struct mcp_server *server = mcp_server_new(loop, pool, &offer);
+	struct mcp_server *server = mcp_server_new(loop, pool, &offer, &err);
 	bool on_stdio = argc > 1 && strcmp(argv[1], "--stdio") == 0;
-	bool ok = on_stdio ? serve_stdio(server, loop, &err) : serve_http(server, loop, &err);
+	bool ok = server && (on_stdio ? serve_stdio(server, loop, &err) :
+	                                serve_http(server, loop, &err));
 	if (!ok)
 		fprintf(stderr, "%s\n", err.message);
 	mcp_server_free(server);

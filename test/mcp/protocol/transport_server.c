@@ -218,8 +218,8 @@ int main(int argc, char **argv)
 	if (!read_options(argc, argv, &service, &origin) || !loop_new(&service.loop, &err))
 		return 2;
 	pool = pool_new(THREADS, THREADS);
-	service.server = mcp_server_new(service.loop, pool, &offer);
-	if (serve(&service, &err))
+	service.server = mcp_server_new(service.loop, pool, &offer, &err);
+	if (service.server && serve(&service, &err))
 		loop_run(service.loop);
 	else
 		fprintf(stderr, "%s\n", err.message);

@@ -86,7 +86,8 @@ struct wire *wire_open_bare(const struct mcp_offer *offer)
 
 	assert_true(loop_new(&wire->loop, &err));
 	wire->pool = pool_new(2, 256);
-	wire->server = mcp_server_new(wire->loop, wire->pool, offer);
+	wire->server = mcp_server_new(wire->loop, wire->pool, offer, &err);
+	assert_non_null(wire->server);
 	open_peer(wire, false, false);
 	return wire;
 }
