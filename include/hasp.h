@@ -7,32 +7,43 @@
  * refused when they fit nowhere or in several places.  Nothing is reached
  * outside the workspace's folders.
  *
+ *     #include <stdio.h>
+ *     #include <string.h>
  *     #include <hasp.h>
  *
- *     const char *roots[] = { "." };
- *     hasp_error error;
- *     hasp_workspace *ws = hasp_workspace_open(roots, 1, NULL, &error);
- *     hasp_file *file = hasp_read(ws, "main.c", NULL, &error);
- *     hasp_result *result;
- *     if (!hasp_patch(ws, "main.c", hasp_file_sha256(file), diff, strlen(diff), 0,
- *                     &result, &error))
- *             fprintf(stderr, "%s %s\n", error.message, hasp_code_advice(error.code));
- *     hasp_result_free(result);
- *     hasp_file_free(file);
- *     hasp_workspace_free(ws);
+ *     // Applies a unified diff to main.c in the current directory, or says why it cannot.
+ *     static bool apply(const char *diff)
+ *     {
+ *             const char *roots[] = { "." };
+ *             hasp_error error;
+ *             hasp_workspace *ws = hasp_workspace_open(roots, 1, NULL, &error);
+ *             hasp_file *file = ws ? hasp_read(ws, "main.c", NULL, &error) : NULL;
+ *             // A model or a person looks at the text here, and makes the diff.
+ *             bool done = file && hasp_patch(ws, "main.c", hasp_file_sha256(file), diff,
+ *                                            strlen(diff), 0, NULL, &error);
+ *
+ *             if (!done)
+ *                     fprintf(stderr, "%s %s\n", error.message, hasp_code_advice(error.code));
+ *             hasp_file_free(file);
+ *             hasp_workspace_free(ws);
+ *             return done;
+ *     }
  *
  * Compile and link with `pkg-config --cflags --libs hasp`.
  *
  * Conventions
  *   - Every `hasp_error *` may be NULL; it is untouched on success.
+ *   - Functions that open or read return NULL on failure.  NULL can be freed, and is otherwise no
+ *     object: pass it to no other function.
  *   - What an accessor returns belongs to the object and lives as long as it.
- *   - Freeing NULL is fine.  Texts come with their length and may hold NUL bytes; they are
- *     also followed by a NUL.
+ *   - Texts come with their length and may hold NUL bytes; they are also followed by a NUL.
  *   - Hashes are 64 lower-case hexadecimal digits; on input either case, or NULL for none.
  *   - Lines are counted from 1.  Text is UTF-8, whatever the encoding of the file: BOM,
  *     UTF-16, legacy encodings and line endings are kept outside the edited lines.
- *   - An object is used by one thread at a time; different objects by different threads.
- *   - Nothing is printed, no signal handler is changed, there is no global state.
+ *   - An object is used by one thread at a time; different objects by different threads.  After
+ *     fork() parent and child each have their own; fork while no other thread is in the library.
+ *   - Nothing is printed, no signal handler is changed, no process is started, there is no global
+ *     state.  A call may use a second thread (to hash a large file), which ends with it.
  *   - Structures that the library returns may grow at their ends; do not copy or embed them.
  *
  * Not here: tools for models, JSON, searching, sandboxes (the hasp program).
@@ -65,8 +76,8 @@ typedef enum hasp_code {
 	HASP_BASE_REQUIRED = 3,      /* the file exists, so its hash is required */
 	HASP_INVALID_DIFF = 4,       /* not one unified diff for one file */
 	HASP_AMBIGUOUS_DIFF = 5,     /* a hunk fits several places */
-	HASP_NO_MATCH = 6,           /* a hunk, or the old text, is nowhere in the file */
-	HASP_WRONG_MATCH_COUNT = 7,  /* the old text is there, but not as often as expected */
+	HASP_NO_MATCH = 6,           /* a hunk is nowhere in the file */
+	HASP_WRONG_MATCH_COUNT = 7,  /* the old text is not there as often as expected, or nowhere */
 	HASP_NO_CHANGE = 8,          /* the file already is as asked */
 	HASP_FILE_NOT_FOUND = 9,
 	HASP_FILE_EXISTS = 10,
@@ -209,7 +220,8 @@ HASP_API bool hasp_create(hasp_workspace *ws, const char *path, const char *text
                           hasp_error *error);
 
 /* Replaces `old_text` by `new_text` where it occurs exactly `expected_count` times (0 means
- * 1), or HASP_ANY_COUNT.  NO_MATCH, WRONG_MATCH_COUNT. */
+ * 1), or HASP_ANY_COUNT: WRONG_MATCH_COUNT otherwise.  An empty `old_text` creates the file:
+ * FILE_EXISTS. */
 HASP_API bool hasp_update(hasp_workspace *ws, const char *path, const char *base_sha256,
                           const char *old_text, size_t old_len, const char *new_text,
                           size_t new_len, size_t expected_count, unsigned flags,
@@ -255,8 +267,8 @@ HASP_API void hasp_batch_expect(hasp_batch *batch, const char *sha256);
 /* Makes all changes, or none: true when all were made; otherwise `error` is the first
  * failure, and the result has one for every change (ROLLED_BACK for those that were fine).
  * A batch can be applied again.  `flags` are HASP_DRY_RUN, HASP_WANT_TEXT, HASP_WANT_DIFF
- * and HASP_NO_FOLDERS.  INVALID_ARGUMENT for an empty batch, more than 4096 changes, or
- * several files in a workspace without journal folder. */
+ * and HASP_NO_FOLDERS.  INVALID_ARGUMENT for an empty batch or more than 4096 changes; IO_ERROR for
+ * several files, or a move, in a workspace without journal folder. */
 HASP_API bool hasp_batch_apply(hasp_workspace *ws, const hasp_batch *batch, unsigned flags,
                                hasp_result **ret_result, hasp_error *error);
 

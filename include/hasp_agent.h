@@ -5,28 +5,39 @@
  * libhasp edits them, commands run in the sandbox.  The program sees all of it as it happens,
  * decides on every call, and answers what would be asked of a person.
  *
+ *     #include <stdio.h>
  *     #include <hasp_agent.h>
  *
  *     static void guard(void *data, hasp_event event, const char *input, hasp_decision *decision)
  *     {
- *             if (!may_fetch(data, input))
- *                     hasp_decision_refuse(decision, "This page is not for agents.");
+ *             (void)data, (void)event, (void)input;
+ *             hasp_decision_refuse(decision, "This program works without the web.");
  *     }
  *
- *     const char *folders[] = { "." };
- *     hasp_agent_options options = HASP_AGENT_OPTIONS_INIT;
- *     hasp_agent_error error;
- *     options.folders = folders;
- *     options.folder_count = 1;
- *     // Nothing changes these files: no tool, no command, no server.
- *     options.settings = "{\"hasp\": {\"sandbox\": {\"keepPaths\": [\"generated\"]}}}";
- *     hasp_agent *agent = hasp_agent_open(&options, &error);
- *     hasp_agent_on(agent, HASP_BEFORE_TOOL, "web_fetch", guard, data, &error);
- *     char *answer;
- *     if (hasp_agent_prompt(agent, "fix the build", &answer, &error))
- *             puts(answer);
- *     hasp_agent_text_free(answer);
- *     hasp_agent_close(agent);
+ *     // Works on the files of a folder; prints the answer, or why there is none.
+ *     static bool work(const char *folder, const char *prompt)
+ *     {
+ *             hasp_agent_options options = HASP_AGENT_OPTIONS_INIT;
+ *             hasp_agent_error error;
+ *             hasp_agent *agent;
+ *             char *answer = NULL;
+ *             bool done;
+ *
+ *             options.folders = &folder;
+ *             options.folder_count = 1;
+ *             options.trust = true;
+ *             options.approval_mode = "autoEdit"; // edits are not asked about
+ *             // Nothing changes these files: no tool, no command, no server.
+ *             options.settings = "{\"hasp\": {\"sandbox\": {\"keepPaths\": [\"generated\"]}}}";
+ *             agent = hasp_agent_open(&options, &error);
+ *             done = agent &&
+ *                    hasp_agent_on(agent, HASP_BEFORE_TOOL, "web_fetch", guard, NULL, &error) &&
+ *                    hasp_agent_prompt(agent, prompt, &answer, &error);
+ *             puts(done ? answer : error.message);
+ *             hasp_agent_text_free(answer);
+ *             hasp_agent_close(agent);
+ *             return done;
+ *     }
  *
  * Compile and link with `pkg-config --cflags --libs hasp-agent`. The program `hasp` of the same
  * version must be installed as well: it provides the confined workers through which files and
@@ -49,7 +60,7 @@
  *     (~/.gemini and the environment): what is set up for one works with the other.
  *   - hasp_agent_options may grow at its end.
  *
- * Not here: edits without a model (hasp.h).
+ * Not here: edits without a worker, within this process (hasp.h).
  */
 #ifndef HASP_AGENT_H
 #define HASP_AGENT_H

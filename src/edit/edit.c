@@ -193,8 +193,8 @@ static bool commit_many(struct edit_call *call, struct err *err)
 	if (!call->options->journal_folder)
 		return err_set(err, ERR_IO_ERROR,
 		               "Changing several files, or moving one, needs a folder for its "
-		               "journal, and there is none: neither GEMINI_CLI_HOME nor HOME names "
-		               "an existing folder. Change one file at a time.");
+		               "journal, and this workspace has none (hasp's is below "
+		               "GEMINI_CLI_HOME or HOME). Change one file at a time.");
 	if (!transaction_begin(call->options->journal_folder, &call->options->commit, &tx, err))
 		return false;
 	for (size_t i = 0; i < call->file_count; i++) {

@@ -278,7 +278,7 @@ bool hasp_agent_call(hasp_agent *agent, const char *name, const char *arguments,
 
 static bool share_agent(hasp_agent *agent, const struct web_options *options, struct err *err)
 {
-	if (!web_start(options, &agent->web, err))
+	if (!api_load_uv(err) || !web_start(options, &agent->web, err))
 		return false;
 	if (web_add(agent->web, agent->runner, agent->session, err))
 		return true;

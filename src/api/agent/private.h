@@ -6,6 +6,7 @@
  *   own_tools.c  tools of the program's, and calls that it makes of any
  *   tools.c      tools without a model (hasp_tools)
  *   reader.c     members of JSON text
+ *   late_uv.c    libuv, loaded when a browser needs it
  */
 #ifndef HASP_API_AGENT_PRIVATE_H
 #define HASP_API_AGENT_PRIVATE_H
@@ -76,6 +77,9 @@ bool api_overrides(const char *settings, json_t **ret, struct err *err);
 char *api_json_text(const json_t *value);
 /* Reads the arguments of a call: NULL: {}. *ret: an object, a new reference. INVALID_ARGUMENT. */
 bool api_arguments(const char *text, json_t **ret, hasp_agent_error *error);
+
+/* Before web_start: loads libuv. INTERNAL: this machine has none. */
+bool api_load_uv(struct err *err);
 
 struct quiet {
 	sigset_t before;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libhasp-agent as a program finds it: installed, by pkg-config; and the example of its manual."""
+"""libhasp-agent as a program finds it: installed, by pkg-config."""
 
-import json
 import os
 import pathlib
 import re
@@ -12,7 +11,6 @@ import pytest
 
 BUILD = pathlib.Path(os.environ["HASP_BUILD"])
 SOURCE = pathlib.Path(os.environ["HASP_SOURCE"])
-HASP = pathlib.Path(os.environ["HASP"])
 CC = shlex.split(os.environ["HASP_CC"])
 
 
@@ -36,46 +34,6 @@ def flags(installed, *options):
     environment = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent),
                        PKG_CONFIG_SYSROOT_DIR=str(destdir))
     return shlex.split(run("pkg-config", *options, "hasp-agent", env=environment))
-
-
-def answer(part):
-    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
-    return json.dumps({"method": "generateContentStream",
-                       "response": [{"candidates": [candidate]}]}) + "\n"
-
-
-def writes(path):
-    return answer({"functionCall": {"name": "write_file",
-                                    "args": {"file_path": path, "content": "x\n"}}})
-
-
-@pytest.fixture(scope="module")
-def example(installed, tmp_path_factory):
-    """The program in docs/library.md."""
-    folder = tmp_path_factory.mktemp("example")
-    (text,) = re.findall(r"^```c\n(.*?)^```$", (SOURCE / "docs/library.md").read_text(), re.M | re.S)
-    (folder / "ask.c").write_text(text)
-    run(*CC, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", folder / "ask",
-        folder / "ask.c", *flags(installed, "--cflags", "--libs"))
-    assert "libhasp-agent.so.0" in run("readelf", "-d", folder / "ask")
-    return folder / "ask"
-
-
-def test_the_example_refuses_and_lets_through(installed, example, tmp_path):
-    (library,) = installed[0].rglob("libhasp-agent.so.0")
-    project, home, model = tmp_path / "project", tmp_path / "home", tmp_path / "model"
-    project.mkdir()
-    home.mkdir()
-    model.write_text(writes("generated/a.c") + writes("b.c") + answer({"text": "Done."}))
-    environment = dict(os.environ, HOME=str(home), LD_LIBRARY_PATH=str(library.parent),
-                       PATH=f"{HASP.parent}:{os.environ['PATH']}", GEMINI_MODEL=f"replay:{model}")
-    environment.pop("GEMINI_CLI_HOME", None)
-    done = subprocess.run([example, "Write both."], cwd=project, env=environment, text=True,
-                          capture_output=True)
-    assert (done.returncode, done.stdout) == (0, "Done.\n"), done.stderr
-    assert [json.loads(line)["toolName"] for line in done.stderr.splitlines()] == ["write_file"] * 2
-    assert not (project / "generated").exists()
-    assert (project / "b.c").read_text() == "x\n"
 
 
 def declared():

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -294,8 +296,13 @@ static void an_update_counts_its_places(void **state)
 	assert_null(hasp_result_failure(result, 0));
 	hasp_result_free(result);
 	assert_false(hasp_update(f->ws, "a", NULL, "q", 1, "z", 1, 0, 0, &result, &error));
+	assert_int_equal(error.code, HASP_WRONG_MATCH_COUNT);
 	assert_null(hasp_result_failure(result, 0));
 	hasp_result_free(result);
+	assert_false(hasp_update(f->ws, "a", NULL, "", 0, "z", 1, 0, 0, NULL, &error));
+	assert_int_equal(error.code, HASP_FILE_EXISTS);
+	assert_true(hasp_update(f->ws, "new", NULL, "", 0, "z", 1, 0, 0, NULL, &error));
+	assert_disk(f, "new", "z");
 	assert_true(hasp_update(f->ws, "a", NULL, "x", 1, "z", 1, 2, 0, NULL, &error));
 	assert_disk(f, "a", "z y z\n");
 	assert_true(hasp_update(f->ws, "a", NULL, "z", 1, "w", 1, 0, HASP_ANY_COUNT, NULL, &error));
@@ -484,6 +491,72 @@ static void nothing_is_freed_twice_and_null_is_fine(void **state)
 	assert_true(strlen(hasp_version()) >= 5);
 }
 
+static void without_a_journal_one_file_can_be_changed(void **state)
+{
+	struct fixture *f = *state;
+	char root[48];
+	const char *roots[] = { root };
+	hasp_batch *batch = hasp_batch_new();
+	hasp_error error = { 0 };
+	hasp_workspace *ws;
+
+	snprintf(root, sizeof(root), "%s/ws", f->folder);
+	ws = hasp_workspace_open(roots, 1, NULL, &error);
+	assert_non_null(ws);
+	hasp_batch_create(batch, "one", "1\n", 2, 0);
+	assert_true(hasp_batch_apply(ws, batch, 0, NULL, &error));
+	assert_false(hasp_move(ws, "one", hash_of(f, "one"), "two", 0, NULL, &error));
+	assert_int_equal(error.code, HASP_IO_ERROR);
+	hasp_batch_free(batch);
+	batch = hasp_batch_new();
+	hasp_batch_create(batch, "two", "2\n", 2, 0);
+	hasp_batch_create(batch, "three", "3\n", 2, 0);
+	assert_false(hasp_batch_apply(ws, batch, 0, NULL, &error));
+	assert_int_equal(error.code, HASP_IO_ERROR);
+	hasp_batch_free(batch);
+	hasp_workspace_free(ws);
+}
+
+/* Makes "NAME-0" to "NAME-19" in one batch after another. */
+static bool make_many(const struct fixture *f, const char *name)
+{
+	bool ok = true;
+
+	for (int i = 0; i < 20; i += 2) {
+		hasp_batch *batch = hasp_batch_new();
+		char path[32];
+
+		for (int j = i; j < i + 2; j++) {
+			snprintf(path, sizeof(path), "%s-%d", name, j);
+			hasp_batch_create(batch, path, name, strlen(name), 0);
+		}
+		ok = hasp_batch_apply(f->ws, batch, 0, NULL, NULL) && ok;
+		hasp_batch_free(batch);
+	}
+	return ok;
+}
+
+static void parent_and_child_use_what_was_open(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child = fork();
+	int status;
+	bool ok;
+
+	if (child == 0)
+		_exit(make_many(f, "child") ? 0 : 1);
+	ok = make_many(f, "parent");
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(ok);
+	assert_int_equal(status, 0);
+	for (int i = 0; i < 20; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "%s-%d", i % 2 ? "child" : "parent", i);
+		assert_non_null(hash_of(f, path));
+	}
+}
+
 #define WITH_WORKSPACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -505,6 +578,8 @@ int main(void)
 		WITH_WORKSPACE(a_batch_with_one_fault_changes_nothing),
 		WITH_WORKSPACE(a_batch_with_a_wrong_hash_says_which_change),
 		WITH_WORKSPACE(an_empty_batch_is_an_invalid_argument),
+		WITH_WORKSPACE(without_a_journal_one_file_can_be_changed),
+		WITH_WORKSPACE(parent_and_child_use_what_was_open),
 		cmocka_unit_test(every_code_has_a_name_and_advice),
 		cmocka_unit_test(nothing_is_freed_twice_and_null_is_fine),
 	};
