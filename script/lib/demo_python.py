@@ -18,9 +18,9 @@ CALLS = [("write_file", {"file_path": "notes.txt", "content": "Written by the MO
          ("write_file", {"file_path": "report.txt", "content": "All is well.\n"})]
 
 
-def unpacked(folder):
-    """The wheel of script/build python, where it can be imported from; the build folder may be given."""
-    with zipfile.ZipFile(next((Path(*sys.argv[1:2] or [TOP / "build"]) / "python").glob("*.whl"))) as wheel:
+def unpacked(folder, build):
+    """The wheel of script/build python, where it can be imported from."""
+    with zipfile.ZipFile(next((build / "python").glob("*.whl"))) as wheel:
         wheel.extractall(folder)
     for one in (folder / "hasp/_lib").iterdir():
         one.chmod(0o755)
@@ -75,7 +75,7 @@ def main():
         (home / ".gemini").mkdir(parents=True)
         (root / "build").mkdir(parents=True)
         os.environ["HOME"] = str(home)
-        unpacked(top / "package")
+        unpacked(top / "package", Path(*sys.argv[1:2] or [TOP / "build"]))
         program(answers(top / "answers"), root)
         for name in ("notes.txt", "report.txt"):
             print("%s: %s" % (name, (root / name).read_text().strip()))
