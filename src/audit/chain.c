@@ -147,28 +147,34 @@ static char *chain_path(const char *folder, unsigned file)
 	return mem_printf("%s/%0*u.jsonl", folder, NAME_DIGITS, file);
 }
 
-/* Reads the last whole line of an open file. */
+/* Reads the last whole line of an open file.  A record whose writing was interrupted may follow it,
+ * and each of the two may be as long as a record gets. */
 static bool chain_read_end(int fd, const char *path, struct audit_end *end, struct err *err)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_AUDIT_LINE_BYTES + 2);
-	const off_t size = lseek(fd, 0, SEEK_END);
-	const off_t most = (off_t)LIMIT_AUDIT_LINE_BYTES, from = size > most ? size - most : 0;
+	const off_t most = (off_t)LIMIT_AUDIT_LINE_BYTES, size = lseek(fd, 0, SEEK_END);
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_AUDIT_LINE_BYTES + 2);
+	const char *last, *before;
 	struct span line, all;
-	const char *last;
 	json_auto_t *record = NULL;
+	off_t from = size;
 
-	if (size < 0 || lseek(fd, from, SEEK_SET) < 0 ||
-	    fd_read_into(fd, &text, (size_t)(size - from) + 1) < 0)
-		return chain_fail(err, "read", path);
-	all = buf_view(&text);
-	last = memrchr(all.data, '\n', all.len);
+	do {
+		from = from > most ? from - most : 0;
+		text.len = 0;
+		if (size < 0 || lseek(fd, from, SEEK_SET) < 0 ||
+		    fd_read_into(fd, &text, (size_t)(size - from) + 1) < 0)
+			return chain_fail(err, "read", path);
+		all = buf_view(&text);
+		last = memrchr(all.data, '\n', all.len);
+		before = last ? memrchr(all.data, '\n', (size_t)(last - all.data)) : NULL;
+	} while (!before && from > 0 && size - from < 2 * most);
 	end->torn = (off_t)(all.len - (last ? (size_t)(last - all.data) + 1 : 0));
 	end->size = size - end->torn;
 	if (!last)
 		return true;
-	all.len = (size_t)(last - all.data);
-	last = memrchr(all.data, '\n', all.len);
-	line = last ? span_skip(all, (size_t)(last - all.data) + 1) : all;
+	line = span_head(all, (size_t)(last - all.data));
+	if (before)
+		line = span_skip(line, (size_t)(before - all.data) + 1);
 	record = parse_record(line);
 	end->number = (uint64_t)json_integer_value(json_object_get(record, "n"));
 	if (!audit_line_hash(line, end->hash))
@@ -235,18 +241,35 @@ static bool chain_recover(const char *folder, struct audit_end *end, struct err 
 	return json_object_size(record) == 1 || chain_write(folder, end, record, err);
 }
 
+static bool chain_end_of_file(const char *path, struct audit_end *end, struct err *err)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 ? chain_fail(err, "open", path) : chain_read_end(fd, path, end, err);
+}
+
+/* Where the first record of a new file was interrupted, the chain's end is in the file before. */
 static bool chain_find_end(const char *folder, struct audit_end *end, struct err *err)
 {
-	_cleanup_free_ char *path = NULL;
-	_cleanup_fd_ int fd = -1;
+	_cleanup_free_ char *path = NULL, *earlier_path = NULL;
+	struct audit_end earlier;
 
 	end_init(end);
+	end_init(&earlier);
 	end->file = newest_file(folder);
 	if (!end->file)
 		return true;
 	path = chain_path(folder, end->file);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? chain_fail(err, "open", path) : chain_read_end(fd, path, end, err);
+	if (!chain_end_of_file(path, end, err))
+		return false;
+	earlier_path = chain_path(folder, end->file - 1);
+	if (end->size || access(earlier_path, F_OK) != 0)
+		return true;
+	if (!chain_end_of_file(earlier_path, &earlier, err))
+		return false;
+	end->number = earlier.number;
+	memcpy(end->hash, earlier.hash, sizeof(end->hash));
+	return true;
 }
 
 static bool append_locked(const char *folder, const json_t *record, struct err *err)

@@ -211,6 +211,53 @@ def test_a_record_whose_writing_was_interrupted(audit):
     assert audit.messages() == []
 
 
+@pytest.mark.parametrize("whole, torn", [(17, 900000), (900000, 900000), (700000, 500000)])
+def test_an_interrupted_record_as_long_as_records_get(audit, whole, torn):
+    """The last whole record may begin more than one record's length before the end of the file."""
+    prev = json.loads(audit.lines()[-1])["sha256"]
+    last = rehash(json.dumps({"n": 6, "prev": prev, "event": "x", "fill": "f" * whole, "sha256": ""}))
+    with audit.file.open("a") as file:
+        file.write(last + "\n" + '{"n":7,"fill":"%s' % ("f" * torn))
+    audit.append()
+    records = [json.loads(line) for line in audit.lines()]
+    assert [record["n"] for record in records] == list(range(1, 9))
+    assert records[6]["event"] == "recovered" and records[6]["tornBytes"] == torn + 15
+    assert audit.messages() == []
+
+
+@pytest.mark.parametrize("left", ['{"n":6,"prev":"00', ""])
+def test_the_first_record_of_a_new_file_was_interrupted(audit, left):
+    """The chain goes on from the end of the file before."""
+    later = audit.folder / "00000002.jsonl"
+    later.write_text(left)
+    audit.append()
+    records = [json.loads(line) for line in later.read_text().splitlines()]
+    assert [record["n"] for record in records] == ([6, 7] if left else [6])
+    assert records[0].get("tornBytes", 0) == len(left)
+    assert audit.messages() == []
+    audit.file.unlink()
+    audit.append()
+    assert "Records 1 to 5 are missing." in audit.messages()
+
+
+def test_a_file_of_records_that_cannot_be_read(audit):
+    """It is named, and nothing passes for whole."""
+    (audit.folder / "00000002.jsonl").mkdir()
+    for words in (["verify"], ["verify", "--json"], ["show"], ["sign", "--key", audit.key()]):
+        done = audit.run(*words)
+        assert done.returncode == 1 and "00000002.jsonl" in done.stderr, (words, done)
+    assert len(audit.lines()) == 5
+
+
+def test_a_key_that_cannot_sign(audit):
+    key = audit.world.top / "no-key"
+    key.write_text("no key\n")
+    key.chmod(0o600)
+    done = audit.run("sign", "--key", key)
+    assert done.returncode == 1 and "ssh-keygen has not signed with the key %s." % key in done.stderr
+    assert len(audit.lines()) == 5 and audit.messages() == []
+
+
 def test_a_session_that_is_killed_while_it_waits(world):
     """What was voted is on the disk; nothing was written without the rest."""
     policies = world.home / ".gemini" / "policies"

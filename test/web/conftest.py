@@ -144,7 +144,7 @@ class Browser:
         if self.unix:
             return UnixConnection(self.unix, SECONDS)
         if self.scheme == "https":
-            return http.client.HTTPSConnection(self.host, self.port, timeout=SECONDS, context=self.context)
+            return http.client.HTTPSConnection(self.host.strip("[]"), self.port, timeout=SECONDS, context=self.context)
         return http.client.HTTPConnection(self.host.strip("[]"), self.port, timeout=SECONDS)
 
     @property

@@ -6,6 +6,7 @@ import json
 import socket
 import ssl
 import stat
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -327,6 +328,52 @@ def test_other_machines_need_tls_and_the_fingerprint_is_the_certificates(world):
         old.set_ciphers("ALL:@SECLEVEL=0")
         with socket.create_connection(("127.0.0.1", browser.port)) as plain, pytest.raises(ssl.SSLError):
             old.wrap_socket(plain)
+
+
+def fingerprint(served, host):
+    """Of the certificate that is served, as it is printed."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    browser = Browser(served.address, context)
+    with socket.create_connection((host, browser.port)) as plain, context.wrap_socket(plain) as secure:
+        found = hashlib.sha256(secure.getpeercert(True)).hexdigest().upper()
+    assert browser.come_in().get("/api/me").json["owner"]
+    return ":".join(found[i:i + 2] for i in range(0, 64, 2))
+
+
+def test_a_certificate_of_the_users(world):
+    paths = {name: world.top / name for name in ("certificate", "key", "other", "rubbish", "empty", "zeros", "missing")}
+    for certificate, key in (("certificate", "key"), ("other", "other")):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-subj", "/CN=localhost", "-days", "2", "-keyout", paths[key], "-out", paths[certificate]],
+                       check=True, stderr=subprocess.DEVNULL)
+    paths["rubbish"].write_text("rubbish\n")
+    paths["empty"].write_text("")
+    paths["zeros"].write_bytes(paths["certificate"].read_bytes() + b"\0")
+    with world.fake([]) as server:
+        for certificate, key, named, said in (
+                ("missing", "key", "missing", "is missing, or is no PEM file"),
+                ("empty", "key", "empty", "is missing, or is no PEM file"),
+                ("zeros", "key", "zeros", "is missing, or is no PEM file"),
+                ("certificate", "missing", "missing", "is missing, or is no PEM file"),
+                ("rubbish", "key", "rubbish", "is no certificate"), ("key", "key", "key", "is no certificate")):
+            done = world.command("serve", "web", "--tls", "--certificate", paths[certificate], "--key", paths[key])
+            assert done.code == 2 and "%s %s" % (paths[named], said) in done.err, (certificate, key, done)
+        with world.served(server, "--tls", "--certificate", paths["certificate"], "--key", paths["key"]) as served:
+            while not any("SHA-256" in line for line in served.errors):
+                time.sleep(0.01)
+            said = next(line for line in served.errors if "SHA-256" in line).split()[-1]
+            assert fingerprint(served, "127.0.0.1") == said
+
+
+def test_links_of_an_address_of_ipv6(world):
+    with world.fake([]) as server, world.served(server, "--listen", "::1") as served:
+        assert "http://[::1]:" in served.address
+        assert served.browser().get("/api/me").json["owner"]
+    with world.fake([]) as server, world.served(server, "--listen", "::1", "--tls") as served:
+        while not any("SHA-256" in line for line in served.errors):
+            time.sleep(0.01)
+        assert fingerprint(served, "::1") in "".join(served.errors)
 
 
 def test_a_unix_socket_is_the_users_own(world):

@@ -63,6 +63,8 @@ def test_a_recorded_session_goes_on(world):
         assert browser.post("/api/sessions/1/close").status == 200
         row, = browser.get("/api/sessions").json
         assert row["state"] == "recorded" and row["folder"] == str(world.root)
+        for body in ({"folder": "here"}, {"folder": row["folder"], "resume": 1}, {"folder": 1}, {}):
+            assert browser.post("/api/sessions", body).status == 400, body
         answer = browser.post("/api/sessions", {"folder": row["folder"], "resume": row["id"]})
         assert (answer.status, answer.json) == (201, {"id": "2"})
         events = browser.events("2")
@@ -129,6 +131,9 @@ def test_slash_commands_of_a_page(world):
         assert "Calls of tools" in stats.json["text"]
         quit_ = browser.order("prompt", {"text": "/quit"}).json
         assert not quit_["ok"] and "terminal" in quit_["text"]
+        choice = browser.order("prompt", {"text": "/settings"}).json
+        assert choice["ok"] and (choice["then"], choice["question"]) == ("choose", "Settings")
+        assert all(row["line"].startswith("/settings ") for row in choice["choices"])
         unknown = browser.order("prompt", {"text": "/nonsense"}).json
         assert not unknown["ok"] and "nonsense" in unknown["text"]
         review = browser.order("prompt", {"text": "/review"}).json
@@ -300,9 +305,36 @@ def test_what_a_session_changed_is_shown_and_undone_by_hunk(world):
         done = browser.order("changes/undo", {"path": new["path"], "after_sha256": new["after_sha256"]})
         assert done.status == 200, done.body
         assert not (world.root / "new.txt").exists()
+        for more, status in (({"after_sha256": "x"}, 400), ({"hunks": 1}, 400), ({"path": "/etc/passwd"}, 409),
+                             ({"path": new["path"] + "x"}, 409), ({"path": ""}, 400), ({"after_sha256": None}, 400)):
+            refused = browser.order("changes/undo", {"path": long["path"], "after_sha256": long["after_sha256"], **more})
+            assert refused.status == status, (more, refused.status, refused.body)
         bad = browser.order("changes/undo", {"path": long["path"], "after_sha256": done.json.get("sha256", "0" * 64),
                                              "hunks": [7]})
         assert bad.status == 400
+
+
+def test_the_terminal_invites_lists_and_revokes(world):
+    """/share, as "hasp web" does from outside."""
+    def share(words, said):
+        terminal.type("/share %s\r" % words)
+        terminal.wait(said)
+    with world.fake([]) as server, world.hasp(server) as terminal:
+        share("list", "No one has been invited.")
+        share("ann watch", "token=")
+        ann = Browser(ADDRESS.search(terminal.dump().text.replace("\n", ""))[0])
+        share("list", "(link not used yet)")
+        ann.come_in()
+        me = ann.get("/api/me").json
+        assert (me["name"], me["role"], me["owner"]) == ("ann", "watch", False)
+        share("ben boss", "Usage: /share")
+        share("ann drive", "ann already has a link.")
+        share("revoke ben", 'No one called "ben" has a link.')
+        events = ann.events()
+        events.until("opened")
+        share("revoke ann", "ann is out.")
+        events.rest()
+        assert ann.get("/api/me").status == 401
 
 
 def test_the_page_is_closed_while_one_of_its_commands_runs(world, held):
