@@ -329,6 +329,24 @@ def test_other_machines_need_tls_and_the_fingerprint_is_the_certificates(world):
             old.wrap_socket(plain)
 
 
+def test_a_link_names_an_address_that_leads_here(world):
+    """The address that is served, and of 0.0.0.0 one of this machine's; each counts with the server's port alone."""
+    for args in (["--listen", "127.0.0.2"], ["--listen", "0.0.0.0", "--tls"], ["--listen", "0:0:0:0:0:0:0:1"]):
+        if ":" in args[1] and not Path("/proc/net/if_inet6").exists():
+            continue
+        with world.fake([]) as server, world.served(server, *args) as served:
+            context = ssl.create_default_context()
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            browser = Browser(served.address, context)
+            assert browser.host not in ("0.0.0.0", "[::]", "[0:0:0:0:0:0:0:1]")
+            assert args[1] == "0.0.0.0" or browser.host in ("127.0.0.2", "[::1]")
+            me = browser.come_in().get("/api/me", headers={"Origin": browser.origin})
+            assert me.status == 200 and me.json["owner"]
+            other = "%s://%s:%d" % (browser.scheme, browser.host, browser.port ^ 1)
+            assert browser.get("/api/me", headers={"Origin": other}).status == 403
+            assert browser.get("/api/me", headers={"Host": "%s:%d" % (browser.host, browser.port ^ 1)}).status == 403
+
+
 def test_a_unix_socket_is_the_users_own(world):
     path = world.top / "page"
     with world.fake([]) as server, world.served(server, "--socket", path) as served:
