@@ -2,7 +2,7 @@
 """Builds the page of hasp's web front from web/ with packages from npm, and the C table that embeds it.
 
     python3 script/lib/web_page.py --fetch          fetches the packages of web/package-lock.json; prints where they are
-    python3 script/lib/web_page.py --build FOLDER   app.js, app.css, index.html, licenses.txt, their source maps,
+    python3 script/lib/web_page.py --build FOLDER   app.js, app.css, index.html, stats.html, licenses.txt, ...,
                                                     web_assets.c (src/web/assets.h), and figures_assets.c, the script
                                                     and the style of `hasp stats --html` (src/cli/view/figures.h)
     python3 script/lib/web_page.py --empty FOLDER   both without anything in them
@@ -37,6 +37,9 @@ TYPES = (
     ("/", "index.html", "text/html; charset=utf-8"),
     ("/assets/app.js", "app.js", "text/javascript; charset=utf-8"),
     ("/assets/app.css", "app.css", "text/css; charset=utf-8"),
+    ("/stats", "stats.html", "text/html; charset=utf-8"),
+    ("/assets/stats.js", "stats-page.js", "text/javascript; charset=utf-8"),
+    ("/assets/stats.css", "stats.css", "text/css; charset=utf-8"),
     ("/assets/licenses.txt", "licenses.txt", "text/plain; charset=utf-8"),
 )
 LOCKED, NEAR = "the locked versions", "versions near the locked ones"
@@ -109,7 +112,9 @@ def _bundle(home, modules, folder):
     _run("stats.js", [programs[0], "src/stats.ts", *common, "--format=iife", "--metafile=stats-meta.json",
                       "--outfile=../stats.js"], work)
     _run("stats.css", [programs[0], "src/stats.css", *common, "--outfile=../stats.css"], work)
-    shutil.copy(home / "index.html", folder)
+    _run("stats-page.js", [programs[0], "src/stats-page.ts", *common, "--format=esm", "--outfile=../stats-page.js"], work)
+    for name in ("index.html", "stats.html"):
+        shutil.copy(home / name, folder)
     metas = [json.loads((work / name).read_text()) for name in ("meta.json", "stats-meta.json")]
     return {"inputs": {path: one for meta in metas for path, one in meta["inputs"].items()}}
 

@@ -423,6 +423,8 @@
 #define LIMIT_WEB_BURST 200
 /* Sessions that are open in one server, and recorded ones that it lists. */
 #define LIMIT_WEB_SESSIONS 64
+/* Addresses of one machine that a page is asked for by. */
+#define LIMIT_WEB_NAMES 64
 #define LIMIT_WEB_RECORDED 1000
 /* Bytes of events that may wait for a page before no more are taken for it. */
 #define LIMIT_WEB_WAITING ((size_t)256 << 10)

@@ -91,10 +91,18 @@ static int certificate_add_name(const struct certificate_work *work, const char 
 
 /* The names that requests may come under, without ports. */
 static int certificate_add_names(const struct certificate_work *work,
-                                 const struct web_options *options)
+                                 const struct web *web)
 {
-	int code = certificate_add_name(work, options->address ? options->address : "127.0.0.1");
+	const struct web_options *options = &web->options;
+	int code = certificate_add_name(work, "127.0.0.1");
 
+	for (size_t i = 0; i < web->name_count && code >= 0; i++) {
+		const char *host = web->names[i];
+		_cleanup_free_ char *name = host[0] == '[' ?
+			mem_dup(host + 1, strcspn(host + 1, "]")) : mem_strdup(host);
+
+		code = certificate_add_name(work, name);
+	}
 	for (size_t i = 0; i < options->host_count && code >= 0; i++) {
 		_cleanup_free_ char *name = mem_dup(options->hosts[i],
 		                                    strcspn(options->hosts[i], ":"));
@@ -105,7 +113,7 @@ static int certificate_add_names(const struct certificate_work *work,
 }
 
 static int certificate_fill(const struct certificate_work *work,
-                            const struct web_options *options)
+                            const struct web *web)
 {
 	const struct gnutls_library *lib = &work->lib;
 	unsigned char serial[SERIAL_BYTES];
@@ -119,7 +127,7 @@ static int certificate_fill(const struct certificate_work *work,
 	    (code = lib->crt_set_activation_time(work->certificate, now - 3600)) < 0 ||
 	    (code = lib->crt_set_expiration_time(work->certificate, now + DAYS * 86400)) < 0 ||
 	    (code = lib->crt_set_dn(work->certificate, "CN=hasp", NULL)) < 0 ||
-	    (code = certificate_add_names(work, options)) < 0 ||
+	    (code = certificate_add_names(work, web)) < 0 ||
 	    (code = lib->crt_set_key_usage(work->certificate,
 	                                   GNUTLS_KEY_DIGITAL_SIGNATURE)) < 0 ||
 	    (code = lib->crt_set_key(work->certificate, work->key)) < 0)
@@ -137,7 +145,7 @@ static char *datum_steal(gnutls_datum_t *datum)
 	return text;
 }
 
-static bool certificate_make(const struct certificate_work *work, const struct web_options *options,
+static bool certificate_make(const struct certificate_work *work, const struct web *web,
                  char **ret_certificate, char **ret_key, struct err *err)
 {
 	const struct gnutls_library *lib = &work->lib;
@@ -147,7 +155,7 @@ static bool certificate_make(const struct certificate_work *work, const struct w
 	if ((code = lib->privkey_generate(work->key, GNUTLS_PK_ECDSA,
 	                                  GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
 	                                  0)) < 0 ||
-	    (code = certificate_fill(work, options)) < 0 ||
+	    (code = certificate_fill(work, web)) < 0 ||
 	    (code = lib->crt_export2(work->certificate, GNUTLS_X509_FMT_PEM,
 	                             &certificate)) < 0)
 		return err_set(err, ERR_INTERNAL, "A certificate cannot be made: %s.",
@@ -176,20 +184,20 @@ static bool read_pem(const char *path, char **ret, struct err *err)
 	return true;
 }
 
-static bool certificate_take(const struct certificate_work *work, const struct web_options *options,
+static bool certificate_take(const struct certificate_work *work, const struct web *web,
                  char **ret_certificate, char **ret_key, struct err *err)
 {
 	gnutls_datum_t text;
 	int code;
 
-	if (!read_pem(options->certificate, ret_certificate, err) ||
-	    !read_pem(options->key, ret_key, err))
+	if (!read_pem(web->options.certificate, ret_certificate, err) ||
+	    !read_pem(web->options.key, ret_key, err))
 		return false;
 	text = (gnutls_datum_t){ (unsigned char *)*ret_certificate,
 		                 (unsigned)strlen(*ret_certificate) };
 	code = work->lib.crt_import(work->certificate, &text, GNUTLS_X509_FMT_PEM);
 	return code >= 0 || err_set(err, ERR_INVALID_ARGUMENT, "%s is no certificate: %s.",
-	                            options->certificate, work->lib.strerror(code));
+	                            web->options.certificate, work->lib.strerror(code));
 }
 
 /* ---- both ------------------------------------------------------------------------- */
@@ -209,7 +217,7 @@ static bool fingerprint(const struct certificate_work *work, char **ret, struct 
 	return true;
 }
 
-bool web_certificate(const struct web_options *options, char **ret_certificate, char **ret_key,
+bool web_certificate(const struct web *web, char **ret_certificate, char **ret_key,
                      char **ret_fingerprint, struct err *err)
 {
 	struct certificate_work work = { 0 };
@@ -219,8 +227,8 @@ bool web_certificate(const struct web_options *options, char **ret_certificate, 
 		return false;
 	work.lib.crt_init(&work.certificate);
 	work.lib.privkey_init(&work.key);
-	ok = (options->certificate ? certificate_take : certificate_make)(
-		     &work, options, ret_certificate, ret_key, err) &&
+	ok = (web->options.certificate ? certificate_take : certificate_make)(
+		     &work, web, ret_certificate, ret_key, err) &&
 	     fingerprint(&work, ret_fingerprint, err);
 	work.lib.crt_deinit(work.certificate);
 	work.lib.privkey_deinit(work.key);

@@ -30,12 +30,13 @@ void web_do_me(struct web_exchange *exchange)
 	const struct web *web = exchange->web;
 
 	web_answer(exchange->http, 200, json_pack(
-		"{s:o, s:s, s:o, s:O, s:b, s:b, s:b, s:s, s:i}", "name",
+		"{s:o, s:s, s:o, s:O, s:b, s:b, s:b, s:b, s:s, s:i}", "name",
 		json_text(span_str(person->name)), "role", web_role_name(person->roles), "roles",
 		roles_json(person->roles), "groups", person->groups, "owner", person->is_owner,
 		"can_create", person->is_owner && web->options.request, "can_invite",
-		person->is_owner, "version", HASP_VERSION, "port",
-		web->options.socket ? 0 : http_server_port(web->server)));
+		person->is_owner, "stats",
+		web->options.figures && (person->roles & FRONT_APPROVE), "version", HASP_VERSION,
+		"port", web->options.socket ? 0 : http_server_port(web->server)));
 }
 
 /* The members that a list and a session's own answer share. */

@@ -261,7 +261,6 @@ static void links_bound(struct web *web)
 char *web_link_make(struct web *web, struct web_person *person, struct err *err)
 {
 	const struct web_options *options = &web->options;
-	const char *address = options->address ? options->address : "127.0.0.1";
 	char token[WEB_SECRET_SIZE];
 	struct web_link *link;
 
@@ -276,11 +275,8 @@ char *web_link_make(struct web *web, struct web_person *person, struct err *err)
 	links_bound(web);
 	if (options->socket)
 		return mem_printf("http://localhost/?token=%s", token);
-	if (options->host_count && !strchr(options->hosts[0], ':'))
-		address = options->hosts[0];
-	return mem_printf(strchr(address, ':') ? "%s://[%s]:%u/?token=%s" :
-	                  "%s://%s:%u/?token=%s", options->tls ? "https" : "http", address,
-	                  http_server_port(web->server), token);
+	return mem_printf("%s://%s:%u/?token=%s", options->tls ? "https" : "http",
+	                  web_name_of_links(web), http_server_port(web->server), token);
 }
 
 /* Of one person's browsers the oldest goes. */

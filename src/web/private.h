@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/limits.h"
 #include "base/sha256.h"
 #include "net/http/server.h"
 #include "net/loop/loop.h"
@@ -111,6 +112,15 @@ void web_refuse_with(struct http_request *request, unsigned status, const char *
                      const char *sentence);
 /* A text member of the body, not empty; NULL: the request was refused. */
 const char *web_text_of(struct web_exchange *exchange, const char *name);
+
+/* ---- names.c ---------------------------------------------------------------------- */
+
+/* What the served address is called, where it is not loopback's first: web.names. */
+void web_names_make(struct web *web);
+void web_names_release(struct web *web);
+/* The name in links, as an address has it: the first that was given, unless it has a port, or what
+ * the served address is called; borrowed. */
+const char *web_name_of_links(const struct web *web);
 
 /* ---- pages.c ---------------------------------------------------------------------- */
 
@@ -224,6 +234,10 @@ void web_own_end(struct web *web);
 
 web_handler web_do_me, web_do_sessions, web_do_session, web_do_record;
 
+/* ---- stats.c ---------------------------------------------------------------------- */
+
+web_handler web_do_stats;
+
 /* ---- control.c -------------------------------------------------------------------- */
 
 web_handler web_do_invite, web_do_invites, web_do_revoke;
@@ -232,9 +246,9 @@ bool web_control_open(struct web *web, struct err *err);
 
 /* ---- certificate.c ---------------------------------------------------------------- */
 
-/* The texts of a certificate and its key, from files or made for this run (for the address and the
- * hosts); the fingerprint of the certificate.  All three are the caller's. */
-bool web_certificate(const struct web_options *options, char **ret_certificate, char **ret_key,
+/* The texts of a certificate and its key, from files or made for this run (for the addresses
+ * and the hosts); the fingerprint of the certificate.  All three are the caller's. */
+bool web_certificate(const struct web *web, char **ret_certificate, char **ret_key,
                      char **ret_fingerprint, struct err *err);
 
 /* ---- web.c ------------------------------------------------------------------------ */
@@ -244,11 +258,14 @@ struct web {
 	struct loop *loop;
 	struct pool *pool;           /* for what waits; NULL: not needed yet */
 	bool is_ending;              /* no more jobs */
+	bool is_counting;            /* stats.c */
 	pthread_t thread;
 	bool is_started;
 	struct http_server *server, *control;
 	char *control_path;          /* owned */
 	char *certificate, *key, *fingerprint; /* owned; NULL: no TLS */
+	char *names[LIMIT_WEB_NAMES]; /* owned: the served address, or all of this machine */
+	size_t name_count;
 	struct web_person *people;   /* the owner first */
 	struct web_link *links;
 	struct web_session *sessions;

@@ -39,6 +39,7 @@ static const struct route routes[] = {
 	{ "GET", "sessions/*/changes", 0, false, false, web_do_changes },
 	{ "POST", "sessions/*/changes/undo", FRONT_DRIVE, false, false, web_do_undo },
 	{ "POST", "sessions/*/close", 0, true, false, web_do_close },
+	{ "GET", "stats", FRONT_APPROVE, false, false, web_do_stats },
 	{ "POST", "invite", 0, true, true, web_do_invite },
 	{ "GET", "invites", 0, true, true, web_do_invites },
 	{ "POST", "invites/*/revoke", 0, true, true, web_do_revoke },

@@ -43,7 +43,6 @@ static bool web_check_options(const struct web_options *options, struct err *err
 	return true;
 }
 
-/* A request from elsewhere names the address that it came to. */
 static bool open_server(struct web *web, struct err *err)
 {
 	const struct web_options *options = &web->options;
@@ -51,6 +50,7 @@ static bool open_server(struct web *web, struct err *err)
 		.address = options->address ? options->address : "127.0.0.1",
 		.port = options->port, .socket = options->socket,
 		.hosts = options->hosts, .host_count = options->host_count,
+		.names = (const char *const *)web->names, .name_count = web->name_count,
 		.certificate = web->certificate, .key = web->key,
 		.body_max = LIMIT_WEB_BODY_BYTES, .knows_later = true, .data = web,
 	};
@@ -71,6 +71,7 @@ static void web_free(struct web *web)
 		explicit_bzero(web->key, strlen(web->key));
 	free(web->key);
 	free(web->fingerprint);
+	web_names_release(web);
 	free(web);
 }
 
@@ -86,7 +87,8 @@ static bool web_begin(struct web *web, struct err *err)
 {
 	if (!web_check_options(&web->options, err) || !loop_new(&web->loop, err))
 		return false;
-	if (web->options.tls && !web_certificate(&web->options, &web->certificate, &web->key,
+	web_names_make(web);
+	if (web->options.tls && !web_certificate(web, &web->certificate, &web->key,
 	                                         &web->fingerprint, err))
 		return false;
 	if (!open_server(web, err) || !web_control_open(web, err))
@@ -200,6 +202,12 @@ char *web_address(struct web *web, struct err *err)
 bool web_has_page(void)
 {
 	return web_assets_count > 0;
+}
+
+const char *const *web_names(const struct web *web, size_t *ret_count)
+{
+	*ret_count = web->name_count;
+	return (const char *const *)web->names;
 }
 
 const char *web_fingerprint(const struct web *web)

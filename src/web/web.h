@@ -20,6 +20,7 @@
  *   route.c      from a request to its function: the table, the checks
  *   pages.c      what is not below /api/: the page and its files
  *   lists.c      who is asking, the sessions, one of them, its record
+ *   stats.c      figures of recorded sessions
  *   invites.c    people's links made, listed and ended
  *   orders.c     prompts, slash commands, answers, comments, the mode
  *   changes.c    what a session changed, undone by hunk
@@ -27,6 +28,7 @@
  *   own.c        sessions that the server opens itself (hasp serve web)
  *   session.c    a session: its state, its people's fronts and their tasks
  *   people.c     who may come in: links, cookies, keys, roles, rates
+ *   names.c      under which names the page may be asked for
  *   certificate.c  of TLS, given or made for this run
  *   work.c       calls to the web thread, jobs on others
  *   answer.c     answers and errors as JSON
@@ -55,6 +57,12 @@
 
 struct web;
 
+/* Which figures of recorded sessions (docs/stats.md). */
+struct web_figures {
+	const char *folder;      /* of the project that is here; NULL: of all */
+	const char *since, *model; /* as `hasp stats` takes them; NULL: all */
+};
+
 /* Borrowed until web_stop. */
 struct web_options {
 	const char *address;     /* an IP address; NULL: 127.0.0.1.  Another than a loopback address
@@ -65,6 +73,9 @@ struct web_options {
 	const char *certificate, *key; /* files, PEM; NULL: a certificate is made for this run */
 	const char *const *hosts; /* further names that requests may have as their Host */
 	size_t host_count;
+	/* Counts them, as docs/web-protocol.md has them (GET /api/stats); a new reference.  On a
+	 * thread that may wait.  NULL: the page shows none. */
+	bool (*figures)(const struct web_figures *wanted, json_t **ret, struct err *err);
 	/* What sessions that the page opens begin with; NULL: it opens none. */
 	const struct session_request *request;
 };
@@ -76,6 +87,9 @@ bool web_start(const struct web_options *options, struct web **ret, struct err *
 char *web_address(struct web *web, struct err *err);
 /* Whether the build had what the page needs; without it, links show events as text. */
 bool web_has_page(void);
+/* The addresses that the page is served at, where one was given: of 0.0.0.0 and :: those that other
+ * machines may reach this one by.  Borrowed, as is each. */
+const char *const *web_names(const struct web *web, size_t *ret_count);
 /* The SHA-256 of the certificate, "AB:CD:..."; borrowed; NULL: no TLS. */
 const char *web_fingerprint(const struct web *web);
 /* Shows a session until web_remove. LIMIT_REACHED. */

@@ -374,6 +374,22 @@ def test_links_of_an_address_of_ipv6(world):
         while not any("SHA-256" in line for line in served.errors):
             time.sleep(0.01)
         assert fingerprint(served, "::1") in "".join(served.errors)
+def test_a_link_names_an_address_that_leads_here(world):
+    """The address that is served, and of 0.0.0.0 one of this machine's; each counts with the server's port alone."""
+    for args in (["--listen", "127.0.0.2"], ["--listen", "0.0.0.0", "--tls"], ["--listen", "0:0:0:0:0:0:0:1"]):
+        if ":" in args[1] and not Path("/proc/net/if_inet6").exists():
+            continue
+        with world.fake([]) as server, world.served(server, *args) as served:
+            context = ssl.create_default_context()
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            browser = Browser(served.address, context)
+            assert browser.host not in ("0.0.0.0", "[::]", "[0:0:0:0:0:0:0:1]")
+            assert args[1] == "0.0.0.0" or browser.host in ("127.0.0.2", "[::1]")
+            me = browser.come_in().get("/api/me", headers={"Origin": browser.origin})
+            assert me.status == 200 and me.json["owner"]
+            other = "%s://%s:%d" % (browser.scheme, browser.host, browser.port ^ 1)
+            assert browser.get("/api/me", headers={"Origin": other}).status == 403
+            assert browser.get("/api/me", headers={"Host": "%s:%d" % (browser.host, browser.port ^ 1)}).status == 403
 
 
 def test_a_unix_socket_is_the_users_own(world):

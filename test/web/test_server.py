@@ -250,6 +250,41 @@ def test_an_editors_session_has_a_page(world):
     assert app.headless.nothing_left()
 
 
+def table(answer, title):
+    section = next(one for one in answer.json["sections"] if one["title"] == title)
+    heads = [column["title"] for column in section["columns"]]
+    assert all(len(row["cells"]) == len(row["texts"]) == len(heads) for row in section["rows"])
+    return {row["name"]: dict(zip(heads, row["cells"], strict=True)) for row in section["rows"]}
+
+
+def test_statistics_are_the_projects_for_approvers_and_all_for_the_owner(world):
+    world.settings(general={"defaultApprovalMode": "auto_edit"})
+    other = world.top / "other"
+    other.mkdir()
+    with world.fake([[write("a.txt", "one\n")], [text("Done.")], [text("Done.")]]) as server, \
+            world.opened(server) as browser:
+        assert browser.post("/api/sessions", {"folder": str(other)}).json == {"id": "2"}
+        for session in ("1", "2"):
+            events = browser.events(session)
+            events.until("opened")
+            browser.order("prompt", {"text": "go"}, session)
+            events.until("ended")
+            events.close()
+        assert browser.get("/api/me").json["stats"] is True
+        assert table(browser.get("/api/stats"), "Work")["all"]["prompts"] == 2
+        mine = browser.get("/api/stats?session=1&since=24h")
+        assert (table(mine, "Work")["all"]["prompts"], table(mine, "Work")["all"]["calls ok"]) == (1, 1)
+        assert "Work" not in [one["title"] for one in browser.get("/api/stats?since=2999-01-01").json["sections"]]
+        for query, status in (("since=yesterday", 400), ("session=9", 404), ("session=", 404)):
+            assert browser.get("/api/stats?" + query).status == status, query
+        ann, bob = browser.invite("ann", "approve"), browser.invite("bob", "comment")
+        assert ann.get("/api/me").json["stats"] is True and bob.get("/api/me").json["stats"] is False
+        assert table(ann.get("/api/stats?session=2"), "Work")["all"]["prompts"] == 1
+        for person, query in ((ann, ""), (bob, ""), (bob, "?session=1")):
+            assert (person.get("/api/stats" + query).status, person.get("/api/stats" + query).code) == \
+                (403, "permission_denied"), query
+
+
 def test_hasp_web_invites_lists_and_revokes(world):
     def web(*args):
         return subprocess.run([HASP, "web", *args], env=world.environment(), cwd=world.root, capture_output=True,

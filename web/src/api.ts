@@ -9,6 +9,7 @@ export interface Me {
 	owner?: boolean;
 	can_create?: boolean;
 	can_invite?: boolean;
+	stats?: boolean;
 	version?: string;
 }
 

@@ -45,6 +45,7 @@ function Sessions({ me, rows, onChange }: { me: Me; rows: SessionRow[]; onChange
 	return <main class="sessions">
 		<h1>Sessions</h1>
 		<button type="button" class="small" onClick={onChange}>Refresh</button>
+		{me.stats && <p><a href="/stats">Statistics</a></p>}
 		{error && <p role="alert" class="error">{error}</p>}
 		<ul>{rows.map((row) => <li>
 			<button type="button" class="link" onClick={() => open(row)}>

@@ -153,6 +153,7 @@ export function SessionPage({ id, me, tab, hasList }: Props) {
 				<a href={address} aria-current={tab === "" ? "page" : undefined}>Conversation</a>
 				<a href={`${address}/changes`} aria-current={tab === "changes" ? "page" : undefined}>Changes</a>
 				<a href={`${address}/people`} aria-current={tab === "people" ? "page" : undefined}>People</a>
+				{me.stats && <a href={`/stats?session=${encodeURIComponent(id)}`}>Statistics</a>}
 			</nav>
 		</header>
 		<div class="visually-hidden" aria-live="polite">{session.announcement}</div>

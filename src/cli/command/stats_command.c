@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command/commands.h"
 #include "cli/command/private.h"
+#include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/figures.h"
@@ -68,50 +69,70 @@ static bool stats_show(const struct invocation *invocation, const json_t *figure
 	return output_text(buf_view(&out), err);
 }
 
-/* `since`: a moment as since_read makes it, or NULL. */
-static bool stats_count(const struct invocation *invocation, const char *since, struct err *err)
+/* What `hasp stats --json` prints.  `options`: without home and prices; `folder`: of the project;
+ * NULL: the current one. */
+static bool stats_count(struct figures_options *options, const char *folder, json_t **ret,
+                        struct err *err)
 {
-	const char *folder = invocation_value(invocation, FLAG_PROJECT);
 	_cleanup_free_ char *project = realpath(folder ? folder : ".", NULL);
-	struct figures_options options = { .all = invocation_has(invocation, FLAG_ALL),
-		                           .model = invocation_value(invocation, FLAG_MODEL) };
 	struct settings *settings = NULL;
-	json_auto_t *figures = NULL;
+	json_t *figures;
 
 	if (!project)
 		return err_set(err, ERR_FILE_NOT_FOUND, "%s does not exist, or is not a folder.",
 		               folder ? folder : ".");
-	if (!home_open(project, &options.home, err))
+	if (!home_open(project, &options->home, err))
 		return false;
 	if (!settings_load_own(&settings, err)) {
-		home_free(options.home);
+		home_free(options->home);
 		return false;
 	}
-	options.prices = settings ? settings_get(settings, "hasp.prices") : NULL;
-	options.since = since;
-	figures = figures_read(&options);
+	options->prices = settings ? settings_get(settings, "hasp.prices") : NULL;
+	figures = figures_read(options);
 	json_object_set_new(figures, "version", json_integer(1));
-	json_object_set_new(figures, "project", options.all ? json_null() : json_name(project));
-	json_object_set_new(figures, "since", json_cstr(options.since));
+	json_object_set_new(figures, "project", options->all ? json_null() : json_name(project));
+	json_object_set_new(figures, "since", json_cstr(options->since));
 	json_object_set_new(figures, "model",
-	                    options.model ? json_text(span_str(options.model)) : json_null());
-	home_free(options.home);
+	                    options->model ? json_text(span_str(options->model)) : json_null());
+	home_free(options->home);
 	settings_free(settings);
-	return stats_show(invocation, figures, err);
+	*ret = figures;
+	return true;
+}
+
+bool command_stats_figures(const struct web_figures *wanted, json_t **ret, struct err *err)
+{
+	struct figures_options options = { .all = !wanted->folder, .model = wanted->model };
+	json_auto_t *figures = NULL;
+	struct err ignored = ERR_INIT;
+	char moment[32];
+
+	if (wanted->since && !since_read(wanted->since, moment, &ignored))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "\"since\" is a day like 2026-11-20, or a time like 12h, 7d or 2w.");
+	options.since = wanted->since ? moment : NULL;
+	if (!stats_count(&options, wanted->folder ? wanted->folder : "/", &figures, err))
+		return false;
+	*ret = figures_tables(figures);
+	return true;
 }
 
 int command_run_stats(const struct invocation *invocation)
 {
 	const char *since = invocation_value(invocation, FLAG_SINCE);
+	struct figures_options options = { .all = invocation_has(invocation, FLAG_ALL),
+		                           .model = invocation_value(invocation, FLAG_MODEL) };
+	json_auto_t *figures = NULL;
 	struct err err = ERR_INIT;
 	char moment[32];
 
 	if (since && !since_read(since, moment, &err))
 		return output_fail(&err, CLI_USAGE);
-	if (invocation_has(invocation, FLAG_ALL) && invocation_has(invocation, FLAG_PROJECT)) {
+	if (options.all && invocation_has(invocation, FLAG_PROJECT)) {
 		output_complain("--all and --project exclude each other.");
 		return CLI_USAGE;
 	}
-	return stats_count(invocation, since ? moment : NULL, &err) ? CLI_OK :
-	                                                   output_fail(&err, CLI_FAILED);
+	options.since = since ? moment : NULL;
+	return stats_count(&options, invocation_value(invocation, FLAG_PROJECT), &figures, &err) &&
+	       stats_show(invocation, figures, &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }

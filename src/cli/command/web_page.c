@@ -169,6 +169,7 @@ bool web_page_new(const struct invocation *invocation, const struct session_requ
 	struct web_page *page = mem_alloc(1, sizeof(*page));
 
 	page->options.request = serves;
+	page->options.figures = command_stats_figures;
 	page->commands = (struct command_web){
 		.open = web_page_open, .close = web_page_close, .share = web_page_share,
 		.revoke = web_page_revoke, .people = web_page_people, .data = page,
@@ -185,6 +186,8 @@ static bool web_page_announce(struct web_page *page, struct err *err)
 	_cleanup_free_ char *address = NULL;
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_PATH_BYTES);
 	const char *fingerprint = NULL;
+	const char *const *names;
+	size_t count = 0;
 
 	if (!web_page_open(page, &address, &fingerprint, err))
 		return false;
@@ -192,6 +195,10 @@ static bool web_page_announce(struct web_page *page, struct err *err)
 	if (!web_has_page())
 		buf_str(&line, "hasp: this build has no page, as it had no node: the link shows "
 		        "events as text\n");
+	names = web_names(page->web, &count);
+	for (size_t i = 0; i < count && count > 1; i++)
+		buf_printf(&line, "%s%s%s", i ? ", " : "hasp: the link works under each of ",
+		           names[i], i + 1 < count ? "" : "\n");
 	if (fingerprint)
 		buf_printf(&line, "hasp: the certificate's SHA-256 is %s\n", fingerprint);
 	if (page->options.socket)

@@ -7,6 +7,7 @@
 #include "base/notices.h"
 #include "cli/command/private.h"
 #include "front/front.h"
+#include "web/web.h"
 
 struct command_web;
 struct web_page;
@@ -33,6 +34,8 @@ bool agent_web_open(const struct agent_request *request, struct front_session *s
 /* Runs a function on the session's thread, and waits for it. BUSY: it is being closed. */
 bool agent_web_run(struct agent_web *web, void (*run)(void *data), void *data, struct err *err);
 void agent_web_close(struct agent_web *web); /* closes the session, too; NULL is fine */
+/* As web_options.figures (stats_command.c). */
+bool command_stats_figures(const struct web_figures *wanted, json_t **ret, struct err *err);
 /* `hasp serve web`, until a signal ends it. The exit code. */
 int web_page_serve(const struct invocation *invocation);
 /* A number from `least` to `most` as the value of the flag --NAME; *ret stays where it is not given

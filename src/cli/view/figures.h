@@ -23,9 +23,14 @@ void figures_print(struct buf *out, const json_t *figures, bool colour);
  * only a build with node has, and in browsers without scripts, there are the tables. */
 void figures_page_print(struct buf *out, const json_t *figures);
 
+/* The tables as the web front's page gets them (docs/web-protocol.md: GET /api/stats); a new
+ * reference.  Of each the first rows, or, by day, the last. */
+json_t *figures_tables(const json_t *figures);
+
 /* ---- the tables (figures.c), for figures_page.c -------------------------------------- */
 
-enum { FIGURES_COLUMNS = 7, FIGURES_CELL_BYTES = 64 };
+enum { FIGURES_COLUMNS = 7, FIGURES_CELL_BYTES = 64,
+       FIGURES_TABLE_ROWS = 200 /* of figures_tables */ };
 
 enum figures_kind {
 	FIGURES_COUNT,

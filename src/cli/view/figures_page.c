@@ -41,13 +41,12 @@ static struct page_columns page_columns_of(const struct figures_section *section
 	return columns;
 }
 
-/* data-charts="1 2 3;4": the places of the columns of each chart, from 1.  Lines that were added
+/* "1 2 3;4": the places of the columns of each chart, from 1.  Lines that were added
  * and removed belong together, too; tokens from a cache are among those that went in. */
 static void page_charts(struct buf *out, const struct page_columns *columns)
 {
 	const char *before = NULL, *group;
 
-	buf_str(out, " data-charts=\"");
 	for (size_t i = 0; i < columns->count; i++) {
 		group = columns->list[i]->group;
 		if (!group && !strncmp(columns->list[i]->name, "lines_", 6))
@@ -59,7 +58,6 @@ static void page_charts(struct buf *out, const struct page_columns *columns)
 		buf_printf(out, "%zu", i + 1);
 		before = group;
 	}
-	buf_char(out, '"');
 }
 
 static void page_row(struct buf *out, const struct page_columns *columns, const char *name,
@@ -78,11 +76,12 @@ static void page_row(struct buf *out, const struct page_columns *columns, const 
 	buf_str(out, "</tr>\n");
 }
 
+static const char *const kinds[] = { [FIGURES_COUNT] = "count", [FIGURES_TIME] = "time",
+	                             [FIGURES_MONEY] = "money" };
+
 static void page_section(struct buf *out, const struct figures_section *section,
                          const json_t *rows)
 {
-	static const char *const kinds[] = { [FIGURES_COUNT] = "count", [FIGURES_TIME] = "time",
-		                             [FIGURES_MONEY] = "money" };
 	const struct page_columns columns = page_columns_of(section, rows);
 	size_t count;
 	_cleanup_free_ const char **names = figures_names(section, rows, &count);
@@ -91,8 +90,11 @@ static void page_section(struct buf *out, const struct figures_section *section,
 		return;
 	buf_printf(out, "<section>\n<h2>%s</h2>\n<div class=\"scrolls\" tabindex=\"0\" "
 	           "role=\"region\" aria-label=\"%s\">\n<table", section->title, section->title);
-	if (count > 1)
+	if (count > 1) {
+		buf_str(out, " data-charts=\"");
 		page_charts(out, &columns);
+		buf_char(out, '"');
+	}
 	buf_printf(out, ">\n<thead><tr><th scope=\"col\">%s</th>",
 	           *section->label ? section->label : "of");
 	for (size_t i = 0; i < columns.count; i++)
@@ -145,4 +147,67 @@ void figures_page_print(struct buf *out, const json_t *figures)
 	if (*figures_script)
 		buf_printf(out, "<script>%s</script>\n", figures_script);
 	buf_str(out, "</body>\n</html>\n");
+}
+
+/* ---- for the page of the web front -------------------------------------------------- */
+
+static json_t *table_row(const struct page_columns *columns, const char *name, const json_t *row)
+{
+	json_t *cells = json_array(), *texts = json_array();
+	char text[FIGURES_CELL_BYTES];
+
+	for (size_t i = 0; i < columns->count; i++) {
+		figures_cell_print(row, columns->list[i], text);
+		json_array_append_new(cells, json_integer(figures_cell(row, columns->list[i])));
+		json_array_append_new(texts, json_string(text));
+	}
+	return json_pack("{s:o, s:o, s:o}", "name", json_text(span_str(figures_label(name))),
+	                 "cells", cells, "texts", texts);
+}
+
+static json_t *table_section(const struct figures_section *section, const json_t *rows)
+{
+	const struct page_columns columns = page_columns_of(section, rows);
+	json_t *heads = json_array(), *lines = json_array(), *table;
+	_cleanup_buf_ struct buf charts = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	size_t count, first, end;
+	_cleanup_free_ const char **names = figures_names(section, rows, &count);
+
+	/* Days are in order, and the last ones count. */
+	end = count > FIGURES_TABLE_ROWS && section->shown <= 0 ? FIGURES_TABLE_ROWS : count;
+	first = end > FIGURES_TABLE_ROWS ? end - FIGURES_TABLE_ROWS : 0;
+	for (size_t i = 0; i < columns.count; i++)
+		json_array_append_new(heads, json_pack("{s:s, s:s}", "title",
+		                                       columns.list[i]->title, "kind",
+		                                       kinds[columns.list[i]->kind]));
+	for (size_t i = first; i < end; i++)
+		json_array_append_new(lines, table_row(&columns, names[i],
+		                                       json_object_get(rows, names[i])));
+	table = json_pack("{s:s, s:s, s:o, s:o, s:I}", "title", section->title, "label",
+	                  section->label, "columns", heads, "rows", lines, "left_off",
+	                  (json_int_t)(count - (end - first)));
+	if (count > 1) {
+		page_charts(&charts, &columns);
+		json_object_set_new(table, "charts", json_string(charts.data ? charts.data : ""));
+	}
+	return table;
+}
+
+json_t *figures_tables(const json_t *figures)
+{
+	_cleanup_buf_ struct buf heading = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *rows = figures_rows(figures);
+	json_t *sections = json_array();
+
+	figures_heading_print(&heading, figures);
+	figures_unreadable_print(&heading, figures);
+	for (size_t i = 0; i < figures_sections_count; i++) {
+		const struct figures_section *section = &figures_sections[i];
+		const json_t *own = json_object_get(rows, section->member);
+
+		if (figures_section_any(section, own))
+			json_array_append_new(sections, table_section(section, own));
+	}
+	return json_pack("{s:o, s:o}", "heading", json_text(span_trim(buf_view(&heading))),
+	                 "sections", sections);
 }

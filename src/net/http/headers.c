@@ -131,6 +131,14 @@ static bool is_listed_host(const struct http_guard *guard, struct span whole, st
 	return false;
 }
 
+static bool is_served_name(const struct http_guard *guard, struct span name)
+{
+	for (size_t i = 0; i < guard->name_count; i++)
+		if (is_same_token(span_str(guard->names[i]), name))
+			return true;
+	return is_loopback_name(name);
+}
+
 static bool host_is_allowed(const struct http_guard *guard, struct span host)
 {
 	struct span name = host;
@@ -139,7 +147,7 @@ static bool host_is_allowed(const struct http_guard *guard, struct span host)
 
 	if (host.len == 0 || !split_port(&name, &has_port, &port))
 		return false;
-	if (!guard->listed_only && is_loopback_name(name) &&
+	if (!guard->listed_only && is_served_name(guard, name) &&
 	    (!has_port || !guard->port || port == guard->port))
 		return true;
 	return is_listed_host(guard, host, name);

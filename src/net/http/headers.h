@@ -34,6 +34,9 @@ struct http_guard {
 	bool listed_only;         /* loopback names do not count */
 	const char *const *hosts; /* further names, with or without ":port"; may be NULL */
 	size_t host_count;
+	const char *const *names; /* what the server is called besides loopback's names: as these
+	                           * they count with its port alone; may be NULL */
+	size_t name_count;
 	const char *const *origins; /* further origins ("https://example.org"); may be NULL */
 	size_t origin_count;
 	const char *token;        /* bearer token to ask for; NULL: none */

@@ -444,6 +444,8 @@ bool http_server_new(struct loop *loop, const struct http_options *options,
 	server->guard = (struct http_guard){
 		.hosts = options->hosts,
 		.host_count = options->host_count,
+		.names = options->names,
+		.name_count = options->name_count,
 		.origins = options->origins,
 		.origin_count = options->origin_count,
 		.token = options->token,

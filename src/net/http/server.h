@@ -74,6 +74,8 @@ struct http_options {
 	const char *token;   /* bearer token to ask for; NULL: none */
 	const char *const *hosts;   /* see struct http_guard */
 	size_t host_count;
+	const char *const *names;   /* likewise */
+	size_t name_count;
 	const char *const *origins;
 	size_t origin_count;
 	bool listed_hosts_only; /* loopback names are not enough */

@@ -12,8 +12,11 @@
 
 static const char *const hosts[] = { "example.org", "other.example:99" };
 static const char *const origins[] = { "https://example.org", "null" };
+static const char *const names[] = { "10.0.0.5", "[2001:db8::5]" };
 static const struct http_guard guard = {
 	.port = 8080,
+	.names = names,
+	.name_count = ARRAY_LEN(names),
 	.hosts = hosts,
 	.host_count = ARRAY_LEN(hosts),
 	.origins = origins,
@@ -49,6 +52,12 @@ static void only_loopback_and_listed_hosts(void **state)
 		{ "example.org:1234", true },
 		{ "EXAMPLE.ORG", true },
 		{ "other.example:99", true },
+		{ "10.0.0.5", true },
+		{ "10.0.0.5:8080", true },
+		{ "[2001:DB8::5]:8080", true },
+		{ "10.0.0.5:8081", false }, /* another server there */
+		{ "[2001:db8::5]:443", false },
+		{ "2001:db8::5", false },
 		{ NULL, false },
 		{ "", false },
 		{ "localhost:8081", false },

@@ -65,6 +65,21 @@ const STORIES = {
 		assert.deepEqual(page.troubles, []);
 		assert.deepEqual(other.troubles.filter((one) => !/401|INCOMPLETE_CHUNKED/.test(one)), []);
 	},
+	async stats(browser) {
+		const page = await visit(browser, address);
+		console.log("ready");
+		await page.getByRole("link", { name: "Statistics" }).click();
+		await page.getByRole("heading", { name: "Work" }).waitFor();
+		await page.getByRole("region", { name: "Calls", exact: true }).getByText("write_file").waitFor();
+		await page.getByRole("img", { name: "Bar chart of the table below: Calls: ok", exact: true }).waitFor();
+		assert.ok(await page.locator("figure svg .ct-bar").count() > 0);
+		await page.getByLabel("Model").fill("no such model");
+		await page.keyboard.press("Enter");
+		await page.getByRole("heading", { name: "Calls", exact: true }).waitFor({ state: "detached" });
+		await page.getByRole("link", { name: "Back" }).click();
+		await page.getByRole("link", { name: "Statistics" }).waitFor();
+		assert.deepEqual(page.troubles, []);
+	},
 	async watch(browser) {
 		const page = await visit(browser, address);
 		await page.getByText("You are watching this session.").waitFor();

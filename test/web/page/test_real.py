@@ -55,6 +55,22 @@ def test_a_review_from_the_link_to_the_file(world):
         assert world.read("a.txt") == OLD
 
 
+def test_statistics(world):
+    """From a session to its project's figures and back, under the server's Content-Security-Policy."""
+    world.settings(general={"defaultApprovalMode": "auto_edit"})
+    with world.fake([[write("new\n"), call("read_file", {"file_path": "a.txt"})], [text("Done.")]]) as server, \
+            world.served(server) as served:
+        owner = served.browser()
+        link = owner.post("/api/invite", {"name": "eve", "role": "approve"}).json["url"]
+        owner.post("/api/sessions", {"folder": str(world.root)})
+        events = owner.events()
+        events.until("opened")
+        owner.order("prompt", {"text": "go"})
+        events.until("ended")
+        with driven("stats", link):
+            pass
+
+
 def test_fifty_people(world):
     """One page, 49 other clients over HTTP: each sees the question and who answered it."""
     with world.fake([[write("new\n")], [text("Done.")]]) as server, world.served(server) as served:
