@@ -53,7 +53,8 @@
  *     different agents by different threads.  hasp_tools may be used by several threads at the same
  *     time.
  *   - What was opened before fork() belongs to the parent: in a child its functions fail with
- *     INVALID_ARGUMENT, and closing it does nothing.  A child may open other agents.
+ *     INVALID_ARGUMENT (stats are NULL), cancelling and closing it do nothing.  A child may open
+ *     other agents.
  *   - Nothing is printed and no signal handler is changed.  Workers and hooks are child processes:
  *     do not wait for children you did not start, and do not ignore SIGCHLD.
  *   - Settings, trusted folders, policies, sessions and keys are those of the command `hasp`

@@ -404,8 +404,11 @@ bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
 
 char *hasp_agent_stats(const hasp_agent *agent)
 {
-	json_auto_t *stats = agent_stats(host_facts(agent->host).agent);
+	json_auto_t *stats = NULL;
 
+	if (!api_is_ours(agent->pid, NULL))
+		return NULL;
+	stats = agent_stats(host_facts(agent->host).agent);
 	return api_json_text(stats);
 }
 

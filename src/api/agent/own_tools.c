@@ -234,7 +234,7 @@ bool hasp_agent_add_tool(hasp_agent *agent, const hasp_agent_tool *tool, hasp_ag
 struct call_task {
 	struct front_task task; /* first */
 	const char *name;
-	json_t *arguments; /* owned, until it runs */
+	json_t *arguments; /* owned */
 	json_t *result;
 };
 
@@ -243,7 +243,7 @@ static void run_call_task(struct front_task *task, struct front_session *session
 {
 	struct call_task *call = (struct call_task *)task;
 
-	call->result = host_call(session_host(session), call->name, mem_steal(&call->arguments));
+	call->result = host_call(session_host(session), call->name, call->arguments);
 }
 
 bool hasp_agent_call(hasp_agent *agent, const char *name, const char *arguments,

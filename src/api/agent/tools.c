@@ -28,6 +28,7 @@ struct hasp_tools {
 };
 
 struct hasp_cancel {
+	pid_t pid;
 	struct cancel cancel;
 };
 
@@ -36,6 +37,7 @@ hasp_cancel *hasp_cancel_new(void)
 	hasp_cancel *cancel = mem_alloc(1, sizeof(*cancel));
 	struct err ignored = ERR_INIT;
 
+	cancel->pid = getpid();
 	if (cancel_init(&cancel->cancel, &ignored))
 		return cancel;
 	free(cancel);
@@ -44,7 +46,8 @@ hasp_cancel *hasp_cancel_new(void)
 
 void hasp_cancel_set(hasp_cancel *cancel)
 {
-	cancel_set(&cancel->cancel);
+	if (api_is_ours(cancel->pid, NULL))
+		cancel_set(&cancel->cancel);
 }
 
 void hasp_cancel_free(hasp_cancel *cancel)
