@@ -120,6 +120,23 @@ def test_older_events_are_missed_and_the_record_has_them(world):
         assert sum(len(message.get("toolCalls", [])) for message in record["messages"]) == 6
 
 
+def test_custom_commands_and_skills_are_among_the_commands(world):
+    commands = world.home / ".gemini" / "commands"
+    skill = world.home / ".gemini" / "skills" / "tidy"
+    commands.mkdir(parents=True)
+    skill.mkdir(parents=True)
+    (commands / "fix.toml").write_text('description = "Fix it"\nprompt = "Fix {{args}} now."\n')
+    (skill / "SKILL.md").write_text("---\nname: tidy\ndescription: Tidy up\n---\nTidy.\n")
+    with world.fake([[text("Fixed.")]]) as server, world.opened(server) as browser:
+        events = browser.events()
+        events.until("opened")
+        rows = {row["name"]: row for row in browser.get("/api/sessions/1").json["commands"]}
+        assert rows["fix"] == {"name": "fix", "description": "Fix it", "hint": "arguments"}
+        assert "tidy" in rows and "stats" in rows and "quit" not in rows and "web" not in rows
+        assert browser.order("prompt", {"text": "/fix a"}).json["then"] == "prompt"
+        assert events.until("ended")["message"]["text"] == "Fixed."
+
+
 def test_slash_commands_of_a_page(world):
     with world.fake([[text("The answer.")]]) as server, world.opened(server) as browser:
         events = browser.events()
@@ -162,6 +179,7 @@ def test_the_terminal_and_two_pages_whoever_answers_first(world):
         terminal.wait("token=")
         address = ADDRESS.search(terminal.dump().text.replace("\n", ""))[0]
         one = Browser(address).come_in()
+        assert "stats" in [command["name"] for command in one.get("/api/sessions/1").json["commands"]]
         terminal.type("/web\r")
         terminal.wait("prints another")
         link = one.post("/api/invite", {"name": "ann", "role": "approve"}).json["url"]
