@@ -78,6 +78,37 @@ def test_a_recorded_session_goes_on(world):
         assert (missing.status, missing.code) == (404, "not_found")
 
 
+def test_a_server_that_was_killed_goes_on_at_its_port(world):
+    """kill -9: the old cookie is refused, the new link works, and the recorded session goes on with all that was said."""
+    with world.fake([[text("First.")], [text("Second.")]]) as server:
+        first = Served([HASP, "serve", "web"], world.root, world.environment(server))
+        old = first.browser()
+        assert old.post("/api/sessions", {"folder": str(world.root)}).status == 201
+        events = old.events()
+        events.until("opened")
+        old.order("prompt", {"text": "one"})
+        last = events.until("ended")["last"]
+        first.process.kill()
+        first.process.wait(app.SECONDS)
+        assert events.next() is None
+        with world.served(server, "--port", str(old.port)) as second:
+            assert (old.get("/api/me").status, old.get("/api/me").code) == (401, "unauthorized")
+            assert old.events(after=last).status == 401
+            new = second.browser()
+            assert new.port == old.port
+            row, = new.get("/api/sessions").json
+            assert row["state"] == "recorded"
+            answer = new.post("/api/sessions", {"folder": row["folder"], "resume": row["id"]})
+            assert answer.status == 201, answer.body
+            # An event's number of the other server's is no event of this one's: all that is there comes.
+            again = new.events(after=last + 1000)
+            again.until("opened")
+            new.order("prompt", {"text": "two"})
+            assert again.until("ended")["message"]["text"] == "Second."
+            messages = new.get("/api/sessions/1/record").json["messages"]
+            assert [message["type"] for message in messages] == ["user", "gemini", "user", "gemini"]
+
+
 def test_a_lost_connection_loses_nothing(world):
     script = [[write("%d.txt" % i, "x\n")] for i in range(6)] + [[text("Done.")]]
     world.settings(general={"defaultApprovalMode": "auto_edit"})
