@@ -96,26 +96,20 @@ void acp_mode_changed(struct acp_session *session, const char *word)
 
 /* ---- commands -------------------------------------------------------------------- */
 
-/* As command_offer; `data`: the list. */
-static void acp_offer_command(void *data, size_t from, size_t to, struct span text,
-                              struct span label, struct span note)
+/* The list of commands as the protocol has it; takes it. */
+static json_t *acp_commands(json_t *list)
 {
-	const struct command_info *command = command_of(text);
-	_cleanup_buf_ struct buf hint = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	json_t *row;
+	size_t i;
 
-	(void)from;
-	(void)to;
-	if (command && !span_eq(label, span_str(command->name)))
-		command = NULL;
-	row = json_pack("{s:o, s:o}", "name", json_text(label), "description", json_text(note));
-	if (command)
-		command_print_forms(command, &hint);
-	else
-		buf_str(&hint, "arguments");
-	if (hint.len)
-		json_object_set_new(row, "input", json_pack("{s:s}", "hint", hint.data));
-	json_array_append_new(data, row);
+	json_array_foreach(list, i, row) {
+		json_t *hint = json_object_get(row, "hint");
+
+		if (hint)
+			json_object_set_new(row, "input", json_pack("{s:O}", "hint", hint));
+		json_object_del(row, "hint");
+	}
+	return list;
 }
 
 /* ---- looking them up ---------------------------------------------------------------- */
@@ -153,16 +147,14 @@ static void acp_look_run(struct front_task *task, struct front_session *session)
 {
 	const struct command_context context = acp_command_context(session);
 	struct acp_look *look = (struct acp_look *)task;
-	json_t *commands;
 
 	if (!context.host)
 		return;
 	if (look->set)
 		look->set(&context, look->value, &look->err);
-	commands = json_array();
-	command_complete(&context, SPAN("/"), 1, acp_offer_command, commands);
 	look->menus = acp_look_up(&context);
-	json_object_set_new(look->menus, "commands", commands);
+	json_object_set_new(look->menus, "commands",
+	                    acp_commands(command_list(&context)));
 }
 
 /* Takes it out of the session's, and frees it. */

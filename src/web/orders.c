@@ -37,40 +37,6 @@ static void answer_ok(struct web_exchange *exchange, bool ok, const struct err *
 
 /* ---- slash commands --------------------------------------------------------------- */
 
-/* Those that are about a terminal, or would put another session in the place of this one. */
-static const char *const left_out[] = {
-	"auth", "chat", "clear", "copy", "editor", "fork", "ide", "logout", "quit", "resume",
-	"share", "shortcuts", "theme", "vim", "web",
-};
-
-static bool command_is_left_out(const struct command_info *command)
-{
-	for (size_t i = 0; command && i < ARRAY_LEN(left_out); i++)
-		if (!strcmp(left_out[i], command->name))
-			return true;
-	return false;
-}
-
-json_t *web_commands(void)
-{
-	const struct command_info *command;
-	json_t *list = json_array();
-
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		_cleanup_buf_ struct buf hint = BUF_INIT(LIMIT_MESSAGE_BYTES);
-		json_t *row;
-
-		if (command_is_left_out(command))
-			continue;
-		row = json_pack("{s:s, s:s}", "name", command->name, "description", command->help);
-		command_print_forms(command, &hint);
-		if (hint.len)
-			json_object_set_new(row, "hint", json_string(hint.data));
-		json_array_append_new(list, row);
-	}
-	return list;
-}
-
 struct slash {
 	struct web_task task;         /* the first member */
 	char *line;
@@ -83,13 +49,9 @@ static void web_slash_run(struct web_task *task, struct front_session *session)
 	struct slash *slash = (struct slash *)task;
 	const struct span line = span_trim(span_str(slash->line));
 	const struct command_info *command = command_of(line);
-	const struct command_context context = {
-		.host = session_host(session), .settings = session_settings(session),
-		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE,
-		.local = session_is_local(session), .waits = true,
-	};
+	const struct command_context context = web_command_context(session);
 
-	if (!command_is_left_out(command)) {
+	if (!web_command_is_left_out(command)) {
 		command_run(&context, line, &slash->result);
 		return;
 	}

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/sha256.h"
+#include "front/command/command.h"
 #include "net/http/server.h"
 #include "net/loop/loop.h"
 #include "web/web.h"
@@ -158,6 +159,8 @@ struct web_session {
 	struct front *keeper;     /* the owner's front, which follows the state */
 	struct web_waker *waker;    /* of it */
 	json_t *questions;        /* ids of those that are open, as names */
+	json_t *commands;         /* [{"name", "description", "hint"?}] */
+	_Atomic(json_t *) looked_up; /* owned: the next of these; or NULL */
 	bool is_opened, is_working, is_over;
 	uint64_t last;            /* the last event that the keeper took */
 	char updated[32];         /* when something happened last (clock_timestamp) */
@@ -210,8 +213,19 @@ void web_event_print(struct buf *out, const struct front_event *event, bool is_o
 
 web_handler web_do_prompt, web_do_steer, web_do_interrupt, web_do_mode, web_do_answer,
             web_do_comment;
-/* The names of commands that a page may give: [{"name", "description", "hint"?}]. */
-json_t *web_commands(void);
+
+/* ---- commands.c ------------------------------------------------------------------- */
+
+/* Whether it is only for hasp's own terminal; NULL is not. */
+bool web_command_is_left_out(const struct command_info *command);
+/* For a command that a page gives; on the session's thread. */
+struct command_context web_command_context(struct front_session *session);
+/* The commands that a page may give, without those that only the session's thread knows (skills,
+ * prompts of MCP servers): [{"name", "description", "hint"?}], a new reference. */
+json_t *web_commands(struct front_session *session);
+/* Looks up all of them, when the session is opened: web_session.looked_up.  As
+ * front_options.opened; `data` is the web_session. */
+void web_commands_look(void *data, struct front_session *session);
 
 /* ---- changes.c -------------------------------------------------------------------- */
 

@@ -27,6 +27,8 @@ static void keep_question(struct web_session *session, const struct front_event 
 
 static void keep_event(struct web_session *session, const struct front_event *event)
 {
+	json_t *commands;
+
 	if (event->kind == FRONT_BUS)
 		keep_question(session, event);
 	if (event->kind == FRONT_STARTED || event->ends)
@@ -39,6 +41,11 @@ static void keep_event(struct web_session *session, const struct front_event *ev
 		json_object_clear(session->questions);
 	if (event->last)
 		session->last = event->last;
+	commands = event->kind == FRONT_OPENED ? atomic_exchange(&session->looked_up, NULL) : NULL;
+	if (commands) {
+		json_decref(session->commands);
+		session->commands = commands;
+	}
 }
 
 /* As web_waker.woken. */
@@ -53,6 +60,12 @@ static void keeper_take(void *data)
 		front_event_free(event);
 	}
 	clock_timestamp(session->updated);
+}
+
+/* As front_options.wake. */
+static void web_keeper_wake(void *data, bool is_piece)
+{
+	web_waker_wake(((struct web_session *)data)->waker, is_piece);
 }
 
 const char *web_session_state(const struct web_session *session)
@@ -268,16 +281,18 @@ struct web_session *web_session_add(struct web *web, struct front_runner *runner
 	}
 	added = mem_alloc(1, sizeof(*added));
 	*added = (struct web_session){ .web = web, .runner = runner, .session = session,
-		                       .questions = json_object() };
+		                       .questions = json_object(),
+		                       .commands = web_commands(session) };
 	snprintf(added->id, sizeof(added->id), "%u", ++web->last_session);
 	clock_timestamp(added->updated);
 	added->waker = web_waker_new(web->loop, keeper_take, added);
 	seat = seat_new(added, web->people, &(struct front_options){
-		.name = web->people->name, .roles = FRONT_ALL, .wake = web_waker_wake,
-		.data = added->waker, .output_tail = 1 }, err);
+		.name = web->people->name, .roles = FRONT_ALL, .wake = web_keeper_wake,
+		.opened = web_commands_look, .data = added, .output_tail = 1 }, err);
 	if (!seat) {
 		web_waker_free(added->waker);
 		json_decref(added->questions);
+		json_decref(added->commands);
 		free(added);
 		return NULL;
 	}
@@ -315,6 +330,8 @@ void web_session_remove(struct web_session *session)
 	}
 	web_waker_free(session->waker);
 	json_decref(session->questions);
+	json_decref(session->commands);
+	json_decref(atomic_load(&session->looked_up));
 	free(session);
 }
 

@@ -22,6 +22,7 @@
  *   lists.c      who is asking, the sessions, one of them, its record
  *   stats.c      figures of recorded sessions
  *   invites.c    people's links made, listed and ended
+ *   commands.c   which slash commands a page may give
  *   orders.c     prompts, slash commands, answers, comments, the mode
  *   changes.c    what a session changed, undone by hunk
  *   stream.c     events, as server-sent events

@@ -80,6 +80,37 @@ def test_a_recorded_session_goes_on(world):
         assert (missing.status, missing.code) == (404, "not_found")
 
 
+def test_a_server_that_was_killed_goes_on_at_its_port(world):
+    """kill -9: the old cookie is refused, the new link works, and the recorded session goes on with all that was said."""
+    with world.fake([[text("First.")], [text("Second.")]]) as server:
+        first = Served([HASP, "serve", "web"], world.root, world.environment(server))
+        old = first.browser()
+        assert old.post("/api/sessions", {"folder": str(world.root)}).status == 201
+        events = old.events()
+        events.until("opened")
+        old.order("prompt", {"text": "one"})
+        last = events.until("ended")["last"]
+        first.process.kill()
+        first.process.wait(app.SECONDS)
+        assert events.next() is None
+        with world.served(server, "--port", str(old.port)) as second:
+            assert (old.get("/api/me").status, old.get("/api/me").code) == (401, "unauthorized")
+            assert old.events(after=last).status == 401
+            new = second.browser()
+            assert new.port == old.port
+            row, = new.get("/api/sessions").json
+            assert row["state"] == "recorded"
+            answer = new.post("/api/sessions", {"folder": row["folder"], "resume": row["id"]})
+            assert answer.status == 201, answer.body
+            # An event's number of the other server's is no event of this one's: all that is there comes.
+            again = new.events(after=last + 1000)
+            again.until("opened")
+            new.order("prompt", {"text": "two"})
+            assert again.until("ended")["message"]["text"] == "Second."
+            messages = new.get("/api/sessions/1/record").json["messages"]
+            assert [message["type"] for message in messages] == ["user", "gemini", "user", "gemini"]
+
+
 def test_a_lost_connection_loses_nothing(world):
     script = [[write("%d.txt" % i, "x\n")] for i in range(6)] + [[text("Done.")]]
     world.settings(general={"defaultApprovalMode": "auto_edit"})
@@ -120,6 +151,23 @@ def test_older_events_are_missed_and_the_record_has_them(world):
         assert late.until("ended")["last"] == last
         record = browser.get("/api/sessions/1/record").json
         assert sum(len(message.get("toolCalls", [])) for message in record["messages"]) == 6
+
+
+def test_custom_commands_and_skills_are_among_the_commands(world):
+    commands = world.home / ".gemini" / "commands"
+    skill = world.home / ".gemini" / "skills" / "tidy"
+    commands.mkdir(parents=True)
+    skill.mkdir(parents=True)
+    (commands / "fix.toml").write_text('description = "Fix it"\nprompt = "Fix {{args}} now."\n')
+    (skill / "SKILL.md").write_text("---\nname: tidy\ndescription: Tidy up\n---\nTidy.\n")
+    with world.fake([[text("Fixed.")]]) as server, world.opened(server) as browser:
+        events = browser.events()
+        events.until("opened")
+        rows = {row["name"]: row for row in browser.get("/api/sessions/1").json["commands"]}
+        assert rows["fix"] == {"name": "fix", "description": "Fix it", "hint": "arguments"}
+        assert "tidy" in rows and "stats" in rows and "quit" not in rows and "web" not in rows
+        assert browser.order("prompt", {"text": "/fix a"}).json["then"] == "prompt"
+        assert events.until("ended")["message"]["text"] == "Fixed."
 
 
 def test_slash_commands_of_a_page(world):
@@ -167,6 +215,7 @@ def test_the_terminal_and_two_pages_whoever_answers_first(world):
         terminal.wait("token=")
         address = ADDRESS.search(terminal.dump().text.replace("\n", ""))[0]
         one = Browser(address).come_in()
+        assert "stats" in [command["name"] for command in one.get("/api/sessions/1").json["commands"]]
         terminal.type("/web\r")
         terminal.wait("prints another")
         link = one.post("/api/invite", {"name": "ann", "role": "approve"}).json["url"]

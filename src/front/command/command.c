@@ -10,7 +10,9 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
+#include "data/json.h"
 #include "front/command/private.h"
 
 /* ---- a line ---------------------------------------------------------------------- */
@@ -345,6 +347,36 @@ void command_complete(const struct command_context *context, struct span line, s
 		complete_arguments(&at, read.row);
 	else
 		prompts_complete(&at.of, command_name_taken_by_row, read.name);
+}
+
+/* As command_offer. */
+static void command_list_add(void *data, size_t from, size_t to, struct span text,
+                             struct span label, struct span note)
+{
+	const struct command_info *command = command_of(text);
+	_cleanup_buf_ struct buf hint = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	json_t *row;
+
+	(void)from;
+	(void)to;
+	if (command && !span_eq(label, span_str(command->name)))
+		command = NULL;
+	row = json_pack("{s:o, s:o}", "name", json_text(label), "description", json_text(note));
+	if (command)
+		command_print_forms(command, &hint);
+	else
+		buf_str(&hint, "arguments");
+	if (hint.len)
+		json_object_set_new(row, "hint", json_string(hint.data));
+	json_array_append_new(data, row);
+}
+
+json_t *command_list(const struct command_context *context)
+{
+	json_t *list = json_array();
+
+	command_complete(context, SPAN("/"), 1, command_list_add, list);
+	return list;
 }
 
 json_t *command_asks_server(const struct command_context *context, struct span line, size_t caret,

@@ -207,6 +207,10 @@ typedef void command_offer(void *data, size_t from, size_t to, struct span text,
                            struct span note);
 void command_complete(const struct command_context *context, struct span line, size_t caret,
                       command_offer *offer, void *data);
+/* All commands that a front may offer, built-in and custom ones, skills, and prompts of MCP
+ * servers: [{"name", "description", "hint"?}], a new reference. */
+json_t *command_list(const struct command_context *context);
+
 /* ---- menus of fronts ---- */
 
 /* What /permissions mode, /model and /model effort choose from, for a front that shows menus:
