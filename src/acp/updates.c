@@ -117,7 +117,8 @@ static void acp_publish_call(struct acp_session *session, const json_t *message)
 
 	session->message_kind = BUS_NONE;
 	json_object_set_new(session->calls, acp_text(message, "callId"),
-	                    json_pack("{s:O}", "title", json_object_get(call, "title")));
+	                    json_pack("{s:O, s:b}", "title", json_object_get(call, "title"),
+	                              "terminal", json_object_get(call, "_meta") != NULL));
 	acp_update_call(session, "tool_call", call);
 }
 
@@ -173,7 +174,8 @@ static void acp_publish_output(struct acp_session *session, const json_t *messag
 
 	if (!call)
 		return;
-	shown = acp_call_output(session, message);
+	shown = json_is_true(json_object_get(call, "terminal")) ?
+	        acp_call_output(session, message) : NULL;
 	if (shown) {
 		acp_update_call(session, "tool_call_update", shown);
 		return;

@@ -178,6 +178,9 @@
 /* Commands of one session that run at the same time, and ended ones that it remembers. */
 #define LIMIT_JOBS_RUNNING ((size_t)64)
 #define LIMIT_JOBS_KEPT ((size_t)256)
+/* Code of one run_python call, and the answer to it: eight pictures in base64. */
+#define LIMIT_INTERPRETER_CODE ((size_t)1 << 20)
+#define LIMIT_INTERPRETER_ANSWER ((size_t)12 << 20)
 /* The output of one command in its file: a day of a chatty server. */
 #define LIMIT_JOB_LOG_BYTES ((uint64_t)1 << 30)
 

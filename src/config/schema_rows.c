@@ -540,6 +540,15 @@ static const char schema_hasp_rows[] =
 	       "has: {\"gpt-5*\": {\"input\": 1.25, \"cached\": 0.125, \"output\": 10}}. See "
 	       "docs/stats.md.",
 	       NEVER)
+	BOOLEAN("hasp.python.enabled", "false",
+	        "Offer run_python, which runs Python code in the sandbox and keeps its variables.",
+	        ASK)
+	STRING("hasp.python.program", NONE,
+	       "The Python of run_python. Without it .venv of a trusted folder, then python3.", ASK)
+	INTEGER("hasp.python.memoryMb", "0",
+	        "Memory of run_python, in MiB; 0: as much as a command may use.", ASK)
+	INTEGER("hasp.python.timeoutSeconds", "300",
+	        "Seconds after which run_python interrupts code, unless the call says otherwise.")
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "
 	        "older ones.")

@@ -89,6 +89,12 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		        "run_terminal_cmd", "run_terminal_command", "shell_command",
 		        "run_in_terminal"),
 		.kind = TOOL_KIND_EXECUTE, .runs = true, .narrow = true, .verb = "Run" },
+	[TOOL_RUN_PYTHON] = {
+		"run_python", .ours = true,
+		ALIASES("python", "execute_python", "code_interpreter", "ipython", "python_repl",
+		        "run_python_code", "execute_code"),
+		.kind = TOOL_KIND_EXECUTE, .in_turn = true, .pictures = true,
+		.verb = "Run Python" },
 	[TOOL_LIST_BACKGROUND_PROCESSES] = {
 		"list_background_processes", ALIASES(), .kind = TOOL_KIND_READ, .waits = true,
 		.verb = "List running commands", .verb_alone = true },

@@ -50,6 +50,7 @@ enum tool_id {
 	TOOL_GLOB,
 	TOOL_LIST_DIRECTORY,
 	TOOL_RUN_SHELL_COMMAND,
+	TOOL_RUN_PYTHON,
 	TOOL_LIST_BACKGROUND_PROCESSES,
 	TOOL_READ_BACKGROUND_OUTPUT,
 	TOOL_WRITE_BACKGROUND_INPUT,
@@ -160,6 +161,8 @@ struct tool_info {
 	const char *change;
 	enum tool_acts acts;
 	bool runs;       /* the argument `command` is a command line, which it runs */
+	bool in_turn;    /* its calls of one reply run in their order, one at a time */
+	bool pictures;   /* its results may have some, in `pictures` */
 	bool waits;      /* for a command: the same call again and again is no loop */
 	bool repeatable; /* making the same call twice does no more than once */
 	bool user_only;  /* part of the conversation with the user: sub-agents do not have it */

@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cancel.h"
 #include "base/err.h"
@@ -41,6 +42,14 @@ struct tool_editor {
 	bool (*diagnose)(void *data, const char *path, const struct cancel *cancel, json_t **ret,
 	                 struct err *err);
 	void *data;
+};
+
+/* How run_python starts its interpreter. */
+struct tool_python {
+	const char *program;    /* a command name or path; NULL: python3 */
+	bool project;           /* the workspace's .venv goes before it: the folder is trusted */
+	uint64_t memory_bytes;  /* 0: as much as a command may use */
+	unsigned timeout_ms;    /* of a call that names none */
 };
 
 struct tool_services {
@@ -80,6 +89,7 @@ struct tool_services {
 	bool (*send)(void *data, const struct http_client_request *request,
 	             const struct http_events *events, void *events_data, struct err *err);
 	void *data;
+	const struct tool_python *python; /* borrowed; NULL: run_python is not offered */
 	const struct tool_editor *editor; /* borrowed; NULL: there is none */
 
 	struct services_state *state; /* services_init's */

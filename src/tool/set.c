@@ -34,7 +34,7 @@ static const struct tool *const conversation[] = {
 	&tool_web_fetch,   &tool_google_web_search, &tool_save_memory,    &tool_write_todos,
 	&tool_ask_user,    &tool_enter_plan_mode,   &tool_exit_plan_mode,
 	&tool_update_topic, &tool_request_permission, &tool_search_tools,   &tool_call_tool,
-	&tool_get_diagnostics,
+	&tool_get_diagnostics, &tool_run_python,
 };
 
 size_t tool_count(void)
@@ -276,6 +276,7 @@ static bool can_serve(const struct tool_services *services, const struct tool *t
 		{ &tool_exit_plan_mode, services->plans_folder && services->set_plan_mode },
 		{ &tool_request_permission, !services->interactive && services->report_missing },
 		{ &tool_get_diagnostics, services->interactive },
+		{ &tool_run_python, services->python },
 		/* tool_set_defer adds them. */
 		{ &tool_search_tools, false },
 		{ &tool_call_tool, false },

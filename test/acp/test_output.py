@@ -57,3 +57,17 @@ def test_output_is_shown_while_a_command_runs(world):
                 editor.receive()
             world.write("go", "")
             assert editor.result(prompt)["stopReason"] == "end_turn"
+
+
+def test_what_python_code_prints_and_is_worth(world):
+    """It has no terminal, whatever the client shows."""
+    world.settings(hasp={"python": {"enabled": True}})
+    with world.fake([[call("run_python", {"code": "print('printed')\n6 * 7"})], [text("Done.")]]) as server:
+        with Editor(world, server, "--yolo", capabilities={"_meta": {"terminal_output": True}}) as editor:
+            session = editor.new()
+            session.prompt("go")
+            known = session.call(session.updates("tool_call")[0]["toolCallId"])
+            assert not [update for update in session.updates("tool_call_update")
+                        if "terminal_output" in update.get("_meta", {})]
+    shown = known["content"][0]["content"]["text"]
+    assert known["kind"] == "execute" and "printed" in shown and "42" in shown

@@ -220,6 +220,7 @@ struct order_call {
 	enum order_effect effect;
 	char **paths;      /* owned, absolute */
 	size_t path_count; /* 0: all */
+	const void *turn;  /* not NULL: it waits for earlier calls with the same */
 };
 
 /* `tool` NULL: unknown, the call fails immediately. `root`: the workspace folder, absolute. */

@@ -212,9 +212,10 @@ static void move_media_out(json_t *object, json_t *media)
 	json_object_del(object, "data");
 }
 
-static void take_all_media(json_t *response, json_t *media)
+/* Of the result itself, and of the elements of a list in it. */
+static void take_all_media(json_t *response, const char *name, json_t *media)
 {
-	json_t *list = json_object_get(response, "output"), *own, *element;
+	json_t *list = json_object_get(response, name), *own, *element;
 	size_t i;
 
 	move_media_out(response, media);
@@ -227,7 +228,7 @@ static void take_all_media(json_t *response, json_t *media)
 		move_media_out(copy, media);
 		json_array_append_new(own, copy);
 	}
-	json_object_set_new(response, "output", own);
+	json_object_set_new(response, name, own);
 }
 
 /* What no reader sees is shown to the model as it is. Takes the reference. */
@@ -320,7 +321,9 @@ static json_t *build_answer(struct call *call)
 	const struct tool *tool = call->tool;
 
 	if (tool && (tool_kind_of(tool) == TOOL_KIND_READ || tool->server))
-		take_all_media(response, media);
+		take_all_media(response, "output", media);
+	if (tool && tool->info && tool->info->pictures)
+		take_all_media(response, "pictures", media);
 	if (tool && tool->plans && call->session.shows_diffs && !diff_is_requested(call))
 		leave_diffs_out(response);
 	truncate_response(call, response);

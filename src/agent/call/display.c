@@ -275,7 +275,8 @@ static void say_parts(struct buf *out, const json_t *parts)
 
 static void say_result(struct buf *out, const struct tool *tool, const json_t *result)
 {
-	static const char *const parts[] = { "message", "output", "diff", "text" };
+	static const char *const parts[] = { "message", "output", "exception", "value", "diff",
+		                             "text" };
 
 	if (json_is_array(result)) {
 		say_files(out, result);

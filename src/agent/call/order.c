@@ -61,6 +61,8 @@ void call_order_describe(struct order_call *ret, const struct tool *tool, const 
 	json_auto_t *canonical = NULL;
 
 	*ret = (struct order_call){ .effect = effect_of(tool) };
+	if (tool && tool->info && tool->info->in_turn)
+		ret->turn = tool->info;
 	if (json_is_true(json_object_get(args, "wait_for_previous"))) {
 		ret->effect = ORDER_ALONE;
 		return;
@@ -96,7 +98,7 @@ static bool order_must_wait(const struct order_call *before, const struct order_
 {
 	enum order_effect a = before->effect, b = call->effect;
 
-	if (a == ORDER_ALONE || b == ORDER_ALONE)
+	if (a == ORDER_ALONE || b == ORDER_ALONE || (call->turn && call->turn == before->turn))
 		return true;
 	if (a != ORDER_EDITS && b != ORDER_EDITS)
 		return false;

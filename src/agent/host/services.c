@@ -204,6 +204,7 @@ static struct provider *plans_provider(struct provider *base, const char *folder
 struct services {
 	struct services_options options;
 	struct tool_services tools;
+	struct tool_python python;
 	char *memory_file, *plans_folder;
 	struct provider *plans;  /* owned; NULL: plans are in the workspace, or there are none */
 	struct agent *agent;     /* borrowed; NULL: not yet */
@@ -427,6 +428,31 @@ static void find_plans(struct services *services)
 	services->plans = plans_provider(options->provider, services->plans_folder);
 }
 
+/* ---- run_python ----------------------------------------------------------------------- */
+
+enum { PYTHON_SECONDS = 300 };
+
+/* NULL: it is off. */
+static const struct tool_python *find_python(struct services *services)
+{
+	const struct settings *settings = services->options.settings;
+	const json_int_t memory = settings_integer(settings, "hasp.python.memoryMb", 0);
+	const json_int_t seconds = settings_integer(settings, "hasp.python.timeoutSeconds",
+	                                            PYTHON_SECONDS);
+	const char *program = settings_string(settings, "hasp.python.program", NULL);
+
+	if (!settings_bool(settings, "hasp.python.enabled", false))
+		return NULL;
+	services->python = (struct tool_python){
+		.program = program && *program ? program : NULL,
+		.project = settings_trusted(settings) && !(program && *program),
+		.memory_bytes = memory > 0 && memory <= INT32_MAX ? (uint64_t)memory << 20 : 0,
+		.timeout_ms = seconds > 0 && seconds <= 86400 ? (unsigned)seconds * 1000 :
+		                                                PYTHON_SECONDS * 1000,
+	};
+	return &services->python;
+}
+
 /* ---- all of it ------------------------------------------------------------------------ */
 
 struct services *services_open(const struct services_options *options)
@@ -459,6 +485,7 @@ struct services *services_open(const struct services_options *options)
 		/* Chat completions know no tools of the provider's. */
 		.ground = is_provider(services, "openai") ? NULL : ground,
 		.data = services,
+		.python = find_python(services),
 		.editor = options->editor,
 	};
 	services_init(&services->tools);

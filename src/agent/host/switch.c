@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "model/parameters.h"
 #include "telemetry/telemetry.h"
+#include "worker/job/interpreter.h"
 
 /* Its services stay as long as the host: commands in the background stand on them. */
 static void keep_services(struct host *host, struct chat *chat)
@@ -45,6 +46,7 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 		return false;
 	}
 	host_end_session(host, reason);
+	jobs_end_interpreter(host->jobs);
 	policy_session_end(host->options.policy);
 	host->chat = next;
 	telemetry_set_session(host->telemetry, record_session_id(next.record));

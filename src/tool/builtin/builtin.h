@@ -20,6 +20,7 @@ extern const struct tool tool_list_directory;
 extern const struct tool tool_search_files;
 extern const struct tool tool_glob;
 extern const struct tool tool_run_shell_command;
+extern const struct tool tool_run_python;
 extern const struct tool tool_list_background_processes;
 extern const struct tool tool_read_background_output;
 extern const struct tool tool_write_background_input;

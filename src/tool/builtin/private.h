@@ -193,6 +193,9 @@ and is not among the denials."}, \
 		"From run_shell_command or list_background_processes."})
 /* clang-format on */
 
+/* The Python side of run_python: python_driver.py. */
+extern const char python_driver[];
+
 /* ---- reading (read_files.c) ---- */
 
 /* The versioned file object; takes the session's next version. */

@@ -133,23 +133,31 @@ static bool is_same_denial(const struct denial *a, const struct denial *b)
 	       strcmp(a->program, b->program) == 0;
 }
 
+bool job_denials_add(struct denial **denials, size_t *count, size_t *cap,
+                     const struct denial *denial)
+{
+	size_t i = 0;
+
+	while (i < *count && !is_same_denial(&(*denials)[i], denial))
+		i++;
+	if (i < *count) {
+		(*denials)[i].count = denial->count;
+	} else if (i < LIMIT_DENIALS) {
+		*denials = mem_grow(*denials, cap, i + 1, sizeof(**denials));
+		(*denials)[(*count)++] = *denial;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void job_note_denied(void *data, const struct denial *denial)
 {
 	struct job *job = data;
-	size_t i = 0;
 
 	pthread_mutex_lock(&job->lock);
-	while (i < job->denial_count && !is_same_denial(&job->denials[i], denial))
-		i++;
-	if (i < job->denial_count) {
-		job->denials[i].count = denial->count;
-	} else if (i < LIMIT_DENIALS) {
-		job->denials = mem_grow(job->denials, &job->denial_cap, i + 1,
-		                        sizeof(*job->denials));
-		job->denials[job->denial_count++] = *denial;
-	} else {
+	if (!job_denials_add(&job->denials, &job->denial_count, &job->denial_cap, denial))
 		job->denials_left_out++;
-	}
 	pthread_mutex_unlock(&job->lock);
 }
 

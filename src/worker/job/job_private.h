@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "worker/job/capture.h"
+#include "worker/job/interpreter.h"
 #include "worker/job/job.h"
 
 /* Who waits for news of a job. */
@@ -65,6 +66,7 @@ struct jobs {
 	void *data;
 
 	pthread_mutex_t lock;          /* of what follows; a job's own may be taken inside it */
+	struct interpreter *interpreter; /* owned; NULL: it was never used */
 	struct job **table;            /* owned; by id */
 	size_t count, cap;
 	size_t starting;               /* not in the table yet */
@@ -85,6 +87,9 @@ struct job_info job_info(struct job *job);
 bool job_has_ended(struct job *job);
 /* Frees its run, which kills what still runs; no event comes after this returned. */
 void job_drop_run(struct job *job);
+/* Keeps a denial, or the new count of one that is there; false: there are LIMIT_DENIALS others. */
+bool job_denials_add(struct denial **denials, size_t *count, size_t *cap,
+                     const struct denial *denial);
 /* Reports its start to the watcher of interactive commands, if there is one. */
 void job_announce(struct job *job, const struct job_request *request);
 

@@ -33,6 +33,29 @@ struct jobs *jobs_new(const struct jobs_options *options)
 	return jobs;
 }
 
+struct interpreter *jobs_interpreter(struct jobs *jobs)
+{
+	struct interpreter *interpreter;
+
+	pthread_mutex_lock(&jobs->lock);
+	if (!jobs->interpreter)
+		jobs->interpreter = interpreter_new();
+	interpreter = jobs->interpreter;
+	pthread_mutex_unlock(&jobs->lock);
+	return interpreter;
+}
+
+void jobs_end_interpreter(struct jobs *jobs)
+{
+	struct interpreter *interpreter;
+
+	pthread_mutex_lock(&jobs->lock);
+	interpreter = jobs->interpreter;
+	pthread_mutex_unlock(&jobs->lock);
+	if (interpreter)
+		interpreter_end(interpreter);
+}
+
 /* Whether it can be removed from the table. */
 static bool job_is_forgettable(struct job *job)
 {
@@ -213,6 +236,7 @@ void jobs_end_of(struct jobs *jobs, const struct provider *provider)
 		job_unref(list[i]);
 	}
 	free(list);
+	jobs_end_interpreter(jobs);
 }
 
 void jobs_free(struct jobs *jobs)
@@ -223,6 +247,7 @@ void jobs_free(struct jobs *jobs)
 	while (jobs->count)
 		job_unref(table_take(jobs, jobs->count - 1));
 	free(jobs->table);
+	interpreter_free(jobs->interpreter);
 	capture_logs_free(jobs->logs);
 	pthread_mutex_destroy(&jobs->lock);
 	free(jobs);
