@@ -13,6 +13,12 @@ from typing import Any
 _NAME = "_hasp_magics"
 
 
+def _one_line(lines: list[str]) -> list[str]:
+    """IPython refuses cell magics without a body; the prompt may stand in the first line alone."""
+    alone = len(lines) == 1 and lines[0].startswith("%%hasp")
+    return [lines[0].rstrip("\n") + "\n", "\n"] if alone else lines
+
+
 def load_ipython_extension(shell: Any) -> None:
     """For `%load_ext hasp`."""
     from .magics import HaspMagics
@@ -21,6 +27,7 @@ def load_ipython_extension(shell: Any) -> None:
         magics = HaspMagics(shell)
         setattr(shell, _NAME, magics)
         shell.register_magics(magics)
+        shell.input_transformers_cleanup.append(_one_line)
 
 
 def unload_ipython_extension(shell: Any) -> None:
@@ -28,6 +35,7 @@ def unload_ipython_extension(shell: Any) -> None:
     magics = getattr(shell, _NAME, None)
     if magics is not None:
         magics.session.close()
+        shell.input_transformers_cleanup.remove(_one_line)
         setattr(shell, _NAME, None)
 
 

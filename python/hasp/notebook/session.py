@@ -78,6 +78,7 @@ class Session:
         self._agent: Any = None
         self._inbox: Inbox | None = None
         self._open_questions: dict[str, Callable[[Any], None]] = {}
+        self._panels: list[widget.Panel] = []  # of the main thread
         self._cancelled = False
         self.options: dict[str, Any] = {}
         self.by_text = False       # `%hasp ask text`
@@ -107,6 +108,9 @@ class Session:
             self._work_off(inbox, view)
         finally:
             self._inbox = None
+            for panel in self._panels:
+                panel.close()
+            self._panels.clear()
             inbox.close()
         self._raise(turn)
 
@@ -220,22 +224,20 @@ class Session:
             loop.call_soon_threadsafe(lambda: answered.done() or answered.set_result(answer))
 
         self._open_questions[question.id] = settle
-        panel: list[widget.Panel] = []
         try:
-            inbox.put(lambda: self._show(question, settle, panel))
+            inbox.put(lambda: self._show(question, settle))
             answer = await answered
             if answer is None:  # the browser has no widgets
                 self.by_text = True
                 answered = loop.create_future()
-                inbox.put(lambda: self._show(question, settle, []))
+                inbox.put(lambda: self._show(question, settle))
                 answer = await answered
             return answer
         finally:
             self._open_questions.pop(question.id, None)
-            inbox.put(lambda: self._shown(question, panel))
+            inbox.put(lambda: self._shown(question))
 
-    def _show(self, question: Any, settle: Callable[[Any], None],
-              panel: list[widget.Panel]) -> None:
+    def _show(self, question: Any, settle: Callable[[Any], None]) -> None:
         """On the main thread."""
         if self._cancelled:
             settle(hasp.Answer.no())
@@ -246,13 +248,14 @@ class Session:
         elif self.by_text or Pump.of(self._shell) is None or not widget.have_widgets():
             settle(widget.ask_by_text(question))
         else:
-            panel.append(widget.Panel(question, settle))
-            panel[0].show()
+            self._panels.append(widget.Panel(question, settle))
+            self._panels[-1].show()
 
-    @staticmethod
-    def _shown(question: Any, panel: list[widget.Panel]) -> None:
-        if panel:
-            panel[0].close()
+    def _shown(self, question: Any) -> None:
+        """On the main thread: takes the question's widget away."""
+        for panel in [one for one in self._panels if one.question is question]:
+            panel.close()
+            self._panels.remove(panel)
             View(plain=False).note(f"Answered: {widget.heading(question)}")
 
     # ---- cells that the agent runs ----

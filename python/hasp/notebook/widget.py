@@ -119,7 +119,7 @@ class Panel:
         import ipywidgets
 
         self._widgets = ipywidgets
-        self._question = question
+        self.question = question
         self._settle = settle
         self._hunks: list[tuple[str, int, Any]] = []
         self._comment = ipywidgets.Text(placeholder="A comment for the model")
@@ -135,19 +135,27 @@ class Panel:
         """Below the cell that runs."""
         from IPython.display import display
 
-        display(self.box)
+        # Not the widget itself: in ipywidgets 6 that says that there is no JavaScript for widgets
+        # whenever the page has not told its version yet.
+        display({"application/vnd.jupyter.widget-view+json":
+                 {"model_id": self.box.model_id, "version_major": 2, "version_minor": 0},
+                 "text/plain": heading(self.question)}, raw=True)
 
     def close(self) -> None:
         """Takes the widget away, answered or not."""
-        for _, _, box in self._hunks:
-            box.close()
-        self.box.close()
+        waiting = [self.box]
+        while waiting:
+            one = waiting.pop()
+            waiting += getattr(one, "children", ())
+            for part in (getattr(one, "style", None), getattr(one, "layout", None), one):
+                if hasattr(part, "close"):
+                    part.close()
 
     def _html(self, text: str) -> Any:
         return self._widgets.HTML(f'<div class="tex2jax_ignore mathjax_ignore">{text}</div>')
 
     def _shown(self) -> Iterable[Any]:
-        question = self._question
+        question = self.question
         yield self._html(f"<b>{html.escape(visible(heading(question)))}</b>")
         if question.why:
             yield self._html(html.escape(visible(cut(question.why, 2_000))))
@@ -173,7 +181,7 @@ class Panel:
             yield take
 
     def _asked(self) -> Iterable[Any]:
-        for name, asked in asked_of(self._question):
+        for name, asked in asked_of(self.question):
             yield self._html(html.escape(visible(asked)))
             field = self._widgets.Text()
             self._fields[name] = field
@@ -186,7 +194,7 @@ class Panel:
         if self._fields:
             row.append(self._button("Answer", "primary", self._answered))
         else:
-            for word in offered(self._question):
+            for word in offered(self.question):
                 row.append(self._button(labels[word], "success" if word == "once" else "",
                                         lambda word=word: self._allowed(word)))
         row.append(self._button("Refuse", "danger", self._refused))
@@ -198,7 +206,7 @@ class Panel:
         return button
 
     def _allowed(self, word: str) -> None:
-        self._settle(taken(self._question, word, self._comment.value,
+        self._settle(taken(self.question, word, self._comment.value,
                            [(path, index, bool(box.value)) for path, index, box in self._hunks]))
 
     def _refused(self) -> None:
