@@ -135,11 +135,15 @@ class Panel:
         """Below the cell that runs."""
         from IPython.display import display
 
-        # Not the widget itself: in ipywidgets 6 that says that there is no JavaScript for widgets
-        # whenever the page has not told its version yet.
-        display({"application/vnd.jupyter.widget-view+json":
-                 {"model_id": self.box.model_id, "version_major": 2, "version_minor": 0},
-                 "text/plain": heading(self.question)}, raw=True)
+        shown: dict[str, Any] = {"application/vnd.jupyter.widget-view+json":
+                 {"model_id": self.box.model_id, "version_major": 2, "version_minor": 0}}
+        if self._widgets.version_info[0] < 7:
+            # As it does that itself, but without its complaint that there is no JavaScript for
+            # widgets, which it has whenever the page has not told its version yet.
+            self.box._send({"method": "display"})
+        else:
+            shown["text/plain"] = heading(self.question)
+        display(shown, raw=True)
 
     def close(self) -> None:
         """Takes the widget away, answered or not."""

@@ -10,6 +10,7 @@ from front import Front
 def kernel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kernel") / "work"
     folder.mkdir()
+    (folder.parent / "home").mkdir()
     one = Front(folder)
     try:
         loaded = one.run("%load_ext hasp")

@@ -7,7 +7,9 @@ import os
 import queue
 import sys
 import time
+from pathlib import Path
 
+import hasp
 from jupyter_client.manager import KernelManager
 
 SECONDS = 20
@@ -35,6 +37,13 @@ def replay(path, *turns):
                             "usageMetadata": {"totalTokenCount": 12}}]} for turn in turns]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
+
+
+def environment_of(folder):
+    """For kernels and servers: settings, sessions and runtime files are in a folder of the test's own."""
+    return {**os.environ, "HOME": str(folder / "home"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+            "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"), "PATH": "/usr/bin:" + os.environ["PATH"],
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONPATH": str(Path(hasp.__file__).parents[1])}
 
 
 class Cell:
@@ -68,11 +77,11 @@ class Cell:
 class Front:
     """One kernel.  `widgets` are those that are open: comm id to the state of the model."""
 
-    def __init__(self, folder, **environment):
+    def __init__(self, folder):
         self.manager = KernelManager(kernel_name="python3")
         # Not the kernel of whatever environment has registered itself.
         self.manager.kernel_spec.argv[0] = sys.executable
-        self.manager.start_kernel(cwd=str(folder), env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **environment})
+        self.manager.start_kernel(cwd=str(folder), env=environment_of(folder.parent))
         self.client = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=SECONDS)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from front import environment_of
 from nbclient import NotebookClient
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -18,12 +19,14 @@ def shown(cell):
 
 @pytest.fixture(scope="module")
 def tour(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tour")
+    folder = tmp_path_factory.mktemp("tour") / "work"
+    folder.mkdir()
+    (folder.parent / "home").mkdir()
     for file in (DOCS / "notebooks").iterdir():
         shutil.copy(file, folder)
     (folder / "prices.csv").write_text(PRICES)
     document = nbformat.read(folder / "tour.ipynb", as_version=4)
-    NotebookClient(document, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    NotebookClient(document, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute(env=environment_of(folder.parent))
     nbformat.validate(document)
     return {cell.id: cell for cell in document.cells}, folder
 

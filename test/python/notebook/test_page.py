@@ -2,6 +2,7 @@
 """hasp in Jupyter's own page: a real server, a real browser, clicks."""
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ TOP = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(TOP / "script" / "lib")]
 
 import npm_peers  # noqa: E402
-from front import call, overwrite, replay, text  # noqa: E402
+from front import call, environment_of, overwrite, replay, text  # noqa: E402
 
 SECONDS = 120
 OLD = "".join("line %d\n" % i for i in range(40))
@@ -28,21 +29,26 @@ def notebook(folder, model):
                cell("%%hasp Add a cell", id="add")]), folder / "n.ipynb")
 
 
+def free_port():
+    """The server takes the next one should another process be faster, and says which."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
 class Server:
     """Debian's Jupyter notebook on loopback, with runtime files of its own."""
 
     def __init__(self, tmp_path, folder):
-        environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-                       "JUPYTER_DATA_DIR": str(tmp_path / "data"), "IPYTHONDIR": str(tmp_path / "ipython"),
-                       "PATH": "/usr/bin:" + os.environ["PATH"]}
+        (tmp_path / "home").mkdir()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "notebook", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0",
+            [sys.executable, "-m", "notebook", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=%d" % free_port(),
              "--NotebookApp.token=thekey", "--notebook-dir=" + str(folder)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment_of(tmp_path), cwd=folder)
         said = ""
         for line in self.process.stderr:
             said += line
-            found = re.search(r"(http://127\.0\.0\.1:\d+/)\?token=thekey", line)
+            found = re.search(r"(http://127\.0\.0\.1:\d+/)\?token=", line)
             if found:
                 self.address = found[1]
                 break
