@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +16,15 @@ from . import errors
 from ._native import ffi, lib
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 _LIBRARY = Path(__file__).with_name("_lib")
+
+
+def extern(function: F) -> F:
+    """A function that the library calls, by its name in build_native.py."""
+    ffi.def_extern()(function)
+    return function
 
 
 def program() -> str:
@@ -76,16 +83,23 @@ def reported(error: Any) -> errors.Error:
                           ffi.string(error.message).decode("utf-8", "replace"))
 
 
-@contextlib.contextmanager
-def cancel_handle() -> Iterator[Any]:
+class Cancel:
     """A way to end one call."""
-    handle = lib.hasp_cancel_new()
-    if not handle:
-        raise errors.NoResources("No descriptors are left.")
-    try:
-        yield handle
-    finally:
-        lib.hasp_cancel_free(handle)
+
+    def __init__(self) -> None:
+        self.handle = lib.hasp_cancel_new()
+        if not self.handle:
+            raise errors.NoResources("No descriptors are left.")
+
+    def set(self) -> None:
+        """Ends it, from any thread."""
+        lib.hasp_cancel_set(self.handle)
+
+    def __enter__(self) -> Cancel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        lib.hasp_cancel_free(self.handle)
 
 
 async def on_thread(pool: Executor, call: Callable[[], T], cancel: Callable[[], None]) -> T:
@@ -118,6 +132,6 @@ def settings_text(settings: Mapping[str, Any] | None) -> Any:
     return ffi.NULL if settings is None else text(compact(dict(settings)))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@extern
 def hasp_python_notice(data: Any, severity: Any, message: Any) -> None:
     ffi.from_handle(data)(string(severity), string(message))

@@ -46,7 +46,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a prompt: what the model said last, and what was asked for in a form of its own."""
+    """The end of a prompt: what the model said last, and what was asked for in a form that was given."""
     text: str
     output: Any
     stats: dict[str, Any]
@@ -80,13 +80,13 @@ class Agent:
         self._outputs: dict[str, str] = {}
         self._output: Any = None
         self._output_given = False
-        self._lock = threading.Lock()
+        self._give: Callable[..., str] = _no_output
         self.approval = approval
         self.hooks = list(hooks)
         self.notices: list[tuple[str, str]] = []
         self._notice = notice
         self._tools = list(tools)
-        self._options = {
+        self._options: dict[str, Any] = {
             "model": model, "folders": [workspace, *folders], "settings": _with_python(settings, python), "mode": mode,
             "resume": resume, "session_id": session_id, "provider": provider, "provider_folder": provider_folder,
             "trust": trust, "program": program,
@@ -203,12 +203,14 @@ class Agent:
             raise errors.InvalidArgument("A prompt is under way.")
         self._under_way = True
         self._loop = asyncio.get_running_loop()
-        self._queue = queue = asyncio.Queue()
+        queue: asyncio.Queue[Event] = asyncio.Queue()
+        self._queue = queue
         work = self._loop.run_in_executor(self._thread, self._prompt_now, text)
         try:
             while not (work.done() and queue.empty()):
                 one = asyncio.ensure_future(queue.get())
-                await asyncio.wait({one, work}, return_when=asyncio.FIRST_COMPLETED)
+                both: set[asyncio.Future[Any]] = {one, work}
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
                 if one.done():
                     yield one.result()
                     continue
@@ -270,9 +272,6 @@ class Agent:
             self._outputs[key] = name
         self._give = give
         return self._outputs[key]
-
-    def _give(self, **arguments: Any) -> str:
-        raise errors.ToolFailed("No result was asked for.")
 
     async def add_tool(self, tool: _tools.Tool) -> None:
         """A tool more, from the next prompt on."""
@@ -388,6 +387,10 @@ class Agent:
                 lib.hasp_tool_answer_media(answer, part, len(part))
 
 
+def _no_output(**_: Any) -> str:
+    raise errors.ToolFailed("No result was asked for.")
+
+
 def _with_python(settings: Mapping[str, Any] | None, python: bool) -> dict[str, Any] | None:
     """The settings, with `run_python` on."""
     if not python:
@@ -419,12 +422,12 @@ def _said(error: BaseException) -> bytes:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace")
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_calls.extern
 def hasp_python_message(data: Any, topic: Any, message: Any) -> None:
     ffi.from_handle(data)._message(_calls.string(topic), _calls.string(message))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_calls.extern
 def hasp_python_hook(data: Any, _event: Any, given: Any, decision: Any) -> None:
     agent, name = ffi.from_handle(data)
     try:
@@ -433,7 +436,7 @@ def hasp_python_hook(data: Any, _event: Any, given: Any, decision: Any) -> None:
         lib.hasp_decision_fail(decision, _said(error))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@_calls.extern
 def hasp_python_tool(data: Any, arguments: Any, answer: Any) -> None:
     agent, tool = ffi.from_handle(data)
     try:

@@ -8,6 +8,7 @@ The agent is the same under each:
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from .questions import Answer, FileDiff, Question
@@ -64,7 +65,9 @@ class Terminal:
         offers = ["y"] + ["s"] * ("session" in question.choices) + ["a"] * ("always" in question.choices) + ["n"]
         offers += ["h"] * any(len(file.hunks) > 1 for file in question.files)
         said = self._line(f"[{'/'.join(offers)}, or what to do instead] ", out, source)
-        plain = {"y": Answer.once, "s": Answer.session, "a": Answer.always, "n": Answer.no, "": Answer.no}
+        while len(said) == 1 and said not in offers:
+            said = self._line(f"That is not offered here. [{'/'.join(offers)}] ", out, source)
+        plain: dict[str, Callable[[], Answer]] = {"y": Answer.once, "s": Answer.session, "a": Answer.always, "n": Answer.no, "": Answer.no}
         if said == "h" and "h" in offers:
             return self._by_hunk(question, out, source)
         if said == "" or said in offers:

@@ -4,7 +4,7 @@
     with hasp.blocking.Workspace("project") as ws:
         file = ws.read("main.py")
 
-Short calls are made at once, on the thread that calls; commands, searches and prompts on another one, so that Ctrl+C cancels them
+Short calls are made on the thread that calls; commands, searches and prompts on a worker thread, so that Ctrl+C cancels them
 and leaves an object that works.
 """
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 from typing import Any, TypeVar
 
 from . import _calls, agent as _agent, errors, workspace as _w
-from ._native import lib
 from .workspace import CommandResult, Edited, File, Path, SearchResult, State
 
 T = TypeVar("T")
@@ -26,9 +25,8 @@ class Workspace(_w._Tools):
     """As `hasp.Workspace`."""
 
     def _long(self, request: _w._Request) -> dict[str, Any]:
-        with _calls.cancel_handle() as cancel:
-            return _calls.wait(self._threads(), lambda: self._now(request, cancel),
-                               lambda: lib.hasp_cancel_set(cancel))
+        with _calls.Cancel() as cancel:
+            return _calls.wait(self._threads(), lambda: self._now(request, cancel.handle), cancel.set)
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Any tool by name, with its own arguments (docs/tools.md); its result, also of a failure."""
@@ -87,7 +85,7 @@ class Workspace(_w._Tools):
 
 
 class Agent:
-    """As `hasp.Agent`, with an event loop of its own on a thread: its hooks, tools and approval may be `async`."""
+    """As `hasp.Agent`, with a separate event loop on a thread: its hooks, tools and approval may be `async`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._loop = asyncio.new_event_loop()
@@ -135,7 +133,7 @@ class Agent:
                 except _Over:
                     return
         finally:
-            self._wait(events.aclose(), self._agent.cancel)
+            self._wait(_closed(events), self._agent.cancel)
 
     def run(self, text: str, *, output: Any = None) -> _agent.Result:
         """The answer, as `hasp.Agent.run`."""
@@ -184,6 +182,10 @@ async def _next(events: Any) -> _agent.Event:
         return event
     except StopAsyncIteration:
         raise _Over from None
+
+
+async def _closed(events: Any) -> None:
+    await events.aclose()
 
 
 class _Over(Exception):

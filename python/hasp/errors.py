@@ -83,7 +83,7 @@ class FileNotFound(Error):
 
 
 class FileExists(Error):
-    """There is a file where one was to be created."""
+    """There is a file where one should be created."""
     code = "file_exists"
 
 
@@ -223,7 +223,7 @@ class ToolFailed(Error):
 
 
 class RolledBack(Error):
-    """Another change of the same call failed, so this one was taken back."""
+    """Another change of the same call failed, so this one was reverted."""
     code = "rolled_back"
 
 

@@ -171,8 +171,13 @@ def question_of(topic: str, message: dict[str, Any]) -> Question:
 
 # ---- to the bus ------------------------------------------------------------------------
 
-def _review(file: FileDiff, taken: Sequence[int]) -> list[dict[str, Any]]:
-    return [{"header": hunk.header, "taken": hunk.index in taken} for hunk in file.hunks]
+def _review(file: FileDiff, taken: Sequence[int], words: str) -> list[dict[str, Any]]:
+    """What became of each hunk; the words are about the first that was left."""
+    rows: list[dict[str, Any]] = [{"header": hunk.header, "taken": hunk.index in taken} for hunk in file.hunks]
+    left = [row for row in rows if not row["taken"]] or rows
+    if words and left:
+        left[0]["comment"] = words
+    return rows
 
 
 def _partial(question: Question, answer: Answer) -> dict[str, Any]:
@@ -185,7 +190,7 @@ def _partial(question: Question, answer: Answer) -> dict[str, Any]:
         taken = (answer.taken or {}).get(file.path)
         if taken is None:
             continue
-        row: dict[str, Any] = {"filePath": file.path, "taken": bool(taken), "hunks": _review(file, taken)}
+        row: dict[str, Any] = {"filePath": file.path, "taken": bool(taken), "hunks": _review(file, taken, answer.words)}
         if file.old_text is not None and file.new_text is not None and taken:
             row["newContent"] = with_hunks(file.old_text, file.new_text, taken)
         rows.append(row)
@@ -194,18 +199,19 @@ def _partial(question: Question, answer: Answer) -> dict[str, Any]:
                 **({"review": {"hunks": rows[0].get("hunks", [])}} if len(question.files) == 1 and rows else {})}
     if question.raw.get("details", {}).get("files"):
         return {"outcome": "modify_with_editor", "files": rows}
-    review: dict[str, Any] = {"hunks": rows[0].get("hunks", [])}
-    if answer.words:
-        review["comment"] = answer.words
+    hunks = rows[0].get("hunks", [])
     return {"outcome": "modify_with_editor", "newContent": rows[0]["newContent"],
-            **({"review": review} if rows[0].get("hunks") else {})}
+            **({"review": {"hunks": hunks}} if hunks else {})}
 
 
 def response_of(question: Question, answer: Answer) -> tuple[str, dict[str, Any]]:
     """The topic and the message that say this answer."""
     said: dict[str, Any] = {"correlationId": question.id}
     if question.kind == "ask_user":
-        said.update({"cancelled": True} if answer.allow == "no" else {"answers": answer.answers or {}})
+        if answer.allow == "no":
+            said["cancelled"] = True
+        else:
+            said["answers"] = answer.answers or {}
         return "ask-user-response", said
     if question.kind == "form":
         said["action"] = "decline" if answer.allow == "no" else "accept"

@@ -309,9 +309,8 @@ class Workspace(_Tools):
     """
 
     async def _run(self, request: _Request) -> dict[str, Any]:
-        with _calls.cancel_handle() as cancel:
-            return await _calls.on_thread(self._threads(), lambda: self._now(request, cancel),
-                                          lambda: lib.hasp_cancel_set(cancel))
+        with _calls.Cancel() as cancel:
+            return await _calls.on_thread(self._threads(), lambda: self._now(request, cancel.handle), cancel.set)
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Any tool by name, with its own arguments (docs/tools.md); its result, also of a failure."""
@@ -368,7 +367,7 @@ class Workspace(_Tools):
 
     async def write_file(self, file_path: str, content: str, create_dirs: bool = True,
                          encoding: str | None = None) -> dict[str, Any]:
-        """`{success, path, bytes_written, operation}`, or `{success, error}`. What is there is read first."""
+        """`{success, path, bytes_written, operation}`, or `{success, error}`. An existing file is read first."""
         try:
             base = await self._last_state(file_path)
             return _plain_written(await self._run(_write(file_path, content, base, create_dirs, encoding)), content)

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -16,7 +15,7 @@ def strip(source, target):
     target.chmod(0o755)
 
 
-def main(build):
+def main(build, stamp=None):
     work = build / "python" / "work"
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(TOP / "python", work, ignore=shutil.ignore_patterns("__pycache__", "*.so", "build", "*.egg-info"))
@@ -36,9 +35,12 @@ def main(build):
     if done.returncode:
         sys.stderr.write(done.stdout)
         return done.returncode
-    print(next((build / "python").glob("*.whl")).relative_to(TOP), sysconfig.get_python_version())
+    if stamp:
+        stamp.touch()
+    else:
+        print(os.path.relpath(next((build / "python").glob("*.whl"))))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve()))
+    sys.exit(main(Path(sys.argv[1]).resolve(), *map(Path, sys.argv[2:])))

@@ -5,11 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/setup/policy_load.h"
+#include "agent/setup/prepare.h"
 #include "api/agent/private.h"
 #include "base/mem.h"
 #include "config/settings.h"
 #include "data/json.h"
 #include "front/confinement.h"
+#include "policy/policy.h"
 #include "tool/tool.h"
 #include "worker/job/job.h"
 #include "worker/local.h"
@@ -73,6 +76,22 @@ static bool load_tools_settings(hasp_tools *tools, const hasp_tools_options *opt
 	return settings_load(&from, &tools->settings, err);
 }
 
+/* Rules on paths, by the same settings; one that asks refuses. */
+static bool hold_path_rules(hasp_tools *tools, const struct notices *notices, struct err *err)
+{
+	struct confinement *confinement = &tools->confinement;
+	const struct policy_sources sources = { .settings = tools->settings };
+	struct policy *policy = NULL;
+
+	if (!prepare_is_read(tools->settings, "hasp.sandbox.keepPaths", err) ||
+	    !prepare_policy(&sources, notices, &policy, err))
+		return false;
+	confinement->kept = prepare_kept(policy, &confinement->kept_texts, &confinement->options);
+	confinement->options.ask_refuses = true;
+	policy_free(policy);
+	return true;
+}
+
 static bool confine_tools(hasp_tools *tools, const hasp_tools_options *options, struct err *err)
 {
 	const struct notices notices = { api_forward_notice, &tools->notice };
@@ -95,8 +114,7 @@ static bool confine_tools(hasp_tools *tools, const hasp_tools_options *options, 
 		return true;
 	confinement->write = prepare_sandbox(tools->settings, &confinement->options);
 	return prepare_local(tools->settings, &confinement->options, err) &&
-	       prepare_kept_of(confinement->project, &notices, &confinement->kept,
-	                       &confinement->kept_texts, &confinement->options, err);
+	       hold_path_rules(tools, &notices, err);
 }
 
 static bool open_tools(hasp_tools *tools, const hasp_tools_options *options, struct err *err)
