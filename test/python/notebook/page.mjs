@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jupyter's own page in a real Chromium: MODULES ADDRESS PICTURES.  Runs the notebook, takes one hunk and refuses another by
+// clicking, lets the agent add a cell, and prints "played" at its end.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const [modules, address, pictures] = process.argv.slice(2);
+const { chromium } = createRequire(join(modules, "node_modules", "x.js"))("playwright-core");
+const MOST_MS = 30_000;
+
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const page = await browser.newPage({ viewport: { width: 1100, height: 900 }, locale: "en-GB", timezoneId: "UTC" });
+page.setDefaultTimeout(MOST_MS);
+const dialogs = [];
+page.on("dialog", (dialog) => {
+	dialogs.push(dialog.message());
+	dialog.accept();
+});
+
+async function picture(name, locator) {
+	if (pictures)
+		await locator.screenshot({ path: join(pictures, name) });
+}
+
+// Runs the cell at a place, as Ctrl+Enter does.
+async function run(place) {
+	await page.evaluate((at) => {
+		window.Jupyter.notebook.select(at);
+		window.Jupyter.notebook.execute_selected_cells();
+	}, place);
+	return page.locator(".code_cell").nth(place);
+}
+
+const settled = (place) => page.waitForFunction((at) => window.Jupyter.notebook.get_cell(at).input_prompt_number > 0, place);
+
+try {
+	await page.goto(address);
+	await page.waitForFunction(() => window.Jupyter?.notebook?.kernel?.is_connected?.());
+	await run(0);
+	await settled(0);
+
+	const cell = await run(1);
+	const question = cell.locator(".hasp-question");
+	await question.waitFor();
+	assert.match(await question.textContent(), /a\.txt/);
+	assert.equal(await question.locator("table").count(), 2, "the hunks are side by side");
+	await picture("notebook-question.png", cell);
+	await question.getByText("Take hunk 2").locator("..").locator("input").click();
+	await question.getByRole("button", { name: "Allow once" }).click();
+	await cell.getByText("Done.").waitFor();
+	await settled(1);
+	assert.equal(await page.locator(".hasp-question:visible").count(), 0);
+	await cell.locator("summary").first().click();
+	await picture("notebook-answer.png", cell);
+
+	// Markup of the model is text, and asks no one for anything.
+	const spoken = await run(2);
+	await spoken.getByText("alert(1)").waitFor();
+	await settled(2);
+	assert.equal(await spoken.locator("script, img").count(), 0);
+	assert.deepEqual(dialogs, []);
+
+	// The agent adds a cell, through the server, which the page shows when it is opened anew.
+	const adding = await run(3);
+	await adding.locator(".hasp-question").getByRole("button", { name: "Allow once" }).click();
+	await adding.getByText("Added.").waitFor();
+	await settled(3);
+	await page.goto(address);
+	await page.waitForFunction(() => window.Jupyter?.notebook?.get_cells?.().some((one) => one.get_text() === "print('added')"));
+	console.log("played");
+} catch (error) {
+	if (pictures)
+		await page.screenshot({ path: join(pictures, "failed.png") }).catch(() => {});
+	throw error;
+} finally {
+	await browser.close();
+}
