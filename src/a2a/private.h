@@ -44,7 +44,7 @@ struct a2a_card {
 bool a2a_card_read(struct span text, const char *from, struct a2a_card *ret, struct err *err);
 void a2a_card_release(struct a2a_card *card); /* leaves it empty */
 
-/* ---- what is sent (methods.c) --------------------------------------------------- */
+/* ---- what is sent (client.c) --------------------------------------------------- */
 
 enum a2a_method {
 	A2A_SEND,
@@ -59,14 +59,6 @@ struct a2a_call {
 	char *url;        /* owned */
 	struct buf body;  /* JSON; empty: none */
 };
-
-/* A UUID of version 4 (RFC 9562), a new string. */
-json_t *a2a_random_id(void);
-/* `message`: of those that send one, taken; else NULL.  `task`: of the others, its id.  TOO_LARGE;
- * `ret` must be released then, too. */
-bool a2a_call_make(const struct a2a_card *card, enum a2a_method method, const char *task,
-                   json_t *message, struct a2a_call *ret, struct err *err);
-void a2a_call_release(struct a2a_call *call); /* frees what it has */
 
 /* ---- what an agent says (reply.c) ---------------------------------------------- */
 

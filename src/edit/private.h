@@ -3,14 +3,13 @@
  *
  *     edit.c           the call: plan every change, commit, report
  *     plan.c           one change: check the base, compute the new body
- *     update.c         the exact replacement
+ *     update.c         the exact replacement; its line endings in a file with both kinds
  *     places.c         where the old texts of many updates stand
  *     text.c           the text of a file that several steps edit, opened once
- *     body.c           a step's document, and the body that new text makes of it
- *     file.c           the files of a call, their evolving bodies, their encodings
+ *     file.c           the files of a call, their evolving bodies, their encodings; a step's
+ *                      document, and the body that new text makes of it
  *     content.c        whether the new content is meant so (placeholders, fences, ...)
  *     placeholder.c    one line as what may stand for text that was left out
- *     line_ends.c      line endings of a replacement, in a file with both kinds
  *     change_result.c  states, contents and diffs for the caller
  *
  * A *file* is a canonical path with the snapshot that was read.  Its *body* is
@@ -110,35 +109,11 @@ const char *edit_file_relative(const struct edit_call *call, const struct edit_f
 struct edit_body edit_body_on_disk(struct edit_file *file);
 /* Its hash, computed when it is first asked for; borrowed. */
 const struct sha256 *edit_body_sha256(struct edit_body *body);
-/* All its bytes in one run; flattened into `owned` when they are in pieces. False: no memory. */
-bool edit_body_flat(const struct edit_body *body, struct buf *owned, struct span *ret);
 
-/* Whole new text as step->pieces, in the encoding that the change or the file has. */
-bool edit_encode_text(struct edit_step *step, struct span text, struct err *err);
 /* The encoding and line endings of a text as it was opened. */
 void edit_form_of_document(const struct document *doc, struct text_form *ret);
 /* Of the body that the step made. */
 void edit_form_of_step(const struct edit_step *step, struct text_form *ret);
-
-/* line_ends.c */
-
-/* How the lines of a replacement get their endings. All spans are borrowed. */
-struct line_ends {
-	const struct lines *file;
-	struct lines old, new; /* owned */
-	size_t *pairs;         /* owned; patch_pair_lines */
-};
-
-/* Whether the endings must be chosen line by line, and then what is needed for it: the file has
- * both kinds, and the texts do not say theirs. `folded`: LF in the old text stood for CRLF. */
-bool line_ends_make(const struct document *doc, struct span old_text, struct span text,
-                    bool folded, struct line_ends *ret);
-void line_ends_release(struct line_ends *ends);
-#define _cleanup_line_ends_ __attribute__((cleanup(line_ends_release)))
-/* Appends the new text for a place that begins in line `first` (0-based) of the file and ends at
- * offset `end`.  A line that stays, or replaces another, has the ending of that one; a new
- * line that of the line above.  Returns where the place ends: with the last line's ending. */
-size_t line_ends_put(const struct line_ends *ends, size_t first, size_t end, struct buf *out);
 
 /* plan.c */
 
@@ -181,7 +156,7 @@ bool edit_text_take(struct edit_file *file, struct edit_body *body);
 /* NULL is fine. */
 void edit_texts_free(struct edit_text *texts);
 
-/* body.c */
+/* file.c: a step's document and body */
 
 /* Whether two bodies have the same bytes.  Pieces that are borrowed from the same place, as
  * all untouched lines are, are not looked at. */

@@ -18,6 +18,90 @@
 #include "edit/private.h"
 #include "patch/patch.h"
 
+/* ---- line endings, in a file that has both kinds: each line keeps its own ---- */
+
+/* How the lines of a replacement get their endings. All spans are borrowed. */
+struct line_ends {
+	const struct lines *file;
+	struct lines old, new; /* owned */
+	size_t *pairs;         /* owned; patch_pair_lines */
+};
+
+static void line_ends_release(struct line_ends *ends)
+{
+	lines_release(&ends->old);
+	lines_release(&ends->new);
+	free(ends->pairs);
+}
+#define _cleanup_line_ends_ __attribute__((cleanup(line_ends_release)))
+
+static bool has_crlf(struct span text)
+{
+	return text.len && memmem(text.data, text.len, "\r\n", 2);
+}
+
+/* Whether the endings must be chosen line by line, and then what is needed for it: the file has
+ * both kinds, and the texts do not say theirs. `folded`: LF in the old text stood for CRLF. */
+static bool line_ends_make(const struct document *doc, struct span old_text, struct span text,
+                           bool folded, struct line_ends *ret)
+{
+	if (!doc->crlf_lines || !doc->lf_lines)
+		return false;
+	/* Texts that have CRs, and stand in the file with them, say what is meant. */
+	if (!folded && (has_crlf(old_text) || has_crlf(text)))
+		return false;
+	ret->file = &doc->lines;
+	lines_index(&ret->old, old_text);
+	lines_index(&ret->new, text);
+	ret->pairs = patch_pair_lines(&ret->old, &ret->new);
+	return true;
+}
+
+/* The ending of a line, or of one before it if it is the last and has none. */
+static struct span ending_at(const struct lines *file, size_t line)
+{
+	struct span ending = line_ending(lines_at(file, line));
+
+	if (!ending.len && line)
+		ending = line_ending(lines_at(file, line - 1));
+	return ending.len ? ending : SPAN("\n");
+}
+
+static bool has_final_newline(const struct lines *lines)
+{
+	return lines->count && line_ending(lines_at(lines, lines->count - 1)).len;
+}
+
+/* Appends the new text for a place that begins in line `first` (0-based) of the file and ends at
+ * offset `end`.  A line that stays, or replaces another, has the ending of that one; a new
+ * line that of the line above.  Returns where the place ends: with the last line's ending. */
+static size_t line_ends_put(const struct line_ends *ends, size_t first, size_t end,
+                            struct buf *out)
+{
+	const struct lines *file = ends->file;
+	struct span ending = ending_at(file, first), rest = span_skip(file->text, end), after;
+	bool closes;
+
+	after = span_starts(rest, SPAN("\r\n")) ? SPAN("\r\n") : SPAN("\n");
+	/* The last line gets its own ending, which stands after the text, instead of another's.  A
+	 * text that begins with a line ending may follow, and needs this one. */
+	closes = ends->new.count && !has_final_newline(&ends->old) &&
+	         !has_final_newline(&ends->new) && span_starts(rest, after) &&
+	         !strchr("\r\n", ends->old.text.data[0]);
+	for (size_t i = 0; i < ends->new.count; i++) {
+		struct span line = lines_at(&ends->new, i), own = line_ending(line);
+
+		if (ends->pairs[i] != SIZE_MAX)
+			ending = ending_at(file, first + ends->pairs[i]);
+		buf_span(out, line_body(line));
+		if (own.len || closes)
+			buf_span(out, own.len == 2 ? own : ending);
+	}
+	return closes ? end + after.len : end;
+}
+
+/* ---- places ---- */
+
 /* Bytes [start, end) of the document's text. */
 struct match {
 	size_t start, end;

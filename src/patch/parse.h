@@ -150,7 +150,7 @@ struct diff_text {
 	size_t record_count;
 	size_t passed_over;      /* 1-based; the first line that begins with + or - and was found to
 	                          * be prose after a hunk or before one; 0: none */
-	struct buf respelled;    /* owned; lines that are read otherwise (respell.c) */
+	struct buf respelled;    /* owned; lines that are read otherwise (spelling.c) */
 };
 
 /* Frees what parse_diff gave. */

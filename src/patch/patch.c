@@ -541,7 +541,7 @@ static bool plan_with_unseen(const struct lines *base, struct span diff_bytes,
 	if (!read_diff(base, diff_bytes, &diff, &failure.diff_line, &ignored))
 		return false;
 	plan_again(plan);
-	ok = respell_unseen(base, &diff, &doubt) &&
+	ok = spelling_mend_unseen(base, &diff, &doubt) &&
 	     plan_hunks(base, &diff, options, plan, &failure, &ignored);
 	parse_diff_release(&diff);
 	patch_failure_release(&failure);
@@ -569,7 +569,7 @@ static bool plan_unescaped(const struct lines *base, struct span diff_bytes,
 		if (!read_diff(base, diff_bytes, &diff, &failure.diff_line, &ignored))
 			return false;
 		plan_again(plan);
-		ok = respell_escapes(levels[i], &diff) &&
+		ok = spelling_mend_escapes(levels[i], &diff) &&
 		     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
 		     loosest_match(plan) <= PATCH_MATCH_TRAILING_SPACE;
 		parse_diff_release(&diff);

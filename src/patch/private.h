@@ -439,22 +439,14 @@ enum spelling_escapes {
 	SPELLING_ESCAPES_COUNT
 };
 
-/* Appends the text without them, and counts them.  False when it is not written so. */
-bool spelling_unescape(enum spelling_escapes level, struct span text, struct buf *out,
-                       size_t *ret_count);
-
-/* Appends `line`, which replaces `old`, with escapes for the invisible characters that it has from
- * there (patch_reading_unseen). False, after appending a part: it is not clear which they are. */
-bool spelling_carry_unseen(struct span old, struct span line, struct buf *out);
-
-/* The same for hunks (respell.c).  Each rewrites the lines of the diff; false, leaving it in any
+/* The same for hunks (spelling.c).  Each rewrites the lines of the diff; false, leaving it in any
  * state, when there is nothing to rewrite, or it is not written so. */
 
 /* Escapes for invisible characters, in old lines that the base does not have as they are.
  * *ret_doubt: 1-based line of the diff text whose escapes may mean either; 0: none. */
-bool respell_unseen(const struct lines *base, struct diff_text *diff, size_t *ret_doubt);
+bool spelling_mend_unseen(const struct lines *base, struct diff_text *diff, size_t *ret_doubt);
 /* One level of escapes too much, in all lines. */
-bool respell_escapes(enum spelling_escapes level, struct diff_text *diff);
+bool spelling_mend_escapes(enum spelling_escapes level, struct diff_text *diff);
 
 /* ---- fixing ----------------------------------------------------------------------- */
 

@@ -109,12 +109,6 @@ enum agent_exit agent_request_exit(const struct front_session *session, const st
 bool agent_terminal_wanted(const struct invocation *invocation);
 /* The interactive agent, until the user quits (agent_terminal.c). The exit code, as of the next. */
 int agent_terminal_run(const struct invocation *invocation);
-/* --list-sessions, --delete-session (agent_lists.c). */
-int agent_lists_sessions(const struct invocation *invocation);
-/* --list-extensions. */
-int agent_lists_extensions(const struct invocation *invocation);
-/* --version, --man-page. */
-int agent_lists_version(const struct invocation *invocation);
 
 /* ---- signals ----------------------------------------------------------------- */
 
@@ -323,15 +317,5 @@ struct rule_words {
 bool policy_words_read(const char *word, const char *args, const char *path, struct rule_words *ret,
                      struct err *err);
 void policy_words_release(struct rule_words *words);
-
-/* ---- skills put in and taken out (skills_install.c) ----------------------------------- */
-
-/* Copies the skills of a folder or a repository, or links to those of a folder, as the flags say:
- * --path, --scope, --consent. Prints what it did. */
-bool skills_install(const struct invocation *invocation, const struct settings *settings,
-                    const char *source, bool link, struct err *err);
-/* Removes one, by its name or, where it is broken, by its folder's; of a link only the link. */
-bool skills_install_remove(const struct invocation *invocation, const struct settings *settings,
-                           const char *name, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of vim mode share.  From bottom to top: vim_motion.c and vim_object.c say where a
- * command goes or what it is about, vim_operator.c changes the text, vim_command.c has the tables
- * of commands, vim.c reads the keys.
+ * command goes or what it is about, vim_command.c changes the text and has the tables of commands,
+ * vim.c reads the keys.
  *
  * Places are bytes of the draft.  A place on the LF at a line's end is what vim calls the NUL
  * behind the line: motions pass over it, the caret stands there only in insert mode, in an empty
@@ -111,19 +111,6 @@ struct vim_registers {
 void vim_registers_release(struct vim_registers *registers);
 /* The register of a name: 'a' to 'z', 'A' to 'Z', otherwise the unnamed one. */
 struct vim_register *vim_register(struct vim_registers *registers, uint32_t name);
-/* Copies the region to the unnamed register and to the named one. */
-void vim_yank(struct vim_registers *registers, uint32_t name, const struct draft *draft,
-              const struct vim_region *region);
-/* Delete, for c too: lines that are changed leave an empty one. The caret is where it began. */
-void vim_delete(struct draft *draft, const struct vim_region *region, bool change);
-/* '~', 'u', 'U' */
-void vim_change_case(struct draft *draft, const struct vim_region *region, char how);
-/* '>' and '<', by 4 columns. */
-void vim_shift(struct draft *draft, const struct vim_region *region, char how);
-/* p and P; false: the register is empty. */
-bool vim_put(struct draft *draft, const struct vim_register *text, unsigned count, bool before);
-/* Joins so many lines from the caret's on; false: there are none. */
-bool vim_join(struct draft *draft, unsigned lines);
 
 struct vim_operator {
 	const char *keys;

@@ -63,28 +63,7 @@ bool restore_set_raw(struct err *err);
 /* Sets the saved modes. */
 void restore_modes(void);
 
-/* ---- a live region that stays in a window that is suddenly narrow (fit.c) ---- */
-
-enum {
-	FIT_NARROWEST = 20,  /* columns of a window, after a sudden resize */
-	FIT_USUAL_ROWS = 20, /* a window of fewer is low */
-};
-
-struct fit {
-	struct term_size size;
-	size_t room;    /* rows of the window above the live region, at least */
-	bool reflows;   /* lines are rewrapped: else all fits as it is */
-	bool strays;    /* and the cursor may go astray */
-	bool calm;      /* neither rows nor sizes come just now, and the window is not low: what
-	                 * stands beneath the caret is as wide as it */
-};
-
-/* Appends the part of a live region that fits; returns which of these rows has the caret. */
-size_t fit_live(const struct fit *fit, const struct live *live, struct rows *out);
-/* How many blank rows there are at the top, at most `max`: distance to the finished ones. */
-size_t fit_blank_rows(const struct rows *rows, size_t max);
-/* screen_draft_columns */
-unsigned fit_draft_columns(const struct fit *fit);
+enum { FIT_NARROWEST = 20 }; /* columns of a window, after a sudden resize */
 
 /* ---- what tmux says of its window (tmux.c) ---- */
 
@@ -147,7 +126,7 @@ bool wrap_match(const struct wrap_recent *recent, const struct tmux_view *look, 
 bool wrap_find(const struct wrap_recent *recent, unsigned column, unsigned columns,
                size_t *ret_again, int *ret_down);
 
-/* ---- the state of the decoder of keys, and whole sequences (sequence.c, for keys.c) ---- */
+/* ---- the state of the decoder of keys, and whole sequences (keys.c) ---- */
 
 enum {
 	SEQUENCE_MAX = 512,   /* CSI, SS3: with text of a whole cluster */
@@ -186,19 +165,6 @@ struct keys {
 	unsigned mark;         /* bytes of the end of a paste that are there */
 	bool paste_cr, paste_cut;
 };
-
-/* Sends a key. A letter with Ctrl, Alt or Meta is in lower case, and Shift a modifier; other
- * characters are as they were typed, and Shift is in them. `text`: what it types; or empty. */
-void sequence_send_key(struct keys *keys, uint32_t code, unsigned mods, struct span text);
-/* Sends a character as the key that types it. */
-void sequence_send_character(struct keys *keys, uint32_t code, unsigned mods);
-/* Sends one byte below 0x20, or 0x7f, as a key. */
-void sequence_send_control(struct keys *keys, unsigned char byte, unsigned mods);
-/* keys->sequence is a whole CSI, SS3, OSC or DCS: sends its event, if it has one. The next byte
- * begins something new. */
-void sequence_end_csi(struct keys *keys);
-void sequence_end_ss3(struct keys *keys);
-void sequence_end_string(struct keys *keys);
 
 /* ---- the state of a screen, and what a frame writes (paint.c, for screen.c) ---- */
 

@@ -27,7 +27,7 @@
  * cut lines (term_reflows) have it at the caret always.
  *
  * A terminal that rewraps the live region pushes as many rows out at the top, first those above
- * the live region.  What is shown of it (fit.c) is so much that there are enough of these even if
+ * the live region.  What is shown of it is so much that there are enough of these even if
  * the window is suddenly 20 columns wide: of a long draft fewer rows, the caret's always, as wide
  * as screen_draft_columns says; rows beneath are clipped.  Not those of a question (live.whole);
  * more than four of them keep 76 columns in a window of usual height.  A window that gets lower

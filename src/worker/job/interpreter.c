@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "worker/job/job_private.h"
 
 enum {
@@ -254,9 +254,8 @@ static void make_mark(char ret[INTERPRETER_MARK])
 {
 	static const char begin[] = "\0hasp-end-", digits[] = "0123456789abcdef";
 	unsigned char random[(INTERPRETER_MARK - (sizeof(begin) - 1)) / 2] = { 0 };
-	const ssize_t got = getrandom(random, sizeof(random), 0);
 
-	(void)got; /* code that prints the mark itself has its own output cut */
+	random_distinct(random, sizeof(random)); /* code that prints it has its own output cut */
 	memcpy(ret, begin, sizeof(begin) - 1);
 	for (size_t i = 0; i < sizeof(random); i++) {
 		ret[sizeof(begin) - 1 + 2 * i] = digits[random[i] >> 4];
