@@ -22,7 +22,7 @@ HELP = """\
 %hasp reset            ends the conversation; the next prompt begins another
 %hasp stats            requests, tokens and calls of the conversation
 %hasp ask text|widget  how questions are asked
-%hasp notebook FILE    the file of this notebook, where no Jupyter server tells it
+%hasp notebook FILE    the file of this notebook, where no Jupyter server knows it
 %hasp help             this text"""
 
 

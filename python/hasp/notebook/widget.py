@@ -13,6 +13,7 @@ import difflib
 import html
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import hasp
@@ -167,7 +168,7 @@ class Panel:
             yield self._html(preformatted(text))
         pieces = pieces_of(question)
         for file in question.files:
-            yield self._html(f"<code>{html.escape(visible(file.path))}</code>")
+            yield self._html(f"<code>{html.escape(visible(nearby(file.path)))}</code>")
             for hunk in file.hunks:
                 yield from self._take(pieces, file.path, hunk.index)
                 shown = "".join(line if line.endswith("\n") else line + "\n" for line in hunk.lines)
@@ -218,6 +219,14 @@ class Panel:
 
     def _answered(self) -> None:
         self._settle(hasp.Answer.text({name: field.value for name, field in self._fields.items()}))
+
+
+def nearby(path: str) -> str:
+    """The path from the kernel's directory, for files below it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return path
 
 
 def heading(question: Any) -> str:

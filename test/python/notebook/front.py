@@ -12,7 +12,8 @@ from pathlib import Path
 import hasp
 from jupyter_client.manager import KernelManager
 
-SECONDS = 20
+SECONDS = 60
+LOOK = 0.05  # between two looks at what has come
 
 
 def call(name, **arguments):
@@ -102,9 +103,9 @@ class Front:
             assert time.monotonic() < until, "the cell has not ended: " + cell.plain + cell.stream
             if stdin is not None:
                 with contextlib.suppress(queue.Empty):
-                    self.client.input(stdin(self.client.get_stdin_msg(timeout=0)["content"]["prompt"]))
+                    self.client.input(stdin(self.client.get_stdin_msg(timeout=LOOK)["content"]["prompt"]))
             try:
-                message = self.client.get_iopub_msg(timeout=0.05)
+                message = self.client.get_iopub_msg(timeout=LOOK)
             except queue.Empty:
                 continue
             self._follow(message)

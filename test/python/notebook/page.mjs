@@ -44,6 +44,7 @@ try {
 	const question = cell.locator(".hasp-question");
 	await question.waitFor();
 	assert.match(await question.textContent(), /a\.txt/);
+	assert.equal(await question.locator("code").textContent(), "a.txt");
 	assert.equal(await question.locator("table").count(), 2, "the hunks are side by side");
 	await picture("notebook-question.png", cell);
 	await question.getByText("Take hunk 2").locator("..").locator("input").click();
@@ -51,8 +52,9 @@ try {
 	await cell.getByText("Done.").waitFor();
 	await settled(1);
 	assert.equal(await page.locator(".hasp-question:visible").count(), 0);
-	await cell.locator("summary").first().click();
 	await picture("notebook-answer.png", cell);
+	await cell.locator("summary").first().click();
+	await cell.getByText("file_path").waitFor();
 
 	// Markup of the model is text, and asks no one for anything.
 	const spoken = await run(2);
