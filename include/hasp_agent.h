@@ -39,7 +39,10 @@
  *     hold control characters, as text from anywhere may.
  *   - An agent is used by one thread at a time, except hasp_agent_cancel, hasp_agent_steer,
  *     hasp_agent_set_mode and hasp_agent_answer, which any thread may call, also from a callback;
- *     different agents by different threads.
+ *     different agents by different threads.  hasp_tools may be used by several threads at the same
+ *     time.
+ *   - What was opened before fork() belongs to the parent: in a child its functions fail with
+ *     INVALID_ARGUMENT, and closing it does nothing.  A child may open other agents.
  *   - Nothing is printed and no signal handler is changed.  Workers and hooks are child processes:
  *     do not wait for children you did not start, and do not ignore SIGCHLD.
  *   - Settings, trusted folders, policies, sessions and keys are those of the command `hasp`
@@ -101,6 +104,7 @@ HASP_AGENT_API const char *hasp_agent_code_name(hasp_agent_code code);
 /* ---- an agent ----------------------------------------------------------- */
 
 typedef struct hasp_agent hasp_agent;
+typedef struct hasp_agent_tool hasp_agent_tool; /* "tools of the program", below */
 
 /* Begin with HASP_AGENT_OPTIONS_INIT; zeros are the defaults. */
 typedef struct hasp_agent_options {
@@ -130,11 +134,18 @@ typedef struct hasp_agent_options {
 	bool asks_together;            /* the questions about the calls of a reply come together, each
 	                                * with its `together` (docs/bus.md), and not one when the one
 	                                * before it is answered */
+	const char *const *provider;   /* the words of a command whose standard input and output lead
+	                                * to a worker elsewhere, as "ssh", "host", "hasp", "worker",
+	                                * NULL-terminated (docs/providers.md): the files are there,
+	                                * and commands run there.  NULL: on this machine */
+	const char *provider_folder;   /* the project there, absolute; NULL: folders[0]'s path */
+	const hasp_agent_tool *const *tools; /* of the program, as of hasp_agent_add_tool */
+	size_t tool_count;
 } hasp_agent_options;
 
 #define HASP_AGENT_OPTIONS_INIT \
 	{ sizeof(hasp_agent_options), NULL, 0, NULL, NULL, NULL, NULL, NULL, false, false, NULL, \
-	  NULL, NULL, NULL, false }
+	  NULL, NULL, NULL, false, NULL, NULL, NULL, 0 }
 
 /* Starts a worker for the files and puts everything together; asks no model.  NULL on failure:
  * INVALID_ARGUMENT (options, settings, policies, an unknown model or session), NOT_FOUND,
@@ -226,6 +237,140 @@ typedef void hasp_hook(void *data, hasp_event event, const char *input, hasp_dec
  * one refusal is enough.  INVALID_ARGUMENT: no such event, or a prompt is under way. */
 HASP_AGENT_API bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher,
                                   hasp_hook *hook, void *data, hasp_agent_error *error);
+
+/* ---- tools of the program ----------------------------------------------- */
+
+/* What a tool does to the world.  READ, SEARCH and THINK run without a question; the others as the
+ * mode and the policies say: asked about by default, refused where no one can be asked, unless
+ * {"tools": {"allowed": ["NAME"]}} or a rule allows them. */
+typedef enum hasp_tool_kind {
+	HASP_TOOL_OTHER = 0,
+	HASP_TOOL_READ = 1,
+	HASP_TOOL_EDIT = 2,
+	HASP_TOOL_DELETE = 3,
+	HASP_TOOL_MOVE = 4,
+	HASP_TOOL_SEARCH = 5,
+	HASP_TOOL_EXECUTE = 6,
+	HASP_TOOL_THINK = 7,
+	HASP_TOOL_FETCH = 8
+} hasp_tool_kind;
+
+/* What a call of such a tool answers; valid until the function returns. */
+typedef struct hasp_tool_answer hasp_tool_answer;
+
+/* `arguments`: a JSON object that fits the tool's schema.  On threads of the agent; calls of one
+ * turn come several at a time.  It runs in this process, unconfined.  Of the agent's functions it
+ * may call what a hook may. */
+typedef void hasp_tool_function(void *data, const char *arguments, hasp_tool_answer *answer);
+
+/* Appends UTF-8 text to the result; other bytes are replaced.  Without any the result is "". */
+HASP_AGENT_API void hasp_tool_answer_text(hasp_tool_answer *answer, const char *text);
+/* Appends a picture or a sound (PNG, JPEG, GIF, WebP, WAV, MP3, OGG, PDF) for models that take it.
+ * False: the bytes are none of these, or too many; then a sentence says so in its place. */
+HASP_AGENT_API bool hasp_tool_answer_media(hasp_tool_answer *answer, const void *bytes,
+                                           size_t length);
+/* The call has failed, with this sentence for the model, which gets nothing else. */
+HASP_AGENT_API void hasp_tool_answer_fail(hasp_tool_answer *answer, const char *message);
+/* Shows text to who watches, as a command's output is shown; it is no part of the result. */
+HASP_AGENT_API void hasp_tool_answer_update(hasp_tool_answer *answer, const char *text);
+/* Whether the result is no longer wanted: return soon. Also from other threads of the call. */
+HASP_AGENT_API bool hasp_tool_answer_cancelled(const hasp_tool_answer *answer);
+
+/* Begin with zeros and set struct_size to sizeof. */
+struct hasp_agent_tool {
+	size_t struct_size;
+	const char *name;        /* ^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$, and no other tool's */
+	const char *description; /* for the model: what it does, when to use it, what it returns */
+	const char *parameters;  /* a JSON Schema of type "object"; NULL: takes nothing */
+	hasp_tool_kind kind;
+	hasp_tool_function *run;
+	void *data;
+};
+
+/* Offers a tool more from the next prompt on.  Rules, settings and hooks that name it must come
+ * after it: those of files are read when the agent is opened, so what they should be about is one of
+ * hasp_agent_options.tools.  Its calls take the way of all: checked by
+ * the schema, seen and changed by hooks, judged by policies, asked about, recorded.
+ * INVALID_ARGUMENT: the name is none, or taken; the schema is none; a prompt is under way. */
+HASP_AGENT_API bool hasp_agent_add_tool(hasp_agent *agent, const hasp_agent_tool *tool,
+                                        hasp_agent_error *error);
+
+/* Makes a call of any tool, as the model would: with hooks, policies and questions; the model sees
+ * nothing of it.  `arguments`: a JSON object; NULL: {}.  True: *ret_result is the tool's answer, a
+ * JSON object with what docs/tools.md lists, on failure {"success": false, "message", "error":
+ * {"code", "advice"}}; the caller frees it with hasp_agent_text_free.  INVALID_ARGUMENT: the
+ * arguments are no JSON object, or a prompt is under way. */
+HASP_AGENT_API bool hasp_agent_call(hasp_agent *agent, const char *name, const char *arguments,
+                                    char **ret_result, hasp_agent_error *error);
+
+/* ---- tools without a model ---------------------------------------------- */
+
+/* The file tools, search and commands of hasp on a workspace, confined in its worker, called by the
+ * program itself: nothing is asked about, and no hook runs.  Rules on paths ("keepPaths", a policy
+ * file's `path` rules) hold; one that asks refuses. */
+typedef struct hasp_tools hasp_tools;
+
+/* Begin with zeros and set struct_size to sizeof. */
+typedef struct hasp_tools_options {
+	size_t struct_size;
+	const char *const *folders;  /* at least one; with a provider, they are paths over there */
+	size_t folder_count;
+	const char *settings;        /* likewise */
+	const char *const *provider; /* likewise */
+	const char *program;         /* likewise */
+	bool trust;                  /* likewise */
+	void (*notice)(void *data, const char *severity, const char *message); /* likewise */
+	void *notice_data;
+} hasp_tools_options;
+
+/* Reads the settings of the user, and without a provider those of the first folder; makes ready to
+ * start the worker.  NULL on failure: INVALID_ARGUMENT, NOT_FOUND, NOT_PERMITTED, WORKER_FAILED. */
+HASP_AGENT_API hasp_tools *hasp_tools_open(const hasp_tools_options *options,
+                                           hasp_agent_error *error);
+/* Ends commands in the background and the worker.  While no call is under way. NULL is fine. */
+HASP_AGENT_API void hasp_tools_close(hasp_tools *tools);
+
+/* A way to end one call, from any thread. */
+typedef struct hasp_cancel hasp_cancel;
+HASP_AGENT_API hasp_cancel *hasp_cancel_new(void); /* NULL: no descriptors are left */
+HASP_AGENT_API void hasp_cancel_set(hasp_cancel *cancel); /* for good */
+HASP_AGENT_API void hasp_cancel_free(hasp_cancel *cancel); /* when its call has returned; NULL is
+                                                            * fine */
+
+/* Makes a call, from any thread, several at a time.  `name` and `arguments` as a model may write
+ * them (docs/tools.md), the result as of hasp_agent_call.  Files that were read or written by this
+ * object are numbered by `version` together.  `cancel`: may be NULL; once it is set the call
+ * returns soon, with error.code "cancelled": commands are killed, an edit is made or not made.
+ * INVALID_ARGUMENT: the arguments are no JSON object. */
+HASP_AGENT_API bool hasp_tools_call(hasp_tools *tools, const char *name, const char *arguments,
+                                    hasp_cancel *cancel, char **ret_result,
+                                    hasp_agent_error *error);
+
+/* ---- reading what is handed out ------------------------------------------ */
+
+/* Members of JSON text, by a JSON Pointer (RFC 6901: "/latest_file_state/sha256", "/files/0"); ""
+ * is all of it.  Each parses the text again: for a few members of short messages. */
+
+/* The string, or any other value as JSON text; NULL: there is none, or the text is no JSON.  The
+ * caller frees it with hasp_agent_text_free. */
+HASP_AGENT_API char *hasp_json_text(const char *json, const char *pointer);
+/* `otherwise`: where there is no such integer, or boolean. */
+HASP_AGENT_API long long hasp_json_integer(const char *json, const char *pointer,
+                                           long long otherwise);
+HASP_AGENT_API bool hasp_json_boolean(const char *json, const char *pointer, bool otherwise);
+/* The elements of an array, or members of an object; 0 for all else. */
+HASP_AGENT_API size_t hasp_json_count(const char *json, const char *pointer);
+
+/* ---- the browser --------------------------------------------------------- */
+
+/* Shows the session in browsers (docs/web.md): the user who opens the link sees it live, answers
+ * its questions, prompts and steers.  Until the agent is closed.  `address`: NULL: 127.0.0.1, the only
+ * one that needs no certificate; `port`: 0: any.  *ret_link works once and for a day; the caller
+ * frees it with hasp_agent_text_free; a second call makes another link.  An agent that is not
+ * interactive asks nothing.  INVALID_ARGUMENT, IO_ERROR (the port is taken), a prompt is under way.
+ */
+HASP_AGENT_API bool hasp_agent_share(hasp_agent *agent, const char *address, unsigned port,
+                                     char **ret_link, hasp_agent_error *error);
 
 /* ---- watching, answering ------------------------------------------------ */
 

@@ -32,7 +32,9 @@ ARGUMENT = "an argument of the command line or of the library"
 ASKED = "asks hasp for something that may be an edit: what is not well-formed is refused"
 STRICT_JSON = {
     "agent/checkpoint/note.c": OWN, "agent/host/isolation.c": OWN, "agent/setup/brought.c": FILES, "agent/state.c": OWN,
-    "api/agent/agent.c": ARGUMENT, "cli/command/confinement.c": ARGUMENT, "cli/command/policy_command.c": ARGUMENT,
+    "api/agent/agent.c": ARGUMENT, "api/agent/common.c": ARGUMENT, "api/agent/own_tools.c": ARGUMENT,
+    "api/agent/reader.c": ARGUMENT,
+    "cli/command/confinement.c": ARGUMENT, "cli/command/policy_command.c": ARGUMENT,
     "cli/command/tool_command.c": ARGUMENT, "cli/options/completion.c": OWN, "cli/options/help.c": OWN,
     "cli/view/view.c": OWN, "config/extensions_claude.c": FILES, "config/extensions_manifest.c": FILES,
     "config/home.c": FILES, "config/keystore.c": OWN, "config/schema.c": OWN, "config/scope.c": FILES,

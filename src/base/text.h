@@ -17,6 +17,7 @@
 #define HASP_BASE_TEXT_H
 
 #include <stdbool.h>
+#include <string.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -107,5 +108,14 @@ static inline struct span utf8_skip_mark(struct span text)
 
 /* The longest prefix of at most `max` bytes that does not split a sequence. */
 struct span utf8_head(struct span text, size_t max);
+
+/* Whether a list that ends with NULL has the text; a list that is NULL has none. */
+static inline bool text_listed(const char *const *list, const char *text)
+{
+	for (; list && *list; list++)
+		if (strcmp(*list, text) == 0)
+			return true;
+	return false;
+}
 
 #endif

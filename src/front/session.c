@@ -145,6 +145,7 @@ static bool session_open_policy(struct front_session *session, struct err *err)
 	const struct policy_sources sources = {
 		.settings = session->settings, .files = session->request.policies,
 		.admin_files = session->request.admin_policies,
+		.tools = session->request.own_tools,
 	};
 
 	session->step = SESSION_STEP_POLICY;

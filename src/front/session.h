@@ -63,6 +63,7 @@ struct session_request {
 	bool skip_trust, ignore_env_files;
 	const char *mode;                /* a word; NULL: the setting */
 	const char *const *policies, *const *admin_policies; /* files; NULL-terminated */
+	const char *const *own_tools;    /* names of tools that the front adds (host_add_tool) */
 	/* Fills what the user asks of the sandbox, and of where work runs; everything else stays
 	 * as it is.  Called for each opening, as `data` has it.  NULL: this machine, as the
 	 * settings say. */

@@ -131,6 +131,7 @@ struct policy_names {
 	const json_t *(*servers)(void *data); /* MCP servers that are configured, used or not */
 	const json_t *(*agents)(void *data);
 	void *data;
+	const char *const *tools; /* of the program that hasp works in; NULL-terminated, or NULL */
 };
 /* Appends to `problems` the unknown names in rules and checkers: as policy_add_file does, with the
  * rule's "FILE:LINE" as `file`, and "restricts" if the rule denies, asks or checks and so guards
@@ -162,6 +163,8 @@ struct policy_call {
 	unsigned changes;               /* of a planned edit: enum policy_change; 0: unknown, and no
 	                                 * scope of edits covers it */
 	const json_t *hosts;            /* that it fetches from, [".."]; NULL: unknown */
+	bool reads;                     /* a tool of the program that hasp works in, which says that
+	                                 * it only reads: allowed where no rule says otherwise */
 	bool obeyed;                    /* it changes files that hasp obeys, which "always" does not
 	                                 * cover */
 };

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "data/schema.h"
 #include "policy/policy.h"
@@ -136,7 +137,7 @@ static bool is_pattern(const char *name)
 
 static void check_tool_name(struct unknown_check *check, const char *name)
 {
-	if (is_pattern(name) || tool_info_find(name) ||
+	if (is_pattern(name) || tool_info_find(name) || text_listed(check->names->tools, name) ||
 	    strncmp(name, "discovered_tool_", strlen("discovered_tool_")) == 0)
 		return;
 	if (strncmp(name, "mcp_", 4) == 0)

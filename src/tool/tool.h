@@ -252,6 +252,8 @@ struct tool {
 	/* Its row in the table of tools; NULL: a server's or a discovered one, which has none, and
 	 * whose name says nothing. */
 	const struct tool_info *info;
+	enum tool_kind kind;            /* of one without a row whose word counts, since it is the
+	                                 * program's own (libhasp-agent) */
 	const char *name;
 	const char *title;              /* for people: "Safe patch" */
 	const struct tool_alias *parameter_aliases; /* ends with a NULL alias, or NULL */
@@ -318,10 +320,10 @@ struct tool {
 	void (*explain)(struct session *session, const json_t *arguments, json_t *failure);
 };
 
-/* What it does to the world: of a tool without a row that is unknown. */
+/* What it does to the world: of the tools of servers, and of discovered ones, that is unknown. */
 static inline enum tool_kind tool_kind_of(const struct tool *tool)
 {
-	return tool->info ? tool->info->kind : TOOL_KIND_OTHER;
+	return tool->info ? tool->info->kind : tool->kind;
 }
 
 /* All tools that need no conversation, in the order shown to a model. */

@@ -20,6 +20,7 @@ struct policy_call gate_subject(const struct tool *tool)
 		.server_identity = tool->server_identity,
 		.kind = tool_kind_name(tool_kind_of(tool)),
 		.annotations = tool->annotations,
+		.reads = tool->kind != TOOL_KIND_FETCH && tool_kind_reads(tool->kind),
 		.mode = MODE_DEFAULT,
 	};
 }

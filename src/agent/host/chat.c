@@ -226,6 +226,7 @@ void host_open_tools(struct host *host)
 	const struct settings *settings = host->options.settings;
 	_cleanup_free_ char *logs = jobs_default_log_folder();
 	json_auto_t *excluded = extensions_excluded_tools(settings);
+	struct err ignored = ERR_INIT; /* a server has taken its name since */
 
 	open_services(host);
 	if (!host->servers)
@@ -238,6 +239,8 @@ void host_open_tools(struct host *host)
 	host_open_agents(host);
 	host_add_agent_tool(host);
 	mcp_servers_add(host->servers, host->chat.tools);
+	for (size_t i = 0; i < host->own_tool_count; i++)
+		tool_set_add(host->chat.tools, host->own_tools[i].tool, NULL, &ignored);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"), excluded);
 	host_defer_tools(host, host->chat.tools);
 	if (!host->terminals)

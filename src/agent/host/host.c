@@ -121,6 +121,18 @@ void host_take_new_tools(struct host *host)
 	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
 }
 
+bool host_add_tool(struct host *host, struct tool *tool, void (*release)(struct tool *tool),
+                   struct err *err)
+{
+	if (!tool_set_add(host->chat.tools, tool, NULL, err))
+		return false;
+	host->own_tools = mem_grow(host->own_tools, &host->own_tool_cap, host->own_tool_count + 1,
+	                           sizeof(*host->own_tools));
+	host->own_tools[host->own_tool_count++] = (struct added_tool){ tool, release };
+	host_take_new_tools(host);
+	return true;
+}
+
 void host_set_editor(struct host *host, const struct tool_editor *editor)
 {
 	host->editor = editor;
@@ -256,6 +268,9 @@ void host_close(struct host *host, const char *reason)
 		sessions_retention_apply(host->home, &host->retention, time(NULL),
 		                         record_path(host->chat.record));
 	host_chat_release(&host->chat);
+	for (size_t i = 0; i < host->own_tool_count; i++)
+		host->own_tools[i].release(host->own_tools[i].tool);
+	free(host->own_tools);
 	for (size_t i = 0; i < host->earlier_count; i++)
 		services_close(host->earlier[i]);
 	free(host->earlier);

@@ -257,6 +257,10 @@ bool host_extension_update(struct host *host, const char *name, char **ret_sente
  * "notices": [sentences]}; a new reference. */
 json_t *host_extensions_explore(const struct host *host, const char *word);
 
+/* Adds a tool as tool_set_add does, for this session and those that replace it; `release` is called
+ * when the host is closed.  While no prompt is under way. */
+bool host_add_tool(struct host *host, struct tool *tool, void (*release)(struct tool *tool),
+                   struct err *err);
 /* As agent_call. Can be interrupted like a prompt. */
 json_t *host_call(struct host *host, const char *name, json_t *arguments);
 

@@ -98,6 +98,11 @@ struct host {
 	const struct tool_editor *editor; /* host_set_editor; or NULL */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
+	struct added_tool {
+		struct tool *tool;
+		void (*release)(struct tool *tool);
+	} *own_tools;              /* host_add_tool; owned array */
+	size_t own_tool_count, own_tool_cap;
 	struct skills *skills;     /* found when the host was opened, or reloaded */
 	struct agents *agents;     /* likewise */
 	pthread_mutex_t replaying; /* recorded answers are one row: one sub-agent at a time */

@@ -325,7 +325,7 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	setup_add_held(loading.policy, loading.sources->settings);
 	problem = loading.well ? NULL : first_error(problems, projects);
 	text = problem ? setup_policy_problem_text(problem) : NULL;
-	setup_report_names(sources->settings, loading.policy, problems);
+	setup_report_names(sources->settings, loading.policy, sources->tools, problems);
 	problem = first_lost(problems);
 	*ret_lost = problem ? setup_policy_problem_text(problem) : NULL;
 	count_beyond(&loading);

@@ -28,6 +28,7 @@ struct policy_sources {
 	const struct settings *settings;
 	const char *const *files;       /* --policy: NULL-terminated, or NULL */
 	const char *const *admin_files; /* --admin-policy: likewise */
+	const char *const *tools;       /* policy_names.tools */
 };
 
 /* Appends to `problems` (policy.h); the caller frees *ret. INVALID_ARGUMENT: a policy of the
@@ -39,11 +40,12 @@ struct policy_sources {
 bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
                  char **ret_lost, struct err *err);
 
-/* Appends to `problems` what the policy's rules, settings and hooks name and nothing has
+/* Appends to `problems` what the policy's rules, settings and hooks name and nothing, and none of
+ * `tools` (policy_names.tools), has
  * (policy_report_unknown), with the file and line of a setting, and hooks that could refuse
  * something and cannot run (kind "hook_lost"). */
 void setup_report_names(const struct settings *settings, const struct policy *policy,
-                        json_t *problems);
+                        const char *const *tools, json_t *problems);
 
 /* What these settings, which were read again, say of MCP servers takes the place of what was loaded
  * (policy_renew_servers). */

@@ -7,6 +7,7 @@
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/path.h"
 #include "catalog/agents.h"
 #include "config/servers.h"
@@ -20,6 +21,7 @@
 struct outside_names {
 	const struct settings *settings;
 	json_t *servers, *agents; /* NULL: not read yet */
+	const char *const *tools; /* policy_names.tools */
 };
 
 static const json_t *outside_servers(void *data)
@@ -184,7 +186,7 @@ static void report_matcher(const struct settings *settings, const json_t *hook,
 
 		if (strncmp(all, "mcp_", 4) == 0)
 			policy_names_server(all, all_servers(outside), NULL, &server);
-		if (word || server)
+		if (server || (word && !text_listed(outside->tools, all)))
 			report_matcher_word(settings, hook, all,
 			                    server ? server : tool_info_nearest(word),
 			                    claude ? names->refuses_claude : names->refuses,
@@ -235,12 +237,12 @@ static void report_hooks(const struct settings *settings, struct outside_names *
 }
 
 void setup_report_names(const struct settings *settings, const struct policy *policy,
-                        json_t *problems)
+                        const char *const *tools, json_t *problems)
 {
 	const size_t before = json_array_size(problems);
-	struct outside_names outside = { .settings = settings };
+	struct outside_names outside = { .settings = settings, .tools = tools };
 	const struct policy_names names = { .servers = all_servers, .agents = outside_agents,
-		                            .data = &outside };
+		                            .data = &outside, .tools = tools };
 
 	policy_report_unknown(policy, &names, problems);
 	for (size_t i = before; i < json_array_size(problems); i++)

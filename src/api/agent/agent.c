@@ -2,23 +2,21 @@
 /* libhasp-agent (include/hasp_agent.h): an agent as data for programs.  Each agent is a front
  * (front/front.h) of one session: prompts run on the session's thread, listeners and hooks on the
  * threads that publish. */
-#include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "agent/host/host.h"
-#include "base/cancel.h"
+#include "api/agent/private.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "front/front.h"
-#include "hasp_agent.h"
 #include "hooks/hooks.h"
 #include "policy/policy.h"
+#include "web/web.h"
+#include "worker/local.h"
 
 /* A function of the program's; kept for as long as the agent. */
 struct registered {
@@ -29,158 +27,6 @@ struct registered {
 	};
 	void *data;
 };
-
-struct hasp_agent {
-	struct front_session *session;
-	struct front_runner *runner;
-	struct front *front;
-	struct host *host;  /* the session's */
-	bool interactive;
-	bool answers;       /* the front promises to */
-	uint64_t last;      /* the number of the last event that was taken */
-	void (*notice)(void *data, const char *severity, const char *message);
-	void *notice_data;
-	struct registered *registered;
-	struct cancel cancel;
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t woken;
-	bool awake;           /* events wait to be taken */
-	bool running;         /* a prompt is under way */
-};
-
-
-/* SIGPIPE is blocked on this thread, and those it starts, between the two; one that arrived
- * meanwhile is discarded. */
-struct quiet {
-	sigset_t before;
-	bool pending;
-};
-
-/* ---- errors ------------------------------------------------------------------ */
-
-/* Codes and messages for programs. */
-
-#ifndef HASP_VERSION
-#error "the build defines HASP_VERSION"
-#endif
-
-static const char *const names[] = {
-	[HASP_AGENT_NONE] = "none",
-	[HASP_AGENT_INVALID_ARGUMENT] = "invalid_argument",
-	[HASP_AGENT_NOT_FOUND] = "not_found",
-	[HASP_AGENT_NOT_PERMITTED] = "not_permitted",
-	[HASP_AGENT_BUSY] = "busy",
-	[HASP_AGENT_WORKER_FAILED] = "worker_failed",
-	[HASP_AGENT_AUTHENTICATION_FAILED] = "authentication_failed",
-	[HASP_AGENT_QUOTA_EXCEEDED] = "quota_exceeded",
-	[HASP_AGENT_OVERLOADED] = "overloaded",
-	[HASP_AGENT_NETWORK_ERROR] = "network_error",
-	[HASP_AGENT_CONTEXT_TOO_LARGE] = "context_too_large",
-	[HASP_AGENT_MODEL_ERROR] = "model_error",
-	[HASP_AGENT_IO_ERROR] = "io_error",
-	[HASP_AGENT_CANCELLED] = "cancelled",
-	[HASP_AGENT_STOPPED] = "stopped",
-	[HASP_AGENT_TURN_LIMIT] = "turn_limit",
-	[HASP_AGENT_LOOP] = "loop",
-	[HASP_AGENT_INTERNAL] = "internal",
-};
-
-/* Others are INTERNAL: they are of tools, whose errors go to the model. */
-static const struct {
-	enum err_code inside;
-	hasp_agent_code code;
-} rows[] = {
-	{ ERR_INVALID_ARGUMENT, HASP_AGENT_INVALID_ARGUMENT },
-	{ ERR_FILE_NOT_FOUND, HASP_AGENT_NOT_FOUND },
-	{ ERR_NOT_A_DIRECTORY, HASP_AGENT_NOT_FOUND },
-	{ ERR_NOT_A_FILE, HASP_AGENT_NOT_FOUND },
-	{ ERR_PERMISSION_DENIED, HASP_AGENT_NOT_PERMITTED },
-	{ ERR_DENIED_BY_POLICY, HASP_AGENT_NOT_PERMITTED },
-	{ ERR_DENIED_BY_HOOK, HASP_AGENT_NOT_PERMITTED },
-	{ ERR_OUTSIDE_WORKSPACE, HASP_AGENT_NOT_PERMITTED },
-	{ ERR_BUSY, HASP_AGENT_BUSY },
-	{ ERR_WORKER_LOST, HASP_AGENT_WORKER_FAILED },
-	{ ERR_DENIED_BY_SANDBOX, HASP_AGENT_WORKER_FAILED },
-	{ ERR_AUTHENTICATION_FAILED, HASP_AGENT_AUTHENTICATION_FAILED },
-	{ ERR_QUOTA_EXCEEDED, HASP_AGENT_QUOTA_EXCEEDED },
-	{ ERR_OVERLOADED, HASP_AGENT_OVERLOADED },
-	{ ERR_NETWORK_ERROR, HASP_AGENT_NETWORK_ERROR },
-	{ ERR_CONTEXT_TOO_LARGE, HASP_AGENT_CONTEXT_TOO_LARGE },
-	{ ERR_MODEL_ERROR, HASP_AGENT_MODEL_ERROR },
-	{ ERR_TOO_LARGE, HASP_AGENT_IO_ERROR },
-	{ ERR_DISK_FULL, HASP_AGENT_IO_ERROR },
-	{ ERR_IO_ERROR, HASP_AGENT_IO_ERROR },
-	{ ERR_CANCELLED, HASP_AGENT_CANCELLED },
-};
-
-static bool embed_fail(hasp_agent_error *error, hasp_agent_code code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-const char *hasp_agent_version(void)
-{
-	return HASP_VERSION;
-}
-
-const char *hasp_agent_code_name(hasp_agent_code code)
-{
-	return names[(size_t)code < ARRAY_LEN(names) ? code : HASP_AGENT_INTERNAL];
-}
-
-static hasp_agent_code agent_code_of(enum err_code inside)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].inside == inside)
-			return rows[i].code;
-	return HASP_AGENT_INTERNAL;
-}
-
-/* Fills `error` (may be NULL); returns false. */
-static bool embed_error(const struct err *err, hasp_agent_error *error)
-{
-	return embed_fail(error, agent_code_of(err->code), "%s", err->message);
-}
-
-static bool embed_fail(hasp_agent_error *error, hasp_agent_code code, const char *format, ...)
-{
-	va_list args;
-
-	if (!error)
-		return false;
-	error->code = code;
-	va_start(args, format);
-	vsnprintf(error->message, sizeof(error->message), format, args);
-	va_end(args);
-	return false;
-}
-
-/* ---- signals ----------------------------------------------------------------- */
-
-/* A worker or a hook that ends while it is written to is an error of a call, not the end of the
- * program. */
-
-static void quiet_begin(struct quiet *quiet)
-{
-	sigset_t set;
-
-	sigpending(&set);
-	quiet->pending = sigismember(&set, SIGPIPE) == 1;
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &set, &quiet->before);
-}
-
-static void quiet_end(struct quiet *quiet)
-{
-	const struct timespec at_once = { 0 };
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	if (!quiet->pending)
-		while (sigtimedwait(&set, NULL, &at_once) == SIGPIPE)
-			;
-	pthread_sigmask(SIG_SETMASK, &quiet->before, NULL);
-}
 
 /* ---- opening ----------------------------------------------------------------- */
 
@@ -196,7 +42,7 @@ static hasp_agent_options known_agent_options(const hasp_agent_options *options)
 	return known;
 }
 
-static struct registered *embed_register(hasp_agent *agent, void *data)
+static struct registered *api_register(hasp_agent *agent, void *data)
 {
 	struct registered *registered = mem_alloc(1, sizeof(*registered));
 
@@ -204,27 +50,6 @@ static struct registered *embed_register(hasp_agent *agent, void *data)
 	registered->next = agent->registered;
 	agent->registered = registered;
 	return registered;
-}
-
-static void forward_notice(void *data, enum severity severity, const char *message)
-{
-	const hasp_agent *agent = data;
-
-	if (agent->notice)
-		agent->notice(agent->notice_data,
-		              notices_severity_name(severity == SEVERITY_HOOK ? SEVERITY_INFO :
-		                                                                severity),
-		              message);
-}
-
-static bool read_overrides(const char *settings, json_t **ret, struct err *err)
-{
-	struct err why = ERR_INIT;
-
-	if (settings && (!json_parse(span_str(settings), ret, &why) || !json_is_object(*ret)))
-		return err_set(err, ERR_INVALID_ARGUMENT, "The settings are not a JSON object%s%s",
-		               why.code ? ": " : ".", why.message);
-	return true;
 }
 
 /* ---- the front --------------------------------------------------------------- */
@@ -259,29 +84,6 @@ static bool attach_agent(hasp_agent *agent, unsigned roles, struct err *err)
 	return agent->front || err_set(err, ERR_NO_RESOURCES, "Too many fronts are attached.");
 }
 
-/* Waits for the end of the order under way. Returns the event that reports it; the caller frees. */
-static struct front_event *await_order(hasp_agent *agent)
-{
-	struct front_event *event, *next, *end = NULL;
-
-	while (!end) {
-		pthread_mutex_lock(&agent->lock);
-		while (!agent->awake)
-			pthread_cond_wait(&agent->woken, &agent->lock);
-		agent->awake = false;
-		pthread_mutex_unlock(&agent->lock);
-		for (event = front_take(agent->front); event; event = next) {
-			next = event->next;
-			agent->last = event->last ? event->last : agent->last;
-			if (event->ends && !end)
-				end = event;
-			else
-				front_event_free(event);
-		}
-	}
-	return end;
-}
-
 static bool run_agent_session(hasp_agent *agent, const char *resume, struct err *err)
 {
 	const struct front_runner_options options = {
@@ -294,9 +96,10 @@ static bool run_agent_session(hasp_agent *agent, const char *resume, struct err 
 	    !attach_agent(agent, FRONT_DRIVE, err))
 		return false;
 	/* They go straight to the program, on whatever thread finds them. */
-	session_set_notices(agent->session, &(struct notices){ forward_notice, agent });
+	session_set_notices(agent->session,
+	                    &(struct notices){ api_forward_notice, &agent->notice });
 	front_runner_begin(agent->runner);
-	opened = await_order(agent);
+	opened = api_await(agent);
 	if (opened->err)
 		*err = *opened->err;
 	else
@@ -305,19 +108,46 @@ static bool run_agent_session(hasp_agent *agent, const char *resume, struct err 
 	return agent->host != NULL;
 }
 
+/* As session_request.confine, where work is done elsewhere. */
+static bool confine_elsewhere(void *data, struct confinement *confinement, struct err *err)
+{
+	const hasp_agent *agent = data;
+	size_t count = 0;
+
+	while (agent->provider[count])
+		count++;
+	if (!count)
+		return err_set(err, ERR_INVALID_ARGUMENT, "The provider's command has no words.");
+	confinement->worker = worker_texts_copy(agent->provider, count);
+	confinement->root = mem_strdup(agent->provider_folder);
+	return true;
+}
+
+static bool add_agent_tools(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+{
+	for (size_t i = 0; i < options->tool_count; i++)
+		if (!api_add_tool(agent, options->tools[i], err))
+			return false;
+	return true;
+}
+
 static bool open_agent_session(hasp_agent *agent, const hasp_agent_options *options,
                                struct err *err)
 {
 	const size_t more = options->folder_count ? options->folder_count - 1 : 0;
 	_cleanup_free_ const char **folders = mem_alloc(more + 1, sizeof(*folders));
+	_cleanup_free_ const char **tools = mem_alloc(options->tool_count + 1, sizeof(*tools));
 	json_auto_t *overrides = NULL;
 	struct session_request request = {
-		.more = folders, .skip_trust = options->trust, .stays_here = true,
+		.more = folders, .own_tools = tools, .skip_trust = options->trust,
+		.stays_here = !options->provider,
+		.confine = options->provider ? confine_elsewhere : NULL,
 		.program = options->program ? options->program : "hasp",
 		.mode = options->approval_mode, .model = options->model,
 		.session_id = options->session_id, .interactive = options->interactive,
 		.asks_together = options->asks_together, .environment = options->environment,
-		.cancel = &agent->cancel, .notices = { forward_notice, agent }, .data = agent,
+		.cancel = &agent->cancel, .data = agent,
+		.notices = { api_forward_notice, &agent->notice },
 	};
 
 	if (!options->folder_count || !options->folders)
@@ -325,17 +155,22 @@ static bool open_agent_session(hasp_agent *agent, const hasp_agent_options *opti
 	if (options->session_id && options->resume)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "session_id and resume exclude each other.");
-	if (!read_overrides(options->settings, &overrides, err))
+	if (!api_overrides(options->settings, &overrides, err))
 		return false;
 	request.folder = options->folders[0];
 	for (size_t i = 0; i < more; i++)
 		folders[i] = options->folders[i + 1];
+	for (size_t i = 0; i < options->tool_count; i++)
+		tools[i] = options->tools[i]->name ? options->tools[i]->name : "";
 	request.overrides = overrides;
 	agent->interactive = options->interactive;
-	agent->notice = options->notice;
-	agent->notice_data = options->notice_data;
+	agent->provider = options->provider;
+	agent->provider_folder = options->provider_folder;
+	agent->notice = (struct api_notice){ options->notice, options->notice_data };
 	agent->session = session_new(&request);
-	return session_load(agent->session, err) && run_agent_session(agent, options->resume, err);
+	return session_load(agent->session, err) &&
+	       run_agent_session(agent, options->resume, err) &&
+	       add_agent_tools(agent, options, err);
 }
 
 /* ---- open and close -------------------------------------------------------- */
@@ -348,32 +183,36 @@ hasp_agent *hasp_agent_open(const hasp_agent_options *options, hasp_agent_error 
 	struct quiet quiet;
 	bool ok;
 
+	agent->pid = getpid();
 	if (!cancel_init(&agent->cancel, &err)) {
 		free(agent);
-		embed_error(&err, error);
+		api_error(&err, error);
 		return NULL;
 	}
 	pthread_mutex_init(&agent->lock, NULL);
 	pthread_cond_init(&agent->woken, NULL);
-	quiet_begin(&quiet);
+	api_quiet_begin(&quiet);
 	ok = open_agent_session(agent, &known, &err);
-	quiet_end(&quiet);
+	api_quiet_end(&quiet);
 	if (ok)
 		return agent;
 	hasp_agent_close(agent);
-	embed_error(&err, error);
+	api_error(&err, error);
 	return NULL;
 }
 
 void hasp_agent_close(hasp_agent *agent)
 {
-	if (!agent)
+	if (!agent || agent->pid != getpid())
 		return;
 	pthread_mutex_lock(&agent->lock);
 	agent->running = true; /* SessionEnd's functions may not change the agent either */
 	pthread_mutex_unlock(&agent->lock);
 	if (agent->runner)
 		front_runner_end(agent->runner, "exit");
+	if (agent->web)
+		web_remove(agent->web, agent->runner);
+	web_stop(agent->web);
 	front_detach(agent->front);
 	front_runner_free(agent->runner);
 	session_free(agent->session);
@@ -398,28 +237,13 @@ const char *hasp_agent_session_id(const hasp_agent *agent)
 
 /* Messages of the bus as text, and answers from text. */
 
-/* The JSON text of a message or an input; the caller frees. Never NULL. */
-static char *embed_json_text(const json_t *value)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(64 << 20);
-
-	/* Longer or deeper than what the agent makes: its end is as good as nothing. */
-	if (!json_print(&text, value, 0)) {
-		buf_clear(&text);
-		buf_str(&text, "{}");
-	}
-	return mem_dup(text.data, text.len);
-}
-
 static void forward_message(void *data, enum bus_topic topic, const json_t *message)
 {
 	const struct registered *registered = data;
-	_cleanup_free_ char *text = embed_json_text(message);
+	_cleanup_free_ char *text = api_json_text(message);
 
 	registered->listener(registered->data, bus_topic_name(topic), text);
 }
-
-static bool embed_idle(hasp_agent *agent, hasp_agent_error *error);
 
 bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
                        hasp_agent_error *error)
@@ -428,16 +252,16 @@ bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
 	struct err err = ERR_INIT;
 
 	if (!listener)
-		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "There is no function.");
-	if (!embed_idle(agent, error))
+		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT, "There is no function.");
+	if (!api_idle(agent, error))
 		return false;
-	registered = embed_register(agent, data);
+	registered = api_register(agent, data);
 	registered->listener = listener;
 	bus_subscribe(host_bus(agent->host), BUS_NONE, forward_message, registered);
 	/* A program that sees the questions answers them. */
 	return !agent->interactive || agent->answers ||
 	       attach_agent(agent, FRONT_DRIVE | FRONT_APPROVE, &err) ||
-	       embed_error(&err, error);
+	       api_error(&err, error);
 }
 
 /* BUS_NONE: it is no answer to anything. */
@@ -469,17 +293,19 @@ bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message
 	json_auto_t *value = NULL;
 	struct err err = ERR_INIT;
 
+	if (!api_is_ours(agent->pid, error))
+		return false;
 	if (answer == BUS_NONE)
-		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
+		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT,
 		                  "\"%.100s\" is not the topic of an answer.", topic ? topic : "");
 	if (!json_parse(span_str(message ? message : ""), &value, &err) ||
 	    !bus_check(answer, value, &err))
-		return embed_error(&err, error);
+		return api_error(&err, error);
 	if (order == BUS_NONE && !agent->answers)
-		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
+		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT,
 		                  "This agent asks no questions: it is not interactive, or has no "
 		                  "listener.");
-	return front_answer(agent->front, answer, value, &err) || embed_error(&err, error);
+	return front_answer(agent->front, answer, value, &err) || api_error(&err, error);
 }
 
 /* ---- prompts ----------------------------------------------------------------- */
@@ -497,50 +323,23 @@ static const struct {
 	{ AGENT_HOOK_STOPPED, HASP_AGENT_STOPPED, "A hook stopped the work." },
 };
 
-/* False, with INVALID_ARGUMENT, while a prompt is under way. */
-static bool embed_idle(hasp_agent *agent, hasp_agent_error *error)
-{
-	bool running;
-
-	pthread_mutex_lock(&agent->lock);
-	running = agent->running;
-	pthread_mutex_unlock(&agent->lock);
-	return !running ||
-	       embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "A prompt is under way.");
-}
-
-static bool claim_prompt(hasp_agent *agent, hasp_agent_error *error)
-{
-	bool idle;
-
-	pthread_mutex_lock(&agent->lock);
-	idle = !agent->running;
-	agent->running = true;
-	pthread_mutex_unlock(&agent->lock);
-	return idle || embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "A prompt is under way.");
-}
-
-static void release_prompt(hasp_agent *agent)
-{
-	pthread_mutex_lock(&agent->lock);
-	agent->running = false;
-	pthread_mutex_unlock(&agent->lock);
-}
-
 void hasp_agent_cancel(hasp_agent *agent)
 {
 	struct err ignored = ERR_INIT;
 
-	front_interrupt(agent->front, &ignored);
+	if (api_is_ours(agent->pid, NULL))
+		front_interrupt(agent->front, &ignored);
 }
 
 bool hasp_agent_steer(hasp_agent *agent, const char *text, hasp_agent_error *error)
 {
 	struct err err = ERR_INIT;
 
+	if (!api_is_ours(agent->pid, error))
+		return false;
 	if (!text || !*text)
-		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The message is empty.");
-	return front_steer(agent->front, span_str(text), &err) || embed_error(&err, error);
+		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The message is empty.");
+	return front_steer(agent->front, span_str(text), &err) || api_error(&err, error);
 }
 
 bool hasp_agent_set_mode(hasp_agent *agent, const char *mode, hasp_agent_error *error)
@@ -548,11 +347,13 @@ bool hasp_agent_set_mode(hasp_agent *agent, const char *mode, hasp_agent_error *
 	struct err err = ERR_INIT;
 	enum approval_mode parsed;
 
+	if (!api_is_ours(agent->pid, error))
+		return false;
 	if (!mode || !policy_mode_parse(mode, &parsed))
-		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
+		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT,
 		                  "Unknown approval mode \"%.100s\": use default, auto_edit, yolo "
 		                  "or plan.", mode ? mode : "");
-	return front_set_mode(agent->front, parsed, &err) || embed_error(&err, error);
+	return front_set_mode(agent->front, parsed, &err) || api_error(&err, error);
 }
 
 static bool report_prompt_end(const struct front_event *end, hasp_agent_error *error)
@@ -560,10 +361,10 @@ static bool report_prompt_end(const struct front_event *end, hasp_agent_error *e
 	const char *reason = json_string_value(json_object_get(end->message, "reason"));
 
 	if (end->err)
-		return embed_error(end->err, error);
+		return api_error(end->err, error);
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (ends[i].end == end->end)
-			return embed_fail(error, ends[i].code, "%s",
+			return api_fail(error, ends[i].code, "%s",
 			                  reason ? reason : ends[i].sentence);
 	return true;
 }
@@ -579,18 +380,18 @@ bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
 	if (ret_answer)
 		*ret_answer = mem_strdup("");
 	if (!text || !*text)
-		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The prompt is empty.");
-	if (!claim_prompt(agent, error))
+		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The prompt is empty.");
+	if (!api_claim(agent, error))
 		return false;
 	do {
 		ok = front_prompt(agent->front, SPAN(""), unsent, &err);
 		front_event_free(end);
-		end = ok ? await_order(agent) : NULL;
+		end = ok ? api_await(agent) : NULL;
 		unsent = json_span(json_object_get(end ? end->message : NULL, "unsent"));
 	} while (unsent.len && end->end == AGENT_ANSWERED);
-	release_prompt(agent);
+	api_release(agent);
 	if (!ok)
-		return embed_error(&err, error);
+		return api_error(&err, error);
 	answer = json_span(json_object_get(end->message, "text"));
 	if (ret_answer && answer.len) {
 		free(*ret_answer);
@@ -605,7 +406,7 @@ char *hasp_agent_stats(const hasp_agent *agent)
 {
 	json_auto_t *stats = agent_stats(host_facts(agent->host).agent);
 
-	return embed_json_text(stats);
+	return api_json_text(stats);
 }
 
 void hasp_agent_text_free(char *text)
@@ -677,7 +478,7 @@ static void run_registered_hook(void *data, enum hook_event event, const json_t 
 {
 	const struct registered *registered = data;
 	struct hasp_decision decision = { .answer = answer };
-	_cleanup_free_ char *text = embed_json_text(input);
+	_cleanup_free_ char *text = api_json_text(input);
 
 	registered->hook(registered->data, (hasp_event)event, text, &decision);
 }
@@ -688,11 +489,11 @@ bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher, has
 	struct registered *registered;
 
 	if ((unsigned)event >= HOOK_EVENT_COUNT || !hook)
-		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "%s",
+		return api_fail(error, HASP_AGENT_INVALID_ARGUMENT, "%s",
 		                  hook ? "There is no such event." : "There is no function.");
-	if (!embed_idle(agent, error))
+	if (!api_idle(agent, error))
 		return false;
-	registered = embed_register(agent, data);
+	registered = api_register(agent, data);
 	registered->hook = hook;
 	hooks_add_function(host_facts(agent->host).hooks, (enum hook_event)event, matcher,
 	                   run_registered_hook,
