@@ -93,7 +93,7 @@ const struct tool_info tool_infos[TOOL_COUNT] = {
 		"run_python", .ours = true,
 		ALIASES("python", "execute_python", "code_interpreter", "ipython", "python_repl",
 		        "run_python_code", "execute_code"),
-		.kind = TOOL_KIND_EXECUTE, .in_turn = true, .pictures = true,
+		.kind = TOOL_KIND_EXECUTE, .in_turn = true, .pictures = true, .narrow = true,
 		.verb = "Run Python" },
 	[TOOL_LIST_BACKGROUND_PROCESSES] = {
 		"list_background_processes", ALIASES(), .kind = TOOL_KIND_READ, .waits = true,

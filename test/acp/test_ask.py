@@ -237,3 +237,21 @@ def test_questions_are_recorded_and_counted(world):
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     asked = [one["hasp"]["asked"] for line in lines for one in line.get("toolCalls", []) if "asked" in one["hasp"]]
     assert len(asked) == 3 and "words" not in json.dumps(asked), asked
+
+
+def test_python_code_is_asked_about_and_shown(world):
+    """Once: what is allowed for the session is not asked about again."""
+    world.settings(hasp={"python": {"enabled": True}})
+    asked = []
+
+    def answer(params):
+        asked.append(params)
+        return {"result": {"outcome": {"outcome": "selected", "optionId": "proceed_always"}}}
+
+    script = [[call("run_python", {"code": "kept = 6 * 7"})], [call("run_python", {"code": "kept"})], [text("Done.")]]
+    with world.fake(script) as model, Editor(world, model) as editor:
+        editor.on("session/request_permission", answer)
+        editor.new().prompt("go")
+    assert len(asked) == 1 and "kept = 6 * 7" in str(asked[0]["toolCall"]), asked
+    assert asked[0]["toolCall"]["kind"] == "execute"
+    assert model.provider.tool_results(model.requests[-1])[-1]["value"] == "42"

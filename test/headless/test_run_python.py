@@ -3,10 +3,12 @@
 may do to its interpreter, and that it does no more than that."""
 import base64
 import json
+import signal
 import struct
 import zlib
 
 import pytest
+from conftest import become_reaper, nothing_left
 from fake_gemini import call, text
 
 ON = {"hasp": {"python": {"enabled": True}}}
@@ -244,3 +246,16 @@ def test_the_projects_own_python_only_where_it_is_trusted(world):
     world.write(".venv/bin/python", "#!/bin/sh\nexport OWN=1\nexec python3 \"$@\"\n", 0o755)
     (one,) = results(world, python("import os; os.environ.get('OWN')"))
     assert one["value"] == "'1'"
+
+
+def test_an_interrupted_run_leaves_nothing(world):
+    become_reaper()
+    world.settings(**ON)
+    code = "open('begun', 'w').close()\nimport subprocess, time\nsubprocess.Popen(['sleep', '600'])\ntime.sleep(600)"
+    with world.fake([[python(code)], [text("Done.")]]) as server:
+        process = world.start(server, *YOLO)
+        while not (world.root / "begun").exists():
+            assert process.poll() is None, process.communicate()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+    assert nothing_left()
