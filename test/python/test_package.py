@@ -10,7 +10,7 @@ from conftest import TOP, UNPACKED, WHEEL
 
 
 def test_it_is_typed():
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, str(TOP / "python" / "hasp")],
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--config-file", str(TOP / "python" / "pyproject.toml"), "--cache-dir", os.devnull, str(TOP / "python" / "hasp")],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     assert (UNPACKED / "hasp" / "py.typed").exists()

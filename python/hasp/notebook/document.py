@@ -193,7 +193,7 @@ class FileStore:
                 file = await workspace.read(self._path.name)
             except hasp.Error as error:
                 raise NotebookError(f"{self.name} cannot be read: {error}") from error
-        return parsed(file.content, self.name), file
+        return parsed(file.content or "", self.name), file
 
     async def write(self, document: dict[str, Any], seen: Any) -> None:
         """One step: the file is the old one or the new one, also when the kernel is killed."""

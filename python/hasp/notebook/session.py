@@ -220,8 +220,12 @@ class Session:
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Any] = loop.create_future()
 
+        def taken(answer: Any) -> None:
+            if not answered.done():
+                answered.set_result(answer)
+
         def settle(answer: Any) -> None:
-            loop.call_soon_threadsafe(lambda: answered.done() or answered.set_result(answer))
+            loop.call_soon_threadsafe(taken, answer)
 
         self._open_questions[question.id] = settle
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import difflib
+import functools
 import html
 import threading
 from collections.abc import Callable, Iterable
@@ -201,7 +202,7 @@ class Panel:
         else:
             for word in offered(self.question):
                 row.append(self._button(labels[word], "success" if word == "once" else "",
-                                        lambda word=word: self._allowed(word)))
+                                        functools.partial(self._allowed, word)))
         row.append(self._button("Refuse", "danger", self._refused))
         return self._widgets.HBox(row)
 

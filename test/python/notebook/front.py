@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel with a front end that a test plays: runs cells, reads outputs, clicks on widgets, types, interrupts."""
-import contextlib
 import hashlib
 import json
 import os
 import queue
 import sys
-import time
 from pathlib import Path
 
 import hasp
+import zmq
 from jupyter_client.manager import KernelManager
 
 SECONDS = 60
-LOOK = 0.05  # between two looks at what has come
 
 
 def call(name, **arguments):
@@ -98,16 +96,18 @@ class Front:
         can be asked."""
         cell = Cell()
         asked = self.client.execute(code, allow_stdin=stdin is not None, stop_on_error=False)
-        until = time.monotonic() + SECONDS
+        iopub, typed = self.client.iopub_channel, self.client.stdin_channel
+        poller = zmq.Poller()
+        for channel in (iopub, typed):
+            poller.register(channel.socket, zmq.POLLIN)
         while True:
-            assert time.monotonic() < until, "the cell has not ended: " + cell.plain + cell.stream
-            if stdin is not None:
-                with contextlib.suppress(queue.Empty):
-                    self.client.input(stdin(self.client.get_stdin_msg(timeout=LOOK)["content"]["prompt"]))
-            try:
-                message = self.client.get_iopub_msg(timeout=LOOK)
-            except queue.Empty:
+            ready = dict(poller.poll(1000 * SECONDS))
+            assert ready, "the cell has not ended: " + cell.plain + cell.stream
+            if typed.socket in ready:
+                self.client.input(stdin(typed.get_msg()["content"]["prompt"]))
+            if iopub.socket not in ready:
                 continue
+            message = iopub.get_msg()
             self._follow(message)
             if message["parent_header"].get("msg_id") == asked:
                 cell.shown(message)
