@@ -444,7 +444,7 @@ def test_each_program_goes_on_with_the_others_session(all_runs):
 def test_the_page_has_these_differences():
     page = (TOP / "docs" / "gemini-cli.md").read_text()
     rows = re.findall(r"(?m)^\| ([^|]+?) \|(?= [^|]+\|)", page)
-    for word in ("`.geminiignore`", "outside of the workspace", "asked about", "`$(...)`",
+    for word in ("`.geminiignore`", "outside of the workspace", "needs approval", "`$(...)`",
                  "denies in this mode", "`list_directory`", "`.gemini/policies`", "offered",
                  "answers to the model", "contents of a file", "`tool_input` of",
                  "`tool_input` that", "`tool_response`", "`prompt_response`", "`AfterModel`",

@@ -172,7 +172,7 @@ def python():
               "a, b = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in 'ab')\n"
               "a.bind(('127.0.0.1', 0)); b.sendto(b'question', a.getsockname())\ntext, peer = a.recvfrom(99)\n"
               "a.sendto(b'answer', peer); print(text, b.recvfrom(99)[0])\nEOF",
-              flags=("--net",), levels=("landlock",), why="without a network namespace nothing of the kernel tells "
+              flags=("--net",), levels=("landlock",), why="without a network namespace nothing in the kernel reports "
               "where datagrams go")
     yield Job("python: datagrams of unix sockets", "python3 u.py", before="cat > u.py <<'EOF'\nimport os, socket\n"
               "a, b = (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in 'ab')\n"
