@@ -91,7 +91,7 @@ class Terminal:
             self._diff(file.diff, out)
         if question.command:
             out.write(f"  $ {visible(question.command)}\n")
-        if not question.files and not question.command:
+        if not question.files and not question.command and not question.text:
             for name, value in question.arguments.items():
                 out.write(f"  {visible(name)}: {visible(str(value))}\n")
         if question.text:
