@@ -146,7 +146,7 @@ def targets_of(kind, jobs):
         file = Path(target["filename"][0])
         wanted, is_tests = {target["id"], str(file)} & run, file.is_relative_to(folder / "test")
         left_out = is_tests and (kind == "san" or {target["id"], str(file)} & others)
-        if target["build_by_default"] and (wanted or not left_out):
+        if wanted or (target["build_by_default"] and not left_out):
             targets += [os.path.relpath(name, folder) for name in target["filename"]]
     return targets
 

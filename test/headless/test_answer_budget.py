@@ -76,6 +76,7 @@ END = call("read_background_output", {"pid": 1, "delay_ms": 600000})  # waits un
 # of their own.
 ELSEWHERE = {
     "get_diagnostics": ("../ide/test_claude.py", "test_many_problems_fit_the_budget"),
+    "run_python": ("../headless/test_run_python.py", "test_much_output_fits_the_budget"),
     "ask_user": ("test_conversation.py", "test_an_answer_of_many_lines_fits_the_budget"),
     "update_topic": ("test_conversation.py", "test_a_topic_of_many_words_fits_the_budget"),
     "web_fetch": ("test_web.py", "test_pages_of_many_lines_fit_the_budget"),

@@ -259,3 +259,12 @@ def test_an_interrupted_run_leaves_nothing(world):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
     assert nothing_left()
+
+
+def test_much_output_fits_the_budget(world):
+    printed, valued, raised = results(world, python("for i in range(200000): print('line', i)"), python("'word ' * 10 ** 6"),
+                                      python("def deep(n):\n    return deep(n + 1)\ndeep(0)"))
+    for answer in (printed, valued, raised):
+        assert len(json.dumps(answer)) < 60000, {name: len(str(value)) for name, value in answer.items()}
+    assert "left out" in printed["output"] and printed["output"].startswith("line 0") and printed["output"].endswith("line 199999\n")
+    assert "RecursionError" in raised["exception"]

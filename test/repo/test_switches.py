@@ -29,7 +29,7 @@ WHY = {
     "ide.enabled": {name: "an editor is not connected to unless the user wants it"
                     for name in ("ide/conftest.py", "ide/test_claude.py", "ide/test_companion.py", "ide/test_extension.py")},
     "hasp.python.enabled": {name: "run_python is off as it comes, which is tested, too"
-                            for name in ("headless/test_run_python.py", "acp/test_output.py")},
+                            for name in ("headless/test_run_python.py", "acp/test_output.py", "acp/test_ask.py")},
     "hasp.ignoreUnknownRules": {"headless/test_many_warnings.py": "the run must start to print its warnings",
                                 "headless/test_unknown_rules.py": "it is what lets such a run start: the test is that it does"},
     "hasp.telemetry.logDetails": {"telemetry/test_outfile.py": WRITES, "tui/app/test_app.py": WRITES},
