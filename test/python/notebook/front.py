@@ -104,10 +104,10 @@ class Front:
             ready = dict(poller.poll(1000 * SECONDS))
             assert ready, "the cell has not ended: " + cell.plain + cell.stream
             if typed.socket in ready:
-                self.client.input(stdin(typed.get_msg()["content"]["prompt"]))
+                self.client.input(stdin(self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"]))
             if iopub.socket not in ready:
                 continue
-            message = iopub.get_msg()
+            message = self.client.get_iopub_msg(timeout=SECONDS)
             self._follow(message)
             if message["parent_header"].get("msg_id") == asked:
                 cell.shown(message)
