@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who answers an agent's questions: no one, everything, a terminal, a browser. In a notebook: `hasp.notebook.Widget`.
+
+The agent is the same under each:
+
+    hasp.Agent(workspace=".", approval=hasp.approval.Terminal())
+"""
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from .questions import Answer, FileDiff, Question
+
+if TYPE_CHECKING:
+    from .agent import Agent
+
+_COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+
+
+class Nobody:
+    """No to everything, with words, so that the model goes on without it."""
+
+    def __init__(self, words: str = "No one can be asked in this run.") -> None:
+        self.words = words
+
+    def ask(self, question: Question) -> Answer:
+        """No."""
+        return Answer.no(self.words)
+
+
+class Everything:
+    """Yes to every call, for runs that may do anything that the sandbox lets them: in CI, in a container.
+
+    A question of ask_user or of a form is answered with no: there is no one who could know.
+    """
+
+    def ask(self, question: Question) -> Answer:
+        """Yes, this time."""
+        return Answer.no() if question.kind in ("ask_user", "form") else Answer.once()
+
+
+def visible(text: str) -> str:
+    """Text of a stranger's for a terminal: what acts on it, or hides, is shown by its number."""
+    return "".join(char if char in "\n\t" or char.isprintable() else f"<U+{ord(char):04X}>" for char in text)
+
+
+class Terminal:
+    """Shows the question on a terminal, and reads the answer: y, s (session), a (always), n, h (hunk by hunk), or words,
+    which are a no that says what to do instead. Where the input is no terminal, the answer is no."""
+
+    def __init__(self, output: TextIO | None = None, source: TextIO | None = None) -> None:
+        self.output = output
+        self.source = source
+
+    def ask(self, question: Question) -> Answer:
+        """Blocks the question's own thread, and not the loop."""
+        out, source = self.output or sys.stderr, self.source or sys.stdin
+        if not source.isatty():
+            return Answer.no("Nobody is at the terminal.")
+        if question.kind in ("ask_user", "form"):
+            return self._texts(question, out, source)
+        self._show(question, out)
+        offers = ["y"] + ["s"] * ("session" in question.choices) + ["a"] * ("always" in question.choices) + ["n"]
+        offers += ["h"] * any(len(file.hunks) > 1 for file in question.files)
+        said = self._line(f"[{'/'.join(offers)}, or what to do instead] ", out, source)
+        plain = {"y": Answer.once, "s": Answer.session, "a": Answer.always, "n": Answer.no, "": Answer.no}
+        if said == "h" and "h" in offers:
+            return self._by_hunk(question, out, source)
+        if said == "" or said in offers:
+            return plain[said]()
+        return Answer.no(said)
+
+    def _line(self, words: str, out: TextIO, source: TextIO) -> str:
+        out.write(words)
+        out.flush()
+        return source.readline().strip()
+
+    def _diff(self, text: str, out: TextIO) -> None:
+        colours = out.isatty()
+        for line in visible(text).splitlines():
+            colour = _COLOURS.get(line[:1]) if colours else None
+            out.write(f"{colour}{line}\x1b[0m\n" if colour else line + "\n")
+
+    def _show(self, question: Question, out: TextIO) -> None:
+        out.write(f"\n{visible(question.title or question.tool)}\n")
+        for file in question.files:
+            self._diff(file.diff, out)
+        if question.command:
+            out.write(f"  $ {visible(question.command)}\n")
+        if not question.files and not question.command:
+            for name, value in question.arguments.items():
+                out.write(f"  {visible(name)}: {visible(str(value))}\n")
+        if question.text:
+            out.write(visible(question.text) + "\n")
+
+    def _by_hunk(self, question: Question, out: TextIO, source: TextIO) -> Answer:
+        taken: dict[str, list[int]] = {}
+        for file in question.files:
+            taken[file.path] = self._of_file(file, out, source)
+        return Answer.hunks(taken)
+
+    def _of_file(self, file: FileDiff, out: TextIO, source: TextIO) -> list[int]:
+        chosen = []
+        for hunk in file.hunks:
+            out.write(f"{visible(file.path)} {hunk.header}\n")
+            self._diff("\n".join(hunk.lines), out)
+            if self._line("take it? [y/n] ", out, source) == "y":
+                chosen.append(hunk.index)
+        return chosen
+
+    def _texts(self, question: Question, out: TextIO, source: TextIO) -> Answer:
+        answers: dict[str, str] = {}
+        for index, one in enumerate(question.questions):
+            out.write(visible(str(one.get("question") or one.get("title") or one.get("name") or "")) + "\n")
+            for option in one.get("options", []):
+                out.write(f"  - {visible(str(option.get('label', option) if isinstance(option, dict) else option))}\n")
+            answers[str(one.get("name", index))] = self._line("> ", out, source)
+        return Answer.text(answers)
+
+
+class Browser:
+    """Questions are answered in a browser: `link` is written to standard error when the first one comes, unless
+    `agent.share()` was called before."""
+
+    def __init__(self, agent: Agent | None = None, port: int = 0) -> None:
+        self.agent = agent
+        self.port = port
+        self.link: str | None = None
+
+    async def show(self, agent: Agent) -> str:
+        """The link for a person, which works once."""
+        self.agent = agent
+        self.link = await agent.share(self.port)
+        return self.link
+
+    def ask(self, question: Question) -> Answer | None:
+        """Leaves the answer to the browser; no where no link was made."""
+        return None if self.link else Answer.no("No browser shows this session: call `await approval.show(agent)` first.")

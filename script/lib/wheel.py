@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""script/build python: the wheel of python/, in build/python/, with the shared library and the program inside."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+
+
+def strip(source, target):
+    subprocess.run(["strip", "--strip-unneeded", "-o", target, source], check=True)
+    target.chmod(0o755)
+
+
+def main(build):
+    work = build / "python" / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(TOP / "python", work, ignore=shutil.ignore_patterns("__pycache__", "*.so", "build", "*.egg-info"))
+    inside = work / "hasp" / "_lib"
+    inside.mkdir()
+    strip(build / "src/api/agent/libhasp-agent.so.0", inside / "libhasp-agent.so.0")
+    strip(build / "hasp", inside / "hasp")
+    link = build / "python" / "link"
+    link.mkdir(exist_ok=True)
+    if not (link / "libhasp-agent.so").is_symlink():
+        (link / "libhasp-agent.so").symlink_to(build / "src/api/agent/libhasp-agent.so.0")
+    for old in (build / "python").glob("*.whl"):
+        old.unlink()
+    environment = dict(os.environ, HASP_INCLUDE=str(TOP / "include"), HASP_LIBRARIES=str(link), SOURCE_DATE_EPOCH="315532800")
+    done = subprocess.run([sys.executable, "setup.py", "--quiet", "bdist_wheel", "--dist-dir", str(build / "python")], cwd=work,
+                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.stderr.write(done.stdout)
+        return done.returncode
+    print(next((build / "python").glob("*.whl")).relative_to(TOP), sysconfig.get_python_version())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))
