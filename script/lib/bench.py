@@ -223,6 +223,18 @@ def bench_calls(folder, rounds):
     return rows
 
 
+LIBRARY = {"tools_read": "read, 10 KB (`hasp_tools_call`)", "json_text": "a member of its result (`hasp_json_text`)",
+           "own_tool": "a tool of the program (`hasp_agent_call`)", "own_hooked": "the same, two functions see it"}
+
+
+def bench_library(folder, rounds):
+    """Calls of a program with libhasp-agent; the worker is a process besides."""
+    (folder / "home").mkdir(parents=True)
+    out = subprocess.run([str(TOOLS / "bench_library"), HASP, str(rounds)], check=True, stdout=subprocess.PIPE,
+                         text=True, cwd=folder, env=dict(os.environ, HOME=str(folder / "home"))).stdout
+    return [[LIBRARY[name], wall, cpu] for name, wall, cpu in map(str.split, out.splitlines())]
+
+
 def markdown(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
@@ -262,6 +274,7 @@ def main():
                              [100, lines // 2, lines - 100],
                              ["patch", "git", "floor", "floor-sync"], large)
         inside = bench_calls(folder, calls)
+        library = bench_library(folder / "library", calls)
         mcp_rounds = 1 if options.quick else 5
         mcp, mcp_state = bench_mcp.measure(folder / "mcp", mcp_rounds)
     head = ["what", "who", "wall ms", "CPU ms", "peak MB", "hasp takes, times"]
@@ -273,6 +286,8 @@ def main():
         markdown(head, read + ten + big),
         "One call inside a process that makes many (`test/bench/calls.c`), durability rename:",
         markdown(["call", "where", "wall µs", "CPU µs"], inside),
+        "One call of a program with libhasp-agent (`test/bench/library.c`), whose worker is another process:",
+        markdown(["call", "wall µs", "CPU µs, without the worker"], library),
         "The MCP server on a pipe, compared with npm's server-filesystem, in %d runs. *hasp makes, "
         "times* is hasp's calls a second over the peer's. CPU and memory are those of all the server's "
         "processes\n(hasp: the server and the worker that does the file's part); *first process* is "
