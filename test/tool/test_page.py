@@ -74,7 +74,7 @@ def test_the_parameters_are_those_of_the_schema(tool):
 
 
 def test_the_parameters_that_are_not_declared():
-    table = rows(sections(page())["What a model is told"], "tool")
+    table = rows(sections(page())["What is declared to a model"], "tool")
     assert [(codes(tool)[0], codes(names)) for tool, names in table] == \
         [(tool["name"], tool["undeclared"]) for tool in TOOLS if tool["undeclared"]]
 
