@@ -63,7 +63,7 @@ def test_what_keeps_nothing_works_without(place, arguments, status):
 
 def test_changes_of_several_files_are_refused_for_want_of_a_journal(place):
     done = place.run("tool", "apply_changes", "-a", "changes=" + TWO_FILES)
-    assert "names an existing folder. Change one file at a time." in done.stdout
+    assert "this workspace has none (hasp's is below GEMINI_CLI_HOME or HOME). Change one file at a time." in done.stdout
     assert os.listdir(place.work) == []
 
 
