@@ -187,15 +187,18 @@ class Notebook:
         document["cells"].insert(place, moved)
         return f"Moved cell {cell}.", name_of(moved, place)
 
-    async def run(self, cell: str) -> str:
-        """The text of notebook_run_cell."""
+    async def run(self, cell: str, source: str) -> str:
+        """The text of notebook_run_cell.  The user was asked about `source`: no other code runs."""
         store = await self._opened()
         document, _ = await store.read()
         place = self._as_read(document, cell)
         one = document["cells"][place]
         if one.get("cell_type") != "code":
             raise NotebookError(f"Cell {cell!r} holds no code.")
-        return await self._run(text_of(one.get("source")))
+        if text_of(one.get("source")) != source:
+            raise NotebookError(f"Cell {cell!r} does not hold this code: read it again, and pass "
+                                "its whole source.")
+        return await self._run(source)
 
     def tools(self) -> list[Any]:
         """The tools for hasp.Agent(tools=...)."""
@@ -227,13 +230,14 @@ class Notebook:
             return await self.edit(operation, cell, source, kind, after)
 
         @hasp.tool(kind="execute")
-        async def notebook_run_cell(cell: str) -> str:
+        async def notebook_run_cell(cell: str, source: str) -> str:
             """Runs a cell that was read in the user's kernel, and returns what it printed.
 
             Args:
                 cell: Id of the cell.
+                source: Its whole source as it was read, which the user is shown.
             """
-            return await self.run(cell)
+            return await self.run(cell, source)
 
         return [notebook_read, notebook_edit, notebook_run_cell]
 

@@ -139,10 +139,12 @@ def test_running():
 
     one = notebook(made(), run)
     asyncio.run(one.read(cell="first"))
-    assert asyncio.run(one.run("first")) == "ran x = 1"
+    assert asyncio.run(one.run("first", "x = 1")) == "ran x = 1"
+    with pytest.raises(NotebookError, match="does not hold this code"):
+        asyncio.run(one.run("first", "x = 2"))
     asyncio.run(one.read(cell="title"))
     with pytest.raises(NotebookError, match="no code"):
-        asyncio.run(one.run("title"))
+        asyncio.run(one.run("title", ""))
 
 
 @pytest.mark.parametrize("document", [None, [], {}, {"nbformat": 3, "cells": []}, {"nbformat": 4}, {"nbformat": 4, "cells": 1},

@@ -173,7 +173,7 @@ def test_errors_are_one_sentence(front):
 
 def test_the_kernel_runs_a_cell_for_the_agent(front, model):
     (front.folder / "n.ipynb").write_text(NOTEBOOK)
-    model(call("notebook_read"), call("notebook_run_cell", cell="calc"), text("Done."))
+    model(call("notebook_read"), call("notebook_run_cell", cell="calc", source="answer = 6 * 7\nprint(answer)"), text("Done."))
     front.run("%hasp notebook n.ipynb")
     cell = hasp(front, "Run it", on_message=when_asked(front, lambda: front.click("Allow once")), stdin=lambda prompt: "")
     assert "42" in cell.stream and "Done." in cell.html, (cell.plain, cell.error)
