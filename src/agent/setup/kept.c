@@ -19,19 +19,28 @@ const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
 	ret->keep_count = json_array_size(keep);
 	ret->ask_count = json_array_size(ask);
 	ret->voted_count = json_array_size(voted);
-	json_array_extend(keep, ask);
-	json_array_extend(keep, voted);
-	json_decref(ask);
+	json_array_extend(ask, voted);
+	json_array_extend(ask, keep);
 	json_decref(voted);
-	all = mem_alloc(json_array_size(keep) + 1, sizeof(*all));
-	for (size_t i = 0; i < json_array_size(keep); i++)
-		all[i] = json_string_value(json_array_get(keep, i));
-	ret->keep = all;
-	ret->ask = all + ret->keep_count;
+	json_decref(keep);
+	all = mem_alloc(json_array_size(ask) + 1, sizeof(*all));
+	for (size_t i = 0; i < json_array_size(ask); i++)
+		all[i] = json_string_value(json_array_get(ask, i));
+	ret->ask = all;
 	ret->voted = ret->ask + ret->ask_count;
+	ret->keep = ret->voted + ret->voted_count;
 	ret->renew_held = setup_renew_held;
-	*ret_texts = keep;
+	*ret_texts = ask;
 	return all;
+}
+
+void prepare_keep_voted(struct worker_options *options)
+{
+	if (!options->voted_count)
+		return;
+	options->keep = options->voted; /* prepare_kept has put them before these */
+	options->keep_count += options->voted_count;
+	options->voted_count = 0;
 }
 
 static bool rules_are_there(const char *folder, const char *name)

@@ -163,6 +163,10 @@ bool prepare_kept_of(const char *project, const struct notices *notices,
                      const char ***ret_kept, json_t **ret_texts, struct worker_options *ret,
                      struct err *err);
 
+/* After that, where one person answers and no one else can: what a rule asks reviewers about is
+ * kept, whatever that person allows. */
+void prepare_keep_voted(struct worker_options *options);
+
 /* Of hooks, from this process's: they are the user's programs, but secrets are not theirs,
  * unless the settings say so. Freed with environment_free. */
 char **prepare_environment(const struct settings *settings);

@@ -358,6 +358,7 @@ static bool service_start(struct service *service, struct err *err)
 	    !confinement_settle(service->invocation, &service->confinement, err) ||
 	    !loop_new(&service->loop, err))
 		return false;
+	prepare_keep_voted(&service->confinement.options);
 	/* Every edit is a question then, also those that a rule requires one for. */
 	if (confirm_when(service->invocation) == SERVE_CONFIRM_ALL)
 		service->confinement.options.ask_refuses = false;

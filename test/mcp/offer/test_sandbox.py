@@ -260,13 +260,13 @@ def test_a_worker_that_is_killed_is_one_error(ws):
 TRIES = ["echo x > generated/a", "cd generated && echo x > new", "rm -rf generated", "mv generated g2", "ln -s /etc generated/l", "echo x > link/a"]
 
 
-def guarded(ws, decision="deny"):
+def guarded(ws, decision="deny", more=""):
     ws.write("generated/a", "old\n")
     ws.write("src/s", "s\n")
     (ws.folder / "link").symlink_to("generated")
     policies = ws.home / ".gemini" / "policies.toml"
     policies.parent.mkdir()
-    policies.write_text('[[rule]]\npath = "generated/**"\ndecision = "%s"\n' % decision)
+    policies.write_text('[[rule]]\npath = "generated/**"\ndecision = "%s"\n%s' % (decision, more))
 
 
 def holds(ws, client):
@@ -292,9 +292,12 @@ def test_a_rule_on_a_path_holds_for_a_served_session(ws, level, decision):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_rule_on_a_path_holds_whatever_the_client_confirms(ws, level):
-    guarded(ws)
-    holds(ws, asking(ws, YES, "--confirm", "all", "--sandbox", level))
+@pytest.mark.parametrize("rule,when", [(("deny",), "all"), (("ask_user", "approvals = 2\n"), "all"),
+                                       (("ask_user", "approvals = 1\nreviewers = [\"anna\"]\n"), "commands")])
+def test_a_rule_on_a_path_holds_whatever_the_client_confirms(ws, level, rule, when):
+    """One client is not the reviewers of a rule."""
+    guarded(ws, *rule)
+    holds(ws, asking(ws, YES, "--confirm", when, "--sandbox", level))
 
 
 def test_a_rule_that_asks_is_a_question_to_the_client(ws):
