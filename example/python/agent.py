@@ -12,10 +12,10 @@ import sys
 import hasp
 
 APPROVALS = {
-    "nobody": hasp.approval.Nobody,          # what needs a question is refused
+    "nobody": hasp.approval.Nobody,  # what needs a question is refused
     "everything": hasp.approval.Everything,  # all is allowed: only in a container, or in CI
-    "terminal": hasp.approval.Terminal,      # a diff, and y, n, hunks or words
-    "browser": hasp.approval.Browser,        # a link to a page with the diff
+    "terminal": hasp.approval.Terminal,  # a diff, and y, n, hunks or words
+    "browser": hasp.approval.Browser,  # a link to a page with the diff
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hasp: state-verified edits, confined tools and an agent, with functions of yours that see and decide.
+"""hasp: state-verified edits, confined tools and an agent, with your functions as hooks and tools.
 
     async with hasp.Workspace("project") as ws:      # tools without a model
         file = await ws.read("main.py")
@@ -43,7 +43,16 @@ _FROM = {
     "workspace": ("CommandResult", "Edited", "File", "Match", "SearchResult", "State", "Workspace"),
 }
 _HOME = {name: module for module, names in _FROM.items() for name in names}
-_MODULES = ("agent", "approval", "blocking", "errors", "notebook", "questions", "tools", "workspace")
+_MODULES = (
+    "agent",
+    "approval",
+    "blocking",
+    "errors",
+    "notebook",
+    "questions",
+    "tools",
+    "workspace",
+)
 
 __all__ = sorted(_HOME) + ["approval", "blocking"]
 
@@ -56,9 +65,11 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f".{name}", __name__)
     elif name == "__version__":
         from ._native import ffi, lib
+
         value = ffi.string(lib.hasp_agent_version()).decode()
     else:
         from . import errors
+
         try:
             value = getattr(errors, name)
         except AttributeError:

@@ -4,8 +4,8 @@
     with hasp.blocking.Workspace("project") as ws:
         file = ws.read("main.py")
 
-Short calls are made on the thread that calls; commands, searches and prompts on a worker thread, so that Ctrl+C cancels them
-and leaves an object that works.
+Short calls are made on the calling thread; commands, searches and prompts on a worker thread, so
+that Ctrl+C cancels them and leaves a working object.
 """
 from __future__ import annotations
 
@@ -26,51 +26,118 @@ class Workspace(_w._Tools):
 
     def _long(self, request: _w._Request) -> dict[str, Any]:
         with _calls.Cancel() as cancel:
-            return _calls.wait(self._threads(), lambda: self._now(request, cancel.handle), cancel.set)
+            return _calls.wait(
+                self._threads(), lambda: self._now(request, cancel.handle), cancel.set
+            )
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Any tool by name, with its own arguments (docs/tools.md); its result, also of a failure."""
+        """Calls any tool by its own arguments (docs/tools.md); the result, also of a failure."""
         return self._long((tool, arguments))
 
-    def read(self, path: Path, *, start_line: int | None = None, max_lines: int | None = None,
-             end_line: int | None = None, encoding: str | None = None) -> File:
+    def read(
+        self,
+        path: Path,
+        *,
+        start_line: int | None = None,
+        max_lines: int | None = None,
+        end_line: int | None = None,
+        encoding: str | None = None,
+    ) -> File:
         """A file, or a range of its lines, counted from 1."""
-        return _w._file(errors.check(self._now(_w._read(path, start_line, max_lines, end_line, encoding))))
+        return _w._file(
+            errors.check(self._now(_w._read(path, start_line, max_lines, end_line, encoding)))
+        )
 
-    def write(self, path: Path, content: str, *, base: State | Edited | str | None = None,
-              create_dirs: bool = False, encoding: str | None = None) -> Edited:
-        """The whole content. A file that is there needs `base`: what was read of it, or its hash."""
-        return _w._edited(errors.check(self._now(_w._write(path, content, base, create_dirs, encoding))))
+    def write(
+        self,
+        path: Path,
+        content: str,
+        *,
+        base: State | Edited | str | None = None,
+        create_dirs: bool = False,
+        encoding: str | None = None,
+    ) -> Edited:
+        """Writes the whole content. An existing file needs `base`: what was read, or its hash."""
+        return _w._edited(
+            errors.check(self._now(_w._write(path, content, base, create_dirs, encoding)))
+        )
 
-    def update(self, path: Path, old: str, new: str, *, base: State | Edited | str | None = None,
-               expected_matches: int = 1) -> Edited:
+    def update(
+        self,
+        path: Path,
+        old: str,
+        new: str,
+        *,
+        base: State | Edited | str | None = None,
+        expected_matches: int = 1,
+    ) -> Edited:
         """Replaces a text that is there exactly so often."""
-        return _w._edited(errors.check(self._now(_w._update(path, old, new, base, expected_matches))))
+        return _w._edited(
+            errors.check(self._now(_w._update(path, old, new, base, expected_matches)))
+        )
 
     def patch(self, path: Path, diff: str, *, base: State | Edited | str | None = None) -> Edited:
-        """Applies a unified diff of one file, repaired where its numbers are wrong, strictly or not at all."""
+        """Applies a unified diff of one file, strictly; wrong line numbers are repaired."""
         return _w._edited(errors.check(self._now(_w._patch(path, diff, base))))
 
     def apply_changes(self, changes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         """Changes of many files, all or none (docs/tools.md#apply_changes)."""
-        return errors.check(self._now(("apply_changes", {"changes": [dict(one) for one in changes]})))
+        return errors.check(
+            self._now(("apply_changes", {"changes": [dict(one) for one in changes]}))
+        )
 
-    def search(self, pattern: str, *, path: Path | None = None, regex: bool = False,
-               case_sensitive: bool | None = None, include: Sequence[str] | None = None,
-               file_types: Sequence[str] | None = None, context: int | None = None,
-               max_results: int | None = None) -> SearchResult:
+    def search(
+        self,
+        pattern: str,
+        *,
+        path: Path | None = None,
+        regex: bool = False,
+        case_sensitive: bool | None = None,
+        include: Sequence[str] | None = None,
+        file_types: Sequence[str] | None = None,
+        context: int | None = None,
+        max_results: int | None = None,
+    ) -> SearchResult:
         """Lines with a text, or a regular expression."""
-        return _w._found(errors.check(self._long(_w._search(pattern, path, regex, case_sensitive, include, file_types,
-                                                            context, max_results))))
+        return _w._found(
+            errors.check(
+                self._long(
+                    _w._search(
+                        pattern,
+                        path,
+                        regex,
+                        case_sensitive,
+                        include,
+                        file_types,
+                        context,
+                        max_results,
+                    )
+                )
+            )
+        )
 
-    def glob(self, pattern: str | Sequence[str], *, path: Path | None = None,
-             max_results: int | None = None) -> list[str]:
+    def glob(
+        self,
+        pattern: str | Sequence[str],
+        *,
+        path: Path | None = None,
+        max_results: int | None = None,
+    ) -> list[str]:
         """Paths of the files whose names fit."""
         return _w._names(errors.check(self._long(_w._glob(pattern, path, max_results))))
 
-    def run(self, command: str, *, timeout: float | None = None, folder: Path | None = None,
-            background: bool = False) -> CommandResult:
-        """A line for bash, in the sandbox; `timeout` in seconds. An exit code that is not 0 is no exception."""
+    def run(
+        self,
+        command: str,
+        *,
+        timeout: float | None = None,
+        folder: Path | None = None,
+        background: bool = False,
+    ) -> CommandResult:
+        """Runs a line of bash in the sandbox; `timeout` in seconds.
+
+        An exit code other than 0 raises nothing.
+        """
         return _w._ended(self._long(_w._command(command, timeout, folder, background)))
 
     def close(self) -> None:
@@ -85,11 +152,13 @@ class Workspace(_w._Tools):
 
 
 class Agent:
-    """As `hasp.Agent`, with a separate event loop on a thread: its hooks, tools and approval may be `async`."""
+    """As `hasp.Agent`, with an event loop on a thread: hooks, tools and approval may be `async`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="hasp-agent", daemon=True)
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="hasp-agent", daemon=True
+        )
         self._thread.start()
         try:
             self._agent = self._wait(self._opened(args, options))
@@ -103,7 +172,9 @@ class Agent:
         await agent.open()
         return agent
 
-    def _wait(self, coroutine: Coroutine[Any, Any, T], cancel: Callable[[], None] = lambda: None) -> T:
+    def _wait(
+        self, coroutine: Coroutine[Any, Any, T], cancel: Callable[[], None] = lambda: None
+    ) -> T:
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()

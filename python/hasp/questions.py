@@ -9,14 +9,24 @@ from typing import Any, Literal, Protocol
 
 QuestionKind = Literal["edit", "command", "mcp", "tool", "plan", "ask_user", "form", "more"]
 
-_TYPES: dict[str, QuestionKind] = {"edit": "edit", "exec": "command", "mcp": "mcp", "info": "tool",
-                                   "sandbox_expansion": "more"}
-_OUTCOMES = {"proceed_once": "once", "proceed_always": "session", "proceed_always_and_save": "always"}
+_TYPES: dict[str, QuestionKind] = {
+    "edit": "edit",
+    "exec": "command",
+    "mcp": "mcp",
+    "info": "tool",
+    "sandbox_expansion": "more",
+}
+_OUTCOMES = {
+    "proceed_once": "once",
+    "proceed_always": "session",
+    "proceed_always_and_save": "always",
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hunk:
     """A piece of an edit that can be taken or left."""
+
     index: int
     header: str
     lines: list[str]  # each with its mark: " ", "-" or "+"
@@ -24,7 +34,11 @@ class Hunk:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What an edit does to one file. Without both texts (a new file, a deleted one) it is taken whole or not."""
+    """What an edit does to one file.
+
+    Without both texts (a new file, a deleted one) it is taken whole or not at all.
+    """
+
     path: str
     diff: str
     old_text: str | None
@@ -36,9 +50,10 @@ class FileDiff:
 class Question:
     """Something that is asked before it is done.
 
-    `choices`: how it may be allowed ("once", "session", "always"); no is always an answer. `raw` is the whole message
-    (docs/bus.md).
+    `choices`: how it may be allowed ("once", "session", "always"); no is always an answer. `raw` is
+    the whole message (docs/bus.md).
     """
+
     id: str
     kind: QuestionKind
     tool: str
@@ -63,6 +78,7 @@ class Approval(Protocol):
 @dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
     """What is said to a question; made by the functions below."""
+
     allow: Literal["once", "session", "always", "no"]
     words: str = ""
     taken: dict[str, list[int]] | None = None
@@ -92,7 +108,9 @@ class Answer:
     @classmethod
     def hunks(cls, taken: Mapping[str, Iterable[int]], words: str = "") -> Answer:
         """Of an edit these hunks alone, by file and index."""
-        return cls("once", words, taken={path: sorted(set(indices)) for path, indices in taken.items()})
+        return cls(
+            "once", words, taken={path: sorted(set(indices)) for path, indices in taken.items()}
+        )
 
     @classmethod
     def edited(cls, texts: Mapping[str, str], words: str = "") -> Answer:
@@ -101,15 +119,20 @@ class Answer:
 
     @classmethod
     def text(cls, answers: Mapping[str, str] | str) -> Answer:
-        """What is said to ask_user or a form: by the question's number ("0", "1") or the field's name; a text alone is the
-        first."""
+        """Answers ask_user or a form, by the question's number ("0", "1") or the field's name.
+
+        A text alone answers the first question.
+        """
         return cls("once", answers={"0": answers} if isinstance(answers, str) else dict(answers))
 
 
 # ---- from the bus -------------------------------------------------------------------
 
+
 def _opcodes(old: str, new: str) -> list[list[tuple[str, int, int, int, int]]]:
-    matcher = difflib.SequenceMatcher(None, old.splitlines(True), new.splitlines(True), autojunk=False)
+    matcher = difflib.SequenceMatcher(
+        None, old.splitlines(True), new.splitlines(True), autojunk=False
+    )
     return list(matcher.get_grouped_opcodes(3))
 
 
@@ -144,36 +167,78 @@ def with_hunks(old: str, new: str, taken: Sequence[int]) -> str:
 
 def _file(details: Mapping[str, Any]) -> FileDiff:
     old, new = details.get("originalContent"), details.get("newContent")
-    return FileDiff(str(details.get("newPath") or details.get("filePath", "")), str(details.get("fileDiff", "")), old, new,
-                    _hunks(old, new))
+    return FileDiff(
+        str(details.get("newPath") or details.get("filePath", "")),
+        str(details.get("fileDiff", "")),
+        old,
+        new,
+        _hunks(old, new),
+    )
 
 
 def question_of(topic: str, message: dict[str, Any]) -> Question:
     """A question's message as a `Question`."""
     if topic == "ask-user-request":
         asked = list(message.get("questions", []))
-        return Question(message["correlationId"], "ask_user", "ask_user", "", {}, [], None,
-                        "\n".join(str(one.get("question", "")) for one in asked), ["once"], "", asked, message)
+        return Question(
+            message["correlationId"],
+            "ask_user",
+            "ask_user",
+            "",
+            {},
+            [],
+            None,
+            "\n".join(str(one.get("question", "")) for one in asked),
+            ["once"],
+            "",
+            asked,
+            message,
+        )
     if topic == "elicitation-request":
-        return Question(message["correlationId"], "form", str(message.get("serverName", "")), "", {}, [], None,
-                        str(message.get("message", "")), ["once"], "", list(message.get("fields", [])), message)
+        return Question(
+            message["correlationId"],
+            "form",
+            str(message.get("serverName", "")),
+            "",
+            {},
+            [],
+            None,
+            str(message.get("message", "")),
+            ["once"],
+            "",
+            list(message.get("fields", [])),
+            message,
+        )
     details = message.get("details", {})
     several = details.get("files")
     kind = _TYPES.get(str(details.get("type")), "tool")
     if message.get("modes"):
         kind = "plan"
     files = [_file(one) for one in several or ([details] if kind == "edit" else [])]
-    return Question(message["correlationId"], kind, str(message.get("toolName", "")), str(details.get("title", "")),
-                    dict(message.get("arguments", {})), files, details.get("command"), str(details.get("prompt", "")),
-                    [_OUTCOMES[one] for one in message.get("outcomes", []) if one in _OUTCOMES],
-                    str(message.get("reason", "")), [], message)
+    return Question(
+        message["correlationId"],
+        kind,
+        str(message.get("toolName", "")),
+        str(details.get("title", "")),
+        dict(message.get("arguments", {})),
+        files,
+        details.get("command"),
+        str(details.get("prompt", "")),
+        [_OUTCOMES[one] for one in message.get("outcomes", []) if one in _OUTCOMES],
+        str(message.get("reason", "")),
+        [],
+        message,
+    )
 
 
 # ---- to the bus ------------------------------------------------------------------------
 
+
 def _review(file: FileDiff, taken: Sequence[int], words: str) -> list[dict[str, Any]]:
     """What became of each hunk; the words are about the first that was left."""
-    rows: list[dict[str, Any]] = [{"header": hunk.header, "taken": hunk.index in taken} for hunk in file.hunks]
+    rows: list[dict[str, Any]] = [
+        {"header": hunk.header, "taken": hunk.index in taken} for hunk in file.hunks
+    ]
     left = [row for row in rows if not row["taken"]] or rows
     if words and left:
         left[0]["comment"] = words
@@ -185,23 +250,39 @@ def _partial(question: Question, answer: Answer) -> dict[str, Any]:
     for file in question.files:
         if answer.texts is not None:
             if file.path in answer.texts:
-                rows.append({"filePath": file.path, "taken": True, "newContent": answer.texts[file.path]})
+                rows.append(
+                    {"filePath": file.path, "taken": True, "newContent": answer.texts[file.path]}
+                )
             continue
         taken = (answer.taken or {}).get(file.path)
         if taken is None:
             continue
-        row: dict[str, Any] = {"filePath": file.path, "taken": bool(taken), "hunks": _review(file, taken, answer.words)}
+        row: dict[str, Any] = {
+            "filePath": file.path,
+            "taken": bool(taken),
+            "hunks": _review(file, taken, answer.words),
+        }
         if file.old_text is not None and file.new_text is not None and taken:
             row["newContent"] = with_hunks(file.old_text, file.new_text, taken)
         rows.append(row)
     if not any(row["taken"] for row in rows):
-        return {"outcome": "cancel", **({"message": answer.words} if answer.words else {}),
-                **({"review": {"hunks": rows[0].get("hunks", [])}} if len(question.files) == 1 and rows else {})}
+        return {
+            "outcome": "cancel",
+            **({"message": answer.words} if answer.words else {}),
+            **(
+                {"review": {"hunks": rows[0].get("hunks", [])}}
+                if len(question.files) == 1 and rows
+                else {}
+            ),
+        }
     if question.raw.get("details", {}).get("files"):
         return {"outcome": "modify_with_editor", "files": rows}
     hunks = rows[0].get("hunks", [])
-    return {"outcome": "modify_with_editor", "newContent": rows[0]["newContent"],
-            **({"review": {"hunks": hunks}} if hunks else {})}
+    return {
+        "outcome": "modify_with_editor",
+        "newContent": rows[0]["newContent"],
+        **({"review": {"hunks": hunks}} if hunks else {}),
+    }
 
 
 def response_of(question: Question, answer: Answer) -> tuple[str, dict[str, Any]]:
@@ -225,7 +306,7 @@ def response_of(question: Question, answer: Answer) -> tuple[str, dict[str, Any]
     elif answer.allow == "no" or answer.allow not in question.choices:
         said["outcome"] = "cancel"
         if answer.allow != "no":
-            said["message"] = f"\"{answer.allow}\" is not offered here, so the call was not made."
+            said["message"] = f'"{answer.allow}" is not offered here, so the call was not made.'
         elif answer.words:
             said["message"] = answer.words
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python package costs: `import hasp`, a call over the library's, a hook, and memory over many calls.
+"""What the Python package costs: `import hasp`, a call, a hook, and memory over many calls.
 
     script/build python && /usr/bin/python3 script/lib/bench_python.py [CALLS]
 """
@@ -27,8 +27,16 @@ def microseconds(call, times):
 
 def start(folder, code):
     """Milliseconds of a Python that runs the code."""
-    return microseconds(lambda: subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, %r); %s" % (folder, code)],
-                                               check=True), REPEATS) / 1000
+    return (
+        microseconds(
+            lambda: subprocess.run(
+                [sys.executable, "-c", "import sys; sys.path.insert(0, %r); %s" % (folder, code)],
+                check=True,
+            ),
+            REPEATS,
+        )
+        / 1000
+    )
 
 
 def resident():
@@ -39,15 +47,22 @@ def resident():
 def calls(top, times):
     import hasp
     from hasp._native import ffi, lib
+
     (top / "a.txt").write_text("hi\n")
     with hasp.blocking.Workspace(top) as ws:
+
         def library():
             result = ffi.new("char **")
-            lib.hasp_tools_call(ws._tools, b"read_file", b'{"file_path":"a.txt"}', ffi.NULL, result, ffi.NULL)
+            lib.hasp_tools_call(
+                ws._tools, b"read_file", b'{"file_path":"a.txt"}', ffi.NULL, result, ffi.NULL
+            )
             lib.hasp_agent_text_free(result[0])
+
         microseconds(library, times // 10)
-        print("read of a small file: %.1f us by the library, %.1f us by Workspace.read"
-              % (microseconds(library, times), microseconds(lambda: ws.read("a.txt"), times)))
+        print(
+            "read of a small file: %.1f us by the library, %.1f us by Workspace.read"
+            % (microseconds(library, times), microseconds(lambda: ws.read("a.txt"), times))
+        )
         before = resident()
         microseconds(lambda: ws.read("a.txt"), times)
         print("resident memory after %d calls: %+d KiB" % (times, resident() - before))
@@ -62,7 +77,13 @@ def hooks(top, times):
 
     for name, given in (("none", []), ("one", [Looks()])):
         with hasp.blocking.Agent(demo_python.answers(top / "model"), top, hooks=given) as agent:
-            print("Agent.call, hooks: %s: %.1f us" % (name, microseconds(lambda: agent.call("read_file", file_path="a.txt"), times // 10)))
+            print(
+                "Agent.call, hooks: %s: %.1f us"
+                % (
+                    name,
+                    microseconds(lambda: agent.call("read_file", file_path="a.txt"), times // 10),
+                )
+            )
 
 
 def main(times):
@@ -70,7 +91,10 @@ def main(times):
         package, work = Path(top) / "package", Path(top) / "work"
         work.mkdir()
         demo_python.unpacked(package, demo_python.TOP / "build")
-        print("import hasp: %.1f ms" % (start(str(package), "import hasp") - start(str(package), "pass")))
+        print(
+            "import hasp: %.1f ms"
+            % (start(str(package), "import hasp") - start(str(package), "pass"))
+        )
         calls(work, times)
         hooks(work, times)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package as its wheel has it, unpacked beside the build; a home, a project, and a recorded model."""
+"""The package as its wheel has it, unpacked; a home, a project, and a recorded model."""
 import atexit
 import json
 import os
@@ -37,13 +37,25 @@ class World:
         self.home, self.root = home, root
 
     def model(self, *parts):
-        """What the model says: an answer each, or several calls of one reply in a list. Returns its name."""
+        """What the model says: an answer each, or several calls of one reply in a list.
+
+        Returns its name.
+        """
         path = self.home / "model"
         with open(path, "w", encoding="utf-8") as file:
             for part in parts:
                 content = {"role": "model", "parts": part if isinstance(part, list) else [part]}
-                file.write(json.dumps({"method": "generateContentStream", "response": [
-                    {"candidates": [{"content": content, "finishReason": "STOP"}]}]}) + "\n")
+                file.write(
+                    json.dumps(
+                        {
+                            "method": "generateContentStream",
+                            "response": [
+                                {"candidates": [{"content": content, "finishReason": "STOP"}]}
+                            ],
+                        }
+                    )
+                    + "\n"
+                )
         return "replay:%s" % path
 
     def put(self, name, text):
@@ -56,8 +68,15 @@ class World:
     def python(self, script, *arguments, **options):
         """Runs a program of its own with the package."""
         environment = dict(os.environ, PYTHONPATH=str(UNPACKED), HOME=str(self.home))
-        return subprocess.Popen([sys.executable, "-W", "error", "-c", script, *arguments], cwd=self.root, env=environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", script, *arguments],
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
 
 
 @pytest.fixture

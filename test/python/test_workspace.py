@@ -23,27 +23,46 @@ def test_edits_name_their_state(world):
             made = await ws.write("a", "one\ntwo\n")
             assert made.created and made.state.version > 0 and "+one" in made.diff
             file = await ws.read("a")
-            assert (file.content, file.total_lines, file.sha256) == ("one\ntwo\n", 2, made.state.sha256)
+            assert (file.content, file.total_lines, file.sha256) == (
+                "one\ntwo\n",
+                2,
+                made.state.sha256,
+            )
             done = await ws.update("a", "one", "ONE", base=file)
             assert done.replaced == 1 and done.lines_added == done.lines_removed == 1
             with pytest.raises(hasp.StateMismatch) as caught:
                 await ws.update("a", "ONE", "x", base=file)
-            assert caught.value.code == "state_mismatch" and caught.value.details["latest_file_state"]["sha256"] == done.state.sha256
+            assert (
+                caught.value.code == "state_mismatch"
+                and caught.value.details["latest_file_state"]["sha256"] == done.state.sha256
+            )
             await ws.patch("a", "@@\n ONE\n-two\n+TWO\n", base=done)
-            await ws.apply_changes([{"kind": "create", "file_path": "b", "content": "b\n"},
-                                    {"kind": "update", "file_path": "a", "old_content": "ONE", "new_content": "1"}])
+            await ws.apply_changes(
+                [
+                    {"kind": "create", "file_path": "b", "content": "b\n"},
+                    {"kind": "update", "file_path": "a", "old_content": "ONE", "new_content": "1"},
+                ]
+            )
         assert world.get("a") == "1\nTWO\n" and world.get("b") == "b\n"
+
     run(work())
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda ws: ws.read("missing"), hasp.FileNotFound), (lambda ws: ws.read("/etc/passwd"), hasp.OutsideWorkspace),
-    (lambda ws: ws.update("a", "zzz", "y"), hasp.WrongMatchCount), (lambda ws: ws.update("a", "one", "y", expected_matches=2), hasp.WrongMatchCount),
-    (lambda ws: ws.write("a", "x"), hasp.BaseRequired), (lambda ws: ws.patch("a", "nothing", base=ws.read("a")), hasp.InvalidDiff),
-    (lambda ws: ws.patch("a", "@@\n-zzz\n+y\n", base=ws.read("a")), hasp.NoMatch),
-    (lambda ws: ws.read("a", start_line=0), hasp.InvalidArgument), (lambda ws: ws.read("folder"), hasp.NotAFile),
-    (lambda ws: ws.read("a\0b"), hasp.Error),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda ws: ws.read("missing"), hasp.FileNotFound),
+        (lambda ws: ws.read("/etc/passwd"), hasp.OutsideWorkspace),
+        (lambda ws: ws.update("a", "zzz", "y"), hasp.WrongMatchCount),
+        (lambda ws: ws.update("a", "one", "y", expected_matches=2), hasp.WrongMatchCount),
+        (lambda ws: ws.write("a", "x"), hasp.BaseRequired),
+        (lambda ws: ws.patch("a", "nothing", base=ws.read("a")), hasp.InvalidDiff),
+        (lambda ws: ws.patch("a", "@@\n-zzz\n+y\n", base=ws.read("a")), hasp.NoMatch),
+        (lambda ws: ws.read("a", start_line=0), hasp.InvalidArgument),
+        (lambda ws: ws.read("folder"), hasp.NotAFile),
+        (lambda ws: ws.read("a\0b"), hasp.Error),
+    ],
+)
 def test_a_failure_is_an_exception_of_its_code(world, call, error):
     world.put("a", "one\n")
     (world.root / "folder").mkdir()
@@ -70,7 +89,9 @@ def test_search_and_commands(world):
     async def work():
         async with hasp.Workspace(".") as ws:
             found = await ws.search("needle", file_types=["py"], context=1)
-            assert [(match.path, match.line, match.text) for match in found.matches if match.found] == [("a.py", 2, "needle = 2")]
+            assert [
+                (match.path, match.line, match.text) for match in found.matches if match.found
+            ] == [("a.py", 2, "needle = 2")]
             assert [match.line for match in found.matches if not match.found] == [1, 3]
             assert sorted(await ws.glob("*")) == ["a.py", "b.txt"]
             ended = await ws.run("echo out; echo err >&2; exit 3")
@@ -79,31 +100,58 @@ def test_search_and_commands(world):
             assert refused.exit_code != 0 and refused.denials
             assert (await ws.call("list_directory", path="."))["success"]
             assert (await ws.call("no_such_tool"))["error"]["code"] == "unknown_tool"
+
     run(work())
 
 
 def test_requirements_methods_do_not_raise(world):
     async def work():
         async with hasp.Workspace(".") as ws:
-            assert await ws.write_file("sub/a", "one\n") == pytest.approx(await _same(ws, "sub/a", operation="write", bytes_written=4), abs=9)
+            assert await ws.write_file("sub/a", "one\n") == pytest.approx(
+                await _same(ws, "sub/a", operation="write", bytes_written=4), abs=9
+            )
             read = await ws.read_file("sub/a")
-            assert read["success"] and read["content"] == "one\n" and read["size"] == 4 and read["path"].endswith("sub/a")
+            assert (
+                read["success"]
+                and read["content"] == "one\n"
+                and read["size"] == 4
+                and read["path"].endswith("sub/a")
+            )
             assert (await ws.write_file("sub/a", "two\n"))["success"]
             changed = await ws.update_file("sub/a", "two", "three")
             assert changed["changes_made"] and changed["new_content"] == "three"
             assert await ws.update_file("sub/a", "zzz", "x") == {
-                "success": False, "error": (await ws.update_file("sub/a", "zzz", "x"))["error"], "code": "wrong_match_count", "changes_made": False}
+                "success": False,
+                "error": (await ws.update_file("sub/a", "zzz", "x"))["error"],
+                "code": "wrong_match_count",
+                "changes_made": False,
+            }
             missing = await ws.read_file("none")
-            assert not missing["success"] and missing["content"] is None and missing["code"] == "file_not_found"
+            assert (
+                not missing["success"]
+                and missing["content"] is None
+                and missing["code"] == "file_not_found"
+            )
             found = await ws.search_files("three", directory="sub")
-            assert found["matches"][0]["line"] == 1 and found["pattern"] == "three" and found["directory"] == "sub"
+            assert (
+                found["matches"][0]["line"] == 1
+                and found["pattern"] == "three"
+                and found["directory"] == "sub"
+            )
             assert (await ws.search_files("(", regex=True))["matches"] == []
+
     run(work())
 
 
 async def _same(ws, path, **fields):
     state = await ws.read(path)
-    return {"success": True, "path": state.path, "sha256": state.sha256, "version": state.version - 1, **fields}
+    return {
+        "success": True,
+        "path": state.path,
+        "sha256": state.sha256,
+        "version": state.version - 1,
+        **fields,
+    }
 
 
 def test_a_cancelled_task_cancels_its_call(world):
@@ -116,16 +164,19 @@ def test_a_cancelled_task_cancels_its_call(world):
             with pytest.raises(asyncio.CancelledError):
                 await task
             assert (await ws.run("echo on")).output == "on\n"
+
     run(work())
 
 
 def test_ctrl_c_leaves_a_workspace_that_works(world):
-    script = ("import hasp\n"
-              "with hasp.blocking.Workspace('.') as ws:\n"
-              "    try:\n"
-              "        ws.run('echo > started; sleep 1000')\n"
-              "    except KeyboardInterrupt:\n"
-              "        print(ws.run('echo on').output, end='')\n")
+    script = (
+        "import hasp\n"
+        "with hasp.blocking.Workspace('.') as ws:\n"
+        "    try:\n"
+        "        ws.run('echo > started; sleep 1000')\n"
+        "    except KeyboardInterrupt:\n"
+        "        print(ws.run('echo on').output, end='')\n"
+    )
     process = world.python(script)
     while not (world.root / "started").exists() and process.poll() is None:
         pass
@@ -142,6 +193,7 @@ def test_many_threads(world):
             for _ in range(30):
                 if ws.read("a").content != "one\n" or ws.run("echo 1").output != "1\n":
                     wrong.append(1)
+
         threads = [threading.Thread(target=work) for _ in range(6)]
         for thread in threads:
             thread.start()
@@ -177,7 +229,9 @@ def test_a_closed_workspace_says_so(world):
 
 def test_rules_on_paths_hold(world):
     (world.root / "generated").mkdir()
-    with hasp.blocking.Workspace(".", settings={"hasp": {"sandbox": {"keepPaths": ["generated"]}}}, trust=True) as ws:
+    with hasp.blocking.Workspace(
+        ".", settings={"hasp": {"sandbox": {"keepPaths": ["generated"]}}}, trust=True
+    ) as ws:
         with pytest.raises(hasp.Denied):
             ws.write("generated/a", "x")
         assert ws.run("echo x > generated/a").exit_code != 0
@@ -199,9 +253,11 @@ def test_a_workspace_elsewhere(world):
 def test_calls_do_not_add_up(world):
     world.put("a", "one\n")
     with hasp.blocking.Workspace(".") as ws:
+
         def many(count):
             for _ in range(count):
                 ws.read("a")
+
         many(200)
         gc.collect()
         tracemalloc.start()
@@ -209,11 +265,16 @@ def test_calls_do_not_add_up(world):
         before = tracemalloc.take_snapshot()
         many(400)
         gc.collect()
-        grown = sum(row.size_diff for row in tracemalloc.take_snapshot().compare_to(before, "filename"))
+        grown = sum(
+            row.size_diff for row in tracemalloc.take_snapshot().compare_to(before, "filename")
+        )
         tracemalloc.stop()
         assert grown < 20_000, grown
 
 
 def test_nothing_is_loaded_before_it_is_used(world):
-    process = world.python("import sys, hasp; print(sorted(set(sys.modules) & {'asyncio', 'cffi', '_cffi_backend', 'hasp._native', 'json'}))")
+    process = world.python(
+        "import sys, hasp; print(sorted(set(sys.modules) & "
+        "{'asyncio', 'cffi', '_cffi_backend', 'hasp._native', 'json'}))"
+    )
     assert process.communicate()[0] == "[]\n" and sys.version_info >= (3, 11)

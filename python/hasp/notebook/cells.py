@@ -55,8 +55,11 @@ def _output_text(output: dict[str, Any]) -> str:
     if kind == "stream":
         return text_of(output.get("text"))
     if kind == "error":
-        return _ANSI.sub("", "\n".join(map(str, output.get("traceback") or [])) or
-                         f"{output.get('ename')}: {output.get('evalue')}")
+        return _ANSI.sub(
+            "",
+            "\n".join(map(str, output.get("traceback") or []))
+            or f"{output.get('ename')}: {output.get('evalue')}",
+        )
     data = output.get("data") or {}
     plain = text_of(data.get("text/plain"))
     others = [name for name in data if name not in ("text/plain", "text/html")]
@@ -70,8 +73,11 @@ def _cut(text: str, limit: int) -> str:
 def described(cell: dict[str, Any], place: int, outputs: bool) -> str:
     """One cell as the model reads it."""
     count = cell.get("execution_count")
-    title = f"--- cell {name_of(cell, place)} ({cell.get('cell_type')}" + \
-        (f", run as [{count}]" if count else "") + ")"
+    title = (
+        f"--- cell {name_of(cell, place)} ({cell.get('cell_type')}"
+        + (f", run as [{count}]" if count else "")
+        + ")"
+    )
     parts = [title, _cut(text_of(cell.get("source")), LONGEST_SOURCE)]
     if outputs and cell.get("outputs"):
         shown = "\n".join(_output_text(one) for one in cell["outputs"] if isinstance(one, dict))
@@ -118,8 +124,10 @@ class Notebook:
         if name not in self._read:
             raise NotebookError(f"Cell {name!r} was not read yet: call notebook_read first.")
         if self._read[name] != _hash(source):
-            raise Changed(f"Cell {name!r} was changed since it was read; nothing was written. "
-                          "Read it again with notebook_read.")
+            raise Changed(
+                f"Cell {name!r} was changed since it was read; nothing was written. "
+                "Read it again with notebook_read."
+            )
         return place
 
     def _learn(self, document: dict[str, Any], name: str) -> None:
@@ -154,15 +162,17 @@ class Notebook:
             self._read.pop(cell if name != cell else "", None)
         return done + " If the notebook is open in a browser, it is seen there after a reload."
 
-    def _insert(self, document: dict[str, Any], cell: str, source: str, kind: str,
-                after: str) -> tuple[str, str]:
+    def _insert(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         place = self._as_read(document, after) + 1 if after else 0
         document["cells"].insert(place, new_cell(document, kind, source))
         name = name_of(document["cells"][place], place)
         return f"Inserted cell {name}.", name
 
-    def _replace(self, document: dict[str, Any], cell: str, source: str, kind: str,
-                 after: str) -> tuple[str, str]:
+    def _replace(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         place = self._as_read(document, cell)
         one = document["cells"][place]
         one["source"] = source
@@ -171,13 +181,15 @@ class Notebook:
             one["outputs"], one["execution_count"] = [], None
         return f"Replaced the source of cell {cell}.", name_of(one, place)
 
-    def _delete(self, document: dict[str, Any], cell: str, source: str, kind: str,
-                after: str) -> tuple[str, str]:
+    def _delete(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         del document["cells"][self._as_read(document, cell)]
         return f"Deleted cell {cell}.", ""
 
-    def _move(self, document: dict[str, Any], cell: str, source: str, kind: str,
-              after: str) -> tuple[str, str]:
+    def _move(
+        self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
+    ) -> tuple[str, str]:
         if after == cell:
             raise NotebookError("A cell cannot be moved after itself.")
         place = self._as_read(document, cell)
@@ -196,8 +208,10 @@ class Notebook:
         if one.get("cell_type") != "code":
             raise NotebookError(f"Cell {cell!r} holds no code.")
         if text_of(one.get("source")) != source:
-            raise NotebookError(f"Cell {cell!r} does not hold this code: read it again, and pass "
-                                "its whole source.")
+            raise NotebookError(
+                f"Cell {cell!r} does not hold this code: read it again, and pass "
+                "its whole source."
+            )
         return await self._run(source)
 
     def tools(self) -> list[Any]:
@@ -214,10 +228,13 @@ class Notebook:
             return await self.read(cell, outputs)
 
         @hasp.tool(kind="edit")
-        async def notebook_edit(operation: Literal["insert", "replace", "delete", "move"],
-                                cell: str = "", source: str = "",
-                                kind: Literal["code", "markdown", "raw"] = "code",
-                                after: str = "") -> str:
+        async def notebook_edit(
+            operation: Literal["insert", "replace", "delete", "move"],
+            cell: str = "",
+            source: str = "",
+            kind: Literal["code", "markdown", "raw"] = "code",
+            after: str = "",
+        ) -> str:
             """Changes cells of the notebook, which must have been read.
 
             Args:
@@ -243,6 +260,8 @@ class Notebook:
 
 
 _OPERATIONS: dict[str, Callable[..., tuple[str, str]]] = {
-    "insert": Notebook._insert, "replace": Notebook._replace,
-    "delete": Notebook._delete, "move": Notebook._move,
+    "insert": Notebook._insert,
+    "replace": Notebook._replace,
+    "delete": Notebook._delete,
+    "move": Notebook._move,
 }

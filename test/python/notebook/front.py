@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel with a front end that a test plays: runs cells, reads outputs, clicks on widgets, types, interrupts."""
+"""A kernel with a front end that a test plays: runs cells, reads outputs, clicks on widgets, types,
+interrupts."""
 import hashlib
 import json
 import os
@@ -21,7 +22,12 @@ def call(name, **arguments):
 
 def overwrite(path, content):
     """A turn that writes over a file as it is."""
-    return call("write_file", file_path=path.name, content=content, base_content_sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    return call(
+        "write_file",
+        file_path=path.name,
+        content=content,
+        base_content_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+    )
 
 
 def text(words):
@@ -31,18 +37,37 @@ def text(words):
 
 def replay(path, *turns):
     """A recording of these turns, for `%hasp model replay:FILE`."""
-    lines = [{"method": "generateContentStream",
-              "response": [{"candidates": [{"content": {"role": "model", "parts": [turn]}, "finishReason": "STOP"}],
-                            "usageMetadata": {"totalTokenCount": 12}}]} for turn in turns]
+    lines = [
+        {
+            "method": "generateContentStream",
+            "response": [
+                {
+                    "candidates": [
+                        {"content": {"role": "model", "parts": [turn]}, "finishReason": "STOP"}
+                    ],
+                    "usageMetadata": {"totalTokenCount": 12},
+                }
+            ],
+        }
+        for turn in turns
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
 
 def environment_of(folder):
-    """For kernels and servers: settings, sessions and runtime files are in a folder of the test's own."""
-    return {**os.environ, "HOME": str(folder / "home"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
-            "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"), "PATH": "/usr/bin:" + os.environ["PATH"],
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONPATH": str(Path(hasp.__file__).parents[1])}
+    """For kernels and servers: settings, sessions and runtime files are in the test's folder."""
+    return {
+        **os.environ,
+        "HOME": str(folder / "home"),
+        "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "PATH": "/usr/bin:" + os.environ["PATH"],
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONPATH": str(Path(hasp.__file__).parents[1]),
+    }
 
 
 class Cell:
@@ -92,8 +117,11 @@ class Front:
         self.manager.shutdown_kernel(now=True)
 
     def run(self, code, on_message=lambda cell, message: None, stdin=None):
-        """Runs a cell to its end.  `on_message` sees each message, and may click; `stdin` answers what is asked, None: nobody
-        can be asked."""
+        """Runs a cell to its end.
+
+        `on_message` sees each message, and may click; `stdin` answers text input, None: there is
+        none.
+        """
         cell = Cell()
         asked = self.client.execute(code, allow_stdin=stdin is not None, stop_on_error=False)
         iopub, typed = self.client.iopub_channel, self.client.stdin_channel
@@ -104,14 +132,19 @@ class Front:
             ready = dict(poller.poll(1000 * SECONDS))
             assert ready, "the cell has not ended: " + cell.plain + cell.stream
             if typed.socket in ready:
-                self.client.input(stdin(self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"]))
+                self.client.input(
+                    stdin(self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"])
+                )
             if iopub.socket not in ready:
                 continue
             message = self.client.get_iopub_msg(timeout=SECONDS)
             self._follow(message)
             if message["parent_header"].get("msg_id") == asked:
                 cell.shown(message)
-                if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                if (
+                    message["msg_type"] == "status"
+                    and message["content"]["execution_state"] == "idle"
+                ):
                     break
             on_message(cell, message)
         while True:
@@ -143,7 +176,9 @@ class Front:
         self.send("comm_msg", self.find(words), {"method": "custom", "content": {"event": "click"}})
 
     def tick(self, words, value):
-        self.send("comm_msg", self.find(words), {"method": "backbone", "sync_data": {"value": value}})
+        self.send(
+            "comm_msg", self.find(words), {"method": "backbone", "sync_data": {"value": value}}
+        )
 
     def decline(self):
         """As a browser without widgets: it closes what was opened."""

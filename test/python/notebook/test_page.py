@@ -22,11 +22,20 @@ NEW = OLD.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\
 
 def notebook(folder, model):
     cell = nbformat.v4.new_code_cell
-    nbformat.write(nbformat.v4.new_notebook(
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-        cells=[cell("%%load_ext hasp\n%%hasp model replay:%s" % model, id="begin"),
-               cell("%%hasp\nSpell two numbers out in a.txt", id="edit"), cell("%%hasp What is markup?", id="markup"),
-               cell("%%hasp Add a cell", id="add")]), folder / "n.ipynb")
+    nbformat.write(
+        nbformat.v4.new_notebook(
+            metadata={
+                "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+            },
+            cells=[
+                cell("%%load_ext hasp\n%%hasp model replay:%s" % model, id="begin"),
+                cell("%%hasp\nSpell two numbers out in a.txt", id="edit"),
+                cell("%%hasp What is markup?", id="markup"),
+                cell("%%hasp Add a cell", id="add"),
+            ],
+        ),
+        folder / "n.ipynb",
+    )
 
 
 def free_port():
@@ -42,9 +51,24 @@ class Server:
     def __init__(self, tmp_path, folder):
         (tmp_path / "home").mkdir()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "notebook", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=%d" % free_port(),
-             "--NotebookApp.token=thekey", "--notebook-dir=" + str(folder)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment_of(tmp_path), cwd=folder)
+            [
+                sys.executable,
+                "-m",
+                "notebook",
+                "--no-browser",
+                "--allow-root",
+                "--ip=127.0.0.1",
+                "--port=%d" % free_port(),
+                "--NotebookApp.token=thekey",
+                "--notebook-dir=" + str(folder),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment_of(tmp_path),
+            cwd=folder,
+        )
         said = ""
         for line in self.process.stderr:
             said += line
@@ -67,17 +91,38 @@ def test_hunks_are_taken_and_left_by_clicking(tmp_path):
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "a.txt").write_text(OLD)
-    notebook(folder, replay(
-        tmp_path / "model.json", overwrite(folder / "a.txt", NEW), text("**Done.**"),
-        text("<script>alert(1)</script> <img src=x onerror=alert(1)> ![x](http://127.0.0.1:9/x.png) $\\href{javascript:alert(1)}{x}$"),
-        call("notebook_read"), call("notebook_edit", operation="insert", source="print('added')", after="add"), text("Added.")))
+    notebook(
+        folder,
+        replay(
+            tmp_path / "model.json",
+            overwrite(folder / "a.txt", NEW),
+            text("**Done.**"),
+            text(
+                "<script>alert(1)</script> <img src=x onerror=alert(1)> "
+                "![x](http://127.0.0.1:9/x.png) $\\href{javascript:alert(1)}{x}$"
+            ),
+            call("notebook_read"),
+            call("notebook_edit", operation="insert", source="print('added')", after="add"),
+            text("Added."),
+        ),
+    )
     pictures = os.environ.get("HASP_PICTURES", "")
     server = Server(tmp_path, folder)
     try:
         done = subprocess.run(
-            [npm_peers.node(), str(Path(__file__).with_name("page.mjs")), str(npm_peers.folder("browser")),
-             server.address + "notebooks/n.ipynb?token=thekey", pictures],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False)
+            [
+                npm_peers.node(),
+                str(Path(__file__).with_name("page.mjs")),
+                str(npm_peers.folder("browser")),
+                server.address + "notebooks/n.ipynb?token=thekey",
+                pictures,
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
     finally:
         server.close()
     assert done.returncode == 0 and done.stdout.endswith("played\n"), done.stdout + done.stderr
