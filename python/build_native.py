@@ -26,7 +26,7 @@ def declarations(text: str) -> str:
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", text, flags=re.S)
     text = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", text, flags=re.M)
-    return text.replace("HASP_AGENT_API ", "")
+    return re.sub(r"\bHASP_(AGENT_)?API ", "", text)
 
 
 ffi = FFI()

@@ -15,6 +15,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
+    libhasp: str  # the path of libhasp, for ctypes and cffi; next to it is its header, hasp.h
     from . import approval as approval
     from . import blocking as blocking
     from .agent import Agent as Agent
@@ -63,6 +65,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
     elif name in _MODULES:
         value = importlib.import_module(f".{name}", __name__)
+    elif name == "libhasp":
+        from pathlib import Path
+
+        value = str(Path(__file__).with_name("_lib") / "libhasp.so.0")
     elif name == "__version__":
         from ._native import ffi, lib
 

@@ -19,13 +19,12 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypedDict
 
 from . import _calls, errors
 from ._native import ffi, lib
 
 Path = str | os.PathLike[str]
-_Self = TypeVar("_Self", bound="_Tools")
 
 _THREADS = 16
 _LINE = re.compile(r"(\d+)([:-])(.*)", re.S)
@@ -100,7 +99,7 @@ class CommandResult:
     """A command that has ended, or goes on in the background (`exit_code` None, `pid`)."""
 
     exit_code: int | None
-    signal: int | None
+    signal: str | None
     output: str
     truncated: bool
     pid: int | None
@@ -110,7 +109,7 @@ class CommandResult:
 
 # ---- requests: the name of a tool and its arguments ---------------------------------------
 
-_Request = tuple[str, dict[str, Any]]
+Request = tuple[str, dict[str, Any]]
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
@@ -129,7 +128,7 @@ def _read(
     max_lines: int | None,
     end_line: int | None,
     encoding: str | None,
-) -> _Request:
+) -> Request:
     return "read_file", _given(
         file_path=os.fspath(path),
         start_line=start_line,
@@ -145,7 +144,7 @@ def _write(
     base: State | Edited | str | None,
     create_dirs: bool,
     encoding: str | None,
-) -> _Request:
+) -> Request:
     return "write_file", _given(
         file_path=os.fspath(path),
         content=content,
@@ -159,7 +158,7 @@ def _write(
 
 def _update(
     path: Path, old: str, new: str, base: State | Edited | str | None, expected_matches: int
-) -> _Request:
+) -> Request:
     return "update_file", _given(
         file_path=os.fspath(path),
         old_content=old,
@@ -170,7 +169,7 @@ def _update(
     )
 
 
-def _patch(path: Path, diff: str, base: State | Edited | str | None) -> _Request:
+def _patch(path: Path, diff: str, base: State | Edited | str | None) -> Request:
     return "safe_patch", _given(
         file_path=os.fspath(path),
         unified_diff=diff,
@@ -188,7 +187,7 @@ def _search(
     file_types: Sequence[str] | None,
     context: int | None,
     max_results: int | None,
-) -> _Request:
+) -> Request:
     return "search_files", _given(
         pattern=pattern,
         path=None if path is None else os.fspath(path),
@@ -201,16 +200,14 @@ def _search(
     )
 
 
-def _glob(pattern: str | Sequence[str], path: Path | None, max_results: int | None) -> _Request:
+def _glob(pattern: str | Sequence[str], path: Path | None, max_results: int | None) -> Request:
     patterns = [pattern] if isinstance(pattern, str) else list(pattern)
     return "glob", _given(
         patterns=patterns, path=None if path is None else os.fspath(path), max_results=max_results
     )
 
 
-def _command(
-    command: str, timeout: float | None, folder: Path | None, background: bool
-) -> _Request:
+def _command(command: str, timeout: float | None, folder: Path | None, background: bool) -> Request:
     return "run_shell_command", _given(
         command=command,
         timeout_ms=None if timeout is None else int(timeout * 1000),
@@ -281,7 +278,7 @@ def _names(result: dict[str, Any]) -> list[str]:
 
 
 def _ended(result: dict[str, Any]) -> CommandResult:
-    if "exit_code" not in result and "pid" not in result:
+    if "exit_code" not in result and "signal" not in result:
         errors.check(result)
     return CommandResult(
         result.get("exit_code"),
@@ -294,60 +291,60 @@ def _ended(result: dict[str, Any]) -> CommandResult:
     )
 
 
-# ---- requirement 4's methods: the same four, with its fields --------------------------------
+# ---- the methods that do not raise -----------------------------------------------------
 
 
-def _plain_failure(error: errors.Error, **fields: Any) -> dict[str, Any]:
-    return {"success": False, "error": error.message, "code": error.code, **fields}
+class ReadFileResult(TypedDict):
+    """Of `read_file`. After a failure `success`, `error`, `code`, and `content` None."""
+
+    success: bool
+    content: str | None
+    path: NotRequired[str]
+    size: NotRequired[int]
+    sha256: NotRequired[str | None]
+    version: NotRequired[int]
+    error: NotRequired[str]
+    code: NotRequired[str]
 
 
-def _plain_read(result: dict[str, Any]) -> dict[str, Any]:
-    file = _file(errors.check(result))
-    return {
-        "success": True,
-        "content": file.content,
-        "path": file.path,
-        "size": file.size or len(file.content or ""),
-        "sha256": file.sha256,
-        "version": file.version,
-    }
+class WriteFileResult(TypedDict):
+    """Of `write_file`. After a failure `success`, `error`, `code`, and `bytes_written` 0."""
+
+    success: bool
+    bytes_written: int
+    path: NotRequired[str]
+    operation: NotRequired[str]
+    sha256: NotRequired[str | None]
+    version: NotRequired[int]
+    error: NotRequired[str]
+    code: NotRequired[str]
 
 
-def _plain_written(result: dict[str, Any], content: str) -> dict[str, Any]:
-    done = _edited(errors.check(result))
-    return {
-        "success": True,
-        "path": done.state.path,
-        "bytes_written": len(content.encode()),
-        "operation": "write",
-        "sha256": done.state.sha256,
-        "version": done.state.version,
-    }
+class UpdateFileResult(TypedDict):
+    """Of `update_file`. After a failure `success`, `error`, `code`, and `changes_made` False."""
+
+    success: bool
+    changes_made: bool
+    path: NotRequired[str]
+    old_content: NotRequired[str]
+    new_content: NotRequired[str]
+    replaced: NotRequired[int]
+    sha256: NotRequired[str | None]
+    version: NotRequired[int]
+    error: NotRequired[str]
+    code: NotRequired[str]
 
 
-def _plain_updated(result: dict[str, Any], old: str, new: str) -> dict[str, Any]:
-    done = _edited(errors.check(result))
-    return {
-        "success": True,
-        "path": done.state.path,
-        "changes_made": True,
-        "old_content": old,
-        "new_content": new,
-        "replaced": done.replaced,
-        "sha256": done.state.sha256,
-        "version": done.state.version,
-    }
+class SearchFilesResult(TypedDict):
+    """Of `search_files`. After a failure `success`, `error`, `code`, and no `matches`."""
 
-
-def _plain_found(result: dict[str, Any], pattern: str, directory: str) -> dict[str, Any]:
-    found = _found(errors.check(result))
-    return {
-        "success": True,
-        "matches": [dataclasses.asdict(match) for match in found.matches],
-        "pattern": pattern,
-        "directory": directory,
-        "more": found.more,
-    }
+    success: bool
+    matches: list[dict[str, Any]]
+    pattern: NotRequired[str]
+    directory: NotRequired[str]
+    more: NotRequired[bool]
+    error: NotRequired[str]
+    code: NotRequired[str]
 
 
 # ---- the library ------------------------------------------------------------------------
@@ -397,7 +394,7 @@ class _Tools:
             self._pool = ThreadPoolExecutor(_THREADS, "hasp-workspace")
         return self._pool
 
-    def _now(self, request: _Request, cancel: Any = ffi.NULL) -> dict[str, Any]:
+    def _now(self, request: Request, cancel: Any = ffi.NULL) -> dict[str, Any]:
         if self._tools is None:
             raise errors.InvalidArgument("The workspace is closed.")
         result = ffi.new("char **")
@@ -439,7 +436,7 @@ class Workspace(_Tools):
     call.
     """
 
-    async def _run(self, request: _Request) -> dict[str, Any]:
+    async def _run(self, request: Request) -> dict[str, Any]:
         with _calls.Cancel() as cancel:
             return await _calls.on_thread(
                 self._threads(), lambda: self._now(request, cancel.handle), cancel.set
@@ -551,9 +548,10 @@ class Workspace(_Tools):
         folder: Path | None = None,
         background: bool = False,
     ) -> CommandResult:
-        """Runs a line of bash in the sandbox; `timeout` in seconds.
+        """Runs a line of bash in the sandbox.
 
-        An exit code other than 0 raises nothing.
+        An exit code other than 0 raises nothing. After `timeout` seconds the command is ended:
+        `hasp.CommandStopped`, whose `details["output"]` is what it printed.
         """
         return _ended(await self._run(_command(command, timeout, folder, background)))
 
@@ -563,44 +561,77 @@ class Workspace(_Tools):
         start_line: int = 1,
         max_lines: int | None = None,
         encoding: str | None = None,
-    ) -> dict[str, Any]:
-        """`{success, content, path, size}`, or `{success, error}`: does not raise."""
+    ) -> ReadFileResult:
+        """As `read`, with a dict as result; does not raise."""
         try:
-            return _plain_read(
-                await self._run(_read(file_path, start_line, max_lines, None, encoding))
+            file = await self.read(
+                file_path, start_line=start_line, max_lines=max_lines, encoding=encoding
             )
         except errors.Error as error:
-            return _plain_failure(error, content=None)
+            return {"success": False, "error": error.message, "code": error.code, "content": None}
+        return {
+            "success": True,
+            "content": file.content,
+            "path": file.path,
+            "size": file.size or len(file.content or ""),
+            "sha256": file.sha256,
+            "version": file.version,
+        }
 
     async def write_file(
-        self, file_path: str, content: str, create_dirs: bool = True, encoding: str | None = None
-    ) -> dict[str, Any]:
-        """`{success, path, bytes_written, operation}`, or `{success, error}`.
-
-        An existing file is read first.
-        """
+        self,
+        file_path: str,
+        content: str,
+        create_dirs: bool = True,
+        encoding: str | None = None,
+    ) -> WriteFileResult:
+        """As `write`, with a dict as result; does not raise. An existing file is read first."""
         try:
             base = await self._last_state(file_path)
-            return _plain_written(
-                await self._run(_write(file_path, content, base, create_dirs, encoding)), content
+            done = await self.write(
+                file_path, content, base=base, create_dirs=create_dirs, encoding=encoding
             )
         except errors.Error as error:
-            return _plain_failure(error, bytes_written=0)
+            return {
+                "success": False,
+                "error": error.message,
+                "code": error.code,
+                "bytes_written": 0,
+            }
+        return {
+            "success": True,
+            "path": done.state.path,
+            "bytes_written": len(content.encode()),
+            "operation": "write",
+            "sha256": done.state.sha256,
+            "version": done.state.version,
+        }
 
     async def update_file(
         self, file_path: str, old_content: str, new_content: str, expected_matches: int = 1
-    ) -> dict[str, Any]:
-        """`{success, path, changes_made, old_content, new_content}`, or `{success, error}`."""
+    ) -> UpdateFileResult:
+        """As `update`, with a dict as result; does not raise."""
         try:
-            return _plain_updated(
-                await self._run(
-                    _update(file_path, old_content, new_content, None, expected_matches)
-                ),
-                old_content,
-                new_content,
+            done = await self.update(
+                file_path, old_content, new_content, expected_matches=expected_matches
             )
         except errors.Error as error:
-            return _plain_failure(error, changes_made=False)
+            return {
+                "success": False,
+                "error": error.message,
+                "code": error.code,
+                "changes_made": False,
+            }
+        return {
+            "success": True,
+            "path": done.state.path,
+            "changes_made": True,
+            "old_content": old_content,
+            "new_content": new_content,
+            "replaced": done.replaced,
+            "sha256": done.state.sha256,
+            "version": done.state.version,
+        }
 
     async def search_files(
         self,
@@ -609,18 +640,25 @@ class Workspace(_Tools):
         file_types: list[str] | None = None,
         case_sensitive: bool = False,
         regex: bool = False,
-    ) -> dict[str, Any]:
-        """`{success, matches, pattern, directory}`, or `{success, error}`."""
+    ) -> SearchFilesResult:
+        """As `search`, with a dict as result; does not raise."""
         try:
-            return _plain_found(
-                await self._run(
-                    _search(pattern, directory, regex, case_sensitive, None, file_types, None, None)
-                ),
+            found = await self.search(
                 pattern,
-                directory,
+                path=directory,
+                regex=regex,
+                case_sensitive=case_sensitive,
+                file_types=file_types,
             )
         except errors.Error as error:
-            return _plain_failure(error, matches=[])
+            return {"success": False, "error": error.message, "code": error.code, "matches": []}
+        return {
+            "success": True,
+            "matches": [dataclasses.asdict(match) for match in found.matches],
+            "pattern": pattern,
+            "directory": directory,
+            "more": found.more,
+        }
 
     async def _last_state(self, path: str) -> str | None:
         try:

@@ -60,8 +60,18 @@ def of_class(node):
             "Fields: %s.\n"
             % ", ".join("`%s: %s`" % (one.target.id, ast.unparse(one.annotation)) for one in fields)
         )
+    same = [
+        one.targets[0].id
+        for one in node.body
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)
+    ]
+    if same:
+        names = ", ".join("`%s`" % name for name in same)
+        out.append("- Without `await`, and otherwise the same: %s." % names)
     for one in node.body:
         if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if one.decorator_list and one.name == "__init__":
             continue
         if one.name == "__init__":
             one.name = node.name

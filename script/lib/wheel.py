@@ -25,8 +25,10 @@ def main(build, stamp=None):
     )
     inside = work / "hasp" / "_lib"
     inside.mkdir()
-    strip(build / "src/api/agent/libhasp-agent.so.0", inside / "libhasp-agent.so.0")
+    for folder, library in (("agent", "libhasp-agent.so.0"), ("engine", "libhasp.so.0")):
+        strip(build / "src/api" / folder / library, inside / library)
     strip(build / "hasp", inside / "hasp")
+    shutil.copy(TOP / "include" / "hasp.h", inside)
     link = build / "python" / "link"
     link.mkdir(exist_ok=True)
     if not (link / "libhasp-agent.so").is_symlink():

@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,21 @@ def call(name, **arguments):
 
 def say(text):
     return {"text": text}
+
+
+class Started:
+    """A pipe in the project, which a command writes to when it has started."""
+
+    def __init__(self, path):
+        os.mkfifo(path)
+        self.pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait(self, process=None):
+        """Until then, or until the process has ended."""
+        ended = [os.pidfd_open(process.pid)] if process else []
+        select.select([self.pipe, *ended], [], [])
+        for one in [self.pipe, *ended]:
+            os.close(one)
 
 
 class World:
@@ -61,6 +77,10 @@ class World:
     def put(self, name, text):
         (self.root / name).write_text(text, encoding="utf-8")
         return text
+
+    def started(self):
+        """For a command `echo > started`."""
+        return Started(self.root / "started")
 
     def get(self, name):
         return (self.root / name).read_text(encoding="utf-8")

@@ -1,33 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel, its types and its declarations."""
+import inspect
 import os
 import re
 import subprocess
 import sys
 import venv
+from pathlib import Path
 
+import cffi
+import pytest
 from conftest import TOP, UNPACKED, WHEEL
 
+sys.path.insert(0, str(TOP / "python"))
+import build_native  # noqa: E402
 
-def test_it_is_typed():
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--strict",
-            "--config-file",
-            str(TOP / "python" / "pyproject.toml"),
-            "--cache-dir",
-            os.devnull,
-            str(TOP / "python" / "hasp"),
-        ],
+sys.path.remove(str(TOP / "python"))
+
+
+def mypy(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file"]
+        + [str(TOP / "python" / "pyproject.toml"), "--cache-dir", os.devnull, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        env={**os.environ, "MYPYPATH": str(TOP / "python")},
     )
+
+
+def test_it_is_typed():
+    done = mypy(TOP / "python" / "hasp")
     assert done.returncode == 0, done.stdout
     assert (UNPACKED / "hasp" / "py.typed").exists()
+
+
+# What a program would write, and what mypy has to say to it.
+WRITTEN = [
+    ('reveal_type(ws.read("a", max_lines=1))', 'Revealed type is "hasp.workspace.File"'),
+    ('reveal_type(ws.glob("*"))', 'Revealed type is "builtins.list[builtins.str]"'),
+    ('reveal_type(ws.read_file("a")["content"])', 'Revealed type is "Union[builtins.str, None]"'),
+    ('ws.read("a", max_lines="1")', '"max_lines" has incompatible type "str"'),
+    ('ws.write("a")', "Too few arguments"),
+    ("ws.nonsense()", 'has no attribute "nonsense"'),
+    ("hasp.blocking.Workspace(trusted=True)", 'Unexpected keyword argument "trusted"'),
+    ('reveal_type(agent.run("x"))', 'Revealed type is "hasp.agent.Result"'),
+    ('reveal_type(agent.stats()["models"])', 'Revealed type is "Any"'),
+    ("agent.steer(7)", 'incompatible type "int"; expected "str"'),
+    ("hasp.blocking.Agent(modle='x')", 'Unexpected keyword argument "modle"'),
+]
+
+
+def test_the_blocking_twins_have_the_types_of_the_others(tmp_path):
+    lines = ["import hasp, hasp.blocking", "ws = hasp.blocking.Workspace()"]
+    lines += ["agent = hasp.blocking.Agent()", *(line for line, _ in WRITTEN)]
+    (tmp_path / "program.py").write_text("\n".join(lines) + "\n")
+    done = mypy(tmp_path / "program.py")
+    for number, (line, words) in enumerate(WRITTEN, 4):
+        found = [said for said in done.stdout.splitlines() if "program.py:%d:" % number in said]
+        assert len(found) == 1 and words in found[0], (line, done.stdout)
+
+
+@pytest.mark.parametrize("name", ["Workspace", "Agent"])
+def test_the_blocking_twins_have_all_methods_of_the_others(name):
+    import hasp
+
+    def public(one):
+        return {part for part in dir(one) if not part.startswith("_")}
+
+    mine, theirs = getattr(hasp.blocking, name), getattr(hasp, name)
+    assert public(theirs) - public(mine) == ({"open"} if name == "Agent" else set())
+    for part in public(mine) & public(theirs) - {"session_id"}:
+        ours, other = (inspect.signature(getattr(one, part)) for one in (mine, theirs))
+        assert list(ours.parameters) == list(other.parameters), part
+
+
+def test_libhasp_of_the_wheel_edits_a_file(tmp_path):
+    """By ctypes with the library alone, and by cffi with its header."""
+    import hasp
+
+    script = (
+        "import ctypes, sys\n"
+        "lib = ctypes.CDLL(sys.argv[1])\n"
+        "lib.hasp_version.restype = ctypes.c_char_p\n"
+        "print(lib.hasp_version().decode())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, hasp.libhasp], stdout=subprocess.PIPE, text=True
+    )
+    assert done.stdout == hasp.__version__ + "\n"
+    header = (Path(hasp.libhasp).parent / "hasp.h").read_text()
+    assert header == (TOP / "include" / "hasp.h").read_text()
+    ffi = cffi.FFI()
+    ffi.cdef(build_native.declarations(header))
+    lib = ffi.dlopen(hasp.libhasp)
+    (tmp_path / "a").write_text("one\n")
+    folder = ffi.new("char[]", os.fsencode(tmp_path))
+    workspace = lib.hasp_workspace_open(ffi.new("const char *[]", [folder]), 1, ffi.NULL, ffi.NULL)
+    file = lib.hasp_read(workspace, b"a", ffi.NULL, ffi.NULL)
+    diff = b"@@\n-one\n+two\n"
+    sha256 = lib.hasp_file_sha256(file)
+    assert lib.hasp_patch(workspace, b"a", sha256, diff, len(diff), 0, ffi.NULL, ffi.NULL)
+    lib.hasp_file_free(file)
+    lib.hasp_workspace_free(workspace)
+    assert (tmp_path / "a").read_text() == "two\n"
+
+
+def test_the_wheel_has_the_size_that_its_guide_says():
+    said = re.search(
+        r"(\d+) MB, of which libhasp is (\d+) KB", (TOP / "docs/python.md").read_text()
+    )
+    library = os.path.getsize(UNPACKED / "hasp" / "_lib" / "libhasp.so.0")
+    assert abs(os.path.getsize(WHEEL) / 1e6 - int(said[1])) < 1
+    assert abs(library / 1e3 - int(said[2])) < 50
 
 
 def test_it_is_installed_without_a_network(tmp_path):
