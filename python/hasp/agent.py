@@ -107,12 +107,13 @@ class Agent:
         notice: Callable[[str, str], None] | None = None,
     ) -> None:
         self._agent: Any = None
+        self._use = threading.RLock()  # of the agent by other threads than its own
         self._keep: list[Any] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = ThreadPoolExecutor(1, "hasp-agent")
         self._queue: asyncio.Queue[Event] | None = None
         self._under_way = False
-        self._helpers: set[Any] = set()
+        self._unanswered: BaseException | None = None  # why a question got no proper answer
         self._outputs: dict[str, str] = {}
         self._output: Any = None
         self._output_given = False
@@ -122,6 +123,7 @@ class Agent:
         self.notices: list[tuple[str, str]] = []
         self._notice = notice
         self._tools = list(tools)
+        self._own: dict[str, _tools.Tool] = {}
         self._options: dict[str, Any] = {
             "model": model,
             "folders": [workspace, *folders],
@@ -142,6 +144,13 @@ class Agent:
         if self._agent is None:
             self._loop = asyncio.get_running_loop()
             await self._loop.run_in_executor(self._thread, self._open_now)
+            opened = getattr(self.approval, "opened", None)
+            if opened is not None:
+                try:
+                    await opened(self)
+                except BaseException:
+                    await self.close()
+                    raise
         return self
 
     def _kept(self, value: Any) -> Any:
@@ -189,6 +198,7 @@ class Agent:
     def _native_tool(self, one: _tools.Tool) -> Any:
         if not isinstance(one, _tools.Tool):
             raise errors.InvalidArgument(f"{one!r} is no tool: make it one with @hasp.tool")
+        self._own[one.name] = one
         native = self._kept(ffi.new("hasp_agent_tool *"))
         native.struct_size = ffi.sizeof("hasp_agent_tool")
         native.name = self._kept(_calls.text(one.name))
@@ -209,7 +219,8 @@ class Agent:
 
     async def close(self) -> None:
         """Ends the session: SessionEnd hooks run, commands in the background end."""
-        agent, self._agent = self._agent, None
+        with self._use:
+            agent, self._agent = self._agent, None
         if agent:
             await asyncio.get_running_loop().run_in_executor(
                 self._thread, lib.hasp_agent_close, agent
@@ -283,9 +294,16 @@ class Agent:
             raise errors.InvalidArgument("The agent is not open.")
         done = lib.hasp_agent_prompt(self._agent, _calls.text(text), answer, error)
         said = _calls.taken(answer[0])
+        self._raise_unanswered()
         if not done:
             raise _calls.reported(error)
         return said
+
+    def _raise_unanswered(self) -> None:
+        """Raises what the approval raised while the call was under way."""
+        error, self._unanswered = self._unanswered, None
+        if error is not None:
+            raise error
 
     async def run(self, text: str, *, output: Any = None) -> Result:
         """The answer.
@@ -361,21 +379,25 @@ class Agent:
         self._checked(
             lib.hasp_agent_call, _calls.text(tool), _calls.text(_calls.compact(arguments)), result
         )
+        self._raise_unanswered()
         answer = json.loads(_calls.taken(result[0]))
         return answer if isinstance(answer, dict) else {"results": answer}
 
     def cancel(self) -> None:
         """Ends the prompt that is under way, soon. From any thread."""
-        if self._agent is not None:
-            lib.hasp_agent_cancel(self._agent)
+        with self._use:
+            if self._agent is not None:
+                lib.hasp_agent_cancel(self._agent)
 
     def steer(self, text: str) -> None:
         """A message for the prompt that is under way. From any thread."""
-        self._checked(lib.hasp_agent_steer, _calls.text(text))
+        with self._use:
+            self._checked(lib.hasp_agent_steer, _calls.text(text))
 
     def set_mode(self, mode: str) -> None:
         """The approval mode of all calls from now on. From any thread."""
-        self._checked(lib.hasp_agent_set_mode, _calls.text(mode))
+        with self._use:
+            self._checked(lib.hasp_agent_set_mode, _calls.text(mode))
 
     async def share(self, port: int = 0) -> str:
         """A link to the session for a browser, which can also answer questions; it works once."""
@@ -422,7 +444,7 @@ class Agent:
             loop.call_soon_threadsafe(queue.put_nowait, event)
 
     def _ask(self, topic: str, data: dict[str, Any]) -> None:
-        """On a thread of its own: the listener must not wait."""
+        """On a separate thread: the listener must not wait."""
         thread = threading.Thread(
             target=self._answer, args=(topic, data), name="hasp-question", daemon=True
         )
@@ -431,23 +453,32 @@ class Agent:
     def _answer(self, topic: str, data: dict[str, Any]) -> None:
         question = questions.question_of(topic, data)
         try:
-            answer = self._settled(self.approval.ask(question))
-        except BaseException as error:  # an answer that fails is a no
-            self._heard("error", f"The approval failed: {type(error).__name__}: {error}")
-            answer = questions.Answer.no("The question could not be answered.")
-        if not isinstance(answer, questions.Answer):
+            answer = self._settled(self.approval.ask(self._with_preview(question)))
             if answer is None:
                 return  # it is answered elsewhere, as in a browser
-            self._heard("error", f"The approval gave {answer!r}, which is no hasp.Answer.")
-            answer = questions.Answer.no("The question could not be answered.")
-        name, message = questions.response_of(question, answer)
+            name, message = questions.response_of(question, answer)
+        except BaseException as error:  # the prompt raises it, and the call is refused
+            self._unanswered = self._unanswered or error
+            self.cancel()
+            name, message = questions.response_of(question, questions.Answer.no())
         try:
-            self._checked(
-                lib.hasp_agent_answer, _calls.text(name), _calls.text(_calls.compact(message))
-            )
-        except errors.Error as error:
-            if "no longer" not in error.message and "answered" not in error.message:
+            with self._use:
+                self._checked(
+                    lib.hasp_agent_answer, _calls.text(name), _calls.text(_calls.compact(message))
+                )
+        except errors.InvalidArgument as error:
+            if "not open" not in error.message:  # as it is when it was answered elsewhere
                 self._heard("error", f"An answer was not taken: {error.message}")
+
+    def _with_preview(self, question: questions.Question) -> questions.Question:
+        own = self._own.get(question.tool) if question.kind == "tool" else None
+        if own is None or own.preview is None:
+            return question
+        try:
+            files = self._settled(own.preview(**own.built(question.arguments)))
+        except Exception:  # the arguments are shown instead
+            return question
+        return dataclasses.replace(question, preview=list(files))
 
     def _hook(self, name: str, text: str, decision: Any) -> None:
         data = json.loads(text)

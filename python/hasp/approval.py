@@ -109,10 +109,13 @@ class Terminal:
             self._diff(file.diff, out)
         if question.command:
             out.write(f"  $ {visible(question.command)}\n")
-        if not question.files and not question.command and not question.text:
+        for file in question.preview:
+            out.write(f"{visible(file.path)}\n")
+            self._diff(file.diff, out)
+        if not (question.files or question.preview or question.command or question.text):
             for name, value in question.arguments.items():
                 out.write(f"  {visible(name)}: {visible(str(value))}\n")
-        if question.text:
+        if question.text and not question.preview:
             out.write(visible(question.text) + "\n")
 
     def _by_hunk(self, question: Question, out: TextIO, source: TextIO) -> Answer:
@@ -145,25 +148,27 @@ class Terminal:
 
 
 class Browser:
-    """Questions are answered in a browser, where `show` leads."""
+    """Questions are answered in a browser.
 
-    def __init__(self, agent: Agent | None = None, port: int = 0) -> None:
-        self.agent = agent
+    The agent makes the link when it opens, and it is written to `output` (None: standard error).
+    The link is for one person and works once; `show` makes another.
+    """
+
+    def __init__(self, port: int = 0, output: TextIO | None = None) -> None:
         self.port = port
+        self.output = output
         self.link: str | None = None
 
+    async def opened(self, agent: Agent) -> None:
+        """Writes the link; the agent calls this before its first prompt."""
+        out = self.output or sys.stderr
+        out.write(f"Answer at {await self.show(agent)}\n")
+        out.flush()
+
     async def show(self, agent: Agent) -> str:
-        """The link for a person, which works once."""
-        self.agent = agent
+        """Another link, which works once. Not while a prompt is under way."""
         self.link = await agent.share(self.port)
         return self.link
 
-    def ask(self, question: Question) -> Answer | None:
-        """Leaves the answer to the browser; no where no link was made."""
-        return (
-            None
-            if self.link
-            else Answer.no(
-                "No browser shows this session: call `await approval.show(agent)` first."
-            )
-        )
+    def ask(self, question: Question) -> None:
+        """Leaves the answer to the browser."""

@@ -7,6 +7,8 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from . import errors
+
 QuestionKind = Literal["edit", "command", "mcp", "tool", "plan", "ask_user", "form", "more"]
 
 _TYPES: dict[str, QuestionKind] = {
@@ -45,6 +47,13 @@ class FileDiff:
     new_text: str | None
     hunks: list[Hunk]
 
+    @classmethod
+    def between(cls, path: str, old: str, new: str) -> FileDiff:
+        """The difference of two texts; `path` is what a person reads above it."""
+        hunks = _hunks(old, new)
+        lines = [line for hunk in hunks for line in (hunk.header, *hunk.lines)]
+        return cls(path, "".join(line + "\n" for line in lines), old, new, hunks)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Question:
@@ -66,13 +75,24 @@ class Question:
     why: str
     questions: list[dict[str, Any]]  # of ask_user, and the fields of a form
     raw: dict[str, Any]
+    preview: list[FileDiff] = dataclasses.field(
+        default_factory=list
+    )  # of `@hasp.tool(preview=...)`
 
 
 class Approval(Protocol):
-    """Who answers an agent's questions; `ask` may also be a plain function."""
+    """Answers an agent's questions.
 
-    async def ask(self, question: Question) -> Answer:
-        """The answer."""
+    `ask` may also be a plain function. If there is a method `opened(agent)`, the agent calls it
+    before its first prompt.
+    """
+
+    async def ask(self, question: Question) -> Answer | None:
+        """The answer; None: it comes from elsewhere, as from a browser.
+
+        The call is refused and the prompt fails if this raises or the answer does not fit the
+        question.
+        """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -285,8 +305,48 @@ def _partial(question: Question, answer: Answer) -> dict[str, Any]:
     }
 
 
+def _checked(question: Question, answer: Any) -> Answer:
+    """Raises InvalidArgument for an answer that this question does not have."""
+    if not isinstance(answer, Answer):
+        raise errors.InvalidArgument(
+            f"The approval returned {answer!r}, which is not a hasp.Answer."
+        )
+    wrong = ""
+    if answer.allow != "no" and answer.allow not in question.choices:
+        wrong = f"Answer.{answer.allow}() is not offered"
+    elif answer.answers is not None and question.kind not in ("ask_user", "form"):
+        wrong = "Answer.text() is for ask_user and forms"
+    elif answer.taken is not None or answer.texts is not None:
+        wrong = _misplaced(
+            question, {**(answer.taken or {}), **dict.fromkeys(answer.texts or (), [])}
+        )
+    if wrong:
+        offered = ", ".join([*question.choices, "no"])
+        raise errors.InvalidArgument(
+            f"{wrong}, so the call of {question.tool} was refused. This question ({question.kind}) "
+            f"can be answered with: {offered}."
+        )
+    return answer
+
+
+def _misplaced(question: Question, taken: Mapping[str, Sequence[int]]) -> str:
+    """What is wrong with these hunks, by file; "" for nothing."""
+    known = {file.path: file for file in question.files}
+    for path, indices in taken.items():
+        if path not in known:
+            return f"The edit has no file {path}"
+        unknown = set(indices) - set(range(len(known[path].hunks) or 1))
+        if unknown:
+            return f"{path} has no hunk {min(unknown)}"
+    return ""
+
+
 def response_of(question: Question, answer: Answer) -> tuple[str, dict[str, Any]]:
-    """The topic and the message that say this answer."""
+    """The topic and the message that say this answer.
+
+    Raises InvalidArgument for an answer that this question does not have.
+    """
+    _checked(question, answer)
     said: dict[str, Any] = {"correlationId": question.id}
     if question.kind == "ask_user":
         if answer.allow == "no":
@@ -303,11 +363,9 @@ def response_of(question: Question, answer: Answer) -> tuple[str, dict[str, Any]
         said["shown"] = question.raw["shown"]
     if answer.taken is not None or answer.texts is not None:
         said.update(_partial(question, answer))
-    elif answer.allow == "no" or answer.allow not in question.choices:
+    elif answer.allow == "no":
         said["outcome"] = "cancel"
-        if answer.allow != "no":
-            said["message"] = f'"{answer.allow}" is not offered here, so the call was not made.'
-        elif answer.words:
+        if answer.words:
             said["message"] = answer.words
     else:
         said["outcome"] = {word: outcome for outcome, word in _OUTCOMES.items()}[answer.allow]

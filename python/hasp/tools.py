@@ -40,15 +40,18 @@ class Tool:
     kind: str
     function: Callable[..., Any]
     types: Mapping[str, Any]
+    preview: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **arguments: Any) -> Any:
         return self.function(*args, **arguments)
 
     def invoke(self, arguments: Mapping[str, Any]) -> Any:
         """Calls the function with arguments that fit the schema, made what the signature says."""
-        return self.function(
-            **{name: build(self.types.get(name, Any), value) for name, value in arguments.items()}
-        )
+        return self.function(**self.built(arguments))
+
+    def built(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the signature has them."""
+        return {name: build(self.types.get(name, Any), value) for name, value in arguments.items()}
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -176,7 +179,11 @@ def tool(function: Function, /) -> Tool:
 
 @overload
 def tool(
-    *, name: str | None = None, description: str | None = None, kind: Kind = "other"
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    kind: Kind = "other",
+    preview: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]:
     ...
 
@@ -188,6 +195,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     kind: Kind = "other",
+    preview: Callable[..., Any] | None = None,
 ) -> Any:
     """Makes a function, plain or `async`, a tool.
 
@@ -195,14 +203,21 @@ def tool(
     the mode and the policies decide. It runs in this process, unconfined. What it returns goes to
     the model: text, what JSON can say, `bytes` of a picture, or a list of these. An exception goes
     to the model as a failure.
+
+    `preview` gets the same arguments when a person is asked about a call, and returns a list of
+    `hasp.FileDiff` that the question shows instead of the arguments.
     """
     if function is None:
-        return lambda decorated: _make(decorated, name, description, kind)
-    return _make(function, name, description, kind)
+        return lambda decorated: _make(decorated, name, description, kind, preview)
+    return _make(function, name, description, kind, preview)
 
 
 def _make(
-    function: Callable[..., Any], name: str | None, description: str | None, kind: str
+    function: Callable[..., Any],
+    name: str | None,
+    description: str | None,
+    kind: str,
+    preview: Callable[..., Any] | None,
 ) -> Tool:
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no kind of tool: {', '.join(KINDS)}")
@@ -235,7 +250,7 @@ def _make(
         "required": required,
         "additionalProperties": False,
     }
-    return Tool(name or function.__name__, said, parameters, kind, function, hints)
+    return Tool(name or function.__name__, said, parameters, kind, function, hints, preview)
 
 
 def answer_parts(value: Any) -> list[str | bytes]:

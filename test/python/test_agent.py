@@ -330,16 +330,67 @@ def test_questions_are_answered_by_the_program(world):
     assert "The first is wrong." in str(results[1]) and "Leave that." in str(results[2])
 
 
-@pytest.mark.parametrize("answer", [RuntimeError("broken"), 7, hasp.Answer.always()])
-def test_what_is_no_answer_is_a_no(world, answer):
-    model = world.model(call("run_shell_command", command="touch made"), say("Done."))
+@pytest.mark.parametrize(
+    "answer, error, words",
+    [
+        (RuntimeError("broken"), RuntimeError, "broken"),
+        (7, hasp.InvalidArgument, "returned 7, which is not a hasp.Answer"),
+        (hasp.Answer.always(), hasp.InvalidArgument, r"Answer.always\(\) is not offered"),
+        (hasp.Answer.text("yes"), hasp.InvalidArgument, "is for ask_user and forms"),
+        (hasp.Answer.hunks({"b": [0]}), hasp.InvalidArgument, "has no file b"),
+        (hasp.Answer.edited({"b": "x"}), hasp.InvalidArgument, "has no file b"),
+    ],
+    ids=lambda value: str(getattr(value, "__name__", value))[:40],
+)
+def test_what_is_no_answer_is_a_no_and_an_error(world, answer, error, words):
+    model = world.model(call("run_shell_command", command="touch made"), say("Done."), say("On."))
 
     async def work():
-        async with hasp.Agent(model, ".", approval=Asked({"run_shell_command": answer})) as agent:
-            await events_of(agent)
+        asked = Asked({"run_shell_command": answer})
+        async with hasp.Agent(model, ".", approval=asked) as agent:
+            with pytest.raises(error, match=words):
+                await agent.run("go")
+            with pytest.raises(error, match=words):
+                await agent.call("run_shell_command", command="touch made")
+            assert (await agent.run("again")).text
 
     run(work())
     assert not (world.root / "made").exists()
+
+
+def test_hunks_that_the_edit_does_not_have_are_an_error(world):
+    model = world.model(call("write_file", file_path="b", content="1\n"), say("Done."))
+
+    async def work():
+        answer = lambda question: hasp.Answer.hunks({question.files[0].path: [3]})
+        async with hasp.Agent(model, ".", approval=Asked({"write_file": answer})) as agent:
+            with pytest.raises(hasp.InvalidArgument, match="has no hunk 3"):
+                await agent.run("go")
+
+    run(work())
+    assert not (world.root / "b").exists()
+
+
+def test_a_tool_s_question_shows_its_preview(world):
+    @hasp.tool(kind="edit", preview=lambda old, new: [hasp.FileDiff.between("names", old, new)])
+    def rename(old: str, new: str) -> str:
+        """Renames."""
+        return new
+
+    model = world.model(call("rename", old="old\n", new="new\n"), say("Done."))
+    main, side = pty.openpty()
+    os.write(main, b"y\n")
+
+    async def work(source, shown):
+        approval = hasp.approval.Terminal(shown, source)
+        async with hasp.Agent(model, ".", tools=[rename], approval=approval, trust=True) as agent:
+            await agent.run("go")
+
+    with open(side, encoding="utf-8") as source, open("shown", "w", encoding="utf-8") as shown:
+        run(work(source, shown))
+    os.close(main)
+    assert "names\n@@ -1,1 +1,1 @@\n-old\n+new\n" in world.get("shown")
+    assert "new:" not in world.get("shown")
 
 
 @pytest.mark.parametrize(
@@ -471,11 +522,12 @@ def test_leaving_the_loop_cancels_the_prompt(world):
         call("run_shell_command", command="echo > started; sleep 1000"), say("Late."), say("On.")
     )
 
+    started = world.started()
+
     async def work():
         async with hasp.Agent(model, ".", mode="yolo", trust=True) as agent:
             task = asyncio.create_task(agent.run("go"))
-            while not (world.root / "started").exists():
-                await asyncio.sleep(0.01)
+            await asyncio.to_thread(started.wait)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -488,6 +540,7 @@ def test_ctrl_c_leaves_an_agent_that_works(world):
     model = world.model(
         call("run_shell_command", command="echo > started; sleep 1000"), say("Late."), say("On.")
     )
+    started = world.started()
     process = world.python(
         "import hasp, sys\n"
         "with hasp.blocking.Agent(sys.argv[1], '.', mode='yolo', trust=True) as agent:\n"
@@ -497,8 +550,7 @@ def test_ctrl_c_leaves_an_agent_that_works(world):
         "        print(bool(agent.run('again').text))\n",
         model,
     )
-    while not (world.root / "started").exists() and process.poll() is None:
-        pass
+    started.wait(process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert (out, process.returncode) == ("True\n", 0), err

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/python.md, example/python and script/demo python run; docs/python-api.md is current."""
+import hashlib
 import os
 import pty
 import re
@@ -8,6 +9,9 @@ import sys
 
 import pytest
 from conftest import BUILD, TOP, UNPACKED, call, say
+
+sys.path.insert(0, str(TOP / "script" / "lib"))
+import npm_peers  # noqa: E402
 
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (TOP / "docs/python.md").read_text(), re.M | re.S)
 WRITES = (call("write_file", file_path="a", content="x\n"), say("Done."))
@@ -88,17 +92,46 @@ def test_a_person_at_a_terminal_decides(world, said, written):
     assert "+x" in done.stderr
 
 
-def test_the_browser_s_link_is_shown(world):
-    done = run(
-        world,
-        str(TOP / "example/python/agent.py"),
-        "browser",
-        "go",
-        world.model(say("Nothing to do.")),
+def test_a_person_in_a_browser_decides(world):
+    """The link is on standard error without a word of the program's; a real Chromium answers."""
+    old = world.put("a", "".join("line %d\n" % number for number in range(40)))
+    new = old.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\n")
+    base = hashlib.sha256(old.encode()).hexdigest()
+    model = world.model(
+        call("write_file", file_path="a", content=new, base_content_sha256=base), say("Done.")
     )
-    assert done.returncode == 0 and re.search(
-        r"Answer at http://127\.0\.0\.1:\d+/\S*token=", done.stdout
-    ), done
+    program = subprocess.Popen(
+        [
+            sys.executable,
+            "-W",
+            "error",
+            str(TOP / "example/python/agent.py"),
+            "browser",
+            "go",
+            model,
+        ],
+        cwd=world.root,
+        env=dict(os.environ, PYTHONPATH=str(UNPACKED), HOME=str(world.home)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    link = re.fullmatch(
+        r"Answer at (http://127\.0\.0\.1:\d+/\S*token=\S+)\n", program.stderr.readline()
+    )
+    played = subprocess.run(
+        [npm_peers.node(), str(TOP / "test/web/page/real.mjs"), str(npm_peers.folder("browser"))]
+        + ["answer", link[1]],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert played.stdout == "ready\nplayed\n", played.stdout
+    out, err = program.communicate(timeout=120)
+    assert (program.returncode, err) == (0, "") and "Done." in out, (out, err)
+    assert world.get("a") == old.replace("line 30\n", "line thirty\n")
 
 
 def test_the_demo_shows_a_change_a_refusal_and_a_question():

@@ -86,6 +86,19 @@ def described(cell: dict[str, Any], place: int, outputs: bool) -> str:
     return "\n".join(parts)
 
 
+def _source_of(document: dict[str, Any], cell: str) -> str:
+    return text_of(document["cells"][place_of(document, cell)].get("source"))
+
+
+def _contents(document: dict[str, Any]) -> str:
+    """A line for each cell: its name and how it begins."""
+    lines = []
+    for place, cell in enumerate(document["cells"]):
+        first = text_of(cell.get("source")).strip().partition("\n")[0]
+        lines.append(f"{cell.get('id') or place}: {first[:80]}\n")
+    return "".join(lines)
+
+
 def new_cell(document: dict[str, Any], kind: str, source: str) -> dict[str, Any]:
     """A cell as the notebook's format has it."""
     cell: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": source}
@@ -162,6 +175,26 @@ class Notebook:
             self._read.pop(cell if name != cell else "", None)
         return done + " If the notebook is open in a browser, it is seen there after a reload."
 
+    async def preview(
+        self, operation: str, cell: str = "", source: str = "", kind: str = "code", after: str = ""
+    ) -> list[hasp.FileDiff]:
+        """The change of one cell, or of the order of cells, for the question about it."""
+        store = await self._opened()
+        document, _ = await store.read()
+        changed = copy.deepcopy(document)
+        _OPERATIONS[operation](self, changed, cell, source, kind, after)
+        where = f"after cell {after}" if after else "at the top"
+        title = {
+            "insert": f"{store.name}: a new {kind} cell {where}",
+            "replace": f"{store.name}: cell {cell}",
+            "delete": f"{store.name}: cell {cell} is deleted",
+            "move": f"{store.name}: cell {cell} moves",
+        }[operation]
+        if operation == "move":
+            return [hasp.FileDiff.between(title, _contents(document), _contents(changed))]
+        old = _source_of(document, cell) if operation != "insert" else ""
+        return [hasp.FileDiff.between(title, old, source if operation != "delete" else "")]
+
     def _insert(
         self, document: dict[str, Any], cell: str, source: str, kind: str, after: str
     ) -> tuple[str, str]:
@@ -227,7 +260,7 @@ class Notebook:
             """
             return await self.read(cell, outputs)
 
-        @hasp.tool(kind="edit")
+        @hasp.tool(kind="edit", preview=self.preview)
         async def notebook_edit(
             operation: Literal["insert", "replace", "delete", "move"],
             cell: str = "",

@@ -193,11 +193,18 @@ class Panel:
             yield self._html(f"<code>{html.escape(visible(nearby(file.path)))}</code>")
             for hunk in file.hunks:
                 yield from self._take(pieces, file.path, hunk.index)
-                shown = "".join(line if line.endswith("\n") else line + "\n" for line in hunk.lines)
-                yield self._html(side_by_side(cut(shown).splitlines()))
+                yield self._hunk(hunk)
             if not file.hunks:
                 yield from self._take(pieces, file.path, 0)
                 yield self._html(preformatted(file.diff or "(nothing to show)"))
+        for file in question.preview:
+            yield self._html(html.escape(visible(file.path)))
+            for hunk in file.hunks:
+                yield self._hunk(hunk)
+
+    def _hunk(self, hunk: Any) -> Any:
+        shown = "".join(line if line.endswith("\n") else line + "\n" for line in hunk.lines)
+        return self._html(side_by_side(cut(shown).splitlines()))
 
     def _take(self, pieces: list[tuple[str, int]], path: str, index: int) -> Iterable[Any]:
         """The box of one piece, where there are several."""
@@ -279,7 +286,7 @@ def subject(question: Any) -> list[str]:
     for name in ("code", "plan"):
         if isinstance(question.arguments.get(name), str):
             return [question.arguments[name]]
-    if question.files or question.questions:
+    if question.files or question.preview or question.questions:
         return []
     return ["\n".join(f"{name}: {value}" for name, value in question.arguments.items())]
 
@@ -333,6 +340,8 @@ def ask_by_text(
         write(visible(cut(text)))
     for file in question.files:
         write(visible(cut(file.diff or file.path)))
+    for file in question.preview:
+        write(visible(cut(f"{file.path}\n{file.diff}")))
     asked = asked_of(question)
     if asked:
         return hasp.Answer.text({name: read(visible(text) + " ") for name, text in asked})
