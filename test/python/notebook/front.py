@@ -98,6 +98,10 @@ class Cell:
         return "\n".join(self.displays[name].get("text/plain", "") for name in self.order)
 
 
+class Died(Exception):
+    """The kernel has ended while a cell ran."""
+
+
 class Front:
     """One kernel.  `widgets` are those that are open: comm id to the state of the model."""
 
@@ -109,12 +113,15 @@ class Front:
         self.client = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=SECONDS)
+        self.pid = self.manager.provisioner.pid
+        self.ended = os.pidfd_open(self.pid)
         self.widgets = {}
         self.folder = folder
 
     def close(self):
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        os.close(self.ended)
 
     def run(self, code, on_message=lambda cell, message: None, stdin=None):
         """Runs a cell to its end.
@@ -128,9 +135,12 @@ class Front:
         poller = zmq.Poller()
         for channel in (iopub, typed):
             poller.register(channel.socket, zmq.POLLIN)
+        poller.register(self.ended, zmq.POLLIN)
         while True:
             ready = dict(poller.poll(1000 * SECONDS))
             assert ready, "the cell has not ended: " + cell.plain + cell.stream
+            if self.ended in ready:
+                raise Died
             if typed.socket in ready:
                 self.client.input(
                     stdin(self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"])
