@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """hasp.Workspace and its twin: files, search and commands from Python, on real workers."""
 import asyncio
-import gc
 import hashlib
 import os
 import signal
+import subprocess
 import sys
 import threading
-import tracemalloc
 import typing
 from unittest.mock import ANY
 
 import pytest
+from conftest import TOP, UNPACKED
 
 import hasp
 from hasp import workspace
@@ -270,26 +270,17 @@ def test_a_workspace_elsewhere(world):
         hasp.blocking.Workspace(".", provider=["true"])
 
 
-def test_calls_do_not_add_up(world):
-    world.put("a", "one\n")
-    with hasp.blocking.Workspace(".") as ws:
-
-        def many(count):
-            for _ in range(count):
-                ws.read("a")
-
-        many(200)
-        gc.collect()
-        tracemalloc.start()
-        many(200)
-        before = tracemalloc.take_snapshot()
-        many(400)
-        gc.collect()
-        grown = sum(
-            row.size_diff for row in tracemalloc.take_snapshot().compare_to(before, "filename")
-        )
-        tracemalloc.stop()
-        assert grown < 20_000, grown
+def test_agents_and_calls_leave_nothing(world):
+    """A tenth of what python_memory.py does on its own, with its limits."""
+    script = str(TOP / "script/lib/python_memory.py")
+    done = subprocess.run(
+        [sys.executable, script, "100", "1000"],
+        env=dict(os.environ, HASP_PACKAGE=str(UNPACKED)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stdout.count("heap") == 2, done.stdout
 
 
 def test_nothing_is_loaded_before_it_is_used(world):
