@@ -24,7 +24,7 @@ def test_shellcheck_has_nothing_to_say(script):
 
 # The Python package, with its examples, tests and scripts.
 FORMATTED = ["python", "example/python", "test/python",
-             *("script/lib/%s.py" % name for name in ("bench_python", "demo_python", "python_api", "python_memory", "wheel"))]
+             *("script/lib/%s.py" % name for name in ("bench_python", "demo_notebook", "demo_python", "python_api", "python_memory", "wheel"))]
 
 
 def black(*paths):
