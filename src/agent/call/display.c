@@ -118,7 +118,7 @@ enum {
 
 /* The first of these that an argument has says the most. */
 static const char *const telling[] = {
-	"command", "file_path", "pattern", "patterns", "query", "url", "prompt", "path", "paths",
+	"command", "code", "file_path", "pattern", "patterns", "query", "url", "prompt", "path", "paths",
 	"changes", "question", "pid", "title", "name", "strategic_intent",
 };
 
