@@ -235,7 +235,7 @@ static void command_tail(struct body *body, struct span output)
 
 /* What the code of run_python ended in. Folded, the last line of a traceback, which names the
  * exception. */
-static void command_value(struct body *body, const json_t *value)
+static void command_ending(struct body *body, const json_t *value)
 {
 	struct span exception = member_span(value, "exception"), rest = exception, line;
 
@@ -251,12 +251,12 @@ static void command_body(struct body *body, const json_t *value)
 
 	if (body->how.folded) {
 		command_tail(body, output);
-		command_value(body, value);
+		command_ending(body, value);
 		command_denials(body, value);
 		return;
 	}
 	body_lines(body, output, STYLE(ROLE_TEXT));
-	command_value(body, value);
+	command_ending(body, value);
 	command_denials(body, value);
 	body_lines(body, member_span(value, "message"), STYLE(ROLE_DIM));
 	if (member_span(value, "log_path").len) {
