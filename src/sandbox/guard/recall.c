@@ -675,35 +675,12 @@ int guard_open_record(const char *path)
 	}
 }
 
-/* When the folder was last looked through: the time of an empty file in it. */
-#define LOOKED ".looked"
-
-/* Whether it is time to look through the folder again; then that is noted.  A time that is yet to
- * come is that of a clock which has been put back. */
-static bool look_is_due(int folder)
-{
-	const time_t now = time(NULL);
-	_cleanup_fd_ int fd = -1;
-	struct stat st;
-
-	if (fstatat(folder, LOOKED, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_mtim.tv_sec > now - LIMIT_GUARD_LOOK_S && st.st_mtim.tv_sec <= now)
-		return false;
-	fd = openat(folder, LOOKED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		futimens(fd, NULL);
-	return true;
-}
-
 void guard_remove_old(const char *folder)
 {
 	const time_t before = time(NULL) - LIMIT_GUARD_FILE_S;
-	_cleanup_fd_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 && look_is_due(fd) ? fdopendir(fd) : NULL;
+	DIR *dir = opendir(folder);
 	const struct dirent *entry;
 
-	if (dir)
-		fd_steal(&fd);
 	while (dir && (entry = readdir(dir)) != NULL)
 		if (entry->d_name[0] != '.')
 			remove_old(dirfd(dir), entry->d_name, before);
