@@ -187,7 +187,7 @@ def test_a_shell_command_that_is_typed_is_not_mixed_with_what_waited(world, held
 def check_the_command_and_what_waited(hasp):
     hasp.wait("! echo half 'one").quiet()
     assert "!echo" not in hasp.dump().text and "> then this" not in hasp.dump().window
-    hasp.key("ctrl+c", "backspace").gone("! ").quiet().key("up").wait("> then this")
+    hasp.key("ctrl+c", "backspace").quiet(0.3).key("up").wait("> then this")
 
 
 # ---- other programs -------------------------------------------------------------------------------
