@@ -12,6 +12,8 @@
 #define MAGIC(at_, bytes_) { (at_), SPAN(bytes_) }
 
 static const struct format formats[] = {
+	{ .key = "ipynb", .words = "a Jupyter notebook", .extensions = "ipynb", .takes = "cell",
+	  .read = format_ipynb_read },
 	{ .key = "html", .words = "an HTML page", .extensions = "html htm xhtml",
 	  .source = true, .takes = "", .load = format_html_load, .read = format_html_read },
 };
@@ -91,6 +93,14 @@ const struct format *format_find(struct span head, const char *name)
 		}
 	}
 	return found;
+}
+
+bool format_name_suggests(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (has_ending(&formats[i], name))
+			return true;
+	return false;
 }
 
 /* ---- parts ----------------------------------------------------------------------------- */
