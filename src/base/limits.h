@@ -318,6 +318,13 @@
 /* A policy file, written by hand or a rule at a time.  Every call is matched against each rule. */
 #define LIMIT_POLICY_BYTES ((size_t)1 << 20)
 
+/* Structured text (data/structured/): one file, its values, the changes of one call, and bytes
+ * that all of them together read: each change parses the file again. */
+#define LIMIT_STRUCTURED_BYTES ((size_t)64 << 20)
+#define LIMIT_STRUCTURED_NODES ((size_t)4000000)
+#define LIMIT_STRUCTURED_CHANGES ((size_t)1000)
+#define LIMIT_STRUCTURED_WORK ((size_t)1 << 30)
+
 /* YAML: the front matter of a skill, a command or an agent; and its scalars, sequences and
  * mappings. */
 #define LIMIT_YAML_BYTES ((size_t)256 << 10)
