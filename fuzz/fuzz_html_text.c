@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "tool/builtin/web.h"
+#include "read/html_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,11 +12,11 @@ enum { TEXT_MAX = 1 << 16, TITLE_MAX = 300 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct web_html_text text = { .text = BUF_INIT(TEXT_MAX), .title = BUF_INIT(TITLE_MAX) };
+	struct html_text text = { .text = BUF_INIT(TEXT_MAX), .title = BUF_INIT(TITLE_MAX) };
 	struct span page = span_of((const char *)data, size);
 	struct err err = ERR_INIT;
 
-	if (!web_html_text(page, &text, &err))
+	if (!html_text(page, &text, &err))
 		abort(); /* the library is there */
 	if (text.text.len > TEXT_MAX || text.title.len > TITLE_MAX)
 		abort();

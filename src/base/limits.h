@@ -455,4 +455,15 @@
 /* Problems of one answer that the model gets. */
 #define LIMIT_IDE_PROBLEMS ((size_t)2000)
 
+/* A file that is not plain text, when it is read (read/): the time and memory of its reader, bytes
+ * of its beginning that say what it is, of the text that is made of it unless less is asked for,
+ * of one fact or name; entries of an outline; bytes of all pictures. */
+#define LIMIT_DERIVE_MS 10000
+#define LIMIT_DERIVE_MEMORY ((size_t)512 << 20)
+#define LIMIT_DERIVE_HEAD ((size_t)40 << 10)
+#define LIMIT_DERIVE_TEXT ((size_t)1 << 20)
+#define LIMIT_DERIVE_FACT ((size_t)300)
+#define LIMIT_DERIVE_OUTLINE 500
+#define LIMIT_DERIVE_PICTURES ((size_t)12 << 20)
+
 #endif

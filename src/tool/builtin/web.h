@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes from the web: text of strangers, pages as text, citations, addresses in a prompt. */
+/* What comes from the web: text of strangers, citations, addresses in a prompt. */
 #ifndef HASP_TOOL_BUILTIN_WEB_H
 #define HASP_TOOL_BUILTIN_WEB_H
 
@@ -45,26 +45,6 @@ json_t *web_citations_sources(const struct grounded *grounded);
 		"additionalProperties": false, \
 		"properties": {"title": {"type": "string"}, "url": {"type": "string"}}}})
 /* clang-format on */
-
-/* ---- pages as text ----------------------------------------------------------- */
-
-/* The text of a page in HTML, as a reader would note it down: headings with #, items with -, code
- * between fences, cells between bars; no scripts, styles or addresses.
- *
- * Read by libxml2's tolerant parser, as a stream: no tree is built.  It is loaded by the first
- * page, not before.  What a hostile page can make of it is bounded: nesting, time, text.
- * Attributes, of which nothing is shown, and comments are taken out first: the parser compares each
- * attribute of a tag with all before it.
- */
-
-struct web_html_text {
-	struct buf text;   /* init with BUF_INIT: its max is the most that is wanted. UTF-8 */
-	struct buf title;  /* likewise */
-	bool cut;          /* it is not all of the page */
-};
-
-/* `html` is UTF-8. INTERNAL: the library is not installed (with the package's name). */
-bool web_html_text(struct span html, struct web_html_text *ret, struct err *err);
 
 /* ---- addresses --------------------------------------------------------------- */
 

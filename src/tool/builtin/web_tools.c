@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "file/document.h"
+#include "read/html_text.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/web.h"
@@ -193,13 +194,13 @@ static void put_content(json_t *page, struct span text, bool cut, size_t *charac
 static bool web_page_put_text(json_t *page, const struct web_answer *answer, struct span text,
                               size_t *characters, struct err *err)
 {
-	struct web_html_text read = { .text = BUF_INIT(4 * *characters + 16),
+	struct html_text read = { .text = BUF_INIT(4 * *characters + 16),
 		                      .title = BUF_INIT(4 * TITLE_MAX) };
 	bool ok = true;
 
 	if (!is_html(answer, text)) {
 		put_content(page, text, false, characters);
-	} else if ((ok = web_html_text(text, &read, err))) {
+	} else if ((ok = html_text(text, &read, err))) {
 		put_title(page, &read.title);
 		put_content(page, buf_view(&read.text), read.cut, characters);
 	}
