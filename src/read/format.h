@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reader of one format: what each file of this folder that is named after one has to give.
  *
- *     format_load_fn format_pdf_load;
- *     format_read_fn format_pdf_read;
- *
- *     bool format_pdf_read(const struct format_input *input, const struct derive_request *request,
+ *     bool format_pdf_read(const struct format_input *input,
+ *                          const struct derive_request *request,
  *                          struct derive_result *ret, struct err *err)
  *     {
  *             struct text_out out;
@@ -42,12 +40,13 @@ struct format_input {
 	int fd;           /* the file, opened for reading, at its beginning */
 	const char *name; /* its last name */
 	uint64_t size;
-	unsigned level;   /* 0, or how many archives it is in: a member that is read by its format */
+	unsigned level;   /* how many archives it is in: a member can be read by its format */
 };
 
 typedef bool format_load_fn(struct err *err);
-typedef bool format_read_fn(const struct format_input *input, const struct derive_request *request,
-                            struct derive_result *ret, struct err *err);
+typedef bool format_read_fn(const struct format_input *input,
+                            const struct derive_request *request, struct derive_result *ret,
+                            struct err *err);
 
 /* Bytes at a place by which a format is known. */
 struct format_magic {
@@ -72,7 +71,8 @@ struct format {
 	bool source;            /* text, of which one usually reads the source: only when a part is
 	                         * asked for */
 	const char *takes;      /* members of derive_request that mean something: "pages render" */
-	const char *const *data; /* NULL, or folders that the library reads later on; NULL-terminated */
+	const char *const *data; /* NULL, or folders that the library still reads;
+	                          * NULL-terminated */
 	format_load_fn *load;   /* NULL: nothing to load */
 	format_read_fn *read;
 };
@@ -84,13 +84,15 @@ const struct format *format_find(struct span head, const char *name);
 const struct format *format_at(size_t i);
 /* By key; NULL: none. */
 const struct format *format_by_key(const char *key);
-/* INVALID_ARGUMENT if the request names a part that this format does not take. */
-bool format_takes(const struct format *format, const struct derive_request *request,
-                  struct err *err);
-/* What the child does once it is confined, and fuzzers in their own process: prepares *ret,
- * reads, and bounds what came of it.  *ret is the caller's to release, on failure too. */
+/* What the child does once it is confined, and fuzzers in their own process: prepares *ret and
+ * reads.  *ret is the caller's to release, on failure too.  INVALID_ARGUMENT also if the request
+ * names a part that this format does not take. */
 bool format_run(const struct format *format, const struct format_input *input,
                 const struct derive_request *request, struct derive_result *ret, struct err *err);
+
+/* derive() with a reader that is named, in place of one of the table. */
+bool format_derive(const struct format *format, const struct derive_request *request,
+                   const struct cancel *cancel, struct derive_result *ret, struct err *err);
 
 /* ---- for readers ---- */
 
@@ -102,8 +104,8 @@ bool format_decode(struct span bytes, struct buf *ret, struct err *err);
 /* "libxml2 2.9.14" */
 void format_library(struct derive_result *ret, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* A fact, in the order of the calls; text of any bytes is cleaned and shortened (LIMIT_DERIVE_FACT).
- * An empty text is left out. */
+/* A fact, in the order of the calls; text of any bytes is cleaned and shortened
+ * (LIMIT_DERIVE_FACT). An empty text is left out. */
 void format_fact(struct derive_result *ret, const char *name, struct span text);
 void format_fact_count(struct derive_result *ret, const char *name, uint64_t count);
 /* One entry of the outline: its name, cleaned and shortened, and the part that reads it: `member`
@@ -137,9 +139,40 @@ bool format_pages(const char *text, const char *noun, uint64_t last, struct form
                   struct err *err);
 bool format_pages_have(const struct format_pages *pages, uint64_t number);
 
+/* ---- the child ---- */
+
+/* From its fork to its end, and the one frame that it answers with: a head, a JSON object, the
+ * text.
+ *
+ *     8 bytes   CHILD_MAGIC
+ *     8 bytes   length of the JSON, little-endian
+ *     8 bytes   length of the text
+ *
+ * The object has the members of a derive_result but its text; or "error" and "message".
+ * Descriptors of the child: 0 the file, 1 and 2 lead nowhere, CHILD_ANSWER, and CHILD_ALIVE, whose
+ * other end is the parent's: when that closes, the kernel kills the child, so that a parent whose
+ * own filter forbids signals can end it. */
+#define CHILD_MAGIC "hasp\1rd\n"
+enum { CHILD_MAGIC_BYTES = 8, CHILD_HEAD_BYTES = 24, CHILD_ANSWER = 3, CHILD_ALIVE = 4 };
+
+/* How a child ends that cannot answer, besides 128 + a signal. */
+enum { CHILD_OUT_OF_MEMORY = 99, CHILD_NO_ANSWER = 98 };
+
+struct child_task {
+	const struct format *format;
+	const struct derive_request *request;
+	int answer, alive; /* pipes: to be written, to be read */
+};
+
+/* In the child, which has one thread: takes the descriptors, loads what the format needs, gives
+ * up all else, reads, answers. */
+_Noreturn void child_read(const struct child_task *task);
+
 /* ---- the readers ---- */
 
-format_load_fn format_html_load;
-format_read_fn format_html_read;
+/* Of each format: what is loaded before the child is confined, and the reading. */
+bool format_html_load(struct err *err);
+bool format_html_read(const struct format_input *input, const struct derive_request *request,
+                      struct derive_result *ret, struct err *err);
 
 #endif

@@ -55,8 +55,8 @@ struct derive_request {
 	bool details;        /* all facts: EXIF, sections */
 	bool render;         /* pages as pictures */
 	size_t max_bytes;    /* of the text; 0: LIMIT_DERIVE_TEXT */
-	size_t first_line;   /* the text begins with this line of its own, from 1: continues one
-	                      * that was truncated; 0: 1 */
+	size_t first_line;   /* from 1: the derived text's first line that is returned, which
+	                      * continues one that was truncated; 0: 1 */
 	unsigned timeout_ms; /* 0: LIMIT_DERIVE_MS */
 	size_t memory_bytes; /* 0: LIMIT_DERIVE_MEMORY */
 };

@@ -5,6 +5,10 @@
  *             calls newer than the table (gen_filters.c) do not exist (ENOSYS)
  *   files     a worker of use FILES, after its start: the deny list (calls that no program inside
  *             needs), and no execve, no sockets, no processes, no signals to others: EPERM
+ *             but for a fork without shared memory, for its readers
+ *   reader    a process that parses one file (read/child.c): nothing but the calls on its list;
+ *             of opening, what is beneath the folders that Landlock leaves it, for reading
+ *   reader_sealed   the same, and nothing is opened or looked at by its path
  *   command   a command, network off, with namespaces: the deny list
  *   command_net                 the same, network on
  *   command_landlock, command_landlock_net   without namespaces: more is denied, and more brokered
@@ -35,7 +39,9 @@ enum { FILTER_LAST_CALL = 469 };
 enum filter_name {
 	FILTER_BASE,
 	FILTER_FILES,
-	FILTER_COMMAND,
+	FILTER_READER,
+	FILTER_READER_SEALED,
+	FILTER_COMMAND, /* and all after it have a supervisor */
 	FILTER_COMMAND_NET,
 	FILTER_COMMAND_LANDLOCK,
 	FILTER_COMMAND_LANDLOCK_NET,
@@ -48,6 +54,8 @@ static inline const char *filter_label(enum filter_name name)
 	static const char *const labels[FILTER_COUNT] = {
 		[FILTER_BASE] = "base",
 		[FILTER_FILES] = "files",
+		[FILTER_READER] = "reader",
+		[FILTER_READER_SEALED] = "reader_sealed",
 		[FILTER_COMMAND] = "command",
 		[FILTER_COMMAND_NET] = "command_net",
 		[FILTER_COMMAND_LANDLOCK] = "command_landlock",

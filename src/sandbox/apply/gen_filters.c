@@ -27,7 +27,8 @@
 /* ---- what the seccomp filters say about each system call ---- */
 
 /* One table, read when hasp is built; not part of the program.  Calls that have no row
- * are allowed, but for those that are newer than FILTER_LAST_CALL, which do not exist.
+ * are allowed (to readers: refused), but for those that are newer than FILTER_LAST_CALL, which do
+ * not exist.
  *
  * To deny a call: one row here, and one in the table of test/sandbox/test_filter.c.
  * A call that libseccomp may not know yet is named with its number as well (the same on all
@@ -38,6 +39,7 @@ enum rule_answer {
 	RULE_DENY,   /* refused with `error`; in a command's filter by the supervisor, with a
 	              * record */
 	RULE_NOTIFY, /* the supervisor looks at it: command filters only */
+	RULE_ALLOW,  /* of the readers' filters, which refuse all that they do not name */
 };
 
 /* A test of one argument; all tests of a rule must hold.  Tests with several values become
@@ -80,6 +82,8 @@ struct filter_rule {
 #define BARE (BIT(FILTER_COMMAND_LANDLOCK) | BIT(FILTER_COMMAND_LANDLOCK_NET))
 #define COMMAND (NAMED | BARE)
 #define BARE_OFF BIT(FILTER_COMMAND_LANDLOCK)
+#define OPENING BIT(FILTER_READER)
+#define READERS (OPENING | BIT(FILTER_READER_SEALED))
 /* What no program inside needs.  The base filter does not deny it: an answer of the kernel goes
  * before one of the supervisor, so there would be no record; and the runner, which has the base
  * filter alone, needs some of it. */
@@ -104,6 +108,19 @@ struct filter_rule {
 #define NOTIFY_IF(filters_, name, why_, ...) { .call = name, .filters = filters_, \
 	.answer = RULE_NOTIFY, .tests = { __VA_ARGS__ }, .why = why_ }
 
+#define READER_MAY(name) { .call = name, .filters = READERS, .answer = RULE_ALLOW }
+#define READER_MAY_IF(name, ...) { .call = name, .filters = READERS, .answer = RULE_ALLOW, \
+	.tests = { __VA_ARGS__ } }
+#define OPENING_MAY(name) { .call = name, .filters = OPENING, .answer = RULE_ALLOW }
+#define OPENING_MAY_IF(name, ...) { .call = name, .filters = OPENING, .answer = RULE_ALLOW, \
+	.tests = { __VA_ARGS__ } }
+
+/* fork() is clone with CLONE_CHILD_SETTID. */
+#define FORK_WITHOUT(flag, why_) { .call = "clone", .filters = FILES, .answer = RULE_DENY, \
+	.error = EPERM, .why = why_, .tests = { { .op = OP_EQ, .argument = 0, \
+	.mask = CLONE_THREAD | CLONE_CHILD_SETTID | (flag), \
+	.value = CLONE_CHILD_SETTID | (flag) } } }
+
 #define FAST(name, flags) { .call = name, .filters = BIT(FILTER_COMMAND) | BARE_OFF, \
 	.answer = RULE_DENY, .error = EOPNOTSUPP, .tests = { ANY_OF(flags, FAST_OPEN) }, \
 	.why = "a connection made by sending" }
@@ -116,6 +133,7 @@ struct filter_rule {
 	.value = value_ }
 #define ANY_OF(argument_, bits) { .op = OP_ANY_OF, .argument = argument_, .value = bits }
 #define CLEAR(argument_, bits) { .op = OP_CLEAR, .argument = argument_, .value = bits }
+#define IS_NULL(argument_) { .op = OP_EQ, .argument = argument_, .mask = UINT64_MAX }
 #define IS_NOT(argument_, value_) { .op = OP_NOT, .argument = argument_, .value = value_ }
 #define MIXED(argument_) { .op = OP_MIXED, .argument = argument_ }
 #define NOT_IN(argument_, mask_, list) { .op = OP_NOT_IN, .argument = argument_, .mask = mask_, \
@@ -261,7 +279,12 @@ const struct filter_rule filter_rules[] = {
 	FILES_ONLY("fork", "no processes"),
 	FILES_ONLY("vfork", "no processes"),
 	{ .call = "clone", .filters = FILES, .answer = RULE_DENY, .error = EPERM,
-	  .tests = { CLEAR(0, CLONE_THREAD) }, .why = "no processes" },
+	  .tests = { CLEAR(0, CLONE_THREAD | CLONE_CHILD_SETTID) },
+	  .why = "no processes but forks, which have what this one has" },
+	FORK_WITHOUT(CLONE_VM, "a process that shares memory"),
+	FORK_WITHOUT(CLONE_FILES, "a process that shares descriptors"),
+	FORK_WITHOUT(CLONE_PARENT, "a process that is another's child"),
+	FORK_WITHOUT(CLONE_PTRACE, "a process that is traced"),
 	FILES_ONLY("socket", "no sockets"),
 	FILES_ONLY("socketpair", "no sockets"),
 	FILES_ONLY("connect", "no sockets"),
@@ -274,6 +297,43 @@ const struct filter_rule filter_rules[] = {
 	FILES_ONLY("rt_sigqueueinfo", "no signals to others"),
 	FILES_ONLY("rt_tgsigqueueinfo", "no signals to others"),
 	FILES_ONLY("pidfd_send_signal", "no signals to others"),
+
+	/* A reader: memory, threads, its descriptors; code only what is there already. */
+	{ .call = "clone3", .filters = READERS, .answer = RULE_ERRNO, .error = ENOSYS,
+	  .why = "its flags are in memory, where no filter sees them" },
+	READER_MAY_IF("clone", ANY_OF(0, CLONE_THREAD)),
+	READER_MAY_IF("mmap", CLEAR(2, PROT_EXEC)),
+	READER_MAY_IF("mprotect", CLEAR(2, PROT_EXEC)),
+	READER_MAY("munmap"), READER_MAY("mremap"), READER_MAY("madvise"), READER_MAY("brk"),
+	READER_MAY("mincore"), READER_MAY("membarrier"), READER_MAY("memfd_create"),
+	READER_MAY("read"), READER_MAY("readv"), READER_MAY("pread64"), READER_MAY("preadv"),
+	READER_MAY("write"), READER_MAY("writev"), READER_MAY("pwrite64"), READER_MAY("lseek"),
+	READER_MAY("ftruncate"), READER_MAY("close"), READER_MAY("fstat"),
+	READER_MAY_IF("newfstatat", ANY_OF(3, AT_EMPTY_PATH)),
+	READER_MAY_IF("statx", ANY_OF(2, AT_EMPTY_PATH)),
+	READER_MAY_IF("fcntl", IS(1, F_DUPFD)), READER_MAY_IF("fcntl", IS(1, F_DUPFD_CLOEXEC)),
+	READER_MAY_IF("fcntl", IS(1, F_GETFD)), READER_MAY_IF("fcntl", IS(1, F_SETFD)),
+	READER_MAY_IF("fcntl", IS(1, F_GETFL)),
+	READER_MAY("poll"), READER_MAY("ppoll"), READER_MAY("futex"), READER_MAY("rseq"),
+	READER_MAY("set_robust_list"), READER_MAY("set_tid_address"), READER_MAY("exit"),
+	READER_MAY("exit_group"), READER_MAY("restart_syscall"), READER_MAY("arch_prctl"),
+	READER_MAY("rt_sigaction"), READER_MAY("rt_sigprocmask"), READER_MAY("rt_sigreturn"),
+	READER_MAY("sigaltstack"), READER_MAY("clock_gettime"), READER_MAY("clock_getres"),
+	READER_MAY("clock_nanosleep"), READER_MAY("nanosleep"), READER_MAY("gettimeofday"),
+	READER_MAY("time"), READER_MAY("times"), READER_MAY("getrusage"), READER_MAY("getpid"),
+	READER_MAY("getppid"), READER_MAY("gettid"), READER_MAY("getuid"), READER_MAY("geteuid"),
+	READER_MAY("getgid"), READER_MAY("getegid"), READER_MAY("getrandom"),
+	READER_MAY("sched_yield"), READER_MAY("sched_getaffinity"), READER_MAY("getcpu"),
+	READER_MAY("uname"), READER_MAY("sysinfo"), READER_MAY("getrlimit"),
+	READER_MAY_IF("prlimit64", IS(0, 0), IS_NULL(2)),
+	READER_MAY_IF("prctl", IS(0, 15 /* PR_SET_NAME */)),
+	READER_MAY_IF("prctl", IS(0, 0x53564d41 /* PR_SET_VMA */)),
+	OPENING_MAY_IF("open", CLEAR(1, FOR_WRITING)),
+	OPENING_MAY_IF("openat", CLEAR(2, FOR_WRITING)),
+	OPENING_MAY("newfstatat"), OPENING_MAY("statx"), OPENING_MAY("stat"), OPENING_MAY("lstat"),
+	OPENING_MAY("access"), OPENING_MAY("faccessat"), OPENING_MAY("faccessat2"),
+	OPENING_MAY("readlink"), OPENING_MAY("readlinkat"), OPENING_MAY("getdents64"),
+	OPENING_MAY("statfs"), OPENING_MAY("fstatfs"), OPENING_MAY("getcwd"),
 
 	/* Where no namespace keeps other processes and their objects out of sight. */
 	{ .call = "prlimit64", .filters = FILES | BARE, .answer = RULE_DENY, .error = EPERM,
@@ -392,11 +452,13 @@ static void die_with(const char *what, const char *call, int error)
 /* Notifying is for commands: a file worker has no supervisor. */
 static bool notifies(const struct filter_rule *rule, enum filter_name filter)
 {
-	return rule->answer != RULE_ERRNO && filter >= FILTER_COMMAND;
+	return rule->answer != RULE_ERRNO && rule->answer != RULE_ALLOW && filter >= FILTER_COMMAND;
 }
 
 static uint32_t libseccomp_action(const struct filter_rule *rule, enum filter_name filter)
 {
+	if (rule->answer == RULE_ALLOW)
+		return SCMP_ACT_ALLOW;
 	return notifies(rule, filter) ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO((uint32_t)rule->error);
 }
 
@@ -522,9 +584,10 @@ static void context_add_rule(scmp_filter_ctx context, const struct filter_rule *
 	add_tests(&draft, 0);
 }
 
-static scmp_filter_ctx new_context(const struct machine *machine)
+static scmp_filter_ctx new_context(const struct machine *machine, enum filter_name filter)
 {
-	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
+	const bool reader = READERS >> filter & 1;
+	scmp_filter_ctx context = seccomp_init(reader ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW);
 	int error;
 
 	if (!context)
@@ -605,7 +668,7 @@ static void print_filter(const struct machine *machine, enum filter_name filter)
 {
 	static struct sock_filter code[BPF_MAXINSNS];
 	size_t n = prologue(machine, filter, code);
-	scmp_filter_ctx context = new_context(machine);
+	scmp_filter_ctx context = new_context(machine, filter);
 
 	for (unsigned i = 0; i < filter_rule_count; i++) {
 		if ((filter_rules[i].filters >> filter & 1) && !filter_rules[i].number)
@@ -629,7 +692,8 @@ static void print_calls(const struct machine *machine)
 		const struct filter_rule *rule = &filter_rules[i];
 		int number = rule->number;
 
-		if (rule->answer == RULE_ERRNO || !(rule->filters >> FILTER_COMMAND))
+		if (rule->answer == RULE_ERRNO || rule->answer == RULE_ALLOW ||
+		    !(rule->filters >> FILTER_COMMAND))
 			continue;
 		if (!number)
 			number = seccomp_syscall_resolve_name_arch(machine->scmp, rule->call);

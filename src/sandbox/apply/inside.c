@@ -95,6 +95,20 @@ bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err)
 	       set_step_refused(err, "The seccomp filter of file workers");
 }
 
+bool sandbox_confine_reader(const char *const *folders, struct err *err)
+{
+	bool opens;
+
+	if (!hide_memory(err))
+		return false;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0)
+		return set_step_refused(err, "To take no privileges");
+	/* The filter alone seals as well, so a kernel without Landlock is one without `folders`. */
+	opens = landlock_enter_reading(folders) && folders;
+	return filter_install(opens ? FILTER_READER : FILTER_READER_SEALED) ||
+	       set_step_refused(err, "The seccomp filter of readers");
+}
+
 bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err)
 {
 	if (!hide_memory(err))

@@ -12,9 +12,15 @@
 
 struct sock_filter;
 
-/* No more programs and sockets, for all threads from now on; not dumpable. At level paths it
+/* No more programs and sockets, no processes but forks, for all threads from now on; not dumpable.
+ * At level paths it
  * does nothing but that last part. */
 bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err);
+
+/* The child that parses one file (read/child.c), when all that it needs is open: from now on it can
+ * use memory and its descriptors, and read what is beneath `folders` (NULL-terminated, or NULL),
+ * where there is Landlock.  It must have one thread.  DENIED_BY_SANDBOX: the kernel refuses it. */
+bool sandbox_confine_reader(const char *const *folders, struct err *err);
 
 /* The worker that runs a command: not dumpable, subreaper where there is no PID namespace. */
 bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err);

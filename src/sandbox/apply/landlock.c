@@ -189,6 +189,34 @@ bool landlock_enter(int ruleset, unsigned abi, enum landlock_layer layer)
 	return syscall(SYS_landlock_restrict_self, ruleset, flags_of(abi, layer)) == 0;
 }
 
+bool landlock_enter_reading(const char *const *folders)
+{
+	int error = 0;
+	const unsigned abi = landlock_abi_here(&error);
+	const struct landlock_handled all = {
+		.files = rights_known_to(LANDLOCK_KIND_FILES, abi, false),
+		.network = rights_known_to(LANDLOCK_KIND_NETWORK, abi, false),
+		.scope = rights_known_to(LANDLOCK_KIND_SCOPE, abi, false),
+	};
+	_cleanup_fd_ int ruleset = -1;
+
+	if (!abi) {
+		errno = error;
+		return false;
+	}
+	ruleset = landlock_create(&all);
+	if (ruleset < 0)
+		return false;
+	for (; folders && *folders; folders++) {
+		_cleanup_fd_ int place = open(*folders, O_PATH | O_CLOEXEC);
+
+		if (place >= 0 && !landlock_add(ruleset, place, READ_FILE | READ_DIR))
+			return false;
+	}
+	return syscall(SYS_landlock_restrict_self, ruleset,
+	               flags_of(abi, LANDLOCK_LAYER_COMMAND)) == 0;
+}
+
 /* ---- from a plan to Landlock's rules ---- */
 
 struct rules {

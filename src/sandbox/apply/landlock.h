@@ -75,6 +75,12 @@ uint64_t landlock_files(unsigned abi, enum sandbox_access access, bool folder, b
 bool landlock_prepare(const struct sandbox_plan *plan, enum landlock_layer layer, int *ret,
                       struct err *err);
 
+/* Enters a layer in which nothing can be done to files, sockets and other processes but to read
+ * what is beneath these folders (NULL-terminated; one that is not there is left out).  For the
+ * calling thread and what it starts from now on; no_new_privs must be set.  False with errno set:
+ * ENOSYS or EOPNOTSUPP without Landlock. */
+bool landlock_enter_reading(const char *const *folders);
+
 /* The following use system calls alone and leave errno.  A `ruleset` of -1 is fine. */
 
 /* Allows reading or writing of what the descriptor (O_PATH will do) is of and all beneath it: for
