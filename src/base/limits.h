@@ -466,4 +466,14 @@
 #define LIMIT_DERIVE_OUTLINE 500
 #define LIMIT_DERIVE_PICTURES ((size_t)12 << 20)
 
+/* A query of data (read/query.h).  Results of one answer unless others are asked for, and the
+ * largest number that may be; of larger JSON files the elements of an array are read one at a time,
+ * if the expression allows it; bytes of a file whose structure is looked at; paths of a
+ * structure. */
+#define LIMIT_QUERY_RESULTS 100
+#define LIMIT_QUERY_RESULTS_MAX 10000
+#define LIMIT_QUERY_WHOLE_BYTES ((size_t)4 << 20)
+#define LIMIT_QUERY_SHAPE_BYTES ((size_t)64 << 20)
+#define LIMIT_QUERY_SHAPE_NODES ((size_t)20000)
+
 #endif
