@@ -442,7 +442,8 @@ static bool query_refuse(const struct format_input *input, const struct derive_r
 	void *probe = mmap(NULL, memory / 4 * 3, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (probe != MAP_FAILED)
-		return err_set(err, ERR_TOOL_FAILED, "libjq failed on this expression: it may nest too deeply.");
+		return err_set(err, ERR_TOOL_FAILED,
+		               "libjq failed on this expression: it may nest too deeply.");
 	return err_set(
 		err, ERR_TOO_LARGE,
 		"The query needs more than %zu MB of memory (hasp.formats.memoryMb); the file "
