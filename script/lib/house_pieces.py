@@ -35,7 +35,7 @@ FOR_OTHERS = {
     "search_cache_settle": WATCHED, "global_ignore_path": WATCHED, "colour_painted": WATCHED, "colour_language": WATCHED,
     "job_output_bytes": WATCHED, "markdown_held": WATCHED, "bus_topic_members": WATCHED, "wire_layout_least": WATCHED,
     "kind_at": "the test that each row names its source",
-    "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,
+    "structured_find": CASES, "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,
     "memory_resolve_imports": CASES, "mentions_find": CASES, "mentions_free": CASES, "name_read": CASES,
     "command_words_split": CASES, "command_words_free": CASES, "ide_place_read": CASES, "ide_problems_read": CASES,
     "mcp_http_endpoint": CASES, "mcp_sign_check": CASES, "result_members_ended": CASES, "act_write_json": CASES,

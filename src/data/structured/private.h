@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the formats share (structured.h is the public face).
  *
- *     tree.c         nodes, their texts, values, paths as text; one row for each format
+ *     formats.c      one row for each format
+ *     tree.c         nodes, their texts, values, paths as text
  *     path.c         paths: read, and followed
  *     change.c       the changes: one after the other, each compared with what it should do
+ *     edits.c        replacements of ranges of the text
+ *     verify.c       that comparison
  *     list.c         lists in brackets with commas: JSON, flow collections of YAML, TOML's values
  *     json_tree.c    JSON, JSON with comments, JSON Lines
  *     yaml_tree.c    YAML read; yaml_write.c: YAML changed
@@ -12,7 +15,8 @@
  *     csv_tree.c     CSV and TSV
  *     ini_tree.c     INI and properties
  *
- * To add a format: an identifier in structured.h, a row in tree.c, a reader and the four functions
+ * To add a format: an identifier in structured.h, a row in formats.c, a reader and the four
+ * functions
  * of a writer; rows in test/data/structured/, fuzz/fuzz_structured.c and docs/data.md.
  */
 #ifndef HASP_DATA_STRUCTURED_PRIVATE_H
@@ -79,20 +83,20 @@ const struct structured_node *tree_item(const struct structured *tree,
 /* The sibling before it; NULL: it is the first. */
 const struct structured_node *tree_previous(const struct structured *tree,
                                             const struct structured_node *node);
-/* The member of that name; NULL: none. *ret_again: another one has it, too. */
+/* The member of that name; NULL: none. *ret_again: a second member has it, too. */
 const struct structured_node *tree_member(const struct structured *tree,
                                           const struct structured_node *object,
                                           struct span name, bool *ret_again);
 
-/* ---- writing: change.c -------------------------------------------------------------- */
+/* ---- writing: edits.c, change.c -------------------------------------------------------------- */
 
 /* Where a change goes. */
 struct structured_place {
 	const struct structured *tree;
 	const struct structured_node *parent; /* NULL: the node is the root */
-	const struct structured_node *node;   /* NULL: it is to be added */
+	const struct structured_node *node;   /* NULL: it is added */
 	struct span name;                     /* of the member to be added */
-	uint32_t index;                       /* the item before which one is added; the count: last */
+	uint32_t index;                       /* added before this item; the count: last */
 };
 
 /* A replacement of a range of the old text. */
@@ -110,6 +114,12 @@ struct structured_edits {
 /* Replaces [start, end) by `text`, which is copied.  Ranges do not overlap; those at one place
  * apply in the order in which they were added. */
 void edits_add(struct structured_edits *edits, uint32_t start, uint32_t end, struct span text);
+/* Puts the text with all edits made in place of what `out` has.  TOO_LARGE; INTERNAL: they
+ * overlap. */
+bool edits_apply(struct structured_edits *edits, struct span text, struct buf *out,
+                 struct err *err);
+/* Frees the edits. */
+void edits_release(struct structured_edits *edits);
 
 /* How a format changes: each adds edits, or fails with INVALID_ARGUMENT. */
 struct structured_writer {
@@ -134,29 +144,76 @@ struct structured_row {
 	const struct structured_writer *writer;
 };
 
+/* Never NULL: that of NONE has no functions. */
 const struct structured_row *structured_row(enum structured_format format);
+
+/* ---- paths: path.c ------------------------------------------------------------------ */
+
+struct structured_step {
+	json_t *name;     /* owned; NULL: an index */
+	long index;       /* from the end if it is negative */
+	struct span path; /* the path up to and including this step; borrowed */
+	size_t start;     /* where the step begins in it */
+};
+
+struct structured_steps {
+	struct structured_step *items; /* owned */
+	size_t count, cap;
+	bool for_change; /* nothing on the way may be an alias, or be shown elsewhere by one */
+};
+
+/* Reads a path, which must outlive the steps. INVALID_ARGUMENT: it is more than one, or none. */
+bool structured_steps_read(struct span text, struct structured_steps *ret, struct err *err);
+/* Frees the steps. */
+void structured_steps_release(struct structured_steps *steps);
+#define _cleanup_structured_steps_ __attribute__((cleanup(structured_steps_release)))
+
+/* Follows the steps from a node. `may_end`: the last one may name what is not there yet, a new
+ * member or the end of an array (place->node is NULL then).  INVALID_ARGUMENT as structured_find.
+ * */
+bool structured_follow(const struct structured *tree, const struct structured_node *from,
+                       const struct structured_steps *steps, bool may_end,
+                       struct structured_place *ret, struct err *err);
+
+/* ---- comparison: verify.c ----------------------------------------------------------- */
+
+/* Whether a changed text says what the change meant: its tree is compared with the old one, node by
+ * node, in time linear in both. */
+
+enum structured_op {
+	STRUCTURED_SET,
+	STRUCTURED_DELETE,
+	STRUCTURED_APPEND,
+	STRUCTURED_INSERT,
+	STRUCTURED_RENAME,
+};
+
+/* Whether `after` is place->tree but for what the operation does there; `value`: the new value, or
+ * name.  Where a format fixes no order (TOML, XML), only values are compared. */
+bool structured_verify(const struct structured_place *place, enum structured_op op,
+                       const json_t *value, const struct structured *after);
 
 /* ---- text around a place ------------------------------------------------------------ */
 
 /* The first byte of the line that has the byte at `at`; the end of that line, before its line end;
  * and after it. */
-uint32_t text_line_start(struct span text, uint32_t at);
-uint32_t text_line_end(struct span text, uint32_t at);
-uint32_t text_line_next(struct span text, uint32_t at);
+uint32_t tree_line_start(struct span text, uint32_t at);
+uint32_t tree_line_end(struct span text, uint32_t at);
+uint32_t tree_line_next(struct span text, uint32_t at);
 /* The blanks and tabs with which that line begins. */
-struct span text_indent(struct span text, uint32_t at);
+struct span tree_indent(struct span text, uint32_t at);
 /* Whether only blanks and tabs stand between the line's start and `at`. */
-bool text_leads_line(struct span text, uint32_t at);
+bool tree_leads_line(struct span text, uint32_t at);
 /* "\r\n" if the text's first line ends so, "\n" otherwise. */
-struct span text_newline(struct span text);
+struct span tree_newline(struct span text);
 /* Past blanks and tabs, from `at` to `end` at most. */
-uint32_t text_skip_blanks(struct span text, uint32_t at, uint32_t end);
+uint32_t tree_skip_blanks(struct span text, uint32_t at, uint32_t end);
 /* One level of indentation as the tree shows it; two blanks where it shows none. */
-struct span text_indent_unit(const struct structured *tree);
+struct span tree_indent_unit(const struct structured *tree);
 
 /* ---- the formats -------------------------------------------------------------------- */
 
-structured_read json_tree_read, json_lines_read, yaml_tree_read, toml_tree_read, xml_tree_read,
+structured_read json_tree_read, json_tree_lines_read, yaml_tree_read, toml_tree_read, xml_tree_read,
 	csv_tree_read, ini_tree_read, properties_tree_read;
 extern const struct structured_writer json_writer, json_lines_writer, yaml_writer, toml_writer,
 	xml_writer, csv_writer, ini_writer, properties_writer;

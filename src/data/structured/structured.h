@@ -95,6 +95,7 @@ struct structured_extra; /* what one format keeps besides */
 
 struct structured {
 	enum structured_format format;
+	const char *label;             /* of the format; static */
 	struct span text;              /* borrowed: what was parsed, byte-order mark included */
 	struct structured_node *nodes; /* owned */
 	uint32_t count;
