@@ -72,6 +72,7 @@ struct format {
 	                         * asked for */
 	bool media;             /* comes as media to callers that take those, unless a part is
 	                         * asked for */
+	bool query;             /* for DERIVE_QUERY alone: format_find_query */
 	const char *takes;      /* members of derive_request that mean something: "pages render" */
 	const char *const *data; /* NULL, or folders that the library still reads;
 	                          * NULL-terminated */
@@ -84,6 +85,9 @@ struct format {
 const struct format *format_find(struct span head, const char *name);
 /* Whether some row has the extension of the name. */
 bool format_name_suggests(const char *name);
+/* What answers DERIVE_QUERY: a database by its content, else the reader of data in text formats,
+ * which knows by the name what it is. Never NULL. */
+const struct format *format_find_query(struct span head);
 /* The table; NULL past the last row. */
 const struct format *format_at(size_t i);
 /* By key; NULL: none. */
