@@ -180,6 +180,17 @@ static bool send_result(const struct derive_result *result)
 	return child_answer(object, buf_view(&result->text));
 }
 
+/* A member that is read by its own format needs that one's library, which cannot be loaded later.
+ * Without it the member has no reader, which is reported when it is asked for. */
+static void load_of_member(const char *member)
+{
+	const struct format *format = member ? format_find(span_of("", 0), member) : NULL;
+	struct err ignored = ERR_INIT;
+
+	if (format && format->load)
+		format->load(&ignored);
+}
+
 static bool run_reader(const struct child_task *task, struct derive_result *result,
                        struct err *err)
 {
@@ -189,6 +200,7 @@ static bool run_reader(const struct child_task *task, struct derive_result *resu
 
 	if (format->load && !format->load(err))
 		return false;
+	load_of_member(task->request->member);
 	if (!limit_child(task->request))
 		return err_set_errno(err, errno, "Its reader cannot be given limits");
 	return sandbox_confine_reader(format->data, err) &&

@@ -175,4 +175,11 @@ bool format_html_load(struct err *err);
 bool format_html_read(const struct format_input *input, const struct derive_request *request,
                       struct derive_result *ret, struct err *err);
 
+/* Each as those of html. */
+format_load_fn format_pdf_load;
+format_read_fn format_pdf_read;
+/* The head of a PDF may stand behind up to 1,024 other bytes. */
+bool format_pdf_sniff(struct span head);
+extern const char *const format_pdf_data[];
+
 #endif

@@ -14,6 +14,9 @@
 static const struct format formats[] = {
 	{ .key = "html", .words = "an HTML page", .extensions = "html htm xhtml",
 	  .source = true, .takes = "", .load = format_html_load, .read = format_html_read },
+	{ .key = "pdf", .words = "a PDF document", .extensions = "pdf",
+	  .sniff = format_pdf_sniff, .takes = "pages render", .data = format_pdf_data,
+	  .load = format_pdf_load, .read = format_pdf_read },
 };
 
 const struct format *format_at(size_t i)
