@@ -181,5 +181,13 @@ format_read_fn format_pdf_read;
 /* The head of a PDF may stand behind up to 1,024 other bytes. */
 bool format_pdf_sniff(struct span head);
 extern const char *const format_pdf_data[];
+/* Of documents that are ZIP archives of XML. */
+format_load_fn format_office_load;
+format_load_fn format_epub_load;
+format_read_fn format_docx_read;
+format_read_fn format_odt_read;
+format_read_fn format_pptx_read;
+format_read_fn format_odp_read;
+format_read_fn format_epub_read;
 
 #endif

@@ -17,6 +17,24 @@ static const struct format formats[] = {
 	{ .key = "pdf", .words = "a PDF document", .extensions = "pdf",
 	  .sniff = format_pdf_sniff, .takes = "pages render", .data = format_pdf_data,
 	  .load = format_pdf_load, .read = format_pdf_read },
+	/* Documents in ZIP archives, which have the mark of a ZIP archive, and then say what they
+	 * are in their first member or by the names of others. */
+	{ .key = "docx", .words = "a Word document", .extensions = "docx docm dotx dotm",
+	  .magic = { MAGIC(0, "PK\3\4") }, .by_name = true, .takes = "",
+	  .load = format_office_load, .read = format_docx_read },
+	{ .key = "pptx", .words = "a PowerPoint presentation",
+	  .extensions = "pptx pptm ppsx ppsm potx potm",
+	  .magic = { MAGIC(0, "PK\3\4") }, .by_name = true, .takes = "pages",
+	  .load = format_office_load, .read = format_pptx_read },
+	{ .key = "odt", .words = "an OpenDocument text", .extensions = "odt ott",
+	  .magic = { MAGIC(30, "mimetypeapplication/vnd.oasis.opendocument.text") },
+	  .takes = "", .load = format_office_load, .read = format_odt_read },
+	{ .key = "odp", .words = "an OpenDocument presentation", .extensions = "odp otp",
+	  .magic = { MAGIC(30, "mimetypeapplication/vnd.oasis.opendocument.presentation") },
+	  .takes = "pages", .load = format_office_load, .read = format_odp_read },
+	{ .key = "epub", .words = "an EPUB book", .extensions = "epub",
+	  .magic = { MAGIC(30, "mimetypeapplication/epub+zip") },
+	  .takes = "pages", .load = format_epub_load, .read = format_epub_read },
 };
 
 const struct format *format_at(size_t i)
