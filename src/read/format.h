@@ -189,5 +189,7 @@ format_read_fn format_odt_read;
 format_read_fn format_pptx_read;
 format_read_fn format_odp_read;
 format_read_fn format_epub_read;
+format_read_fn format_xlsx_read;
+format_read_fn format_ods_read;
 
 #endif

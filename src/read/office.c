@@ -167,23 +167,11 @@ static bool docx_parts(struct package *package, const char *main, struct flow *f
 	return ok;
 }
 
-/* The main part, whatever its name; the caller frees. */
-static char *main_part(struct package *package, const char *usual, struct err *err)
-{
-	_cleanup_package_relations_ struct package_relations relations = { 0 };
-	const char *target;
-
-	if (!package_relations(package, "", &relations, err))
-		return NULL;
-	target = package_target_of_type(&relations, "officeDocument");
-	return mem_strdup(target && package_has(package, target) ? target : usual);
-}
-
 static bool docx_read(struct package *package, const struct derive_request *request,
                       struct derive_result *ret, struct err *err)
 {
 	static const struct xml_events styles_events = { styles_start, styles_text, styles_end };
-	_cleanup_free_ char *main = main_part(package, "word/document.xml", err);
+	_cleanup_free_ char *main = package_main(package, "word/document.xml", err);
 	struct docx_styles styles = { 0 };
 	struct text_out out;
 	struct flow flow;

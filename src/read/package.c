@@ -326,6 +326,17 @@ const char *package_target_of_type(const struct package_relations *relations, co
 	return NULL;
 }
 
+char *package_main(struct package *package, const char *usual, struct err *err)
+{
+	_cleanup_package_relations_ struct package_relations relations = { 0 };
+	const char *target;
+
+	if (!package_relations(package, "", &relations, err))
+		return NULL;
+	target = package_target_of_type(&relations, "officeDocument");
+	return mem_strdup(target && package_has(package, target) ? target : usual);
+}
+
 /* Appends one name of a path: ".." takes the last away. */
 static void put_step(struct buf *out, struct span step)
 {

@@ -60,6 +60,9 @@ void package_relations_release(struct package_relations *relations);
 /* The target by id, or the first of a type; NULL: none. */
 const char *package_target(const struct package_relations *relations, struct span id);
 const char *package_target_of_type(const struct package_relations *relations, const char *type);
+/* The main part of an Office Open XML document, `usual` if it names none; the caller frees.  NULL
+ * after an error. */
+char *package_main(struct package *package, const char *usual, struct err *err);
 /* A path that stands in the member `from`, as a member's name: "../media/a.png" in
  * "ppt/slides/slide1.xml" is "ppt/media/a.png".  What follows "#" is cut off, %20 decoded.  The
  * caller frees. */
