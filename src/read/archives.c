@@ -86,7 +86,9 @@ static la_ssize_t input_read(struct archive *archive, void *data, const void **r
 	*ret = source->piece;
 	if (source->archive && is_bomb(source))
 		return ARCHIVE_FATAL;
-	count = pread(source->input->fd, source->piece, SOURCE_PIECE, source->at);
+	count = source->outer ?
+		library.read_data(source->outer->archive, source->piece, SOURCE_PIECE) :
+		pread(source->input->fd, source->piece, SOURCE_PIECE, source->at);
 	if (count < 0)
 		return ARCHIVE_FATAL;
 	source->at += count;
@@ -137,12 +139,11 @@ static bool refuse_source(struct archives_source *source, struct err *err)
 	               (int)shown.len, utf8_valid(shown) ? shown.data : "(no reason)");
 }
 
-bool archives_open(struct archives_source *source, const struct format_input *input,
-                   enum archives_kind kind, struct err *err)
+static bool open_stream_or_file(struct archives_source *source, enum archives_kind kind,
+                                struct err *err)
 {
 	struct archive *archive = library.read_new();
 
-	*source = (struct archives_source){ .input = input, .piece = mem_piece() };
 	if (!archive)
 		return err_set(err, ERR_NO_RESOURCES, "It does not fit into memory.");
 	if (kind != ARCHIVES_ZIP)
@@ -154,11 +155,27 @@ bool archives_open(struct archives_source *source, const struct format_input *in
 	else
 		library.format_raw(archive);
 	library.set_read(archive, input_read);
-	library.set_seek(archive, input_seek);
-	library.set_skip(archive, input_skip);
+	if (source->input) {
+		library.set_seek(archive, input_seek);
+		library.set_skip(archive, input_skip);
+	}
 	library.set_data(archive, source);
 	source->archive = archive;
 	return library.open1(archive) >= ARCHIVE_WARN || refuse_source(source, err);
+}
+
+bool archives_open(struct archives_source *source, const struct format_input *input,
+                   enum archives_kind kind, struct err *err)
+{
+	*source = (struct archives_source){ .input = input, .piece = mem_piece() };
+	return open_stream_or_file(source, kind, err);
+}
+
+bool archives_open_within(struct archives_source *source, struct archives_source *outer,
+                          struct err *err)
+{
+	*source = (struct archives_source){ .outer = outer, .piece = mem_piece() };
+	return open_stream_or_file(source, ARCHIVES_ANY, err);
 }
 
 bool archives_next(struct archives_source *source, struct archive_entry **ret_entry,

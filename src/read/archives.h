@@ -28,12 +28,13 @@ enum archives_kind {
 	ARCHIVES_RAW, /* one compressed file */
 };
 
-/* Beyond both, what came out of what went in is a bomb.  Logs and sheets of equal rows reach 100. */
+/* Beyond both, what came out of what went in is a bomb.  Logs and equal rows reach 100. */
 #define ARCHIVES_RATIO 300
 #define ARCHIVES_FREE_BYTES ((uint64_t)64 << 20)
 
 struct archives_source {
-	const struct format_input *input; /* borrowed */
+	const struct format_input *input; /* borrowed; or NULL: */
+	struct archives_source *outer;    /* whose current entry it is; borrowed */
 	struct archive *archive;          /* owned */
 	int64_t at;                       /* in the input */
 	uint64_t taken;                   /* bytes of it that were read */
@@ -85,6 +86,9 @@ const struct archives_library *archives_library(void);
  * it is until then.  NOT_TEXT: it is no such archive, or damaged. */
 bool archives_open(struct archives_source *source, const struct format_input *input,
                    enum archives_kind kind, struct err *err);
+/* The same over the content of the outer archive's current entry, which is read as a stream. */
+bool archives_open_within(struct archives_source *source, struct archives_source *outer,
+                          struct err *err);
 /* The next entry, which lasts until the call after; *ret_entry NULL at the end.  NOT_TEXT: damaged
  * (what came before is good); TOO_LARGE: a bomb. */
 bool archives_next(struct archives_source *source, struct archive_entry **ret_entry,

@@ -71,7 +71,7 @@ static void write_lead(struct flow *flow)
 	flow->lead = NULL;
 }
 
-static void write_line(struct flow *flow, struct span line)
+static void write_paragraph(struct flow *flow, struct span line)
 {
 	static const char marks[] = "######", blanks[] = "                ";
 	const unsigned level = flow->level < FLOW_LEVEL_MAX ? flow->level : FLOW_LEVEL_MAX;
@@ -107,7 +107,7 @@ static void end_paragraph(struct flow *flow)
 	if (line.len) {
 		note_first(flow, line);
 		write_lead(flow);
-		write_line(flow, line);
+		write_paragraph(flow, line);
 		flow->item = false;
 	}
 	flow->level = 0;
@@ -136,7 +136,7 @@ static void end_row(struct flow *flow)
 
 /* ---- elements -------------------------------------------------------------------------- */
 
-static enum flow_action action_of(const struct flow *flow, const char *name)
+static enum flow_action flow_action_of(const struct flow *flow, const char *name)
 {
 	for (size_t i = 0; i < flow->row_count; i++)
 		if (strcmp(flow->rows[i].element, name) == 0)
@@ -245,7 +245,7 @@ static bool on_start(void *self, const char *name, const struct xml_attributes *
 	if (flow->skip)
 		flow->skip++;
 	else if (!flow->start || flow->start(flow, name, attributes))
-		start_element(flow, action_of(flow, name), attributes);
+		start_element(flow, flow_action_of(flow, name), attributes);
 	return !flow->out->full;
 }
 
@@ -257,7 +257,7 @@ static bool on_end(void *self, const char *name)
 		return true;
 	if (flow->end)
 		flow->end(flow, name);
-	end_element(flow, action_of(flow, name));
+	end_element(flow, flow_action_of(flow, name));
 	return !flow->out->full;
 }
 

@@ -66,6 +66,7 @@ struct flow {
 /* Events for xml_parse, with the flow as `self`. */
 extern const struct xml_events flow_events;
 
+/* Nothing is open; `rows` and `out` are borrowed. */
 void flow_init(struct flow *flow, const struct flow_row *rows, size_t row_count,
                struct text_out *out);
 /* Frees what it holds. */

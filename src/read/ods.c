@@ -93,7 +93,7 @@ static void cell_value(struct ods *ods, const struct xml_attributes *attributes)
 	}
 }
 
-static void cell_begin(struct ods *ods, const struct xml_attributes *attributes)
+static void ods_cell_begin(struct ods *ods, const struct xml_attributes *attributes)
 {
 	const unsigned columns = xml_attribute_count(attributes, "number-columns-spanned", 1,
 	                                             SHEET_COLUMNS),
@@ -124,7 +124,7 @@ static bool ods_start(void *self, const char *name, const struct xml_attributes 
 		ods->row_repeat = xml_attribute_count(attributes, "number-rows-repeated", 1,
 		                                      SHEET_ROWS);
 	} else if (strcmp(name, "table-cell") == 0 || strcmp(name, "covered-table-cell") == 0) {
-		cell_begin(ods, attributes);
+		ods_cell_begin(ods, attributes);
 	} else if (strcmp(name, "p") == 0) {
 		if (!ods->paragraph++ && ods->text.len)
 			buf_char(&ods->text, ' ');
@@ -144,7 +144,7 @@ static bool ods_text(void *self, struct span text)
 	return true;
 }
 
-static void cell_end(struct ods *ods)
+static void ods_cell_end(struct ods *ods)
 {
 	const unsigned last = ods->column + (ods->column_repeat ? ods->column_repeat - 1 : 0);
 
@@ -194,7 +194,7 @@ static bool ods_end(void *self, const char *name)
 	} else if (ods->depth != 1) {
 		return true;
 	} else if (strcmp(name, "table-cell") == 0 || strcmp(name, "covered-table-cell") == 0) {
-		cell_end(ods);
+		ods_cell_end(ods);
 	} else if (strcmp(name, "table-row") == 0) {
 		return row_end(ods);
 	} else if (strcmp(name, "p") == 0 && ods->paragraph) {

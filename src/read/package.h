@@ -68,7 +68,7 @@ char *package_main(struct package *package, const char *usual, struct err *err);
  * caller frees. */
 char *package_resolve(const char *from, struct span path);
 
-/* The core properties (title, author, dates), of both families, as facts; a damaged part has none. */
+/* The core properties (title, author, dates), of both families, as facts; none if damaged. */
 void package_facts(struct package *package, const char *member, struct derive_result *ret);
 
 #endif

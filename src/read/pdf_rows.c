@@ -44,7 +44,7 @@ struct pdf_rows {
 
 /* ---- pieces ---------------------------------------------------------------------------- */
 
-static void rows_release(struct pdf_rows *rows)
+static void pdf_rows_release(struct pdf_rows *rows)
 {
 	free(rows->pieces);
 	free(rows->by_height);
@@ -153,7 +153,7 @@ static struct rows_piece *row_head(const struct pdf_rows *rows, size_t row)
 }
 
 /* How many rows from `row` on are of one table. */
-static size_t table_rows(const struct pdf_rows *rows, size_t row)
+static size_t rows_of_table(const struct pdf_rows *rows, size_t row)
 {
 	size_t end = row;
 
@@ -171,7 +171,7 @@ static size_t table_rows(const struct pdf_rows *rows, size_t row)
 static void rows_find_tables(struct pdf_rows *rows)
 {
 	for (size_t row = 0; row < rows->row_count;) {
-		const size_t count = table_rows(rows, row);
+		const size_t count = rows_of_table(rows, row);
 
 		if (count >= ROWS_LEAST) {
 			const size_t from = rows->rows[row].first;
@@ -292,6 +292,6 @@ bool pdf_rows_write(struct span text, const struct pdf_place *places, size_t cou
 		write_all(&rows);
 	else
 		text_out(out, text);
-	rows_release(&rows);
+	pdf_rows_release(&rows);
 	return !out->full;
 }

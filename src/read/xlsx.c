@@ -180,7 +180,8 @@ static enum cell_shows format_shows(const struct xlsx *xlsx, unsigned id)
 	return id == 46 ? SHOWS_ELAPSED : SHOWS_NUMBER;
 }
 
-static bool styles_start(void *self, const char *name, const struct xml_attributes *attributes)
+static bool number_styles_start(void *self, const char *name,
+                                const struct xml_attributes *attributes)
 {
 	struct xlsx *xlsx = self;
 	const unsigned id = xml_attribute_count(attributes, "numFmtId", 0, 100000);
@@ -201,7 +202,7 @@ static bool styles_start(void *self, const char *name, const struct xml_attribut
 	return xlsx->style_count < STYLES_COUNT;
 }
 
-static bool styles_end(void *self, const char *name)
+static bool number_styles_end(void *self, const char *name)
 {
 	struct xlsx *xlsx = self;
 
@@ -231,7 +232,7 @@ static void put_date(struct buf *out, double serial, bool since_1904, bool with_
 		           rest / 3600, rest / 60 % 60, rest % 60);
 }
 
-static void put_number(struct buf *out, struct span text, enum cell_shows shows,
+static void put_cell_number(struct buf *out, struct span text, enum cell_shows shows,
                        bool since_1904)
 {
 	char digits[64], *end;
@@ -261,7 +262,7 @@ static void put_number(struct buf *out, struct span text, enum cell_shows shows,
 	}
 }
 
-static void put_value(const struct xlsx *xlsx, struct buf *out)
+static void put_cell_value(const struct xlsx *xlsx, struct buf *out)
 {
 	const struct span value = buf_view(&xlsx->value);
 
@@ -270,7 +271,7 @@ static void put_value(const struct xlsx *xlsx, struct buf *out)
 	else if (strcmp(xlsx->type, "b") == 0)
 		buf_str(out, span_eq(value, SPAN("1")) ? "TRUE" : "FALSE");
 	else if (!xlsx->type[0] || strcmp(xlsx->type, "n") == 0)
-		put_number(out, value, xlsx->style < xlsx->style_count ?
+		put_cell_number(out, value, xlsx->style < xlsx->style_count ?
 		           (enum cell_shows)xlsx->styles[xlsx->style] : SHOWS_NUMBER,
 		           xlsx->since_1904);
 	else
@@ -279,7 +280,7 @@ static void put_value(const struct xlsx *xlsx, struct buf *out)
 
 /* ---- a sheet --------------------------------------------------------------------------- */
 
-static void cell_begin(struct xlsx *xlsx, const struct xml_attributes *attributes)
+static void xlsx_cell_begin(struct xlsx *xlsx, const struct xml_attributes *attributes)
 {
 	const struct span type = xml_attribute(attributes, NULL, "t"),
 	                  place = xml_attribute(attributes, NULL, "r");
@@ -324,7 +325,7 @@ static bool sheet_start(void *self, const char *name, const struct xml_attribute
 
 	xlsx->part = IN_NONE;
 	if (strcmp(name, "c") == 0) {
-		cell_begin(xlsx, attributes);
+		xlsx_cell_begin(xlsx, attributes);
 	} else if (strcmp(name, "v") == 0 || strcmp(name, "t") == 0) {
 		xlsx->part = IN_VALUE;
 	} else if (strcmp(name, "f") == 0) {
@@ -362,7 +363,7 @@ static bool sheet_text(void *self, struct span text)
 	return true;
 }
 
-static void cell_end(struct xlsx *xlsx)
+static void xlsx_cell_end(struct xlsx *xlsx)
 {
 	_cleanup_buf_ struct buf shown = BUF_INIT(CELL_BYTES);
 
@@ -374,7 +375,7 @@ static void cell_end(struct xlsx *xlsx)
 		buf_span(&shown, buf_view(&xlsx->formula));
 		buf_str(&shown, xlsx->value.len ? " [" : "");
 	}
-	put_value(xlsx, &shown);
+	put_cell_value(xlsx, &shown);
 	if (xlsx->formula.len && xlsx->value.len)
 		buf_char(&shown, ']');
 	sheet_cell(&xlsx->sheet, xlsx->column, 1, buf_view(&shown));
@@ -386,7 +387,7 @@ static bool sheet_element_end(void *self, const char *name)
 
 	xlsx->part = IN_NONE;
 	if (strcmp(name, "c") == 0)
-		cell_end(xlsx);
+		xlsx_cell_end(xlsx);
 	else if (strcmp(name, "row") == 0)
 		sheet_row(&xlsx->sheet, xlsx->row, 1);
 	return !xlsx->sheet.out->full;
@@ -417,11 +418,11 @@ static bool read_sheet(struct xlsx *xlsx, struct sheet_entry *entry, struct err 
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static bool read_parts(struct xlsx *xlsx, const char *main, struct err *err)
+static bool read_workbook_parts(struct xlsx *xlsx, const char *main, struct err *err)
 {
 	static const struct xml_events workbook = { workbook_start, any_text, any_end },
 		strings = { strings_start, strings_text, strings_end },
-		styles = { styles_start, any_text, styles_end };
+		styles = { number_styles_start, any_text, number_styles_end };
 	const char *part;
 
 	if (!package_relations(xlsx->package, main, &xlsx->relations, err) ||
@@ -453,7 +454,7 @@ static bool read_sheets(struct xlsx *xlsx, const struct derive_request *request,
 		ok = read_sheet(xlsx, &xlsx->sheets.all[i], err);
 	text_out_end(&out);
 	if (xlsx->strings.overflowed)
-		format_fact(ret, "note", SPAN("It has more than 96 MB of texts: those of some cells "
+		format_fact(ret, "note", SPAN("It has more than 96 MB of texts: some cells' "
 		                              "are missing."));
 	return ok;
 }
@@ -485,7 +486,7 @@ bool format_xlsx_read(const struct format_input *input, const struct derive_requ
 	bool ok;
 
 	package_library(ret);
-	ok = main && read_parts(&xlsx, main, err) && read_sheets(&xlsx, request, ret, err);
+	ok = main && read_workbook_parts(&xlsx, main, err) && read_sheets(&xlsx, request, ret, err);
 	if (ok) {
 		sheet_list_facts(&xlsx.sheets, request, ret);
 		package_facts(package, "docProps/core.xml", ret);

@@ -74,7 +74,7 @@ struct xml_parsing {
 };
 
 /* Every handler ends in this. */
-static void xml_stop_unless(struct xml_parsing *parsing, bool more)
+static void stop_unless(struct xml_parsing *parsing, bool more)
 {
 	if (more || parsing->stopped)
 		return;
@@ -91,7 +91,7 @@ static void handle_start(void *self, const xmlChar *name, const xmlChar *prefix,
 
 	(void)prefix, (void)uri, (void)spaces, (void)space, (void)defaulted;
 	if (!parsing->stopped)
-		xml_stop_unless(parsing, parsing->events->start(parsing->self, (const char *)name, &all));
+		stop_unless(parsing, parsing->events->start(parsing->self, (const char *)name, &all));
 }
 
 static void handle_end(void *self, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
@@ -100,7 +100,7 @@ static void handle_end(void *self, const xmlChar *name, const xmlChar *prefix, c
 
 	(void)prefix, (void)uri;
 	if (!parsing->stopped)
-		xml_stop_unless(parsing, parsing->events->end(parsing->self, (const char *)name));
+		stop_unless(parsing, parsing->events->end(parsing->self, (const char *)name));
 }
 
 static void handle_text(void *self, const xmlChar *text, int len)
@@ -109,7 +109,7 @@ static void handle_text(void *self, const xmlChar *text, int len)
 	const struct span span = span_of((const char *)text, (size_t)len);
 
 	if (!parsing->stopped)
-		xml_stop_unless(parsing, parsing->events->text(parsing->self, span));
+		stop_unless(parsing, parsing->events->text(parsing->self, span));
 }
 
 /* An entity that is not XML's own. */
