@@ -351,7 +351,7 @@ static bool hand_over(struct archives_source *source, const struct format_input 
 }
 
 /* Goes to the entry of that name; *ret_found: it is there. */
-static bool find_member(struct archives_source *source, struct span name, bool *ret_found,
+static bool find_named(struct archives_source *source, struct span name, bool *ret_found,
                        struct err *err)
 {
 	struct archive_entry *entry;
@@ -385,7 +385,7 @@ static bool find_within(struct archives_source *source, struct archives_source *
 			return true;
 		if (part && strncmp(member, part, strlen(part)) == 0)
 			return archives_open_within(inner, source, err) &&
-			       find_member(inner, span_str(member + strlen(part)), ret_found, err);
+			       find_named(inner, span_str(member + strlen(part)), ret_found, err);
 	}
 	return false;
 }
@@ -400,7 +400,7 @@ static bool read_member(struct archives_source *source, const struct format_inpu
 	const bool within = is_debian(input) && strchr(member, '/');
 
 	if (!(within ? find_within(source, &inner, member, &found, err) :
-	               find_member(source, span_str(member), &found, err)))
+	               find_named(source, span_str(member), &found, err)))
 		return false;
 	if (!found)
 		return err_set(err, ERR_INVALID_ARGUMENT, "It has no member \"%.200s\": read it "

@@ -239,8 +239,8 @@ static bool run_member_reader(const struct format *format, const struct format_c
 
 	/* What the name did not say is not loaded, and nothing can be loaded any more. */
 	if (format->load && !format->load(&absent))
-		return err_set(err, ERR_NOT_TEXT, "Its member \"%.200s\" is %s, which its name does "
-		               "not say: unpack it with run_shell_command.", content->name,
+		return err_set(err, ERR_NOT_TEXT, "Its member \"%.200s\" is %s, which its name "
+		               "does not say: unpack it with run_shell_command.", content->name,
 		               format->words);
 	if (fd < 0 || !fd_write_all(fd, content->bytes.data, content->bytes.len) ||
 	    lseek(fd, 0, SEEK_SET) != 0)
@@ -249,7 +249,8 @@ static bool run_member_reader(const struct format *format, const struct format_c
 	own.name = content->name;
 	own.size = content->bytes.len;
 	own.member = NULL;
-	derive_result_release(ret);
+	json_decref(ret->facts);
+	buf_release(&ret->text);
 	return read_format(format, &input, &own, ret, err);
 }
 
@@ -273,7 +274,8 @@ static bool show_member(const struct format_content *content,
 		return run_member_reader(format, content, request, ret, err);
 	if (bytes.len && !format_decode(bytes, &text, &ignored))
 		return err_set(err, ERR_NOT_TEXT, "Its member \"%.200s\" (%zu bytes%s) is "
-		               "neither text nor of a format that can be read.", content->name, bytes.len,
+		               "neither text nor of a format that can be read.",
+		               content->name, bytes.len,
 		               content->cut ? " and more" : "");
 	text_out_init(&out, request, ret);
 	text_out(&out, buf_view(&text));

@@ -91,7 +91,8 @@ static void handle_start(void *self, const xmlChar *name, const xmlChar *prefix,
 
 	(void)prefix, (void)uri, (void)spaces, (void)space, (void)defaulted;
 	if (!parsing->stopped)
-		stop_unless(parsing, parsing->events->start(parsing->self, (const char *)name, &all));
+		stop_unless(parsing, parsing->events->start(parsing->self, (const char *)name,
+		                                            &all));
 }
 
 static void handle_end(void *self, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
