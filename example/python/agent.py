@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""One agent under four approvals.
+"""One agent under five approvals.
 
-    agent.py nobody|everything|terminal|browser PROMPT [MODEL]
+    agent.py none|everything|terminal|browser PROMPT [MODEL]
 
-It works in the current folder.  In a notebook, `hasp.notebook.Widget()` is the fifth.
+It works in the current folder.  The fifth is for a cell of a notebook:
+
+    import agent
+    await agent.main("notebook", PROMPT)
 """
 import asyncio
 import sys
@@ -12,10 +15,11 @@ import sys
 import hasp
 
 APPROVALS = {
-    "nobody": hasp.approval.Nobody,  # what needs a question is refused
+    "none": hasp.approval.Nobody,  # what needs a question is refused
     "everything": hasp.approval.Everything,  # all is allowed: only in a container, or in CI
     "terminal": hasp.approval.Terminal,  # a diff, and y, n, hunks or words
     "browser": hasp.approval.Browser,  # writes a link to a page with the diff
+    "notebook": lambda: hasp.notebook.Widget(),  # below the cell: the diff, and buttons
 }
 
 

@@ -75,7 +75,7 @@ class Result:
 
 
 class Agent:
-    """A session of hasp's agent in this process.
+    """An agent's session in this process.
 
     `model` as hasp's `--model`; `workspace`, `folders`: the project and further folders; `tools`:
     functions made by `@hasp.tool`; `hooks`: objects with `before_tool_execution` or
@@ -113,7 +113,8 @@ class Agent:
         self._thread = ThreadPoolExecutor(1, "hasp-agent")
         self._queue: asyncio.Queue[Event] | None = None
         self._under_way = False
-        self._unanswered: BaseException | None = None  # why a question got no proper answer
+        self._turn = 0  # counts prompts and calls: a question belongs to one
+        self._unanswered: BaseException | None = None  # why one of this turn got no proper answer
         self._outputs: dict[str, str] = {}
         self._output: Any = None
         self._output_given = False
@@ -292,6 +293,7 @@ class Agent:
         error = ffi.new("hasp_agent_error *")
         if self._agent is None:
             raise errors.InvalidArgument("The agent is not open.")
+        self._begin_turn()
         done = lib.hasp_agent_prompt(self._agent, _calls.text(text), answer, error)
         said = _calls.taken(answer[0])
         self._raise_unanswered()
@@ -299,9 +301,16 @@ class Agent:
             raise _calls.reported(error)
         return said
 
+    def _begin_turn(self) -> None:
+        with self._use:
+            self._turn += 1
+            self._unanswered = None
+
     def _raise_unanswered(self) -> None:
-        """Raises what the approval raised while the call was under way."""
-        error, self._unanswered = self._unanswered, None
+        """Raises what the approval raised in this turn, which is over."""
+        with self._use:
+            error, self._unanswered = self._unanswered, None
+            self._turn += 1
         if error is not None:
             raise error
 
@@ -376,11 +385,22 @@ class Agent:
 
     def _call_now(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         result = ffi.new("char **")
-        self._checked(
-            lib.hasp_agent_call, _calls.text(tool), _calls.text(_calls.compact(arguments)), result
-        )
+        failed = None
+        self._begin_turn()
+        try:
+            self._checked(
+                lib.hasp_agent_call,
+                _calls.text(tool),
+                _calls.text(_calls.compact(arguments)),
+                result,
+            )
+        except errors.Error as error:
+            failed = error
+        said = _calls.taken(result[0]) if result[0] else ""
         self._raise_unanswered()
-        answer = json.loads(_calls.taken(result[0]))
+        if failed is not None:
+            raise failed
+        answer = json.loads(said)
         return answer if isinstance(answer, dict) else {"results": answer}
 
     def cancel(self) -> None:
@@ -446,11 +466,11 @@ class Agent:
     def _ask(self, topic: str, data: dict[str, Any]) -> None:
         """On a separate thread: the listener must not wait."""
         thread = threading.Thread(
-            target=self._answer, args=(topic, data), name="hasp-question", daemon=True
+            target=self._answer, args=(topic, data, self._turn), name="hasp-question", daemon=True
         )
         thread.start()
 
-    def _answer(self, topic: str, data: dict[str, Any]) -> None:
+    def _answer(self, topic: str, data: dict[str, Any], turn: int) -> None:
         question = questions.question_of(topic, data)
         try:
             answer = self._settled(self.approval.ask(self._with_preview(question)))
@@ -458,8 +478,7 @@ class Agent:
                 return  # it is answered elsewhere, as in a browser
             name, message = questions.response_of(question, answer)
         except BaseException as error:  # the prompt raises it, and the call is refused
-            self._unanswered = self._unanswered or error
-            self.cancel()
+            self._fail_turn(turn, error)
             name, message = questions.response_of(question, questions.Answer.no())
         try:
             with self._use:
@@ -469,6 +488,12 @@ class Agent:
         except errors.InvalidArgument as error:
             if "not open" not in error.message:  # as it is when it was answered elsewhere
                 self._heard("error", f"An answer was not taken: {error.message}")
+
+    def _fail_turn(self, turn: int, error: BaseException) -> None:
+        with self._use:
+            if turn == self._turn:  # not one that was cancelled while the approval waited
+                self._unanswered = self._unanswered or error
+                self.cancel()
 
     def _with_preview(self, question: questions.Question) -> questions.Question:
         own = self._own.get(question.tool) if question.kind == "tool" else None

@@ -22,9 +22,9 @@ _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 
 
 class Nobody:
-    """No to everything, with words, so that the model goes on without it."""
+    """Refuses every call, with a reason, so that the model continues without it."""
 
-    def __init__(self, words: str = "No one can be asked in this run.") -> None:
+    def __init__(self, words: str = "This run cannot ask for approval.") -> None:
         self.words = words
 
     def ask(self, question: Question) -> Answer:
@@ -35,7 +35,7 @@ class Nobody:
 class Everything:
     """Yes to every call, for runs that may do all that the sandbox allows: in CI, in a container.
 
-    A question of ask_user or of a form is answered with no: there is no one who could know.
+    Questions of ask_user and forms are declined: their answers are not known.
     """
 
     def ask(self, question: Question) -> Answer:
@@ -65,7 +65,7 @@ class Terminal:
         """Blocks the question's own thread, and not the loop."""
         out, source = self.output or sys.stderr, self.source or sys.stdin
         if not source.isatty():
-            return Answer.no("Nobody is at the terminal.")
+            return Answer.no("The input is not a terminal, so the question could not be asked.")
         if question.kind in ("ask_user", "form"):
             return self._texts(question, out, source)
         self._show(question, out)

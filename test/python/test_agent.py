@@ -99,62 +99,96 @@ class Rules:
         return None
 
     def after_tool_execution(self, event_name, agent, kwargs):
-        self.after.append(kwargs["tool_name"])
+        self.after.append((kwargs["tool_name"], kwargs["tool_args"]))
 
 
-# A built-in tool, one that edits, a command, one of the program's, and an MCP server's: each hook
-# is for all.
+def put_agent(world, name):
+    """A sub-agent of the project."""
+    path = world.root / ".gemini" / "agents" / (name + ".md")
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: %s\ndescription: Does it.\n---\nDo it.\n" % name)
+
+
+# A built-in tool, one that edits, a command, one of the program's, an MCP server's and a
+# sub-agent: each hook is for all.
 TOOLS = [
     ("read_file", "file_path"),
     ("write_file", "content"),
     ("run_shell_command", "command"),
     ("shout", "word"),
     ("mcp_fake_echo", "text"),
+    ("invoke_agent", "prompt"),
 ]
+
+
+def arguments_of(tool, argument, word):
+    more = {"write_file": {"file_path": "w-" + word}, "invoke_agent": {"agent_name": "mango"}}
+    said = "echo " + word if tool == "run_shell_command" else word
+    return {argument: said, **more.get(tool, {})}
 
 
 @pytest.mark.parametrize("tool, argument", TOOLS)
 def test_hooks_decide_on_every_tool(world, tool, argument):
     import fake_mcp
 
-    more = {"write_file": {"file_path": "w"}}.get(tool, {})
-    words = ["plain", "alternative", "refused", "modified", "raises", "nonsense"]
-    calls = [
-        call(
-            tool,
-            **{
-                argument: ("echo " if tool == "run_shell_command" else "") + word,
-                **more,
-                **({"file_path": "w-" + word} if more else {}),
-            },
-        )
-        for word in words
-    ]
+    put_agent(world, "mango")
+    turns = []
+    for word in ("plain", "alternative", "refused", "modified", "raises", "nonsense"):
+        turns.append(call(tool, **arguments_of(tool, argument, word)))
+        if tool == "invoke_agent" and word in ("plain", "modified"):
+            turns.append(say("As it was asked."))
     for word in ("plain", "changed"):
         world.put(word, "content of %s\n" % word)
-    model = world.model(*calls, say("Done."))
     rules = Rules()
     settings = {"mcpServers": {"fake": {**fake_mcp.entry(), "trust": True}}}
 
     async def work():
         async with hasp.Agent(
-            model, ".", tools=[shout], hooks=[rules], mode="yolo", trust=True, settings=settings
+            world.model(*turns, say("Done.")),
+            ".",
+            tools=[shout],
+            hooks=[rules],
+            mode="yolo",
+            trust=True,
+            settings=settings,
         ) as agent:
             return results_of(await events_of(agent))
 
     plain, alternative, refused, modified, raised, nonsense = run(work())
     assert plain.get("success", True) and "content of plain" in str(plain) or tool != "read_file"
     assert alternative["output"] == "Instead." and refused["error"]["code"] == "denied_by_hook"
-    assert "changed" in str(modified).lower() or tool == "write_file"
+    assert "changed" in str(modified).lower() or tool in ("write_file", "invoke_agent")
     if tool == "write_file":
-        assert (
-            world.get("w-changed" if (world.root / "w-changed").exists() else "w-modified")
-            == "changed"
-        )
+        assert world.get("w-changed") == "changed" and world.get("w-plain") == "plain"
         assert not (world.root / "w-refused").exists() and not (world.root / "w-raises").exists()
     for failed, words in ((raised, "No idea."), (nonsense, "returns None or a dict")):
         assert failed["success"] is False and words in failed["message"], failed
-    assert rules.after.count(tool) >= 2
+    ran = [arguments for name, arguments in rules.after if name == tool]
+    for word in ("plain", "changed"):
+        expected = arguments_of(tool, argument, word).items()
+        assert any(expected <= arguments.items() for arguments in ran), (word, ran)
+
+
+def test_a_sub_agent_s_calls_are_hooked_and_asked_about(world):
+    put_agent(world, "mango")
+    model = world.model(
+        call("invoke_agent", agent_name="mango", prompt="Do it."),
+        call("run_shell_command", command="echo mango > made"),
+        say("I did."),
+        say("Done."),
+    )
+    rules = Rules()
+    once = hasp.Answer.once()
+    asked = Asked({"run_shell_command": once, "invoke_agent": once})
+
+    async def work():
+        async with hasp.Agent(model, ".", hooks=[rules], approval=asked, trust=True) as agent:
+            return (await agent.run("go")).text
+
+    assert run(work()) == "Done." and world.get("made") == "mango\n"
+    assert [name for name, _ in rules.after] == ["run_shell_command", "invoke_agent"]
+    question = asked.questions[-1]
+    assert (question.tool, question.raw["agentName"]) == ("run_shell_command", "mango")
 
 
 def test_what_a_tool_raises_goes_to_the_model(world):
@@ -356,6 +390,33 @@ def test_what_is_no_answer_is_a_no_and_an_error(world, answer, error, words):
 
     run(work())
     assert not (world.root / "made").exists()
+
+
+def test_an_approval_that_fails_too_late_is_not_the_next_prompt_s(world):
+    model = world.model(call("wipe", path="a"), say("On."), say("On."))
+    asked, late, failed = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow:
+        def ask(self, question):
+            asked.set()
+            late.wait()
+            try:
+                raise RuntimeError("too late")
+            finally:
+                failed.set()
+
+    async def work():
+        async with hasp.Agent(model, ".", tools=[wipe], approval=Slow()) as agent:
+            task = asyncio.create_task(agent.run("go"))
+            await asyncio.to_thread(asked.wait)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            late.set()
+            await asyncio.to_thread(failed.wait)
+            assert (await agent.run("again")).text == "On."
+
+    run(work())
 
 
 def test_hunks_that_the_edit_does_not_have_are_an_error(world):

@@ -57,7 +57,7 @@ def test_the_guide_s_examples_run(world, number):
 
 
 @pytest.mark.parametrize(
-    "approval, written", [("nobody", False), ("everything", True), ("terminal", False)]
+    "approval, written", [("none", False), ("everything", True), ("terminal", False)]
 )
 def test_one_agent_under_each_approval(world, approval, written):
     done = run(

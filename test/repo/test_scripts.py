@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "script" / "lib"))
 
+import english  # noqa: E402
 import run_tests  # noqa: E402
 
 SHELL = [path for path in [*sorted((TOP / "script").iterdir()), TOP / ".ci" / "run"]
@@ -37,6 +39,18 @@ def test_the_python_package_is_formatted_by_black(tmp_path):
     assert done.returncode == 0, done.stdout
     (tmp_path / "a.py").write_text("x = {  'a':1 }\n")
     assert black(tmp_path / "a.py").returncode == 1
+
+
+def test_texts_of_the_python_package_are_english():
+    """Docstrings, comments and strings, which english.py does not look through itself."""
+    found = []
+    for file in sorted([*(TOP / "python").rglob("*.py"), *(TOP / "example" / "python").rglob("*.py")]):
+        with open(file, encoding="utf-8") as source:
+            for token in tokenize.generate_tokens(source.readline):
+                if token.type in (tokenize.COMMENT, tokenize.STRING):
+                    found += ["%s:%d: %s: write %s" % (file, token.start[0] + line - 1, words, instead)
+                              for line, words, instead in english.found_in(english.prose_of(token.string))]
+    assert not found, "\n".join(found)
 
 
 def test_the_lines_of_the_python_package_have_at_most_100_columns():

@@ -119,7 +119,7 @@ class Notebook:
         self._read: dict[str, str] = {}  # hash of each cell that the model has read, by its name
 
     def forget(self) -> None:
-        """Looks for the notebook anew with the next call."""
+        """Has the next call look for the notebook again."""
         self._store = None
         self._read.clear()
 

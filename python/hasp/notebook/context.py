@@ -49,7 +49,7 @@ def with_variables(prompt: str, namespace: Mapping[str, Any]) -> str:
 
 
 def describe(name: str, value: Any) -> str:
-    """What a model is told of one variable.  What its own methods raise is told, too."""
+    """One variable in words for a model, or what its methods raised."""
     kind = type(value)
     title = f"Variable `{name}` of the notebook: {kind.__module__}.{kind.__qualname__}"
     for fits, tell in _KINDS:

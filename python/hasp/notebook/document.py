@@ -2,9 +2,9 @@
 """The notebook that a kernel belongs to, as a document: found, read, and written when it is as it
 was read.
 
-With a Jupyter server it is read and written through the server, which then tells the browser that
-the notebook changed: unsaved changes there are not lost, the browser asks which to keep.  Without
-one it is a file, which hasp writes only over the bytes that were read.
+With a Jupyter server it is read and written through the server. Unsaved changes in the browser are
+not lost: the browser sees that the notebook changed and asks which version to keep.  Without a
+server it is a file, which hasp writes only over the bytes that were read.
 """
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class ServerStore:
         return document, (model.get("last_modified"), json.dumps(document, sort_keys=True))
 
     async def write(self, document: dict[str, Any], seen: Any) -> None:
-        """Compares just before it writes: the server has no way to do both at once."""
+        """Compares just before it writes: the server has no way to do both in one step."""
         import asyncio
 
         checked(document, self.name)

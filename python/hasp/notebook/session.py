@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The conversation of a notebook: one agent, which lives from cell to cell.
 
-The agent works on a thread of its own.  What it has to show, to ask or to run in the kernel comes
-to the cell that prompted it, which waits on the kernel's main thread (pump.py).
+The agent works on a separate thread.  What it has to show, to ask or to run in the kernel comes to
+the cell that prompted it, which waits on the kernel's main thread (pump.py).
 """
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Approval:
         self._session = session
 
     async def ask(self, question: Any) -> Any:
-        """The answer of whoever sits at the notebook; no where nobody does."""
+        """The answer of the person at the notebook; a refusal where there is none."""
         return await self._session.ask(question)
 
 
@@ -197,7 +197,7 @@ class Session:
         return self._on_thread(called()).result()
 
     def has_agent(self) -> bool:
-        """Whether a conversation has begun."""
+        """Whether there is a conversation."""
         return self._agent is not None
 
     def reset(self, **options: Any) -> None:
@@ -254,9 +254,9 @@ class Session:
             settle(hasp.Answer.no())
         elif not stdin_allowed(self._shell):
             View(plain=False).note(
-                f"Refused: {widget.heading(question)}. {widget.NOBODY}", "warning"
+                f"Refused: {widget.heading(question)}. {widget.UNATTENDED}", "warning"
             )
-            settle(hasp.Answer.no(widget.NOBODY))
+            settle(hasp.Answer.no(widget.UNATTENDED))
         elif self.by_text or Pump.of(self._shell) is None or not widget.have_widgets():
             settle(widget.ask_by_text(question))
         else:

@@ -18,7 +18,7 @@ from typing import Any
 from .markdown import rendered, wrapped
 from .widget import cut, preformatted, visible
 
-LONGEST_PIECE = 4_000  # characters of text that are rendered anew when more comes
+LONGEST_PIECE = 4_000  # characters of text that are rendered again when more comes
 LONGEST_RESULT = 20_000  # characters of a result that are shown
 MOST_PICTURES = 8  # of one result
 LARGEST_PICTURE = 8 << 20
@@ -27,7 +27,7 @@ _numbers = itertools.count(1)
 
 
 class _Piece:
-    """One output of the cell, which can be shown anew."""
+    """One output of the cell, which can be updated."""
 
     def __init__(self) -> None:
         self._id = f"hasp-{next(_numbers)}-{id(self):x}"

@@ -3,7 +3,7 @@
 
 The widget shows what is asked about: files side by side, hunk by hunk, or the command or code as it
 would run.  Nothing in it is markup of a model or a file.  Where the browser has no widgets the
-question is asked by text input, and where nobody can type (nbclient, nbconvert) the answer is no.
+question is asked by text input, and without text input (nbclient, nbconvert) the answer is no.
 """
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ import hasp
 from .pump import Pump, stdin_allowed
 
 LONGEST_SHOWN = 100_000  # characters of one command, code or file
-NOBODY = (
-    "Nobody can be asked here, because this notebook runs without text input "
-    "(nbclient, nbconvert). Allow the call with a policy or a mode."
+UNATTENDED = (
+    "This notebook runs without text input (nbclient, nbconvert), so the question could not be "
+    "asked. Allow the call with a policy or a mode."
 )
 # A no without words would end the prompt; the kernel's interrupt does that.
 REFUSED = "The user refused this call."
@@ -162,7 +162,7 @@ class Panel:
         }
         if self._widgets.version_info[0] < 7:
             # As it does that itself, but without its complaint that there is no JavaScript for
-            # widgets, which it has whenever the page has not told its version yet.
+            # widgets, which it has while the version of the page is unknown.
             self.box._send({"method": "display"})
         else:
             shown["text/plain"] = heading(self.question)
@@ -301,7 +301,7 @@ def pieces_of(question: Any) -> list[tuple[str, int]]:
 
 
 def asked_of(question: Any) -> list[tuple[str, str]]:
-    """What ask_user or a form wants to know: the name of each answer, and the text to show."""
+    """The questions of ask_user or a form: the name of each answer, and the text to show."""
     asked = []
     for place, one in enumerate(question.questions):
         text = str(one.get("question") or one.get("title") or one.get("name") or "")
@@ -372,7 +372,7 @@ def ask_by_text(
                     "",
                     [(path, index, at in picked) for at, (path, index) in enumerate(hunks, 1)],
                 )
-            write(f"There is no such hunk: {said}")
+            write(f"No such hunk: {said}")
         elif said:
             return hasp.Answer.no(said)
 
@@ -396,7 +396,7 @@ class Widget:
     async def ask(self, question: Any) -> Any:
         """Shows the question and waits for its answer."""
         if not stdin_allowed(self._shell):
-            return hasp.Answer.no(NOBODY)
+            return hasp.Answer.no(UNATTENDED)
         pump = Pump.of(self._shell)
         if threading.current_thread() is not threading.main_thread():
             return hasp.Answer.no(

@@ -97,6 +97,17 @@ try {
 	const seen = page.locator(".code_cell").nth(QUESTIONS[0][0]);
 	assert.equal(await seen.locator(".output img").count(), 1, "what the code drew is shown");
 
+	// What was typed meanwhile and not saved is not lost: the page asks before it saves over the agent's cell.
+	await page.evaluate(() => {
+		window.Jupyter.notebook.get_cell(2).set_text("%%hasp typed meanwhile");
+		window.Jupyter.notebook.save_notebook();
+	});
+	const changed = page.locator(".modal-dialog:visible");
+	await changed.getByText(/changed/).first().waitFor();
+	await picture("notebook-changed.png", changed);
+	await changed.getByRole("button", { name: "Cancel" }).click();
+	assert.equal(await page.evaluate(() => window.Jupyter.notebook.get_cell(2).get_text()), "%%hasp typed meanwhile");
+
 	// The saved notebook has the cell of the agent's.
 	await page.goto(address);
 	await page.waitForFunction(() => window.Jupyter?.notebook?.get_cells?.().some((one) => one.get_text() === "print('added')"));

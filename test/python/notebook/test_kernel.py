@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """%%hasp in a real kernel, with a front end that clicks, types, interrupts, or cannot be asked."""
 import html
+import json
 import re
+from pathlib import Path
 
 import pytest
 from front import call, overwrite, replay, text
@@ -130,11 +132,11 @@ def test_text_by_choice(front, model, said, expected):
     assert (front.folder / "a.txt").read_text() == expected
 
 
-def test_where_nobody_can_be_asked_it_is_no(front, model):
+def test_without_text_input_it_is_no(front, model):
     model(write(front), text("Done."))
     cell = hasp(front, "Change it")
     assert cell.reply["status"] == "ok", cell.reply
-    assert "Nobody can be asked here" in cell.plain
+    assert "runs without text input" in cell.plain
     assert (front.folder / "a.txt").read_text() == OLD
 
 
@@ -154,6 +156,56 @@ def test_interrupting_leaves_a_working_session(front, model):
     assert (front.folder / "a.txt").read_text() == OLD
     assert front.run("6 * 7").reply["status"] == "ok"
     assert hasp(front, "Go on").reply["status"] == "ok"
+
+
+def test_interrupting_a_command_leaves_a_working_session(front, model):
+    command = "printf 'be%s\\n' gun; sleep 1000"
+    model(call("run_shell_command", command=command), text("Late."), text("Again."))
+    interrupted = []
+
+    def look(cell, message):
+        click(cell, message)
+        if "begun" in cell.html and not interrupted:
+            interrupted.append(True)
+            front.manager.interrupt_kernel()
+
+    click = when_asked(front, lambda: front.click("Allow once"))
+    cell = hasp(front, "Wait", on_message=look, stdin=lambda prompt: "")
+    assert cell.reply["status"] == "error" and cell.error[0] == "Interrupted"
+    assert hasp(front, "Go on").reply["status"] == "ok"
+    assert front.run("6 * 7").reply["status"] == "ok"
+
+
+def test_allowed_for_the_session_is_not_asked_again(front, model):
+    trusted = front.folder.parent / "home" / ".gemini" / "trustedFolders.json"
+    trusted.parent.mkdir(exist_ok=True)
+    trusted.write_text(json.dumps({str(front.folder): "TRUST_FOLDER"}))
+    model(
+        call("run_shell_command", command="touch one"),
+        call("run_shell_command", command="touch two"),
+        text("Done."),
+    )
+    asked = []
+
+    def answer():
+        asked.append(True)
+        front.click("Allow for this session")
+
+    cell = hasp(front, "Make two", on_message=when_asked(front, answer), stdin=lambda prompt: "")
+    trusted.unlink()
+    assert "Done." in cell.html and asked == [True]
+    assert (front.folder / "one").exists() and (front.folder / "two").exists()
+
+
+def test_the_example_asks_below_its_cell(front, model, tmp_path):
+    path = replay(tmp_path / "model.json", write(front), text("Done."))
+    example = Path(__file__).resolve().parents[3] / "example" / "python"
+    code = "import sys\nsys.path.insert(0, %r)\nimport agent\n" % str(example)
+    code += "await agent.main('notebook', 'go', 'replay:%s')" % path
+    answer = when_asked(front, lambda: front.click("Allow once"))
+    cell = front.run(code, on_message=answer, stdin=lambda prompt: "")
+    assert cell.stream == "call: write_file\nDone.\n", (cell.stream, cell.error)
+    assert (front.folder / "a.txt").read_text() == NEW
 
 
 def test_cells_started_meanwhile_run_afterwards(front, model):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel that is killed in the middle of an edit: the file is old or new, the session goes on."""
+import contextlib
 import ctypes
 import os
 import select
@@ -8,7 +9,7 @@ import threading
 
 import nbformat
 import pytest
-from front import Died, Front, call, overwrite, replay, text
+from front import SECONDS, Died, Front, call, overwrite, replay, text
 
 OLD = "".join("line %d\n" % number for number in range(3000))
 NEW = OLD.replace("line 7\n", "line seven\n")
@@ -64,9 +65,10 @@ def killed(front, kill):
             kill()
             front.click("Allow once")
 
-    with pytest.raises(Died):
+    # On a busy machine the cell may end before the watch gets the processor.
+    with contextlib.suppress(Died):
         front.run("%%hasp Change it", on_message=look, stdin=lambda prompt: "")
-    assert below
+    assert below and select.select([front.ended], [], [], SECONDS)[0], "nothing killed it"
     # What workers were doing is done or undone when they have ended.
     for one in below:
         select.select([one], [], [])
