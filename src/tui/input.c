@@ -295,9 +295,11 @@ static void input_key(struct app *app, const struct key *key)
 	}
 	if (consoles_key(app->consoles, key) || full_key(app->full, key))
 		return;
-	if (app->keys.overlay == OVERLAY_SHORTCUTS)
+	if (app->keys.overlay == OVERLAY_SHORTCUTS) {
 		app->keys.overlay = OVERLAY_NONE;
-	else if (key->code == '?' && editor_is_empty(app->editor)) {
+		if (input_bound(app, BIND_BASIC_CANCEL, key))
+			return; /* that is what it was for */
+	} else if (key->code == '?' && editor_is_empty(app->editor)) {
 		app->keys.overlay = OVERLAY_SHORTCUTS;
 		return;
 	}
