@@ -98,6 +98,7 @@ class Dump(NamedTuple):
     written: int        # bytes, by the program; 0 where it is not known
     alive: bool
     alternate: bool
+    beyond: list = []   # rows that the program made longer than it was told that the window is wide (margin)
 
     @property
     def text(self):
@@ -162,12 +163,13 @@ class Vterm(Terminal):
     """libvterm 0.1, by vt_run."""
 
     def __init__(self, argv, columns=80, rows=24, env=None, version=None, kitty=False, sync=False, background=None,
-                 cwd=None):
+                 cwd=None, margin=0):
+        """`margin`: so many columns more than the program is told, in which nothing may ever stand."""
         self.process = subprocess.Popen([str(VT_RUN)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd,
                                         text=True)
         self.status = None
         request = {"do": "start", "argv": [str(word) for word in argv], "columns": columns, "rows": rows,
-                   "env": {**CLEAN, "TERM": "xterm-256color", **(env or {})}, "kitty": kitty, "sync": sync}
+                   "env": {**CLEAN, "TERM": "xterm-256color", **(env or {})}, "kitty": kitty, "sync": sync, "margin": margin}
         # As libvterm is known by its DA2 alone, a test that gives no version has lines that are cut.
         request.update({name: value for name, value in (("version", version), ("background", background)) if value})
         self.ask(request)
@@ -198,7 +200,7 @@ class Vterm(Terminal):
     def dump(self):
         got = self.ask({"do": "dump"})
         return Dump(got["window"], got["scrollback"], tuple(got["cursor"]), tuple(got["size"]), got["visible"],
-                    got["title"], got["written"], got["alive"], got["alternate"])
+                    got["title"], got["written"], got["alive"], got["alternate"], got["beyond"])
 
     def cells(self):
         """Of each row of the window its pieces [text, "bold #ff0000 on #000000"]."""
