@@ -14,8 +14,8 @@
  *
  * `sha256` is that of the line's bytes before `,"sha256":`; `prev` is that of the record before
  * (zeros for the first).  Questions and votes are synced to the disk with the record of the answer,
- * all others immediately.  The file "head" names the last record that was synced.  So a record that
- * is changed, removed, moved or put in is found, and one cut off at the end (but for a question that
+ * all others immediately.  The file "head" names the last that was synced.  So a record that is
+ * changed, removed, moved or put in is found, and one cut off at the end (but for a question that
  * is open), unless "head" is changed with it; a user who may write the folder can also write all of
  * it again.  Against that help signatures, and hashes that are kept elsewhere
  * (`expect`).

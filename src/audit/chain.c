@@ -195,8 +195,8 @@ json_t *audit_head(const char *folder)
 	               parse_record(file_text_span(&text)) : NULL;
 }
 
-/* Always as long, so that it is replaced by one write, and not torn.  Only a new one is synced: if a
- * crash of the machine leaves an older one, the records that it names are there. */
+/* Always as long, so that it is replaced by one write, and not torn.  Only a new one is synced: if
+ * a crash of the machine leaves an older one, the records that it names are there. */
 static bool chain_write_head(const char *folder, uint64_t number, const char *hash, struct err *err)
 {
 	_cleanup_free_ char *path = path_join(folder, "head");
