@@ -332,8 +332,8 @@ class Screen(Terminal):
                            cwd=cwd)
         self.size = (columns, rows)
 
-    def run(self, *words):
-        return subprocess.run(["screen", "-S", self.name, "-p", "0", "-X", *words], check=True,
+    def run(self, *words, ask=False):
+        return subprocess.run(["screen", "-S", self.name, "-p", "0", "-Q" if ask else "-X", *words], check=True,
                               env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def type(self, text):
@@ -354,10 +354,8 @@ class Screen(Terminal):
             self.run("hardcopy", "-h", path)
         except subprocess.CalledProcessError:
             return outer
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and not (os.path.exists(path) and os.path.getsize(path)):
-            time.sleep(0.005)
-        time.sleep(0.02)
+        # screen does one thing after the other: the file is whole when this is answered.
+        self.run("number", ask=True)
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = [line.rstrip() for line in file.read().split("\n")[:-1]]
         rows = self.size[1]
