@@ -13,7 +13,7 @@ import fake_mcp
 import pytest
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(7)
+pytestmark = pytest.mark.rows_in_turn(10)
 
 MARGIN = 60
 ODD = "模型 👩‍👩‍👧‍👦 דגם مرحبا e\u0301u\u0308 ｆ"
