@@ -62,7 +62,7 @@ DEFINES = "defines the tool, as tool/builtin/ does"
 WORD = "the word means something else here"
 TOOLS_NAMED = {
     "mcp/servers/resources.c": DEFINES,
-    "catalog/builtin_agents.c": "defines the agents that have a row, and the tools that they have",
+    "catalog/agents.c": "defines the agents that have a row, and the tools that they have",
     "tool/spelling.c": "the table of how calls under each name are read",
     "hooks/answer.c": WORD, "model/anthropic/request.c": WORD, "policy/policy.c": WORD, "sandbox/apply/landlock.c": WORD,
     "shell/analysis.h": WORD, "telemetry/shown.c": WORD,

@@ -4,7 +4,7 @@
     python3 script/lib/web_page.py --fetch          fetches the packages of web/package-lock.json; prints where they are
     python3 script/lib/web_page.py --build FOLDER   app.js, app.css, index.html, stats.html, licenses.txt, ...,
                                                     web_assets.c (src/web/assets.h), and figures_assets.c, the script
-                                                    and the style of `hasp stats --html` (src/cli/view/figures.h)
+                                                    and the style of `hasp stats --html` (src/cli/view/view.h)
     python3 script/lib/web_page.py --empty FOLDER   both without anything in them
 
 Packages are fetched once, by the system's npm, into ${XDG_CACHE_HOME:-~/.cache}/hasp-npm/web-HASH; none of their
@@ -165,7 +165,7 @@ def write_figures(folder, script, style):
     if "</script" in script.lower() or "<!--" in script:
         raise BuildError("stats.js: a page cannot hold it")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    text = '/* Written by script/lib/web_page.py. */\n#include "cli/view/figures.h"\n\n'
+    text = '/* Written by script/lib/web_page.py. */\n#include "cli/view/view.h"\n\n'
     for name, value in (("script", script), ("script_hash", "sha256-" + digest if script else ""), ("style", style)):
         text += "const char figures_%s[] =\n%s;\n" % (name, _c_string(value))
     (folder / "figures_assets.c").write_text(text)

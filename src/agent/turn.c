@@ -487,21 +487,6 @@ static void before_selection(struct agent *agent, struct shaped *shaped)
 	hook_outcome_release(&outcome);
 }
 
-/* Replaces the text of a reply with a hook's; calls stay. */
-static void replace_text(struct model_reply *reply, json_t *text)
-{
-	json_t *content = content_new("model"), *part;
-	size_t i;
-
-	json_array_foreach(json_object_get(text, "parts"), i, part)
-		content_add(content, json_incref(part));
-	json_array_foreach(json_object_get(reply->content, "parts"), i, part)
-		if (part_get_call(part))
-			content_add(content, json_incref(part));
-	json_decref(reply->content);
-	reply->content = content;
-}
-
 static bool after_model(struct agent *agent, struct shaped *shaped, struct model_reply *reply,
                         char **ret_reason)
 {
@@ -520,8 +505,19 @@ static bool after_model(struct agent *agent, struct shaped *shaped, struct model
 	goes = !outcome.denied && !outcome.stop && !outcome.error;
 	if (outcome.llm_response)
 		text = hook_response_content(outcome.llm_response);
-	if (goes && text)
-		replace_text(reply, text);
+	if (goes && text) {
+		/* Replaces the text of a reply with a hook's; calls stay. */
+		json_t *content = content_new("model"), *part;
+		size_t i;
+
+		json_array_foreach(json_object_get(text, "parts"), i, part)
+			content_add(content, json_incref(part));
+		json_array_foreach(json_object_get(reply->content, "parts"), i, part)
+			if (part_get_call(part))
+				content_add(content, json_incref(part));
+		json_decref(reply->content);
+		reply->content = content;
+	}
 	if (!goes)
 		*ret_reason = mem_strdup(outcome.error ? outcome.error : outcome.reason);
 	hook_outcome_release(&outcome);

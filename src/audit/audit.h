@@ -13,10 +13,11 @@
  *     {"n":7,"prev":"HEX","time":"...","session":"...","event":"vote",...,"sha256":"HEX"}
  *
  * `sha256` is that of the line's bytes before `,"sha256":`; `prev` is that of the record before
- * (zeros for the first).  The file "head" names the last record.  Each record is synced to the
- * disk, then the head is replaced.  So a record that is changed, removed, moved or put in is found,
- * and one cut off at the end, unless "head" is changed with it; a user who may write the folder can
- * also write all of it again.  Against that help signatures, and hashes that are kept elsewhere
+ * (zeros for the first).  Questions and votes are synced to the disk with the record of the answer,
+ * all others immediately.  The file "head" names the last that was synced.  So a record that is
+ * changed, removed, moved or put in is found, and one cut off at the end (but for a question that
+ * is open), unless "head" is changed with it; a user who may write the folder can also write all of
+ * it again.  Against that help signatures, and hashes that are kept elsewhere
  * (`expect`).
  *
  * To add an event: a row in listen.c.
@@ -56,9 +57,12 @@ void audit_set_session(struct audit *audit, const char *session_id);
 /* Before the bus is freed. NULL is fine. */
 void audit_close(struct audit *audit);
 
+/* When a record is on the disk: before audit_append returns, or with the next one that is. */
+enum audit_sync { AUDIT_NOW, AUDIT_LATER };
+
 /* Appends one record, whose members come after those that all have; takes the reference.  BUSY: the
  * folder's lock is held; TOO_LARGE; errors of files. */
-bool audit_append(const char *folder, json_t *record, struct err *err);
+bool audit_append(const char *folder, json_t *record, enum audit_sync sync, struct err *err);
 
 /* ---- reading ------------------------------------------------------------------------- */
 

@@ -26,6 +26,8 @@ enum {
 	HASH_BYTES = sizeof(HASH_MEMBER) - 1 + HEX + 2, /* it, a quote, a brace */
 	NAME_DIGITS = 8,
 	LOCK_WAIT_MS = 5000,
+	END_BYTES = 16 << 10,       /* read of a file's end at first */
+	HEAD_BYTES = 128,           /* of "head", whatever it says */
 	DEPTH_MAX = 64,
 };
 
@@ -151,15 +153,16 @@ static char *chain_path(const char *folder, unsigned file)
  * and each of the two may be as long as a record gets. */
 static bool chain_read_end(int fd, const char *path, struct audit_end *end, struct err *err)
 {
-	const off_t most = (off_t)LIMIT_AUDIT_LINE_BYTES, size = lseek(fd, 0, SEEK_END);
+	const off_t most = 2 * (off_t)LIMIT_AUDIT_LINE_BYTES, size = lseek(fd, 0, SEEK_END);
 	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_AUDIT_LINE_BYTES + 2);
 	const char *last, *before;
 	struct span line, all;
 	json_auto_t *record = NULL;
-	off_t from = size;
+	off_t from, step = END_BYTES;
 
 	do {
-		from = from > most ? from - most : 0;
+		from = size > step ? size - step : 0;
+		step = step * 8 < most ? step * 8 : most;
 		text.len = 0;
 		if (size < 0 || lseek(fd, from, SEEK_SET) < 0 ||
 		    fd_read_into(fd, &text, (size_t)(size - from) + 1) < 0)
@@ -167,7 +170,7 @@ static bool chain_read_end(int fd, const char *path, struct audit_end *end, stru
 		all = buf_view(&text);
 		last = memrchr(all.data, '\n', all.len);
 		before = last ? memrchr(all.data, '\n', (size_t)(last - all.data)) : NULL;
-	} while (!before && from > 0 && size - from < 2 * most);
+	} while (!before && from > 0 && size - from < most);
 	end->torn = (off_t)(all.len - (last ? (size_t)(last - all.data) + 1 : 0));
 	end->size = size - end->torn;
 	if (!last)
@@ -192,18 +195,35 @@ json_t *audit_head(const char *folder)
 	               parse_record(file_text_span(&text)) : NULL;
 }
 
+/* Always as long, so that it is replaced by one write, and not torn.  Only a new one is synced: if
+ * a crash of the machine leaves an older one, the records that it names are there. */
 static bool chain_write_head(const char *folder, uint64_t number, const char *hash, struct err *err)
 {
 	_cleanup_free_ char *path = path_join(folder, "head");
-	_cleanup_free_ char *text = mem_printf("{\"n\":%llu,\"sha256\":\"%s\"}\n",
+	_cleanup_free_ char *what = mem_printf("{\"n\":%llu,\"sha256\":\"%s\"}",
 	                                       (unsigned long long)number, hash);
+	_cleanup_free_ char *text = mem_printf("%-*s\n", HEAD_BYTES - 1, what);
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	const bool is_new = fd >= 0 && lseek(fd, 0, SEEK_END) != HEAD_BYTES;
 
-	return file_replace(path, span_str(text), 0600, err);
+	if (fd < 0 || pwrite(fd, text, HEAD_BYTES, 0) != HEAD_BYTES ||
+	    (is_new && (ftruncate(fd, HEAD_BYTES) != 0 || fdatasync(fd) != 0)))
+		return chain_fail(err, "write", path);
+	return true;
+}
+
+/* What was appended to a full file is synced by no later record. */
+static bool chain_sync(const char *folder, unsigned file, struct err *err)
+{
+	_cleanup_free_ char *path = chain_path(folder, file);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	return (fd >= 0 && fdatasync(fd) == 0) || chain_fail(err, "write", path);
 }
 
 /* One line at the end of the newest file, or of a new one. */
 static bool chain_write(const char *folder, struct audit_end *end, const json_t *record,
-                       struct err *err)
+                        enum audit_sync sync, struct err *err)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_AUDIT_LINE_BYTES);
 	const bool is_new = !end->file || end->size >= (off_t)LIMIT_AUDIT_FILE_BYTES;
@@ -213,8 +233,11 @@ static bool chain_write(const char *folder, struct audit_end *end, const json_t 
 	chain_put(&line, end->number + 1, end->hash, record);
 	if (line.overflowed)
 		return err_set(err, ERR_TOO_LARGE, "A record of the audit is longer than 1 MB.");
+	if (is_new && end->file && !chain_sync(folder, end->file, err))
+		return false;
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 || !fd_write_all(fd, line.data, line.len) || fdatasync(fd) != 0)
+	if (fd < 0 || !fd_write_all(fd, line.data, line.len) ||
+	    (sync == AUDIT_NOW && fdatasync(fd) != 0))
 		return chain_fail(err, "write", path);
 	end->file += is_new;
 	end->size = is_new ? (off_t)line.len : end->size + (off_t)line.len;
@@ -225,10 +248,9 @@ static bool chain_write(const char *folder, struct audit_end *end, const json_t 
 
 /* What is not as the last writer left it becomes a record itself: a line whose writing was
  * interrupted is taken off, and records that "head" names and the file lacks are named. */
-static bool chain_recover(const char *folder, struct audit_end *end, struct err *err)
+static bool chain_recover(const char *folder, struct audit_end *end, json_t *head, struct err *err)
 {
 	_cleanup_free_ char *path = end->file ? chain_path(folder, end->file) : NULL;
-	json_auto_t *head = audit_head(folder);
 	const json_int_t expected = json_integer_value(json_object_get(head, "n"));
 	json_auto_t *record = json_pack("{s:s}", "event", "recovered");
 
@@ -238,7 +260,7 @@ static bool chain_recover(const char *folder, struct audit_end *end, struct err 
 		json_object_set_new(record, "tornBytes", json_integer(end->torn));
 	if (expected > (json_int_t)end->number)
 		json_object_set(record, "missing", head);
-	return json_object_size(record) == 1 || chain_write(folder, end, record, err);
+	return json_object_size(record) == 1 || chain_write(folder, end, record, AUDIT_NOW, err);
 }
 
 static bool chain_end_of_file(const char *path, struct audit_end *end, struct err *err)
@@ -272,16 +294,21 @@ static bool chain_find_end(const char *folder, struct audit_end *end, struct err
 	return true;
 }
 
-static bool append_locked(const char *folder, const json_t *record, struct err *err)
+/* "head" names none that is not on the disk: it would be missed after a crash. */
+static bool append_locked(const char *folder, const json_t *record, enum audit_sync sync,
+                          struct err *err)
 {
+	json_auto_t *head = audit_head(folder);
 	struct audit_end end;
 
-	return chain_find_end(folder, &end, err) && chain_recover(folder, &end, err) &&
-	       chain_write(folder, &end, record, err) &&
-	       chain_write_head(folder, end.number, end.hash, err);
+	if (!head)
+		sync = AUDIT_NOW;
+	return chain_find_end(folder, &end, err) && chain_recover(folder, &end, head, err) &&
+	       chain_write(folder, &end, record, sync, err) &&
+	       (sync == AUDIT_LATER || chain_write_head(folder, end.number, end.hash, err));
 }
 
-bool audit_append(const char *folder, json_t *record, struct err *err)
+bool audit_append(const char *folder, json_t *record, enum audit_sync sync, struct err *err)
 {
 	const struct file_lock_wait wait = { .max_ms = LOCK_WAIT_MS };
 	_cleanup_fd_ int fd = -1;
@@ -290,7 +317,8 @@ bool audit_append(const char *folder, json_t *record, struct err *err)
 	ok = file_make_folders(folder, err);
 	if (ok && (fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		ok = chain_fail(err, "open", folder);
-	ok = ok && file_lock_take(fd, folder, &wait, err) && append_locked(folder, record, err);
+	ok = ok && file_lock_take(fd, folder, &wait, err) &&
+	     append_locked(folder, record, sync, err);
 	json_decref(record);
 	return ok;
 }

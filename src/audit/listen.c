@@ -160,26 +160,28 @@ static const struct {
 	enum bus_topic topic;
 	const char *event;
 	void (*add)(json_t *record, const json_t *message);
+	enum audit_sync sync;
 } rows[] = {
-	{ BUS_TOOL_CONFIRMATION_REQUEST, "question", record_confirmation },
-	{ BUS_TOOL_CONFIRMATION_RESPONSE, "answer", record_response },
-	{ BUS_QUESTION_VOTE, "vote", record_vote },
-	{ BUS_QUESTION_ANSWERED, "answered", record_answered },
-	{ BUS_ASK_USER_REQUEST, "question", record_nothing },
-	{ BUS_ASK_USER_RESPONSE, "answer", record_response },
-	{ BUS_ELICITATION_REQUEST, "question", record_nothing },
-	{ BUS_ELICITATION_RESPONSE, "answer", record_response },
-	{ BUS_TOOL_POLICY_REJECTION, "refused", record_rejection },
-	{ BUS_UPDATE_POLICY, "rule", record_rule },
-	{ BUS_APPROVAL_MODE, "mode", record_mode },
+	/* Nothing is done before the answer's record, which brings these to the disk. */
+	{ BUS_TOOL_CONFIRMATION_REQUEST, "question", record_confirmation, AUDIT_LATER },
+	{ BUS_ASK_USER_REQUEST, "question", record_nothing, AUDIT_LATER },
+	{ BUS_ELICITATION_REQUEST, "question", record_nothing, AUDIT_LATER },
+	{ BUS_QUESTION_VOTE, "vote", record_vote, AUDIT_LATER },
+	{ BUS_TOOL_CONFIRMATION_RESPONSE, "answer", record_response, AUDIT_NOW },
+	{ BUS_ASK_USER_RESPONSE, "answer", record_response, AUDIT_NOW },
+	{ BUS_ELICITATION_RESPONSE, "answer", record_response, AUDIT_NOW },
+	{ BUS_QUESTION_ANSWERED, "answered", record_answered, AUDIT_NOW },
+	{ BUS_TOOL_POLICY_REJECTION, "refused", record_rejection, AUDIT_NOW },
+	{ BUS_UPDATE_POLICY, "rule", record_rule, AUDIT_NOW },
+	{ BUS_APPROVAL_MODE, "mode", record_mode, AUDIT_NOW },
 };
 
-static void write_record(struct audit *audit, json_t *record)
+static void write_record(struct audit *audit, json_t *record, enum audit_sync sync)
 {
 	struct err err = ERR_INIT;
 	_cleanup_free_ char *words = NULL;
 
-	if (audit_append(audit->folder, record, &err) || audit->failed)
+	if (audit_append(audit->folder, record, sync, &err) || audit->failed)
 		return;
 	audit->failed = true;
 	words = mem_printf("The audit is not written: %s", err.message);
@@ -205,7 +207,7 @@ static void audit_hear(void *data, enum bus_topic topic, const json_t *message)
 			json_object_set_new(record, "topic",
 			                    json_string(bus_topic_name(topic)));
 		rows[i].add(record, message);
-		write_record(audit, record);
+		write_record(audit, record, rows[i].sync);
 	}
 }
 

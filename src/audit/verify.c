@@ -197,15 +197,17 @@ void audit_check_end(struct audit_check *check, const json_t *head)
 {
 	const json_int_t last = json_integer_value(json_object_get(head, "n"));
 	const char *hash = json_string_value(json_object_get(head, "sha256"));
+	_cleanup_free_ char *key = mem_printf("%lld", (long long)last);
+	const char *named = json_string_value(json_object_get(check->hashes, key));
 
 	if (last > (json_int_t)check->number)
 		add_problem(check, NULL, (uint64_t)last,
 		            "The last record is missing: \"head\" names %lld, and the chain ends "
 		            "with %llu.", (long long)last, (unsigned long long)check->number);
-	else if (head && last == (json_int_t)check->number && hash &&
-	         strcmp(hash, check->hash) != 0)
-		add_problem(check, NULL, check->number,
-		            "The last record was replaced: \"head\" has another hash.");
+	else if (hash && named && strcmp(hash, named) != 0)
+		add_problem(check, NULL, (uint64_t)last,
+		            "Record %lld was replaced: \"head\" has another hash.",
+		            (long long)last);
 	if (!head && check->number)
 		add_problem(check, NULL, 0,
 		            "The file \"head\" is missing: records may have been cut off at the "

@@ -43,13 +43,6 @@ static void cancel_ring(int fd)
 	fd_ring(fd);
 }
 
-/* Who sets it and who makes the descriptor do their own part first, then look at the other's. */
-static void cancel_mark(struct cancel *cancel)
-{
-	atomic_store(&cancel->set, true);
-	cancel_ring(atomic_load(&cancel->fd));
-}
-
 int cancel_fd(const struct cancel *cancel)
 {
 	struct cancel *own = (struct cancel *)cancel; /* what it says stays as it is */
@@ -76,7 +69,10 @@ int cancel_wait_ms(const struct cancel *cancel, int ms)
 
 void cancel_set(struct cancel *cancel)
 {
-	cancel_mark(cancel);
+	/* Who sets it and who makes the descriptor do their own part first, then look at the
+	 * other's. */
+	atomic_store(&cancel->set, true);
+	cancel_ring(atomic_load(&cancel->fd));
 	atomic_fetch_add(&cancel->setting, 1);
 	for (size_t i = 0; i < CANCEL_FOLLOWERS_MAX; i++) {
 		struct cancel *follower = atomic_load(&cancel->followers[i]);

@@ -4,12 +4,22 @@
 #include <stdio.h>
 #include <time.h>
 
-uint64_t clock_monotonic_ms(void)
+static uint64_t clock_ms(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t clock_monotonic_ms(void)
+{
+	return clock_ms(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_boot_ms(void)
+{
+	return clock_ms(CLOCK_BOOTTIME);
 }
 
 void clock_timestamp(char out[static CLOCK_TIMESTAMP_SIZE])

@@ -17,6 +17,8 @@
 
 /* Milliseconds since some moment that never changes: for differences. */
 uint64_t clock_monotonic_ms(void);
+/* Likewise, with the time in which the machine was asleep: for what ends at a moment. */
+uint64_t clock_boot_ms(void);
 
 /* "2026-08-21T09:41:07.123Z": now, in UTC (RFC 3339). */
 #define CLOCK_TIMESTAMP_SIZE 32

@@ -76,18 +76,6 @@ static bool hash_content(struct tree_hashing *hashing, int folder, const char *n
 	return file >= 0 || hash_fail(hashing, err);
 }
 
-/* What changes when the file does, and cannot be set back by those who change it. */
-static void hash_looks(struct tree_hashing *hashing, const struct stat *status)
-{
-	hash_number(hashing, (uint64_t)status->st_dev);
-	hash_number(hashing, (uint64_t)status->st_ino);
-	hash_number(hashing, (uint64_t)status->st_size);
-	hash_number(hashing, (uint64_t)status->st_mtim.tv_sec);
-	hash_number(hashing, (uint64_t)status->st_mtim.tv_nsec);
-	hash_number(hashing, (uint64_t)status->st_ctim.tv_sec);
-	hash_number(hashing, (uint64_t)status->st_ctim.tv_nsec);
-}
-
 /* As door_is_own has it. */
 static bool is_own_entry(const struct stat *status)
 {
@@ -117,8 +105,17 @@ static bool hash_entry(struct tree_hashing *hashing, int folder, const char *nam
 	if (hashing->quick && !is_own_entry(&status))
 		return err_set(err, ERR_PERMISSION_DENIED, "Others may write %.200s in %s.", name,
 		               hashing->folder);
-	if (hashing->quick && !S_ISDIR(status.st_mode))
-		hash_looks(hashing, &status);
+	if (hashing->quick && !S_ISDIR(status.st_mode)) {
+		/* What changes when the file does, and cannot be set back by those who change
+		 * it. */
+		hash_number(hashing, (uint64_t)status.st_dev);
+		hash_number(hashing, (uint64_t)status.st_ino);
+		hash_number(hashing, (uint64_t)status.st_size);
+		hash_number(hashing, (uint64_t)status.st_mtim.tv_sec);
+		hash_number(hashing, (uint64_t)status.st_mtim.tv_nsec);
+		hash_number(hashing, (uint64_t)status.st_ctim.tv_sec);
+		hash_number(hashing, (uint64_t)status.st_ctim.tv_nsec);
+	}
 	if (S_ISLNK(status.st_mode)) {
 		len = readlinkat(folder, name, target, sizeof(target));
 		if (len < 0)

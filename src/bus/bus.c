@@ -340,14 +340,6 @@ void bus_publish(struct bus *bus, enum bus_topic topic, const json_t *message)
 
 /* ---- questions ----------------------------------------------------------------- */
 
-static void waiter_add(struct bus *bus, struct waiter *waiter)
-{
-	pthread_mutex_lock(&bus->state);
-	waiter->next = bus->waiters;
-	bus->waiters = waiter;
-	pthread_mutex_unlock(&bus->state);
-}
-
 /* Under state. */
 static void waiter_remove(struct bus *bus, const struct waiter *waiter)
 {
@@ -368,7 +360,10 @@ static bool pose(struct bus *bus, enum bus_topic topic, const json_t *message,
 	pthread_mutex_lock(&bus->delivery);
 	delivered = bus->depth == 0 && topic_has_listener(bus, topic);
 	if (delivered) {
-		waiter_add(bus, waiter);
+		pthread_mutex_lock(&bus->state);
+		waiter->next = bus->waiters;
+		bus->waiters = waiter;
+		pthread_mutex_unlock(&bus->state);
 		deliver_message(bus, topic, message);
 		if (!topic_has_listener(bus, topic))
 			report_deserted(bus);

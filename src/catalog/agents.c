@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Which agents there are: hasp's own, the user's, the project's; and which of them may be used. */
 #include "catalog/agents.h"
 
 #include <stdlib.h>
@@ -10,10 +11,98 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "catalog/private.h"
+#include "config/authority.h"
 #include "config/extensions.h"
 #include "config/home.h"
 #include "data/tools.h"
 #include "data/warnings.h"
+
+/* The agents that come with hasp. To add one: a row here, its section in docs/agents.md. */
+
+#define TOOLS_READING                                                                         \
+	"read_file,read_many_files,search_files,glob,list_directory"
+
+static const char investigator[] =
+	"You investigate a codebase for a colleague who will act on your report without reading "
+	"the code again. Change nothing.\n"
+	"\n"
+	"- Find the entry points first: search for the words of the question, for names in error "
+	"texts, for the tests. Follow definitions and callers until you know how the parts work "
+	"together, not only where a word occurs.\n"
+	"- Search and read several things in one step. Read the parts of a file that matter.\n"
+	"- Tell what you have seen from what you conclude. What you could not find, say so.\n"
+	"\n"
+	"Report, in this order:\n"
+	"1. Answer: the question answered in a few sentences, or the cause of the fault.\n"
+	"2. Where: each relevant place as path:line, the function or type, and what it does "
+	"there.\n"
+	"3. To change it: what has to change together, which conventions and tests apply, and "
+	"what could break.\n"
+	"4. Open: what is not certain, and how to find out.\n";
+
+static const char helper[] =
+	"You answer questions about hasp, the program that you run in: its command line, settings, "
+	"files, tools, limits. You know it from its own documents alone, which get_internal_docs "
+	"returns: list the pages, search for words of the question, and read the pages that "
+	"matter before you answer.\n"
+	"\n"
+	"- Give commands, keys of settings, defaults and paths exactly as they stand there. Other "
+	"programs of the kind differ: what you know of them is no answer.\n"
+	"- Name the page behind each statement: docs/settings.md.\n"
+	"- If the documents do not say it, say so, and what comes closest.\n"
+	"\n"
+	"Report the answer, in as few lines as it needs, with an example where one helps.\n";
+
+static const char generalist[] =
+	"You carry out one task on your own and report the outcome.\n"
+	"\n"
+	"- Do all of the task and nothing beyond it. Decide small things yourself, and say what "
+	"you decided.\n"
+	"- Verify what you did: run the project's own build or tests where there are any.\n"
+	"- If you cannot finish, stop, leave the files in a working state, and say what is "
+	"missing.\n"
+	"\n"
+	"Report what you did, which files changed, how you verified it, and what is left.\n";
+
+static const char reviewer[] =
+	"You review a change and report its faults. Change nothing.\n"
+	"\n"
+	"The change is what the task names: a commit, a branch, files, a diff. If it names none, "
+	"review what is not committed yet (git status, git diff, git diff --staged).\n"
+	"\n"
+	"1. Read the change whole. Then read around it: the functions that it is in, their "
+	"callers, the tests, what else relies on what it changes.\n"
+	"2. Look for what makes it wrong, in this order: results that are wrong; data that is "
+	"lost or damaged; security (input that is not checked, secrets, permissions); errors that "
+	"are not handled; races, leaks; callers, tests and documents that the change forgot; "
+	"behaviour that nothing tests. Style only where it hides a fault.\n"
+	"3. Try to refute each finding: follow the values through the code, run a test or a "
+	"command if you can. Report only what stands.\n"
+	"\n"
+	"Report one line for each finding, the worst first:\n"
+	"  path:line: [critical|major|minor] what is wrong, when it happens, and how to correct "
+	"it\n"
+	"Lines are those of the file as it is now. Then one sentence: whether the change can go "
+	"in as it is. Without findings say that, and what you checked.\n";
+
+/* The descriptions are part of every request: a line each. */
+static const struct agent_builtin rows[] = {
+	{ "cli_help", "hasp's help", "answers questions about hasp", helper,
+	  "get_internal_docs", 15, 5 },
+	{ "codebase_investigator", "Codebase investigator",
+	  "finds out how code works, where it is, why it fails; for questions of many searches",
+	  investigator, TOOLS_READING, 50, 10 },
+	{ "generalist", "Generalist", "does a task of many steps with all tools", generalist, NULL,
+	  50, 20 },
+	{ "reviewer", "Reviewer", "reads a change and reports its faults by file and line",
+	  reviewer, TOOLS_READING ",run_shell_command,read_background_output", 40, 15 },
+};
+
+/* NULL behind the last. */
+static const struct agent_builtin *agents_builtin_at(size_t i)
+{
+	return i < ARRAY_LEN(rows) ? &rows[i] : NULL;
+}
 
 /* Low to high, beneath the home and then beneath the project. */
 static const char *const places[] = { ".claude/agents", ".gemini/agents" };
@@ -180,7 +269,8 @@ void agents_add_names(const char *project, const char *folder, json_t *names)
 	free(found);
 }
 
-const json_t *agents_override_of(const json_t *overrides, const char *name)
+/* What the settings say about one, whatever the case of its letters; NULL: nothing. Borrowed. */
+static const json_t *agents_override_of(const json_t *overrides, const char *name)
 {
 	const char *key;
 	json_t *value;
@@ -306,4 +396,125 @@ bool agent_definition_requires(const struct agent_definition *definition, const 
 bool agent_definition_refuses(const struct agent_definition *definition, const char *tool)
 {
 	return agent_list_has(definition->without, tool, /* restricts= */ true);
+}
+
+/* What the user has decided about agents: which of a project's or an extension's may be used that
+ * send something away or start something, and which are enabled. */
+
+/* ---- a project's, an extension's ----------------------------------------------------- */
+
+/* By which the user allows it: the file's path in the project, and where that is a list the name
+ * besides, since the question was about that one.  The caller frees. */
+static char *allowance_name(const struct agent_definition *definition, const struct home *home)
+{
+	const char *project = home_project(home), *path = definition->file;
+	const size_t len = strlen(project);
+
+	if (strncmp(path, project, len) == 0 && path[len] == '/')
+		path += len + 1;
+	return definition->listed ? mem_printf("%s#%s", path, definition->name) : mem_strdup(path);
+}
+
+bool agent_is_allowed(const struct agent_definition *definition, const struct home *home)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *hash = NULL, *allowed = NULL;
+	_cleanup_free_ char *name = NULL;
+
+	if (!agent_requires_allowance(definition))
+		return true;
+	hash = json_string(definition->sha256);
+	allowed = authority_allowances(home, &ignored);
+	name = allowance_name(definition, home);
+	return authority_allows(allowed, name, hash);
+}
+
+bool agent_allow(const struct agent_definition *definition, const struct home *home,
+                 struct err *err)
+{
+	_cleanup_free_ char *name = allowance_name(definition, home);
+	json_auto_t *hash = json_string(definition->sha256);
+
+	return authority_allow(home, name, hash, err);
+}
+
+/* ---- enabled and disabled ----------------------------------------------------------- */
+
+static bool is_disabled_in(const struct settings *settings, enum settings_scope scope,
+                           const char *name)
+{
+	const json_t *overrides = settings_of_scope(settings, scope, "agents.overrides");
+
+	return json_is_false(json_object_get(agents_override_of(overrides, name), "enabled"));
+}
+
+/* The file besides the user's that disables it; NULL: none does. */
+static const char *other_file_that_disables(const struct settings *settings, const char *name)
+{
+	for (int i = SCOPE_COUNT; i-- > 0;) {
+		const enum settings_scope scope = (enum settings_scope)i;
+		const char *file = settings_file(settings, scope);
+
+		if (scope != SCOPE_USER && is_disabled_in(settings, scope, name) &&
+		    (scope != SCOPE_WORKSPACE || settings_trusted(settings)))
+			return file ? file : "a flag";
+	}
+	return NULL;
+}
+
+/* A copy of the user's own overrides with that of one agent changed; a new reference. */
+static json_t *overrides_changed(const json_t *overrides, const char *name, bool enable)
+{
+	json_t *all = overrides ? json_deep_copy(overrides) : json_object(), *value;
+	const char *key;
+	bool found = false;
+
+	json_object_foreach(all, key, value) {
+		if (strcasecmp(key, name) != 0 || !json_is_object(value))
+			continue;
+		json_object_set_new(value, "enabled", json_boolean(enable));
+		found = true;
+	}
+	if (!found)
+		json_object_set_new(all, name, json_pack("{s:b}", "enabled", enable));
+	return all;
+}
+
+bool agents_switch(const struct agents *agents, struct settings *settings, const char *name,
+                   bool enable, char **ret, struct err *err)
+{
+	const struct agent_definition *definition = agents_named(agents, name);
+	json_auto_t *overrides = NULL;
+	_cleanup_free_ char *other = NULL;
+	struct settings *now;
+	bool is_disabled;
+
+	if (!settings_bool(settings, "experimental.enableAgents", true))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Agents are off: experimental.enableAgents is false.");
+	if (!definition)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Agent \"%.200s\" not found.", name);
+	/* The file may have changed since `settings` were read. */
+	if (!settings_load_again(settings, &now, err))
+		return false;
+	is_disabled = is_disabled_in(now, SCOPE_USER, name);
+	other = mem_strdup(other_file_that_disables(now, name));
+	overrides = overrides_changed(settings_of_scope(now, SCOPE_USER, "agents.overrides"),
+	                              definition->name, enable);
+	settings_free(now);
+	if (enable && other)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The agent \"%s\" is disabled by %.600s, which is not changed here.",
+		               definition->name, other);
+	if (is_disabled != enable) {
+		*ret = mem_printf("The agent \"%s\" is already %s.", definition->name,
+		                  enable ? "enabled" : "disabled");
+		return true;
+	}
+	if (!settings_write(settings, SCOPE_USER, "agents.overrides", overrides, err))
+		return false;
+	*ret = mem_printf("The agent \"%s\" is %s now (agents.overrides in %s).",
+	                  definition->name, enable ? "enabled" : "disabled",
+	                  settings_file(settings, SCOPE_USER));
+	return true;
 }

@@ -117,7 +117,7 @@ bool agent_definition_refuses(const struct agent_definition *definition, const c
  * is asked about that. `folder`: absolute. */
 void agents_add_names(const char *project, const char *folder, json_t *names);
 
-/* ---- hasp's own (builtin_agents.c) -------------------------------------------------- */
+/* ---- hasp's own (agents.c) -------------------------------------------------- */
 
 /* Those that come with hasp; private to this folder. */
 struct agent_builtin {
@@ -125,7 +125,5 @@ struct agent_builtin {
 	const char *tools; /* words with commas between them; NULL: all */
 	unsigned max_turns, minutes;
 };
-/* NULL behind the last. */
-const struct agent_builtin *agents_builtin_at(size_t i);
 
 #endif

@@ -41,7 +41,5 @@ void catalog_agent_limits(struct agent_definition *definition, const json_t *tur
                        const json_t *minutes);
 /* NULL or "" changes nothing. */
 void catalog_agent_model(struct agent_definition *definition, const char *word);
-/* What the settings say about one, whatever the case of its letters; NULL: nothing. Borrowed. */
-const json_t *agents_override_of(const json_t *overrides, const char *name);
 
 #endif

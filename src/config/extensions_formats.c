@@ -6,13 +6,347 @@
  * line in docs/extensions.md. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "config/extensions.h"
 #include "config/private.h"
 #include "data/json.h"
+
+/* Plugins of Agent Plugins 1.0 (plugin.json), read into the form of an extension.
+ *
+ * They bring skills/ and mcp.json, and their schema is closed: an entry that breaks its rules is
+ * left out alone.
+ *
+ * Reference: Agent Plugins Specification 1.0.0; sections are its own. */
+
+#define PORTABLE_SCHEMA "https://agent-plugins.org/schemas/1.0.0/"
+
+/* ---- the manifest --------------------------------------------------------------------------- */
+
+/* Section 5: what a member is, and whether a manifest with another is none at all. */
+static const struct {
+	const char *name;
+	json_type type;
+} portable_members[] = {
+	{ "$schema", JSON_STRING },  { "name", JSON_STRING },       { "version", JSON_STRING },
+	{ "description", JSON_STRING }, { "author", JSON_OBJECT },  { "homepage", JSON_STRING },
+	{ "repository", JSON_STRING }, { "license", JSON_STRING },  { "keywords", JSON_ARRAY },
+	{ "extensions", JSON_OBJECT },
+};
+
+/* Section 5.5: lower-case letters alone, and no "--". */
+static bool portable_name_is_fine(const char *name)
+{
+	for (const char *c = name ? name : ""; *c; c++)
+		if ((*c >= 'A' && *c <= 'Z') || *c == '_')
+			return false;
+	return config_plugin_name_is_fine(name) && !strstr(name, "--");
+}
+
+/* Texts alone in it; of an object only members with one of the names (NULL: any). */
+static bool has_texts_alone(const json_t *value, const char *const *names)
+{
+	const char *name;
+	json_t *one;
+	size_t i;
+
+	json_array_foreach((json_t *)value, i, one)
+		if (!json_is_string(one))
+			return false;
+	json_object_foreach((json_t *)value, name, one) {
+		bool known = !names;
+
+		for (i = 0; names && names[i]; i++)
+			known = known || !strcmp(names[i], name);
+		if (!known || !json_is_string(one))
+			return false;
+	}
+	return true;
+}
+
+static bool portable_member_check(const struct manifest_reading *reading, const char *name,
+                                  const json_t *value, struct err *err)
+{
+	static const char *const author[] = { "name", "email", "url", NULL };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(portable_members); i++)
+		if (!strcmp(portable_members[i].name, name))
+			break;
+	if (i == ARRAY_LEN(portable_members)) {
+		config_problem(reading, "\"%.100s\" is not a member of Agent Plugins 1.0; it is "
+		               "ignored.", name);
+		return true;
+	}
+	if (!strcmp(name, "extensions")) {
+		const char *space;
+		json_t *one;
+
+		if (!json_is_object(value))
+			config_problem(reading, "\"extensions\" is not an object; it is ignored.");
+		json_object_foreach((json_t *)value, space, one)
+			config_unused(reading, "what it has for %.100s", space);
+		return true;
+	}
+	return (json_typeof(value) == portable_members[i].type &&
+	        (json_is_string(value) ||
+	         has_texts_alone(value, json_is_object(value) ? author : NULL))) ||
+	       err_set(err, ERR_INVALID_ARGUMENT, "%s: \"%s\" is not what Agent Plugins 1.0 has.",
+	               reading->path, name);
+}
+
+static bool portable_check(const struct manifest_reading *reading, const json_t *said,
+                           struct err *err)
+{
+	const struct span schema = json_span(json_object_get(said, "$schema"));
+	const char *name;
+	json_t *value;
+
+	if (!span_eq(schema, SPAN(PORTABLE_SCHEMA "plugin.schema.json")))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s: its \"$schema\" is not that of Agent Plugins 1.0.0.",
+		               reading->path);
+	if (!portable_name_is_fine(json_string_value(json_object_get(said, "name"))))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s: its \"name\" must be lower-case letters, digits, \"-\" and "
+		               "\".\" alone, at most %d.", reading->path, PLUGIN_NAME_MAX);
+	json_object_foreach((json_t *)said, name, value)
+		if (!portable_member_check(reading, name, value, err))
+			return false;
+	return true;
+}
+
+/* ---- servers --------------------------------------------------------------------------- */
+
+/* Whether a path that begins with "./" stays in the plugin, also by its links. */
+static bool portable_path_stays(const struct manifest_reading *reading, const char *text)
+{
+	_cleanup_free_ char *path = path_join(reading->folder, text);
+	_cleanup_free_ char *real = realpath(path, NULL), *top = realpath(reading->folder, NULL);
+
+	return path_is_under(path, reading->folder) && (!real || !top || path_is_under(real, top));
+}
+
+/* A bare name, or "./PATH", which becomes "${PLUGIN_ROOT}/PATH". */
+static const char *portable_command(const struct manifest_reading *reading, json_t *entry)
+{
+	const json_t *said = json_object_get(entry, "command");
+	const char *command = json_string_value(said);
+	_cleanup_free_ char *placed = NULL;
+
+	if (!json_string_length(said) || strlen(command) != json_string_length(said))
+		return "its command is no text";
+	if (strncmp(command, "./", 2) != 0)
+		return strchr(command, '/') || strchr(command, '$') ?
+		               "its command is neither a name nor a path that begins with ./" :
+		               NULL;
+	if (!portable_path_stays(reading, command) || strstr(command, "${"))
+		return "its command is not in the plugin";
+	placed = mem_printf("${PLUGIN_ROOT}/%s", command + 2);
+	json_object_set_new(entry, "command", json_text(span_str(placed)));
+	return NULL;
+}
+
+/* What follows one of the two placeholders, or "./"; NULL: it begins with none. */
+static const char *portable_rest(const char *text, const char *begin)
+{
+	const size_t len = strlen(begin);
+
+	if (strncmp(text, begin, len) != 0 || (text[len] && text[len] != '/'))
+		return NULL;
+	return text + len + (text[len] == '/');
+}
+
+/* "./PATH", or beneath one of the two placeholders; without one it is the plugin's folder. */
+static const char *portable_folder(const struct manifest_reading *reading, json_t *entry)
+{
+	const json_t *said = json_object_get(entry, "cwd");
+	const char *text = said ? json_string_value(said) : ".";
+	const char *inner, *data;
+	_cleanup_free_ char *placed = NULL, *relative = NULL;
+
+	if (!text || strlen(text) > LIMIT_PATH_BYTES)
+		return "its cwd is no text";
+	inner = portable_rest(text, ".");
+	inner = inner ? inner : portable_rest(text, "${PLUGIN_ROOT}");
+	data = portable_rest(text, "${PLUGIN_DATA}");
+	relative = mem_printf("./%s", inner ? inner : data ? data : "");
+	if ((!inner && !data) || strstr(relative, "${") ||
+	    (inner ? !portable_path_stays(reading, relative) : strstr(relative, "..") != NULL))
+		return "its cwd is not in the plugin, nor in its data";
+	if (inner) {
+		placed = mem_printf("${PLUGIN_ROOT}/%s", inner);
+		json_object_set_new(entry, "cwd", json_text(span_str(placed)));
+	}
+	return NULL;
+}
+
+/* Section 7.2.1: https, or http of this machine; no user and no fragment. */
+static bool portable_url_is_fine(const char *url)
+{
+	static const char *const loopback[] = { "localhost", "127.", "[::1]" };
+	const bool https = !strncasecmp(url, "https://", 8);
+	const char *host = https ? url + 8 : !strncasecmp(url, "http://", 7) ? url + 7 : NULL;
+	const size_t len = host ? strcspn(host, "/?") : 0;
+	bool own = false;
+
+	if (!len || memchr(host, '@', len) || strchr(url, '#'))
+		return false;
+	for (const char *c = url; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+			return false;
+	for (size_t i = 0; i < ARRAY_LEN(loopback); i++) {
+		const size_t part = strlen(loopback[i]);
+
+		/* "127.EVIL.example" is a name: an address has digits and dots alone. */
+		if (!strncasecmp(host, loopback[i], part))
+			own = own || host[part] == ':' || part == len ||
+			      (i == 1 && strspn(host, "0123456789.") == strcspn(host, ":/?"));
+	}
+	return https || own;
+}
+
+static bool portable_headers_are_fine(const json_t *headers)
+{
+	const char *name, *other;
+	json_t *value, *ignored;
+
+	json_object_foreach((json_t *)headers, name, value) {
+		size_t same = 0;
+
+		json_object_foreach((json_t *)headers, other, ignored)
+			same += !strcasecmp(name, other);
+		if (!*name || strpbrk(name, ": \t\r\n") || same > 1 ||
+		    strpbrk(json_string_value(value), "\r\n"))
+			return false;
+	}
+	return true;
+}
+
+/* The variants of section 7.2.1: their members besides "type". */
+static const struct portable_variant {
+	const char *type, *members[5];
+} portable_variants[] = {
+	{ "stdio", { "command", "args", "env", "cwd" } },
+	{ "streamable-http", { "url", "headers" } },
+	{ "sse", { "url", "headers" } },
+};
+
+static const struct portable_variant *portable_variant_of(const json_t *entry)
+{
+	const char *type = json_string_value(json_object_get(entry, "type"));
+
+	for (size_t i = 0; type && i < ARRAY_LEN(portable_variants); i++)
+		if (!strcmp(portable_variants[i].type, type))
+			return &portable_variants[i];
+	return NULL;
+}
+
+static bool portable_members_are_fine(const struct portable_variant *variant,
+                                      const json_t *entry)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)entry, name, value) {
+		bool known = !strcmp(name, "type");
+
+		for (size_t i = 0; variant->members[i]; i++)
+			known = known || !strcmp(variant->members[i], name);
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+/* Why it does not count; NULL: it does, and is in the form of mcpServers now. */
+static const char *portable_entry(const struct manifest_reading *reading, json_t *entry)
+{
+	const struct portable_variant *variant = portable_variant_of(entry);
+	const json_t *args = json_object_get(entry, "args"), *env = json_object_get(entry, "env");
+	const json_t *headers = json_object_get(entry, "headers");
+	const char *url = json_string_value(json_object_get(entry, "url")), *why;
+
+	if (!variant)
+		return "its type is unknown";
+	if (!portable_members_are_fine(variant, entry))
+		return "it has a member that its type does not have";
+	if ((args && !json_is_array(args)) || !has_texts_alone(args, NULL) ||
+	    (env && !json_is_object(env)) || !has_texts_alone(env, NULL) ||
+	    (headers && !json_is_object(headers)) || !has_texts_alone(headers, NULL))
+		return "its args, env or headers are not texts";
+	if (json_object_get(env, "PLUGIN_ROOT") || json_object_get(env, "PLUGIN_DATA"))
+		return "its env sets a variable that is the client's";
+	if (!strcmp(variant->type, "stdio")) {
+		why = portable_command(reading, entry);
+		if (!why)
+			why = portable_folder(reading, entry);
+		json_object_del(entry, "type");
+		return why;
+	}
+	if (!url || !portable_url_is_fine(url))
+		return "its url is neither https nor http of this machine";
+	if (!portable_headers_are_fine(headers))
+		return "its headers cannot be sent";
+	if (!strcmp(variant->type, "streamable-http"))
+		json_object_set_new(entry, "type", json_string("http"));
+	return NULL;
+}
+
+static void portable_servers(const struct manifest_reading *reading, json_t *servers)
+{
+	_cleanup_free_ char *path = path_join(reading->folder, "mcp.json");
+	struct err err = ERR_INIT;
+	json_auto_t *file = config_json(reading->folder, path, &err);
+	const json_t *said = json_object_get(file, "mcpServers");
+	const char *name;
+	json_t *one;
+
+	if (err.code != ERR_NONE)
+		config_problem(reading, "The servers of mcp.json are ignored: %s", err.message);
+	if (!file)
+		return;
+	if (!json_is_object(said) || json_object_size(file) != 2 ||
+	    !span_eq(json_span(json_object_get(file, "$schema")),
+	             SPAN(PORTABLE_SCHEMA "mcp.schema.json"))) {
+		config_problem(reading, "The servers of mcp.json are ignored: it does not have the "
+		               "form of Agent Plugins 1.0.0.");
+		return;
+	}
+	json_object_foreach((json_t *)said, name, one) {
+		json_t *entry = json_is_object(one) ? json_copy(one) : json_object();
+		const char *why = json_object_size(servers) >= PLUGIN_SERVERS_MAX ?
+		                          "there are too many" : portable_entry(reading, entry);
+
+		if (!why) {
+			json_object_set_new_nocheck(servers, name, entry);
+			continue;
+		}
+		config_problem(reading, "The MCP server \"%.100s\" of mcp.json is ignored: "
+		               "%s.", name, why);
+		json_decref(entry);
+	}
+}
+
+static json_t *config_portable_read(const struct manifest_reading *reading, const json_t *said,
+                                    struct err *err)
+{
+	json_t *manifest, *servers;
+
+	if (!portable_check(reading, said, err))
+		return NULL;
+	manifest = config_plugin_begin(reading, said);
+	servers = json_object();
+	json_object_set_new(manifest, "mcpServers", servers);
+	portable_servers(reading, servers);
+	json_array_append_new(config_plugin_part(reading, EXTENSION_SKILLS), json_string("skills"));
+	return manifest;
+}
 
 /* ---- Gemini CLI's ---------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What plugins of other programs have in common: what their readers (extensions_claude.c,
- * extensions_portable.c) begin with, and what a plugin is given where it is used.
+ * extensions_formats.c) begin with, and what a plugin is given where it is used.
  *
  * What hasp does not use of one is noted by name; what breaks the format's rules is a problem, and
  * the part that does is left out. */

@@ -163,8 +163,6 @@ json_t *config_json(const char *folder, const char *path, struct err *err);
  * in the form of gemini-extension.json, with reading->parts filled in; NULL with *err. */
 json_t *config_claude_read(const struct manifest_reading *reading, const json_t *said,
                            struct err *err);
-json_t *config_portable_read(const struct manifest_reading *reading, const json_t *said,
-                             struct err *err);
 /* Codex', which has Claude Code's hooks and servers (extensions_claude.c). */
 json_t *config_codex_read(const struct manifest_reading *reading, const json_t *said,
                           struct err *err);

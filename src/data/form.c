@@ -115,20 +115,6 @@ static const char *field_type(const json_t *schema, bool options)
 	return NULL;
 }
 
-static void copy_limits(json_t *field, const json_t *schema)
-{
-	static const char *const limits[] = { "minLength", "maxLength", "minimum",
-		                              "maximum", "minItems", "maxItems" };
-
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
-		json_t *limit = json_object_get(schema, limits[i]);
-
-		if (json_is_number(limit))
-			json_object_set(field, limits[i], limit);
-	}
-	copy_shown(field, "format", json_object_get(schema, "format"), 40);
-}
-
 static bool field_read(const char *name, const json_t *schema, bool required, json_t *fields,
                        struct err *err)
 {
@@ -152,7 +138,16 @@ static bool field_read(const char *name, const json_t *schema, bool required, js
 	json_object_set_new(field, "required", json_boolean(required));
 	copy_shown(field, "title", json_object_get(schema, "title"), FORM_NAME_BYTES);
 	copy_shown(field, "description", json_object_get(schema, "description"), FORM_TEXT_BYTES);
-	copy_limits(field, schema);
+	static const char *const limits[] = { "minLength", "maxLength", "minimum",
+		                              "maximum", "minItems", "maxItems" };
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		json_t *limit = json_object_get(schema, limits[i]);
+
+		if (json_is_number(limit))
+			json_object_set(field, limits[i], limit);
+	}
+	copy_shown(field, "format", json_object_get(schema, "format"), 40);
 	if (options)
 		json_object_set(field, "options", options);
 	if (json_is_string(suggested) && !is_exact(json_span(suggested)))

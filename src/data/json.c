@@ -286,15 +286,6 @@ static bool json_print_array(struct printer *printer, const json_t *array)
 	return buf_char(printer->out, ']');
 }
 
-static bool json_print_real(struct buf *out, const json_t *value)
-{
-	char *text = json_dumps(value, JSON_ENCODE_ANY);
-	bool ok = text && buf_str(out, text);
-
-	free(text);
-	return ok;
-}
-
 static bool json_print_value(struct printer *printer, const json_t *value)
 {
 	if (printer->depth > JSON_DEPTH_MAX)
@@ -302,6 +293,9 @@ static bool json_print_value(struct printer *printer, const json_t *value)
 	if (!value)
 		return buf_str(printer->out, "null");
 	switch (json_typeof(value)) {
+		char *text;
+		bool ok;
+
 	case JSON_OBJECT:
 		return json_print_object(printer, (json_t *)value);
 	case JSON_ARRAY:
@@ -313,7 +307,10 @@ static bool json_print_value(struct printer *printer, const json_t *value)
 		buf_printf(printer->out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		break;
 	case JSON_REAL:
-		return json_print_real(printer->out, value);
+		text = json_dumps(value, JSON_ENCODE_ANY);
+		ok = text && buf_str(printer->out, text);
+		free(text);
+		return ok;
 	case JSON_TRUE:
 		buf_str(printer->out, "true");
 		break;

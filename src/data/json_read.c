@@ -535,14 +535,6 @@ static size_t json_place_of(const struct json_reader *reader, const char *where,
 	return line;
 }
 
-static bool describe_problem(const struct json_reader *reader, struct err *err)
-{
-	size_t column, line = json_place_of(reader, reader->problem_at, &column);
-
-	return err_set(err, ERR_INVALID_ARGUMENT, "Not valid JSON: line %zu, column %zu: %s.", line,
-	               column, reader->problem);
-}
-
 static struct json_reader reader_of(struct span text, unsigned depth)
 {
 	const char *from = text.data ? text.data : "";
@@ -567,8 +559,13 @@ static bool json_parse_text(struct json_reader *reader, json_t **ret, struct err
 	}
 	if (!value)
 		json_wrong(reader, reader->at, "there is no memory for it");
-	if (reader->problem)
-		return describe_problem(reader, err);
+	if (reader->problem) {
+		size_t column, line = json_place_of(reader, reader->problem_at, &column);
+
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Not valid JSON: line %zu, column %zu: %s.", line, column,
+		               reader->problem);
+	}
 	*ret = value;
 	return true;
 }

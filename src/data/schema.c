@@ -62,18 +62,6 @@ static const struct {
 	{ "null", SCHEMA_NULL, "null" },
 };
 
-/* "a string or null" for a set of types. */
-static void schema_types_phrase(unsigned set, char *out, size_t size)
-{
-	size_t len = 0;
-
-	out[0] = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(types) && len < size; i++)
-		if (set & types[i].bit)
-			len += (size_t)snprintf(out + len, size - len, "%s%s",
-			                        len ? " or " : "", types[i].phrase);
-}
-
 static void schema_release(struct schema *schema)
 {
 	for (size_t i = 0; i < schema->property_count; i++)
@@ -772,7 +760,15 @@ static json_t *schema_check_value(struct schema_checking *check, const struct sc
 		return check_typed(check, schema, value);
 	other = value_as_meant(schema, value);
 	if (!other) {
-		schema_types_phrase(schema->types, wanted, sizeof(wanted));
+		/* "a string or null" for a set of types. */
+		size_t size = sizeof(wanted);
+		size_t len = 0;
+
+		wanted[0] = '\0';
+		for (size_t i = 0; i < ARRAY_LEN(types) && len < size; i++)
+			if (schema->types & types[i].bit)
+				len += (size_t)snprintf(wanted + len, size - len, "%s%s",
+				                        len ? " or " : "", types[i].phrase);
 		report_type(check, wanted, value);
 		return json_incref(value);
 	}

@@ -196,11 +196,6 @@ struct group {
 	size_t count;
 };
 
-static bool change_is_pure(const struct diff_change *change)
-{
-	return (change->old_count == 0) != (change->new_count == 0);
-}
-
 static struct group change_group(const struct slider *s, const struct diff_change *change)
 {
 	if (change->old_count == 0)
@@ -356,7 +351,7 @@ static size_t place_one(struct slider *s, struct change_list *list, size_t *done
 {
 	struct diff_change change = list->items[next++];
 
-	while (change_is_pure(&change)) {
+	while ((change.old_count == 0) != (change.new_count == 0)) {
 		size_t floor = *done > 0 ? change_new_end(&list->items[*done - 1]) : 0;
 		size_t ceiling =
 			next < list->count ? list->items[next].old_at : s->old_lines->count;

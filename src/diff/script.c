@@ -119,12 +119,6 @@ static struct reach reach_of(const struct lines *base, const struct edit *edit)
 	return (struct reach){ edit->at - up, edit->at + edit->remove + down };
 }
 
-static bool same_edit(const struct edit *one, const struct edit *other)
-{
-	return one->at == other->at && one->remove == other->remove &&
-	       span_eq(one->insert, other->insert);
-}
-
 /* Whether the edit touches one of `theirs`; *ret_alike when one of them is the same. */
 static bool edit_touches_any(const struct lines *base, const struct edit *edit,
                              const struct script *theirs, const struct reach *reaches,
@@ -134,7 +128,8 @@ static bool edit_touches_any(const struct lines *base, const struct edit *edit,
 
 	*ret_alike = false;
 	for (size_t i = 0; i < theirs->count; i++) {
-		if (same_edit(edit, &theirs->edits[i]))
+		if (edit->at == theirs->edits[i].at && edit->remove == theirs->edits[i].remove &&
+		    span_eq(edit->insert, theirs->edits[i].insert))
 			*ret_alike = true;
 		else if (mine.from <= reaches[i].to && reaches[i].from <= mine.to)
 			return true;

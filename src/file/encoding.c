@@ -152,20 +152,6 @@ static uint32_t wide_load(const char *at, size_t width, bool big_endian)
 	return unit;
 }
 
-static void wide_count(struct wide_stat *stat, uint32_t unit, bool after_high, size_t width)
-{
-	bool low = unit >= 0xDC00 && unit <= 0xDFFF;
-	bool high = unit >= 0xD800 && unit <= 0xDBFF;
-
-	stat->units++;
-	stat->nul += unit == 0;
-	stat->ascii += unit && unit < 0x80;
-	stat->swapped += width == 2 && unit && (unit & 0xFF) == 0;
-	stat->control += is_control_character(unit) && unit;
-	stat->bad += unit > 0x10FFFF || (unit & 0xFFFE) == 0xFFFE ||
-	             (width == 2 ? low != after_high : low || high);
-}
-
 static struct wide_stat wide_measure(struct span raw, size_t width, bool big_endian)
 {
 	struct span sample = span_head(raw, SAMPLE_BYTES);
@@ -174,8 +160,18 @@ static struct wide_stat wide_measure(struct span raw, size_t width, bool big_end
 
 	for (size_t at = 0; at + width <= sample.len; at += width) {
 		uint32_t unit = wide_load(sample.data + at, width, big_endian);
+		bool low;
+		bool high;
 
-		wide_count(&stat, unit, after_high, width);
+		low = unit >= 0xDC00 && unit <= 0xDFFF;
+		high = unit >= 0xD800 && unit <= 0xDBFF;
+		stat.units++;
+		stat.nul += unit == 0;
+		stat.ascii += unit && unit < 0x80;
+		stat.swapped += width == 2 && unit && (unit & 0xFF) == 0;
+		stat.control += is_control_character(unit) && unit;
+		stat.bad += unit > 0x10FFFF || (unit & 0xFFFE) == 0xFFFE ||
+		             (width == 2 ? low != after_high : low || high);
 		after_high = width == 2 && unit >= 0xD800 && unit <= 0xDBFF;
 	}
 	return stat;

@@ -314,11 +314,6 @@ static bool give_name(struct journal *journal, const char *temporary)
 	return false;
 }
 
-static bool journal_sync_folder(const struct journal *journal)
-{
-	return journal->durability != DURABILITY_FULL || fsync(journal->folder) == 0;
-}
-
 bool journal_create(int folder, const struct journal_entries *entries,
                     enum durability durability, struct journal *ret, struct err *err)
 {
@@ -337,7 +332,8 @@ bool journal_create(int folder, const struct journal_entries *entries,
 	if (journal.fd >= 0 && journal_lock(journal.fd) &&
 	    fd_write_all(journal.fd, text.data, text.len) &&
 	    (durability != DURABILITY_FULL || fsync(journal.fd) == 0) &&
-	    give_name(&journal, temporary) && journal_sync_folder(&journal)) {
+	    give_name(&journal, temporary) &&
+	    (journal.durability != DURABILITY_FULL || fsync(journal.folder) == 0)) {
 		*ret = journal;
 		return true;
 	}

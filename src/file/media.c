@@ -269,24 +269,13 @@ static bool mime_says_nothing(const char *mime)
 	       strncmp(mime, "text/", 5) == 0;
 }
 
-/* A description from the content may hold anything: keep it one plain line. */
-static void plain_words(char *words)
-{
-	size_t len = strlen(words);
-
-	for (char *c = words; *c; c++)
-		if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7E)
-			*c = '?';
-	while (len && words[len - 1] == ' ')
-		words[--len] = '\0';
-}
-
 void media_identify(struct span content, const char *name, struct media *ret)
 {
 	char mime[LIMIT_MIME_TYPE];
 	char description[sizeof(ret->words)];
 	const struct kind *named = kind_by_name(name);
 	const struct kind *kind;
+	size_t len;
 
 	ask_libmagic(content, mime, sizeof(mime), description, sizeof(description));
 	if (strcmp(mime, "application/x-sharedlib") == 0 && has_interpreter(content))
@@ -302,7 +291,13 @@ void media_identify(struct span content, const char *name, struct media *ret)
 	}
 	set_kind(ret, &unknown, mime);
 	snprintf(ret->mime_type, sizeof(ret->mime_type), "%s", mime);
-	plain_words(description);
+	/* A description from the content may hold anything: keep it one plain line. */
+	len = strlen(description);
+	for (char *c = description; *c; c++)
+		if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7E)
+			*c = '?';
+	while (len && description[len - 1] == ' ')
+		description[--len] = '\0';
 	if (*description)
 		snprintf(ret->words, sizeof(ret->words), "%s", description);
 }

@@ -139,18 +139,14 @@ static bool write_batch(int fd, struct iovec *vec, int count)
 	return true;
 }
 
-static bool is_all_zeros(const char *data, size_t len)
-{
-	return data[0] == 0 && memcmp(data, data + 1, len - 1) == 0;
-}
-
 /* A piece of a file that has holes: zeros by the block become holes again. */
 static bool write_sparse(int fd, struct span piece)
 {
 	while (piece.len) {
 		size_t n = piece.len < HOLE_BYTES ? piece.len : HOLE_BYTES;
 
-		if (n == HOLE_BYTES && is_all_zeros(piece.data, n)) {
+		if (n == HOLE_BYTES && piece.data[0] == 0 &&
+		    memcmp(piece.data, piece.data + 1, n - 1) == 0) {
 			if (lseek(fd, (off_t)n, SEEK_CUR) < 0)
 				return false;
 		} else if (!fd_write_all(fd, piece.data, n)) {

@@ -312,16 +312,6 @@ static void read_hook_errors(struct running_hook *running, struct buf *err)
 	}
 }
 
-static void reap(struct running_hook *running)
-{
-	pid_t got;
-
-	while ((got = waitpid(running->pid, &running->status, WNOHANG)) < 0 && errno == EINTR)
-		;
-	if (got != 0)
-		running->ended = true;
-}
-
 /* One wait for whatever comes first. */
 static void wait_some(struct running_hook *running, struct hook_process *process, uint64_t until,
                       const struct cancel *cancel)
@@ -341,8 +331,15 @@ static void wait_some(struct running_hook *running, struct hook_process *process
 		process->cut = true;
 	if (fds[1].revents)
 		read_hook_errors(running, &process->err);
-	if (!running->ended)
-		reap(running);
+	if (!running->ended) {
+		pid_t got;
+
+		while ((got = waitpid(running->pid, &running->status, WNOHANG)) < 0 &&
+		       errno == EINTR)
+			;
+		if (got != 0)
+			running->ended = true;
+	}
 }
 
 /* Sends a signal to all that came from the hook, 0 to ask only; false when nothing of it is

@@ -22,11 +22,6 @@ static void variables_of(const struct hooks *hooks, struct hook_variable ret[sta
 	ret[4] = (struct hook_variable){ "GEMINI_SESSION_ID", hooks->session_id };
 }
 
-static bool is_name_byte(char c)
-{
-	return ascii_is_alnum(c) || c == '_';
-}
-
 /* The length of "$NAME" or "${NAME}" at `text`; 0: it is something else. */
 static size_t reference_length(const char *text, const char *name)
 {
@@ -38,7 +33,7 @@ static size_t reference_length(const char *text, const char *name)
 		return 0;
 	if (braces)
 		return at[len] == '}' ? len + 3 : 0;
-	return is_name_byte(at[len]) ? 0 : len + 1;
+	return (ascii_is_alnum(at[len]) || at[len] == '_') ? 0 : len + 1;
 }
 
 /* Replaces the reference at `text`; returns its length, or 0. */

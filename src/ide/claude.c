@@ -24,18 +24,6 @@ static char *tab_name(const struct ide_diff *diff)
 	                  hex);
 }
 
-/* What the editor answered; anything else decides nothing. */
-static void read_answer(const json_t *result, struct ide_verdict *ret)
-{
-	const struct span word = ide_result_text(result, 0);
-	const json_t *content = json_object_get(result, "content");
-
-	if (span_eq(word, SPAN("FILE_SAVED")) && ide_result_text(result, 1).data)
-		ide_verdict_accept(ret, json_object_get(json_array_get(content, 1), "text"));
-	else if (span_eq(word, SPAN("DIFF_REJECTED")))
-		ret->answer = IDE_REJECTED;
-}
-
 static bool claude_review(struct ide_link *link, const struct ide_diff *diff,
                           const struct cancel *cancel, struct ide_verdict *ret, struct err *err)
 {
@@ -49,8 +37,17 @@ static bool claude_review(struct ide_link *link, const struct ide_diff *diff,
 	                                 json_cstr(diff->path), "new_file_contents",
 	                                 json_text(diff->content), "tab_name", json_cstr(tab)),
 	                       0, cancel, &why);
-	if (result)
-		read_answer(result, ret);
+	if (result) {
+		/* What the editor answered; anything else decides nothing. */
+		const struct span word = ide_result_text(result, 0);
+		const json_t *content = json_object_get(result, "content");
+
+		if (span_eq(word, SPAN("FILE_SAVED")) && ide_result_text(result, 1).data)
+			ide_verdict_accept(ret,
+			                   json_object_get(json_array_get(content, 1), "text"));
+		else if (span_eq(word, SPAN("DIFF_REJECTED")))
+			ret->answer = IDE_REJECTED;
+	}
 	if (!mcp_client_lost(link->client))
 		closed = ide_link_call(link, "close_tab", json_pack("{s:s}", "tab_name", tab),
 		                       IDE_ANSWER_MS, NULL, &ignored);

@@ -12,13 +12,6 @@
 #include "data/json.h"
 #include "ide/private.h"
 
-/* With the lock. */
-static bool is_shown_diff(const struct ide_link *link, const json_t *params)
-{
-	return link->shown && span_eq(json_span(json_object_get(params, "filePath")),
-	                              span_str(link->shown->path));
-}
-
 /* A diff that is not shown was not asked about: what is said of it decides nothing. */
 static bool companion_noticed(struct ide_link *link, const char *method, const json_t *params)
 {
@@ -29,7 +22,8 @@ static bool companion_noticed(struct ide_link *link, const char *method, const j
 	    strcmp(method, "ide/diffClosed") != 0)
 		return false;
 	pthread_mutex_lock(&link->lock);
-	if (is_shown_diff(link, params)) {
+	if (link->shown &&
+	    span_eq(json_span(json_object_get(params, "filePath")), span_str(link->shown->path))) {
 		const bool ok = accepted && ide_verdict_accept(&link->verdict,
 		                                json_object_get(params, "content"));
 
@@ -42,16 +36,6 @@ static bool companion_noticed(struct ide_link *link, const char *method, const j
 		cancel_set(&link->decided);
 	pthread_mutex_unlock(&link->lock);
 	return true;
-}
-
-static void companion_expect(struct ide_link *link, const struct ide_diff *diff)
-{
-	pthread_mutex_lock(&link->lock);
-	free(link->verdict.content);
-	link->verdict = (struct ide_verdict){ .answer = IDE_NO_ANSWER };
-	link->shown = diff;
-	cancel_reset(&link->decided);
-	pthread_mutex_unlock(&link->lock);
 }
 
 static void companion_take(struct ide_link *link, struct ide_verdict *ret)
@@ -82,7 +66,12 @@ static bool companion_review(struct ide_link *link, const struct ide_diff *diff,
 	struct err ignored = ERR_INIT;
 	json_auto_t *opened = NULL, *closed = NULL;
 
-	companion_expect(link, diff);
+	pthread_mutex_lock(&link->lock);
+	free(link->verdict.content);
+	link->verdict = (struct ide_verdict){ .answer = IDE_NO_ANSWER };
+	link->shown = diff;
+	cancel_reset(&link->decided);
+	pthread_mutex_unlock(&link->lock);
 	opened = ide_link_call(link, "openDiff",
 	                       json_pack("{s:o, s:o}", "filePath", json_cstr(diff->path),
 	                                 "newContent", json_text(diff->content)),

@@ -230,17 +230,6 @@ static void review_question(struct ide *ide, const struct ide_question *question
 	free(verdict.content);
 }
 
-/* Events that no one needs. */
-static void discard_events(struct ide *ide)
-{
-	struct front_event *event = front_take(ide->front), *next;
-
-	for (; event; event = next) {
-		next = event->next;
-		front_event_free(event);
-	}
-}
-
 static void *ide_run(void *data)
 {
 	struct ide *ide = data;
@@ -263,8 +252,15 @@ static void *ide_run(void *data)
 		}
 		ide->shown = question;
 		pthread_mutex_unlock(&ide->lock);
-		if (has_events)
-			discard_events(ide);
+		if (has_events) {
+			/* Events that no one needs. */
+			struct front_event *event = front_take(ide->front), *next;
+
+			for (; event; event = next) {
+				next = event->next;
+				front_event_free(event);
+			}
+		}
 		if (question)
 			review_question(ide, question);
 		pthread_mutex_lock(&ide->lock);

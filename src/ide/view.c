@@ -52,17 +52,12 @@ struct ide_view *ide_view_new(void)
 }
 
 /* With the lock. */
-static void forget_active(struct ide_view *view)
+static void forget_files(struct ide_view *view)
 {
+	/* With the lock. */
 	free(mem_steal(&view->selected));
 	view->line = view->character = view->last_line = 0;
 	view->is_active = view->is_cut = false;
-}
-
-/* With the lock. */
-static void forget_files(struct ide_view *view)
-{
-	forget_active(view);
 	while (view->file_count)
 		free(view->files[--view->file_count]);
 }

@@ -20,15 +20,6 @@ struct install_source;
 #define INSTALL_ENV_LINE \
 	"  .env: not used; the answers to its settings are yours to give\n"
 
-/* Fetches what the wish names, if settings let that happen, and reads its manifest (install.c). */
-bool install_look(struct install *install, const struct install_wish *wish,
-                  const struct install_source *source, const struct settings *settings,
-                  struct err *err);
-/* Fills in the wish what a marketplace says of PLUGIN@MARKETPLACE; *ret_plugin, a new reference,
- * holds its texts. Errors as of market_plugin. */
-bool install_wish_plugin(const char *word, const struct home *home, struct install_wish *wish,
-                         json_t **ret_plugin, struct err *err);
-
 /* ---- unpacking (unpack.c) ------------------------------------------------------------- */
 
 /* Unpacks an archive into the open folder `folder`, through libarchive, which is loaded by the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of model_choose (choose.h) share: the table of providers, variables and keys
- * (choice.c), Google's ways (google.c), and where a choice keeps what its options point to.
+ * (choice.c), Google's ways (choose.c), and where a choice keeps what its options point to.
  *
  * To add a provider: a row in choice.c, and a line in docs/models.md.
  */
@@ -92,18 +92,6 @@ bool choice_no_key(const struct settings *settings, const struct choice_row *row
 void choice_advise_keys(const struct settings *settings, const struct choice_row *row,
                         struct buf *out);
 
-/* ---- Google's (google.c) --------------------------------------------------------------- */
-
-/* The name that an alias stands for; `name` itself if it is none. Borrowed from settings or
- * `name`. */
-const char *choice_google_alias(const struct settings *settings, const char *name);
-/* The authentication type for Google's models: "gemini-api-key", "vertex-ai" or "gateway".
- * AUTHENTICATION_FAILED: security.auth.selectedType is of another type. */
-bool choice_google_type(const struct settings *settings, const char **ret, struct err *err);
-/* Address, key and headers for Gemini and Vertex. AUTHENTICATION_FAILED; INVALID_ARGUMENT: a
- * variable is no name. */
-bool choice_google_options(const struct settings *settings, const struct choice_row *row,
-                           struct choice_store *store, struct model_options *options,
-                           struct err *err);
+/* ---- Google's (choose.c) --------------------------------------------------------------- */
 
 #endif

@@ -125,12 +125,4 @@ enum retry_step { RETRY_AGAIN, RETRY_SWITCH, RETRY_NEVER };
 /* A server that asks for a longer delay is not waited for: the quota is used up. Seconds. */
 enum { RETRY_LONGEST_S = 300 };
 
-/* From the options; `more_models`: another model can be asked instead. */
-void stream_retry_init(struct retry *retry, const struct model_options *options, bool more_models);
-/* What to do after a failed attempt; counts it. */
-enum retry_step stream_retry_after(struct retry *retry, const struct attempt *attempt,
-                                   unsigned *ret_delay_ms);
-/* False when cancelled meanwhile. */
-bool stream_retry_wait(unsigned delay_ms, const struct cancel *cancel);
-
 #endif

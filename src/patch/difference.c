@@ -14,11 +14,6 @@ enum { PART_MAX = 400 };
 
 /* ---- lines that are not the file's ------------------------------------------------ */
 
-static bool is_code_fence(struct span line)
-{
-	return span_starts(line, SPAN("```")) || span_starts(line, SPAN("~~~"));
-}
-
 /* "...", "# ...", "// ... existing code ...". */
 static bool is_elision(struct span line)
 {
@@ -52,7 +47,7 @@ static bool is_footer(struct span line)
 const char *difference_foreign(struct span line, bool last)
 {
 	line = span_trim(line);
-	if (is_code_fence(line))
+	if (span_starts(line, SPAN("```")) || span_starts(line, SPAN("~~~")))
 		return "is a code fence, not a line of the file: leave it out";
 	if (is_elision(line))
 		return "stands for lines that were left out: give every line as the file has it, "

@@ -71,13 +71,6 @@ enum patch_match fold_match(enum fold fold)
 	return matches[fold];
 }
 
-static struct span trim_end(struct span body)
-{
-	while (body.len && fold_is_space(body.data[body.len - 1]))
-		body.len--;
-	return body;
-}
-
 /* The body with look-alikes as ASCII, in *scratch. Bytes that are not UTF-8 stay. */
 static struct span fold_characters(struct span body, struct buf *scratch)
 {
@@ -132,8 +125,11 @@ struct span fold_line(enum fold fold, struct span body, struct buf *scratch)
 {
 	if (fold == FOLD_EXACT)
 		return body;
-	if (fold == FOLD_TRAILING)
-		return trim_end(body);
+	if (fold == FOLD_TRAILING) {
+		while (body.len && fold_is_space(body.data[body.len - 1]))
+			body.len--;
+		return body;
+	}
 	if (fold >= FOLD_LOOKALIKE_COLLAPSE && !body_is_ascii(body))
 		body = fold_characters(body, scratch);
 	return fold_spaces(body, fold == FOLD_COLLAPSE || fold == FOLD_LOOKALIKE_COLLAPSE, scratch);

@@ -107,22 +107,6 @@ static size_t last_not_after(const struct key_text *keys, size_t count, struct s
 	return low ? low - 1 : SIZE_MAX;
 }
 
-/* Notes the line with every text that it begins with. */
-static void note_texts(struct headings *h, const struct key_text *keys, size_t count,
-                       struct span body, size_t line)
-{
-	size_t at = last_not_after(keys, count, body), looked = 0;
-
-	for (; at != SIZE_MAX && looked < CHAIN_MAX; at = keys[at].parent, looked++) {
-		struct span text = keys[at].text;
-		bool in_word = body.len > text.len && is_heading_byte(body.data[text.len]) &&
-		               is_heading_byte(text.data[text.len - 1]);
-
-		if (span_starts(body, text))
-			note_line(&h->texts[keys[at].index], line, in_word);
-	}
-}
-
 /* Looks up the texts that have no line yet, in one folding. */
 static void look_up(struct headings *h, enum fold fold)
 {
@@ -150,9 +134,21 @@ static void look_up(struct headings *h, enum fold fold)
 			parent = keys[parent].parent;
 		keys[i].parent = parent;
 	}
-	for (size_t line = 0; line < h->base->count && count; line++)
-		note_texts(h, keys, count, fold_line(fold, line_body(lines_at(h->base, line)),
-		                                     &scratch), line);
+	for (size_t line = 0; line < h->base->count && count; line++) {
+		/* Notes the line with every text that it begins with. */
+		struct span body = fold_line(fold, line_body(lines_at(h->base, line)), &scratch);
+		size_t at = last_not_after(keys, count, body), looked = 0;
+
+		for (; at != SIZE_MAX && looked < CHAIN_MAX; at = keys[at].parent, looked++) {
+			struct span text = keys[at].text;
+			bool in_word = body.len > text.len &&
+			               is_heading_byte(body.data[text.len]) &&
+			               is_heading_byte(text.data[text.len - 1]);
+
+			if (span_starts(body, text))
+				note_line(&h->texts[keys[at].index], line, in_word);
+		}
+	}
 	free(keys);
 }
 

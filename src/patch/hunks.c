@@ -131,12 +131,6 @@ static bool hunk_changes(const struct diff_text *diff, const struct hunk *hunk, 
 	return false;
 }
 
-/* An @@ line with a heading alone. */
-static bool names_anchor(const struct hunk *hunk)
-{
-	return !hunk->count && hunk->heading.len && !hunk->has_old && !hunk->has_new;
-}
-
 static bool has_words(const struct diff_text *diff, const struct hunk *hunk)
 {
 	if (hunk->heading.len)
@@ -168,7 +162,8 @@ static void drop_idle_hunks(struct diff_text *diff)
 	size_t kept = 0, cap = 0;
 
 	for (size_t i = 0; i + 1 < diff->hunk_count; i++)
-		diff->apply_patch |= names_anchor(&diff->hunks[i]) &&
+		diff->apply_patch |= !diff->hunks[i].count && diff->hunks[i].heading.len &&
+		                     !diff->hunks[i].has_old && !diff->hunks[i].has_new &&
 		                     diff->hunks[i].diff_line + 1 == diff->hunks[i + 1].diff_line;
 	for (size_t i = 0; i < diff->hunk_count; i++) {
 		struct hunk *hunk = &diff->hunks[i];

@@ -248,11 +248,6 @@ static bool is_end_marked(const struct made *m)
 	return marked;
 }
 
-static bool ends_as_marked(const struct made *m, size_t at)
-{
-	return at + m->new_count == m->base->count && is_end_marked(m);
-}
-
 static size_t new_bytes(const struct made *m)
 {
 	size_t bytes = 0;
@@ -339,7 +334,7 @@ static enum found look_for(struct made *m, const struct candidates *c, size_t *r
 	found = keep_exact(m, places, found);
 	for (size_t i = 0; i < found && i < MADE_PLACES; i++) {
 		*ret = places[i];
-		if (ends_as_marked(m, *ret))
+		if (*ret + m->new_count == m->base->count && is_end_marked(m))
 			return FOUND_MADE;
 		if (number_names(m, c, *ret) && !c->total && !removed_is_left(m, *ret))
 			return adds_lines(m) ? FOUND_MADE : FOUND_IF_ALONE;

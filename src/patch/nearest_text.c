@@ -32,11 +32,6 @@ static uint64_t piece_value(const char *at)
 	return value;
 }
 
-static size_t slot_of_value(uint64_t value)
-{
-	return (size_t)((value * 0x9E3779B97F4A7C15u) >> 54) % SLOTS;
-}
-
 struct text_search {
 	struct span wanted;
 	struct text_piece pieces[PIECES_MAX];
@@ -47,7 +42,7 @@ struct text_search {
 static struct text_piece *piece_with_value(struct text_search *search, uint64_t value,
                                            size_t *ret_slot)
 {
-	size_t slot = slot_of_value(value);
+	size_t slot = (size_t)((value * 0x9E3779B97F4A7C15u) >> 54) % SLOTS;
 
 	for (; search->slots[slot]; slot = (slot + 1) % SLOTS) {
 		struct text_piece *piece = &search->pieces[search->slots[slot] - 1];
@@ -57,21 +52,6 @@ static struct text_piece *piece_with_value(struct text_search *search, uint64_t 
 	}
 	*ret_slot = slot;
 	return NULL;
-}
-
-static void cut_pieces(struct text_search *search)
-{
-	size_t last = search->wanted.len - PIECE;
-	size_t step = last / (PIECES_MAX - 1) + 1;
-
-	for (size_t at = 0; at <= last && search->count < PIECES_MAX; at += step) {
-		size_t slot = 0;
-
-		if (piece_with_value(search, piece_value(search->wanted.data + at), &slot))
-			continue;
-		search->pieces[search->count++].at = at;
-		search->slots[slot] = (uint8_t)search->count;
-	}
 }
 
 static void gather_votes(struct text_search *search, struct span text)
@@ -124,12 +104,23 @@ bool nearest_text_find(struct span text, struct span wanted, size_t *ret)
 {
 	struct text_search *search;
 	size_t votes;
+	size_t last;
+	size_t step;
 
 	if (wanted.len < PIECE || text.len < PIECE)
 		return false;
 	search = mem_alloc(1, sizeof(*search));
 	search->wanted = wanted;
-	cut_pieces(search);
+	last = search->wanted.len - PIECE;
+	step = last / (PIECES_MAX - 1) + 1;
+	for (size_t at = 0; at <= last && search->count < PIECES_MAX; at += step) {
+		size_t slot = 0;
+
+		if (piece_with_value(search, piece_value(search->wanted.data + at), &slot))
+			continue;
+		search->pieces[search->count++].at = at;
+		search->slots[slot] = (uint8_t)search->count;
+	}
 	gather_votes(search, text);
 	votes = count_votes(search, ret);
 	/* A quarter of the pieces, or of a short text one that most of it is. */

@@ -644,23 +644,6 @@ static bool parse_lines(struct parser *p, struct err *err)
 	return true;
 }
 
-/* The CR of a line without a line ending is text, unless other lines show that the diff got CRs. */
-static void keep_final_crs(struct diff_text *diff)
-{
-	bool added = false;
-
-	for (size_t h = 0; h < diff->hunk_count; h++)
-		added |= diff->hunks[h].header_cr;
-	for (size_t i = 0; i < diff->line_count; i++)
-		added |= diff->lines[i].cr && !diff->lines[i].no_newline;
-	for (size_t i = 0; i < diff->line_count && !added; i++) {
-		struct hunk_line *line = &diff->lines[i];
-
-		line->text.len += line->cr && line->no_newline;
-		line->cr = false;
-	}
-}
-
 bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
                 struct err *err)
 {
@@ -682,7 +665,20 @@ bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
 	unwrap_release(&parser.source);
 	ok = ok && hunks_judge(&diff, text, ret_diff_line, err);
 	if (ok) {
-		keep_final_crs(&diff);
+		/* The CR of a line without a line ending is text, unless other lines show that
+		 * the diff got CRs. */
+		bool added = false;
+
+		for (size_t h = 0; h < diff.hunk_count; h++)
+			added |= diff.hunks[h].header_cr;
+		for (size_t i = 0; i < diff.line_count; i++)
+			added |= diff.lines[i].cr && !diff.lines[i].no_newline;
+		for (size_t i = 0; i < diff.line_count && !added; i++) {
+			struct hunk_line *line = &diff.lines[i];
+
+			line->text.len += line->cr && line->no_newline;
+			line->cr = false;
+		}
 		*ret = diff;
 	} else {
 		parse_diff_release(&diff);

@@ -163,20 +163,11 @@ static bool take_hunk(struct strict *s, struct err *err)
 	return true;
 }
 
-/* Turns the lengths of the inserted texts into spans, now that the buffer is final. */
-static void strict_point_edits(struct script *script, const struct buf *inserted)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < script->count; i++) {
-		script->edits[i].insert.data = inserted->data ? inserted->data + at : "";
-		at += script->edits[i].insert.len;
-	}
-}
-
 bool strict_apply(const struct lines *base, struct span diff, struct script *ret,
                   struct buf *ret_inserted, struct err *err)
 {
+	size_t at;
+
 	struct strict s = { .base = base, .rest = diff, .line = 1, .script = ret,
 	                    .inserted = ret_inserted };
 	struct span line;
@@ -191,6 +182,11 @@ bool strict_apply(const struct lines *base, struct span diff, struct script *ret
 		if (!take_hunk(&s, err))
 			return false;
 	} while (s.rest.len);
-	strict_point_edits(ret, ret_inserted);
+	/* Turns the lengths of the inserted texts into spans, now that the buffer is final. */
+	at = 0;
+	for (size_t i = 0; i < ret->count; i++) {
+		ret->edits[i].insert.data = ret_inserted->data ? ret_inserted->data + at : "";
+		at += ret->edits[i].insert.len;
+	}
 	return true;
 }

@@ -249,23 +249,6 @@ static void settle_question(const struct policy_call *call, const json_t *approv
 	outcome->said = said;
 }
 
-static void fill_verdict(const struct policy_call *call, const struct outcome *outcome,
-                         struct policy_verdict *verdict)
-{
-	verdict->decision = outcome->decision;
-	verdict->message = verdict_message(call, outcome);
-	verdict->rule = mem_strdup(outcome->rule ? outcome->rule->origin : "default decision");
-	verdict->priority = outcome->rule ? outcome->rule->priority : 0;
-	if (outcome->decision != POLICY_ASK) {
-		json_decref(verdict->approvals);
-		verdict->approvals = NULL;
-		json_decref(verdict->prefixes);
-		verdict->prefixes = NULL;
-		json_decref(verdict->harmless);
-		verdict->harmless = NULL;
-	}
-}
-
 static bool is_shell_call(const struct policy_call *call)
 {
 	return !call->server && tool_info_runs(call->tool);
@@ -354,7 +337,18 @@ void policy_decide_spelled(const struct policy *policy, const struct policy_call
 	for (size_t i = 0; i < count && outcome.decision != POLICY_DENY; i++)
 		check_safety(policy, &calls[i], &acts[i], &outcome);
 	settle_question(calls, ret->approvals, &outcome);
-	fill_verdict(calls, &outcome, ret);
+	ret->decision = outcome.decision;
+	ret->message = verdict_message(calls, &outcome);
+	ret->rule = mem_strdup(outcome.rule ? outcome.rule->origin : "default decision");
+	ret->priority = outcome.rule ? outcome.rule->priority : 0;
+	if (outcome.decision != POLICY_ASK) {
+		json_decref(ret->approvals);
+		ret->approvals = NULL;
+		json_decref(ret->prefixes);
+		ret->prefixes = NULL;
+		json_decref(ret->harmless);
+		ret->harmless = NULL;
+	}
 	pthread_rwlock_unlock(lock);
 	free(outcome.said);
 	for (size_t i = 0; i < count; i++)

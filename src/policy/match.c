@@ -234,24 +234,11 @@ static bool has_annotations(const json_t *wanted, const json_t *given)
 	return true;
 }
 
-/* Whether the call does nothing beyond the scope that the user said "always" to. */
-static bool is_in_scope(const struct selector *selector, const struct policy_call *call)
+bool decide_applies(const struct selector *selector, const struct policy_call *call)
 {
 	size_t i;
 	json_t *host;
 
-	if (selector->changes && (!call->changes || call->changes & ~selector->changes))
-		return false;
-	if (selector->hosts && !json_array_size(call->hosts))
-		return false;
-	json_array_foreach((json_t *)call->hosts, i, host)
-		if (selector->hosts && !json_lists(selector->hosts, json_span(host)))
-			return false;
-	return true;
-}
-
-bool decide_applies(const struct selector *selector, const struct policy_call *call)
-{
 	if (selector->modes && !(selector->modes & 1u << call->mode))
 		return false;
 	if (selector->interactive >= 0 && selector->interactive != call->interactive)
@@ -259,8 +246,14 @@ bool decide_applies(const struct selector *selector, const struct policy_call *c
 	if (selector->subagent &&
 	    (!call->subagent || strcmp(selector->subagent, call->subagent) != 0))
 		return false;
-	if (!is_in_scope(selector, call))
+	/* Whether the call does nothing beyond the scope that the user said "always" to. */
+	if (selector->changes && (!call->changes || call->changes & ~selector->changes))
 		return false;
+	if (selector->hosts && !json_array_size(call->hosts))
+		return false;
+	json_array_foreach((json_t *)call->hosts, i, host)
+		if (selector->hosts && !json_lists(selector->hosts, json_span(host)))
+			return false;
 	return !selector->annotations || has_annotations(selector->annotations, call->annotations);
 }
 

@@ -64,18 +64,6 @@ static char *kept_path(const char *given, const char **ret_why)
 	return mem_dup(path.data, path.len);
 }
 
-/* "file_path":"generated" or beneath, and new_path, wherever they stand in the arguments. */
-static void put_path_pattern(struct buf *out, char *const *paths, size_t count)
-{
-	buf_str(out, "\"(?:file_path|new_path)\":\"(?:\\.\\/)?(?:");
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			buf_char(out, '|');
-		policy_put_literal(out, span_str(paths[i]));
-	}
-	buf_str(out, ")(?:\\/[^\"]*)?\"");
-}
-
 static void add_writers(struct policy_rule *rule)
 {
 	rule_selector_add_editors(&rule->selector);
@@ -106,7 +94,15 @@ static char *judge_paths(struct policy_rule *rule)
 	struct err err = ERR_INIT;
 
 	add_writers(rule);
-	put_path_pattern(&pattern, rule->paths, rule->path_count);
+	/* "file_path":"generated" or beneath, and new_path, wherever they stand in the
+	 * arguments. */
+	buf_str(&pattern, "\"(?:file_path|new_path)\":\"(?:\\.\\/)?(?:");
+	for (size_t i = 0; i < rule->path_count; i++) {
+		if (i)
+			buf_char(&pattern, '|');
+		policy_put_literal(&pattern, span_str(rule->paths[i]));
+	}
+	buf_str(&pattern, ")(?:\\/[^\"]*)?\"");
 	rule->selector.narrow = NARROW_ARGUMENTS;
 	if (pattern.overflowed)
 		return mem_strdup("these are too many.");

@@ -354,17 +354,6 @@ static void set_string(json_t *row, const char *name, const char *value)
 		json_object_set_new(row, name, json_string(value));
 }
 
-static void set_modes(json_t *row, unsigned modes)
-{
-	json_t *array = json_array();
-
-	for (int mode = 0; mode < MODE_COUNT; mode++)
-		if (!modes || modes & 1u << mode)
-			json_array_append_new(array, json_string(policy_mode_name(
-				(enum approval_mode)mode)));
-	json_object_set_new(row, "modes", array);
-}
-
 static json_t *changes_json(unsigned changes)
 {
 	static const char *const words[] = { "edit", "create", "delete", "move" };
@@ -378,6 +367,8 @@ static json_t *changes_json(unsigned changes)
 
 static void set_selector(json_t *row, const struct selector *selector)
 {
+	json_t *array;
+
 	json_object_set_new(row, "toolName", strings(selector->names, selector->name_count));
 	set_string(row, "mcpName", selector->server);
 	set_string(row, "subagent", selector->subagent);
@@ -397,7 +388,12 @@ static void set_selector(json_t *row, const struct selector *selector)
 		json_object_set_new(row, "hosts", json_deep_copy(selector->hosts));
 	if (selector->interactive >= 0)
 		json_object_set_new(row, "interactive", json_boolean(selector->interactive));
-	set_modes(row, selector->modes);
+	array = json_array();
+	for (int mode = 0; mode < MODE_COUNT; mode++)
+		if (!selector->modes || selector->modes & 1u << mode)
+			json_array_append_new(array, json_string(policy_mode_name(
+				(enum approval_mode)mode)));
+	json_object_set_new(row, "modes", array);
 }
 
 static void set_approvals(json_t *row, const json_t *approvals)

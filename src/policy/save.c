@@ -62,16 +62,6 @@ static struct policy_rule *always_rule(const struct policy_scope *always, enum p
 	return rule;
 }
 
-static void join_host(struct policy_rule *rule, json_t *host)
-{
-	char *text = rule->message ? mem_printf("%s, %s", rule->message,
-	                                        json_string_value(host)) : NULL;
-
-	json_array_append(rule->selector.hosts, host);
-	free(rule->message);
-	rule->message = text;
-}
-
 /* A fetch may name several hosts, so the hosts of one mode are one rule. */
 static bool join_hosts(struct policy *policy, const struct policy_scope *scope)
 {
@@ -90,8 +80,14 @@ static bool join_hosts(struct policy *policy, const struct policy_scope *scope)
 
 		json_array_foreach(rule ? rule->selector.hosts : NULL, k, there)
 			known = known || json_equal(there, host);
-		if (!known)
-			join_host(rule, host);
+		if (!known) {
+			char *text = rule->message ? mem_printf("%s, %s", rule->message,
+			                                        json_string_value(host)) : NULL;
+
+			json_array_append(rule->selector.hosts, host);
+			free(rule->message);
+			rule->message = text;
+		}
 	}
 	pthread_rwlock_unlock(&policy->lock);
 	return rule;

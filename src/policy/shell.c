@@ -378,25 +378,19 @@ static bool writes(const struct shell_redirect *redirects, size_t count)
 	return false;
 }
 
-/* What in the call does more than its program is there for. */
-static void say_excess(struct unit *unit)
-{
-	struct program_excess excess;
-
-	if (unit->outcome.decision == POLICY_ASK && !unit->outcome.why &&
-	    program_exceeds(unit->command, 1, &excess))
-		unit->outcome.said = mem_strdup(excess.sentence);
-}
-
 static void decide_unit(const struct policy_line *line, struct unit *unit)
 {
 	const struct shell_command *command = unit->command;
+	struct program_excess excess;
 
 	unit->outcome = decide_view(line, command);
 	if (unit->outcome.why)
 		unit->final = true;
 	apply_tables(line, unit);
-	say_excess(unit);
+	/* What in the call does more than its program is there for. */
+	if (unit->outcome.decision == POLICY_ASK && !unit->outcome.why &&
+	    program_exceeds(unit->command, 1, &excess))
+		unit->outcome.said = mem_strdup(excess.sentence);
 	if (!writes(command->redirects, command->redirect_count) ||
 	    line->call->mode >= MODE_AUTO_EDIT)
 		return;

@@ -410,18 +410,6 @@ static bool is_fit_for_tree(const struct shell_reading *reading)
 	       !memchr(reading->text.data, '\0', reading->text.len);
 }
 
-/* The second reading can only add problems: without it some decisions are milder, none stricter.
- * docs/choices.md has what it has found, and what it costs. */
-static void compare_with_tree(struct shell_store *store, struct shell_reading *reading)
-{
-	if (!store->parser)
-		store->parser = tree_parser_new();
-	if (store->parser)
-		tree_compare(store->parser, reading, &store->parse_budget_us);
-	else
-		reading_problem(reading, SHELL_PROBLEM_LIMIT, 0, reading->text.len);
-}
-
 static void read_script(struct shell_store *store, size_t script)
 {
 	struct shell_reading reading;
@@ -429,8 +417,17 @@ static void read_script(struct shell_store *store, size_t script)
 	check_bytes(store, script);
 	reading_init(&reading, store->scripts[script].text);
 	reading_make(&reading);
-	if (reading.text.len > 0 && is_fit_for_tree(&reading))
-		compare_with_tree(store, &reading);
+	if (reading.text.len > 0 && is_fit_for_tree(&reading)) {
+		/* The second reading can only add problems: without it some decisions are
+		 * milder, none stricter. docs/choices.md has what it has found, and what it
+		 * costs. */
+		if (!store->parser)
+			store->parser = tree_parser_new();
+		if (store->parser)
+			tree_compare(store->parser, &reading, &store->parse_budget_us);
+		else
+			reading_problem(&reading, SHELL_PROBLEM_LIMIT, 0, reading.text.len);
+	}
 	store_reading(store, script, &reading);
 	reading_release(&reading);
 }

@@ -81,12 +81,6 @@ static uint32_t reader_add_redirect(struct shell_reader *r, struct index_chain *
 	return chain->last;
 }
 
-static void reader_add_function(struct shell_reader *r, struct text_place name)
-{
-	SHELL_GROW(r->out, function, functions);
-	r->out->functions[r->out->function_count++] = name;
-}
-
 void reading_init(struct shell_reading *reading, struct span text)
 {
 	*reading = (struct shell_reading){ .text = text };
@@ -298,7 +292,8 @@ static void reader_close_group(struct shell_reader *r, struct command_list *list
 static void begin_function(struct shell_reader *r, struct command_list *list,
                            struct text_place name)
 {
-	reader_add_function(r, name);
+	SHELL_GROW(r->out, function, functions);
+	r->out->functions[r->out->function_count++] = name;
 	list->state = STATE_COMMAND;
 	if (!(r->flags & SHELL_FLAG_FUNCTION)) {
 		list->function_open = list->open_count + 1;

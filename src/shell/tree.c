@@ -300,24 +300,6 @@ static void reading_collect_marks(const struct shell_reading *reading, struct ma
 	marks_sort(words);
 }
 
-/* The grammar gives a word in parts now and then: those that touch are one. A word inside
- * another (in a substitution) stays. */
-static void join_touching(struct marks *words)
-{
-	size_t kept = 0;
-
-	marks_sort(words);
-	for (size_t i = 0; i < words->count; i++) {
-		struct text_place *last = kept ? &words->at[kept - 1] : NULL;
-
-		if (last && last->end == words->at[i].start)
-			last->end = words->at[i].end;
-		else
-			words->at[kept++] = words->at[i];
-	}
-	words->count = kept;
-}
-
 /* One problem for each place that only one of the two has; with `ends` both ends count. */
 static void report_differences(struct shell_reading *reading, const struct marks *a,
                                const struct marks *b, bool ends)
@@ -441,9 +423,23 @@ static void tree_compare_marks(struct tree_walk *walk, TSTree *tree)
 
 	walk_tree(walk, ts_tree_root_node(tree));
 	if (walk->errors == 0) {
+		size_t kept;
+
 		reading_collect_marks(reading, &commands, &words);
 		marks_sort(&walk->commands);
-		join_touching(&walk->words);
+		/* The grammar gives a word in parts now and then: those that touch are one. A
+		 * word inside another (in a substitution) stays. */
+		kept = 0;
+		marks_sort(&walk->words);
+		for (size_t i = 0; i < walk->words.count; i++) {
+			struct text_place *last = kept ? &walk->words.at[kept - 1] : NULL;
+
+			if (last && last->end == walk->words.at[i].start)
+				last->end = walk->words.at[i].end;
+			else
+				walk->words.at[kept++] = walk->words.at[i];
+		}
+		walk->words.count = kept;
 		report_differences(reading, &commands, &walk->commands, /* ends= */ false);
 		report_differences(reading, &words, &walk->words, /* ends= */ true);
 	}

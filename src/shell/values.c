@@ -236,11 +236,6 @@ unsigned shell_variable_traits(struct span name)
 	return 0;
 }
 
-static bool is_locale(struct span name)
-{
-	return name_in(name, "LANG LANGUAGE LC_*");
-}
-
 bool shell_variable_decides(struct span name, const struct shell_word *value)
 {
 	if (!(shell_variable_traits(name) & VARIABLE_RUNS) || name_in(name, harmless_names))
@@ -248,7 +243,7 @@ bool shell_variable_decides(struct span name, const struct shell_word *value)
 	/* No value of the shell's own is harmless. */
 	if (!value || value->dynamic || shell_variable_traits(name) & VARIABLE_SHELL)
 		return true;
-	if (is_locale(name))
+	if (name_in(name, "LANG LANGUAGE LC_*"))
 		return value->value.len > 0 && !name_in(value->value, harmless_locales);
 	return value->value.len > 0 && !name_in(value->value, harmless_values);
 }

@@ -534,6 +534,7 @@ static void telemetry_on_extension(struct telemetry *telemetry, const json_t *me
 static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const json_t *message) = {
 	[BUS_PROMPT] = telemetry_on_prompt,
 	[BUS_API_REQUEST] = telemetry_on_request,
+	[BUS_CONTENT] = telemetry_on_content,
 	[BUS_API_RESPONSE] = telemetry_on_response,
 	[BUS_API_ERROR] = telemetry_on_failure,
 	[BUS_TOOL_CALL] = telemetry_on_call,
@@ -708,7 +709,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		.interactive = options->interactive, .calls = json_object(),
 		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
 		                               "telemetry.logPrompts"),
-		.mask = options->mask,
+		.mask = options->mask, .said = BUF_INIT(TELEMETRY_TEXT_BYTES_MAX),
 	};
 	telemetry->log_details = telemetry->log_prompts && telemetry->mask &&
 		telemetry_is_on(settings, getenv("HASP_TELEMETRY_LOG_DETAILS"),
@@ -758,6 +759,7 @@ void telemetry_close(struct telemetry *telemetry)
 	pthread_mutex_destroy(&telemetry->lock);
 	json_decref(telemetry->calls);
 	json_decref(telemetry->prompt);
+	buf_release(&telemetry->said);
 	free(telemetry->session_id);
 	free(telemetry->model);
 	free(telemetry->mode);

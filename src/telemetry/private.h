@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "bus/bus.h"
@@ -115,6 +116,8 @@ struct open_span {
 
 /* Calls under way whose arguments are kept. */
 enum { CALLS_MAX = 1000 };
+/* Bytes of a reply in its event, which has room for them as JSON. */
+enum { TELEMETRY_SAID_BYTES = 4000 };
 
 /* Within a prompt, as Gemini CLI has it. */
 enum { METRICS_EVERY_MS = 10000 };
@@ -133,6 +136,7 @@ struct telemetry {
 	telemetry_mask *mask;
 	json_t *prompt;        /* owned; details: the text of a prompt that no reply has come to;
 	                        * NULL: there is none */
+	struct buf said;       /* details: the beginning of what the model says in this reply */
 	unsigned prompts;
 	unsigned replies;      /* of the model in this turn */
 	unsigned attempts;     /* that were asked for again since the last reply */
@@ -170,6 +174,7 @@ json_t *telemetry_prompt_id(const struct telemetry *telemetry);
 
 /* It goes out; it was answered; it failed for good. */
 void telemetry_on_request(struct telemetry *telemetry, const json_t *message);
+void telemetry_on_content(struct telemetry *telemetry, const json_t *message);
 void telemetry_on_response(struct telemetry *telemetry, const json_t *message);
 /* Its code alone is written: a server's words may quote the request. */
 void telemetry_on_failure(struct telemetry *telemetry, const json_t *message);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to models: Gemini CLI's events and metrics of them, and those of OpenTelemetry's
  * semantic conventions for generative AI (gen_ai.*).  Of texts of requests and replies only what
- * the user and hooks said is in them, with details. */
+ * the user, hooks and the model said is in them, with details. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "telemetry/private.h"
 
@@ -54,6 +56,34 @@ static void genai_count_tokens(struct telemetry *telemetry, const json_t *tags, 
 	telemetry_count(telemetry, METRIC_GENAI_TOKEN_USAGE, own, tokens);
 }
 
+void telemetry_on_content(struct telemetry *telemetry, const json_t *message)
+{
+	const struct span text = json_span(json_object_get(message, "text"));
+	const size_t room = TELEMETRY_TEXT_BYTES_MAX - telemetry->said.len;
+
+	if (telemetry->log_details)
+		buf_span(&telemetry->said, span_head(text, text.len < room ? text.len : room));
+}
+
+/* Details: what the model said, as the conventions have it: no thoughts, and no calls, whose
+ * arguments tool_call has. */
+static void genai_add_said(struct telemetry *telemetry, json_t *own, const json_t *message)
+{
+	json_auto_t *masked = NULL, *messages = NULL;
+	char *shown;
+
+	if (!telemetry->said.len || strcmp(telemetry_said(message, "role"), "main") != 0)
+		return;
+	masked = telemetry->mask(utf8_head(buf_view(&telemetry->said), telemetry->said.len));
+	messages = json_pack("[{s:s, s:s, s:[{s:s, s:o}]}]", "role", "assistant", "finish_reason",
+	                     telemetry_said(message, "reason"), "parts", "type", "text", "content",
+	                     json_text(utf8_head(json_span(masked), TELEMETRY_SAID_BYTES)));
+	shown = json_dumps(messages, JSON_COMPACT);
+	json_object_set_new(own, "gen_ai.output.messages",
+	                    telemetry_limited_text(span_str(shown ? shown : "[]")));
+	free(shown);
+}
+
 static void genai_on_reply(struct telemetry *telemetry, const json_t *message)
 {
 	json_auto_t *tags = genai_attributes(message);
@@ -69,6 +99,7 @@ static void genai_on_reply(struct telemetry *telemetry, const json_t *message)
 	                    json_pack("[s]", telemetry_said(message, "reason")));
 	json_object_set_new(own, "gen_ai.usage.input_tokens", json_integer(input));
 	json_object_set_new(own, "gen_ai.usage.output_tokens", json_integer(output));
+	genai_add_said(telemetry, own, message);
 	genai_write_details(telemetry, own);
 	genai_count_tokens(telemetry, tags, "input", input);
 	genai_count_tokens(telemetry, tags, "output", output);
@@ -132,8 +163,11 @@ void telemetry_on_request(struct telemetry *telemetry, const json_t *message)
 
 	spans_on_request(telemetry);
 	telemetry->attempts = 0;
-	if (telemetry->prompt && !strcmp(telemetry_said(message, "role"), "main"))
-		request_add_prompt(telemetry, own, message);
+	if (!strcmp(telemetry_said(message, "role"), "main")) {
+		buf_clear(&telemetry->said);
+		if (telemetry->prompt)
+			request_add_prompt(telemetry, own, message);
+	}
 	event_write(telemetry, "gemini_cli.api_request", own, body);
 	genai_write_details(telemetry, genai_attributes(message));
 }

@@ -253,6 +253,20 @@ static bool input_tab_is_idle(const struct app *app, const struct key *key)
 	                   &(struct key){ .code = KEY_TAB, .mods = KEY_SHIFT });
 }
 
+/* "?" in an empty prompt shows the list of keys; the next key closes it, and Esc does no more than
+ * that. True: the key has done what it does. */
+static bool input_shortcuts(struct app *app, const struct key *key)
+{
+	if (app->keys.overlay == OVERLAY_SHORTCUTS) {
+		app->keys.overlay = OVERLAY_NONE;
+		return input_bound(app, BIND_BASIC_CANCEL, key);
+	}
+	if (key->code != '?' || !editor_is_empty(app->editor))
+		return false;
+	app->keys.overlay = OVERLAY_SHORTCUTS;
+	return true;
+}
+
 /* The key that accepts what is offered, and does not send. */
 static bool input_tab(struct app *app, const struct key *key)
 {
@@ -295,14 +309,8 @@ static void input_key(struct app *app, const struct key *key)
 	}
 	if (consoles_key(app->consoles, key) || full_key(app->full, key))
 		return;
-	if (app->keys.overlay == OVERLAY_SHORTCUTS)
-		app->keys.overlay = OVERLAY_NONE;
-	else if (key->code == '?' && editor_is_empty(app->editor)) {
-		app->keys.overlay = OVERLAY_SHORTCUTS;
-		return;
-	}
-	if (input_unqueue(app, key) || input_global(app, key) || input_tab(app, key) ||
-	    input_editor(app, key))
+	if (input_shortcuts(app, key) || input_unqueue(app, key) || input_global(app, key) ||
+	    input_tab(app, key) || input_editor(app, key))
 		return;
 	if (input_bound(app, BIND_BASIC_CANCEL, key))
 		input_escape(app);

@@ -79,7 +79,7 @@ static struct web_person *person_new(struct web *web, const char *name, unsigned
 static void links_drop(struct web *web, const struct web_person *person)
 {
 	struct web_link **at = &web->links;
-	const uint64_t now = clock_monotonic_ms();
+	const uint64_t now = web->now_ms();
 
 	while (*at) {
 		struct web_link *link = *at;
@@ -149,6 +149,23 @@ static void person_expired(void *data)
 	web_person_remove(data);
 }
 
+bool web_person_is_over(const struct web_person *person)
+{
+	return person->until_ms && person->until_ms <= person->web->now_ms();
+}
+
+/* The loop's timers stand still while the machine sleeps. */
+static void people_expire(struct web *web)
+{
+	struct web_person *next;
+
+	for (struct web_person *person = web->people; person; person = next) {
+		next = person->next;
+		if (web_person_is_over(person))
+			web_person_remove(person);
+	}
+}
+
 /* A name stands in lists, events and on terminals. */
 static bool person_name_is_fine(const char *name)
 {
@@ -199,11 +216,13 @@ struct web_person *web_person_add(struct web *web, const struct web_invitation *
 	struct web_person *person;
 	unsigned roles = FRONT_WATCH;
 
+	people_expire(web);
 	if (!check_invitation(web, invitation, &roles, err))
 		return NULL;
 	person = person_new(web, invitation->name, roles);
 	json_array_extend(person->groups, groups);
 	person->expires = (int64_t)time(NULL) + (int64_t)minutes * 60;
+	person->until_ms = web->now_ms() + minutes * 60 * 1000;
 	person->timer = loop_timer_start(web->loop, minutes * 60 * 1000, 0, person_expired,
 	                                 person);
 	web->join(person);
@@ -270,7 +289,7 @@ char *web_link_make(struct web *web, struct web_person *person, struct err *err)
 	link = mem_alloc(1, sizeof(*link));
 	*link = (struct web_link){ .next = web->links, .person = person,
 		                   .token = sha256_of(span_str(token)),
-		                   .until_ms = clock_monotonic_ms() + LINK_SECONDS * 1000ULL };
+		                   .until_ms = web->now_ms() + LINK_SECONDS * 1000ULL };
 	web->links = link;
 	links_bound(web);
 	if (options->socket)
@@ -319,6 +338,7 @@ bool web_link_use(struct web *web, const char *token, char cookie[WEB_SECRET_SIZ
 {
 	const struct sha256 hash = sha256_of(span_str(token));
 
+	people_expire(web);
 	links_drop(web, NULL);
 	for (struct web_link **at = &web->links; *at; at = &(*at)->next) {
 		struct web_link *link = *at;
@@ -381,14 +401,14 @@ static bool login_by_cookie(void *data, struct span value)
 	return false;
 }
 
-struct web_login *web_login_of(struct web *web, struct http_request *request)
+struct web_login *web_login_of(struct web *web, const char *cookies)
 {
-	const char *header = http_request_header(request, "Cookie");
 	_cleanup_free_ char *name = web_cookie_name(web);
 	struct login_search search = { .web = web };
 
-	if (header)
-		web_cookie_each(span_str(header), span_str(name), login_by_cookie, &search);
+	people_expire(web);
+	if (cookies)
+		web_cookie_each(span_str(cookies), span_str(name), login_by_cookie, &search);
 	return search.login;
 }
 

@@ -32,8 +32,9 @@ struct web_person {
 	unsigned roles;           /* FRONT_... */
 	json_t *groups;           /* texts */
 	bool is_owner, is_used;
-	int64_t expires;          /* seconds since 1970; 0: never */
-	struct loop_timer *timer; /* of that */
+	int64_t expires;          /* seconds since 1970, as it is shown */
+	uint64_t until_ms;        /* by web.now_ms; 0: always */
+	struct loop_timer *timer; /* of that: ends the person's streams when none asks */
 	struct web_login *logins;
 	size_t login_count;
 	unsigned streams;
@@ -46,7 +47,7 @@ struct web_link {
 	struct web_link *next;
 	struct web_person *person;
 	struct sha256 token;
-	uint64_t until_ms;        /* monotonic */
+	uint64_t until_ms;        /* by web.now_ms */
 };
 
 /* The owner, who is always there. */
@@ -64,8 +65,11 @@ char *web_cookie_name(const struct web *web);
  * returned. Pure. */
 bool web_cookie_each(struct span header, struct span name, bool (*found)(void *data,
                      struct span value), void *data);
-/* Who sent a request, by its cookie; NULL: no one known. */
-struct web_login *web_login_of(struct web *web, struct http_request *request);
+/* Who sent a request, by its Cookie header (or NULL); NULL: no one known.  People whose time is
+ * over are removed. */
+struct web_login *web_login_of(struct web *web, const char *cookies);
+/* Whether the person's time is over; they are removed soon. */
+bool web_person_is_over(const struct web_person *person);
 bool web_login_has_key(const struct web_login *login, const char *key);
 /* Whether the person may make one more request now. */
 bool web_person_spend(struct web_person *person);
@@ -285,6 +289,7 @@ struct web {
 	struct web_session *sessions;
 	size_t session_count, stream_count;
 	unsigned last_session;
+	uint64_t (*now_ms)(void);                 /* clock_boot_ms */
 	void (*leave)(struct web_person *person); /* web_person_leave */
 	void (*join)(struct web_person *person);  /* web_person_join */
 };

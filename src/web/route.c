@@ -162,7 +162,8 @@ static bool exchange_check_sender(struct web_exchange *exchange, const struct ro
 {
 	struct http_request *request = exchange->http;
 
-	exchange->login = web_login_of(exchange->web, request);
+	exchange->login = web_login_of(exchange->web,
+	                               http_request_header(request, "Cookie"));
 	if (!exchange->login) {
 		web_refuse_with(request, 401, "unauthorized",
 		                "This needs a link that is valid: the one that was used has "

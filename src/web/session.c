@@ -144,22 +144,17 @@ static void seats_leave(struct web_session *session, const struct web_person *pe
 	}
 }
 
-static void followers_drop(struct web_session *session, const struct web_person *person)
-{
-	struct web_follower *follower, *next;
-
-	for (follower = session->followers; follower; follower = next) {
-		next = follower->next;
-		if (follower->person == person)
-			follower->end(follower, true);
-	}
-}
-
 void web_person_leave(struct web_person *person)
 {
 	for (struct web_session *session = person->web->sessions; session;
 	     session = session->next) {
-		followers_drop(session, person);
+		struct web_follower *follower, *next;
+
+		for (follower = session->followers; follower; follower = next) {
+			next = follower->next;
+			if (follower->person == person)
+				follower->end(follower, true);
+		}
 		seats_leave(session, person);
 		front_uninvite(session->runner, person->name);
 	}
@@ -199,15 +194,6 @@ static void web_task_run(struct front_task *front_task, struct front_session *se
 	loop_post(task->loop, &task->ended);
 }
 
-static void task_unlink(struct web_task *task)
-{
-	struct web_task **link = &task->session->tasks;
-
-	while (*link != task)
-		link = &(*link)->next;
-	*link = task->next;
-}
-
 static void web_task_end(struct web_task *task, bool has_run)
 {
 	if (task->request)
@@ -222,7 +208,11 @@ static void web_task_ended(struct loop_task *loop_task)
 		(struct web_task *)((char *)loop_task - offsetof(struct web_task, ended));
 
 	if (task->session) {
-		task_unlink(task);
+		struct web_task **link = &task->session->tasks;
+
+		while (*link != task)
+			link = &(*link)->next;
+		*link = task->next;
 		seat_rest(task->session, task->seat);
 	}
 	web_task_end(task, true);
@@ -250,20 +240,6 @@ void web_task_give(struct web_exchange *exchange, struct web_task *task)
 	web_refuse(exchange->http, &err);
 	task->request = NULL;
 	task->done(task, false);
-}
-
-/* Those that will not run any more. */
-static void tasks_drop(struct web_session *session)
-{
-	while (session->tasks) {
-		struct web_task *task = session->tasks;
-
-		session->tasks = task->next;
-		task->session = NULL;
-		/* Else its end is posted, and frees it. */
-		if (!atomic_load(&task->has_run))
-			web_task_end(task, false);
-	}
 }
 
 /* ---- given and taken -------------------------------------------------------------- */
@@ -321,7 +297,16 @@ void web_session_remove(struct web_session *session)
 		next = seat->next;
 		front_detach(seat->front);
 	}
-	tasks_drop(session);
+	/* Those that will not run any more. */
+	while (session->tasks) {
+		struct web_task *task = session->tasks;
+
+		session->tasks = task->next;
+		task->session = NULL;
+		/* Else its end is posted, and frees it. */
+		if (!atomic_load(&task->has_run))
+			web_task_end(task, false);
+	}
 	while (session->seats) {
 		struct web_seat *seat = session->seats;
 

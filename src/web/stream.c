@@ -124,11 +124,12 @@ static void stream_take(void *data)
 	struct web_stream *stream = data;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct front_event *event, *next;
-	bool is_last = false;
+	bool is_last;
 
 	if (!stream->session || stream->is_full)
 		return;
-	for (event = front_take(stream->front); event; event = next) {
+	is_last = web_person_is_over(stream->follower.person);
+	for (event = is_last ? NULL : front_take(stream->front); event; event = next) {
 		next = event->next;
 		is_last = stream_write(stream, event, &out) || is_last;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -107,6 +108,7 @@ bool web_start(const struct web_options *options, struct web **ret, struct err *
 	struct web *web = mem_alloc(1, sizeof(*web));
 
 	web->options = *options;
+	web->now_ms = clock_boot_ms;
 	web->leave = web_person_leave;
 	web->join = web_person_join;
 	if (!web_begin(web, err)) {

@@ -75,7 +75,8 @@ static void must_find(struct home *home, const char *words, const char *want)
 	json_array_foreach(rows, i, row) {
 		const char *tag = json_string_value(json_object_get(row, "tag"));
 
-		buf_printf(&found, "%.1s ", tag ? tag : json_string_value(json_object_get(row, "id")));
+		buf_printf(&found, "%.1s ",
+		           tag ? tag : json_string_value(json_object_get(row, "id")));
 	}
 	if (strcmp(found.len ? found.data : "", want) != 0)
 		fail_msg("\"%s\" finds %s, not %s", words, found.data, want);

@@ -176,8 +176,8 @@ static void only_successes_count(void **state)
 	                           "new_content", "y"));
 	assert_false(json_is_true(json_object_get(failed, "success")));
 	put(fixture, "a", SPAN("a person's\n"));
-	read = json_pack("{s:b, s:{s:s, s:s}}", "success", 1, "latest_file_state", "file_path", path,
-	                 "sha256", "00");
+	read = json_pack("{s:b, s:{s:s, s:s}}", "success", 1, "latest_file_state", "file_path",
+	                 path, "sha256", "00");
 	checkpoints_after_edit(fixture->checkpoints, "call-0", read);
 	back = restore(fixture, "latest", true);
 	assert_string_equal(action(back, fixture, "a"), "left");
@@ -235,7 +235,8 @@ static void changes_elsewhere_in_a_file_are_kept(void **state)
 	assert_string_equal(action(shown, fixture, "a"), "merged");
 	assert_int_equal(json_integer_value(json_object_get(
 		json_array_get(json_object_get(shown, "files"), 0), "removed")), 2);
-	assert_content(fixture, "a", SPAN("1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\n10\na person\n"));
+	assert_content(fixture, "a",
+	               SPAN("1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\n10\na person\n"));
 	back = restore(fixture, first, false);
 	assert_true(succeeded(back));
 	assert_string_equal(action(back, fixture, "a"), "merged");
@@ -247,7 +248,8 @@ static void changes_elsewhere_in_a_file_are_kept(void **state)
 	undo = mem_strdup(json_string_value(json_object_get(back, "undo")));
 	again = restore(fixture, undo, false);
 	assert_string_equal(action(again, fixture, "a"), "merged");
-	assert_content(fixture, "a", SPAN("1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\nlater\na person\n"));
+	assert_content(fixture, "a",
+	               SPAN("1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\nlater\na person\n"));
 }
 
 /* Back, forth, and back again: each restore takes the others into account. */

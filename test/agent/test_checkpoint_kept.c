@@ -142,8 +142,8 @@ static void damage_is_found(void **state)
 	                                 &err));
 	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 	err = (struct err)ERR_INIT;
-	assert_false(checkpoints_restore(fixture->checkpoints, "2020-01-01T00-00-00_000Z-a-b", false,
-	                                 &ignored, &err));
+	assert_false(checkpoints_restore(fixture->checkpoints, "2020-01-01T00-00-00_000Z-a-b",
+	                                 false, &ignored, &err));
 	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 }
 
@@ -196,12 +196,14 @@ static void *work(void *data)
 		snprintf(id, sizeof(id), "%u-%u", worker->number, i);
 		path = path_of(worker->fixture, name);
 		arguments = json_pack("{s:s,s:s}", "file_path", path, "content", "x");
-		checkpoints_before_edit(worker->checkpoints, id, tool_find("write_file"), arguments);
+		checkpoints_before_edit(worker->checkpoints, id, tool_find("write_file"),
+		                        arguments);
 	}
 	return NULL;
 }
 
-/* Threads of one session, and sessions (each with its own view of the folders) beside each other. */
+/* Threads of one session, and sessions (each with its own view of the folders) beside each
+ * other. */
 static void many_at_once(void **state)
 {
 	struct fixture *fixture = *state;
@@ -234,7 +236,8 @@ static void many_at_once(void **state)
 	home_free(home);
 }
 
-/* A process that is killed anywhere leaves checkpoints that are whole, and a ledger that goes on. */
+/* A process that is killed anywhere leaves checkpoints that are whole, and a ledger that goes
+ * on. */
 static void kills_leave_whole_ones(void **state)
 {
 	struct fixture *fixture = *state;

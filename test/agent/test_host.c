@@ -115,7 +115,8 @@ static void a_prompt_is_interrupted_from_another_thread(void **state)
 	watcher.host = bench->host;
 	sem_init(&watcher.running, 0, 0);
 	id = bus_subscribe(host_bus(bench->host), BUS_TOOL_OUTPUT, on_output, &watcher);
-	assert_int_equal(pthread_create(&watcher.thread, NULL, interrupt_when_running, &watcher), 0);
+	assert_int_equal(pthread_create(&watcher.thread, NULL, interrupt_when_running, &watcher),
+	                 0);
 	assert_true(host_prompt(bench->host, SPAN(""), SPAN("Wait."), &outcome, &err));
 	pthread_join(watcher.thread, NULL);
 	bus_unsubscribe(host_bus(bench->host), id);

@@ -175,7 +175,8 @@ static void open_host(struct bench *bench, const char *const *answers)
 		fail_msg("%s", err.message);
 	bench->person.bus = host_bus(bench->host);
 	bench->person.answers = answers;
-	bus_subscribe(bench->person.bus, BUS_TOOL_CONFIRMATION_REQUEST, on_question, &bench->person);
+	bus_subscribe(bench->person.bus, BUS_TOOL_CONFIRMATION_REQUEST, on_question,
+	              &bench->person);
 	bus_subscribe(bench->person.bus, BUS_ASK_USER_REQUEST, on_ask, &bench->person);
 	bus_subscribe(bench->person.bus, BUS_APPROVAL_MODE, on_mode, &bench->person);
 }

@@ -160,8 +160,8 @@ static void a_link_in_the_place_of_a_file_is_not_followed(void **state)
 	(void)state;
 	assert_int_equal(mkdir(above, 0700) | mkdir(folder, 0700), 0);
 	assert_int_equal(symlink(target, link_path), 0);
-	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "run_shell_command", "id-0",
-	                                 result, NULL));
+	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "run_shell_command",
+	                                 "id-0", result, NULL));
 	assert_int_equal(access(target, F_OK), -1);
 }
 
@@ -173,8 +173,8 @@ static void a_long_output_keeps_head_and_tail(void **state)
 	struct span shown;
 
 	(void)state;
-	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "../run", "x/../y", result,
-	                                 &bytes));
+	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "../run", "x/../y",
+	                                 result, &bytes));
 	shown = json_span(json_object_get(result, "output"));
 	assert_int_equal(bytes.before, 100000);
 	assert_int_equal(bytes.after, shown.len);
@@ -182,7 +182,8 @@ static void a_long_output_keeps_head_and_tail(void **state)
 	assert_true(span_starts(shown, SPAN("begin")));
 	assert_non_null(memmem(shown.data, shown.len, "60000 bytes left out", 20));
 	assert_non_null(memmem(shown.data, shown.len, "/deep/er/___run_x____y.txt", 26));
-	assert_false(mask_truncate_output(&mask, NULL, "x", "y", json_object_get(result, "message"), &bytes));
+	assert_false(mask_truncate_output(&mask, NULL, "x", "y", json_object_get(result, "message"),
+	                                  &bytes));
 }
 
 static void contents_of_files_are_left_to_their_tools(void **state)
@@ -191,7 +192,8 @@ static void contents_of_files_are_left_to_their_tools(void **state)
 	json_auto_t *result = reading_of("/w/a", 1, "a", 100000);
 
 	(void)state;
-	assert_false(mask_truncate_output(&mask, tool_find("read_file"), "read_file", "1", result, NULL));
+	assert_false(mask_truncate_output(&mask, tool_find("read_file"), "read_file", "1", result,
+	                                  NULL));
 	assert_true(mask_truncate_output(&mask, NULL, "mcp_x_y", "1", result, NULL));
 }
 

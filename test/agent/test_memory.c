@@ -89,7 +89,8 @@ static void which_files_count(void **state)
 	assert_true(says(text, "OF THE REPOSITORY"));
 	assert_true(says(text, "OF THE PROJECT"));
 	assert_true(says(text, "imported text"));
-	/* The copy under the other name does not count again; what is above the marker not at all. */
+	/* The copy under the other name does not count again; what is above the marker not at
+	 * all. */
 	assert_int_equal(json_array_size(memory_files(all.memory)), 3);
 	assert_false(says(text, "ABOVE"));
 	/* From the general to the particular. */

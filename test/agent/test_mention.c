@@ -125,7 +125,8 @@ static char *message_of(const char *prompt, json_t *notices, size_t *ret_media)
 	size_t i;
 
 	session_init(&session, provider);
-	message = mention_message(&session, SPAN("piped: @sub/b.c \\@x\n"), span_str(prompt), true, NULL, notices);
+	message = mention_message(&session, SPAN("piped: @sub/b.c \\@x\n"), span_str(prompt), true,
+	                          NULL, notices);
 	content_text(message, &text);
 	*ret_media = 0;
 	json_array_foreach(json_object_get(message, "parts"), i, part)

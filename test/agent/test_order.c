@@ -70,7 +70,8 @@ static void edits_of_one_file_are_in_order(void **state)
 static void one_file_has_many_names(void **state)
 {
 	(void)state;
-	EXPECT_FIRST("0", PATCH("a"), PATCH("./a"), PATCH("/w/a"), PATCH("b/../a"), PATCH("/w//./a"));
+	EXPECT_FIRST("0", PATCH("a"), PATCH("./a"), PATCH("/w/a"), PATCH("b/../a"),
+	             PATCH("/w//./a"));
 	EXPECT_FIRST("0", PATCH("a"), { "replace", "{\"absolute_path\": \"/w/a\"}" });
 	EXPECT_FIRST("01", PATCH("a"), PATCH("/v/a"));
 }
@@ -115,8 +116,8 @@ static void a_topic_is_named_before_what_follows_begins(void **state)
 {
 	(void)state;
 	EXPECT_FIRST("0", { "update_topic", "{\"strategic_intent\": \"x\"}" }, READ("a"), SEARCH);
-	EXPECT_FIRST("01", READ("a"), READ("b"), { "update_topic", "{\"strategic_intent\": \"x\"}" },
-	             READ("c"));
+	EXPECT_FIRST("01", READ("a"), READ("b"),
+	             { "update_topic", "{\"strategic_intent\": \"x\"}" }, READ("c"));
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A change of several files of which some are outside of the workspace: one question, and all of it or nothing."""
+import contextlib
 import fcntl
 import json
 import os
@@ -312,6 +313,20 @@ def descendants(of):
     return found + [pid for child in found for pid in descendants(child)]
 
 
+def kill_at_once(mine, too):
+    """Kills what descends from processes, and them `too`: all stand still first, so that none sees that another is gone."""
+    stopped, more = [], list(mine) if too else [pid for one in mine for pid in descendants(one)]
+    while more:
+        for pid in more:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+        stopped += more
+        more = [pid for one in mine for pid in descendants(one) if pid not in stopped]
+    for pid in stopped:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def kill_in_the_middle(world, outside, whom):  # noqa: F811
     """Runs a change of three files, and kills the agent with its workers, or these alone, when the first two are in
     place and the last is not: somebody has the lock of its folder. Who has given up waiting for that tries again.
@@ -328,11 +343,7 @@ def kill_in_the_middle(world, outside, whom):  # noqa: F811
                 while os.stat(outside / "notes.md").st_ino == before and not ended.done():
                     time.sleep(0.001)
                 probe = [pid for pid, parent in processes().items() if parent == os.getpid()]
-                for pid in (probe if whom != "workers" else []) + [d for p in probe for d in descendants(p)]:
-                    try:
-                        os.kill(pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        pass
+                kill_at_once(probe, whom != "workers")
                 try:
                     done = ended.result()
                 except AssertionError:

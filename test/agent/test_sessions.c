@@ -420,7 +420,8 @@ static bool says(const json_t *contents, const char *word)
 	return strstr(text.data, word) != NULL;
 }
 
-/* What the file with this text is to list and read; `whole` has a bit for each line that must be there. */
+/* What the file with this text is to list and read; `whole` has a bit for each line that must be
+ * there. */
 static void check_damaged(struct home *home, struct span text, unsigned whole)
 {
 	_cleanup_free_ char *path = plant(home, text), *found = NULL, *id = session_read_id(path);
@@ -503,7 +504,8 @@ static void a_damaged_byte_costs_its_line(void **state)
 			/* A line's end may become the beginning of what is no object. */
 			if (good == '\n')
 				lost = i + 1 < ARRAY_LEN(lines) ? 1u << (i + 1) : 0;
-			for (size_t k = at % part_step(3); k < ARRAY_LEN(bytes); k += part_step(3)) {
+			for (size_t k = at % part_step(3); k < ARRAY_LEN(bytes);
+			     k += part_step(3)) {
 				text.data[at] = bytes[k];
 				if (bytes[k] != good)
 					check_damaged(home, buf_view(&text), all & ~lost);
@@ -750,7 +752,8 @@ int main(void)
 		cmocka_unit_test(the_end_of_a_long_session_is_read_alone),
 		cmocka_unit_test(a_replaced_history_is_what_is_read),
 		cmocka_unit_test(ids_are_checked),
-		cmocka_unit_test_setup_teardown(a_file_cut_at_any_byte_keeps_its_whole_lines, make_empty, NULL),
+		cmocka_unit_test_setup_teardown(a_file_cut_at_any_byte_keeps_its_whole_lines,
+		                                make_empty, NULL),
 		cmocka_unit_test(a_file_without_its_beginning_keeps_its_whole_lines),
 		cmocka_unit_test(a_damaged_byte_costs_its_line),
 		cmocka_unit_test(what_is_beside_the_lines_is_passed_over),

@@ -53,8 +53,10 @@ static void the_newest_content_stays_and_identities_of_all(void **unused)
 	mask_superseded_everywhere(superseded, history);
 	assert_false(has_content(response_at(history, 2)));
 	assert_true(has_content(state_at(4)));
-	assert_int_equal(json_integer_value(json_object_get(response_at(history, 2), "version")), 1);
-	assert_int_equal(json_string_length(json_object_get(response_at(history, 2), "sha256")), 64);
+	assert_int_equal(json_integer_value(json_object_get(response_at(history, 2), "version")),
+	                 1);
+	assert_int_equal(json_string_length(json_object_get(response_at(history, 2), "sha256")),
+	                 64);
 	assert_non_null(json_object_get(response_at(history, 2), "content_left_out"));
 	assert_null(json_object_get(state_at(4), "content_left_out"));
 }
@@ -247,7 +249,8 @@ static void one_by_one_or_all_at_once_is_the_same(void **unused)
 	for (uint32_t seed = 1; seed <= 60; seed++) {
 		json_auto_t *whole = json_array();
 		json_auto_t *stepwise = NULL;
-		struct superseded *at_once = mask_superseded_new(), *stepping = mask_superseded_new();
+		struct superseded *at_once = mask_superseded_new(),
+				  *stepping = mask_superseded_new();
 		uint32_t random = seed;
 
 		said(whole, "Do it.");

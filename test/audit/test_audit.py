@@ -95,6 +95,8 @@ def audit(world):
                                    input=statement, stdout=subprocess.PIPE, text=True, check=True).stdout
         anna.order("vote " + json.dumps({"correlationId": question, "outcome": "proceed_once", "signature": signature}))
         owner.wait(r"vote approve anna 1/2")
+        # What is decided by nobody yet is written, and comes to the disk with the answer.
+        audit.open = (len(audit.lines()), json.loads((audit.folder / "head").read_text())["n"], audit.verify()[1])
         owner.order("answer %s proceed_once" % question)
         owner.wait(r"ended answered owner")
         probe.stdin.close()
@@ -127,6 +129,20 @@ def test_what_is_recorded(audit):
     assert "vote approve, by anna" in shown and "approved by anna, owner" in shown
     assert audit.run("export").stdout == audit.file.read_text()
     assert audit.run("show", "--session", "other").stdout == "Nothing is recorded.\n"
+
+
+def test_a_question_comes_to_the_disk_with_its_answer(audit):
+    """The first record makes "head"; after that it names what was synced last, and the chain is whole at each moment."""
+    assert audit.open == (2, 1, 0)
+    head = (audit.folder / "head").read_text()
+    assert json.loads(head)["n"] == 5 and len(head) == 128
+    lines = audit.lines()
+    (audit.folder / "head").write_text('{"n":3,"sha256":"%s"}\n' % json.loads(lines[2])["sha256"])
+    assert audit.messages() == []
+    (audit.folder / "head").write_text('{"n":3,"sha256":"%s"}\n' % json.loads(lines[1])["sha256"])
+    assert audit.messages() == ['Record 3 was replaced: "head" has another hash.']
+    audit.append()
+    assert json.loads((audit.folder / "head").read_text())["n"] == 6 and audit.messages() == []
 
 
 def test_telemetry_has_votes_and_answers(audit):
@@ -173,7 +189,7 @@ def all_again(lines):
     (lambda lines: lines[:2] + [lines[1]] + lines[2:], ["Record 2 is out of order: it follows 2."]),
     (lambda lines: lines[:-1], ['The last record is missing: "head" names 5, and the chain ends with 4.']),
     (lambda lines: lines[:2] + ["rubbish"] + lines[2:], ["This is no whole record."]),
-    (all_again, ['The last record was replaced: "head" has another hash.']),
+    (all_again, ['Record 5 was replaced: "head" has another hash.']),
     (lambda lines: [], ['The last record is missing: "head" names 5, and the chain ends with 0.']),
 ], ids=lambda value: "" if isinstance(value, list) else value.__name__)
 def test_tampering_is_named(audit, tamper, messages):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting and waking where the kernel cannot: poll is EINVAL with fewer descriptors than it gets. */
+/* Waiting and waking where the kernel cannot: poll is EINVAL with fewer descriptors than it
+ * gets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

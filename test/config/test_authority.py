@@ -59,7 +59,7 @@ def names_in_sources():
             if quoted:
                 found[word] = name
         if calls and name not in ("src/sandbox/plan/plan_names.c",) or name in (
-                "src/model/choose.c", "src/model/google.c", "src/agent/prompt/prompt.c"):
+                "src/model/choose.c", "src/agent/prompt/prompt.c"):
             found.update((word, name) for word in UPPER.findall(text) if word not in NO_VARIABLES)
     return found
 
@@ -123,7 +123,7 @@ NO_PLACES = {
     "src/tool/builtin/read_files.c": {".env"},
     "src/agent/setup/brought.c": {"SKILL.md"},
     "src/a2a/client.c": {"agent-card.json"},  # in addresses
-    "src/config/extensions_portable.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
+    "src/config/extensions_formats.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
     "src/install/markets.c": {"marketplace.json"},  # in a place that the user names
     "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it
     "src/tui/input.c": {"prompt.md"},

@@ -170,7 +170,7 @@ for _name, _function in (
         ("indented four more", lambda text: b"    " + text if text else text),
         ("an extra space after the marker", lambda text: b" " + text if text else text),
         ("one blank less", lambda text: text[1:] if text[:1] in (b" ", b"\t") else text),
-        ("indentation gone", lambda text: text.lstrip(b" \t"))):
+        ("indentation removed", lambda text: text.lstrip(b" \t"))):
     _white_space("context: " + _name, CONTEXT, _function, shown=_spared_in_each(_function))
     _white_space("context and removed lines: " + _name, OLD, _function, group=OPTIONAL,
                  shown=_removed_in_each)

@@ -162,7 +162,7 @@ def base_inserted(draft, rng):
     return _moved_on(draft, rng, edit)
 
 
-@kind("base moved on: a line of the hunk is gone", REFUSE)
+@kind("base moved on: a line of the hunk was deleted", REFUSE)
 def base_deleted(draft, rng):
     def edit(base, hunk):
         at = hunk.at + rng.randrange(len(hunk.old()))
@@ -212,7 +212,7 @@ def base_changed_added_above(draft, rng):
     return True
 
 
-@kind("base moved on: all the removed lines are gone", REFUSE)
+@kind("base moved on: all the removed lines are missing", REFUSE)
 def base_removed(draft, rng):
     def edit(base, hunk):
         removed, at = set(), hunk.at

@@ -149,9 +149,22 @@ def parse(triple, context):
     return model.Change.parse(triple.base, triple.diffs[context], triple.path)
 
 
+# Kinds that were renamed: their cases are drawn by the names that they had, so that figures can be compared.
+DRAWN_BY = {
+    "context: indentation removed": "context: indentation gone",
+    "context and removed lines: indentation removed": "context and removed lines: indentation gone",
+    "base moved on: a line of the hunk was deleted": "base moved on: a line of the hunk is gone",
+    "base moved on: all the removed lines are missing": "base moved on: all the removed lines are gone",
+}
+
+
+def drawn_by(entry):
+    return DRAWN_BY.get(entry.name, entry.name)
+
+
 def make_case(entry, triple, others, seed):
     """The case of this kind for this triple, or None when there is nothing to damage."""
-    rng = random.Random("%s/%s/%s" % (entry.name, triple.name, seed))
+    rng = random.Random("%s/%s/%s" % (drawn_by(entry), triple.name, seed))
     draft = Draft(parse(triple, rng.choice(("U3", "U10"))), rng, others)
     if entry.function(draft, rng) is False:
         return None

@@ -34,7 +34,7 @@ KEPT = 3          # failures saved of each kind
 
 
 # What was made already is no error: the file stays as it is, and the answer says why.
-DONE = ("applied already", "reversed", "base moved on: all the removed lines are gone")
+DONE = ("applied already", "reversed", "base moved on: all the removed lines are missing")
 
 
 def leaves_it(case, got):
@@ -105,7 +105,7 @@ def failed(case, got):
 
 def cases_of(entry, triples, count, seed):
     """Up to `count` cases of a kind, from triples in an order of its own."""
-    key = ("%s/%s/" % (entry.name, seed)).encode()
+    key = ("%s/%s/" % (kinds.drawn_by(entry), seed)).encode()
     # By name, so that a commit more in this repository does not change all the cases.
     places = [hashlib.blake2b(key + triple.name.encode("utf-8", "replace"), digest_size=8).digest()
               for triple in triples]

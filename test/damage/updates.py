@@ -281,7 +281,7 @@ FORMS = {"update": as_update, "hunk": as_hunk, "section": as_section}
 
 KINDS = [
     ("as written", lambda edit, rng: (edit.base, edit.old, edit.new, edit.result)),
-    ("shifted: common indentation gone", dedented),
+    ("shifted: common indentation removed", dedented),
     ("shifted: less", less),
     ("shifted: more", more),
     ("shifted: tabs to spaces", tabs_to_spaces),
@@ -303,7 +303,7 @@ KINDS = [
 # The share of each that has to be right at least. Where the unit changes, much cannot be told: how a
 # line is aligned, how wide a tab is when one level is all there is.
 SAVED = {"as written": 1, "line numbers of a listing": 0.95, "done already": 0.7,
-         "shifted: common indentation gone": 0.9, "shifted: less": 0.9, "shifted: more": 0.9,
+         "shifted: common indentation removed": 0.9, "shifted: less": 0.9, "shifted: more": 0.9,
          "shifted: tabs to spaces": 0.4, "shifted: tabs to spaces, and a level less": 0.4,
          "shifted: four spaces to a tab": 0.25, "shifted: half as wide": 0.25}
 
@@ -368,7 +368,7 @@ def run(driver, form, found, cases, seed):
     """{kind: Row} of at most so many cases of each kind."""
     rows = {}
     for name, damage in KINDS:
-        rng = random.Random("%s %s" % (seed, name))
+        rng = random.Random("%s %s" % (seed, name.replace("indentation removed", "indentation gone")))  # its old name
         row = rows[name] = Row()
         for edit in rng.sample(found, len(found)):
             if row.cases >= cases:

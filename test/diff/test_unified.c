@@ -126,7 +126,8 @@ static void print_line(struct buf *out, const struct unified_line *line)
 {
 	size_t at = 0;
 
-	buf_printf(out, " %zu,%zu%c", line->old_number, line->new_number, line->sign ? line->sign : '.');
+	buf_printf(out, " %zu,%zu%c", line->old_number, line->new_number,
+	           line->sign ? line->sign : '.');
 	for (size_t i = 0; i < line->end_count; i++) {
 		buf_span(out, span_of(line->text.data + at, line->ends[i] - at));
 		buf_char(out, i % 2 ? ']' : '[');
@@ -147,8 +148,9 @@ static void assert_read(const char *text, bool words, size_t digits, const char 
 	while (unified_next(&unified, &block)) {
 		buf_char(&out, "H@=*N"[block.kind]);
 		if (block.kind == UNIFIED_HUNK && block.header.old_count != SIZE_MAX)
-			buf_printf(&out, "%zu,%zu %zu,%zu", block.header.old_at, block.header.old_count,
-			           block.header.new_at, block.header.new_count);
+			buf_printf(&out, "%zu,%zu %zu,%zu", block.header.old_at,
+			           block.header.old_count, block.header.new_at,
+			           block.header.new_count);
 		for (size_t i = 0; i < block.count; i++)
 			print_line(&out, &block.lines[i]);
 		buf_char(&out, '\n');

@@ -280,7 +280,8 @@ static void recovery_leaves_the_old_file_of_a_living_writer(void **state)
 	assert_int_equal(fixture_entries(s->f.root), 1);
 }
 
-/* How often somebody has opened a temporary of a commit, by what inotify has to tell of its folder. */
+/* How often somebody has opened a temporary of a commit, by what inotify has to tell of its
+ * folder. */
 static unsigned temporaries_opened(int watch)
 {
 	_Alignas(struct inotify_event) char block[4096];

@@ -170,7 +170,8 @@ static void a_change_since_the_read_is_a_mismatch(void **state)
 	};
 
 	/* Steps of 5 come upon each change and each way. */
-	for (size_t i = part_first(5); i < ARRAY_LEN(changes) * ARRAY_LEN(ways); i += part_step(5)) {
+	for (size_t i = part_first(5); i < ARRAY_LEN(changes) * ARRAY_LEN(ways);
+	     i += part_step(5)) {
 		_cleanup_snapshot_ struct snapshot base = SNAPSHOT_INIT;
 		struct err err = ERR_INIT;
 

@@ -168,7 +168,8 @@ static void a_range_that_cannot_be_is_an_invalid_argument(void **state)
 	scratch_write(scratch, "empty", SPAN(""));
 	assert_refused(scratch, (struct read_request){ .path = "f", .start_line = 3 },
 	               ERR_INVALID_ARGUMENT, "2 lines");
-	assert_refused(scratch, (struct read_request){ .path = "f", .start_line = 2, .end_line = 1 },
+	assert_refused(scratch,
+	               (struct read_request){ .path = "f", .start_line = 2, .end_line = 1 },
 	               ERR_INVALID_ARGUMENT, "before");
 	assert_refused(scratch, (struct read_request){ .path = "empty", .start_line = 2 },
 	               ERR_INVALID_ARGUMENT, "0 lines");
@@ -321,7 +322,8 @@ static void media_is_handed_over_only_when_asked_for(void **state)
 	               "a GIF image (image/gif, 43 bytes)");
 }
 
-/* Text, a legacy encoding, NUL, nothing: the same bytes, whatever they are; no more than are wanted. */
+/* Text, a legacy encoding, NUL, nothing: the same bytes, whatever they are; no more than are
+ * wanted. */
 static void bytes_are_handed_over_as_they_are(void **state)
 {
 	static const struct span contents[] = { { "\xef\xbb\xbftext\r\n", 9 }, { "caf\xe9", 4 },
@@ -340,7 +342,8 @@ static void bytes_are_handed_over_as_they_are(void **state)
 		read_result_release(&r);
 	}
 	scratch_write(scratch, "f", SPAN("12345"));
-	assert_refused(scratch, (struct read_request){ .path = "f", .bytes = true, .max_file_bytes = 4 },
+	assert_refused(scratch,
+	               (struct read_request){ .path = "f", .bytes = true, .max_file_bytes = 4 },
 	               ERR_TOO_LARGE, "");
 	assert_refused(scratch, (struct read_request){ .path = "none", .bytes = true },
 	               ERR_FILE_NOT_FOUND, "none");
@@ -517,7 +520,8 @@ static void a_large_file_is_read_in_little_memory(void **state)
 	read_result_release(&r);
 	assert_refused(scratch, (struct read_request){ .path = "large", .start_line = count + 1 },
 	               ERR_INVALID_ARGUMENT, "past the end");
-	assert_refused(scratch, (struct read_request){ .path = "large", .max_file_bytes = 65 << 20 },
+	assert_refused(scratch,
+	               (struct read_request){ .path = "large", .max_file_bytes = 65 << 20 },
 	               ERR_TOO_LARGE, "limit");
 }
 

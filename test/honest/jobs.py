@@ -275,7 +275,7 @@ def processes():
               "timeout 0.1 sleep 9 || echo $?; sh -c 'trap \"echo trapped\" TERM; kill $$; :'; (sleep 0.02; echo late) & wait")
     yield Job("nohup, setsid, nice, ulimit", "nohup sh -c 'echo kept' > out 2> /dev/null; cat out; setsid -w echo session; "
               "nice -n 5 nice; (ulimit -n 64; ulimit -n); ulimit -c 0; chrt -p 0 > /dev/null 2>&1 || true; ionice true")
-    yield Job("script: a program in a terminal of its own", "script -q -e -c 'tty > /dev/null && stty size && echo in a terminal' "
+    yield Job("script: a program in a separate terminal", "script -q -e -c 'tty > /dev/null && stty size && echo in a terminal' "
               "/dev/null < /dev/null | tr -d '\\r' | tail -n 1")
     yield Job("expect drives a program", "expect -c 'log_user 0; spawn sh -c {read x; echo got $x}; send \"line\\r\"; "
               "expect -re {got (\\w+)}; puts $expect_out(1,string)'")

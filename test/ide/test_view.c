@@ -137,7 +137,8 @@ static void it_keeps_no_more_than_its_limits(void **state)
 		count++;
 	assert_int_equal(count, LIMIT_IDE_OPEN_FILES);
 	free(text);
-	for (count = 0; take(view, "at_mentioned", "{\"filePath\": \"/b\"}", &mention) && mention; count++)
+	for (count = 0; take(view, "at_mentioned", "{\"filePath\": \"/b\"}", &mention) && mention;
+	     count++)
 		free(mention);
 	assert_int_equal(count, LIMIT_IDE_MENTIONS);
 	ide_view_free(view);

@@ -72,7 +72,8 @@ static inline const char *record_complain_of_hunk(const struct diff_text *diff,
 		if (row->role != LINE_HUNK || row->of != h)
 			return "a hunk's line is recorded as something else";
 		body = line_body(lines_at(text, line->diff_line - 1));
-		if (line->no_newline && span_ends(line->text, SPAN("\r")) && !span_ends(body, SPAN("\r")))
+		if (line->no_newline && span_ends(line->text, SPAN("\r")) &&
+		    !span_ends(body, SPAN("\r")))
 			body.len++; /* the CR is text: there is no line ending */
 		if (!span_ends(body, line->text) ||
 		    (line->text.len && line->text.data + line->text.len != body.data + body.len))

@@ -50,7 +50,8 @@ static void always_is_for_a_prefix_or_a_server(void **state)
 	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
 
 	(void)state;
-	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "run_shell_command", .mode = MODE_DEFAULT });
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "run_shell_command",
+	                                                         .mode = MODE_DEFAULT });
 	assert_int_equal(decide_command(policy, "make test", &interactive), POLICY_ASK);
 	policy_allow_for_session(policy, &(struct policy_scope){
 		.tool = "run_shell_command", .prefixes = prefixes, .mode = MODE_DEFAULT });
@@ -114,7 +115,9 @@ static void always_is_for_the_server_that_was_asked_about(void **state)
 	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
 
 	(void)state;
-	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "mcp_a_b_c", .identity = "one", .mode = MODE_DEFAULT });
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "mcp_a_b_c",
+	                                                         .identity = "one",
+	                                                         .mode = MODE_DEFAULT });
 	check_rows(policy, rows, ARRAY_LEN(rows));
 	policy_free(policy);
 	policy = policy_of(NULL, POLICY_DEFAULT);
@@ -407,7 +410,9 @@ static void *allow_much(void *data)
 	json_auto_t *prefixes = json_pack("[s]", "make test");
 
 	for (int i = 0; i < ROUNDS; i++)
-		policy_allow_for_session(data, &(struct policy_scope){ .tool = "run_shell_command", .prefixes = prefixes, .mode = MODE_DEFAULT });
+		policy_allow_for_session(data, &(struct policy_scope){ .tool = "run_shell_command",
+		                                                       .prefixes = prefixes,
+		                                                       .mode = MODE_DEFAULT });
 	return NULL;
 }
 

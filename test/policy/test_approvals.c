@@ -96,7 +96,8 @@ static void rules_and_what_lowers_them(void **state)
 		decide(policy, rows[i].tool, rows[i].arguments, &setting, &verdict);
 		if (verdict.decision != rows[i].decision ||
 		    (int)json_array_size(verdict.approvals) != rows[i].approvals)
-			fail_msg("row %zu: %s, %zu rules", i, policy_decision_name(verdict.decision),
+			fail_msg("row %zu: %s, %zu rules", i,
+			         policy_decision_name(verdict.decision),
 			         json_array_size(verdict.approvals));
 		policy_verdict_release(&verdict);
 		policy_free(policy);

@@ -262,7 +262,8 @@ static void patterns_written_for_gemini_clis_arguments_count(void **state)
 		  "\"new_path\": \"secret/b\"}]}", { YOLO }, POLICY_DENY },
 		{ "read_many_files", "{\"paths\": [\"a\", \".env\"]}", { YOLO }, POLICY_DENY },
 		{ "read_many_files", "{\"paths\": [\"a\", \"b\"]}", { YOLO }, POLICY_ALLOW },
-		/* Each of its files is judged when it is opened: test/headless/test_path_rules.py. */
+		/* Each of its files is judged when it is opened:
+		 * test/headless/test_path_rules.py. */
 		{ "read_many_files", "{\"include\": [\"**/*\"]}", { YOLO }, POLICY_ALLOW },
 		{ "glob", "{\"patterns\": [\"x\"], \"path\": \"secret\"}", { YOLO }, POLICY_DENY },
 		{ "glob", "{\"patterns\": [\"x\", \"key\"]}", { YOLO }, POLICY_DENY },
@@ -463,7 +464,7 @@ static void rules_have_conditions(void **state)
 	policy_free(policy);
 }
 
-/* ---- settings --------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static struct policy *policy_with(const char *tools, const char *mcp, const char *servers)
 {
@@ -531,7 +532,7 @@ static void settings_are_rules(void **state)
 	policy_free(policy);
 }
 
-/* ---- what is not offered ------------------------------------------------------------------------ */
+/* ---- what is not offered --------------------------------------------------------------------- */
 
 static bool hides(const struct policy *policy, const char *tool, bool interactive)
 {
@@ -570,7 +571,7 @@ static void tools_that_are_always_denied_are_hidden(void **state)
 	policy_free(policy);
 }
 
-/* ---- checkers ------------------------------------------------------------------------------------- */
+/* ---- checkers -------------------------------------------------------------------------------- */
 
 static void allowed_path_checks_paths(void **state)
 {

@@ -200,7 +200,8 @@ static void the_question_says_why(void **state)
 		{ "{\"command\": \"sed \\\"$x\\\" f\"}", "sed's argument is known only when it runs." },
 	};
 	struct policy *policy = policy_of(
-		RULE("allow", "commandPrefix = [\"sed\", \"find\", \"git\", \"sort\", \"tar\"]"), POLICY_USER);
+		RULE("allow", "commandPrefix = [\"sed\", \"find\", \"git\", \"sort\", \"tar\"]"),
+		POLICY_USER);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

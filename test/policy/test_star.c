@@ -151,8 +151,8 @@ static void every_tool_is_a_subject(void **state)
 
 static char *rule_text(const char *name, const char *condition, const char *decision, int priority)
 {
-	return mem_printf("[[rule]]\ntoolName = \"%s\"\ndecision = \"%s\"\npriority = %d\n%s%s", name,
-	                  decision, priority, condition, others);
+	return mem_printf("[[rule]]\ntoolName = \"%s\"\ndecision = \"%s\"\npriority = %d\n%s%s",
+	                  name, decision, priority, condition, others);
 }
 
 /* Rules that cannot be (a warning about a name that is like another is fine) have no strength. */
@@ -242,7 +242,8 @@ static void check_condition(const char *condition, enum policy_tier tier)
 			strengths_of(policy, star);
 			policy_free(policy);
 			for (size_t i = 0; i < count; i++)
-				check_one(names[i], condition, decisions[d], priorities[p], tier, star);
+				check_one(names[i], condition, decisions[d], priorities[p], tier,
+				          star);
 		}
 }
 

@@ -43,7 +43,7 @@ EXACT = "exact", "together"  # by exact replacement, an edit a call; a call a re
 SHOWN_BEFORE = re.compile(r"already shown|shown (before|above|as version)", re.I)
 FITS_NOW = re.compile(r"The edit fits at line \d+")
 OTHERS_FIT = re.compile(r"The (other hunks?|others) fits?\.")
-OTHERS = "changed elsewhere", "changed beside it"
+OTHERS = "changed elsewhere", "changed next to it"
 
 
 class File:

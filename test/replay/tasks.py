@@ -31,7 +31,7 @@ BYTES = 60_000  # of a file
 ASKED = re.compile(r"(^|/)(\.|package(-lock)?\.json$|(GNU)?[Mm]akefile|CMakeLists|Dockerfile|setup\.(py|cfg)$|config"
                    r"ure|meson|tsconfig)|\.(gypi?|gradle|mk|am|in|toml|lock|config\.[cm]?js)$")
 SHARE = 0.3  # of the edits that are damaged
-DAMAGES = ("changed elsewhere", "changed beside it", "line numbers", "indentation", "blanks", "quotes",
+DAMAGES = ("changed elsewhere", "changed next to it", "line numbers", "indentation", "blanks", "quotes",
            "escaped", "misremembered", "not unique", "sent again", "an earlier hash")
 
 

@@ -157,7 +157,8 @@ static const struct change {
 static const char *const custom_names[] = { ".customignore" };
 
 /* Runs one change; the answers right after it and once all is read again must be true. */
-/* A file that was read while its clock had not moved on since it was written is read again later. */
+/* A file that was read while its clock had not moved on since it was written is read again
+ * later. */
 static void wait_until_known(struct cache_fixture *f, const char *file)
 {
 	for (int i = 0; i < SWEEP_WAIT_S * 10; i++) {

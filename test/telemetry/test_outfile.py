@@ -376,7 +376,7 @@ HOOKED = [
     {"reply": [fake_gemini.call("write_file", {"file_path": "new.py",
                                                "content": "made-up-contents\n"})]},
     {"reply": [fake_gemini.call("read_file", {"file_path": "absent.txt"})]},
-    {"reply": [fake_gemini.text("Done.")]},
+    {"reply": [fake_gemini.text("Done. API_KEY="), fake_gemini.text("made-up-key")]},
 ]
 HOOK = """#!/bin/sh
 echo "API_KEY=made-up-key and sk-ant-made-up-0123456789" >&2
@@ -409,6 +409,7 @@ def of_kind(found, name):
 def test_details_only_when_asked_for(tmp_path):
     found = detailed(Program("hasp", tmp_path), tmp_path / "telemetry.log")
     assert not any("request_text" in one for one in of_kind(found, "api_request"))
+    assert not any("gen_ai.output.messages" in one for one in found)
     for hook in of_kind(found, "hook_call"):
         assert not {"hook_input", "hook_output", "stdout", "stderr"} & set(hook)
     commands = [json.loads(call["function_args"])["command"]
@@ -432,6 +433,9 @@ def test_details(tmp_path):
     assert sent["role"] == "user" and [part["text"].strip() for part in sent["parts"]] == [
         "<hook_context>The build is red.</hook_context>", "A prompt of mine. API_KEY=***"]
     assert later and not any("request_text" in one for one in later)
+    said = [json.loads(one["gen_ai.output.messages"]) for one in found if "gen_ai.output.messages" in one]
+    assert said == [[{"role": "assistant", "finish_reason": "stop", "parts": [
+        {"type": "text", "content": "Done. API_KEY=***"}]}]]
     before = next(hook for hook in hooks if hook["hook_event_name"] == "BeforeTool")
     asked = json.loads(before["hook_input"])["tool_input"]
     assert asked["file_path"] == "new.py" and asked["content"] == "[17 bytes]"

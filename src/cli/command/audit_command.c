@@ -260,7 +260,7 @@ static bool audit_run_sign(const struct audit_command *command, struct err *err)
 	       audit_append(command->folder,
 	                    json_pack("{s:s, s:I, s:s*, s:s}", "event", "signature", "of",
 	                              (json_int_t)wanted.found, "by", who ? who : getenv("USER"),
-	                              "signature", signature), err);
+	                              "signature", signature), AUDIT_NOW, err);
 }
 
 /* ---- the command --------------------------------------------------------------------- */

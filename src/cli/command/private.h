@@ -59,10 +59,6 @@ struct agent_input {
 
 #define AGENT_INPUT_INIT { .text = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20)) }
 
-/* Whether there is something to read on standard input (its end counts).  Waits half a second for
- * it, and on for as long as another command of the same job may write to the pipe; says so on
- * standard error after a second and a half, and when it goes on without (piped.c). */
-bool piped_has_input(void);
 /* Reads the prompt into an empty *ret: what is on standard input (piped_has_input), an empty line,
  * and --prompt or the words. Empty when there is nothing; what is on standard input alone is what
  * the user says. TOO_LARGE. IO_ERROR. */
@@ -291,17 +287,7 @@ void attend_release(struct attended *attended);
  * signal's number, 124 for time, 125 when it was lost. */
 int attend_exit_code(const struct attended *attended);
 
-/* ---- lists of plugins (extensions_market.c) -------------------------------------------- */
-
-/* explore [MARKETPLACE]: prints what is listed. Errors as of market_keep. */
-bool extensions_market_explore(const struct invocation *invocation, const struct settings *settings,
-                        struct err *err);
-/* Whether the words after marketplace are what the next one takes. */
-bool extensions_market_check(const struct invocation *invocation, struct err *err);
-/* marketplace [list|add SOURCE|remove NAME], as checked. Errors as of market_keep and
- * market_forget. */
-bool extensions_market_manage(const struct invocation *invocation, const struct settings *settings,
-                            struct err *err);
+/* ---- lists of plugins (extensions_command.c) -------------------------------------------- */
 
 /* ---- a rule of hasp policy allow, ask, deny and remove, in words (policy_words.c) ---- */
 

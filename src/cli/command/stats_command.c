@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `hasp stats`: what the work of recorded sessions came to (docs/stats.md), as tables for people,
- * JSON, or a page (cli/view/figures.h). */
+ * JSON, or a page (cli/view/view.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "cli/command/web_page.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
-#include "cli/view/figures.h"
+#include "cli/view/view.h"
 #include "cli/view/output.h"
 #include "config/settings.h"
 #include "data/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables, their rows, and the tables as text. */
+/* Figures of recorded sessions as tables: their rows, as text, and as a page. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,36 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/view/figures.h"
+#include "cli/view/view.h"
 #include "cli/view/view.h"
 #include "data/json.h"
 #include "model/prices.h"
+
+enum { FIGURES_COLUMNS = 7, FIGURES_CELL_BYTES = 64,
+       FIGURES_TABLE_ROWS = 200 /* of figures_tables */ };
+
+enum figures_kind {
+	FIGURES_COUNT,
+	FIGURES_TIME,  /* milliseconds */
+	FIGURES_MONEY, /* millionths of a dollar */
+};
+
+struct figures_column {
+	const char *title;
+	const char *group; /* the object in the row that has it; NULL: the row itself */
+	const char *name;
+	int width;
+	enum figures_kind kind;
+};
+
+struct figures_section {
+	const char *title;
+	const char *label;  /* above the names of the rows */
+	const char *member; /* of figures_rows: an object with a row for each name */
+	int shown;          /* in text: of the rows by name the last so many; below 0: the
+	                     * greatest come first, and so many are shown; 0: all */
+	struct figures_column columns[FIGURES_COLUMNS];
+};
 
 /* Short, for the table. */
 #define COUNT FIGURES_COUNT
@@ -37,7 +63,7 @@ enum { WIDTH = 80, SESSIONS_SHOWN = 20, DAYS_SHOWN = 31, ROWS_SHOWN = 12 };
 	{ ANSWER_COLUMNS, { "by rule", "answers", "by_rule", 9, COUNT }, \
 	  { "open", "answers", "withdrawn", 6, COUNT } }
 
-const struct figures_section figures_sections[] = {
+static const struct figures_section figures_sections[] = {
 	{ "Work", "", "work", 0,
 	  { { "prompts", NULL, "prompts", 9, COUNT }, { "replies", NULL, "replies", 9, COUNT },
 	    { "calls ok", "calls", "success", 10, COUNT },
@@ -112,7 +138,7 @@ const struct figures_section figures_sections[] = {
 	    { "cost", NULL, "cost_millionths", 10, MONEY } } },
 };
 
-const size_t figures_sections_count = ARRAY_LEN(figures_sections);
+static const size_t figures_sections_count = ARRAY_LEN(figures_sections);
 
 /* {NAME: N} as rows of one figure each. */
 static json_t *counts_as_rows(const json_t *counts)
@@ -247,7 +273,8 @@ static void put_question_rows(json_t *rows, const json_t *figures)
 	json_object_set(rows, "allowed", json_object_get(figures, "allowed"));
 }
 
-json_t *figures_rows(const json_t *figures)
+/* The rows of all sections by their member; a new reference. */
+static json_t *figures_rows(const json_t *figures)
 {
 	json_t *total = json_object_get(figures, "total");
 	json_t *rows = json_object();
@@ -281,14 +308,15 @@ json_t *figures_rows(const json_t *figures)
 	return rows;
 }
 
-json_int_t figures_cell(const json_t *row, const struct figures_column *column)
+static json_int_t figures_cell(const json_t *row, const struct figures_column *column)
 {
 	return json_integer_value(json_object_get(
 		column->group ? json_object_get(row, column->group) : row, column->name));
 }
 
-void figures_cell_print(const json_t *row, const struct figures_column *column,
-                        char out[FIGURES_CELL_BYTES])
+/* A cell's number, and its text for people. */
+static void figures_cell_print(const json_t *row, const struct figures_column *column,
+                               char out[FIGURES_CELL_BYTES])
 {
 	const long long value = figures_cell(row, column);
 
@@ -306,7 +334,8 @@ void figures_cell_print(const json_t *row, const struct figures_column *column,
 		         value / 60000 % 60);
 }
 
-bool figures_column_shown(const struct figures_column *column, const json_t *rows)
+/* Whether a column is shown: money only where there are prices. */
+static bool figures_column_shown(const struct figures_column *column, const json_t *rows)
 {
 	const char *name;
 	json_t *row;
@@ -319,7 +348,8 @@ bool figures_column_shown(const struct figures_column *column, const json_t *row
 	return false;
 }
 
-bool figures_section_any(const struct figures_section *section, const json_t *rows)
+/* Whether any cell of the section is not 0. */
+static bool figures_section_any(const struct figures_section *section, const json_t *rows)
 {
 	const char *name;
 	json_t *row;
@@ -357,8 +387,9 @@ static int figures_rows_compare(const void *a, const void *b, void *data)
 	return more ? (more > 0) - (more < 0) : strcmp(first, second);
 }
 
-const char **figures_names(const struct figures_section *section, const json_t *rows,
-                                 size_t *ret_count)
+/* The rows' names in the section's order; the caller frees the array. */
+static const char **figures_names(const struct figures_section *section, const json_t *rows,
+                                        size_t *ret_count)
 {
 	struct row_order order = { section, rows };
 	const char **names = mem_alloc(json_object_size(rows) + 1, sizeof(*names));
@@ -373,7 +404,8 @@ const char **figures_names(const struct figures_section *section, const json_t *
 	return names;
 }
 
-const char *figures_label(const char *name)
+/* A row's name for people: "~all", which is the last, is "all". */
+static const char *figures_label(const char *name)
 {
 	return *name == '~' ? "all" : name;
 }
@@ -455,7 +487,7 @@ static void figures_table_print(struct buf *out, const struct figures_section *s
 	buf_char(out, '\n');
 }
 
-void figures_heading_print(struct buf *out, const json_t *figures)
+static void figures_heading_print(struct buf *out, const json_t *figures)
 {
 	const size_t sessions = json_object_size(json_object_get(figures, "sessions"));
 	const json_t *since = json_object_get(figures, "since");
@@ -477,7 +509,8 @@ void figures_heading_print(struct buf *out, const json_t *figures)
 	buf_char(out, '\n');
 }
 
-void figures_unreadable_print(struct buf *out, const json_t *figures)
+/* What was counted, as a line; and how many lines of files could not be read, if any. */
+static void figures_unreadable_print(struct buf *out, const json_t *figures)
 {
 	const long long lines =
 		json_integer_value(json_object_get(figures, "unreadable_lines"));
@@ -496,4 +529,210 @@ void figures_print(struct buf *out, const json_t *figures, bool colour)
 		figures_table_print(out, &figures_sections[i],
 		                    json_object_get(rows, figures_sections[i].member), colour);
 	figures_unreadable_print(out, figures);
+}
+
+/* The tables as a page, and what its script needs to draw charts from them. */
+
+static void page_text(struct buf *out, struct span text)
+{
+	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	render_safe(&safe, text);
+	for (size_t i = 0; i < safe.len; i++) {
+		const char c = safe.data[i];
+
+		if (c == '&' || c == '<' || c == '>' || c == '"')
+			buf_printf(out, "&#%d;", c);
+		else
+			buf_char(out, c);
+	}
+}
+
+/* The columns that are shown, of which some stand in one chart: those of one group, and each that
+ * has no group by itself. */
+struct page_columns {
+	const struct figures_column *list[FIGURES_COLUMNS];
+	size_t count;
+};
+
+static struct page_columns page_columns_of(const struct figures_section *section,
+                                           const json_t *rows)
+{
+	struct page_columns columns = { .count = 0 };
+
+	for (size_t i = 0; i < FIGURES_COLUMNS && section->columns[i].title; i++)
+		if (figures_column_shown(&section->columns[i], rows))
+			columns.list[columns.count++] = &section->columns[i];
+	return columns;
+}
+
+/* "1 2 3;4": the places of the columns of each chart, from 1.  Lines that were added
+ * and removed belong together, too; tokens from a cache are among those that went in. */
+static void page_charts(struct buf *out, const struct page_columns *columns)
+{
+	const char *before = NULL, *group;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		group = columns->list[i]->group;
+		if (!group && !strncmp(columns->list[i]->name, "lines_", 6))
+			group = "lines";
+		if (!strcmp(columns->list[i]->name, "cached"))
+			continue;
+		if (i)
+			buf_char(out, group && before && !strcmp(group, before) ? ' ' : ';');
+		buf_printf(out, "%zu", i + 1);
+		before = group;
+	}
+}
+
+static void page_row(struct buf *out, const struct page_columns *columns, const char *name,
+                     const json_t *row)
+{
+	char cell[FIGURES_CELL_BYTES];
+
+	buf_str(out, "<tr><th scope=\"row\">");
+	page_text(out, span_str(figures_label(name)));
+	buf_str(out, "</th>");
+	for (size_t i = 0; i < columns->count; i++) {
+		figures_cell_print(row, columns->list[i], cell);
+		buf_printf(out, "<td data-value=\"%lld\">%s</td>",
+		           (long long)figures_cell(row, columns->list[i]), cell);
+	}
+	buf_str(out, "</tr>\n");
+}
+
+static const char *const kinds[] = { [FIGURES_COUNT] = "count", [FIGURES_TIME] = "time",
+	                             [FIGURES_MONEY] = "money" };
+
+static void page_section(struct buf *out, const struct figures_section *section,
+                         const json_t *rows)
+{
+	const struct page_columns columns = page_columns_of(section, rows);
+	size_t count;
+	_cleanup_free_ const char **names = figures_names(section, rows, &count);
+
+	if (!figures_section_any(section, rows))
+		return;
+	buf_printf(out, "<section>\n<h2>%s</h2>\n<div class=\"scrolls\" tabindex=\"0\" "
+	           "role=\"region\" aria-label=\"%s\">\n<table", section->title, section->title);
+	if (count > 1) {
+		buf_str(out, " data-charts=\"");
+		page_charts(out, &columns);
+		buf_char(out, '"');
+	}
+	buf_printf(out, ">\n<thead><tr><th scope=\"col\">%s</th>",
+	           *section->label ? section->label : "of");
+	for (size_t i = 0; i < columns.count; i++)
+		buf_printf(out, "<th scope=\"col\" data-kind=\"%s\">%s</th>",
+		           kinds[columns.list[i]->kind], columns.list[i]->title);
+	buf_str(out, "</tr></thead>\n<tbody>\n");
+	for (size_t k = 0; k < count; k++)
+		page_row(out, &columns, names[k], json_object_get(rows, names[k]));
+	buf_str(out, "</tbody></table></div>\n</section>\n");
+}
+
+static void page_head(struct buf *out)
+{
+	buf_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	             "style-src 'unsafe-inline'");
+	if (*figures_script)
+		buf_printf(out, "; script-src '%s'", figures_script_hash);
+	buf_str(out, "\">\n<title>hasp stats</title>\n<style>\n"
+	             ":root { color-scheme: light dark; }\n"
+	             "body { font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; "
+	             "max-width: 62em; padding: 0 1em; }\n"
+	             "h2 { font-size: 1.15em; margin: 2em 0 .5em; }\n"
+	             ".scrolls { overflow-x: auto; }\n"
+	             "table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
+	             "td, th { padding: .2em .8em; text-align: right; font-weight: normal; "
+	             "border-bottom: 1px solid #8886; }\n"
+	             "thead th { font-weight: 600; }\n"
+	             "th:first-child { text-align: left; overflow-wrap: anywhere; "
+	             "min-width: 12em; }\n");
+	buf_str(out, figures_style);
+	buf_str(out, "</style>\n</head>\n<body>\n<main>\n<h1>hasp stats</h1>\n<p>");
+}
+
+void figures_page_print(struct buf *out, const json_t *figures)
+{
+	_cleanup_buf_ struct buf heading = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *rows = figures_rows(figures);
+
+	page_head(out);
+	figures_heading_print(&heading, figures);
+	figures_unreadable_print(&heading, figures);
+	page_text(out, span_trim(buf_view(&heading)));
+	buf_str(out, "</p>\n");
+	for (size_t i = 0; i < figures_sections_count; i++)
+		page_section(out, &figures_sections[i],
+		             json_object_get(rows, figures_sections[i].member));
+	buf_str(out, "</main>\n");
+	if (*figures_script)
+		buf_printf(out, "<script>%s</script>\n", figures_script);
+	buf_str(out, "</body>\n</html>\n");
+}
+
+/* ---- for the page of the web front -------------------------------------------------- */
+
+static json_t *table_row(const struct page_columns *columns, const char *name, const json_t *row)
+{
+	json_t *cells = json_array(), *texts = json_array();
+	char text[FIGURES_CELL_BYTES];
+
+	for (size_t i = 0; i < columns->count; i++) {
+		figures_cell_print(row, columns->list[i], text);
+		json_array_append_new(cells, json_integer(figures_cell(row, columns->list[i])));
+		json_array_append_new(texts, json_string(text));
+	}
+	return json_pack("{s:o, s:o, s:o}", "name", json_text(span_str(figures_label(name))),
+	                 "cells", cells, "texts", texts);
+}
+
+static json_t *table_section(const struct figures_section *section, const json_t *rows)
+{
+	const struct page_columns columns = page_columns_of(section, rows);
+	json_t *heads = json_array(), *lines = json_array(), *table;
+	_cleanup_buf_ struct buf charts = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	size_t count, first, end;
+	_cleanup_free_ const char **names = figures_names(section, rows, &count);
+
+	/* Days are in order, and the last ones count. */
+	end = count > FIGURES_TABLE_ROWS && section->shown <= 0 ? FIGURES_TABLE_ROWS : count;
+	first = end > FIGURES_TABLE_ROWS ? end - FIGURES_TABLE_ROWS : 0;
+	for (size_t i = 0; i < columns.count; i++)
+		json_array_append_new(heads, json_pack("{s:s, s:s}", "title",
+		                                       columns.list[i]->title, "kind",
+		                                       kinds[columns.list[i]->kind]));
+	for (size_t i = first; i < end; i++)
+		json_array_append_new(lines, table_row(&columns, names[i],
+		                                       json_object_get(rows, names[i])));
+	table = json_pack("{s:s, s:s, s:o, s:o, s:I}", "title", section->title, "label",
+	                  section->label, "columns", heads, "rows", lines, "left_off",
+	                  (json_int_t)(count - (end - first)));
+	if (count > 1) {
+		page_charts(&charts, &columns);
+		json_object_set_new(table, "charts", json_string(charts.data ? charts.data : ""));
+	}
+	return table;
+}
+
+json_t *figures_tables(const json_t *figures)
+{
+	_cleanup_buf_ struct buf heading = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *rows = figures_rows(figures);
+	json_t *sections = json_array();
+
+	figures_heading_print(&heading, figures);
+	figures_unreadable_print(&heading, figures);
+	for (size_t i = 0; i < figures_sections_count; i++) {
+		const struct figures_section *section = &figures_sections[i];
+		const json_t *own = json_object_get(rows, section->member);
+
+		if (figures_section_any(section, own))
+			json_array_append_new(sections, table_section(section, own));
+	}
+	return json_pack("{s:o, s:o}", "heading", json_text(span_trim(buf_view(&heading))),
+	                 "sections", sections);
 }

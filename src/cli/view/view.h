@@ -83,4 +83,26 @@ void render_cells_text(struct cells *cells, struct span untrusted);
 /* Ends the style in force and begins another (NULL: none). */
 void render_cells_style(struct cells *cells, const char *style);
 
+/* ---- figures of recorded sessions (figures.c) --------------------------------------------
+ *
+ * As figures_read has them (agent/session/sessions.h), as text and as a page.  Both are drawn from
+ * one list of tables.  To add a table: a row of figures_sections, and its rows in figures_rows. */
+
+/* Appends heading and tables as text, 80 columns wide; colour: headings are bold. */
+void figures_print(struct buf *out, const json_t *figures, bool colour);
+/* Appends a page of HTML that loads nothing: the tables, and above each that has something to
+ * compare a chart, which the page's own script draws from the table.  Without the script, which
+ * only a build with node has, and in browsers without scripts, there are the tables. */
+void figures_page_print(struct buf *out, const json_t *figures);
+
+/* The tables as the web front's page gets them (docs/web-protocol.md: GET /api/stats); a new
+ * reference.  Of each the first rows, or, by day, the last. */
+json_t *figures_tables(const json_t *figures);
+
+/* ---- the page's script (web/src/stats.ts) ---------------------------------------------- */
+
+/* Empty strings in a build without it.  `figures_script_hash` is the script's, as a
+ * Content-Security-Policy has it: "sha256-...". */
+extern const char figures_script[], figures_script_hash[], figures_style[];
+
 #endif

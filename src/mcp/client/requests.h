@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests of a client: one exchange, several rounds, and what those of 2026-07-28 carry.
  *
- *     mcp_client_request        a result, after as many rounds as it takes (rounds.c)
+ *     mcp_client_request        a result, after as many rounds as it takes (tasks.c)
  *       mcp_client_exchange     one request and its answer (request.c)
- *       mcp_inputs_answer       what an answer asks for (rounds.c)
+ *       mcp_inputs_answer       what an answer asks for (tasks.c)
  *     mcp_modern_...            requests that stand alone (modern.c) */
 #ifndef HASP_MCP_CLIENT_REQUESTS_H
 #define HASP_MCP_CLIENT_REQUESTS_H
@@ -29,17 +29,7 @@ bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks,
 /* Whether it is a task in place of a result (CreateTaskResult). */
 bool mcp_modern_task(const json_t *result);
 
-/* ---- requests that take several rounds (rounds.c) ---- */
-
-/* The result of a request, after as many rounds as it takes: an answer of 2026-07-28 may ask for
- * more, and one of 2025-11-25 may want the user to open addresses first (-32042). Borrows `params`.
- * *ret: anything, a new reference. */
-bool mcp_client_request(struct mcp_client *client, const char *method, const json_t *params,
-                        const struct mcp_wait *wait, json_t **ret, struct err *err);
-/* Answers what `requests` ({key: {"method", "params"}}) asks, but for what `responses` has, and
- * puts the answers there. */
-bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
-                       const struct mcp_wait *wait, json_t *responses, struct err *err);
+/* ---- requests that take several rounds (tasks.c) ---- */
 
 /* For these, of a client: one request and its answer. *ret_refusal (may be NULL): the error that it
  * was answered with, a new reference. */

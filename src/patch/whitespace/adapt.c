@@ -398,20 +398,6 @@ static void ask_added_lines(struct adapter *a)
 	                         ~(unsigned)CLASS_DASH);
 }
 
-static void find_lookalikes(struct adapter *a)
-{
-	for (size_t h = 0; h < a->diff->hunk_count; h++) {
-		struct evidence_walk walk = evidence_walk_begin(a->diff, a->places, h);
-
-		if (a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE)
-			continue;
-		while (evidence_walk_next(&walk))
-			see_line(a, walk.line->text, line_body(lines_at(a->base, walk.base_line)));
-	}
-	if (a->lookalikes)
-		ask_added_lines(a);
-}
-
 /* Whether a look-alike in an added line is damage: one that damaged old lines, or the other
  * quotation mark of a pair of which one did, and which the file nowhere has.  Where it may as well
  * be meant, because the file has it elsewhere or because people write it themselves, as they do
@@ -573,7 +559,16 @@ struct adapter *adapt_make(const struct lines *base, const struct diff_text *dif
 
 	*a = (struct adapter){ .diff = diff, .places = places, .pairing = pairing,
 	                       .base = base, .scratch = BUF_INIT(LIMIT_FILE_BYTES) };
-	find_lookalikes(a);
+	for (size_t h = 0; h < a->diff->hunk_count; h++) {
+		struct evidence_walk walk = evidence_walk_begin(a->diff, a->places, h);
+
+		if (a->places[h].fold < FOLD_LOOKALIKE_COLLAPSE)
+			continue;
+		while (evidence_walk_next(&walk))
+			see_line(a, walk.line->text, line_body(lines_at(a->base, walk.base_line)));
+	}
+	if (a->lookalikes)
+		ask_added_lines(a);
 	evidence_collect(&a->evidence, base, diff, places, pairing,
 	                 a->lookalikes & CLASS_SPACE);
 	a->uniform = uniform_make(base, diff, places);

@@ -245,18 +245,6 @@ static void evidence_vote(struct evidence_scan *hr, struct span added, struct sp
 	hr->spared += span_eq(added, file);
 }
 
-/* Lines with different ends may be in the diff for their ends alone. */
-static bool same_end(const struct hunk_line *a, const struct hunk_line *b)
-{
-	return a->cr == b->cr && !a->no_newline && !b->no_newline;
-}
-
-/* The base line of a line of the diff. */
-static size_t base_line_of(const struct evidence_scan *hr, const struct hunk_line *line)
-{
-	return hr->pairing->of[line - hr->diff->lines].base_line;
-}
-
 /* Whether the added lines, each compared with the removed one most like it, contradict the
  * verdict. */
 static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
@@ -272,7 +260,8 @@ static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
 		if (pair->likest && pair->change == BLOCK_CHANGES &&
 		    !span_is_blank(added->text) && !span_is_blank(pair->likest->text) &&
 		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH) {
-			file = file_line(hr, base_line_of(hr, pair->likest));
+			file = file_line(hr,
+			                 hr->pairing->of[pair->likest - hr->diff->lines].base_line);
 			evidence_vote(&votes, diff_indent(hr, added->text),
 			              diff_indent(hr, pair->likest->text),
 			              indent_of_line(file));
@@ -297,7 +286,8 @@ static bool compare_run(struct evidence_scan *hr, size_t first, size_t removed, 
 		about_space |= pair->removed && !span_is_blank(new[k].text) &&
 		               span_eq(pair->removed->text, new[k].text) &&
 		               !span_eq(new[k].text, file_line(hr, pair->base_line)) &&
-		               same_end(pair->removed, &new[k]);
+		               pair->removed->cr == new[k].cr && !pair->removed->no_newline &&
+		               !new[k].no_newline;
 	}
 	for (size_t k = 0; k < removed && k < added; k++)
 		if (hr->pairing->of[first].change == BLOCK_CHANGES &&
@@ -688,21 +678,12 @@ static bool has_extra_cr(const struct evidence_scan *hr)
 
 /* ---- the result ---- */
 
-/* Room for every indentation that will be asked for: each line a few times. */
-static void reserve_indents(struct evidence_scan *hr)
-{
-	size_t total = 64;
-
-	for (size_t i = 0; i < hr->diff->line_count && hr->fold_spaces; i++)
-		total += 32 * (hr->diff->lines[i].text.len + 1);
-	hr->w->indents = (struct buf)BUF_INIT(total);
-	buf_reserve(&hr->w->indents, total - 1);
-}
-
 void evidence_collect(struct evidence *w, const struct lines *base, const struct diff_text *diff,
                       const struct placement *places, const struct pairing *pairing,
                       bool fold_spaces)
 {
+	size_t total;
+
 	struct evidence_scan hr = { .w = w, .base = base, .diff = diff, .places = places,
 	                            .pairing = pairing, .fold_spaces = fold_spaces };
 
@@ -711,7 +692,12 @@ void evidence_collect(struct evidence *w, const struct lines *base, const struct
 		w->any_folded |= places[h].fold != FOLD_EXACT;
 	if (!w->any_folded)
 		return;
-	reserve_indents(&hr);
+	/* Room for every indentation that will be asked for: each line a few times. */
+	total = 64;
+	for (size_t i = 0; i < hr.diff->line_count && hr.fold_spaces; i++)
+		total += 32 * (hr.diff->lines[i].text.len + 1);
+	hr.w->indents = (struct buf)BUF_INIT(total);
+	buf_reserve(&hr.w->indents, total - 1);
 	infer_own_rules(&hr);
 	infer_rule(&hr);
 	w->keeps_tabs = added_lines_keep_tabs(&hr);

@@ -174,13 +174,6 @@ static enum map_answer ask_map(const struct indent_rule *rule, struct span inden
 	return answer;
 }
 
-static bool undo_by_map(const struct indent_rule *rule, struct span indent, struct buf *out)
-{
-	struct span file;
-
-	return ask_map(rule, indent, &file) == MAP_ONE && buf_span(out, file);
-}
-
 static bool undo_tabs(const struct indent_rule *rule, struct span indent, struct buf *out)
 {
 	struct span file;
@@ -206,6 +199,8 @@ bool indent_undo(const struct indent_rule *rule, struct span indent, struct buf 
 	if (indent.len > INDENT_MAX)
 		return false;
 	switch (rule->kind) {
+		struct span file;
+
 	case INDENT_SAME:
 		return buf_span(out, indent);
 	case INDENT_STRIP:
@@ -226,7 +221,7 @@ bool indent_undo(const struct indent_rule *rule, struct span indent, struct buf 
 			return false;
 		return put_repeated(out, ' ', indent.len * rule->width / rule->from);
 	case INDENT_MAP:
-		return undo_by_map(rule, indent, out);
+		return ask_map(rule, indent, &file) == MAP_ONE && buf_span(out, file);
 	case INDENT_UNKNOWN:
 		break;
 	}

@@ -52,21 +52,6 @@ static size_t pair_old_lines(const struct uniform *u, size_t h, struct indent_pa
 	return count;
 }
 
-/* What all lines of the hunk say of how they are indented. */
-static void add_units(const struct uniform *u, size_t h, struct shift *ret)
-{
-	bool mixed = false;
-
-	for (size_t i = 0; i < u->places[h].count; i++) {
-		struct span text = hunk_lines(u, h)[i].text, indent = indent_of_line(text);
-
-		if (span_is_blank(text))
-			continue;
-		indent_unit_add(&ret->given_unit, &mixed, indent);
-		ret->has_tabs |= indent_has_tab(indent);
-	}
-}
-
 static bool shift_differs(const struct shift *shift)
 {
 	for (size_t i = 0; i < shift->count; i++)
@@ -188,8 +173,18 @@ static size_t read_side(const struct uniform *u, size_t h, struct indent_pair *p
                         struct old_side *side)
 {
 	struct shift shift = { .pairs = pairs, .file_unit = u->file_unit };
+	bool mixed;
 
-	add_units(u, h, &shift);
+	/* What all lines of the hunk say of how they are indented. */
+	mixed = false;
+	for (size_t i = 0; i < u->places[h].count; i++) {
+		struct span text = hunk_lines(u, h)[i].text, indent = indent_of_line(text);
+
+		if (span_is_blank(text))
+			continue;
+		indent_unit_add(&shift.given_unit, &mixed, indent);
+		shift.has_tabs |= indent_has_tab(indent);
+	}
 	side->shift.has_tabs = shift.has_tabs;
 	side->lacks_a_line = lacks_a_line(u, h);
 	read_alignment(u, h, side);

@@ -527,16 +527,6 @@ static bool begin_child(struct spawn_start *start, struct err *err)
 	return await_child(start, err);
 }
 
-static void end_child(const struct spawn_start *start)
-{
-	if (start->pidfd >= 0)
-		syscall(SYS_pidfd_send_signal, start->pidfd, SIGKILL, NULL, 0);
-	else
-		kill(start->pid, SIGKILL);
-	while (waitpid(start->pid, NULL, __WALL) < 0 && errno == EINTR)
-		;
-}
-
 static bool run_spawn(struct spawn_start *start, struct err *err)
 {
 	sigset_t all, before;
@@ -553,8 +543,14 @@ static bool run_spawn(struct spawn_start *start, struct err *err)
 	above(&start->pidfd, 3);
 	if (explain_failed_start(start, err) && begin_child(start, err))
 		return true;
-	if (start->pid > 0)
-		end_child(start);
+	if (start->pid > 0) {
+		if (start->pidfd >= 0)
+			syscall(SYS_pidfd_send_signal, start->pidfd, SIGKILL, NULL, 0);
+		else
+			kill(start->pid, SIGKILL);
+		while (waitpid(start->pid, NULL, __WALL) < 0 && errno == EINTR)
+			;
+	}
 	return false;
 }
 

@@ -30,17 +30,11 @@ static const struct {
 	{ MOUNT_ATTR_NOEXEC, "noexec" },
 };
 
-/* "take", "put", ... */
-static const char *step_op_name(enum step_op op)
-{
-	return (unsigned)op < STEP_OP_COUNT ? op_names[op] : "unknown";
-}
-
 void step_describe(const struct steps *steps, size_t at, struct buf *out)
 {
 	const struct step *step = &steps->steps[at];
 
-	buf_str(out, step_op_name(step->op));
+	buf_str(out, (unsigned)step->op < STEP_OP_COUNT ? op_names[step->op] : "unknown");
 	if (step->slot >= 0)
 		buf_printf(out, " #%d", step->slot);
 	if (step->from >= 0)
@@ -79,17 +73,6 @@ static const struct {
 };
 
 static struct step *steps_add(struct steps *steps, enum step_op op, int slot, const char *path);
-
-static void add_device(struct steps *steps, struct steps *puts, int dev, size_t at)
-{
-	int slot = steps->slots++;
-
-	steps_add(steps, STEP_FILE, dev, devices[at].name)->mode = 0;
-	steps_add(steps, STEP_TAKE, slot, devices[at].path)->optional = true;
-	steps_add(steps, STEP_SET, slot, devices[at].path)->set =
-		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
-	steps_add(puts, STEP_PUT, slot, devices[at].path)->reason = SANDBOX_REASON_DEVICE;
-}
 
 static int add_file_system(struct steps *steps, const char *path, const char *type,
                            const char *options,
@@ -131,8 +114,15 @@ static void steps_devices(struct steps *steps, struct steps *puts,
 	steps_add(puts, STEP_SET, dev, "/dev")->set =
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY;
 	add_put(puts, dev, "/dev");
-	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
-		add_device(steps, puts, dev, i);
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
+		int slot = steps->slots++;
+
+		steps_add(steps, STEP_FILE, dev, devices[i].name)->mode = 0;
+		steps_add(steps, STEP_TAKE, slot, devices[i].path)->optional = true;
+		steps_add(steps, STEP_SET, slot, devices[i].path)->set =
+			MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+		steps_add(puts, STEP_PUT, slot, devices[i].path)->reason = SANDBOX_REASON_DEVICE;
+	}
 	pts = add_file_system(steps, "/dev/pts", "devpts", "newinstance,ptmxmode=0666,mode=0620",
 	                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	add_put(puts, pts, "/dev/pts");
@@ -202,11 +192,6 @@ static bool steps_beneath(const char *path, const char *folder)
 	if (strcmp(folder, "/") == 0)
 		return path[0] == '/' && path[1] != '\0';
 	return strncmp(path, folder, len) == 0 && path[len] == '/';
-}
-
-static bool at_or_beneath(const char *path, const char *folder)
-{
-	return strcmp(path, folder) == 0 || steps_beneath(path, folder);
 }
 
 /* As strcmp, but a folder's contents come right after it: "/a", "/a/b", "/a-b". */
@@ -421,7 +406,8 @@ static bool temp_is_in_tmp(const struct sandbox_plan *plan)
 static bool rule_is_left_out(const struct sandbox_plan *plan, const struct sandbox_rule *rule)
 {
 	return plan->use == SANDBOX_USE_COMMAND &&
-	       (rule->reason == SANDBOX_REASON_DEVICE || at_or_beneath(rule->path, "/proc") ||
+	       (rule->reason == SANDBOX_REASON_DEVICE || strcmp(rule->path, "/proc") == 0 ||
+	        steps_beneath(rule->path, "/proc") ||
 	        (temp_is_in_tmp(plan) && strcmp(rule->path, plan->temp) == 0));
 }
 

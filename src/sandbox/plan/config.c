@@ -75,17 +75,6 @@ static void add_unjudged(struct plan_draft *draft, char *sentence)
 	draft->unjudged[draft->unjudged_count++] = sentence;
 }
 
-/* A rule is about a name: what another name of the file lets through cannot be known. */
-static void note_other_names(struct plan_draft *draft, const char *path, const char *why)
-{
-	struct stat st;
-
-	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
-		add_unjudged(draft,
-		             mem_printf("%s: \"%s\" has another name (a hard link); writing "
-		                        "that changes it.", why, path));
-}
-
 /* Protects where `path` leads, seen from the folder `start`; false if that is a folder and cannot
  * be. */
 static bool protect(struct plan_draft *draft, const char *start, const char *path, bool folders,
@@ -93,6 +82,7 @@ static bool protect(struct plan_draft *draft, const char *start, const char *pat
 {
 	struct naming naming = { draft, why };
 	_cleanup_location_ struct location place = { 0 };
+	struct stat st;
 
 	location_resolve(start, path, note_config_link, &naming, &place);
 	if (!place.path)
@@ -105,7 +95,11 @@ static bool protect(struct plan_draft *draft, const char *start, const char *pat
 		return false;
 	if (!draft_in_writable(draft, place.path))
 		return true;
-	note_other_names(draft, place.path, why);
+	/* A rule is about a name: what another name of the file lets through cannot be known. */
+	if (lstat(place.path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
+		add_unjudged(draft,
+		             mem_printf("%s: \"%s\" has another name (a hard link); writing "
+		                        "that changes it.", why, place.path));
 	if (place.kind == LOCATION_MISSING)
 		draft_absent(draft, mem_steal(&place.path), SANDBOX_REASON_GIT, why);
 	else

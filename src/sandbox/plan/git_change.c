@@ -225,15 +225,6 @@ static bool may_be_removed(const struct git_setting *setting, const struct git_s
 
 /* ---- the comparison ---- */
 
-static void add_key(char keys[static GIT_CHANGE_KEYS], const struct git_setting *setting)
-{
-	const size_t len = strlen(keys);
-
-	snprintf(keys + len, GIT_CHANGE_KEYS - len, "%s%s%s%s.%s", len ? ", " : "",
-	         setting->section, setting->subsection[0] ? "." : "", setting->subsection,
-	         setting->name);
-}
-
 /* How many settings, from the first on, have the key of the first. */
 static size_t count_same_key(const struct git_settings *by_key, size_t at)
 {
@@ -314,8 +305,14 @@ static enum git_change_kind judge_all(struct git_settings *before, const struct 
 		const size_t m = order >= 0 ? count_same_key(after, k) : 0;
 		const enum git_change_kind one = judge_setting(before, i, n, after, k, m);
 
-		if (one == GIT_CHANGE_REFUSED)
-			add_key(keys, order <= 0 ? old : new);
+		if (one == GIT_CHANGE_REFUSED) {
+			const struct git_setting *setting = order <= 0 ? old : new;
+			const size_t len = strlen(keys);
+
+			snprintf(keys + len, GIT_CHANGE_KEYS - len, "%s%s%s%s.%s", len ? ", " : "",
+			         setting->section, setting->subsection[0] ? "." : "",
+			         setting->subsection, setting->name);
+		}
 		worst = one > worst ? one : worst;
 		i += n;
 		k += m;

@@ -271,14 +271,6 @@ static enum position behind_command(struct span word)
 	return keys_have(runners, name) ? AT_RUNNER : AT_ARGUMENT;
 }
 
-/* An option of an interpreter. */
-static enum position behind_option(struct span word)
-{
-	if (span_eq(word, SPAN("-c")) || span_eq(word, SPAN("-e")))
-		return AT_ARGUMENT;
-	return span_eq(word, SPAN("-m")) ? AT_MODULE : AT_VALUE;
-}
-
 /* Behind a program that runs files, and tasks of a project. */
 static enum position behind_runner(enum position position, struct span word,
                                    enum git_word *ret_kind)
@@ -320,8 +312,12 @@ static enum position position_after(enum position position, struct span word,
 		return AT_ARGUMENT;
 	case AT_SCRIPT:
 	case AT_VALUE:
-		if (option)
-			return behind_option(word);
+		if (option) {
+			/* An option of an interpreter. */
+			if (span_eq(word, SPAN("-c")) || span_eq(word, SPAN("-e")))
+				return AT_ARGUMENT;
+			return span_eq(word, SPAN("-m")) ? AT_MODULE : AT_VALUE;
+		}
 		*ret_kind = GIT_WORD_SCRIPT;
 		return position == AT_VALUE && !may_be_file(word) ? AT_SCRIPT : AT_ARGUMENT;
 	default:

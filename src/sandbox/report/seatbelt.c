@@ -115,21 +115,6 @@ static void profile_put_rule(const struct sandbox_rule *of, struct buf *out)
 	}
 }
 
-static void put_rules(const struct sandbox_plan *plan, struct buf *out)
-{
-	for (size_t i = 0; i < plan->rule_count; i++)
-		profile_put_rule(&plan->rules[i], out);
-	/* Writable folders that have a rule keep their names: neither renamed nor removed. */
-	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].access == SANDBOX_WRITE && plan->rules[i].folder)
-			rule(out, "deny file-write-unlink", false, plan->rules[i].path);
-	for (size_t i = 0; i < plan->absent_count; i++)
-		if (strcmp(strrchr(plan->absent[i].path, '/'), "/.*") == 0)
-			deny_hidden_entries(out, plan->absent[i].path);
-		else
-			rule(out, "deny file-write*", true, plan->absent[i].path);
-}
-
 static void put_home(const struct sandbox_plan *plan, const char *home, struct buf *out)
 {
 	struct sandbox_names names = names_macos();
@@ -173,6 +158,16 @@ void seatbelt_profile(const struct sandbox_plan *plan, const char *home, struct 
 	buf_str(out, reading);
 	buf_str(out, devices);
 	put_home(plan, home, out);
-	put_rules(plan, out);
+	for (size_t i = 0; i < plan->rule_count; i++)
+		profile_put_rule(&plan->rules[i], out);
+	/* Writable folders that have a rule keep their names: neither renamed nor removed. */
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].access == SANDBOX_WRITE && plan->rules[i].folder)
+			rule(out, "deny file-write-unlink", false, plan->rules[i].path);
+	for (size_t i = 0; i < plan->absent_count; i++)
+		if (strcmp(strrchr(plan->absent[i].path, '/'), "/.*") == 0)
+			deny_hidden_entries(out, plan->absent[i].path);
+		else
+			rule(out, "deny file-write*", true, plan->absent[i].path);
 	put_network(plan, out);
 }

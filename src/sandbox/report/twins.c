@@ -100,11 +100,6 @@ static int compare_twin_paths(const void *a, const void *b)
 	return strcmp(((const struct twin *)a)->path, ((const struct twin *)b)->path);
 }
 
-static bool is_same_name_file(const struct name *a, const struct name *b)
-{
-	return a->dev == b->dev && a->ino == b->ino;
-}
-
 /* Names of one file stand together now; one that two roots have is one name. */
 static void count_names(const struct twins_walk *walk, struct twins *ret)
 {
@@ -114,8 +109,8 @@ static void count_names(const struct twins_walk *walk, struct twins *ret)
 		const struct name *first = &walk->names[i];
 		uint64_t found = 1;
 
-		for (next = i + 1;
-		     next < walk->count && is_same_name_file(first, &walk->names[next]);
+		for (next = i + 1; next < walk->count && first->dev == walk->names[next].dev &&
+		                   first->ino == walk->names[next].ino;
 		     next++)
 			found += strcmp(walk->names[next].path, walk->names[next - 1].path) != 0;
 		if (first->links > found)
@@ -163,19 +158,6 @@ void twins_release(struct twins *twins)
 	*twins = (struct twins){ 0 };
 }
 
-static void print_twin_file(const struct twin *twin, const struct reporter *reporter)
-{
-	char why[128];
-
-	snprintf(why, sizeof(why),
-	         "has %llu other name%s outside the workspace; a write changes both",
-	         (unsigned long long)twin->outside, twin->outside == 1 ? "" : "s");
-	reporter->begin(reporter->data, NULL, false);
-	reporter->text(reporter->data, "path", twin->path);
-	reporter->text(reporter->data, "why", why);
-	reporter->end(reporter->data);
-}
-
 void twins_print(const struct twins *twins, const struct reporter *reporter)
 {
 	if (!twins->all && !twins->cut)
@@ -184,8 +166,18 @@ void twins_print(const struct twins *twins, const struct reporter *reporter)
 	reporter->number(reporter->data, "count", twins->all);
 	reporter->flag(reporter->data, "cut", twins->cut);
 	reporter->begin(reporter->data, "files", true);
-	for (size_t i = 0; i < twins->count; i++)
-		print_twin_file(&twins->list[i], reporter);
+	for (size_t i = 0; i < twins->count; i++) {
+		char why[128];
+
+		snprintf(why, sizeof(why),
+		         "has %llu other name%s outside the workspace; a write changes both",
+		         (unsigned long long)twins->list[i].outside,
+		         twins->list[i].outside == 1 ? "" : "s");
+		reporter->begin(reporter->data, NULL, false);
+		reporter->text(reporter->data, "path", twins->list[i].path);
+		reporter->text(reporter->data, "why", why);
+		reporter->end(reporter->data);
+	}
 	reporter->end(reporter->data);
 	reporter->end(reporter->data);
 }

@@ -29,12 +29,6 @@
 
 /* ---- judging ---- */
 
-/* What the kernel would say at this level, if it said it. */
-static int refusal(const struct supervisor *supervisor)
-{
-	return supervisor->plan->level == SANDBOX_FULL ? EROFS : EACCES;
-}
-
 /* What a process may do to entries of /proc/NUMBER is not a matter of paths: see named.c. */
 static bool is_process(const char *path)
 {
@@ -185,7 +179,7 @@ void supervise_report_made(const struct syscall *call, const char *path)
 /* What the supervisor refuses: its record, and the error. */
 struct call_answer supervise_refuse_name(const struct syscall *call, struct verdict *verdict)
 {
-	int error = refusal(call->supervisor);
+	int error = call->supervisor->plan->level == SANDBOX_FULL ? EROFS : EACCES;
 
 	supervise_record_verdict(call, verdict, error);
 	return answer_error(error);

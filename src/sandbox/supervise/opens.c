@@ -421,13 +421,6 @@ static bool awaits_writer(const struct opening *opening, int fd)
 	       poll(&ready, 1, 0) == 0;
 }
 
-/* O_NONBLOCK was not asked for. */
-static void set_flags(int fd, uint64_t flags)
-{
-	if (!(flags & (O_NONBLOCK | O_PATH)))
-		fcntl(fd, F_SETFL, (int)flags & (O_APPEND | O_DIRECT | O_NOATIME));
-}
-
 static int open_any(const struct syscall *call, struct opening *opening,
                     struct call_answer *ret_answer)
 {
@@ -453,8 +446,12 @@ static struct call_answer try_open(const struct syscall *call, struct opening *o
 		opening->held = fd;
 		return answer;
 	}
-	if (!opening->made)
-		set_flags(fd, opening->how.flags);
+	if (!opening->made) {
+		/* O_NONBLOCK was not asked for. */
+		if (!(opening->how.flags & (O_NONBLOCK | O_PATH)))
+			fcntl(fd, F_SETFL,
+			      (int)opening->how.flags & (O_APPEND | O_DIRECT | O_NOATIME));
+	}
 	return caller_hand_over(call, fd, opening->how.flags,
 	                        !opening->made || (opening->how.mode & 0111));
 }

@@ -45,25 +45,6 @@ static bool call_is_over(struct client *client, void *data)
 	return call_is_answered(client, data) || call_is_cancelled(pending->call);
 }
 
-static void unlink_pending(struct client *client, const struct pending *pending)
-{
-	struct pending **at = &client->pending;
-
-	while (*at != pending)
-		at = &(*at)->next;
-	*at = pending->next;
-}
-
-/* The caller goes, the answer may still come. */
-static void client_abandon_call(struct client *client, uint64_t id)
-{
-	struct abandoned *abandoned = mem_alloc(1, sizeof(*abandoned));
-
-	*abandoned = (struct abandoned){ client->abandoned, id };
-	client->abandoned = abandoned;
-	client->abandoned_count++;
-}
-
 /* Locked. Waits for the answer. False: it was cancelled. */
 static bool await_answer(struct client *client, struct pending *pending)
 {
@@ -115,7 +96,12 @@ static bool finish_call(struct client *client, struct pending *pending, struct e
 	bool cancelled = !await_answer(client, pending);
 
 	if (cancelled) {
-		client_abandon_call(client, pending->id);
+		/* The caller goes, the answer may still come. */
+		struct abandoned *abandoned = mem_alloc(1, sizeof(*abandoned));
+
+		*abandoned = (struct abandoned){ client->abandoned, pending->id };
+		client->abandoned = abandoned;
+		client->abandoned_count++;
 		pthread_mutex_unlock(&client->lock);
 		wire_send(&client->wire, WIRE_MESSAGE_CANCEL, pending->id, NULL, NULL, 0,
 		          &cancel_err);
@@ -174,7 +160,11 @@ static bool add_pending(struct client *client, struct client_call *call, struct 
 
 static void remove_pending(struct client *client, struct pending *pending)
 {
-	unlink_pending(client, pending);
+	struct pending **at = &client->pending;
+
+	while (*at != pending)
+		at = &(*at)->next;
+	*at = pending->next;
 	if (pending->call->ready && !pending->signalled)
 		client->awaited--;
 	pthread_mutex_unlock(&client->lock);

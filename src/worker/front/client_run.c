@@ -241,25 +241,19 @@ static void *run_events_thread(void *data)
 
 /* ---- orders to a command ---- */
 
-/* All of it, or nothing while there is no room for it over there. */
-static bool claim_input(struct client_run *run, size_t len)
-{
-	bool fits;
-
-	pthread_mutex_lock(&run->client->lock);
-	fits = !run->client->failed && !run->killed &&
-	       len <= LIMIT_RUN_INPUT_BYTES - run->input_bytes;
-	if (fits)
-		run->input_bytes += len;
-	pthread_mutex_unlock(&run->client->lock);
-	return fits;
-}
-
 static bool run_input(struct run *base, struct span bytes)
 {
 	struct client_run *run = (struct client_run *)base;
+	bool fits;
 
-	if (!claim_input(run, bytes.len))
+	/* All of it, or nothing while there is no room for it over there. */
+	pthread_mutex_lock(&run->client->lock);
+	fits = !run->client->failed && !run->killed &&
+	       bytes.len <= LIMIT_RUN_INPUT_BYTES - run->input_bytes;
+	if (fits)
+		run->input_bytes += bytes.len;
+	pthread_mutex_unlock(&run->client->lock);
+	if (!fits)
 		return false;
 	while (bytes.len) {
 		struct wire_run_input input = { span_head(bytes, INPUT_PIECE) };

@@ -78,15 +78,6 @@ static void name_roots(struct worker_options *options)
 static bool open_to_recover(void *data, const char *const *roots, size_t count,
                             const char *journal);
 
-/* Interrupted changes of files outside, by this provider or by processes that have ended. */
-static void recover_outside(struct local *local)
-{
-	if (local->record)
-		outside_record_check(local->record);
-	else if (!local->is_outside && local->options.journal_folder)
-		outside_recover(local->options.journal_folder, open_to_recover, local);
-}
-
 static bool local_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
                        struct err *err)
 {
@@ -97,7 +88,12 @@ static bool local_open(void *data, struct client **ret, struct wire_welcome *ret
 	const struct sandbox_options options = local_start_options(local, SANDBOX_USE_FILES);
 	bool ok;
 
-	recover_outside(local);
+	/* Interrupted changes of files outside, by this provider or by processes that have
+	 * ended. */
+	if (local->record)
+		outside_record_check(local->record);
+	else if (!local->is_outside && local->options.journal_folder)
+		outside_recover(local->options.journal_folder, open_to_recover, local);
 	ok = local_start_worker(local, &options, (const char *const *)env, ret, ret_welcome, &plan,
 	                        err);
 	environment_free(env);

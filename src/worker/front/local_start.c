@@ -98,13 +98,6 @@ static const struct sandbox_network *network_for(struct local *local,
 	return refused ? NULL : &local->network;
 }
 
-static void refuse_network(struct local *local)
-{
-	pthread_mutex_lock(&local->lock);
-	local->network_refused = true; /* others may be using it: it stays until the end */
-	pthread_mutex_unlock(&local->lock);
-}
-
 /* ---- what the guards of commands know of each other ---- */
 
 /* A file for each workspace beneath the user's home folder, where no command reaches; where there
@@ -162,7 +155,9 @@ static bool start_process(struct local *local, const struct process_start *wante
 		start.network = NULL;
 		if (!process_start(&start, ret, err))
 			return false;
-		refuse_network(local);
+		pthread_mutex_lock(&local->lock);
+		local->network_refused = true; /* others may be using it: it stays until the end */
+		pthread_mutex_unlock(&local->lock);
 		return true;
 	}
 	*err = why;

@@ -1,197 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One server, without an agent: the fake of this folder. */
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
+/* One server, without an agent: what it reports, asks and answers. */
 #include <arpa/inet.h>
-#include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/buf.h"
-#include "base/cancel.h"
-#include "base/mem.h"
-#include "mcp/client/client.h"
-#include "mcp/declared/declared.h"
+#include "client_bench.h"
 #include "mcp/client/requests.h"
 #include "mcp/client/transport.h"
-
-struct bench {
-	char *root;
-	struct mcp_client *client;
-	const char *way; /* of the server that the client has */
-	double done, total; /* of the last report */
-	unsigned told;
-	char *said;
-	struct buf log;
-	_Atomic bool withdrawn; /* test/wait was cancelled */
-	unsigned opened, asked; /* questions about an address, and others */
-	bool person; /* there is one who is asked */
-	bool declines, finishes; /* how they answer */
-};
-
-static void keep_log(void *data, struct span line)
-{
-	struct bench *bench = data;
-
-	buf_span(&bench->log, line);
-	buf_char(&bench->log, '\n');
-}
-
-static void keep_progress(void *data, double done, double total, const char *said)
-{
-	struct bench *bench = data;
-
-	assert_true(!bench->told || done > bench->done);
-	bench->told++;
-	bench->done = done;
-	bench->total = total;
-	free(bench->said);
-	bench->said = said ? mem_strdup(said) : NULL;
-}
-
-/* A person who opens addresses, unless they decline, and says so in the file that the server looks
- * for; other questions they answer, or leave until they are withdrawn. */
-static json_t *answer_person(struct bench *bench, const json_t *params, struct pollfd *fd)
-{
-	const char *mode = json_string_value(json_object_get(params, "mode"));
-	_cleanup_free_ char *path = mem_printf("%s/opened", bench->root);
-	FILE *file;
-
-	if (mode && !strcmp(mode, "url")) {
-		bench->opened++;
-		if (bench->declines)
-			return json_pack("{s:s}", "action", "decline");
-		file = fopen(path, "w");
-		assert_non_null(file);
-		fclose(file);
-		return json_pack("{s:s}", "action", "accept");
-	}
-	bench->asked++;
-	if (bench->finishes)
-		return json_pack("{s:s, s:{s:s}}", "action", "accept", "content", "name", "Ada");
-	poll(fd, 1, -1);
-	bench->withdrawn = true;
-	return json_pack("{s:s}", "action", "cancel");
-}
-
-/* test/answer: {"n"}; test/wait: until it is cancelled; test/withdrawn: until that has been. */
-static json_t *answer_test(void *data, const char *method, const json_t *params,
-                           const struct cancel *cancel, struct err *err)
-{
-	struct bench *bench = data;
-	struct pollfd fd = { .fd = cancel_fd(cancel), .events = POLLIN };
-
-	if (bench->person && !strcmp(method, "elicitation/create"))
-		return answer_person(bench, params, &fd);
-	if (!strcmp(method, "test/answer"))
-		return json_pack("{s:O}", "n", json_object_get(params, "n"));
-	if (!strcmp(method, "test/wait")) {
-		poll(&fd, 1, -1);
-		bench->withdrawn = true;
-		return json_object();
-	}
-	if (!strcmp(method, "sampling/createMessage")) {
-		poll(&fd, 1, -1);
-		usleep(50000); /* whoever does not wait for it is gone */
-		bench->withdrawn = true;
-		err_set(err, ERR_CANCELLED, "It was cancelled.");
-		return NULL;
-	}
-	if (!strcmp(method, "test/withdrawn")) {
-		while (!bench->withdrawn)
-			usleep(1000);
-		return json_object();
-	}
-	err_set(err, ERR_UNKNOWN_TOOL, "There is no method \"%s\".", method);
-	return NULL;
-}
-
-static void close_fake(struct bench *bench)
-{
-	mcp_client_unref(bench->client);
-	bench->client = NULL;
-	buf_release(&bench->log);
-	bench->log = (struct buf)BUF_INIT(1 << 16);
-}
-
-static bool open_fake(struct bench *bench, const char *way, struct err *err)
-{
-	const char *roots[] = { bench->root };
-	const struct worker_options workers = { .roots = roots, .root_count = 1,
-		                                .program = getenv("HASP") };
-	const char *argv[] = { "/usr/bin/python3", "-I", "-S", getenv("FAKE_SERVER"), way, NULL };
-	json_auto_t *offered = json_pack("[{s:s}]", "uri", "file:///x");
-	const struct mcp_client_options options = { .name = "fake", .log = keep_log,
-		                                    .roots = offered, .answer = answer_test,
-		                                    .data = bench };
-	const struct mcp_stdio_options stdio = { .workers = &workers, .argv = argv };
-	const struct mcp_wait wait = { .timeout_ms = 60000 };
-
-	/* A start costs more than most of the questions: who left a server in order left it to the next. */
-	if (bench->client && !mcp_client_lost(bench->client) && strcmp(bench->way, way) == 0)
-		return true;
-	close_fake(bench);
-	bench->way = way;
-	return mcp_client_open_stdio(&options, &stdio, &wait, &bench->client, err);
-}
-
-/* All tests have one folder and, one after the other, servers of the same ways. */
-static struct bench shared = { .log = BUF_INIT(1 << 16) };
-
-static int set_up_folder(void **state)
-{
-	static char folder[] = "/tmp/mcp_client.XXXXXX";
-
-	(void)state;
-	shared.root = mkdtemp(folder);
-	return shared.root ? 0 : -1;
-}
-
-static int tear_down_folder(void **state)
-{
-	(void)state;
-	close_fake(&shared);
-	buf_release(&shared.log);
-	rmdir(shared.root);
-	return 0;
-}
-
-static int set_up(void **state)
-{
-	shared = (struct bench){ .root = shared.root, .client = shared.client, .way = shared.way,
-		                 .log = shared.log };
-	*state = &shared;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct bench *bench = *state;
-	_cleanup_free_ char *opened = mem_printf("%s/opened", bench->root);
-
-	unlink(opened);
-	free(bench->said);
-	bench->said = NULL;
-	return 0;
-}
-
-static json_t *must_call(struct bench *bench, const char *what, const struct mcp_wait *wait)
-{
-	json_auto_t *arguments = json_pack("{s:s}", "what", what);
-	struct err err = ERR_INIT;
-	json_t *result = NULL;
-
-	if (!mcp_client_call(bench->client, "say", arguments, wait, &result, &err))
-		fail_msg("%s", err.message);
-	return result;
-}
+#include "mcp/declared/declared.h"
 
 static void test_progress_is_passed_on(void **state)
 {
@@ -247,15 +63,6 @@ static void test_progress_begins_the_timeout_again(void **state)
 	assert_non_null(strstr(err.message, "progress"));
 	assert_true(bench->told > 0);
 	close_fake(bench); /* the server still reports */
-}
-
-static struct cancel cancelled_already(void)
-{
-	struct cancel cancel;
-
-	cancel_init_lazily(&cancel);
-	cancel_set(&cancel);
-	return cancel;
 }
 
 static void test_who_cancels_does_not_wait(void **state)
@@ -509,182 +316,6 @@ static void test_requests_within_an_answer(void **state)
 	cancel_release(&no);
 }
 
-/* ---- addresses that have to be opened first ---- */
-
-static bool call_address(struct bench *bench, const char *what, bool completes, json_t **ret,
-                         struct err *err)
-{
-	const struct mcp_wait wait = { .timeout_ms = 60000 };
-	_cleanup_free_ char *path = mem_printf("%s/opened", bench->root);
-	json_auto_t *arguments = json_pack("{s:s, s:s*}", "what", what, "path",
-	                                   completes ? path : NULL);
-
-	bench->person = true;
-	close_fake(bench); /* it counts how often it is asked */
-	if (!open_fake(bench, "usual", err))
-		fail_msg("%s", err->message);
-	return mcp_client_call(bench->client, "say", arguments, &wait, ret, err);
-}
-
-static void test_an_address_is_opened_first(void **state)
-{
-	struct bench *bench = *state;
-	json_auto_t *result = NULL;
-	struct err err = ERR_INIT;
-
-	if (!call_address(bench, "address", /* completes= */ true, &result, &err))
-		fail_msg("%s", err.message);
-	assert_int_equal(bench->opened, 1);
-	/* That it is done ended the question whether it is. */
-	assert_true(bench->asked == 0 || bench->withdrawn);
-}
-
-static void test_the_user_says_that_it_is_done(void **state)
-{
-	struct bench *bench = *state;
-	json_auto_t *result = NULL;
-	struct err err = ERR_INIT;
-
-	bench->finishes = true;
-	if (!call_address(bench, "address", /* completes= */ false, &result, &err))
-		fail_msg("%s", err.message);
-	assert_int_equal(bench->opened, 1);
-	assert_int_equal(bench->asked, 1);
-}
-
-static void test_addresses_that_lead_nowhere(void **state)
-{
-	static const struct {
-		const char *what, *says;
-		bool declines;
-		unsigned opened;
-	} rows[] = {
-		{ "address", "which was not done: Log in", true, 1 },
-		{ "address-again", "error -32042", false, 1 }, /* it is tried once more, and no more */
-		{ "address-odd", "error -32042", false, 0 },
-	};
-	struct bench *bench = *state;
-
-	bench->finishes = true;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct err err = ERR_INIT;
-		json_t *result = NULL;
-
-		bench->opened = 0;
-		bench->declines = rows[i].declines;
-		assert_false(call_address(bench, rows[i].what, false, &result, &err));
-		assert_non_null(strstr(err.message, rows[i].says));
-		assert_null(strchr(err.message, '\x1b'));
-		assert_int_equal(bench->opened, rows[i].opened);
-	}
-}
-
-/* ---- tasks ---- */
-
-static bool call_task(struct bench *bench, const char *way, const char *what,
-                      const struct mcp_wait *wait, json_t **ret, struct err *err)
-{
-	json_auto_t *arguments = json_pack("{s:s}", "what", what), *tools = NULL;
-
-	bench->person = true;
-	*ret = NULL;
-	if (!open_fake(bench, way, err) ||
-	    !mcp_client_list(bench->client, MCP_TOOLS, wait, &tools, err))
-		fail_msg("%s", err->message);
-	return mcp_client_call(bench->client, "work", arguments, wait, ret, err);
-}
-
-static const char *result_text(const json_t *result)
-{
-	const json_t *first = json_array_get(json_object_get(result, "content"), 0);
-
-	return json_string_value(json_object_get(first, "text"));
-}
-
-static const char *const task_ways[] = { "tasks", "modern,tasks" };
-
-static void test_tasks_end_as_calls_do(void **state)
-{
-	static const struct {
-		const char *what, *says;
-	} rows[] = { { "complete", "worked" }, { "at-once", "done at once" },
-		     { "input", "\"name\": \"Ada\"" } };
-	struct bench *bench = *state;
-	const struct mcp_wait wait = { .timeout_ms = 60000 };
-
-	bench->finishes = true;
-	for (size_t way = 0; way < ARRAY_LEN(task_ways); way++) {
-		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-			struct err err = ERR_INIT;
-			json_t *result;
-
-			bench->asked = 0;
-			if (!call_task(bench, task_ways[way], rows[i].what, &wait, &result, &err))
-				fail_msg("%s, %s: %s", task_ways[way], rows[i].what, err.message);
-			assert_non_null(strstr(result_text(result), rows[i].says));
-			assert_int_equal(bench->asked, strcmp(rows[i].what, "input") == 0);
-			json_decref(result);
-		}
-	}
-}
-
-static void test_tasks_that_fail(void **state)
-{
-	static const struct {
-		const char *way, *what, *says;
-	} rows[] = {
-		{ "tasks", "cancelled", "cancelled the task" },
-		{ "tasks", "strange", "a state that hasp does not know" },
-		{ "tasks", "nameless", "named none" },
-		{ "no-tasks", "complete", "only as a task" },
-		{ "modern,tasks", "failed", "error -5: broken" },
-		{ "modern,tasks", "cancelled", "cancelled the task" },
-		{ "modern,tasks", "strange", "a state that hasp does not know" },
-		{ "modern,tasks", "nameless", "named none" },
-	};
-	const struct mcp_wait wait = { .timeout_ms = 60000 };
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct err err = ERR_INIT;
-		json_t *result;
-
-		assert_false(call_task(*state, rows[i].way, rows[i].what, &wait, &result, &err));
-		if (!strstr(err.message, rows[i].says) || strchr(err.message, '\x1b'))
-			fail_msg("%s, %s: %s", rows[i].way, rows[i].what, err.message);
-	}
-}
-
-static void test_tasks_report_progress(void **state)
-{
-	struct bench *bench = *state;
-	const struct mcp_wait wait = { .timeout_ms = 60000, .progress = keep_progress,
-		                       .data = bench };
-	json_auto_t *result = NULL;
-	struct err err = ERR_INIT;
-
-	if (!call_task(bench, "tasks", "progress", &wait, &result, &err))
-		fail_msg("%s", err.message);
-	assert_true(bench->done == 1 && bench->total == 2);
-	assert_string_equal(bench->said, "half");
-}
-
-static void test_tasks_are_bounded(void **state)
-{
-	const struct mcp_wait wait = { .timeout_ms = 500 };
-	struct cancel set = cancelled_already();
-	const struct mcp_wait gone = { .timeout_ms = 60000, .cancel = &set };
-	json_auto_t *arguments = json_pack("{s:s}", "what", "never");
-	struct bench *bench = *state;
-	struct err err = ERR_INIT;
-	json_t *result;
-
-	assert_false(call_task(bench, "tasks", "never", &wait, &result, &err));
-	assert_non_null(strstr(err.message, "timeout"));
-	assert_false(mcp_client_call(bench->client, "work", arguments, &gone, &result, &err));
-	assert_int_equal(err.code, ERR_CANCELLED);
-	cancel_release(&set);
-}
-
 static void test_names(void **state)
 {
 	static const struct {
@@ -749,7 +380,8 @@ static int write_silent_credentials(char *path)
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
 	assert_int_equal(listen(listener, 8), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
-	dprintf(fd, "{\"type\": \"authorized_user\", \"client_id\": \"a\", \"client_secret\": \"b\", "
+	dprintf(fd,
+	        "{\"type\": \"authorized_user\", \"client_id\": \"a\", \"client_secret\": \"b\", "
 	        "\"refresh_token\": \"c\", \"token_uri\": \"http://127.0.0.1:%u/token\"}",
 	        ntohs(address.sin_port));
 	close(fd);
@@ -796,17 +428,11 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_messages_go_to_the_same_origin),
 		cmocka_unit_test(test_headers_repeat_arguments),
-		cmocka_unit_test_setup_teardown(test_what_a_model_answers_ends_with_the_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_a_model_answers_ends_with_the_call,
+		                                set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_an_answer_may_ask_for_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_answers_that_ask_wrongly_are_refused, set_up,
 		                                tear_down),
-		cmocka_unit_test_setup_teardown(test_an_address_is_opened_first, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_the_user_says_that_it_is_done, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_addresses_that_lead_nowhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_tasks_end_as_calls_do, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_tasks_that_fail, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_tasks_report_progress, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_tasks_are_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_progress_is_passed_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_progress_that_does_not_grow_is_none, set_up,
 		                                tear_down),

@@ -376,8 +376,8 @@ static void hostile_patterns_end_soon(void **context)
 		/* Each pattern comes upon one of the units, at most commits another. */
 		const size_t step = part_step(ARRAY_LEN(units));
 
-		for (size_t k = (i + part_first(ARRAY_LEN(units))) % step; k < 2 * ARRAY_LEN(patterns);
-		     k += step) {
+		for (size_t k = (i + part_first(ARRAY_LEN(units))) % step;
+		     k < 2 * ARRAY_LEN(patterns); k += step) {
 			struct meter meter = meter_start();
 			double yards;
 			struct matcher *matcher =

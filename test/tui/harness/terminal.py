@@ -98,6 +98,7 @@ class Dump(NamedTuple):
     written: int        # bytes, by the program; 0 where it is not known
     alive: bool
     alternate: bool
+    beyond: list = []   # rows that the program made longer than it was told that the window is wide (margin)
 
     @property
     def text(self):
@@ -162,12 +163,13 @@ class Vterm(Terminal):
     """libvterm 0.1, by vt_run."""
 
     def __init__(self, argv, columns=80, rows=24, env=None, version=None, kitty=False, sync=False, background=None,
-                 cwd=None):
+                 cwd=None, margin=0):
+        """`margin`: so many columns more than the program is told, in which nothing may ever stand."""
         self.process = subprocess.Popen([str(VT_RUN)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd,
                                         text=True)
         self.status = None
         request = {"do": "start", "argv": [str(word) for word in argv], "columns": columns, "rows": rows,
-                   "env": {**CLEAN, "TERM": "xterm-256color", **(env or {})}, "kitty": kitty, "sync": sync}
+                   "env": {**CLEAN, "TERM": "xterm-256color", **(env or {})}, "kitty": kitty, "sync": sync, "margin": margin}
         # As libvterm is known by its DA2 alone, a test that gives no version has lines that are cut.
         request.update({name: value for name, value in (("version", version), ("background", background)) if value})
         self.ask(request)
@@ -198,7 +200,7 @@ class Vterm(Terminal):
     def dump(self):
         got = self.ask({"do": "dump"})
         return Dump(got["window"], got["scrollback"], tuple(got["cursor"]), tuple(got["size"]), got["visible"],
-                    got["title"], got["written"], got["alive"], got["alternate"])
+                    got["title"], got["written"], got["alive"], got["alternate"], got["beyond"])
 
     def cells(self):
         """Of each row of the window its pieces [text, "bold #ff0000 on #000000"]."""
@@ -330,8 +332,8 @@ class Screen(Terminal):
                            cwd=cwd)
         self.size = (columns, rows)
 
-    def run(self, *words):
-        return subprocess.run(["screen", "-S", self.name, "-p", "0", "-X", *words], check=True,
+    def run(self, *words, ask=False):
+        return subprocess.run(["screen", "-S", self.name, "-p", "0", "-Q" if ask else "-X", *words], check=True,
                               env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def type(self, text):
@@ -352,10 +354,8 @@ class Screen(Terminal):
             self.run("hardcopy", "-h", path)
         except subprocess.CalledProcessError:
             return outer
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and not (os.path.exists(path) and os.path.getsize(path)):
-            time.sleep(0.005)
-        time.sleep(0.02)
+        # screen does one thing after the other: the file is whole when this is answered.
+        self.run("number", ask=True)
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = [line.rstrip() for line in file.read().split("\n")[:-1]]
         rows = self.size[1]

@@ -3,7 +3,8 @@
  * standard input, one answer on standard output.  terminal.py is its face.
  *
  *     {"do": "start", "argv": [...], "columns": 80, "rows": 24, "env": {"TERM": "xterm"},
- *      "version": "XTerm(379)", "kitty": false, "sync": false, "background": "rgb:0000/0000/0000"}
+ *      "version": "XTerm(379)", "kitty": false, "sync": false, "background": "rgb:0000/0000/0000",
+ *      "margin": 40}        the terminal is so many columns wider than the program is told
  *     {"do": "type", "text": "..."}                     bytes as they are, UTF-8
  *     {"do": "resize", "columns": 40, "rows": 10}
  *     {"do": "wait", "text": "...", "ms": 5000}         until the window or scrollback has it: "ok"
@@ -12,7 +13,7 @@
  * "ok"
  *     {"do": "end", "ms": 5000}                         until the program has ended: "ok", "status"
  *     {"do": "dump"}      window, scrollback (both as text), cursor, visible, title, alternate,
- *                         written (bytes), alive, status
+ *                         written (bytes), alive, status, beyond (rows with text in the margin)
  *     {"do": "cells"}     of each row of the window: runs of [text, attributes]
  *     {"do": "raw"}       the bytes since the last such request, each as a character of Latin 1
  *     {"do": "pause", "on": true}                       a slow terminal: it does not read
@@ -53,6 +54,7 @@ struct run_state {
 	int fd, status;
 	pid_t pid;
 	bool paused, visible, alternate, kitty, sync;
+	int margin;
 	char *version, *background;
 	struct line *lines;
 	size_t count, cap;
@@ -426,7 +428,8 @@ static void start_program(struct run_state *run, const json_t *request)
 	run->background = mem_strdup(json_string_value(json_object_get(request, "background")));
 	run->kitty = json_is_true(json_object_get(request, "kitty"));
 	run->sync = json_is_true(json_object_get(request, "sync"));
-	run->vt = vterm_new(size.ws_row, size.ws_col);
+	run->margin = request_int(request, "margin", 0);
+	run->vt = vterm_new(size.ws_row, size.ws_col + run->margin);
 	vterm_set_utf8(run->vt, 1);
 	vterm_output_set_callback(run->vt, answer, run);
 	run->screen = vterm_obtain_screen(run->vt);
@@ -444,7 +447,7 @@ static void resize_window(struct run_state *run, const json_t *request)
 	struct winsize size = { .ws_col = (unsigned short)request_int(request, "columns", 80),
 		                .ws_row = (unsigned short)request_int(request, "rows", 24) };
 
-	vterm_set_size(run->vt, size.ws_row, size.ws_col);
+	vterm_set_size(run->vt, size.ws_row, size.ws_col + run->margin);
 	if (run->fd >= 0)
 		ioctl(run->fd, TIOCSWINSZ, &size);
 }
@@ -482,6 +485,35 @@ static bool wait_until(struct run_state *run, const json_t *request, const char 
 	return false;
 }
 
+/* Appends the row if something stands in its last cells, a half of a wide character too. */
+static void append_if_beyond(json_t *list, const VTermScreenCell *cells, int columns, int margin)
+{
+	for (int i = columns - margin; i < columns; i++) {
+		if (cells[i].chars[0] && cells[i].chars[0] != ' ') {
+			append_line(list, cells, columns);
+			return;
+		}
+	}
+}
+
+static json_t *rows_beyond(const struct run_state *run)
+{
+	json_t *list = json_array();
+	VTermScreenCell *cells;
+	int rows, columns;
+
+	vterm_get_size(run->vt, &rows, &columns);
+	cells = mem_alloc((size_t)columns, sizeof(*cells));
+	for (int i = 0; i < rows && run->margin; i++) {
+		read_row(run, i, cells, columns);
+		append_if_beyond(list, cells, columns, run->margin);
+	}
+	for (size_t i = 0; i < run->count && run->margin; i++)
+		append_if_beyond(list, run->lines[i].cells, run->lines[i].columns, run->margin);
+	free(cells);
+	return list;
+}
+
 static void put_dump(struct run_state *run, json_t *reply)
 {
 	VTermPos cursor;
@@ -499,6 +531,7 @@ static void put_dump(struct run_state *run, json_t *reply)
 	json_object_set_new(reply, "written", json_integer((json_int_t)run->written));
 	json_object_set_new(reply, "alive", json_boolean(!has_ended(run)));
 	json_object_set_new(reply, "status", json_integer(run->status));
+	json_object_set_new(reply, "beyond", rows_beyond(run));
 }
 
 static json_t *handle_request(struct run_state *run, const json_t *request)

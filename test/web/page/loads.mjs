@@ -8,6 +8,8 @@ import { answered, command, conversation, edit } from "./stories.mjs";
 const MOST_FIRST_PAINT = 1.5;
 const MOST_FRAME = 0.1;
 const MOST_SESSION = 3;
+const MOST_NODES = 5000;
+const MOST_HEAP = 16 << 20;
 // By the clock: the best of several, as other programs may have the processor.
 const MOST_DELAY_MS = 10;
 
@@ -19,6 +21,16 @@ const button = (page, name) => page.getByRole("button", { name, exact: true });
 async function used() {
 	const { processInfo } = await devtools.send("SystemInfo.getProcessInfo");
 	return processInfo.filter((one) => one.type === "renderer").reduce((sum, one) => sum + one.cpuTime, 0);
+}
+
+// What a page holds when nothing is left to be collected.
+async function memory(page) {
+	const own = await page.context().newCDPSession(page);
+	await own.send("Performance.enable");
+	await own.send("HeapProfiler.collectGarbage");
+	const { metrics } = await own.send("Performance.getMetrics");
+	const value = (name) => metrics.find((one) => one.name === name).value;
+	return { nodes: value("Nodes"), bytes: value("JSHeapUsedSize") };
 }
 
 function largeEdit(lines, every) {
@@ -102,6 +114,9 @@ await run.test("a session of 10,000 messages", async (page, server) => {
 	assert.ok(took < MOST_SESSION, `it took ${took} s`);
 	console.log(`10,000 messages: ${Math.round(1000 * took)} ms`);
 	assert.ok(await page.locator(".item").count() <= 250);
+	const held = await memory(page);
+	console.log(`10,000 messages: ${held.nodes} nodes, a heap of ${(held.bytes / 2 ** 20).toFixed(1)} MB`);
+	assert.ok(held.nodes < MOST_NODES && held.bytes < MOST_HEAP, JSON.stringify(held));
 	await button(page, "Show earlier messages").click();
 	await page.getByText("Question 4820", { exact: true }).waitFor();
 	server.bus("content", { text: "And one more." });
