@@ -82,6 +82,8 @@ struct format {
 	bool by_name;
 	bool source;            /* text, of which one usually reads the source: only when a part is
 	                         * asked for */
+	bool media;             /* comes as media to callers that take those, unless a part is
+	                         * asked for */
 	const char *takes;      /* members of derive_request that mean something: "pages render" */
 	const char *const *data; /* NULL, or folders that the library still reads;
 	                          * NULL-terminated */
@@ -172,6 +174,13 @@ enum { CHILD_MAGIC_BYTES = 8, CHILD_HEAD_BYTES = 24, CHILD_ANSWER = 3, CHILD_ALI
 /* How a child ends that cannot answer, besides 128 + a signal. */
 enum { CHILD_OUT_OF_MEMORY = 99, CHILD_NO_ANSWER = 98 };
 
+enum { DERIVE_JSON_DEPTH = 16 };
+
+/* Fills in all but the text from the object of a frame; false: it breaks the rules. */
+bool derive_result_take(const json_t *object, struct derive_result *ret);
+/* A string's text on one line that fits. */
+void derive_result_line(char *out, size_t size, const json_t *value);
+
 struct child_task {
 	const struct format *format;
 	const struct derive_request *request;
@@ -188,6 +197,8 @@ _Noreturn void child_read(const struct child_task *task);
 bool format_html_load(struct err *err);
 bool format_html_read(const struct format_input *input, const struct derive_request *request,
                       struct derive_result *ret, struct err *err);
+bool format_ipynb_read(const struct format_input *input, const struct derive_request *request,
+                       struct derive_result *ret, struct err *err);
 
 /* Each as those of html. */
 bool format_pdf_load(struct err *err);

@@ -21,6 +21,8 @@
 #define ARCHIVE_TAKES "member pages sheet range cell table formulas strings details render"
 
 static const struct format formats[] = {
+	{ .key = "ipynb", .words = "a Jupyter notebook", .extensions = "ipynb", .takes = "cell",
+	  .read = format_ipynb_read },
 	{ .key = "html", .words = "an HTML page", .extensions = "html htm xhtml",
 	  .source = true, .takes = "", .load = format_html_load, .read = format_html_read },
 	{ .key = "pdf", .words = "a PDF document", .extensions = "pdf",
