@@ -18,7 +18,7 @@ static const struct library_symbol symbols[] = {
 	ROW(read_new, "archive_read_new"),
 	ROW(read_free, "archive_read_free"),
 	ROW(filter_all, "archive_read_support_filter_all"),
-	ROW(format_all, "archive_read_support_format_all"),
+	ROW(format_by_code, "archive_read_support_format_by_code"),
 	ROW(format_raw, "archive_read_support_format_raw"),
 	ROW(format_zip, "archive_read_support_format_zip_seekable"),
 	ROW(set_read, "archive_read_set_read_callback"),
@@ -69,7 +69,9 @@ const struct archives_library *archives_library(void)
 
 static bool is_bomb(struct archives_source *source)
 {
-	const int64_t out = library.filter_bytes(source->archive, 0);
+	/* Without a filter it is the place in the file, which seeks move. */
+	const int64_t out = library.filter_count(source->archive) > 1 ?
+	                    library.filter_bytes(source->archive, 0) : 0;
 	const uint64_t expanded = out > 0 ? (uint64_t)out : 0;
 	const uint64_t most = expanded > source->given ? expanded : source->given;
 
@@ -139,6 +141,19 @@ static bool refuse_source(struct archives_source *source, struct err *err)
 	               (int)shown.len, utf8_valid(shown) ? shown.data : "(no reason)");
 }
 
+/* All but those that take any text for theirs (mtree) or know nothing by its content (raw). */
+static void support_formats(struct archive *archive)
+{
+	static const int codes[] = {
+		ARCHIVE_FORMAT_TAR, ARCHIVE_FORMAT_ZIP, ARCHIVE_FORMAT_7ZIP, ARCHIVE_FORMAT_CPIO,
+		ARCHIVE_FORMAT_AR, ARCHIVE_FORMAT_ISO9660, ARCHIVE_FORMAT_RAR,
+		ARCHIVE_FORMAT_RAR_V5, ARCHIVE_FORMAT_CAB, ARCHIVE_FORMAT_XAR, ARCHIVE_FORMAT_LHA,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		library.format_by_code(archive, codes[i]);
+}
+
 static bool open_stream_or_file(struct archives_source *source, enum archives_kind kind,
                                 struct err *err)
 {
@@ -151,7 +166,7 @@ static bool open_stream_or_file(struct archives_source *source, enum archives_ki
 	if (kind == ARCHIVES_ZIP)
 		library.format_zip(archive);
 	else if (kind == ARCHIVES_ANY)
-		library.format_all(archive);
+		support_formats(archive);
 	else
 		library.format_raw(archive);
 	library.set_read(archive, input_read);

@@ -45,13 +45,15 @@ bool sheet_range(const char *text, struct sheet_range *ret, struct err *err)
 	struct sheet_range range = { 1, SHEET_ROWS, 1, SHEET_COLUMNS };
 	struct span rest = span_trim(span_str(text));
 	unsigned column, row;
-	bool cell;
+	bool cell, rows, columns;
 
 	*ret = range;
 	if (!text)
 		return true;
 	rest = sheet_place(rest, &column, &row);
 	cell = column && row;
+	columns = column;
+	rows = row;
 	range.first_column = column ? column : 1;
 	range.first_row = row ? row : 1;
 	if (cell && !rest.len) {
@@ -62,7 +64,7 @@ bool sheet_range(const char *text, struct sheet_range *ret, struct err *err)
 		rest = sheet_place(span_skip(rest, 1), &column, &row);
 		range.last_column = column ? column : SHEET_COLUMNS;
 		range.last_row = row ? row : SHEET_ROWS;
-		cell = true;
+		cell = columns == (column != 0) && rows == (row != 0);
 	}
 	if (!cell || rest.len || range.last_row < range.first_row ||
 	    range.last_column < range.first_column)
