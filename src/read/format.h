@@ -84,6 +84,7 @@ struct format {
 	                         * asked for */
 	bool media;             /* comes as media to callers that take those, unless a part is
 	                         * asked for */
+	bool query;             /* for DERIVE_QUERY alone: format_find_query */
 	const char *takes;      /* members of derive_request that mean something: "pages render" */
 	const char *const *data; /* NULL, or folders that the library still reads;
 	                          * NULL-terminated */
@@ -94,6 +95,9 @@ struct format {
 /* By content first, then by name.  `head` is the file's beginning, LIMIT_DERIVE_HEAD bytes or all
  * of it; NULL: none knows it. */
 const struct format *format_find(struct span head, const char *name);
+/* What answers DERIVE_QUERY: a database by its content, else the reader of data in text formats,
+ * which knows by the name what it is. Never NULL. */
+const struct format *format_find_query(struct span head);
 /* By the name alone: whose libraries a file that is still to be unpacked will need. */
 const struct format *format_of_name(const char *name);
 /* The table; NULL past the last row. */

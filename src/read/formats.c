@@ -13,6 +13,8 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "read/query.h"
+#include "read/sqlite_open.h"
 #include "read/text_out.h"
 
 #define MAGIC(at_, bytes_) { (at_), SPAN(bytes_) }
@@ -23,6 +25,11 @@
 static const struct format formats[] = {
 	{ .key = "ipynb", .words = "a Jupyter notebook", .extensions = "ipynb", .takes = "cell",
 	  .read = format_ipynb_read },
+	{ .key = "database", .words = "an SQLite database", .extensions = "",
+	  .magic = { MAGIC(0, "SQLite format 3") }, .query = true, .takes = "sql query range",
+	  .load = sqlite_open_load, .read = query_sql },
+	{ .key = "data", .words = "structured data", .extensions = "", .query = true,
+	  .takes = "sql query range details", .load = query_data_load, .read = query_data_read },
 	{ .key = "html", .words = "an HTML page", .extensions = "html htm xhtml",
 	  .source = true, .takes = "", .load = format_html_load, .read = format_html_read },
 	{ .key = "pdf", .words = "a PDF document", .extensions = "pdf",
@@ -166,6 +173,8 @@ const struct format *format_find(struct span head, const char *name)
 		const struct format *format = &formats[i];
 		const bool named = has_ending(format, name);
 
+		if (format->query)
+			continue;
 		if ((named || (!format->by_name && !found)) && format_fits(format, head, named)) {
 			found = format;
 			if (named)
@@ -173,6 +182,14 @@ const struct format *format_find(struct span head, const char *name)
 		}
 	}
 	return found;
+}
+
+const struct format *format_find_query(struct span head)
+{
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (formats[i].query && has_magic(&formats[i], head))
+			return &formats[i];
+	return format_by_key("data");
 }
 
 const struct format *format_of_name(const char *name)
