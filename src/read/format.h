@@ -236,6 +236,8 @@ bool format_compressed_read(const struct format_input *input, const struct deriv
                             struct derive_result *ret, struct err *err);
 bool format_ole_read(const struct format_input *input, const struct derive_request *request,
                      struct derive_result *ret, struct err *err);
+bool format_sqlite_read(const struct format_input *input, const struct derive_request *request,
+                        struct derive_result *ret, struct err *err);
 /* Programs and fonts. */
 bool format_elf_load(struct err *err);
 bool format_elf_read(const struct format_input *input, const struct derive_request *request,

@@ -11,6 +11,7 @@ import lzma
 import os
 import py_compile
 import re
+import sqlite3
 import struct
 import subprocess
 import tarfile
@@ -305,6 +306,54 @@ def test_member_that_its_name_hides(make):
     assert answer["error"] == "not_text" and "a PDF document" in answer["message"]
 
 
+# ---- SQLite
+
+@pytest.fixture(name="database")
+def fixture_database(tmp_path):
+    path = tmp_path / "a.db"
+    with sqlite3.connect(path) as db:
+        db.execute('CREATE TABLE "my users"(id INTEGER PRIMARY KEY, name TEXT, photo BLOB)')
+        db.executemany('INSERT INTO "my users" VALUES(?, ?, ?)',
+                       [(i, f"name {i}", None if i % 2 else b"\0\1") for i in range(1, 301)])
+        db.execute('CREATE VIEW even AS SELECT id FROM "my users" WHERE id % 2 = 0')
+        db.execute("CREATE TABLE empty(x)")
+    db.close()
+    return path
+
+
+def test_sqlite(database):
+    answer = derive(database)
+    assert answer["kind"] == "an SQLite database" and answer["library"].startswith("SQLite 3.")
+    assert answer["facts"]["tables"] == 3
+    text = answer["text"]
+    assert '## table my users (300 rows)\nCREATE TABLE "my users"(id INTEGER PRIMARY KEY' in text
+    assert 'row | id | name | photo\n1 | 1 | "name 1" | null\n2 | 2 | "name 2" | {"blob":2' in text
+    assert "\n5 | 5 |" in text and "\n6 | 6 |" not in text and "## view even\nCREATE VIEW" in text
+    outline = derive(database, "outline")["outline"]
+    assert [(entry["ask"], entry.get("rows")) for entry in outline] == [
+        ({"table": "my users"}, 300), ({"table": "empty"}, 0), ({"table": "even"}, None)]
+
+
+def test_sqlite_rows(database):
+    rows = derive(database, "table=my users", "range=10-12")["text"].splitlines()
+    assert rows[0] == "row | id | name | photo" and [row.split(" | ")[0] for row in rows[1:]] == [
+        "10", "11", "12"]
+    first = derive(database, "table=my users")
+    assert first["truncated"] and first["next"] == 'table "my users" 201-400'
+    assert derive(database, "table=even", "range=150")["text"].endswith("150 | 300\n")
+    assert derive(database, "table=none")["error"] == "invalid_argument"
+    cut = derive(database, "table=my users", "max=200")
+    last = int(cut["text"].splitlines()[-1].split(" ")[0])
+    assert cut["next"] == f'table "my users" {last + 1}-200'
+
+
+def test_sqlite_is_only_read(database):
+    before = database.read_bytes()
+    derive(database)
+    assert database.read_bytes() == before
+    assert sorted(path.name for path in database.parent.iterdir()) == ["a.db"]
+
+
 # ---- programs and fonts
 
 def test_elf():
@@ -473,3 +522,19 @@ def test_damaged_in_the_middle(make, name):
 def test_wrong_content(make, name):
     for content in (b"", b"\0" * 600, b"PK\3\4" + b"\xff" * 300, b"plain text\n"):
         check_bounded(derive(make(name, content)))
+
+
+def test_sqlite_hostile(make, database):
+    whole = database.read_bytes()
+    for i in range(20):
+        check_bounded(derive(make("b.db", whole[:len(whole) * i // 20])))
+    for at in range(100, len(whole), 997):
+        content = bytearray(whole)
+        content[at:at + 50] = b"\xff" * 50
+        check_bounded(derive(make("b.db", bytes(content))))
+    with sqlite3.connect(database) as db:
+        db.execute("CREATE VIEW loop AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                   "SELECT i FROM n")
+    db.close()
+    answer = derive(database)
+    assert "\n5 | 5\n" in answer["text"].split("## view loop")[1]
