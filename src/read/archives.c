@@ -79,7 +79,7 @@ static bool is_bomb(struct archives_source *source)
 	return source->bomb;
 }
 
-static la_ssize_t input_read(struct archive *archive, void *data, const void **ret)
+static la_ssize_t input_piece(struct archive *archive, void *data, const void **ret)
 {
 	struct archives_source *source = data;
 	ssize_t count;
@@ -98,7 +98,7 @@ static la_ssize_t input_read(struct archive *archive, void *data, const void **r
 	return count;
 }
 
-static la_int64_t input_seek(struct archive *archive, void *data, la_int64_t offset, int whence)
+static la_int64_t input_seek_to(struct archive *archive, void *data, la_int64_t offset, int whence)
 {
 	struct archives_source *source = data;
 	const int64_t size = (int64_t)source->input->size;
@@ -169,9 +169,9 @@ static bool open_stream_or_file(struct archives_source *source, enum archives_ki
 		support_formats(archive);
 	else
 		library.format_raw(archive);
-	library.set_read(archive, input_read);
+	library.set_read(archive, input_piece);
 	if (source->input) {
-		library.set_seek(archive, input_seek);
+		library.set_seek(archive, input_seek_to);
 		library.set_skip(archive, input_skip);
 	}
 	library.set_data(archive, source);

@@ -158,7 +158,7 @@ static void start_table(struct flow *flow)
 }
 
 /* Line ends in a cell are blanks. */
-static void put_break(struct flow *flow)
+static void put_line_break(struct flow *flow)
 {
 	buf_char(&flow->line, flow->table || flow->level ? ' ' : '\n');
 }
@@ -177,7 +177,7 @@ static void start_element(struct flow *flow, enum flow_action action,
 		buf_char(&flow->line, flow->table ? ' ' : '\t');
 		break;
 	case FLOW_BREAK:
-		put_break(flow);
+		put_line_break(flow);
 		break;
 	case FLOW_SPACES:
 		for (unsigned i = xml_attribute_count(attributes, "c", 1, FLOW_SPACES_MAX); i; i--)

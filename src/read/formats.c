@@ -19,7 +19,7 @@
 
 #define MAGIC(at_, bytes_) { (at_), SPAN(bytes_) }
 
-/* A part of a member that has a format of its own, too. */
+/* A part of a member that has a format too. */
 #define ARCHIVE_TAKES "member pages sheet range cell table formulas strings details render"
 
 static const struct format formats[] = {

@@ -273,6 +273,6 @@ bool format_ole_read(const struct format_input *input, const struct derive_reque
 	if (memmem(bytes.data, bytes.len, mark, sizeof(mark) - 1))
 		return err_set(err, ERR_NOT_TEXT, "It is encrypted: its text needs a password.");
 	return err_set(err, ERR_NOT_TEXT, "It is of the binary kind that Office wrote before 2007, "
-	               "for which there is no reader: convert it with run_shell_command, for "
-	               "example by libreoffice --headless --convert-to.");
+	               "which hasp cannot read. Convert it with run_shell_command, for example "
+	               "by libreoffice --headless --convert-to.");
 }

@@ -20,7 +20,7 @@
 #include "read/text_out.h"
 
 enum {
-	PROGRAM_BYTES = 384 << 20, /* mapped at once */
+	PROGRAM_BYTES = 384 << 20, /* mapped in one piece */
 	STRING_LEAST = 4,
 	STRING_MOST = 4096,
 	SECTIONS_MAX = 10000,
@@ -29,20 +29,20 @@ enum {
 };
 
 /* The file in memory, not copied. */
-struct program {
+struct program_file {
 	struct span bytes;
 	const struct derive_request *request;
 	struct derive_result *ret;
 	struct text_out out;
 };
 
-static bool program_open(struct program *program, const struct format_input *input,
+static bool program_open(struct program_file *program, const struct format_input *input,
                          const struct derive_request *request, struct derive_result *ret,
                          struct err *err)
 {
 	void *bytes;
 
-	*program = (struct program){ .request = request, .ret = ret };
+	*program = (struct program_file){ .request = request, .ret = ret };
 	text_out_init(&program->out, request, ret);
 	if (input->size > PROGRAM_BYTES || !input->size)
 		return err_set(err, ERR_TOO_LARGE, "It has %llu bytes; a file of this kind is read "
@@ -55,14 +55,14 @@ static bool program_open(struct program *program, const struct format_input *inp
 	return true;
 }
 
-static void program_close(struct program *program)
+static void program_close(struct program_file *program)
 {
 	if (program->bytes.data)
 		munmap((void *)program->bytes.data, program->bytes.len);
 }
 
 /* Runs of printable ASCII, as strings(1) finds them. */
-static void put_strings(struct program *program)
+static void put_printable(struct program_file *program)
 {
 	const struct span bytes = program->bytes;
 	size_t start = 0;
@@ -154,8 +154,8 @@ static const char *elf_machine(unsigned machine)
 	return unknown;
 }
 
-/* Whether a program interpreter is named: what tells programs from shared libraries. */
-static void elf_segments(Elf *elf, struct program *program, bool *ret_interpreter)
+/* Whether a program interpreter is named: the difference between programs and shared libraries. */
+static void elf_segments(Elf *elf, struct program_file *program, bool *ret_interpreter)
 {
 	size_t count = 0;
 	GElf_Phdr segment;
@@ -177,7 +177,7 @@ static void elf_segments(Elf *elf, struct program *program, bool *ret_interprete
 }
 
 static void elf_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
-                       struct program *program)
+                       struct program_file *program)
 {
 	Elf_Data *data = libelf.data(section, NULL);
 	json_t *needed = json_object_get(program->ret->facts, "needs");
@@ -204,7 +204,7 @@ struct elf_counts {
 	bool debug;
 };
 
-static void elf_section(Elf *elf, Elf_Scn *section, size_t names, struct program *program,
+static void elf_section(Elf *elf, Elf_Scn *section, size_t names, struct program_file *program,
                         struct elf_counts *counts)
 {
 	GElf_Shdr header;
@@ -227,7 +227,7 @@ static void elf_section(Elf *elf, Elf_Scn *section, size_t names, struct program
 		                (unsigned long long)header.sh_size, name ? name : "?");
 }
 
-static void elf_sections(Elf *elf, struct program *program)
+static void elf_sections(Elf *elf, struct program_file *program)
 {
 	struct derive_result *ret = program->ret;
 	struct elf_counts counts = { 0 };
@@ -248,7 +248,7 @@ static void elf_sections(Elf *elf, struct program *program)
 	format_fact(ret, "debug_information", counts.debug ? SPAN("yes") : SPAN("no"));
 }
 
-static bool elf_facts(Elf *elf, struct program *program, struct err *err)
+static bool elf_facts(Elf *elf, struct program_file *program, struct err *err)
 {
 	static const char *const types[] = { "file of no type", "object file", "program",
 		                             "shared library", "core dump" };
@@ -277,7 +277,7 @@ static bool elf_facts(Elf *elf, struct program *program, struct err *err)
 bool format_elf_read(const struct format_input *input, const struct derive_request *request,
                      struct derive_result *ret, struct err *err)
 {
-	struct program program;
+	struct program_file program;
 	Elf *elf = NULL;
 	bool ok = program_open(&program, input, request, ret, err);
 
@@ -289,7 +289,7 @@ bool format_elf_read(const struct format_input *input, const struct derive_reque
 		             libelf.errmsg(libelf.errnumber()));
 	}
 	if (ok && request->strings)
-		put_strings(&program);
+		put_printable(&program);
 	if (elf)
 		libelf.end(elf);
 	text_out_end(&program.out);
@@ -305,7 +305,7 @@ struct bytes_reader {
 	bool ended;
 };
 
-static unsigned take_bytes(struct bytes_reader *reader, unsigned count)
+static unsigned take_big_endian(struct bytes_reader *reader, unsigned count)
 {
 	unsigned value = 0;
 
@@ -328,10 +328,10 @@ static bool java_constant(struct bytes_reader *reader, struct java_class *class,
 	/* bytes after the tag, by tag */
 	static const unsigned char sizes[] = { 0, 0, 0, 4, 4, 8, 8, 2, 2, 4, 4, 4, 4, 0, 0, 3, 2, 4,
 		                               4, 2, 2 };
-	const unsigned tag = take_bytes(reader, 1);
+	const unsigned tag = take_big_endian(reader, 1);
 
 	if (tag == 1) {
-		const unsigned len = take_bytes(reader, 2);
+		const unsigned len = take_big_endian(reader, 2);
 
 		class->texts[*index] = span_head(reader->rest, len);
 		reader->ended |= reader->rest.len < len;
@@ -341,7 +341,7 @@ static bool java_constant(struct bytes_reader *reader, struct java_class *class,
 	if (tag >= ARRAY_LEN(sizes) || !sizes[tag])
 		return false;
 	if (tag == 7) {
-		class->names[*index] = take_bytes(reader, 2);
+		class->names[*index] = take_big_endian(reader, 2);
 		class->class_count++;
 		return true;
 	}
@@ -362,15 +362,15 @@ static struct span java_name(const struct java_class *class, unsigned index)
 static unsigned java_members(struct bytes_reader *reader, const struct java_class *class,
                              const char *words, struct text_out *out)
 {
-	const unsigned count = take_bytes(reader, 2);
+	const unsigned count = take_big_endian(reader, 2);
 
 	for (unsigned i = 0; i < count && !reader->ended; i++) {
 		unsigned name, type, attributes;
 
-		take_bytes(reader, 2);
-		name = take_bytes(reader, 2);
-		type = take_bytes(reader, 2);
-		attributes = take_bytes(reader, 2);
+		take_big_endian(reader, 2);
+		name = take_big_endian(reader, 2);
+		type = take_big_endian(reader, 2);
+		attributes = take_big_endian(reader, 2);
 		if (name < class->count && type < class->count) {
 			text_out_printf(out, "%s ", words);
 			text_out(out, class->texts[name]);
@@ -379,40 +379,40 @@ static unsigned java_members(struct bytes_reader *reader, const struct java_clas
 			text_out(out, SPAN("\n"));
 		}
 		for (; attributes && !reader->ended; attributes--) {
-			take_bytes(reader, 2);
-			reader->rest = span_skip(reader->rest, take_bytes(reader, 4));
+			take_big_endian(reader, 2);
+			reader->rest = span_skip(reader->rest, take_big_endian(reader, 4));
 		}
 	}
 	return count;
 }
 
-static bool java_facts(struct program *program, struct java_class *class, struct err *err)
+static bool java_facts(struct program_file *program, struct java_class *class, struct err *err)
 {
 	struct bytes_reader reader = { .rest = span_skip(program->bytes, 4) };
 	struct derive_result *ret = program->ret;
-	const unsigned minor = take_bytes(&reader, 2), major = take_bytes(&reader, 2);
+	const unsigned minor = take_big_endian(&reader, 2), major = take_big_endian(&reader, 2);
 	unsigned i, own, parent;
 	char version[64];
 
-	class->count = take_bytes(&reader, 2);
+	class->count = take_big_endian(&reader, 2);
 	class->texts = mem_alloc(class->count + 2U, sizeof(*class->texts));
 	class->names = mem_alloc(class->count + 2U, sizeof(*class->names));
 	for (i = 1; i < class->count && !reader.ended; i++)
 		if (!java_constant(&reader, class, &i))
 			return err_set(err, ERR_NOT_TEXT, "It is damaged: constant %u is of no "
 			               "known kind.", i);
-	take_bytes(&reader, 2);
-	own = take_bytes(&reader, 2);
-	parent = take_bytes(&reader, 2);
+	take_big_endian(&reader, 2);
+	own = take_big_endian(&reader, 2);
+	parent = take_big_endian(&reader, 2);
 	snprintf(version, sizeof(version), "%u.%u (Java %u)", major, minor,
 	         major > 44 ? major - 44 : 1);
 	format_library(ret, "hasp");
 	format_fact(ret, "version", span_str(version));
 	format_fact(ret, "class", java_name(class, own));
 	format_fact(ret, "extends", java_name(class, parent));
-	for (i = take_bytes(&reader, 2); i && !reader.ended; i--) {
+	for (i = take_big_endian(&reader, 2); i && !reader.ended; i--) {
 		text_out(&program->out, SPAN("implements "));
-		text_out(&program->out, java_name(class, take_bytes(&reader, 2)));
+		text_out(&program->out, java_name(class, take_big_endian(&reader, 2)));
 		text_out(&program->out, SPAN("\n"));
 	}
 	format_fact_count(ret, "constants", class->count);
@@ -432,12 +432,12 @@ bool format_class_read(const struct format_input *input, const struct derive_req
                        struct derive_result *ret, struct err *err)
 {
 	struct java_class class = { 0 };
-	struct program program;
+	struct program_file program;
 	bool ok = program_open(&program, input, request, ret, err) &&
 	          java_facts(&program, &class, err);
 
 	if (ok && request->strings)
-		put_strings(&program);
+		put_printable(&program);
 	free(class.texts);
 	free(class.names);
 	text_out_end(&program.out);
@@ -476,7 +476,7 @@ static unsigned little_endian(struct span bytes, size_t at, unsigned count)
 	return value;
 }
 
-static bool pyc_facts(struct program *program, struct err *err)
+static bool pyc_facts(struct program_file *program, struct err *err)
 {
 	struct derive_result *ret = program->ret;
 	const struct span bytes = program->bytes;
@@ -507,12 +507,12 @@ static bool pyc_facts(struct program *program, struct err *err)
 bool format_pyc_read(const struct format_input *input, const struct derive_request *request,
                      struct derive_result *ret, struct err *err)
 {
-	struct program program;
+	struct program_file program;
 	const bool ok = program_open(&program, input, request, ret, err) &&
 	                pyc_facts(&program, err);
 
 	if (ok && request->strings)
-		put_strings(&program);
+		put_printable(&program);
 	text_out_end(&program.out);
 	program_close(&program);
 	return ok;
@@ -553,7 +553,7 @@ bool format_font_load(struct err *err)
 	return library_load(&font_row, &freetype, err);
 }
 
-static void font_face(FT_Face face, struct program *program)
+static void font_face(FT_Face face, struct program_file *program)
 {
 	text_out_printf(&program->out, "%.200s, %.100s: %ld glyphs%s%s, %d character maps\n",
 	                face->family_name ? face->family_name : "(no name)",
@@ -562,7 +562,7 @@ static void font_face(FT_Face face, struct program *program)
 	                FT_IS_FIXED_WIDTH(face) ? ", fixed width" : "", face->num_charmaps);
 }
 
-static bool font_faces(FT_Library library, struct program *program, struct err *err)
+static bool font_faces(FT_Library library, struct program_file *program, struct err *err)
 {
 	FT_Long count = 1, opened = 0;
 
@@ -585,7 +585,7 @@ static bool font_faces(FT_Library library, struct program *program, struct err *
 bool format_font_read(const struct format_input *input, const struct derive_request *request,
                       struct derive_result *ret, struct err *err)
 {
-	struct program program;
+	struct program_file program;
 	FT_Library library = NULL;
 	FT_Int major = 0, minor = 0, patch = 0;
 	bool ok = program_open(&program, input, request, ret, err);

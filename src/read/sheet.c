@@ -187,7 +187,7 @@ bool sheet_has_column(const struct sheet *sheet, unsigned column)
 }
 
 /* In one line: line ends are blanks, a bar has a backslash. */
-static void put_cell(struct buf *line, struct span text)
+static void put_cell_text(struct buf *line, struct span text)
 {
 	const size_t full = text.len;
 
@@ -203,7 +203,7 @@ static void put_cell(struct buf *line, struct span text)
 		buf_str(line, "...");
 }
 
-static void put_gap(struct sheet *sheet, unsigned column)
+static void put_cell_gap(struct sheet *sheet, unsigned column)
 {
 	const bool far = column - sheet->column > SHEET_GAP;
 
@@ -226,8 +226,8 @@ void sheet_cell(struct sheet *sheet, unsigned column, unsigned repeat, struct sp
 	if (span_is_blank(text))
 		return;
 	for (; column <= last && column > sheet->column && !sheet->line.overflowed; column++) {
-		put_gap(sheet, column);
-		put_cell(&sheet->line, text);
+		put_cell_gap(sheet, column);
+		put_cell_text(&sheet->line, text);
 		sheet->column = column;
 	}
 }

@@ -104,7 +104,8 @@ static long long table_row_count(struct sqlite_reading *reading, const struct sq
 	sqlite3_stmt *statement = NULL;
 	long long count = -1;
 
-	if (!sql || strcmp(table->type, "table") != 0 || clock_monotonic_ms() > reading->count_until ||
+	if (!sql || strcmp(table->type, "table") != 0 ||
+	    clock_monotonic_ms() > reading->count_until ||
 	    !sqlite_open_prepare(&reading->open, sql, &statement, &ignored))
 		return -1;
 	reading->open.deadline_ms = reading->count_until;
@@ -117,7 +118,7 @@ static long long table_row_count(struct sqlite_reading *reading, const struct sq
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
-static void put_names(struct sqlite_reading *reading, sqlite3_stmt *statement)
+static void put_column_names(struct sqlite_reading *reading, sqlite3_stmt *statement)
 {
 	const struct sqlite_library *lib = reading->open.lib;
 
@@ -131,8 +132,8 @@ static void put_names(struct sqlite_reading *reading, sqlite3_stmt *statement)
 }
 
 /* "12 | 1 | "text" | null": values as JSON has them. */
-static bool put_row(struct sqlite_reading *reading, sqlite3_stmt *statement, unsigned long long row,
-                    size_t longest)
+static bool put_numbered_row(struct sqlite_reading *reading, sqlite3_stmt *statement,
+                          unsigned long long row, size_t longest)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(ROW_BYTES);
 	const int columns = reading->open.lib->sqlite3_column_count(statement);
@@ -147,8 +148,9 @@ static bool put_row(struct sqlite_reading *reading, sqlite3_stmt *statement, uns
 }
 
 /* Rows of a table from `first` on, at most `count`. */
-static bool put_rows(struct sqlite_reading *reading, const char *name, unsigned long long first,
-                     unsigned long long count, struct err *err)
+static bool put_table_rows(struct sqlite_reading *reading, const char *name,
+                           unsigned long long first, unsigned long long count,
+                           struct err *err)
 {
 	const struct sqlite_library *lib = reading->open.lib;
 	_cleanup_free_ char *limits = mem_printf(" LIMIT %llu OFFSET %llu", count, first - 1);
@@ -161,9 +163,9 @@ static bool put_rows(struct sqlite_reading *reading, const char *name, unsigned 
 
 	if (!sql || !sqlite_open_prepare(&reading->open, sql, &statement, err))
 		return false;
-	put_names(reading, statement);
+	put_column_names(reading, statement);
 	while ((step = lib->sqlite3_step(statement)) == SQLITE_ROW &&
-	       put_row(reading, statement, row, longest))
+	       put_numbered_row(reading, statement, row, longest))
 		row++;
 	if (reading->out.full && strlen(name) < 60)
 		snprintf(reading->ret->next, sizeof(reading->ret->next), "table \"%s\" %llu-%llu",
@@ -208,7 +210,7 @@ static bool put_one_table(struct sqlite_reading *reading, struct err *err)
 		rows = table_row_count(reading, &reading->tables.all[i]);
 		if (rows >= 0)
 			format_fact_count(reading->ret, "rows", (uint64_t)rows);
-		if (!put_rows(reading, name, first, count, err))
+		if (!put_table_rows(reading, name, first, count, err))
 			return false;
 		if (!reading->out.full && rows >= 0 && first + count - 1 < (uint64_t)rows &&
 		    strlen(name) < 60 && !request->range) {
@@ -247,12 +249,13 @@ static void put_all_tables(struct sqlite_reading *reading)
 
 		text_out_printf(&reading->out, "## %s %.100s", table->type, table->name);
 		if (rows >= 0)
-			text_out_printf(&reading->out, " (%lld row%s)\n", rows, rows == 1 ? "" : "s");
+			text_out_printf(&reading->out, " (%lld row%s)\n", rows,
+			                rows == 1 ? "" : "s");
 		else
 			text_out_printf(&reading->out, "\n");
 		text_out(&reading->out, span_head(span_str(table->sql), SCHEMA_BYTES));
 		text_out_printf(&reading->out, ";\n");
-		if (!put_rows(reading, table->name, 1, FIRST_ROWS, &err))
+		if (!put_table_rows(reading, table->name, 1, FIRST_ROWS, &err))
 			text_out_printf(&reading->out, "(Its rows cannot be read: %s)\n",
 			                err.message);
 		text_out_printf(&reading->out, "\n");

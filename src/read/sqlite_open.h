@@ -51,7 +51,7 @@ struct sqlite_open {
 	sqlite3 *db;
 	bool wal;           /* changes may be in NAME-wal, which is not read */
 	char refused[128];  /* what the authorizer refused last: "ATTACH"; "" nothing */
-	uint64_t deadline_ms; /* clock_monotonic_ms after which statements are interrupted; 0: none */
+	uint64_t deadline_ms; /* clock_monotonic_ms at which statements are interrupted; 0: none */
 	/* private */
 	const struct format_input *input;
 	sqlite3_vfs vfs;
