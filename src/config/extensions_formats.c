@@ -439,8 +439,9 @@ const char *extension_manifest_file(const json_t *manifest)
 
 /* The row whose file is there, read; *ret_path is for the caller to free. NULL without *err: none
  * is. */
-static const struct manifest_row *manifest_find_format(const char *folder, json_t **ret, char **ret_path,
-                                                 struct err *err)
+static const struct manifest_row *manifest_find_format(const char *folder, json_t **ret,
+                                                       char **ret_path,
+                                                       struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(formats) && err->code == ERR_NONE; i++) {
 		_cleanup_free_ char *path = path_join(folder, formats[i].file);

@@ -25,7 +25,7 @@ enum {
 #define BOMB_BYTES ((uint64_t)1 << 30)
 
 /* What is known when all was listed. */
-struct listing {
+struct archive_listing {
 	const struct derive_request *request;
 	struct derive_result *ret;
 	struct text_out out;
@@ -115,8 +115,8 @@ static void time_text(struct archive_entry *entry, char text[static 20])
 		snprintf(text, 20, "-");
 }
 
-static void list_line(struct listing *listing, struct archive_entry *entry, const char *prefix,
-                      uint64_t size, bool outside)
+static void list_line(struct archive_listing *listing, struct archive_entry *entry,
+                      const char *prefix, uint64_t size, bool outside)
 {
 	const struct archives_library *lib = archives_library();
 	_cleanup_free_ char *name = unseen_line(listed_name(entry), NAME_SHOWN);
@@ -135,7 +135,8 @@ static void list_line(struct listing *listing, struct archive_entry *entry, cons
 	                outside ? "  (unpacking it would write outside of the folder)" : "");
 }
 
-static void list_entry(struct listing *listing, struct archive_entry *entry, const char *prefix)
+static void list_entry(struct archive_listing *listing, struct archive_entry *entry,
+                       const char *prefix)
 {
 	const struct archives_library *lib = archives_library();
 	const int64_t declared = lib->size_is_set(entry) ? lib->size(entry) : 0;
@@ -202,10 +203,10 @@ static bool read_content(struct archives_source *source, size_t max, struct buf 
 	return true;
 }
 
-static bool list_entries(struct listing *listing, struct archives_source *source,
+static bool list_entries(struct archive_listing *listing, struct archives_source *source,
                          const char *prefix, bool debian, struct err *err);
 
-static bool list_within(struct listing *listing, struct archives_source *outer,
+static bool list_within(struct archive_listing *listing, struct archives_source *outer,
                         const char *prefix, struct err *err)
 {
 	struct archives_source inner;
@@ -217,7 +218,7 @@ static bool list_within(struct listing *listing, struct archives_source *outer,
 }
 
 /* recursive to one level: `debian` is false within. */
-static bool list_entries(struct listing *listing, struct archives_source *source,
+static bool list_entries(struct archive_listing *listing, struct archives_source *source,
                          const char *prefix, bool debian, struct err *err)
 {
 	struct archive_entry *entry;
@@ -262,7 +263,7 @@ static void control_facts(struct derive_result *ret, struct span control)
 				            span_skip(line, strlen(rows[i].field)));
 }
 
-static void bomb_fact(const struct listing *listing, uint64_t size)
+static void bomb_fact(const struct archive_listing *listing, uint64_t size)
 {
 	char text[200];
 
@@ -294,7 +295,7 @@ static void source_facts(struct archives_source *source, struct derive_result *r
 	format_fact(ret, "compression", buf_view(&filters));
 }
 
-static void listing_facts(struct listing *listing, uint64_t size)
+static void listing_facts(struct archive_listing *listing, uint64_t size)
 {
 	struct derive_result *ret = listing->ret;
 
@@ -315,7 +316,7 @@ static bool list_archive(struct archives_source *source, const struct format_inp
                          const struct derive_request *request, struct derive_result *ret,
                          struct err *err)
 {
-	struct listing listing = { .request = request, .ret = ret,
+	struct archive_listing listing = { .request = request, .ret = ret,
 		                   .deadline = clock_monotonic_ms() + LIST_MS };
 	struct err broken = ERR_INIT;
 	bool ok;

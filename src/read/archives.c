@@ -18,7 +18,7 @@ static const struct library_symbol symbols[] = {
 	ROW(read_new, "archive_read_new"),
 	ROW(read_free, "archive_read_free"),
 	ROW(filter_all, "archive_read_support_filter_all"),
-	ROW(format_all, "archive_read_support_format_all"),
+	ROW(format_by_code, "archive_read_support_format_by_code"),
 	ROW(format_raw, "archive_read_support_format_raw"),
 	ROW(format_zip, "archive_read_support_format_zip_seekable"),
 	ROW(set_read, "archive_read_set_read_callback"),
@@ -69,7 +69,9 @@ const struct archives_library *archives_library(void)
 
 static bool is_bomb(struct archives_source *source)
 {
-	const int64_t out = library.filter_bytes(source->archive, 0);
+	/* Without a filter it is the place in the file, which seeks move. */
+	const int64_t out = library.filter_count(source->archive) > 1 ?
+	                    library.filter_bytes(source->archive, 0) : 0;
 	const uint64_t expanded = out > 0 ? (uint64_t)out : 0;
 	const uint64_t most = expanded > source->given ? expanded : source->given;
 
@@ -77,7 +79,7 @@ static bool is_bomb(struct archives_source *source)
 	return source->bomb;
 }
 
-static la_ssize_t input_read(struct archive *archive, void *data, const void **ret)
+static la_ssize_t input_piece(struct archive *archive, void *data, const void **ret)
 {
 	struct archives_source *source = data;
 	ssize_t count;
@@ -96,7 +98,7 @@ static la_ssize_t input_read(struct archive *archive, void *data, const void **r
 	return count;
 }
 
-static la_int64_t input_seek(struct archive *archive, void *data, la_int64_t offset, int whence)
+static la_int64_t input_seek_to(struct archive *archive, void *data, la_int64_t offset, int whence)
 {
 	struct archives_source *source = data;
 	const int64_t size = (int64_t)source->input->size;
@@ -139,6 +141,19 @@ static bool refuse_source(struct archives_source *source, struct err *err)
 	               (int)shown.len, utf8_valid(shown) ? shown.data : "(no reason)");
 }
 
+/* All but those that take any text for theirs (mtree) or know nothing by its content (raw). */
+static void support_formats(struct archive *archive)
+{
+	static const int codes[] = {
+		ARCHIVE_FORMAT_TAR, ARCHIVE_FORMAT_ZIP, ARCHIVE_FORMAT_7ZIP, ARCHIVE_FORMAT_CPIO,
+		ARCHIVE_FORMAT_AR, ARCHIVE_FORMAT_ISO9660, ARCHIVE_FORMAT_RAR,
+		ARCHIVE_FORMAT_RAR_V5, ARCHIVE_FORMAT_CAB, ARCHIVE_FORMAT_XAR, ARCHIVE_FORMAT_LHA,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		library.format_by_code(archive, codes[i]);
+}
+
 static bool open_stream_or_file(struct archives_source *source, enum archives_kind kind,
                                 struct err *err)
 {
@@ -151,12 +166,12 @@ static bool open_stream_or_file(struct archives_source *source, enum archives_ki
 	if (kind == ARCHIVES_ZIP)
 		library.format_zip(archive);
 	else if (kind == ARCHIVES_ANY)
-		library.format_all(archive);
+		support_formats(archive);
 	else
 		library.format_raw(archive);
-	library.set_read(archive, input_read);
+	library.set_read(archive, input_piece);
 	if (source->input) {
-		library.set_seek(archive, input_seek);
+		library.set_seek(archive, input_seek_to);
 		library.set_skip(archive, input_skip);
 	}
 	library.set_data(archive, source);

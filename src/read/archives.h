@@ -24,7 +24,7 @@
 
 enum archives_kind {
 	ARCHIVES_ZIP, /* by its central directory */
-	ARCHIVES_ANY, /* every format and filter that libarchive has in itself */
+	ARCHIVES_ANY, /* every format that says what it is, and every filter */
 	ARCHIVES_RAW, /* one compressed file */
 };
 
@@ -48,7 +48,7 @@ struct archives_library {
 	__typeof__(archive_read_new) *read_new;
 	__typeof__(archive_read_free) *read_free;
 	__typeof__(archive_read_support_filter_all) *filter_all;
-	__typeof__(archive_read_support_format_all) *format_all;
+	__typeof__(archive_read_support_format_by_code) *format_by_code;
 	__typeof__(archive_read_support_format_raw) *format_raw;
 	__typeof__(archive_read_support_format_zip_seekable) *format_zip;
 	__typeof__(archive_read_set_read_callback) *set_read;

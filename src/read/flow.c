@@ -144,6 +144,11 @@ static enum flow_action flow_action_of(const struct flow *flow, const char *name
 	return FLOW_NONE;
 }
 
+static bool ends_blank(const struct flow *flow)
+{
+	return flow->line.len && flow->line.data[flow->line.len - 1] == ' ';
+}
+
 static void start_table(struct flow *flow)
 {
 	if (!flow->table && !flow->paragraph)
@@ -153,7 +158,7 @@ static void start_table(struct flow *flow)
 }
 
 /* Line ends in a cell are blanks. */
-static void put_break(struct flow *flow)
+static void put_line_break(struct flow *flow)
 {
 	buf_char(&flow->line, flow->table || flow->level ? ' ' : '\n');
 }
@@ -172,7 +177,7 @@ static void start_element(struct flow *flow, enum flow_action action,
 		buf_char(&flow->line, flow->table ? ' ' : '\t');
 		break;
 	case FLOW_BREAK:
-		put_break(flow);
+		put_line_break(flow);
 		break;
 	case FLOW_SPACES:
 		for (unsigned i = xml_attribute_count(attributes, "c", 1, FLOW_SPACES_MAX); i; i--)
@@ -198,7 +203,7 @@ static void start_element(struct flow *flow, enum flow_action action,
 		flow->item = true;
 		break;
 	case FLOW_NOTE:
-		buf_str(&flow->line, " [note: ");
+		buf_str(&flow->line, ends_blank(flow) ? "[note: " : " [note: ");
 		break;
 	case FLOW_SKIP:
 		flow->skip = 1;
@@ -261,12 +266,31 @@ static bool on_end(void *self, const char *name)
 	return !flow->out->full;
 }
 
+/* OpenDocument, 6.1.2: white space of any kind and length is one blank. */
+static void collapsed_text(struct flow *flow, struct span text)
+{
+	while (text.len) {
+		size_t len = 0;
+
+		while (len < text.len && !strchr(" \t\r\n", text.data[len]))
+			len++;
+		flow_text(flow, span_head(text, len));
+		if (len < text.len && flow->line.len && !ends_blank(flow))
+			buf_char(&flow->line, ' ');
+		text = span_skip(text, len + 1);
+	}
+}
+
 static bool on_text(void *self, struct span text)
 {
 	struct flow *flow = self;
 
-	if (!flow->skip && (flow->text || (flow->text_anywhere && flow->paragraph)))
+	if (flow->skip)
+		return true;
+	if (flow->text)
 		flow_text(flow, text);
+	else if (flow->text_anywhere && flow->paragraph)
+		collapsed_text(flow, text);
 	return !flow->out->full;
 }
 

@@ -45,7 +45,7 @@ struct format_input {
 };
 
 /* Where a reader of archives leaves the member that was asked for: format_run shows it, by the
- * reader of its own format if it is no text. */
+ * reader of that format if it is no text. */
 struct format_content {
 	bool there;
 	bool cut;         /* there is more of it than FORMAT_CONTENT */
@@ -234,5 +234,22 @@ bool format_archive_read(const struct format_input *input, const struct derive_r
                          struct derive_result *ret, struct err *err);
 bool format_compressed_read(const struct format_input *input, const struct derive_request *request,
                             struct derive_result *ret, struct err *err);
+bool format_ole_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+bool format_sqlite_read(const struct format_input *input, const struct derive_request *request,
+                        struct derive_result *ret, struct err *err);
+/* Programs and fonts. */
+bool format_elf_load(struct err *err);
+bool format_elf_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+bool format_class_sniff(struct span head);
+bool format_class_read(const struct format_input *input, const struct derive_request *request,
+                       struct derive_result *ret, struct err *err);
+bool format_pyc_sniff(struct span head);
+bool format_pyc_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err);
+bool format_font_load(struct err *err);
+bool format_font_read(const struct format_input *input, const struct derive_request *request,
+                      struct derive_result *ret, struct err *err);
 
 #endif

@@ -19,7 +19,7 @@
 
 #define MAGIC(at_, bytes_) { (at_), SPAN(bytes_) }
 
-/* A part of a member that has a format of its own, too. */
+/* A part of a member that has a format too. */
 #define ARCHIVE_TAKES "member pages sheet range cell table formulas strings details render"
 
 static const struct format formats[] = {
@@ -87,6 +87,25 @@ static const struct format formats[] = {
 	             MAGIC(0, "\x28\xB5\x2F\xFD"), MAGIC(0, "\x04\x22\x4D\x18"),
 	             MAGIC(0, "LZIP") },
 	  .takes = ARCHIVE_TAKES, .load = format_archive_load, .read = format_compressed_read },
+	{ .key = "ole", .words = "an older Office document, or an encrypted one",
+	  .extensions = "doc xls ppt",
+	  .magic = { MAGIC(0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") }, .takes = "",
+	  .read = format_ole_read },
+	{ .key = "sqlite", .words = "an SQLite database", .extensions = "sqlite sqlite3 db db3",
+	  .magic = { MAGIC(0, "SQLite format 3") }, .takes = "table range",
+	  .load = sqlite_open_load, .read = format_sqlite_read },
+	{ .key = "elf", .words = "a program or library in ELF", .extensions = "so o elf ko",
+	  .magic = { MAGIC(0, "\x7F" "ELF") }, .takes = "strings details",
+	  .load = format_elf_load, .read = format_elf_read },
+	{ .key = "class", .words = "a compiled Java class", .extensions = "class",
+	  .magic = { MAGIC(0, "\xCA\xFE\xBA\xBE") }, .sniff = format_class_sniff,
+	  .takes = "strings", .read = format_class_read },
+	{ .key = "pyc", .words = "compiled Python", .extensions = "pyc pyo", .by_name = true,
+	  .sniff = format_pyc_sniff, .takes = "strings", .read = format_pyc_read },
+	{ .key = "font", .words = "a font", .extensions = "ttf otf ttc otc woff woff2 pfb pcf",
+	  .magic = { MAGIC(0, "\0\1\0\0\0"), MAGIC(0, "OTTO"), MAGIC(0, "ttcf"),
+	             MAGIC(0, "wOFF"), MAGIC(0, "wOF2"), MAGIC(0, "\1fcp") }, .takes = "",
+	  .load = format_font_load, .read = format_font_read },
 };
 
 const struct format *format_at(size_t i)

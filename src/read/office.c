@@ -8,7 +8,7 @@
 #include "read/flow.h"
 #include "read/package.h"
 
-enum { STYLES_MAX = 256, LEVELS_MAX = 9 };
+enum { STYLES_MAX = 256, LEVELS_MAX = 9, OLE_BYTES = 256 << 20 };
 
 /* Entries of the outline are lines of the text, all of which are counted and none kept. */
 static void start_text(struct text_out *out, struct flow *flow, const struct flow_row *rows,
@@ -256,4 +256,23 @@ bool format_odt_read(const struct format_input *input, const struct derive_reque
 
 	package_library(ret);
 	return package && odt_read(package, request, ret, err);
+}
+
+/* ---- what Office wrote before, and what it encrypts ------------------------------------- */
+
+/* Compound files (MS-CFB): names of their streams are UTF-16. */
+bool format_ole_read(const struct format_input *input, const struct derive_request *request,
+                     struct derive_result *ret, struct err *err)
+{
+	static const char mark[] = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e";
+	_cleanup_buf_ struct buf bytes = { 0 };
+
+	(void)request, (void)ret;
+	if (!format_slurp(input, OLE_BYTES, &bytes, err))
+		return false;
+	if (memmem(bytes.data, bytes.len, mark, sizeof(mark) - 1))
+		return err_set(err, ERR_NOT_TEXT, "It is encrypted: its text needs a password.");
+	return err_set(err, ERR_NOT_TEXT, "It is of the binary kind that Office wrote before 2007, "
+	               "which hasp cannot read. Convert it with run_shell_command, for example "
+	               "by libreoffice --headless --convert-to.");
 }

@@ -45,13 +45,15 @@ bool sheet_range(const char *text, struct sheet_range *ret, struct err *err)
 	struct sheet_range range = { 1, SHEET_ROWS, 1, SHEET_COLUMNS };
 	struct span rest = span_trim(span_str(text));
 	unsigned column, row;
-	bool cell;
+	bool cell, rows, columns;
 
 	*ret = range;
 	if (!text)
 		return true;
 	rest = sheet_place(rest, &column, &row);
 	cell = column && row;
+	columns = column;
+	rows = row;
 	range.first_column = column ? column : 1;
 	range.first_row = row ? row : 1;
 	if (cell && !rest.len) {
@@ -62,7 +64,7 @@ bool sheet_range(const char *text, struct sheet_range *ret, struct err *err)
 		rest = sheet_place(span_skip(rest, 1), &column, &row);
 		range.last_column = column ? column : SHEET_COLUMNS;
 		range.last_row = row ? row : SHEET_ROWS;
-		cell = true;
+		cell = columns == (column != 0) && rows == (row != 0);
 	}
 	if (!cell || rest.len || range.last_row < range.first_row ||
 	    range.last_column < range.first_column)
@@ -185,7 +187,7 @@ bool sheet_has_column(const struct sheet *sheet, unsigned column)
 }
 
 /* In one line: line ends are blanks, a bar has a backslash. */
-static void put_cell(struct buf *line, struct span text)
+static void put_cell_text(struct buf *line, struct span text)
 {
 	const size_t full = text.len;
 
@@ -201,7 +203,7 @@ static void put_cell(struct buf *line, struct span text)
 		buf_str(line, "...");
 }
 
-static void put_gap(struct sheet *sheet, unsigned column)
+static void put_cell_gap(struct sheet *sheet, unsigned column)
 {
 	const bool far = column - sheet->column > SHEET_GAP;
 
@@ -224,8 +226,8 @@ void sheet_cell(struct sheet *sheet, unsigned column, unsigned repeat, struct sp
 	if (span_is_blank(text))
 		return;
 	for (; column <= last && column > sheet->column && !sheet->line.overflowed; column++) {
-		put_gap(sheet, column);
-		put_cell(&sheet->line, text);
+		put_cell_gap(sheet, column);
+		put_cell_text(&sheet->line, text);
 		sheet->column = column;
 	}
 }

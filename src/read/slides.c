@@ -15,17 +15,17 @@
 enum { SLIDES_MAX = 10000, CHAPTER_BYTES = 8 << 20 };
 
 /* Members in the order in which they are shown. */
-struct series {
+struct slide_series {
 	char *names[SLIDES_MAX]; /* owned */
 	size_t count;
 };
 
-static struct series *series_new(void)
+static struct slide_series *series_new(void)
 {
-	return mem_alloc(1, sizeof(struct series));
+	return mem_alloc(1, sizeof(struct slide_series));
 }
 
-static void series_cleanup_free(struct series **series)
+static void series_cleanup_free(struct slide_series **series)
 {
 	for (size_t i = 0; *series && i < (*series)->count; i++)
 		free((*series)->names[i]);
@@ -67,7 +67,7 @@ static const struct flow_row pptx_rows[] = {
 struct pptx {
 	struct package *package;
 	const struct package_relations *relations; /* of its main part */
-	struct series *slides;
+	struct slide_series *slides;
 	bool title;  /* the shape that is open is the title */
 	bool hidden; /* the slide is not shown */
 };
@@ -177,7 +177,7 @@ bool format_pptx_read(const struct format_input *input, const struct derive_requ
 	static const char main[] = "ppt/presentation.xml";
 	_cleanup_package_ struct package *package = package_open(input, err);
 	_cleanup_package_relations_ struct package_relations relations = { 0 };
-	_cleanup_series_ struct series *slides = series_new();
+	_cleanup_series_ struct slide_series *slides = series_new();
 	struct pptx pptx = { .package = package, .relations = &relations, .slides = slides };
 
 	package_library(ret);
@@ -298,7 +298,7 @@ struct epub {
 	struct package *package;
 	char *main;                      /* the package document */
 	struct package_relations items;  /* of its manifest: only id and target */
-	struct series *chapters;
+	struct slide_series *chapters;
 };
 
 static bool epub_container_start(void *self, const char *name,
@@ -443,7 +443,7 @@ bool format_epub_read(const struct format_input *input, const struct derive_requ
                       struct derive_result *ret, struct err *err)
 {
 	_cleanup_package_ struct package *package = package_open(input, err);
-	_cleanup_series_ struct series *chapters = series_new();
+	_cleanup_series_ struct slide_series *chapters = series_new();
 	struct epub epub = { .package = package, .chapters = chapters };
 	bool ok;
 

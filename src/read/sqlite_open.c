@@ -12,10 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/library.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+
+enum { STEPS_BETWEEN = 10000 }; /* of the virtual machine, between looks at the clock */
 
 #define ROW(name) { #name, offsetof(struct sqlite_library, name) },
 static const struct library_symbol sqlite_symbols[] = { SQLITE_FUNCTIONS(ROW) };
@@ -307,6 +310,14 @@ static void make_pragma_tables(struct sqlite_open *open)
 	}
 }
 
+/* Nonzero interrupts the statement. */
+static int is_late(void *data)
+{
+	const struct sqlite_open *open = data;
+
+	return open->deadline_ms && clock_monotonic_ms() > open->deadline_ms;
+}
+
 static void open_restrict(struct sqlite_open *open)
 {
 	const struct sqlite_library *lib = open->lib;
@@ -325,6 +336,7 @@ static void open_restrict(struct sqlite_open *open)
 	lib->sqlite3_limit(open->db, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
 	lib->sqlite3_limit(open->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	lib->sqlite3_set_authorizer(open->db, sqlite_may, open);
+	lib->sqlite3_progress_handler(open->db, STEPS_BETWEEN, is_late, open);
 }
 
 bool sqlite_open_input(const struct format_input *input, struct sqlite_open *ret, struct err *err)

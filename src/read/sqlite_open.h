@@ -32,7 +32,8 @@
 	X(sqlite3_error_offset) X(sqlite3_column_count) X(sqlite3_column_name) \
 	X(sqlite3_column_type) X(sqlite3_column_int64) X(sqlite3_column_double) \
 	X(sqlite3_column_text) X(sqlite3_column_blob) X(sqlite3_column_bytes) \
-	X(sqlite3_stmt_readonly) X(sqlite3_bind_text) X(sqlite3_soft_heap_limit64)
+	X(sqlite3_stmt_readonly) X(sqlite3_bind_text) X(sqlite3_soft_heap_limit64) \
+	X(sqlite3_progress_handler)
 
 /* Its functions under their own names. */
 struct sqlite_library {
@@ -50,6 +51,7 @@ struct sqlite_open {
 	sqlite3 *db;
 	bool wal;           /* changes may be in NAME-wal, which is not read */
 	char refused[128];  /* what the authorizer refused last: "ATTACH"; "" nothing */
+	uint64_t deadline_ms; /* clock_monotonic_ms at which statements are interrupted; 0: none */
 	/* private */
 	const struct format_input *input;
 	sqlite3_vfs vfs;
