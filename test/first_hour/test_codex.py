@@ -100,7 +100,7 @@ TASKS = [*from_page(
         letting("hello"), see("Second.")], script=[("hello", [text("First.")]), [text("Second.")]],
         differs="Ctrl+Q, not Tab"),
     Task("steer while it works", [
-        say("fix it"), see("esc to interrupt"), say("and be quick"), see("and be quick"), letting("read"),
+        say("fix it"), see("esc to interrupt"), say("and be quick"), see("joins at the next step: and be quick"), letting("read"),
         see("As you say: and be quick.")], script=[("read", reads("README.md")), tells(r"and be quick", "As you say: %s.")]),
     Task("approve a kind of command until the end", [
         say("fix the file times"), see("for this session"), rest(), put("2"), see("Done as asked.")],
