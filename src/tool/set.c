@@ -21,7 +21,7 @@
 static const struct tool *const everywhere[] = {
 	&tool_read_file,   &tool_read_many_files, &tool_safe_patch,     &tool_write_file,
 	&tool_update_file, &tool_apply_changes,   &tool_search_files, &tool_glob,
-	&tool_list_directory,
+	&tool_list_directory, &tool_update_data, &tool_update_notebook,
 	&tool_run_shell_command,
 	&tool_list_background_processes,
 	&tool_read_background_output,
@@ -215,7 +215,8 @@ static void add_row(struct tool_set *set, const struct tool_set_row *row)
 
 static void add_own_row(struct tool_set *set, const struct tool *tool)
 {
-	add_row(set, &(struct tool_set_row){ .tool = tool });
+	add_row(set, &(struct tool_set_row){ .tool = tool, .deferred = tool->rare,
+	                                     .settled = tool->rare });
 }
 
 struct tool_set *tool_set_new(void)
@@ -252,7 +253,7 @@ struct tool_set *tool_set_choose(const struct tool_set *from,
 		row.schema = NULL;
 		row.compiled = false;
 		add_row(set, &row);
-		deferred = deferred || row.deferred;
+		deferred = deferred || (row.deferred && !row.tool->rare);
 	}
 	for (size_t i = 0; i < from->count && deferred; i++)
 		if (!from->rows[i].left_out && is_way_to_deferred(from->rows[i].tool))
@@ -543,7 +544,8 @@ void tool_set_declare_deferred(const struct tool_set *set,
 	for (size_t i = 0; i < tool_set_count(set); i++) {
 		const struct tool *tool = tool_set_at(set, i);
 
-		if (!tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)))
+		if (!tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)) ||
+		    (tool->rare && !tool_set_find(set, tool_search_tools.name)))
 			continue;
 		json_array_append_new(declared, tool_declaration(tool));
 		set_loading(declared, "deferred");
@@ -657,6 +659,7 @@ char *tool_set_announce(const struct tool_set *set,
 	tools = mem_alloc(set->count + 1, sizeof(*tools));
 	for (size_t i = 0; i < set->count; i++)
 		if (set->rows[i].deferred && !set->rows[i].left_out &&
+		    (!set->rows[i].tool->rare || is_taken(set, tool_search_tools.name)) &&
 		    (!wanted || wanted(data, set->rows[i].tool)))
 			tools[count++] = set->rows[i].tool;
 	put_announced(tools, count, longest, &list);
