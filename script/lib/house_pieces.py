@@ -38,6 +38,7 @@ FOR_OTHERS = {
     "format_at": FUZZED, "format_by_key": FUZZED,
     "format_derive": "tests with readers that are made to do harm",
     "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,
+    "structured_find": CASES, "a2a_host_is_loopback": CASES, "compact_transcript_write": CASES, "compact_tail": CASES,
     "memory_resolve_imports": CASES, "mentions_find": CASES, "mentions_free": CASES, "name_read": CASES,
     "command_words_split": CASES, "command_words_free": CASES, "ide_place_read": CASES, "ide_problems_read": CASES,
     "mcp_http_endpoint": CASES, "mcp_sign_check": CASES, "result_members_ended": CASES, "act_write_json": CASES,

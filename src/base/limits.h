@@ -257,6 +257,8 @@
 #define LIMIT_GUARD_SESSION_S (12 * 3600)
 /* Seconds without a command in a workspace after which its records are removed. */
 #define LIMIT_GUARD_FILE_S (30 * 24 * 3600)
+/* Seconds from one search for such records to the next: the end of a session pays for it. */
+#define LIMIT_GUARD_LOOK_S 3600
 /* Commands of a session that run at the same time. */
 #define LIMIT_GUARD_COMMANDS 1024
 /* The description of one for the others: the start of the command and its writable paths. */
@@ -317,6 +319,13 @@
 #define LIMIT_WARNINGS 64
 /* A policy file, written by hand or a rule at a time.  Every call is matched against each rule. */
 #define LIMIT_POLICY_BYTES ((size_t)1 << 20)
+
+/* Structured text (data/structured/): one file, its values, the changes of one call, and bytes
+ * that all of them together read: each change parses the file again. */
+#define LIMIT_STRUCTURED_BYTES ((size_t)64 << 20)
+#define LIMIT_STRUCTURED_NODES ((size_t)4000000)
+#define LIMIT_STRUCTURED_CHANGES ((size_t)1000)
+#define LIMIT_STRUCTURED_WORK ((size_t)1 << 30)
 
 /* YAML: the front matter of a skill, a command or an agent; and its scalars, sequences and
  * mappings. */
@@ -463,5 +472,15 @@
 #define LIMIT_DERIVE_FACTS ((size_t)1 << 20)
 #define LIMIT_DERIVE_OUTLINE 500
 #define LIMIT_DERIVE_PICTURES ((size_t)12 << 20)
+
+/* A query of data (read/query.h).  Results of one answer unless others are asked for, and the
+ * largest number that may be; of larger JSON files the elements of an array are read one at a time,
+ * if the expression allows it; bytes of a file whose structure is looked at; paths of a
+ * structure. */
+#define LIMIT_QUERY_RESULTS 100
+#define LIMIT_QUERY_RESULTS_MAX 10000
+#define LIMIT_QUERY_WHOLE_BYTES ((size_t)4 << 20)
+#define LIMIT_QUERY_SHAPE_BYTES ((size_t)64 << 20)
+#define LIMIT_QUERY_SHAPE_NODES ((size_t)20000)
 
 #endif

@@ -30,13 +30,15 @@ enum change_kind {
 	CHANGE_UPDATE, /* replace `old_text` by `text`, `expected_count` times */
 	CHANGE_DELETE,
 	CHANGE_MOVE,   /* to `new_path`, which must not exist */
+	CHANGE_DATA,   /* values of structured text (data/structured/): `text` is JSON, an object
+	                * with `changes` as structured_change takes them, and `document` */
 };
 
 struct change {
 	enum change_kind kind;
 	const char *path;
 	const char *new_path;         /* MOVE only */
-	const struct sha256 *base;    /* NULL: none given. PATCH, WRITE, DELETE and MOVE of an
+	const struct sha256 *base;    /* NULL: none given. PATCH, WRITE, DELETE, MOVE and DATA of an
 	                               * existing file then fail with BASE_REQUIRED; UPDATE works
 	                               * without. For a missing file: NULL or the hash of nothing */
 	struct span text;             /* UTF-8: diff, content or replacement */
@@ -137,7 +139,7 @@ void change_result_release(struct change_result *result);
  *   FILE_NOT_FOUND     also: a folder is missing and no_make_folders is set
  *   FILE_EXISTS        CREATE, MOVE, or UPDATE with an empty old_text
  *   WRONG_MATCH_COUNT  UPDATE; where the text is not found, `failure` has the nearest place
- *   NO_CHANGE          PATCH, UPDATE and MOVE that leave everything as it is
+ *   NO_CHANGE          PATCH, UPDATE, DATA and MOVE that leave everything as it is
  *   INVALID_ARGUMENT   content_check; text that is not UTF-8;
  *                      an encoding that iconv does not know or that lacks a character
  *   DENIED_BY_SANDBOX  the file is in a folder for reading alone (workspace_is_read_only)

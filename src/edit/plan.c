@@ -29,6 +29,7 @@ static const struct kind_rule {
 	[CHANGE_UPDATE] = { edit_plan_update, true, true, false, "update" },
 	[CHANGE_DELETE] = { plan_delete, false, true, true, "delete" },
 	[CHANGE_MOVE] = { plan_move, false, true, true, "move" },
+	[CHANGE_DATA] = { edit_plan_data, false, true, true, "update" },
 };
 
 static bool base_mismatch(struct edit_step *step, const char *what, struct err *err)
@@ -318,7 +319,8 @@ static bool check_content(const struct edit_step *step, struct err *err)
 	struct edit whole = { .remove = step->doc.lines.count, .insert = step->text };
 	bool scripted = step->edits != NULL;
 
-	if (change->literal || change->bytes || !step->has_doc || step->after.made_by != step)
+	if (change->literal || change->bytes || change->kind == CHANGE_DATA || !step->has_doc ||
+	    step->after.made_by != step)
 		return true;
 	return content_check(change->path, &step->doc.lines,
 	                     scripted ? step->edits->edits : &whole,

@@ -328,7 +328,9 @@ bool derive(const struct derive_request *request, const struct cancel *cancel,
 	*ret = (struct derive_result){ 0 };
 	if (count < 0)
 		return err_set_errno(err, errno, "%.300s cannot be read", request->name);
-	format = format_find(span_of(head, (size_t)count), request->name);
+	format = request->want == DERIVE_QUERY ?
+	                 format_find_query(span_of(head, (size_t)count)) :
+	                 format_find(span_of(head, (size_t)count), request->name);
 	if (!format)
 		return err_set(err, ERR_NOT_TEXT, "No reader knows the format of %.300s.",
 		               request->name);
@@ -347,5 +349,5 @@ enum derive_known derive_knows(struct span head, const char *name)
 
 bool derive_name_suggests(const char *name)
 {
-	return format_name_suggests(name);
+	return format_of_name(name);
 }

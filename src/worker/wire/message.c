@@ -208,7 +208,7 @@ const struct wire_layout wire_layout_read_done =
 /* ---- editing ---- */
 
 static const struct wire_field change_fields[] = {
-	WIRE_FIELD(ENUM, struct change, kind, CHANGE_MOVE + 1),
+	WIRE_FIELD(ENUM, struct change, kind, CHANGE_DATA + 1),
 	WIRE_FIELD(TEXT, struct change, path, LIMIT_WIRE_PATH),
 	WIRE_FIELD(TEXT_OR_NULL, struct change, new_path, LIMIT_WIRE_PATH),
 	WIRE_FIELD(HASH_OR_NULL, struct change, base, 0),

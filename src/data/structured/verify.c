@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trees before and after a change, walked side by side. */
+#include "data/structured/private.h"
+
+#include "base/mem.h"
+#include "data/json.h"
+
+struct verifying {
+	const struct structured_place *place;
+	enum structured_op op;
+	const json_t *value;
+	const struct structured *before, *after;
+	uint32_t i, j;
+};
+
+/* The index after the last node in the subtree, of trees in the text's order. */
+static uint32_t subtree_end(const struct structured *tree, uint32_t index)
+{
+	while (tree->nodes[index].last)
+		index = tree->nodes[index].last;
+	return index + 1;
+}
+
+static bool node_has_value(const struct structured *tree, const struct structured_node *node,
+                           const json_t *value)
+{
+	struct err ignored = ERR_INIT;
+	json_t *now = NULL;
+	bool same = structured_value(tree, node, 0, &now, &ignored) && json_equal(now, value);
+
+	json_decref(now);
+	return same;
+}
+
+/* The nodes that a walk is at, but for how many children they have. */
+static bool same_node(const struct verifying *verifying)
+{
+	const struct structured_node *a = &verifying->before->nodes[verifying->i];
+	const struct structured_node *b = &verifying->after->nodes[verifying->j];
+	const bool alias = a->kind == STRUCTURED_ALIAS;
+	const bool renamed = verifying->op == STRUCTURED_RENAME && a == verifying->place->node;
+
+	return a->kind == b->kind &&
+	       span_eq(renamed ? json_span(verifying->value) :
+	                         structured_name(verifying->before, a),
+	               structured_name(verifying->after, b)) &&
+	       span_eq(alias ? structured_bytes(verifying->before, a->source) :
+	                       structured_text(verifying->before, a),
+	               alias ? structured_bytes(verifying->after, b->source) :
+	                       structured_text(verifying->after, b)) &&
+	       ((a->flags ^ b->flags) & (NODE_ANCHORED | NODE_TAGGED | NODE_DOCUMENTS)) == 0;
+}
+
+static bool same_count(const struct verifying *verifying)
+{
+	const struct structured_node *a = &verifying->before->nodes[verifying->i];
+	const struct structured_node *b = &verifying->after->nodes[verifying->j];
+	const struct structured_place *place = verifying->place;
+	uint32_t count = a->count;
+
+	if (a == place->parent && verifying->op == STRUCTURED_DELETE)
+		count--;
+	else if (a == place->parent && verifying->op != STRUCTURED_RENAME && !place->node)
+		count++;
+	return count == b->count;
+}
+
+/* Where in the tree before a node that is added belongs; UINT32_MAX: none is. */
+static uint32_t added_at(const struct structured_place *place)
+{
+	const struct structured_node *item;
+
+	if (place->node)
+		return UINT32_MAX;
+	item = place->index < place->parent->count && place->parent->kind == STRUCTURED_ARRAY ?
+	               tree_item(place->tree, place->parent, place->index) : NULL;
+	return item ? tree_index(place->tree, item) :
+	              subtree_end(place->tree, tree_index(place->tree, place->parent));
+}
+
+static bool added_fits(const struct verifying *verifying)
+{
+	const struct structured_node *node = &verifying->after->nodes[verifying->j];
+	const struct structured_place *place = verifying->place;
+
+	return verifying->j < verifying->after->count &&
+	       node->parent == tree_index(place->tree, place->parent) &&
+	       (place->parent->kind == STRUCTURED_ARRAY ||
+	        span_eq(structured_name(verifying->after, node), place->name)) &&
+	       node_has_value(verifying->after, node, verifying->value);
+}
+
+static bool replaced_fits(const struct verifying *verifying)
+{
+	const struct structured_node *node = &verifying->after->nodes[verifying->j];
+
+	return verifying->j < verifying->after->count &&
+	       span_eq(structured_name(verifying->after, node),
+	               structured_name(verifying->before, verifying->place->node)) &&
+	       node_has_value(verifying->after, node, verifying->value);
+}
+
+static bool verify_walk(struct verifying *verifying)
+{
+	const struct structured *before = verifying->before, *after = verifying->after;
+	const struct structured_node *node = verifying->place->node;
+	const uint32_t added = added_at(verifying->place);
+
+	for (;;) {
+		const uint32_t i = verifying->i, j = verifying->j;
+
+		if (i == added) {
+			if (!added_fits(verifying))
+				return false;
+			verifying->j = subtree_end(after, j);
+			if (i < before->count && verifying->j < after->count &&
+			    (!same_node(verifying) || !same_count(verifying)))
+				return false;
+			if (i == before->count)
+				return verifying->j == after->count;
+			verifying->i++;
+			verifying->j++;
+			continue;
+		}
+		if (i == before->count)
+			return j == after->count;
+		if (node == &before->nodes[i] && verifying->op == STRUCTURED_DELETE) {
+			verifying->i = subtree_end(before, i);
+		} else if (j >= after->count) {
+			return false;
+		} else if (node == &before->nodes[i] && verifying->op == STRUCTURED_SET) {
+			if (!replaced_fits(verifying))
+				return false;
+			verifying->i = subtree_end(before, i);
+			verifying->j = subtree_end(after, j);
+		} else if (!same_node(verifying) || !same_count(verifying)) {
+			return false;
+		} else {
+			verifying->i++;
+			verifying->j++;
+		}
+	}
+}
+
+/* ---- by value ----------------------------------------------------------------------- */
+
+/* The part of the whole old value that is the node's; borrowed. */
+static json_t *verify_value_at(const struct structured *tree, const struct structured_node *node,
+                        json_t *whole)
+{
+	const unsigned depth = tree_depth(tree, node);
+	_cleanup_free_ const struct structured_node **way = mem_alloc(depth + 1, sizeof(*way));
+
+	for (unsigned i = depth; i; i--, node = &tree->nodes[node->parent])
+		way[i - 1] = node;
+	for (unsigned i = 0; i < depth && whole; i++) {
+		const struct structured_node *above = &tree->nodes[way[i]->parent];
+		struct span name = structured_name(tree, way[i]);
+		size_t index = 0;
+
+		if (above->kind == STRUCTURED_OBJECT) {
+			whole = json_object_getn(whole, name.data, name.len);
+			continue;
+		}
+		for (const struct structured_node *item = structured_first(tree, above);
+		     item != way[i]; item = structured_next(tree, item))
+			index++;
+		whole = json_array_get(whole, index);
+	}
+	return whole;
+}
+
+static void value_set(json_t *parent, const struct structured_place *place, struct span name,
+                      json_t *value)
+{
+	if (json_is_array(parent))
+		json_array_set_new(parent, place->index, value);
+	else
+		json_object_setn_new_nocheck(parent, name.data, name.len, value);
+}
+
+/* Does the change to the value of before, as JSON; false: the place has none. */
+static bool value_change(const struct verifying *verifying, json_t **whole)
+{
+	const struct structured_place *place = verifying->place;
+	json_t *value = (json_t *)verifying->value, *moved;
+	json_t *parent = place->parent ? verify_value_at(place->tree, place->parent, *whole) : NULL;
+	struct span name = place->node ? structured_name(place->tree, place->node) : place->name;
+
+	if (!place->parent) {
+		json_decref(*whole);
+		*whole = json_incref(value);
+		return true;
+	}
+	if (!parent)
+		return false;
+	switch (verifying->op) {
+	case STRUCTURED_DELETE:
+		return (json_is_array(parent) ?
+		                json_array_remove(parent, place->index) :
+		                json_object_deln(parent, name.data, name.len)) == 0;
+	case STRUCTURED_RENAME:
+		moved = json_incref(json_object_getn(parent, name.data, name.len));
+		json_object_deln(parent, name.data, name.len);
+		value_set(parent, place, json_span(value), moved);
+		return true;
+	default:
+		if (!place->node && json_is_array(parent))
+			return json_array_insert(parent, place->index, value) == 0;
+		value_set(parent, place, name, json_incref(value));
+		return true;
+	}
+}
+
+static bool verify_values(const struct verifying *verifying)
+{
+	struct err ignored = ERR_INIT;
+	json_t *whole = NULL;
+	bool same = structured_value(verifying->before, structured_root(verifying->before), 0,
+	                             &whole, &ignored) &&
+	            value_change(verifying, &whole) &&
+	            node_has_value(verifying->after, structured_root(verifying->after), whole);
+
+	json_decref(whole);
+	return same;
+}
+
+bool structured_verify(const struct structured_place *place, enum structured_op op,
+                       const json_t *value, const struct structured *after)
+{
+	struct verifying verifying = { .place = place, .op = op, .value = value,
+	                               .before = place->tree, .after = after };
+
+	return after->format == STRUCTURED_TOML || after->format == STRUCTURED_XML ?
+	               verify_values(&verifying) : verify_walk(&verifying);
+}
