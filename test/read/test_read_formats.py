@@ -266,3 +266,46 @@ def test_damaged_files_are_errors_or_answers(tmp_path):
             (tmp_path / name).write_bytes(data)
             result = call(tmp_path, "read_file", file_path=name, part="details" if name[0] in "ie" else "text")
             assert result["success"] or result["error"]["code"] in ("not_text", "invalid_argument"), result
+
+
+class Server:
+    """`hasp serve mcp`: one conversation, which remembers what it has seen."""
+
+    def __init__(self, folder):
+        self.run = subprocess.Popen([HASP, "serve", "mcp"], cwd=folder, text=True, stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.number = 0
+        self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "t", "version": "1"})
+
+    def ask(self, method, **params):
+        self.number += 1
+        self.run.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}) + "\n")
+        self.run.stdin.flush()
+        answer = {}
+        while answer.get("id") != self.number:
+            answer = json.loads(self.run.stdout.readline())
+        return answer["result"]
+
+    def tool(self, name, **arguments):
+        return self.ask("tools/call", name=name, arguments=arguments)
+
+
+def test_derived_text_is_no_base_for_an_edit_until_the_source_is_read(tmp_path):
+    (tmp_path / "n.ipynb").write_text(notebook(CELLS))
+    server = Server(tmp_path)
+    try:
+        seen = server.tool("read_file", file_path="n.ipynb")["structuredContent"]
+        edit = {"file_path": "n.ipynb", "old_content": "# Title", "new_content": "# Titel",
+                "base_content_sha256": seen["sha256"]}
+        refusal = server.tool("update_file", **edit)["structuredContent"]
+        assert refusal["error"]["code"] == "not_text" and "update_notebook" in refusal["message"]
+        assert refusal["latest_file_state"]["sha256"] == seen["sha256"]
+        assert "Titel" not in (tmp_path / "n.ipynb").read_text()
+        picture = server.tool("read_file", file_path="n.ipynb", part="cell sum")["content"][1]
+        assert picture["type"] == "image" and picture["data"] == "iVBORw0KGgo="
+        server.tool("read_file", file_path="n.ipynb", part="source")
+        assert server.tool("update_file", **edit)["structuredContent"]["success"]
+        assert "Titel" in (tmp_path / "n.ipynb").read_text()
+    finally:
+        server.run.kill()
+        server.run.wait()
