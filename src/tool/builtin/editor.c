@@ -155,8 +155,16 @@ static bool bases_are_text(const struct editor_call *editor, const struct change
 		        "formats with a program; to edit a text format as text, read its source "
 		        "first (part \"source\").", change->path);
 		for (size_t k = 0; k < count; k++) {
+			const struct file_state planned = results[k].state;
+
 			results[k].err = *err;
 			results[k].done = false;
+			if (!results[k].before.path)
+				continue;
+			results[k].state = results[k].before;
+			results[k].before = planned;
+			buf_release(&results[k].content);
+			results[k].content_is_text = false;
 		}
 		return false;
 	}
