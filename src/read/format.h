@@ -45,7 +45,7 @@ struct format_input {
 };
 
 /* Where a reader of archives leaves the member that was asked for: format_run shows it, by the
- * reader of its own format if it is no text. */
+ * reader of its format if it is no text. */
 struct format_content {
 	bool there;
 	bool cut;         /* there is more of it than FORMAT_CONTENT */

@@ -49,7 +49,7 @@ static bool is_video(struct span head)
 	       span_starts(head, SPAN("\0\0\1\xba")) || span_starts(head, SPAN("\0\0\1\xb3")) ||
 	       (has_brand(head, "") && !is_media_image(head) && !has_brand(head, "M4A"));
 }
-/* A part of a member that has a format of its own, too. */
+/* A part of a member that has another format, too. */
 #define ARCHIVE_TAKES "member pages sheet range cell table formulas strings details render"
 
 static const struct format formats[] = {
